@@ -1,0 +1,111 @@
+// swift-tools-version: 6.3
+
+import PackageDescription
+
+let rules: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .treatWarning("ExplicitSendable", as: .error),
+  .strictMemorySafety(),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("ImmutableWeakCaptures"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// A room, and everything it may import.
+func room(_ name: String, needs: Target.Dependency...) -> Target {
+  .target(name: name, dependencies: needs, swiftSettings: rules)
+}
+
+/// A system library that every command needs: linked, and loaded at start.
+func linked(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
+}
+
+/// A system library that few commands need: a thin C shim that opens it on first use.
+func opened(_ name: String) -> Target {
+  .target(name: name)
+}
+
+/// The tests of one room, which see what the room shows the package and no more.
+func tests(of name: String, needs: Target.Dependency...) -> Target {
+  .testTarget(
+    name: "\(name)Tests",
+    dependencies: [.target(name: name), "TenderTestSupport"] + needs,
+    swiftSettings: rules
+  )
+}
+
+let package = Package(
+  name: "tender",
+  products: [.executable(name: "tender", targets: ["tender"])],
+  targets: [
+    linked("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev", brew: "libsodium"),
+    linked("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
+    opened("CCurl"),
+    opened("CCrypto"),
+    opened("CMicroHTTPD"),
+
+    room("TenderModel"),
+    room("TenderWire", needs: "TenderModel"),
+    room("TenderEngine", needs: "TenderModel"),
+    room("PayTheory", needs: "TenderEngine", "TenderModel", "TenderWire", "CSodium"),
+    room(
+      "TenderTransport",
+      needs: "TenderEngine", "TenderModel", "TenderWire", "CCrypto", "CCurl"
+    ),
+    room("TenderJournal", needs: "TenderEngine", "TenderModel", "TenderWire", "CSQLite"),
+    room(
+      "TenderSimulator",
+      needs: "TenderEngine", "TenderModel", "TenderWire", "CCrypto", "CMicroHTTPD", "CSQLite",
+      "CSodium"
+    ),
+    room("TenderOutput", needs: "TenderModel", "TenderWire"),
+    room("TenderCommandLine", needs: "TenderModel"),
+    .executableTarget(
+      name: "tender",
+      dependencies: [
+        "PayTheory", "TenderCommandLine", "TenderEngine", "TenderJournal", "TenderModel",
+        "TenderOutput", "TenderSimulator", "TenderTransport", "TenderWire", "CSodium",
+      ],
+      swiftSettings: rules
+    ),
+
+    .target(
+      name: "TenderTestSupport",
+      dependencies: ["TenderEngine", "TenderModel", "TenderWire"],
+      path: "Tests/TenderTestSupport",
+      swiftSettings: rules
+    ),
+    .executableTarget(
+      name: "websocket-echo",
+      dependencies: ["TenderEngine", "TenderModel", "TenderTransport", "TenderWire"],
+      path: "Tests/WebSocketEcho",
+      swiftSettings: rules
+    ),
+    tests(of: "TenderModel"),
+    tests(of: "TenderWire"),
+    tests(of: "TenderEngine", needs: "TenderModel"),
+    tests(of: "PayTheory", needs: "TenderEngine", "TenderModel", "TenderSimulator", "TenderWire"),
+    tests(of: "TenderTransport", needs: "TenderEngine", "TenderModel", "TenderWire"),
+    tests(of: "TenderJournal", needs: "TenderEngine", "TenderModel"),
+    tests(of: "TenderSimulator", needs: "TenderEngine", "TenderModel", "TenderWire"),
+    tests(of: "TenderOutput", needs: "TenderModel", "TenderWire"),
+    tests(of: "TenderCommandLine", needs: "TenderModel"),
+    .testTarget(
+      name: "TenderBinaryTests",
+      dependencies: ["tender", "TenderModel", "TenderTestSupport", "TenderWire"],
+      swiftSettings: rules
+    ),
+    .testTarget(
+      name: "TenderArchitectureTests",
+      dependencies: [
+        "PayTheory", "TenderCommandLine", "TenderEngine", "TenderModel", "TenderTestSupport",
+      ],
+      swiftSettings: rules
+    ),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,30 @@
+// libcurl, opened on first use: loading it costs more than the whole rest of a short command.
+// The functions below are libcurl's own, one for one; the variadic ones stand once per type.
+#ifndef TENDER_CCURL_H
+#define TENDER_CCURL_H
+
+#include <curl/curl.h>
+
+/// Opens the library once; NULL, or why it could not be opened.
+const char *tender_curl_open(void);
+
+CURL *tender_curl_easy_init(void);
+void tender_curl_easy_cleanup(CURL *easy);
+void tender_curl_easy_reset(CURL *easy);
+CURLcode tender_curl_easy_perform(CURL *easy);
+CURLcode tender_curl_easy_send(CURL *easy, const void *bytes, size_t count, size_t *sent);
+CURLcode tender_curl_easy_recv(CURL *easy, void *bytes, size_t count, size_t *received);
+CURLcode tender_curl_set_long(CURL *easy, CURLoption option, long value);
+CURLcode tender_curl_set_string(CURL *easy, CURLoption option, const char *value);
+CURLcode tender_curl_set_pointer(CURL *easy, CURLoption option, const void *value);
+CURLcode tender_curl_set_write(CURL *easy, curl_write_callback function, void *context);
+CURLcode tender_curl_set_header(CURL *easy, curl_write_callback function, void *context);
+CURLcode tender_curl_set_progress(CURL *easy, curl_xferinfo_callback function, void *context);
+CURLcode tender_curl_set_debug(CURL *easy, curl_debug_callback function, void *context);
+CURLcode tender_curl_get_long(CURL *easy, CURLINFO info, long *value);
+CURLcode tender_curl_get_socket(CURL *easy, curl_socket_t *value);
+const char *tender_curl_easy_strerror(CURLcode code);
+struct curl_slist *tender_curl_slist_append(struct curl_slist *list, const char *text);
+void tender_curl_slist_free_all(struct curl_slist *list);
+
+#endif

@@ -1,0 +1,112 @@
+#include "CMicroHTTPD.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <string.h>
+
+#ifdef __APPLE__
+#define LIBRARY "libmicrohttpd.12.dylib"
+#else
+#define LIBRARY "libmicrohttpd.so.12"
+#endif
+
+static struct {
+  struct MHD_Daemon *(*start)(unsigned int, uint16_t, MHD_AcceptPolicyCallback, void *,
+                              MHD_AccessHandlerCallback, void *, ...);
+  void (*stop)(struct MHD_Daemon *);
+  const union MHD_DaemonInfo *(*info)(struct MHD_Daemon *, enum MHD_DaemonInfoType, ...);
+  const char *(*lookup)(struct MHD_Connection *, enum MHD_ValueKind, const char *);
+  int (*values)(struct MHD_Connection *, enum MHD_ValueKind, MHD_KeyValueIterator, void *);
+  struct MHD_Response *(*from_buffer)(size_t, void *, enum MHD_ResponseMemoryMode);
+  struct MHD_Response *(*for_upgrade)(MHD_UpgradeHandler, void *);
+  enum MHD_Result (*add_header)(struct MHD_Response *, const char *, const char *);
+  enum MHD_Result (*queue)(struct MHD_Connection *, unsigned int, struct MHD_Response *);
+  void (*destroy)(struct MHD_Response *);
+  enum MHD_Result (*upgrade_action)(struct MHD_UpgradeResponseHandle *, enum MHD_UpgradeAction,
+                                    ...);
+} api;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const char *problem = NULL;
+
+static void *symbol(void *library, const char *name) {
+  void *found = dlsym(library, name);
+  if (!found)
+    problem = "libmicrohttpd is too old: a function that tender needs is missing in " LIBRARY;
+  return found;
+}
+
+static void open_once(void) {
+  void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    problem = "libmicrohttpd could not be opened (" LIBRARY
+              "): install it with `apt-get install libmicrohttpd12` or "
+              "`brew install libmicrohttpd`";
+    return;
+  }
+  *(void **)&api.start = symbol(library, "MHD_start_daemon");
+  *(void **)&api.stop = symbol(library, "MHD_stop_daemon");
+  *(void **)&api.info = symbol(library, "MHD_get_daemon_info");
+  *(void **)&api.lookup = symbol(library, "MHD_lookup_connection_value");
+  *(void **)&api.values = symbol(library, "MHD_get_connection_values");
+  *(void **)&api.from_buffer = symbol(library, "MHD_create_response_from_buffer");
+  *(void **)&api.for_upgrade = symbol(library, "MHD_create_response_for_upgrade");
+  *(void **)&api.add_header = symbol(library, "MHD_add_response_header");
+  *(void **)&api.queue = symbol(library, "MHD_queue_response");
+  *(void **)&api.destroy = symbol(library, "MHD_destroy_response");
+  *(void **)&api.upgrade_action = symbol(library, "MHD_upgrade_action");
+}
+
+const char *tender_httpd_open(void) {
+  pthread_once(&once, open_once);
+  return problem;
+}
+
+struct MHD_Daemon *tender_httpd_start(uint16_t port, MHD_AccessHandlerCallback handler,
+                                      MHD_RequestCompletedCallback completed, void *context,
+                                      unsigned int connection_limit) {
+  struct sockaddr_in address;
+  memset(&address, 0, sizeof address);
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return api.start(
+      MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+          MHD_ALLOW_UPGRADE,
+      port, NULL, NULL, handler, context, MHD_OPTION_SOCK_ADDR, &address,
+      MHD_OPTION_NOTIFY_COMPLETED, completed, context, MHD_OPTION_CONNECTION_LIMIT,
+      connection_limit, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)120, MHD_OPTION_END);
+}
+uint16_t tender_httpd_port(struct MHD_Daemon *daemon) {
+  const union MHD_DaemonInfo *info = api.info(daemon, MHD_DAEMON_INFO_BIND_PORT);
+  return info ? info->port : 0;
+}
+void tender_httpd_stop(struct MHD_Daemon *daemon) { api.stop(daemon); }
+const char *tender_httpd_header(struct MHD_Connection *connection, const char *name) {
+  return api.lookup(connection, MHD_HEADER_KIND, name);
+}
+int tender_httpd_each(struct MHD_Connection *connection, enum MHD_ValueKind kind,
+                      MHD_KeyValueIterator iterator, void *context) {
+  return api.values(connection, kind, iterator, context);
+}
+struct MHD_Response *tender_httpd_response(size_t count, void *bytes) {
+  return api.from_buffer(count, bytes, MHD_RESPMEM_MUST_COPY);
+}
+struct MHD_Response *tender_httpd_upgrade(MHD_UpgradeHandler handler, void *context) {
+  return api.for_upgrade(handler, context);
+}
+enum MHD_Result tender_httpd_add_header(struct MHD_Response *response, const char *name,
+                                        const char *value) {
+  return api.add_header(response, name, value);
+}
+enum MHD_Result tender_httpd_queue(struct MHD_Connection *connection, unsigned int status,
+                                   struct MHD_Response *response) {
+  return api.queue(connection, status, response);
+}
+void tender_httpd_destroy(struct MHD_Response *response) { api.destroy(response); }
+enum MHD_Result tender_httpd_close_upgraded(struct MHD_UpgradeResponseHandle *handle) {
+  return api.upgrade_action(handle, MHD_UPGRADE_ACTION_CLOSE);
+}

@@ -1,0 +1,29 @@
+// libmicrohttpd, opened on first use: only `tender simulator serve` needs it.
+#ifndef TENDER_CMICROHTTPD_H
+#define TENDER_CMICROHTTPD_H
+
+#include <microhttpd.h>
+
+/// Opens the library once; NULL, or why it could not be opened.
+const char *tender_httpd_open(void);
+
+/// Starts a daemon on 127.0.0.1 with a thread for each connection; NULL where it could not.
+struct MHD_Daemon *tender_httpd_start(uint16_t port, MHD_AccessHandlerCallback handler,
+                                      MHD_RequestCompletedCallback completed, void *context,
+                                      unsigned int connection_limit);
+/// The port that the daemon listens on; 0 where it is not known.
+uint16_t tender_httpd_port(struct MHD_Daemon *daemon);
+void tender_httpd_stop(struct MHD_Daemon *daemon);
+const char *tender_httpd_header(struct MHD_Connection *connection, const char *name);
+int tender_httpd_each(struct MHD_Connection *connection, enum MHD_ValueKind kind,
+                      MHD_KeyValueIterator iterator, void *context);
+struct MHD_Response *tender_httpd_response(size_t count, void *bytes);
+struct MHD_Response *tender_httpd_upgrade(MHD_UpgradeHandler handler, void *context);
+enum MHD_Result tender_httpd_add_header(struct MHD_Response *response, const char *name,
+                                        const char *value);
+enum MHD_Result tender_httpd_queue(struct MHD_Connection *connection, unsigned int status,
+                                   struct MHD_Response *response);
+void tender_httpd_destroy(struct MHD_Response *response);
+enum MHD_Result tender_httpd_close_upgraded(struct MHD_UpgradeResponseHandle *handle);
+
+#endif
