@@ -54,12 +54,22 @@ let package = Package(
     room("PayTheory", needs: "TenderEngine", "TenderModel", "TenderWire", "CSodium"),
     room(
       "TenderTransport",
-      needs: "TenderEngine", "TenderModel", "TenderWire", "CCrypto", "CCurl"
+      needs: "TenderEngine",
+      "TenderModel",
+      "TenderWire",
+      "CCrypto",
+      "CCurl"
     ),
-    room("TenderJournal", needs: "TenderEngine", "TenderModel", "TenderWire", "CSQLite"),
+    room("TenderDatabase", needs: "TenderModel", "CSQLite"),
+    room("TenderJournal", needs: "TenderDatabase", "TenderEngine", "TenderModel", "TenderWire"),
     room(
       "TenderSimulator",
-      needs: "TenderEngine", "TenderModel", "TenderWire", "CCrypto", "CMicroHTTPD", "CSQLite",
+      needs: "TenderDatabase",
+      "TenderEngine",
+      "TenderModel",
+      "TenderWire",
+      "CCrypto",
+      "CMicroHTTPD",
       "CSodium"
     ),
     room("TenderOutput", needs: "TenderModel", "TenderWire"),

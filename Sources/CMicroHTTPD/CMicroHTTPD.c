@@ -88,9 +88,13 @@ void tender_httpd_stop(struct MHD_Daemon *daemon) { api.stop(daemon); }
 const char *tender_httpd_header(struct MHD_Connection *connection, const char *name) {
   return api.lookup(connection, MHD_HEADER_KIND, name);
 }
-int tender_httpd_each(struct MHD_Connection *connection, enum MHD_ValueKind kind,
-                      MHD_KeyValueIterator iterator, void *context) {
-  return api.values(connection, kind, iterator, context);
+int tender_httpd_each_header(struct MHD_Connection *connection, MHD_KeyValueIterator iterator,
+                             void *context) {
+  return api.values(connection, MHD_HEADER_KIND, iterator, context);
+}
+int tender_httpd_each_argument(struct MHD_Connection *connection, MHD_KeyValueIterator iterator,
+                               void *context) {
+  return api.values(connection, MHD_GET_ARGUMENT_KIND, iterator, context);
 }
 struct MHD_Response *tender_httpd_response(size_t count, void *bytes) {
   return api.from_buffer(count, bytes, MHD_RESPMEM_MUST_COPY);

@@ -15,8 +15,13 @@ struct MHD_Daemon *tender_httpd_start(uint16_t port, MHD_AccessHandlerCallback h
 uint16_t tender_httpd_port(struct MHD_Daemon *daemon);
 void tender_httpd_stop(struct MHD_Daemon *daemon);
 const char *tender_httpd_header(struct MHD_Connection *connection, const char *name);
-int tender_httpd_each(struct MHD_Connection *connection, enum MHD_ValueKind kind,
-                      MHD_KeyValueIterator iterator, void *context);
+int tender_httpd_each_header(struct MHD_Connection *connection, MHD_KeyValueIterator iterator,
+                             void *context);
+int tender_httpd_each_argument(struct MHD_Connection *connection, MHD_KeyValueIterator iterator,
+                               void *context);
+/// The library's enumerations, whose cases Swift does not import under their own names.
+static inline enum MHD_Result tender_httpd_yes(void) { return MHD_YES; }
+static inline enum MHD_Result tender_httpd_no(void) { return MHD_NO; }
 struct MHD_Response *tender_httpd_response(size_t count, void *bytes);
 struct MHD_Response *tender_httpd_upgrade(MHD_UpgradeHandler handler, void *context);
 enum MHD_Result tender_httpd_add_header(struct MHD_Response *response, const char *name,

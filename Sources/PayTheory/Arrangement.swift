@@ -1,0 +1,38 @@
+package import TenderModel
+
+/// The order in which the source document lists the members of each result.
+extension PayTheoryProvider {
+  private static let bodies: [String: [String]] = [
+    "PT_CONFIRMATION": [
+      "receipt_number", "amount", "service_fee", "brand", "first_six", "last_four",
+    ],
+    "PT_COMPLETE": [
+      "receipt_number", "last_four", "created_at", "amount", "service_fee", "state", "metadata",
+      "payor_id", "payment_method_id", "brand",
+    ],
+    "PT_BARCODE": ["BarcodeUid", "Merchant", "barcode", "barcodeFee", "barcodeUrl", "mapUrl"],
+    "PT_TOKENIZE": [
+      "payment_method_id", "payor_id", "last_four", "brand", "metadata", "expiration",
+      "payment_type",
+    ],
+  ]
+  private static let failure = ["type", "receipt_number", "last_four", "brand", "state"]
+
+  /// A result with its members in the documented order, wherever it was kept meanwhile.
+  package static func arranged(_ result: JSONObject) -> JSONObject {
+    guard let type = result.text("type") else { return result }
+    if let names = bodies[type], let body = result["body"]?.object {
+      return ["type": .string(type), "body": .object(order(body, by: names))]
+    }
+    return order(result, by: failure)
+  }
+
+  private static func order(_ object: JSONObject, by names: [String]) -> JSONObject {
+    var ordered: JSONObject = [:]
+    for name in names { ordered[name] = object[name] }
+    for member in object.members where ordered[member.key] == nil {
+      ordered[member.key] = member.value
+    }
+    return ordered
+  }
+}

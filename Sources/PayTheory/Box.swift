@@ -1,0 +1,58 @@
+private import CSodium
+import TenderModel
+
+/// NaCl's `crypto_box`: X25519, HSalsa20, XSalsa20-Poly1305 (protocol note, section 3.4).
+enum Box {
+  static let keyLength = 32
+  static let nonceLength = 24
+  static let tagLength = 16
+
+  /// `nonce ‖ tag ‖ ciphertext` of a text; nil where the public key is no point to agree with.
+  static func seal(
+    _ text: [UInt8],
+    nonce: [UInt8],
+    to publicKey: [UInt8],
+    from keys: KeyPair
+  ) -> [UInt8]? {
+    guard publicKey.count == keyLength, nonce.count == nonceLength else { return nil }
+    var sealed = [UInt8](repeating: 0, count: text.count + tagLength)
+    let status = keys.withSecretKey { secretKey in
+      unsafe crypto_box_easy(&sealed, text, UInt64(text.count), nonce, publicKey, secretKey)
+    }
+    return status == 0 ? nonce + sealed : nil
+  }
+
+  /// The text in `nonce ‖ tag ‖ ciphertext`; nil where it was made for another key or changed.
+  static func open(_ sealed: [UInt8], from publicKey: [UInt8], to keys: KeyPair) -> [UInt8]? {
+    guard publicKey.count == keyLength, sealed.count >= nonceLength + tagLength else { return nil }
+    let nonce = Array(sealed.prefix(nonceLength))
+    let rest = Array(sealed.dropFirst(nonceLength))
+    var text = [UInt8](repeating: 0, count: rest.count - tagLength)
+    let status = keys.withSecretKey { secretKey in
+      unsafe crypto_box_open_easy(&text, rest, UInt64(rest.count), nonce, publicKey, secretKey)
+    }
+    return status == 0 ? text : nil
+  }
+}
+
+/// A fresh X25519 key pair, its secret half wiped when it is let go.
+final class KeyPair {
+  let publicKey: [UInt8]
+  private let secretKey: Secret
+
+  /// The pair of 32 random bytes.
+  init(seed: [UInt8]) {
+    var secret = seed
+    var point = [UInt8](repeating: 0, count: Box.keyLength)
+    _ = unsafe crypto_scalarmult_base(&point, secret)
+    publicKey = point
+    secretKey = Secret(consuming: &secret)
+  }
+
+  fileprivate func withSecretKey<Result>(_ body: ([UInt8]) -> Result) -> Result {
+    var bytes: [UInt8] = []
+    secretKey.append(to: &bytes)
+    defer { bytes.wipe() }
+    return body(bytes)
+  }
+}

@@ -1,0 +1,308 @@
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// What one text message of the socket says (protocol note, section 3.3): pure.
+enum Reply {
+  /// `{"type":T,"body":{…}}`, not encrypted.
+  case plain(type: String, body: JSONObject)
+  /// `{"type":T,"body":"<base64>","public_key":"<base64>"}`.
+  case sealed(type: String, body: [UInt8], publicKey: [UInt8])
+  case failure(Fault)
+
+  /// Reads a message; whatever it is, something comes of it.
+  init(_ text: String) {
+    guard let message = JSONReader.read(text)?.object else {
+      self = .failure(.socketError("an answer that is not JSON"))
+      return
+    }
+    if let errors = message["error"], errors != .null {
+      let joined = errors.array?.compactMap(\.text).joined() ?? errors.text ?? ""
+      self = .failure(Self.refusal(joined))
+      return
+    }
+    guard let type = message.text("type") else {
+      let text = message.text("message")
+      self = .failure(
+        .socketError(
+          text.map { "the gateway says \($0.quotedForMessage)" } ?? "an answer without a type",
+          text: text
+        )
+      )
+      return
+    }
+    if type == "error" {
+      self = .failure(Self.refusal(message["body"]?.text ?? ""))
+    } else if let body = message["body"]?.object {
+      self = .plain(type: type, body: body)
+    } else if let body = message.text("body").flatMap(Base64.decode),
+      let key = message.text("public_key").flatMap(Base64.decode)
+    {
+      self = .sealed(type: type, body: body, publicKey: key)
+    } else {
+      self = .failure(.socketError("an answer whose body cannot be read"))
+    }
+  }
+
+  private static func refusal(_ text: String) -> Fault {
+    if text.lowercased().contains("attestation") {
+      return .invalidApp("Pay Theory refused the app's attestation")
+    }
+    guard !text.isEmpty else { return .socketError("an error without a text") }
+    let isRefusal = KnownRefusal.contains(text)
+    return .socketError(
+      text,
+      isRefusal ? .rejected : .providerError,
+      code: isRefusal ? "socket_refused" : "socket_error",
+      text: text
+    )
+  }
+}
+
+/// One connection to Pay Theory: token, socket, host token, then requests one at a time.
+final class Conversation {
+  private let socket: any MessageSocket
+  private let keys: KeyPair
+  private let clock: any Clock
+  private let randomness: any Randomness
+  private let timeout: Int
+  private var serverKey: [UInt8] = []
+  private(set) var hostToken = ""
+  /// The key of this socket's session, which requests carry.
+  private(set) var sessionKey = ""
+
+  private init(_ socket: any MessageSocket, _ context: PayTheoryContext) {
+    self.socket = socket
+    clock = context.clock
+    randomness = context.randomness
+    timeout = context.configuration.timeout
+    var seed = context.randomness.bytes(Box.keyLength)
+    keys = KeyPair(seed: seed)
+    seed.wipe()
+  }
+
+  deinit { socket.close() }
+
+  /// Connects: token, socket, host token. `session` is the caller's own session id, kept over
+  /// reconnections (protocol note, section 2.3). Nothing in here can move money.
+  static func open(session: String, _ context: PayTheoryContext) throws(Fault) -> Conversation {
+    let token = try fetchToken(session: session, context)
+    context.redactor.learn(token)
+    context.redactor.learn(session)
+    let socket: any MessageSocket
+    do throws(Fault) {
+      socket = try context.sockets.open(
+        url: context.configuration.socketURL + "?pt_token=" + token.percentEncoded,
+        fields: [],
+        by: Deadline(in: context.configuration.timeout, on: context.clock)
+      )
+    } catch {
+      throw asSocketFault(error, effecting: false)
+    }
+    let conversation = Conversation(socket, context)
+    try conversation.authenticate(ptToken: token)
+    context.redactor.learn(conversation.hostToken)
+    context.redactor.learn(conversation.sessionKey)
+    return conversation
+  }
+
+  /// Sends a sealed request and gives the opened answer of the wanted types.
+  ///
+  /// `write` puts the members of the inner object; its bytes are wiped. An effecting request whose
+  /// answer is missing or unreadable throws with effect unknown.
+  func ask(
+    _ action: String,
+    wanting types: [String],
+    effecting: Bool,
+    willSend: () throws(Fault) -> Void = {},
+    _ write: (inout JSONWriter) -> Void
+  ) throws(Fault) -> (type: String, body: [UInt8]) {
+    let message = try sealed(action, write)
+    if effecting { try willSend() }
+    do throws(Fault) {
+      let deadline = Deadline(in: timeout, on: clock)
+      try socket.send(message, by: deadline)
+      let reply = try receive(by: deadline)
+      guard case .sealed(let type, let body, let publicKey) = reply, types.contains(type) else {
+        throw .socketError("an answer of another kind than \(types.joined(separator: " or "))")
+      }
+      guard let opened = Box.open(body, from: publicKey, to: keys) else {
+        throw .socketError("an answer that cannot be decrypted")
+      }
+      return (type, opened)
+    } catch {
+      throw Self.asSocketFault(error, effecting: effecting)
+    }
+  }
+
+  /// Sends a sealed request that has no documented answer.
+  func tell(_ action: String, _ write: (inout JSONWriter) -> Void) throws(Fault) {
+    let message = try sealed(action, write)
+    do throws(Fault) {
+      try socket.send(message, by: Deadline(in: timeout, on: clock))
+    } catch {
+      throw Self.asSocketFault(error, effecting: false)
+    }
+  }
+
+  private static func fetchToken(
+    session: String,
+    _ context: PayTheoryContext
+  ) throws(Fault) -> String {
+    let configuration = context.configuration
+    let answer: HTTPResponse
+    do throws(Fault) {
+      answer = try context.http.send(
+        HTTPRequest(
+          method: "GET",
+          url: configuration.tokenURL,
+          fields: [
+            HTTPRequest.Field("X-API-Key", configuration.key.text, isSecret: true),
+            HTTPRequest.Field("Content-Type", "application/json"),
+            HTTPRequest.Field("X-Session-Key", session, isSecret: true),
+          ]
+        ),
+        by: Deadline(in: configuration.timeout, on: context.clock)
+      )
+    } catch {
+      throw tokenFault(error)
+    }
+    switch answer.status {
+    case 200..<300: break
+    case 429, 300..<400, 500...:
+      throw .noToken(
+        .providerError,
+        code: "no_token_unavailable",
+        "it answered \(answer.status)",
+        hint: "no money moved; try again later"
+      )
+    default:
+      throw .noToken(
+        .auth,
+        code: "no_token_refused",
+        "it answered \(answer.status)",
+        hint: "check TENDER_PAYTHEORY_API_KEY and that its stage is the one you mean"
+      )
+    }
+    guard let token = JSONReader.read(answer.body)?["pt-token"]?.text, !token.isEmpty,
+      token.utf8.count <= 16_384
+    else {
+      throw .noToken(
+        .providerError,
+        code: "no_token_unavailable",
+        "an answer without a token",
+        hint: "no money moved; try again later"
+      )
+    }
+    return token
+  }
+
+  private static func tokenFault(_ fault: Fault) -> Fault {
+    switch fault.kind {
+    case .notSent:
+      .noToken(
+        .notSent,
+        code: "no_token_unreachable",
+        fault.message,
+        hint: fault.hint ?? "nothing was sent; repeat it freely"
+      )
+    case .interrupted, .terminated, .internal, .state, .usage: fault.withoutEffect
+    default:
+      .noToken(
+        .providerError,
+        code: "no_token_unavailable",
+        fault.message,
+        hint: "no money moved; try again later"
+      )
+    }
+  }
+
+  private func authenticate(ptToken: String) throws(Fault) {
+    var inner = JSONWriter()
+    inner.write([
+      "ptToken": .string(ptToken), "origin": "apple", "attestation": "",
+      "timing": .integer(clock.now), "appleEnvironment": "appattestdevelop",
+      "require_attestation": false,
+    ])
+    let message = JSONWriter.text([
+      "action": "host:hostToken", "encoded": .string(Base64.encode(inner.bytes)),
+    ])
+    do throws(Fault) {
+      let deadline = Deadline(in: timeout, on: clock)
+      try socket.send(message, by: deadline)
+      guard case .plain(type: "host_token", let body) = try receive(by: deadline),
+        let hostToken = body.text("hostToken"), let sessionKey = body.text("sessionKey"),
+        let key = body.text("publicKey").flatMap(Base64.decode), key.count == Box.keyLength
+      else { throw .socketError("no host token in its answer") }
+      self.hostToken = hostToken
+      self.sessionKey = sessionKey
+      serverKey = key
+    } catch {
+      throw Self.asSocketFault(error, effecting: false)
+    }
+  }
+
+  /// The envelope of an encrypted request (protocol note, section 3.2).
+  private func sealed(
+    _ action: String,
+    _ write: (inout JSONWriter) -> Void
+  ) throws(Fault) -> String {
+    var inner = JSONWriter(reserving: 2048)
+    inner.beginObject()
+    write(&inner)
+    inner.endObject()
+    defer { inner.wipe() }
+    let nonce = randomness.bytes(Box.nonceLength)
+    guard let box = Box.seal(inner.bytes, nonce: nonce, to: serverKey, from: keys) else {
+      throw .socketError("a public key that nothing can be encrypted to")
+    }
+    return JSONWriter.text([
+      "action": .string(action), "encoded": .string(Base64.encode(box)),
+      "sessionKey": .string(sessionKey), "publicKey": .string(Base64.encode(keys.publicKey)),
+    ])
+  }
+
+  private func receive(by deadline: Deadline) throws(Fault) -> Reply {
+    switch try socket.receive(by: deadline) {
+    case .text(let text):
+      let reply = Reply(text)
+      if case .failure(let fault) = reply { throw fault }
+      return reply
+    case .binary: throw .socketError("a binary message")
+    case .closed: throw .sessionExpired
+    }
+  }
+
+  /// The transport's fault in Pay Theory's words, with the effect that this request could have.
+  private static func asSocketFault(_ fault: Fault, effecting: Bool) -> Fault {
+    var shown = fault
+    if fault.result == nil {
+      switch fault.kind {
+      case .notSent:
+        shown = .socketError(fault.message, .notSent, code: "socket_unreachable")
+        shown.hint = fault.hint ?? "nothing was sent; repeat it freely"
+      case .interrupted, .terminated, .internal, .state, .usage: break
+      default: shown = .socketError(fault.message)
+      }
+    }
+    return effecting ? shown.afterSending : shown.withoutEffect
+  }
+}
+
+extension String {
+  /// The text with everything but unreserved characters percent-encoded (RFC 3986, section 2.3).
+  fileprivate var percentEncoded: String {
+    var text = ""
+    for byte in utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+        UInt8(ascii: "_"), UInt8(ascii: "~"):
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        text += "%" + String(UInt16(byte) | 0x100, radix: 16, uppercase: true).dropFirst()
+      }
+    }
+    return text
+  }
+}

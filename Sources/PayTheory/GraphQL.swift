@@ -1,0 +1,222 @@
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// Pay Theory's GraphQL interface, as far as look-ups and reversals need it (protocol note,
+/// section 8). Arguments stand in the query text, as the documentation writes them: the names of
+/// the argument types, which variables would need, are not public.
+struct GraphQL {
+  private let context: PayTheoryContext
+  private let merchantUID: String
+  private let secretKey: SharedSecret
+
+  /// Throws `auth` where the merchant credentials are missing; `what` names who needs them.
+  init(_ context: PayTheoryContext, for what: String) throws(Fault) {
+    guard let merchantUID = context.configuration.merchantUID,
+      let secretKey = context.configuration.secretKey
+    else { throw .missingMerchant(what) }
+    guard !context.configuration.isRedirected || context.configuration.graphQLBase != nil else {
+      throw Fault(
+        .usage,
+        code: "bad_address",
+        "\(what) needs TENDER_PAYTHEORY_GRAPHQL_URL, which is not set beside the other addresses",
+        hint: "set all that the command needs, or none"
+      )
+    }
+    self.context = context
+    self.merchantUID = merchantUID
+    self.secretKey = secretKey
+  }
+
+  /// The transactions that match a key, newest first, at most `limit`.
+  func transactions(_ key: String, _ value: String, limit: Int) throws(Fault) -> [JSONObject] {
+    let query = """
+      query { transactions(limit: \(limit), query: {query_list: [{key: \(Self.quoted(key)), \
+      value: \(Self.quoted(value)), operator: EQUAL, conjunctive_operator: NONE_NEXT}], \
+      sort_list: [{direction: DESC, key: "transaction_date"}]}) \
+      { items { \(Self.transactionFields) } total_row_count } }
+      """
+    let data = try run(query, isEffecting: false)
+    guard let items = data["transactions"]?["items"]?.array else {
+      throw .unreadable("an answer without transactions")
+    }
+    return items.compactMap(\.object)
+  }
+
+  /// Voids or refunds a payment: `{is_void, transaction_id}`.
+  func createReversal(
+    receipt: String,
+    amount: Int,
+    willSend: () throws(Fault) -> Void
+  ) throws(Fault) -> JSONObject {
+    let query = """
+      mutation { createReversal(amount: \(amount), transaction_id: \(Self.quoted(receipt)), \
+      refund_reason: {reason_code: REQUESTED_BY_CUSTOMER, reason_details: ""}) \
+      { is_void transaction_id } }
+      """
+    let data = try run(query, isEffecting: true, willSend: willSend)
+    guard let reversal = data["createReversal"]?.object, reversal["is_void"]?.truth != nil else {
+      throw Fault.unreadable("a reversal that cannot be read").afterSending
+    }
+    return reversal
+  }
+
+  /// Charges a stored payment method; gives the transaction.
+  func createTransaction(
+    _ order: PaymentOrder,
+    method: String,
+    willSend: () throws(Fault) -> Void
+  ) throws(Fault) -> JSONObject {
+    var arguments = [
+      "amount: \(order.amount.minorUnits)", "merchant_uid: \(Self.quoted(merchantUID))",
+      "payment_method_id: \(Self.quoted(method))",
+      "currency: \(Self.quoted(order.amount.currency.code))",
+      "fee_mode: \(order.feeMode.uppercased())", "reference: \(Self.quoted(order.reference.text))",
+    ]
+    if let fee = order.fee { arguments.append("fee: \(fee.minorUnits)") }
+    for name in ["account_code", "invoice_id", "recurring_id", "receipt_description"] {
+      if let text = order.options[name]?.text { arguments.append("\(name): \(Self.quoted(text))") }
+    }
+    if order.options["send_receipt"]?.truth == true { arguments.append("send_receipt: true") }
+    if !order.metadata.members.isEmpty {
+      // AWSJSON: an object as text.
+      arguments.append("metadata: \(Self.quoted(JSONWriter.text(.object(order.metadata))))")
+    }
+    let query = """
+      mutation { createTransaction(\(arguments.joined(separator: ", "))) \
+      { \(Self.transactionFields) } }
+      """
+    let data = try run(query, isEffecting: true, willSend: willSend)
+    guard let transaction = data["createTransaction"]?.object,
+      transaction.text("transaction_id") != nil
+    else { throw Fault.unreadable("a transaction that cannot be read").afterSending }
+    return transaction
+  }
+
+  private static let transactionFields = """
+    transaction_id status transaction_type transaction_date gross_amount net_amount fees fee_mode \
+    currency reference account_code parent_id refunded_amount refund_voidable \
+    refund_reason { reason_code reason_details } dispute_status failure_reasons is_settled \
+    ach_return_details { return_code return_details transfer_type } authorization_id avs_status \
+    metadata payor { payor_id } \
+    payment_method { payment_method_id payment_type card_brand last_four exp_date } updated_row_at
+    """
+
+  /// A string literal of GraphQL (specification, section 2.9.4): JSON's escapes are a subset.
+  private static func quoted(_ text: String) -> String { JSONWriter.text(.string(text)) }
+
+  private func run(
+    _ query: String,
+    isEffecting: Bool,
+    willSend: () throws(Fault) -> Void = {}
+  ) throws(Fault) -> JSONObject {
+    let configuration = context.configuration
+    let request = HTTPRequest(
+      method: "POST",
+      url: configuration.graphQLURL,
+      fields: [
+        HTTPRequest.Field(
+          "Authorization",
+          "\(merchantUID);\(secretKey.revealed)",
+          isSecret: true
+        ),
+        HTTPRequest.Field("Content-Type", "application/json"),
+        HTTPRequest.Field("Accept", "application/json"),
+      ],
+      body: Array(JSONWriter.text(["query": .string(query), "variables": [:]]).utf8),
+      isEffecting: isEffecting
+    )
+    if isEffecting { try willSend() }
+    let answer: HTTPResponse
+    do throws(Fault) {
+      answer = try context.http.send(
+        request,
+        by: Deadline(in: configuration.timeout, on: context.clock)
+      )
+    } catch {
+      if error.kind == .notSent || !isEffecting { throw error.withoutEffect }
+      throw error.afterSending
+    }
+    do throws(Fault) {
+      return try Self.data(answer)
+    } catch {
+      throw isEffecting && error.code == "graphql_unclear" ? error.afterSending : error
+    }
+  }
+
+  /// The `data` of an answer.
+  ///
+  /// Errors without `data` were raised before anything was executed (GraphQL specification,
+  /// "Response Format"): the request was refused and nothing was done. Errors beside `data`, and
+  /// everything unreadable, leave open what was done: the code `graphql_unclear`.
+  private static func data(_ answer: HTTPResponse) throws(Fault) -> JSONObject {
+    let body = JSONReader.read(answer.body)?.object
+    let texts = body?["errors"]?.array?.compactMap { $0["message"]?.text } ?? []
+    let text = texts.joined(separator: "; ")
+    switch answer.status {
+    case 401, 403: throw .credentialsRefused
+    case 429: throw .unavailable("it answered 429")
+    case 200..<300, 400..<408, 409..<500: break
+    default: throw .unreadable("it answered \(answer.status)")
+    }
+    if let errors = body?["errors"]?.array, !errors.isEmpty {
+      if Self.isAboutCredentials(body) { throw .credentialsRefused }
+      guard body?["data"] == nil || body?["data"] == .null && answer.status >= 400 else {
+        throw .unreadable(text.isEmpty ? "an error" : text)
+      }
+      throw Fault(
+        .rejected,
+        code: "graphql_refused",
+        "Pay Theory refused the request: \(text.isEmpty ? "no reason given" : text)",
+        hint: "nothing was created; change the request"
+      )
+    }
+    guard answer.status < 300 else {
+      throw Fault(
+        .rejected,
+        code: "graphql_refused",
+        "Pay Theory refused the request with status \(answer.status)",
+        hint: "nothing was created; change the request"
+      )
+    }
+    guard let data = body?["data"]?.object else { throw .unreadable("an answer without data") }
+    return data
+  }
+
+  private static func isAboutCredentials(_ body: JSONObject?) -> Bool {
+    guard body?["data"] == nil || body?["data"] == .null else { return false }
+    return body?["errors"]?.array?.contains { error in
+      let type = error["errorType"]?.text ?? error["extensions"]?["code"]?.text ?? ""
+      return ["UnauthorizedException", "Unauthorized", "UNAUTHENTICATED"].contains(type)
+    } ?? false
+  }
+}
+
+extension Fault {
+  fileprivate static var credentialsRefused: Fault {
+    Fault(
+      .auth,
+      code: "credentials_refused",
+      "Pay Theory refused the merchant credentials",
+      hint: "check TENDER_PAYTHEORY_MERCHANT_UID and TENDER_PAYTHEORY_SECRET_KEY"
+    )
+  }
+
+  fileprivate static func unavailable(_ why: String) -> Fault {
+    Fault(
+      .providerError,
+      code: "graphql_unavailable",
+      "Pay Theory's GraphQL interface: \(why)",
+      hint: "no money moved; try again later"
+    )
+  }
+
+  fileprivate static func unreadable(_ why: String) -> Fault {
+    Fault(
+      .providerError,
+      code: "graphql_unclear",
+      "Pay Theory's GraphQL interface: \(why)",
+      hint: "no money moved; try again later"
+    )
+  }
+}

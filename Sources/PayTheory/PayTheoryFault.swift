@@ -1,0 +1,111 @@
+import TenderEngine
+import TenderModel
+
+/// Pay Theory's documented error types, as the type text of `FailureResponse` begins
+/// (source document, "Failure Response"; texts from the protocol note, section 7.1).
+extension Fault {
+  /// The token could not be fetched: refused (4), unreachable (10), or no readable answer (11).
+  static func noToken(_ kind: Kind, code: String, _ why: String, hint: String) -> Fault {
+    Fault(
+      kind,
+      code: code,
+      "no token from Pay Theory: \(why)",
+      hint: hint,
+      result: ["type": "NO_TOKEN: No pt-token found"]
+    )
+  }
+
+  /// The socket answered with an error, or with nothing that can be read.
+  static func socketError(
+    _ why: String,
+    _ kind: Kind = .providerError,
+    code: String = "socket_error",
+    text: String? = nil
+  ) -> Fault {
+    Fault(
+      kind,
+      code: code,
+      "Pay Theory's socket: \(why)",
+      hint: kind == .rejected
+        ? "nothing was created; change the request" : "no money moved; try again later",
+      // The SDK's own spelling of its text.
+      result: ["type": .string("SOCKET_ERROR: \(text ?? "An unknown socket error occured")")]
+    )
+  }
+
+  static var sessionExpired: Fault {
+    Fault(
+      .expired,
+      code: "session_expired",
+      "Pay Theory ended the session",
+      hint: "no money moved; run the same command again",
+      result: ["type": "SESSION_EXPIRED: Socket session has expired"]
+    )
+  }
+
+  /// The app is not attested: said by us for stage `paytheory`, or by the provider.
+  static func invalidApp(_ why: String) -> Fault {
+    Fault(
+      .auth,
+      code: "invalid_app",
+      why,
+      hint: "only an attested mobile app can; a stored method works: --token PAYMENT_METHOD_ID",
+      result: ["type": "INVALID_APP: App Attestation Failed"]
+    )
+  }
+
+  /// The same failure after an effecting request has left: what it did is not known.
+  var afterSending: Fault {
+    guard kind != .notSent else { return self }
+    if kind == .interrupted || kind == .terminated {
+      return .stopped(by: kind, effect: .unknown, underWay: "an effecting request was under way")
+    }
+    return Fault(
+      .unknown,
+      effect: .unknown,
+      code: "outcome_unknown",
+      "the payment request was sent and its outcome is not known: \(message)",
+      hint: "do not pay again; the same command finds out",
+      result: result
+    )
+  }
+
+  /// The fault as one of a request that can move nothing.
+  var withoutEffect: Fault {
+    var fault = self
+    fault.effect = .none
+    return fault
+  }
+
+  static func missingMerchant(_ what: String) -> Fault {
+    Fault(
+      .auth,
+      code: "credentials_missing",
+      "\(what) needs merchant credentials, and \(Self.merchantVariables) are not set",
+      hint: "set both, or the same with _FILE behind them for files that hold the values"
+    )
+  }
+
+  private static let merchantVariables =
+    "TENDER_PAYTHEORY_MERCHANT_UID and TENDER_PAYTHEORY_SECRET_KEY"
+}
+
+/// Error texts of the socket that are known refusals, each with where it was read.
+///
+/// The live server's own texts are not public; these are the ones that Pay Theory's web SDK and
+/// documentation show (protocol note, sections 5.3 and 7.3).
+enum KnownRefusal {
+  static let texts: [(text: String, source: String)] = [
+    ("unable to process when both payorid and payorinfo are provided", "web SDK, validation.ts"),
+    ("invoiceid and recurringid cannot both be present", "web SDK, validation.ts"),
+    ("amount cannot have a decimal", "web SDK, validation.ts"),
+    ("fee must be a positive integer", "web SDK, validation.ts"),
+    ("fee must be passed in if you are using the service fee fee mode", "iOS SDK, 2024"),
+    ("cash payment methods are not able to be tokenized", "iOS SDK, 2024"),
+  ]
+
+  static func contains(_ text: String) -> Bool {
+    let text = text.lowercased()
+    return texts.contains { text.contains($0.text) }
+  }
+}

@@ -1,0 +1,407 @@
+package import TenderEngine
+package import TenderModel
+import TenderWire
+
+/// Pay Theory: cards, ACH and cash over its socket, look-ups and reversals over GraphQL.
+package struct PayTheoryProvider: Provider {
+  package static let name = ProviderName("paytheory")
+  private let context: PayTheoryContext
+
+  package init(_ context: PayTheoryContext) { self.context = context }
+
+  package var name: ProviderName { Self.name }
+
+  /// The whole API key is public; partner and stage alone would mix merchants.
+  package var merchant: String { context.configuration.key.text }
+
+  package var nothingHeld: JSONObject {
+    ["type": "NO_AUTH: There is no authorization to capture"]
+  }
+
+  package func checkReady(for need: Need) throws(Fault) {
+    let configuration = context.configuration
+    switch need {
+    case .payment(byStoredMethod: true): _ = try GraphQL(context, for: "charging a stored method")
+    case .payment(byStoredMethod: false), .heldPayment:
+      guard configuration.key.stage != .production else {
+        throw .invalidApp(
+          "stage paytheory (production) takes cards, ACH and cash from attested mobile apps alone"
+        )
+      }
+    case .reversal: _ = try GraphQL(context, for: "a reversal")
+    case .lookUp: _ = try GraphQL(context, for: "a look-up")
+    }
+  }
+
+  package func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome {
+    if let method = order.storedMethod { return try charge(method, order, progress) }
+    switch order.instrument {
+    case .cash(let payer): return try makeBarcode(order, payer, progress)
+    case .card, .bankAccount: break
+    case nil: throw .noFields("transact")
+    }
+    let isTwoStep = context.configuration.twoStep || order.stopsAtConfirmation
+    let session = context.randomness.uuid()
+    progress.enter("connecting")
+    let conversation = try Conversation.open(session: session, context)
+    let requests = requests(conversation)
+    progress.enter("preparing")
+    let answer = try conversation.ask(
+      "host:transfer_part1",
+      wanting: ["transfer_confirmation", "transfer_complete"],
+      effecting: !isTwoStep,
+      willSend: progress.willSend
+    ) { requests.transferPart1(order, confirmation: isTwoStep, &$0) }
+    guard answer.type == "transfer_confirmation" else {
+      return try Replies.transferComplete(answer.body, feeMode: order.feeMode).of(order)
+    }
+    guard let prepared = Preparation(body: answer.body, session: session, metadata: order.metadata)
+    else { throw .socketError("a confirmation without a receipt number") }
+    do throws(Fault) {
+      try check(prepared, against: order)
+    } catch {
+      // Nothing was charged; letting go of it is a courtesy that may fail.
+      try? conversation.tell("host:cancel_transfer") { requests.cancel(prepared, &$0) }
+      throw error
+    }
+    try progress.keep(prepared.kept, id: prepared.receipt)
+    if order.stopsAtConfirmation { return prepared.held(order) }
+    let fresh = self.requests(conversation)
+    let complete = try conversation.ask(
+      "host:transfer_part2",
+      wanting: ["transfer_complete"],
+      effecting: true,
+      willSend: progress.willSend
+    ) { fresh.transferPart2(prepared, &$0) }
+    return try Replies.transferComplete(complete.body, feeMode: order.feeMode).of(order, prepared)
+  }
+
+  package func confirm(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
+    let prepared = try preparation(of: held)
+    progress.enter("connecting")
+    let conversation = try Conversation.open(session: prepared.session, context)
+    let requests = requests(conversation)
+    let complete = try conversation.ask(
+      "host:transfer_part2",
+      wanting: ["transfer_complete"],
+      effecting: true,
+      willSend: progress.willSend
+    ) { requests.transferPart2(prepared, &$0) }
+    let feeMode = prepared.body.text("fee_mode")
+    var outcome = try Replies.transferComplete(complete.body, feeMode: feeMode)
+    outcome.id = outcome.id ?? prepared.receipt
+    return outcome
+  }
+
+  package func release(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
+    let prepared = try preparation(of: held)
+    progress.enter("connecting")
+    let conversation = try Conversation.open(session: prepared.session, context)
+    let requests = requests(conversation)
+    try conversation.tell("host:cancel_transfer") { requests.cancel(prepared, &$0) }
+    return Outcome(status: .cancelled, id: held.id, result: [:])
+  }
+
+  package func reverse(_ captured: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
+    guard let receipt = captured.id, let amount = captured.amount else {
+      throw Fault(
+        .conflict,
+        code: "nothing_to_cancel",
+        "reference \(captured.reference.quotedForMessage) has no receipt number to reverse"
+      )
+    }
+    let reversal = try GraphQL(context, for: "a reversal").createReversal(
+      receipt: receipt,
+      amount: amount,
+      willSend: progress.willSend
+    )
+    return Self.reversed(
+      isVoid: reversal["is_void"]?.truth ?? false,
+      transaction: reversal.text("transaction_id"),
+      of: captured
+    )
+  }
+
+  package func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome {
+    if case .cash = order.instrument { throw .noFields("tokenize") }
+    progress.enter("connecting")
+    let conversation = try Conversation.open(session: context.randomness.uuid(), context)
+    let requests = requests(conversation)
+    let answer = try conversation.ask(
+      "host:tokenize",
+      wanting: ["tokenize_complete"],
+      effecting: false
+    ) { requests.tokenize(order, &$0) }
+    return try Replies.token(answer.body)
+  }
+
+  package func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
+    try transaction(query).map(Transactions.lookUp)
+  }
+
+  /// The transaction that a look-up finds: by receipt number, else the newest of the reference
+  /// that is a payment and that no other attempt owns.
+  private func transaction(_ query: LookUp) throws(Fault) -> JSONObject? {
+    let graphQL = try GraphQL(context, for: "a look-up")
+    if let id = query.id {
+      return try graphQL.transactions("transaction_id", id, limit: 1)
+        .first { $0.text("transaction_id") == id }
+    }
+    guard let reference = query.reference else { return nil }
+    return try graphQL.transactions("reference", reference, limit: 50).first { item in
+      let id = item.text("transaction_id") ?? ""
+      let isPayment = item.text("transaction_type") != "REVERSAL" && !id.contains(":")
+      return isPayment && !query.others.contains(id)
+        && item.text("reference").map { $0 == reference } ?? true
+    }
+  }
+
+  package func findOut(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Finding {
+    do throws(Fault) {
+      return try finding(attempt, progress)
+    } catch {
+      throw .stillUnknown(attempt, because: error)
+    }
+  }
+
+  private func finding(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Finding {
+    if attempt.operation == .cancel { return try reversalFinding(attempt) }
+    let age = context.clock.now - (attempt.sentAt ?? context.clock.now)
+    if let prepared = attempt.preparation.flatMap(Preparation.init(kept:)) {
+      if let found = try transaction(LookUp(id: prepared.receipt)) {
+        return .happened(Transactions.payment(found))
+      }
+      // The receipt number is the transfer's own key: sent again it cannot charge twice. On live
+      // a first one that is still on its way gets a minute.
+      guard context.configuration.env != .live || age >= 60_000 else {
+        throw .tooEarly(seconds: 60 - age / 1000)
+      }
+      return .doneNow(try confirm(attempt, progress))
+    }
+    let others = try progress.receiptsOfOthers()
+    if let found = try transaction(LookUp(reference: attempt.reference, others: others)) {
+      return .happened(Transactions.payment(found))
+    }
+    // A host token lives a quarter of an hour: until then the request may still arrive.
+    guard age >= 15 * 60_000 else { throw .tooEarly(seconds: 15 * 60 - age / 1000) }
+    return .didNotHappen
+  }
+
+  private func reversalFinding(_ attempt: Attempt) throws(Fault) -> Finding {
+    guard let receipt = attempt.id, let found = try transaction(LookUp(id: receipt)) else {
+      throw .unknownHandle(attempt.reference)
+    }
+    switch Transactions.status(found) {
+    case .cancelled:
+      return .happened(Self.reversed(isVoid: true, transaction: receipt, of: attempt))
+    case .refunded:
+      return .happened(Self.reversed(isVoid: false, transaction: nil, of: attempt))
+    default:
+      if let refunded = found["refunded_amount"]?.wholeNumber, refunded > 0,
+        refunded >= attempt.amount ?? Int.max
+      {
+        return .happened(Self.reversed(isVoid: false, transaction: nil, of: attempt))
+      }
+      let age = context.clock.now - (attempt.sentAt ?? context.clock.now)
+      guard context.configuration.env != .live || age >= 60_000 else {
+        throw .tooEarly(seconds: 60 - age / 1000)
+      }
+      return .didNotHappen
+    }
+  }
+
+  private static func reversed(isVoid: Bool, transaction: String?, of attempt: Attempt) -> Outcome {
+    var reversal: JSONObject = ["is_void": .bool(isVoid)]
+    reversal["transaction_id"] = transaction.map(JSON.string)
+    return Outcome(
+      status: isVoid ? .cancelled : .refunded,
+      id: attempt.id,
+      result: ["reversal": .object(reversal)]
+    )
+  }
+
+  private func charge(
+    _ method: String,
+    _ order: PaymentOrder,
+    _ progress: Progress
+  ) throws(Fault) -> Outcome {
+    let transaction = try GraphQL(context, for: "charging a stored method").createTransaction(
+      order,
+      method: method,
+      willSend: progress.willSend
+    )
+    return Transactions.payment(transaction).of(order)
+  }
+
+  private func makeBarcode(
+    _ order: PaymentOrder,
+    _ payer: CashPayer,
+    _ progress: Progress
+  ) throws(Fault) -> Outcome {
+    progress.enter("connecting")
+    let conversation = try Conversation.open(session: context.randomness.uuid(), context)
+    let requests = requests(conversation)
+    let answer = try conversation.ask(
+      "host:barcode",
+      wanting: ["barcode_complete"],
+      effecting: false
+    ) { requests.barcode(order, payer, &$0) }
+    return try Replies.barcode(answer.body, order: order)
+  }
+
+  /// What Pay Theory prepared must be what was ordered, to the cent, before it may be captured.
+  private func check(_ prepared: Preparation, against order: PaymentOrder) throws(Fault) {
+    let ordered = order.amount.minorUnits
+    let expected: Int?
+    if order.feeMode == "service_fee" {
+      expected = order.fee.map { ordered + $0.minorUnits }
+    } else {
+      expected = ordered
+    }
+    guard let expected, let amount = prepared.amount, amount != expected else { return }
+    throw Fault(
+      .rejected,
+      code: "amount_mismatch",
+      "Pay Theory prepared \(amount) where \(expected) was ordered (minor units)",
+      hint: order.feeMode == "service_fee"
+        ? "the fee is another: learn it with --confirmation, then pass --fee"
+        : "nothing was charged"
+    )
+  }
+
+  private func preparation(of held: Attempt) throws(Fault) -> Preparation {
+    guard let prepared = held.preparation.flatMap(Preparation.init(kept:)) else {
+      throw Fault(
+        .conflict,
+        code: "no_auth",
+        "the preparation of \(held.reference.quotedForMessage) is no longer in the journal",
+        result: nothingHeld
+      )
+    }
+    return prepared
+  }
+
+  private func requests(_ conversation: Conversation) -> Requests {
+    Requests(
+      timeZone: context.configuration.timeZone,
+      now: context.clock.now,
+      hostToken: conversation.hostToken,
+      sessionKey: conversation.sessionKey
+    )
+  }
+
+  package func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject {
+    let configuration = context.configuration
+    if let method = order.storedMethod {
+      return [
+        "method": "POST", "url": .string(configuration.graphQLURL),
+        "action": "createTransaction", "payment_method_id": .string(method),
+      ]
+    }
+    let requests = Requests(
+      timeZone: configuration.timeZone,
+      now: context.clock.now,
+      hostToken: "[redacted]",
+      sessionKey: "[redacted]"
+    )
+    var writer = JSONWriter()
+    writer.beginObject()
+    let action: String
+    if case .cash(let payer) = order.instrument {
+      action = "host:barcode"
+      requests.barcode(order, payer, &writer)
+    } else {
+      action = "host:transfer_part1"
+      requests.transferPart1(
+        order,
+        confirmation: configuration.twoStep || order.stopsAtConfirmation,
+        &writer
+      )
+    }
+    writer.endObject()
+    defer { writer.wipe() }
+    var payload = JSONReader.read(writer.bytes)?.object ?? [:]
+    if var method = payload["payment_method_data"]?.object {
+      for name in ["number", "security_code", "account_number"] where method[name] != nil {
+        method[name] = "[redacted]"
+      }
+      payload["payment_method_data"] = .object(method)
+    }
+    return [
+      "url": .string(configuration.socketURL), "action": .string(action),
+      "payload": .object(payload),
+    ]
+  }
+}
+
+extension Outcome {
+  /// The outcome of an order: amounts where the answer leaves them out.
+  fileprivate func of(_ order: PaymentOrder, _ prepared: Preparation? = nil) -> Outcome {
+    var outcome = self
+    outcome.id = outcome.id ?? prepared?.receipt
+    outcome.amount = outcome.amount ?? prepared?.amount ?? order.amount.minorUnits
+    if outcome.amount != order.amount.minorUnits {
+      outcome.requestedAmount = order.amount.minorUnits
+    }
+    return outcome
+  }
+}
+
+extension Preparation {
+  /// The outcome that waits for a confirm.
+  fileprivate func held(_ order: PaymentOrder) -> Outcome {
+    Outcome(
+      status: .requiresConfirmation,
+      id: receipt,
+      lastFour: body.text("last_four"),
+      brand: Replies.brand(body).text,
+      result: confirmation
+    ).amounts(amount ?? order.amount.minorUnits, order)
+  }
+}
+
+extension Outcome {
+  fileprivate func amounts(_ amount: Int, _ order: PaymentOrder) -> Outcome {
+    var outcome = self
+    outcome.amount = amount
+    return outcome.of(order)
+  }
+}
+
+extension Fault {
+  /// No instrument that this command can use, in the documented words.
+  static func noFields(_ verb: String) -> Fault {
+    Fault(
+      .usage,
+      code: "no_fields",
+      "no valid payment fields to \(verb)",
+      hint: "see: tender help instruments",
+      result: [
+        "type": .string(
+          "NO_FIELDS: No Visible and Valid PayTheory Fields to "
+            + (verb == "tokenize" ? "Tokenize" : "Transact")
+        )
+      ]
+    )
+  }
+
+  fileprivate static func tooEarly(seconds: Int) -> Fault {
+    Fault(
+      .unknown,
+      code: "outcome_unknown",
+      "Pay Theory does not know it yet, which proves nothing for another \(max(1, seconds)) s"
+    )
+  }
+
+  fileprivate static func stillUnknown(_ attempt: Attempt, because fault: Fault) -> Fault {
+    Fault(
+      .unknown,
+      effect: .unknown,
+      code: "outcome_unknown",
+      "the outcome of \(attempt.reference.quotedForMessage) is still not known: \(fault.message)",
+      hint: fault.code == "credentials_missing"
+        ? fault.hint ?? "" : "do not pay again; run the same command again later",
+      result: fault.result ?? attempt.fault?.result
+    )
+  }
+}

@@ -1,0 +1,152 @@
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// Pay Theory's answers as outcomes, in the documented shapes (source document).
+enum Replies {
+  /// A decrypted `transfer_complete`: success, or a failure that reached the processor.
+  ///
+  /// Throws with effect unknown where it cannot be read: something was done.
+  static func transferComplete(_ bytes: [UInt8], feeMode: String?) throws(Fault) -> Outcome {
+    guard let body = JSONReader.read(bytes)?.object, let state = body.text("state") else {
+      throw Fault.socketError("a transfer without a state").afterSending
+    }
+    return state == "FAILURE" || state == "FAILED"
+      ? declined(body) : complete(body, feeMode: feeMode)
+  }
+
+  /// `PT_COMPLETE`, with every documented key.
+  static func complete(_ body: JSONObject, feeMode: String?) -> Outcome {
+    let state = body.text("state") ?? ""
+    let receipt = body.text("receipt_number") ?? body.text("idempotency") ?? ""
+    let isServiceFee = feeMode == nil || feeMode == "service_fee"
+    let fee = isServiceFee ? (body["service_fee"] ?? body["fee"])?.wholeNumber ?? 0 : 0
+    let amount = body["amount"]?.wholeNumber
+    return Outcome(
+      status: state == "PENDING" ? .pending : .succeeded,
+      id: receipt.isEmpty ? nil : receipt,
+      amount: amount,
+      lastFour: body.text("last_four"),
+      brand: brand(body).text,
+      result: [
+        "type": "PT_COMPLETE",
+        "body": [
+          "receipt_number": .string(receipt), "last_four": body["last_four"].orEmpty,
+          "created_at": body["created_at"].orEmpty, "amount": .integer(amount ?? 0),
+          "service_fee": .integer(fee), "state": .string(state),
+          "metadata": body["metadata"].orEmptyObject, "payor_id": body["payor_id"].orEmpty,
+          "payment_method_id": body["payment_method_id"].orEmpty, "brand": brand(body),
+        ],
+      ]
+    )
+  }
+
+  /// A transaction failure: the five documented properties, and the processor's code as ours.
+  static func declined(_ body: JSONObject) -> Outcome {
+    let reason = body["status"]?["reason"]
+    let processorCode = reason?["error_code"]?.text
+    let type = body.text("type") ?? processorCode ?? ""
+    let text = reason?["error_text"]?.text
+    let code =
+      ProcessorCode.snakeCase(processorCode ?? "") ?? ProcessorCode.snakeCase(type) ?? "declined"
+    let receipt = body.text("receipt_number") ?? body.text("idempotency")
+    return Outcome(
+      status: .declined,
+      id: receipt,
+      lastFour: body.text("last_four"),
+      brand: brand(body).text,
+      result: [
+        "type": .string(type), "receipt_number": receipt.map(JSON.string).orEmpty,
+        "last_four": body["last_four"].orEmpty, "brand": brand(body),
+        "state": .string(body.text("state") ?? "FAILURE"),
+      ],
+      fault: Fault(
+        .declined,
+        code: code,
+        text ?? "the payment was declined: \(type)",
+        hint: "a further try needs --new-attempt, or another --reference"
+      )
+    )
+  }
+
+  /// `PT_BARCODE`, from the keys of either generation.
+  static func barcode(_ bytes: [UInt8], order: PaymentOrder) throws(Fault) -> Outcome {
+    guard let body = JSONReader.read(bytes)?.object,
+      let id = body.text("BarcodeUid") ?? body.text("barcode_id")
+    else { throw .socketError("a barcode without an id") }
+    let url = (body["barcodeUrl"] ?? body["barcode_url"]).orEmpty
+    return Outcome(
+      status: .requiresAction,
+      id: id,
+      amount: order.amount.minorUnits,
+      result: [
+        "type": "PT_BARCODE",
+        "body": [
+          "BarcodeUid": .string(id),
+          "Merchant": (body["Merchant"] ?? body["merchant_uid"]).orEmpty,
+          "barcode": body["barcode"].asText,
+          "barcodeFee": (body["barcodeFee"] ?? body["fees"]).asText,
+          "barcodeUrl": url,
+          // The client adds this one (protocol note, section 4.8).
+          "mapUrl": body["mapUrl"] ?? "https://pay.vanilladirect.com/pages/locations",
+        ],
+      ],
+      nextAction: ["type": "barcode", "url": url]
+    )
+  }
+
+  /// `PT_TOKENIZE`, from the keys of either generation.
+  static func token(_ bytes: [UInt8]) throws(Fault) -> Outcome {
+    guard let body = JSONReader.read(bytes)?.object, let id = body.text("payment_method_id") else {
+      throw .socketError("a token without a payment method id")
+    }
+    return Outcome(
+      status: .succeeded,
+      id: id,
+      lastFour: body.text("last_four"),
+      brand: brand(body).text,
+      result: [
+        "type": "PT_TOKENIZE",
+        "body": [
+          "payment_method_id": .string(id), "payor_id": body["payor_id"].orEmpty,
+          "last_four": body["last_four"].orEmpty, "brand": brand(body),
+          "metadata": body["metadata"].orEmptyObject,
+          "expiration": (body["expiration"] ?? body["exp_date"]).orEmpty,
+          "payment_type": body["payment_type"].orEmpty,
+        ],
+      ]
+    )
+  }
+
+  /// The brand under either of its names.
+  static func brand(_ body: JSONObject) -> JSON {
+    let given = body["brand"].flatMap { $0 == .null ? nil : $0 } ?? body["card_brand"]
+    return given.orEmpty
+  }
+}
+
+extension JSON? {
+  /// The value, or an empty text where it is absent or null.
+  var orEmpty: JSON {
+    guard let self, self != .null else { return "" }
+    return self
+  }
+
+  /// The value, or an empty object where it is absent or null; some services send it as JSON text.
+  var orEmptyObject: JSON {
+    switch self {
+    case .object: self ?? [:]
+    case .string(let text): JSONReader.read(text).flatMap { $0.object.map(JSON.object) } ?? [:]
+    default: [:]
+    }
+  }
+
+  /// The value as the documented text, where a service sends a number.
+  var asText: JSON {
+    switch self {
+    case .integer(let number): .string(String(number))
+    case .number(let text): .string(text)
+    default: orEmpty
+    }
+  }
+}

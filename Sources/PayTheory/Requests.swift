@@ -1,0 +1,159 @@
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// The inner objects of Pay Theory's encrypted requests (protocol note, sections 4 and 5).
+struct Requests {
+  let timeZone: String
+  let now: Int
+  let hostToken: String
+  let sessionKey: String
+
+  /// `host:transfer_part1`, section 4.2.
+  func transferPart1(_ order: PaymentOrder, confirmation: Bool, _ json: inout JSONWriter) {
+    writeSession(&json)
+    json.name("payment_method_data")
+    writeMethod(order.instrument, &json)
+    json.name("payment_data")
+    json.write([
+      "fee_mode": .string(order.feeMode), "currency": .string(order.amount.currency.code),
+      "amount": .integer(order.amount.minorUnits),
+    ])
+    json.name("confirmation_needed")
+    json.write(.bool(confirmation))
+    writeTail(order, &json)
+  }
+
+  /// `host:barcode`, section 4.8.
+  func barcode(_ order: PaymentOrder, _ payer: CashPayer, _ json: inout JSONWriter) {
+    writeSession(&json)
+    json.name("payment")
+    json.write([
+      "payor": .string(payer.name), "payor_contact": .string(payer.contact),
+      "amount": .integer(order.amount.minorUnits),
+    ])
+    writeTail(order, &json)
+  }
+
+  /// `host:tokenize`, section 4.7.
+  func tokenize(_ order: TokenOrder, _ json: inout JSONWriter) {
+    writeSession(&json)
+    json.name("payment_method_data")
+    writeMethod(order.instrument, &json)
+    json.name("payor_info")
+    json.write(.object(Self.payorInfo(order.payor)))
+    json.name("pay_theory_data")
+    json.write(["payor_id": .string(order.payorID ?? "")])
+    json.name("metadata")
+    json.write(.object(order.metadata))
+  }
+
+  /// `host:transfer_part2`, section 4.4: the preparation byte for byte as it came.
+  func transferPart2(_ preparation: Preparation, _ json: inout JSONWriter) {
+    json.name("payment_prep")
+    json.verbatim(preparation.text.utf8)
+    json.name("sessionKey")
+    json.write(.string(sessionKey))
+    json.name("timing")
+    json.write(.integer(now))
+    json.name("metadata")
+    json.write(.object(preparation.metadata))
+  }
+
+  /// `host:cancel_transfer`, section 4.5.
+  func cancel(_ preparation: Preparation, _ json: inout JSONWriter) {
+    json.name("payment_intent_id")
+    json.write(.string(preparation.intent))
+    json.name("sessionKey")
+    json.write(.string(sessionKey))
+    json.name("timing")
+    json.write(.integer(now))
+  }
+
+  private func writeSession(_ json: inout JSONWriter) {
+    json.name("hostToken")
+    json.write(.string(hostToken))
+    json.name("sessionKey")
+    json.write(.string(sessionKey))
+    json.name("timing")
+    json.write(.integer(now))
+  }
+
+  private func writeTail(_ order: PaymentOrder, _ json: inout JSONWriter) {
+    json.name("payor_info")
+    json.write(.object(Self.payorInfo(order.payor)))
+    json.name("pay_theory_data")
+    json.write(.object(payTheoryData(order)))
+    json.name("metadata")
+    json.write(.object(order.metadata))
+  }
+
+  /// Sections 5.1 and 5.2; nothing for cash, which has a field of its own.
+  private func writeMethod(_ instrument: Instrument?, _ json: inout JSONWriter) {
+    json.beginObject()
+    switch instrument {
+    case .card(let card):
+      json.name("type")
+      json.write("card")
+      json.name("number")
+      json.write(card.number)
+      json.name("security_code")
+      json.write(card.securityCode)
+      json.name("expiration_month")
+      json.write(.string(card.expiration.monthText))
+      json.name("expiration_year")
+      json.write(.string(card.expiration.yearText))
+      if let name = card.name {
+        json.name("name")
+        json.write(.string(name))
+      }
+      json.name("address")
+      json.write(.object(Self.object(card.address)))
+    case .bankAccount(let account):
+      json.name("type")
+      json.write("ach")
+      json.name("name")
+      json.write(.string(account.name))
+      json.name("account_number")
+      json.write(account.number)
+      json.name("account_type")
+      json.write(.string(account.kind.rawValue))
+      json.name("bank_code")
+      json.write(.string(account.routing))
+    case .cash, nil: break
+    }
+    json.endObject()
+  }
+
+  /// Section 5.4: the personal address is always there.
+  static func payorInfo(_ payor: JSONObject) -> JSONObject {
+    var info: JSONObject = [:]
+    for name in ["first_name", "last_name", "email", "phone"] { info[name] = payor[name] }
+    var address: JSONObject = [:]
+    for name in ["line1", "line2", "city", "region", "postal_code", "country"] {
+      address[name] = payor[name]
+    }
+    info["personal_address"] = .object(address)
+    return info
+  }
+
+  /// Section 5.5: every key, with the SDK's defaults.
+  func payTheoryData(_ order: PaymentOrder) -> JSONObject {
+    [
+      "account_code": order.options["account_code"] ?? "",
+      "reference": .string(order.reference.text),
+      "payment_parameters": order.options["payment_parameters"] ?? "",
+      "payor_id": .string(order.payorID ?? ""),
+      "send_receipt": order.options["send_receipt"] ?? false,
+      "receipt_description": order.options["receipt_description"] ?? "",
+      "invoice_id": order.options["invoice_id"] ?? "",
+      "recurring_id": order.options["recurring_id"] ?? "",
+      "timezone": .string(timeZone),
+      "fee": .integer(order.fee?.minorUnits ?? 0),
+    ]
+  }
+
+  private static func object(_ address: Address) -> JSONObject {
+    JSONObject(address.parts.map { JSONObject.Member(key: $0.name, value: .string($0.value)) })
+  }
+}

@@ -1,0 +1,280 @@
+import TenderModel
+
+extension Catalogue {
+  static let moneyOptions: [Option] = [
+    Option(
+      "amount",
+      .money,
+      .required("AMOUNT"),
+      "the amount as people write it, such as 10.50; the currency decides the digits"
+    ),
+    Option(
+      "amount-minor",
+      .money,
+      .required("UNITS"),
+      "the amount in minor units, such as 1050"
+    ),
+    Option("currency", .money, .required("CODE"), "the ISO 4217 code (Pay Theory: USD)"),
+    Option(
+      "fee-mode",
+      .money,
+      .required("MODE"),
+      choices: ["merchant_fee", "service_fee"],
+      "who pays the fee: the merchant (default) or, on top of the amount, the payer"
+    ),
+    Option(
+      "fee",
+      .money,
+      .required("AMOUNT"),
+      "the service fee; it must be the one the provider computes"
+    ),
+    Option("fee-minor", .money, .required("UNITS"), "the service fee in minor units"),
+  ]
+
+  static let paymentOptions: [Option] = [
+    Option(
+      "reference",
+      .payment,
+      .required("REF"),
+      "your own name for the payment; the handle for every later command"
+    ),
+    Option(
+      "confirmation",
+      .payment,
+      "stop when the payment is prepared; tender confirm captures it"
+    ),
+    Option(
+      "payor",
+      .payment,
+      .required("FIELD=VALUE"),
+      repeats: true,
+      "a field of the payer: first_name, last_name, email, phone, line1, line2, city, region, "
+        + "postal_code, country"
+    ),
+    Option(
+      "payor-id",
+      .payment,
+      .required("ID"),
+      "a payer that the provider knows; not with --payor"
+    ),
+    Option("account-code", .payment, .required("CODE"), "an account code, shown in the portal"),
+    Option(
+      "payment-parameters",
+      .payment,
+      .required("NAME"),
+      "a named set of rules of the account, such as least and most amount"
+    ),
+    Option("invoice-id", .payment, .required("ID"), "the invoice that is paid"),
+    Option(
+      "recurring-id",
+      .payment,
+      .required("ID"),
+      "the recurring payment that is paid; not with --invoice-id"
+    ),
+    Option("send-receipt", .payment, "send the payer a receipt by e-mail"),
+    Option("receipt-description", .payment, .required("TEXT"), "what the receipt says"),
+    Option(
+      "metadata",
+      .payment,
+      .required("KEY=VALUE"),
+      repeats: true,
+      "something of yours to keep with the payment"
+    ),
+    Option(
+      "metadata-file",
+      .payment,
+      .required("FILE"),
+      completion: .files,
+      "a JSON object to keep with the payment"
+    ),
+  ]
+
+  static let instrumentOptions: [Option] = [
+    Option(
+      "method",
+      .instrument,
+      .required("METHOD"),
+      choices: ["card", "ach", "cash"],
+      "what the payer pays with (default: what the instrument says, else card)"
+    ),
+    Option("instrument-stdin", .instrument, "read the instrument as JSON from standard input"),
+    Option(
+      "instrument-file",
+      .instrument,
+      .required("FILE"),
+      completion: .files,
+      "read the instrument as JSON from a file"
+    ),
+    Option(
+      "instrument-fd",
+      .instrument,
+      .required("N"),
+      "read the instrument as JSON from an open descriptor"
+    ),
+    Option(
+      "test-card",
+      .instrument,
+      .required("BRAND"),
+      choices: ["visa", "mastercard", "amex", "discover"],
+      "pay with the provider's documented test card (never on live)"
+    ),
+    Option(
+      "test-account",
+      .instrument,
+      .required("OUTCOME"),
+      choices: ["success", "failure"],
+      "pay with the provider's documented test account (never on live)"
+    ),
+    Option("token", .instrument, .required("ID"), "charge a stored payment method"),
+  ]
+
+  static let filterOptions: [Option] = [
+    Option("since", .filter, .required("TIME"), "from this time on: a date, or RFC 3339"),
+    Option("until", .filter, .required("TIME"), "up to this time"),
+    Option(
+      "status",
+      .filter,
+      .required("STATUS"),
+      choices: Status.allCases.map(\.rawValue),
+      "with this status"
+    ),
+    Option("last-four", .filter, .required("DIGITS"), "with these last four digits"),
+    Option("all", .filter, "everything, not just the latest 50"),
+    Option("port", .filter, .required("N"), "the port to listen on (default: a free one)"),
+  ]
+
+  static let controlOptions: [Option] = [
+    Option(
+      "idempotency-key",
+      .control,
+      .required("KEY"),
+      "the key of this attempt, where you must choose it yourself"
+    ),
+    Option(
+      "new-attempt",
+      .control,
+      "try again what was declined, cancelled or has expired"
+    ),
+    Option(
+      "wait",
+      .control,
+      .optional("5m"),
+      "wait for the final state, 5 minutes unless said"
+    ),
+    Option("interval", .control, .required("TIME"), "how often to look while waiting (2s)"),
+    Option(
+      "expect",
+      .control,
+      .required("STATUS"),
+      "exit 0 where the status is one of these (commas between), else 18"
+    ),
+    Option("events", .control, "print a record for each change of state"),
+    Option(
+      "dry-run",
+      short: "n",
+      .control,
+      "show the request and its key; send and write nothing"
+    ),
+    Option(
+      "id",
+      .control,
+      .required("VALUE"),
+      repeats: true,
+      "an id, exempt from the card-number guard"
+    ),
+  ]
+
+  static let simulatorOptions: [Option] = [
+    Option(
+      "sim-scenario",
+      .simulator,
+      .required("NAME"),
+      "how the simulated world is: see tender simulator scenarios"
+    ),
+    Option(
+      "sim-fault",
+      .simulator,
+      .required("FAULT[*N]"),
+      "what goes wrong, N times at most: see tender simulator scenarios"
+    ),
+    Option(
+      "sim-seed",
+      .simulator,
+      .required("N"),
+      "make ids from this number: output that repeats"
+    ),
+    Option(
+      "sim-clock",
+      .simulator,
+      .required("TIME"),
+      "let the clock stand at this time (RFC 3339)"
+    ),
+  ]
+
+  static let generalOptions: [Option] = [
+    Option("provider", .general, .required("NAME"), choices: providers, "whom to speak to"),
+    Option(
+      "env",
+      .general,
+      .required("ENV"),
+      choices: Env.allCases.map(\.rawValue),
+      "simulator (default, offline), sandbox (the provider's test hosts) or live"
+    ),
+    Option("profile", .general, .required("NAME"), "a profile of the configuration file"),
+    Option(
+      "output",
+      short: "o",
+      .general,
+      .required("FORMAT"),
+      choices: ["auto", "table", "jsonl"],
+      "auto is a table on a terminal and JSON lines elsewhere"
+    ),
+    Option("json", .general, "the same as --output jsonl"),
+    Option(
+      "fields",
+      .general,
+      .required("A,B.C"),
+      "print only these fields, nested as in the record"
+    ),
+    Option("quiet", short: "q", .general, "say nothing on standard error but errors"),
+    Option("verbose", short: "v", .general, "say more on standard error"),
+    Option(
+      "trace",
+      .general,
+      .required("FILE"),
+      completion: .files,
+      "write what is exchanged to a file, secrets left out"
+    ),
+    Option(
+      "color",
+      .general,
+      .required("WHEN"),
+      choices: ["auto", "always", "never"],
+      "colour on terminals, always, or never"
+    ),
+    Option("no-input", .general, "never ask; fail instead"),
+    Option("yes", short: "y", .general, "answer yes to the question before a live write"),
+    Option(
+      "config",
+      .general,
+      .required("FILE"),
+      completion: .files,
+      "the configuration file to read"
+    ),
+    Option(
+      "state-dir",
+      .general,
+      .required("DIR"),
+      completion: .folders,
+      "where journal and simulator keep their files"
+    ),
+    Option(
+      "timeout",
+      .general,
+      .required("TIME"),
+      "how long one request to a provider may take (30s)"
+    ),
+    Option("help", short: "h", .general, "show help and exit"),
+    Option("version", .general, "show the version and exit"),
+  ]
+}

@@ -1,0 +1,138 @@
+import TenderModel
+
+extension Catalogue {
+  private static let payment = [
+    "payor", "payor-id", "account-code", "payment-parameters", "invoice-id", "recurring-id",
+    "send-receipt", "receipt-description", "metadata", "metadata-file",
+  ]
+  private static let instrument = [
+    "method", "instrument-stdin", "instrument-file", "instrument-fd", "test-card", "test-account",
+  ]
+  private static let simulation = ["sim-scenario", "sim-fault", "sim-seed", "sim-clock"]
+  private static let onTheWay: [Fault.Kind] = [
+    .auth, .conflict, .rejected, .unknown, .notSent, .providerError, .expired, .state, .refused,
+    .unexpected, .interrupted,
+  ]
+
+  static let paymentCommands: [Command] = [
+    Command(
+      "transact",
+      "take a payment",
+      description: [
+        "Takes a payment by card, bank account (ACH), cash barcode or stored method, and prints "
+          + "what came of it. The attempt is in the journal before anything is sent.",
+        "The same command with the same --reference never pays twice: it answers with the "
+          + "recorded result, or first finds out what an earlier run did. A declined payment is "
+          + "tried again with --new-attempt.",
+        "With --confirmation the payment is prepared and held: nothing is charged until "
+          + "tender confirm, from any process.",
+      ],
+      options: [
+        "amount", "amount-minor", "currency", "fee-mode", "fee", "fee-minor", "reference",
+        "confirmation",
+      ] + payment + instrument + ["token"] + [
+        "idempotency-key", "new-attempt", "wait", "interval", "expect", "events", "dry-run", "id",
+      ] + simulation,
+      examples: [
+        .init(
+          "tender transact --amount 10.50 --test-card visa --reference ORDER-1042",
+          "pay with a test card on the simulator"
+        ),
+        .init(
+          "tender transact --amount 10.50 --instrument-stdin --reference A1 < card.json",
+          "pay with a card that arrives on standard input"
+        ),
+        .init(
+          "tender transact --amount 5 --test-card visa --reference A2 --confirmation",
+          "prepare a payment and hold it"
+        ),
+      ],
+      exits: [.declined] + onTheWay
+    ),
+    Command(
+      "confirm",
+      "capture a held payment",
+      description: [
+        "Captures a payment that transact --confirmation holds, from any process, by its "
+          + "reference or receipt number. A second confirm never charges twice: it prints the "
+          + "recorded result with \"replayed\": true."
+      ],
+      operands: [.init("REF", optional: true)],
+      options: ["wait", "interval", "expect", "events", "dry-run", "id"] + simulation,
+      examples: [
+        .init("tender confirm A2", "capture what is held under A2"),
+        .init("tender confirm A2 --json", "the same, as a JSON line"),
+      ],
+      exits: [.declined] + onTheWay
+    ),
+    Command(
+      "cancel",
+      "void a held payment, or reverse a captured one",
+      description: [
+        "Lets go of a held payment: nothing was charged. After capture it is a reversal at the "
+          + "provider: a void while the payment is pending, a refund afterwards; the record says "
+          + "which. Reversals need merchant credentials."
+      ],
+      operands: [.init("REF", optional: true)],
+      options: ["expect", "events", "dry-run", "id"] + simulation,
+      examples: [
+        .init("tender cancel A2", "void or reverse the payment A2"),
+        .init(
+          "tender cancel A2 --fields status,result.reversal --json",
+          "only what was done"
+        ),
+      ],
+      exits: [.notFound, .unsupported] + onTheWay
+    ),
+    Command(
+      "tokenize",
+      "store a payment method",
+      description: [
+        "Stores a card or bank account at the provider and prints its payment method id, which "
+          + "transact --token charges."
+      ],
+      options: ["reference", "payor", "payor-id", "metadata", "metadata-file"] + instrument + [
+        "idempotency-key", "new-attempt", "expect", "events", "dry-run",
+      ] + simulation,
+      examples: [
+        .init("tender tokenize --test-card visa --reference CARD-7", "store a test card"),
+        .init(
+          "tender tokenize --test-card amex --json --fields id",
+          "print the id alone"
+        ),
+      ],
+      exits: onTheWay
+    ),
+    Command(
+      "payment-status",
+      "look payments up",
+      description: [
+        "Looks payments up at the provider by receipt number or reference, and prints status, "
+          + "fees, refunds, dispute and failure reasons. What only the journal knows (held, "
+          + "cancelled before capture, waiting for cash) comes from there, with \"source\": "
+          + "\"journal\". Needs merchant credentials."
+      ],
+      operands: [.init("ID", optional: true, repeats: true)],
+      options: ["wait", "interval", "expect", "events", "id"] + simulation,
+      examples: [
+        .init("tender payment-status A2", "look one payment up"),
+        .init(
+          "printf '%s\\n' A1 A2 | tender payment-status - --json",
+          "several, from standard input"
+        ),
+      ],
+      exits: [.auth, .notFound, .pending, .notSent, .providerError, .partial, .state, .unexpected]
+    ),
+    Command(
+      "mandate-status",
+      "look mandates up",
+      description: [
+        "Looks mandates up by id. Pay Theory has none, so this ends with 15 there."
+      ],
+      operands: [.init("ID", optional: true, repeats: true)],
+      options: ["wait", "interval", "expect", "events", "id"] + simulation,
+      examples: [.init("tender mandate-status MANDATE-1", "look one mandate up")],
+      exits: [.unsupported]
+    ),
+  ]
+}

@@ -1,0 +1,141 @@
+import TenderModel
+
+extension Catalogue {
+  static let supportCommands: [Command] = [
+    Command(
+      "journal list",
+      "list recorded attempts",
+      description: [
+        "Lists the attempts that the journal holds, newest first, the latest 50 unless --all."
+      ],
+      options: [
+        "since", "until", "status", "last-four", "amount", "amount-minor", "currency",
+        "all",
+      ],
+      examples: [
+        .init("tender journal list", "the latest attempts"),
+        .init("tender journal list --status unknown", "what still has to be found out"),
+      ],
+      exits: [.state]
+    ),
+    Command(
+      "journal show",
+      "show one attempt and its history",
+      description: [
+        "Shows the attempts at a reference or receipt number with everything that happened to "
+          + "them."
+      ],
+      operands: [.init("REF", optional: true)],
+      options: ["id"],
+      examples: [.init("tender journal show ORDER-1042", "what happened to ORDER-1042")],
+      exits: [.notFound, .state]
+    ),
+    Command(
+      "journal resume",
+      "find out what an interrupted payment did",
+      description: [
+        "Finds out at the provider what an attempt did whose outcome is unknown, and records it. "
+          + "The same command again does the same. With --all, every unknown attempt."
+      ],
+      operands: [.init("REF", optional: true)],
+      options: ["all", "id", "sim-scenario", "sim-fault", "sim-seed", "sim-clock"],
+      examples: [.init("tender journal resume --all", "settle everything that is unknown")],
+      exits: [
+        .auth, .notFound, .conflict, .unknown, .notSent, .providerError, .partial, .state,
+        .interrupted,
+      ]
+    ),
+    Command(
+      "providers",
+      "list providers and what they can do",
+      description: ["Lists each provider with the commands and methods it has."],
+      examples: [.init("tender providers", "the capability table")]
+    ),
+    Command(
+      "explain",
+      "explain an error code",
+      description: [
+        "Explains an error code or a provider's own error name: what it means for the money, and "
+          + "what to do. Without a code it lists them all. Needs no network."
+      ],
+      operands: [.init("CODE", optional: true)],
+      examples: [
+        .init("tender explain insufficient_funds", "one code"),
+        .init("tender explain SOCKET_ERROR", "a provider's own name"),
+        .init("tender explain --json --fields code,exit", "all codes with their exit status"),
+      ],
+      exits: [.notFound]
+    ),
+    Command(
+      "simulator serve",
+      "serve the simulated providers on loopback",
+      description: [
+        "Offers the simulated providers over real HTTP and WebSocket on 127.0.0.1, and prints the "
+          + "variables that point tender at them. Ctrl-C or SIGTERM stops it."
+      ],
+      options: ["port", "sim-scenario", "sim-fault", "sim-seed", "sim-clock"],
+      examples: [.init("tender simulator serve --port 8085", "serve on port 8085")],
+      exits: [.state]
+    ),
+    Command(
+      "simulator reset",
+      "forget the simulated world",
+      description: ["Forgets every simulated payment. The journal stays as it is."],
+      examples: [.init("tender simulator reset", "start the simulated world afresh")],
+      exits: [.state]
+    ),
+    Command(
+      "simulator scenarios",
+      "list scenarios and faults",
+      description: ["Lists what --sim-scenario and --sim-fault take."],
+      examples: [.init("tender simulator scenarios", "every scenario and fault")]
+    ),
+    Command(
+      "config show",
+      "show each setting and where it comes from",
+      description: [
+        "Shows the settings that a command would run with, and whether each came from an option, "
+          + "the environment, the profile or a default. Secrets are shown as set or not set."
+      ],
+      examples: [.init("tender config show", "the settings in force")]
+    ),
+    Command(
+      "config check",
+      "check the configuration file",
+      description: ["Reads the configuration file and says what is wrong with it, if anything."],
+      examples: [.init("tender config check", "check the file")]
+    ),
+    Command(
+      "schema",
+      "print the JSON Schema of a record",
+      description: ["Prints the JSON Schema of one kind of record, or of all of them."],
+      operands: [.init("RECORD", optional: true, choices: Record.Kind.allCases.map(\.rawValue))],
+      examples: [.init("tender schema payment", "what a payment record looks like")]
+    ),
+    Command(
+      "completion",
+      "print a shell's completion script",
+      description: ["Prints the completion script of a shell on standard output."],
+      operands: [.init("SHELL", choices: ["bash", "zsh", "fish"])],
+      examples: [
+        .init("tender completion bash > ~/.bash_completion.d/tender", "install it for bash")
+      ]
+    ),
+    Command(
+      "help",
+      "explain a command or a topic",
+      description: ["Shows the help of a command, or a topic; without either, the overview."],
+      operands: [.init("TOPIC", optional: true, repeats: true)],
+      examples: [
+        .init("tender help transact", "a command"),
+        .init("tender help exit-status", "a topic"),
+      ]
+    ),
+    Command(
+      "version",
+      "print the version",
+      description: ["Prints the version."],
+      examples: [.init("tender version --json", "the version as a record")]
+    ),
+  ]
+}

@@ -1,0 +1,151 @@
+package import TenderModel
+
+/// The definition of one option: parser, help, manual and completions all read it.
+package struct Option: Sendable, Hashable {
+  /// What stands behind the name.
+  package enum Value: Sendable, Hashable {
+    /// Nothing: it is there or not.
+    case flag
+    /// A value, shown in help under this name.
+    case required(String)
+    /// A value that may be left out and is only taken with `=`.
+    case optional(String)
+  }
+
+  /// What completions offer for the value.
+  package enum Completion: Sendable, Hashable { case nothing, files, folders }
+
+  /// Where help lists it.
+  package enum Group: String, Sendable, Hashable, CaseIterable {
+    case money = "Money"
+    case payment = "Payment"
+    case instrument = "Instrument"
+    case filter = "Filter"
+    case control = "Control"
+    case simulator = "Simulator"
+    case general = "General"
+  }
+
+  package let name: String
+  package let short: Character?
+  package let value: Value
+  package let group: Group
+  package let repeats: Bool
+  /// The only values that are taken, where they are an enumeration.
+  package let choices: [String]
+  package let completion: Completion
+  package let summary: String
+
+  init(
+    _ name: String,
+    short: Character? = nil,
+    _ group: Group,
+    _ value: Value,
+    repeats: Bool = false,
+    choices: [String] = [],
+    completion: Completion = .nothing,
+    _ summary: String
+  ) {
+    self.name = name
+    self.short = short
+    self.value = value
+    self.group = group
+    self.repeats = repeats
+    self.choices = choices
+    self.completion = completion
+    self.summary = summary
+  }
+
+  /// A flag.
+  init(_ name: String, short: Character? = nil, _ group: Group, _ summary: String) {
+    self.init(name, short: short, group, .flag, summary)
+  }
+
+  /// The option as help writes it: `-o, --output FORMAT`.
+  package var usage: String {
+    let long =
+      switch value {
+      case .flag: "--\(name)"
+      case .required(let placeholder): "--\(name) \(placeholder)"
+      case .optional(let placeholder): "--\(name)[=\(placeholder)]"
+      }
+    return short.map { "-\($0), \(long)" } ?? long
+  }
+}
+
+/// The definition of one command.
+package struct Command: Sendable {
+  /// What stands behind the command besides options.
+  package struct Operand: Sendable, Hashable {
+    package let name: String
+    package let isOptional: Bool
+    package let repeats: Bool
+    package let choices: [String]
+
+    init(_ name: String, optional: Bool = false, repeats: Bool = false, choices: [String] = []) {
+      self.name = name
+      isOptional = optional
+      self.repeats = repeats
+      self.choices = choices
+    }
+  }
+
+  /// A line to type, and what it does.
+  package struct Example: Sendable, Hashable {
+    package let line: String
+    package let meaning: String
+
+    init(_ line: String, _ meaning: String) {
+      self.line = line
+      self.meaning = meaning
+    }
+  }
+
+  /// The words that name it: `["journal", "list"]`.
+  package let words: [String]
+  package let summary: String
+  /// Paragraphs, wrapped by whoever prints them.
+  package let description: [String]
+  package let operands: [Operand]
+  /// The names of its options, the general ones left out.
+  package let optionNames: [String]
+  package let examples: [Example]
+  /// The exit statuses that it can give, besides 0, 1 and 2.
+  package let exits: [Fault.Kind]
+
+  init(
+    _ words: String,
+    _ summary: String,
+    description: [String],
+    operands: [Operand] = [],
+    options: [String] = [],
+    examples: [Example],
+    exits: [Fault.Kind] = []
+  ) {
+    self.words = words.split(separator: " ").map(String.init)
+    self.summary = summary
+    self.description = description
+    self.operands = operands
+    optionNames = options
+    self.examples = examples
+    self.exits = exits
+  }
+
+  /// The words with a space between.
+  package var name: String { words.joined(separator: " ") }
+
+  /// Its own options, then the general ones.
+  package var options: [Option] {
+    let own = optionNames.compactMap { name in Catalogue.options.first { $0.name == name } }
+    return own + Catalogue.options.filter { $0.group == .general }
+  }
+
+  /// The line that shows how it is called.
+  package var usage: String {
+    let operands = operands.map { operand in
+      let text = operand.name + (operand.repeats ? "..." : "")
+      return operand.isOptional ? "[\(text)]" : text
+    }
+    return (["tender", name, "[OPTIONS]"] + operands).joined(separator: " ")
+  }
+}

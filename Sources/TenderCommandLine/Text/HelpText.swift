@@ -1,0 +1,123 @@
+package import TenderModel
+
+/// Help as text of at most 80 columns: the overview, a command, a topic.
+package enum HelpText {
+  private static let width = 79
+
+  /// The overview that bare `tender` prints.
+  package static var overview: String {
+    var lines = [
+      "tender: take, hold, look up and undo payments from the command line",
+      "",
+      "Usage: tender COMMAND [OPTIONS]",
+      "",
+      "Try it, offline and without an account:",
+      "  tender transact --amount 10.50 --test-card visa --reference ORDER-1042",
+      "  tender payment-status ORDER-1042",
+      "",
+      "Commands:",
+    ]
+    let width = (Catalogue.commands.map(\.name.count).max() ?? 0) + 2
+    for command in Catalogue.commands {
+      lines.append("  " + padded(command.name, to: width) + command.summary)
+    }
+    lines += ["", "Topics for tender help:"]
+    let topicWidth = (Topic.all.map(\.name.count).max() ?? 0) + 2
+    for topic in Topic.all {
+      lines.append("  " + padded(topic.name, to: topicWidth) + topic.summary)
+    }
+    lines += ["", "tender help COMMAND explains one of them; man tender has it all."]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The help of a command's words, of a group's first word, or of a topic.
+  ///
+  /// Throws `usage` with the nearest name for anything else.
+  package static func text(for words: [String]) throws(Fault) -> String {
+    if words.isEmpty { return overview }
+    if let command = Catalogue.command(words) { return text(command) }
+    if words.count == 1, Catalogue.groups.contains(words[0]) { return text(group: words[0]) }
+    if words.count == 1, let topic = Topic.all.first(where: { $0.name == words[0] }) {
+      return topic.text
+    }
+    let typed = words.joined(separator: " ")
+    let names = Catalogue.commands.map(\.name) + Topic.all.map(\.name)
+    let nearest = Suggestion.nearest(to: typed, among: names)
+    throw Fault(
+      .usage,
+      code: "unknown_command",
+      "no help for \(typed.quotedForMessage)",
+      hint: nearest.map { "did you mean \($0)?" } ?? "see: tender help"
+    )
+  }
+
+  private static func text(group: String) -> String {
+    var lines = ["Usage: tender \(group) COMMAND [OPTIONS]", "", "Commands:"]
+    let commands = Catalogue.commands.filter { $0.words[0] == group }
+    let width = (commands.map(\.name.count).max() ?? 0) + 2
+    for command in commands {
+      lines.append("  " + padded(command.name, to: width) + command.summary)
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func text(_ command: Command) -> String {
+    var lines = ["tender \(command.name): \(command.summary)", "", "Usage: \(command.usage)", ""]
+    lines.append("Examples:")
+    for example in command.examples {
+      lines += wrapped("# " + example.meaning, indent: 2)
+      lines.append("  " + example.line)
+    }
+    for paragraph in command.description { lines += [""] + wrapped(paragraph, indent: 0) }
+    for group in Option.Group.allCases {
+      let options = command.options.filter { $0.group == group }
+      guard !options.isEmpty else { continue }
+      lines += ["", "\(group.rawValue):"]
+      for option in options { lines += entry(option) }
+    }
+    let exits = [Fault.Kind.internal, .usage] + command.exits
+    lines += ["", "Exit status: 0 done"]
+    for kind in exits.sorted(by: { $0.exitStatus < $1.exitStatus }) {
+      lines += wrapped(
+        "\(padded(String(kind.exitStatus), to: 4))\(kind.meaning)",
+        indent: 2,
+        hang: 4
+      )
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func entry(_ option: Option) -> [String] {
+    var text = option.summary
+    if !option.choices.isEmpty, option.choices.count <= 6 {
+      text += " (\(option.choices.joined(separator: ", ")))"
+    }
+    if option.repeats { text += "; may be repeated" }
+    let head = "  " + (option.short == nil ? "    " : "") + option.usage
+    let column = 32
+    let body = wrapped(text, indent: column)
+    guard head.count < column - 1 else { return [head] + body }
+    return [padded(head, to: column) + (body.first?.dropFirst(column) ?? "")] + body.dropFirst()
+  }
+
+  static func padded(_ text: String, to width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+
+  /// The text in lines, each with an indent, further ones with a hanging one on top.
+  static func wrapped(_ text: String, indent: Int, hang: Int = 0) -> [String] {
+    var lines: [String] = []
+    var line = String(repeating: " ", count: indent)
+    var isEmpty = true
+    for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+      if !isEmpty, line.count + 1 + word.count > width {
+        lines.append(line)
+        line = String(repeating: " ", count: indent + hang)
+        isEmpty = true
+      }
+      line += isEmpty ? String(word) : " " + word
+      isEmpty = false
+    }
+    return lines + [line]
+  }
+}

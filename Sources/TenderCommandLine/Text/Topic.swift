@@ -1,0 +1,164 @@
+import TenderModel
+
+/// A page of help that belongs to no command.
+package struct Topic: Sendable {
+  package let name: String
+  package let summary: String
+  /// Paragraphs; those that begin with a space stand as they are.
+  package let body: [String]
+
+  /// The page, at most 80 columns wide.
+  package var text: String {
+    var lines = ["\(name): \(summary)"]
+    for paragraph in body {
+      lines.append("")
+      if paragraph.hasPrefix(" ") {
+        lines += paragraph.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      } else {
+        lines += HelpText.wrapped(paragraph, indent: 0)
+      }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  package static let all: [Topic] = [
+    instruments, exitStatus, output, environment, files, security, simulator,
+  ]
+
+  private static let instruments = Topic(
+    name: "instruments",
+    summary: "how to pass cards, bank accounts and cash payers",
+    body: [
+      "An instrument is a JSON object. It comes by --instrument-stdin, by --instrument-file from a "
+        + "file, by --instrument-fd from an open descriptor, or by a prompt "
+        + "with echo off where there is a terminal. No option takes a number.",
+      """
+        {"type":"card", "number":"…", "security_code":"…", "expiration":"MM/YY",
+         "name":"…", "address":{"line1":"…", "line2":"…", "city":"…", "region":"…",
+                               "postal_code":"…", "country":"US"}}
+        {"type":"ach", "name":"…", "account_number":"…",
+         "account_type":"CHECKING", "routing_number":"…"}
+        {"type":"cash", "name":"…", "contact":"e-mail or phone"}
+      """,
+      "A card's name and address are optional. The number has 13 to 19 digits and a Luhn check "
+        + "digit, the security code 3 digits (American Express 4), the expiration is not past. "
+        + "account_type is CHECKING or SAVINGS; the routing number has an ABA check digit.",
+      "Off live, --test-card visa|mastercard|amex|discover and --test-account success|failure "
+        + "stand for the provider's documented test data.",
+    ]
+  )
+
+  private static let exitStatus = Topic(
+    name: "exit-status",
+    summary: "one exit status for each kind of failure",
+    body: [
+      (["   0  what was asked for was reached, or looked up"]
+        + Fault.Kind.allCases.sorted { $0.exitStatus < $1.exitStatus }.map { kind in
+          let number = String(kind.exitStatus)
+          return String(repeating: " ", count: 4 - number.count) + number + "  " + kind.meaning
+        } + [" 141  a look-up whose reader closed the pipe"]).joined(separator: "\n"),
+      "Effect comes first: once a request that can move money was sent and nobody knows what it "
+        + "did, the exit is 9, whatever the error is called. Then never pay again under another "
+        + "reference: the same command finds out.",
+    ]
+  )
+
+  private static let output = Topic(
+    name: "output",
+    summary: "tables and JSON lines",
+    body: [
+      "Standard output carries only what was asked for. On a terminal it is a table, elsewhere "
+        + "one JSON object a line; --output and --json choose. Amounts are whole minor units, ids "
+        + "are text, times RFC 3339 in UTC; what is absent is left out. Readers ignore keys that "
+        + "they do not know.",
+      "An outcome is a record on standard output, whatever it is; where the exit is not 0 it "
+        + "carries an error. A fault prints nothing on standard output and one line of JSON on "
+        + "standard error, or at most three plain lines where output is a table. With several ids "
+        + "it stands in its place on standard output.",
+      "--fields id,result.body.amount prints only these. --expect declined,succeeded makes the "
+        + "exit 0 where the status is one of them and 18 where it is not. tender schema prints "
+        + "the JSON Schema of every record.",
+    ]
+  )
+
+  private static let environment = Topic(
+    name: "environment",
+    summary: "the variables that are read",
+    body: [
+      """
+        TENDER_PROVIDER TENDER_PROFILE TENDER_ENV TENDER_OUTPUT TENDER_CONFIG
+        TENDER_STATE_DIR TENDER_TIMEOUT TENDER_NO_INPUT TENDER_CA_FILE
+        TENDER_PAYTHEORY_API_KEY TENDER_PAYTHEORY_MERCHANT_UID
+        TENDER_PAYTHEORY_SECRET_KEY
+      """,
+      "Each credential also with _FILE behind its name, for a file that holds the value; both at "
+        + "once is an error. TENDER_ENV is never enough for a live write.",
+      """
+        TENDER_PAYTHEORY_TOKEN_URL TENDER_PAYTHEORY_SOCKET_URL
+        TENDER_PAYTHEORY_GRAPHQL_URL
+      """,
+      "Base addresses replace the provider's scheme, host and port, for tests and proxies; not on "
+        + "live. All that a command needs, or none. Plain http and ws go to loopback only.",
+      "NO_COLOR, CLICOLOR_FORCE, TERM=dumb, COLUMNS, TZ, XDG_CONFIG_HOME, XDG_STATE_HOME and the "
+        + "proxy variables are honoured. An option comes before the environment, that before the "
+        + "profile, that before the default: see tender config show.",
+    ]
+  )
+
+  private static let files = Topic(
+    name: "files",
+    summary: "configuration and state",
+    body: [
+      "$XDG_CONFIG_HOME/tender/config.json (~/.config) holds profiles. It is refused when it holds "
+        + "a secret and others can read it; unknown keys are errors.",
+      """
+        {"schema":1, "default_profile":"dev", "profiles":{
+          "dev":{"provider":"paytheory"},
+          "shop":{"provider":"paytheory", "env":"sandbox",
+                  "paytheory":{"api_key":"…", "merchant_uid":"…",
+                               "secret_key_file":"…", "two_step":true}},
+          "support":{"provider":"paytheory", "env":"live", "mode":"read-only"}}}
+      """,
+      "$XDG_STATE_HOME/tender/ (~/.local/state) is yours alone: journal.db is the journal of every "
+        + "attempt, journal.lock its locks, simulator.db the simulated world. --state-dir moves it.",
+    ]
+  )
+
+  private static let security = Topic(
+    name: "security",
+    summary: "what is kept secret, and how",
+    body: [
+      "No option takes a card number, a security code, an account number, a key or a token, and "
+        + "an argument that looks like a card number stops the run without being echoed. An id "
+        + "that only looks like one goes behind --id.",
+      "Card and account numbers, security codes, keys and tokens are in no output, journal, trace "
+        + "or error, whatever a provider sends back. Memory that tender owns is wiped; copies "
+        + "that the system or a library makes are beyond its reach. Core dumps are off.",
+      "TLS is always verified; TENDER_CA_FILE names a private root. There is no telemetry and no "
+        + "update check.",
+      "A live write needs --env live on that very command line, and --yes or a typed yes. A "
+        + "profile with \"mode\":\"read-only\" refuses every write.",
+    ]
+  )
+
+  private static let simulator = Topic(
+    name: "simulator",
+    summary: "the providers inside the binary",
+    body: [
+      "--env simulator, the default, answers in process: no network, no account. It keeps its "
+        + "payments in simulator.db, encrypts as the real protocol does, and follows what the "
+        + "provider documents; its error texts and its fees (2.9 % + 30 cents for cards, 1 % + 25 "
+        + "for ACH) are its own.",
+      """
+        102      GENERIC_DECLINE            889986  ADDRESS_VERIFICATION_FAILED…
+        193      INSUFFICIENT_FUNDS         889987  CVV_FAILED_RISK_RULES
+        194      INVALID_ACCOUNT_NUMBER     888888  succeeds and is disputed
+      """,
+      "These amounts in cents decide a card payment where the merchant pays the fee. ACH payments "
+        + "stay PENDING for 5 seconds; --test-account failure fails. --sim-scenario and "
+        + "--sim-fault do the rest: see tender simulator scenarios.",
+      "--sim-seed and --sim-clock make output repeat byte for byte. With sandbox and live they "
+        + "are errors; behind simulator serve they travel in a header.",
+    ]
+  )
+}

@@ -1,0 +1,168 @@
+private import CSQLite
+package import TenderModel
+
+/// One connection to a SQLite file: statements with bound values, rows as values.
+///
+/// Every function throws a `state` fault that names the file.
+@safe
+package final class Database: @unchecked Sendable {
+  /// A value bound to a statement or read from a row.
+  package enum Value: Sendable, Hashable {
+    case null
+    case integer(Int)
+    case text(String)
+
+    package init(_ text: String?) { self = text.map(Value.text) ?? .null }
+
+    package init(_ number: Int?) { self = number.map(Value.integer) ?? .null }
+
+    package init(_ truth: Bool) { self = .integer(truth ? 1 : 0) }
+
+    package var text: String? {
+      if case .text(let text) = self { text } else { nil }
+    }
+
+    package var integer: Int? {
+      if case .integer(let number) = self { number } else { nil }
+    }
+  }
+
+  private let path: String
+  private let handle: OpaquePointer
+  private var statements: [String: Statement] = [:]
+
+  /// Opens the file, making it where there is none.
+  package init(path: String, busyTimeout milliseconds: Int32 = 5000) throws(Fault) {
+    self.path = path
+    var opened: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+    let status = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+    guard status == SQLITE_OK, let opened = unsafe opened else {
+      let text = unsafe String(cString: sqlite3_errstr(status))
+      unsafe sqlite3_close_v2(opened)
+      throw Self.fault(path, text)
+    }
+    unsafe handle = opened
+    unsafe sqlite3_busy_timeout(opened, milliseconds)
+  }
+
+  deinit {
+    // Statements go before the connection, so that it can put the log away.
+    statements = [:]
+    unsafe sqlite3_close_v2(handle)
+  }
+
+  /// The number of the row inserted last.
+  package var lastRow: Int { unsafe Int(sqlite3_last_insert_rowid(handle)) }
+
+  /// Runs statements that give no rows, separated by semicolons.
+  package func execute(_ script: String) throws(Fault) {
+    let status = unsafe sqlite3_exec(handle, script, nil, nil, nil)
+    guard status == SQLITE_OK else { throw fault() }
+  }
+
+  /// Runs one statement and hands over its rows; `body` says no to stop.
+  package func query(
+    _ sql: String,
+    _ values: [Value] = [],
+    _ body: ([Value]) -> Bool = { _ in true }
+  ) throws(Fault) {
+    let statement = try prepare(sql)
+    defer { statement.reset() }
+    for (index, value) in values.enumerated() { statement.bind(value, at: Int32(index + 1)) }
+    while true {
+      switch statement.step() {
+      case SQLITE_ROW: if !body(statement.row) { return }
+      case SQLITE_DONE: return
+      default: throw fault()
+      }
+    }
+  }
+
+  /// The first row of a statement; nil where there is none.
+  package func first(_ sql: String, _ values: [Value] = []) throws(Fault) -> [Value]? {
+    var found: [Value]?
+    try query(sql, values) { row in
+      found = row
+      return false
+    }
+    return found
+  }
+
+  /// Runs `body` in one transaction that holds the write lock from its beginning.
+  package func transaction<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+    try execute("BEGIN IMMEDIATE")
+    do throws(Fault) {
+      let result = try body()
+      try execute("COMMIT")
+      return result
+    } catch {
+      try? execute("ROLLBACK")
+      throw error
+    }
+  }
+
+  private func prepare(_ sql: String) throws(Fault) -> Statement {
+    if let known = statements[sql] { return known }
+    var compiled: OpaquePointer?
+    let status = unsafe sqlite3_prepare_v2(handle, sql, -1, &compiled, nil)
+    guard status == SQLITE_OK, let compiled = unsafe compiled else { throw fault() }
+    let statement = unsafe Statement(compiled)
+    statements[sql] = statement
+    return statement
+  }
+
+  private func fault() -> Fault {
+    Self.fault(path, unsafe String(cString: sqlite3_errmsg(handle)))
+  }
+
+  private static func fault(_ path: String, _ text: String) -> Fault {
+    Fault(
+      .state,
+      code: "state_unusable",
+      "cannot use \(path): \(text)",
+      hint: "nothing was sent; make room or access, or choose another --state-dir"
+    )
+  }
+}
+
+/// One compiled statement; let go, it is finalized.
+@safe
+private final class Statement {
+  private let handle: OpaquePointer
+
+  init(_ handle: OpaquePointer) { unsafe self.handle = handle }
+
+  deinit { unsafe sqlite3_finalize(handle) }
+
+  func step() -> Int32 { unsafe sqlite3_step(handle) }
+
+  func reset() {
+    unsafe sqlite3_reset(handle)
+    unsafe sqlite3_clear_bindings(handle)
+  }
+
+  func bind(_ value: Database.Value, at index: Int32) {
+    switch value {
+    case .null: unsafe sqlite3_bind_null(handle, index)
+    case .integer(let number): unsafe sqlite3_bind_int64(handle, index, Int64(number))
+    case .text(let text):
+      _ = unsafe tender_sqlite_bind_text(handle, index, text, Int32(text.utf8.count))
+    }
+  }
+
+  var row: [Database.Value] {
+    let count = unsafe sqlite3_column_count(handle)
+    return (0..<count).map { column in
+      switch unsafe sqlite3_column_type(handle, column) {
+      case SQLITE_INTEGER:
+        let number = unsafe sqlite3_column_int64(handle, column)
+        return .integer(Int(number))
+      case SQLITE_NULL: return .null
+      default:
+        guard let text = unsafe sqlite3_column_text(handle, column) else { return .null }
+        return .text(unsafe String(cString: text))
+      }
+    }
+  }
+}

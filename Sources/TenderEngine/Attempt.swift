@@ -1,0 +1,147 @@
+package import TenderModel
+
+/// One try at a reference, as the journal keeps it.
+package struct Attempt: Sendable {
+  /// How far it has come.
+  ///
+  /// prepared (nothing effecting sent) → sent (written before an effecting request leaves) → done;
+  /// a confirm or reversal takes it from done to sent and back.
+  package enum Phase: String, Sendable { case prepared, sent, done }
+
+  /// What is being done to it, or was last.
+  package enum Operation: String, Sendable { case transact, confirm, cancel, tokenize }
+
+  /// The journal's own number for it; 0 before it is written.
+  package var row: Int = 0
+  package var env: Env
+  package var provider: ProviderName
+  package var reference: String
+  package var number: Int
+  package var operation: Operation
+  package var phase: Phase
+  package var status: Status
+  /// Whether it ended before anything effecting was sent, so that its reference is free.
+  package var isFreed = false
+  package var isToken = false
+  /// The provider's own id: a receipt number, a payment method.
+  package var id: String?
+  package var amount: Int?
+  package var requestedAmount: Int?
+  package var currency: String?
+  package var lastFour: String?
+  package var brand: String?
+  package var merchant: String
+  package var content: JSONObject
+  package var idempotencyKey: String
+  package var result: JSONObject = [:]
+  /// The result of what undid it, where something did.
+  package var reversal: JSONObject?
+  package var nextAction: JSON?
+  package var fault: Fault?
+  /// What a later step needs of the provider (never card data, never a key); erased at the end.
+  package var preparation: String?
+  /// Milliseconds since 1970.
+  package var createdAt: Int
+  package var updatedAt: Int
+  /// When the effecting request was recorded as sent.
+  package var sentAt: Int?
+
+  package init(
+    env: Env,
+    provider: ProviderName,
+    reference: String,
+    number: Int,
+    operation: Operation,
+    merchant: String,
+    content: JSONObject,
+    idempotencyKey: String,
+    at time: Int
+  ) {
+    self.env = env
+    self.provider = provider
+    self.reference = reference
+    self.number = number
+    self.operation = operation
+    self.merchant = merchant
+    self.content = content
+    self.idempotencyKey = idempotencyKey
+    phase = .prepared
+    status = .pending
+    createdAt = time
+    updatedAt = time
+  }
+
+  /// The status to show: unknown for as long as nobody has found out.
+  package var shownStatus: Status { phase == .sent ? .unknown : status }
+
+  /// Whether what the payer paid for is captured: a confirm of it is a replay.
+  package var isCaptured: Bool {
+    guard phase == .done, !isToken else { return false }
+    return switch status {
+    case .succeeded, .pending, .refunded, .partiallyRefunded, .returned: true
+    // A void after capture leaves the payment's own result in place.
+    case .cancelled: reversal?["reversal"] != nil
+    default: false
+    }
+  }
+
+  /// Takes in what came of an operation.
+  package mutating func apply(_ outcome: Outcome, at time: Int) {
+    phase = .done
+    status = outcome.status
+    id = outcome.id ?? id
+    amount = outcome.amount ?? amount
+    requestedAmount = outcome.requestedAmount ?? requestedAmount
+    lastFour = outcome.lastFour ?? lastFour
+    brand = outcome.brand ?? brand
+    nextAction = outcome.nextAction
+    fault = outcome.fault
+    if operation == .cancel {
+      reversal = outcome.result
+    } else {
+      result = outcome.result
+    }
+    if status != .requiresConfirmation { preparation = nil }
+    updatedAt = time
+  }
+}
+
+/// What came of an operation at a provider.
+package struct Outcome: Sendable {
+  package var status: Status
+  package var id: String?
+  /// What the payer pays, in minor units.
+  package var amount: Int?
+  package var requestedAmount: Int?
+  package var currency: String?
+  package var lastFour: String?
+  package var brand: String?
+  package var result: JSONObject
+  package var nextAction: JSON?
+  /// The error that stands beside the result where the exit is not 0 (a decline).
+  package var fault: Fault?
+
+  package init(
+    status: Status,
+    id: String? = nil,
+    amount: Int? = nil,
+    requestedAmount: Int? = nil,
+    currency: String? = nil,
+    lastFour: String? = nil,
+    brand: String? = nil,
+    result: JSONObject,
+    nextAction: JSON? = nil,
+    fault: Fault? = nil
+  ) {
+    self.status = status
+    self.id = id
+    self.amount = amount
+    self.requestedAmount = requestedAmount
+    self.currency = currency
+    self.lastFour = lastFour
+    self.brand = brand
+    self.result = result
+    self.nextAction = nextAction
+    self.fault = fault
+  }
+}

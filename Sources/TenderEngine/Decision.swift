@@ -1,0 +1,70 @@
+package import TenderModel
+
+/// What the same reference means for a new order: pure, from the latest attempt alone.
+///
+/// The rules are the contract's (section 4, "The same command again").
+package enum Decision: Sendable {
+  /// Open this attempt.
+  case open(number: Int)
+  /// Answer with the recorded result.
+  case replay
+  /// Find out first what an earlier attempt did.
+  case findOut
+  /// Refuse.
+  case refuse(Fault)
+
+  /// Decides for an order's content; `newAttempt` is the operator's `--new-attempt`.
+  package init(latest: Attempt?, content: JSONObject, newAttempt: Bool) {
+    guard let latest else {
+      self = .open(number: 1)
+      return
+    }
+    switch (latest.phase, latest.status) {
+    case (.sent, _):
+      self = .findOut
+    case (.prepared, _), (.done, .failed):
+      // Its process died, or it ended, before anything effecting was sent.
+      self = .open(number: latest.number + 1)
+    case (.done, _) where latest.isFreed:
+      self = .open(number: latest.number + 1)
+    case (.done, .declined), (.done, .cancelled), (.done, .expired):
+      self =
+        newAttempt
+        ? .open(number: latest.number + 1) : Self.replay(latest, ifSameAs: content)
+    case (.done, _):
+      if newAttempt {
+        self = .refuse(.stillStands(latest))
+      } else {
+        self = Self.replay(latest, ifSameAs: content)
+      }
+    }
+  }
+
+  private static func replay(_ latest: Attempt, ifSameAs content: JSONObject) -> Decision {
+    let names = Set(latest.content.members.map(\.key) + content.members.map(\.key)).sorted()
+    let different = names.filter { latest.content[$0] != content[$0] }
+    return different.isEmpty ? .replay : .refuse(.otherContent(latest, different: different))
+  }
+}
+
+extension Fault {
+  fileprivate static func otherContent(_ attempt: Attempt, different: [String]) -> Fault {
+    Fault(
+      .conflict,
+      code: "reference_reused",
+      "reference \(attempt.reference.quotedForMessage) was used with another "
+        + different.joined(separator: ", "),
+      hint: "use another --reference, or see: tender journal show \(attempt.reference)"
+    )
+  }
+
+  fileprivate static func stillStands(_ attempt: Attempt) -> Fault {
+    Fault(
+      .conflict,
+      code: "attempt_stands",
+      "reference \(attempt.reference.quotedForMessage) already has a payment that is "
+        + attempt.status.rawValue,
+      hint: "--new-attempt is for declined, cancelled and expired ones; use another --reference"
+    )
+  }
+}

@@ -1,0 +1,212 @@
+package import TenderModel
+
+/// The operations that take up what an earlier process left: confirm, cancel, look-up, wait.
+extension Engine {
+  /// Captures what is held under a reference, or answers with what capturing it came to before.
+  ///
+  /// Throws `conflict` (`no_auth`) where nothing is held: never transacted, declined, cancelled.
+  package func confirm(_ found: Attempt?, handle: String) throws(Fault) -> Report {
+    guard let found, !found.isToken else { throw .nothingToConfirm(handle, found, provider) }
+    let lock = try hold(found.reference)
+    defer { withExtendedLifetime(lock) {} }
+    var attempt = try reread(found)
+    if attempt.phase == .sent {
+      let known = try findOut(attempt)
+      attempt = known.attempt
+      if known.doneNow { return Report(attempt, .confirm, replayed: false) }
+    }
+    if attempt.isCaptured { return Report(attempt, .confirm, replayed: true) }
+    if attempt.status == .declined, attempt.operation == .confirm {
+      return Report(attempt, .confirm, replayed: true)
+    }
+    guard attempt.phase == .done, attempt.status == .requiresConfirmation else {
+      throw .nothingToConfirm(handle, attempt, provider)
+    }
+    try provider.checkReady(for: .heldPayment)
+    attempt.operation = .confirm
+    return try settle(attempt, .confirm) { progress throws(Fault) in
+      try provider.confirm(attempt, progress)
+    }
+  }
+
+  /// Voids what is held, reverses what is captured, or answers with what undid it before.
+  ///
+  /// Throws `not_found` for an unknown handle, `conflict` where there is nothing to undo.
+  package func cancel(_ found: Attempt?, handle: String) throws(Fault) -> Report {
+    guard let found else { throw .unknownHandle(handle) }
+    let lock = try hold(found.reference)
+    defer { withExtendedLifetime(lock) {} }
+    var attempt = try reread(found)
+    if attempt.phase == .sent {
+      let wasReversal = attempt.operation == .cancel
+      let known = try findOut(attempt)
+      attempt = known.attempt
+      if wasReversal, known.doneNow { return Report(attempt, .cancel, replayed: false) }
+    }
+    if attempt.reversal != nil { return Report(attempt, .cancel, replayed: true) }
+    guard attempt.phase == .done, !attempt.isToken, !attempt.isFreed else {
+      throw .nothingToCancel(attempt)
+    }
+    switch attempt.status {
+    case .requiresConfirmation:
+      try provider.checkReady(for: .heldPayment)
+      return try settle(attempt, .cancel) { progress throws(Fault) in
+        try provider.release(attempt, progress)
+      }
+    case .succeeded, .pending:
+      try provider.checkReady(for: .reversal)
+      attempt.operation = .cancel
+      return try settle(attempt, .cancel) { progress throws(Fault) in
+        try provider.reverse(attempt, progress)
+      }
+    case .requiresAction:
+      throw Fault(
+        .unsupported,
+        code: "cancel_unsupported",
+        "\(handle.quotedForMessage) waits for the payer and cannot be cancelled",
+        hint: "it expires by itself at the provider"
+      )
+    default: throw .nothingToCancel(attempt)
+    }
+  }
+
+  /// Finds out what an attempt in `sent` did; any other is answered as it stands.
+  package func resume(_ found: Attempt) throws(Fault) -> Report {
+    let lock = try hold(found.reference)
+    defer { withExtendedLifetime(lock) {} }
+    let attempt = try reread(found)
+    guard attempt.phase == .sent else { return Report(attempt, attempt.operation, replayed: true) }
+    let known = try findOut(attempt)
+    return Report(known.attempt, known.attempt.operation, replayed: !known.doneNow)
+  }
+
+  /// Looks a payment up at the provider; what only the journal knows (held, awaiting cash,
+  /// declined) is answered from there. Throws `not_found` where neither knows it.
+  package func lookUp(_ handle: String, known: Attempt?) throws(Fault) -> Report {
+    try provider.checkReady(for: .lookUp)
+    var query = LookUp()
+    if let known {
+      query.id = known.isToken ? nil : known.id
+      if query.id == nil { query.reference = known.reference }
+    } else if handle.hasPrefix("pt-") {
+      query.id = handle
+    } else {
+      query.reference = handle
+    }
+    if let known, known.isToken { return .fromJournal(known) }
+    if let outcome = try provider.lookUp(query) {
+      if let known { return try settleLookUp(outcome, known) }
+      return Report(outcome, env: env, provider: provider.name, reference: nil)
+    }
+    guard let known else { throw .unknownHandle(handle) }
+    return .fromJournal(known)
+  }
+
+  /// Polls until a payment is final. Ends with the fault `pending` (8) in the report where the
+  /// time is over first. Times in milliseconds.
+  package func wait(
+    for report: Report,
+    upTo limit: Int,
+    every interval: Int,
+    changed: (Report) -> Void
+  ) throws(Fault) -> Report {
+    var latest = report
+    let deadline = Deadline(in: limit, on: clock)
+    while !latest.status.isFinal, latest.status != .requiresConfirmation {
+      let left = deadline.remaining
+      guard left > 0 else {
+        latest.fault = Fault(
+          .pending,
+          code: "still_pending",
+          "the payment is still \(latest.status.rawValue) after \(limit / 1000) s",
+          hint: "look again later: tender payment-status \(latest.reference ?? latest.id ?? "ID")"
+        )
+        return latest
+      }
+      try clock.pause(milliseconds: min(interval, left))
+      let handle = latest.id ?? latest.reference ?? ""
+      let before = latest.status
+      let looked = try lookUp(handle, known: latest.attempt)
+      latest.take(looked)
+      if latest.status != before { changed(latest) }
+    }
+    return latest
+  }
+
+  /// Brings the journal up to date with what a look-up found, where nobody works on the attempt.
+  private func settleLookUp(_ outcome: Outcome, _ known: Attempt) throws(Fault) -> Report {
+    var shown = Report(outcome, env: env, provider: provider.name, reference: known.reference)
+    shown.attemptNumber = known.number
+    shown.attempt = known
+    // A held payment may share nothing with what the provider lists; only captured ones follow it.
+    guard known.phase == .done, known.isCaptured, known.status != outcome.status else {
+      return shown
+    }
+    let lock = try journal.lock(
+      env: env,
+      provider: provider.name,
+      reference: known.reference,
+      by: Deadline(in: 0, on: clock)
+    )
+    guard let lock else { return shown }
+    defer { withExtendedLifetime(lock) {} }
+    var current = try reread(known)
+    guard current.phase == .done, current.isCaptured else { return shown }
+    current.status = outcome.status
+    current.updatedAt = clock.now
+    try journal.update(current, note: "looked up")
+    shown.attempt = current
+    return shown
+  }
+
+  /// The attempt as it is now that its lock is held.
+  private func reread(_ found: Attempt) throws(Fault) -> Attempt {
+    let latest = try journal.latest(
+      env: found.env,
+      provider: found.provider,
+      reference: found.reference
+    )
+    // An older attempt can only be a finished one, which nobody changes any more.
+    return latest?.row == found.row ? latest ?? found : found
+  }
+}
+
+extension Fault {
+  /// A confirm of something that is not held, with the provider's documented words for it.
+  fileprivate static func nothingToConfirm(
+    _ handle: String,
+    _ attempt: Attempt?,
+    _ provider: any Provider
+  ) -> Fault {
+    let why = attempt.map { $0.isToken ? "is a token" : "is \($0.shownStatus.rawValue)" }
+    return Fault(
+      .conflict,
+      code: "no_auth",
+      "there is no authorization to capture: \(handle.quotedForMessage) "
+        + (why ?? "was never transacted here"),
+      hint: "start with: tender transact --confirmation",
+      result: provider.nothingHeld
+    )
+  }
+
+  fileprivate static func nothingToCancel(_ attempt: Attempt) -> Fault {
+    Fault(
+      .conflict,
+      code: "nothing_to_cancel",
+      "reference \(attempt.reference.quotedForMessage) is "
+        + (attempt.isToken ? "a token" : attempt.shownStatus.rawValue)
+        + ": there is nothing to cancel",
+      hint: "see: tender journal show \(attempt.reference)"
+    )
+  }
+
+  /// No payment by that reference or id.
+  package static func unknownHandle(_ handle: String) -> Fault {
+    Fault(
+      .notFound,
+      code: "payment_not_found",
+      "no payment \(handle.quotedForMessage)",
+      hint: "a reference or a receipt number; see: tender journal list"
+    )
+  }
+}

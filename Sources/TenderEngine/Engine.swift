@@ -1,0 +1,291 @@
+package import TenderModel
+
+/// The operations on payments, in their order, over one provider and the journal.
+package struct Engine {
+  let env: Env
+  let provider: any Provider
+  let journal: any Journal
+  let clock: any Clock
+  let interruption: any Interruption
+  /// How long to wait for another process that works on the same reference, in milliseconds.
+  let patience: Int
+  /// SHA-256 or better, for keys that repeat.
+  let digest: ([UInt8]) -> [UInt8]
+  let announce: (String) -> Void
+
+  package init(
+    env: Env,
+    provider: any Provider,
+    journal: any Journal,
+    clock: any Clock,
+    interruption: any Interruption,
+    patience: Int,
+    digest: @escaping ([UInt8]) -> [UInt8],
+    announce: @escaping (String) -> Void
+  ) {
+    self.env = env
+    self.provider = provider
+    self.journal = journal
+    self.clock = clock
+    self.interruption = interruption
+    self.patience = patience
+    self.digest = digest
+    self.announce = announce
+  }
+
+  /// Takes a payment, or answers with what the same order came to before.
+  ///
+  /// Throws a fault of the exit that the contract names. An unknown earlier attempt is found out
+  /// first; a new one is never opened beside it.
+  package func transact(
+    _ order: PaymentOrder,
+    newAttempt: Bool,
+    idempotencyKey: String?
+  ) throws(Fault) -> Report {
+    try provider.check(order)
+    return try run(
+      .transact,
+      reference: order.reference,
+      content: order.content,
+      newAttempt: newAttempt,
+      idempotencyKey: idempotencyKey,
+      prepare: { attempt in
+        attempt.amount = order.amount.minorUnits
+        attempt.currency = order.amount.currency.code
+        attempt.lastFour = order.instrument?.lastFour
+      },
+      need: .payment(byStoredMethod: order.storedMethod != nil)
+    ) { progress throws(Fault) in try provider.transact(order, progress) }
+  }
+
+  /// Stores a payment method, or answers with what the same order came to before.
+  package func tokenize(
+    _ order: TokenOrder,
+    newAttempt: Bool,
+    idempotencyKey: String?
+  ) throws(Fault) -> Report {
+    try run(
+      .tokenize,
+      reference: order.reference,
+      content: order.content,
+      newAttempt: newAttempt,
+      idempotencyKey: idempotencyKey,
+      prepare: { attempt in
+        attempt.isToken = true
+        attempt.lastFour = order.instrument.lastFour
+      },
+      need: .payment(byStoredMethod: false)
+    ) { progress throws(Fault) in try provider.tokenize(order, progress) }
+  }
+
+  /// Opens an attempt or answers from the journal, by `Decision`.
+  private func run(
+    _ operation: Attempt.Operation,
+    reference: Reference,
+    content: JSONObject,
+    newAttempt: Bool,
+    idempotencyKey: String?,
+    prepare: (inout Attempt) -> Void,
+    need: Need,
+    perform: (Progress) throws(Fault) -> Outcome
+  ) throws(Fault) -> Report {
+    let lock = try hold(reference.text)
+    defer { withExtendedLifetime(lock) {} }
+    var latest = try journal.latest(env: env, provider: provider.name, reference: reference.text)
+    var foundNow = false
+    while true {
+      switch Decision(latest: latest, content: content, newAttempt: newAttempt) {
+      case .refuse(let fault): throw fault
+      case .replay:
+        guard let latest else { continue }
+        return Report(latest, operation, replayed: !foundNow)
+      case .findOut:
+        guard let unknown = latest else { continue }
+        let found = try findOut(unknown)
+        latest = found.attempt
+        foundNow = found.doneNow
+      case .open(let number):
+        try provider.checkReady(for: need)
+        var attempt = Attempt(
+          env: env,
+          provider: provider.name,
+          reference: reference.text,
+          number: number,
+          operation: operation,
+          merchant: provider.merchant,
+          content: content,
+          idempotencyKey: idempotencyKey ?? key(operation, reference.text, number),
+          at: clock.now
+        )
+        prepare(&attempt)
+        attempt = try journal.insert(attempt)
+        announce("prepared")
+        return try settle(attempt, operation, perform)
+      }
+    }
+  }
+
+  /// Runs a provider's part on an attempt and writes down what came of it, whatever that is.
+  func settle(
+    _ attempt: Attempt,
+    _ operation: Attempt.Operation,
+    _ perform: (Progress) throws(Fault) -> Outcome
+  ) throws(Fault) -> Report {
+    let progress = Progress(
+      attempt: attempt,
+      journal: journal,
+      clock: clock,
+      interruption: interruption,
+      announce: announce
+    )
+    do throws(Fault) {
+      let outcome = try perform(progress)
+      var done = progress.attempt
+      done.operation = operation
+      done.apply(outcome, at: clock.now)
+      announce(done.status.rawValue)
+      return Report(done, operation, replayed: false, warning: write(done, note: "outcome"))
+    } catch {
+      return try settleFault(error, before: attempt, progress, operation)
+    }
+  }
+
+  /// Writes down a fault: unknown stays `sent`; effect none leaves things as they were found.
+  private func settleFault(
+    _ fault: Fault,
+    before: Attempt,
+    _ progress: Progress,
+    _ operation: Attempt.Operation
+  ) throws(Fault) -> Report {
+    var after = progress.attempt
+    after.updatedAt = clock.now
+    if fault.effect == .unknown {
+      after.operation = operation
+      after.fault = fault
+      announce("unknown")
+      // The attempt is in the journal as sent already: that this fails loses no knowledge.
+      _ = write(after, note: "outcome unknown: \(fault.code)")
+      throw fault
+    }
+    if before.phase == .done {
+      after = before
+      after.updatedAt = clock.now
+      _ = write(after, note: "\(operation.rawValue) had no effect: \(fault.code)")
+    } else {
+      after.phase = .done
+      after.isFreed = true
+      after.fault = fault
+      after.preparation = nil
+      if let result = fault.result { after.result = result }
+      switch fault.kind {
+      case .expired: after.status = .expired
+      case .cancelled: after.status = .cancelled
+      default: after.status = .failed
+      }
+      announce(after.status.rawValue)
+      _ = write(after, note: "ended with no effect: \(fault.code)")
+    }
+    guard fault.isOutcome else { throw fault }
+    var report = Report(after, operation, replayed: false)
+    report.fault = fault
+    if before.phase == .done { report.result = fault.result ?? [:] }
+    return report
+  }
+
+  /// Finds out what an attempt in `sent` did, and writes that down. Throws with effect unknown
+  /// where it cannot.
+  func findOut(_ attempt: Attempt) throws(Fault) -> (attempt: Attempt, doneNow: Bool) {
+    let progress = Progress(
+      attempt: attempt,
+      journal: journal,
+      clock: clock,
+      interruption: interruption,
+      announce: announce
+    )
+    announce("finding_out")
+    var known = attempt
+    var doneNow = false
+    switch try provider.findOut(attempt, progress) {
+    case .happened(let outcome): known.apply(outcome, at: clock.now)
+    case .doneNow(let outcome):
+      known = progress.attempt
+      known.apply(outcome, at: clock.now)
+      doneNow = true
+    case .didNotHappen:
+      known.phase = .done
+      known.updatedAt = clock.now
+      known.fault = nil
+      if attempt.operation == .transact {
+        known.status = .failed
+        known.isFreed = true
+        known.preparation = nil
+      }
+    }
+    announce(known.status.rawValue)
+    try journal.update(known, note: doneNow ? "sent again and done" : "found out")
+    return (known, doneNow)
+  }
+
+  /// Writes a state down; a failure after sending is a warning, since the outcome must be shown.
+  private func write(_ attempt: Attempt, note: String) -> Fault? {
+    do throws(Fault) {
+      try journal.update(attempt, note: note)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Checks that the provider has what a command needs, before anything is opened or asked.
+  package func checkReady(for need: Need) throws(Fault) { try provider.checkReady(for: need) }
+
+  /// What an order would send, secrets masked.
+  package func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject {
+    try provider.check(order)
+    return try provider.preview(order)
+  }
+
+  /// The key that the next attempt at a reference would have.
+  package func nextKey(
+    _ operation: Attempt.Operation,
+    _ reference: String
+  ) throws(Fault) -> String {
+    let latest = try journal.latest(env: env, provider: provider.name, reference: reference)
+    return key(operation, reference, (latest?.number ?? 0) + 1)
+  }
+
+  /// Takes the lock on a reference, or says who has it.
+  func hold(_ reference: String) throws(Fault) -> any AttemptLock {
+    let deadline = Deadline(in: patience, on: clock)
+    let lock = try journal.lock(
+      env: env,
+      provider: provider.name,
+      reference: reference,
+      by: deadline
+    )
+    guard let lock else {
+      throw Fault(
+        .conflict,
+        code: "in_progress",
+        "another process is working on reference \(reference.quotedForMessage)",
+        hint: "wait for it to end, then run the same command again"
+      )
+    }
+    return lock
+  }
+
+  /// An idempotency key that the same try always gets: from names, never from content alone.
+  private func key(_ operation: Attempt.Operation, _ reference: String, _ number: Int) -> String {
+    let parts = [
+      env.rawValue, provider.name.text, provider.merchant, operation.rawValue, reference,
+      String(number),
+    ]
+    var name: [UInt8] = []
+    for part in parts { name += Array(part.utf8) + [0] }
+    var bytes = Array(digest(name).prefix(16))
+    // A version 8 UUID: the layout is ours (RFC 9562, section 5.8).
+    bytes[6] = bytes[6] & 0x0f | 0x80
+    bytes[8] = bytes[8] & 0x3f | 0x80
+    return UUIDText.format(bytes).lowercased()
+  }
+}

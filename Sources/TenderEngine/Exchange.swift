@@ -1,0 +1,93 @@
+package import TenderModel
+
+/// One HTTP request.
+package struct HTTPRequest: Sendable {
+  /// A header field; `isSecret` keeps its value out of every trace.
+  package struct Field: Sendable {
+    package var name: String
+    package var value: String
+    package var isSecret: Bool
+
+    package init(_ name: String, _ value: String, isSecret: Bool = false) {
+      self.name = name
+      self.value = value
+      self.isSecret = isSecret
+    }
+  }
+
+  package var method: String
+  package var url: String
+  package var fields: [Field]
+  package var body: [UInt8]
+  /// Whether it can move money. It then goes over a fresh connection: on a kept one that the
+  /// server closes after a POST, libcurl would send it a second time by itself.
+  package var isEffecting: Bool
+
+  package init(
+    method: String,
+    url: String,
+    fields: [Field] = [],
+    body: [UInt8] = [],
+    isEffecting: Bool = false
+  ) {
+    self.method = method
+    self.url = url
+    self.fields = fields
+    self.body = body
+    self.isEffecting = isEffecting
+  }
+}
+
+/// One HTTP answer, its body bounded by the transport.
+package struct HTTPResponse: Sendable {
+  package var status: Int
+  package var body: [UInt8]
+  /// Header fields, names in lower case.
+  package var fields: [String: String]
+
+  package init(status: Int, body: [UInt8] = [], fields: [String: String] = [:]) {
+    self.status = status
+    self.body = body
+    self.fields = fields
+  }
+}
+
+/// Something that carries HTTP requests to a provider.
+package protocol HTTPExchange: Sendable {
+  /// Sends a request and waits for the answer, whatever its status.
+  ///
+  /// Throws `not_sent` (effect none) where no byte of it left, else a fault with effect unknown,
+  /// whose code says what was missing: `timeout`, `connection_closed`, `answer_too_large`,
+  /// `unreadable_answer`. The adapter, which knows what the request could do, narrows the effect.
+  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse
+}
+
+/// Something that opens message sockets to a provider.
+package protocol SocketExchange: Sendable {
+  /// Opens a WebSocket. Throws `not_sent` where there is no connection, `provider_error` with the
+  /// code `upgrade_refused` where the other side declines.
+  func open(
+    url: String,
+    fields: [HTTPRequest.Field],
+    by deadline: Deadline
+  ) throws(Fault) -> any MessageSocket
+}
+
+/// What a message socket hands over.
+package enum SocketMessage: Sendable, Hashable {
+  case text(String)
+  case binary([UInt8])
+  /// An orderly close by the other side; nil where it gave no code.
+  case closed(code: Int?, reason: String)
+}
+
+/// A connection that carries whole text messages both ways.
+package protocol MessageSocket: AnyObject {
+  /// Sends a text message. Throws `not_sent` where the connection was found closed before any of
+  /// it left, else effect unknown.
+  func send(_ text: String, by deadline: Deadline) throws(Fault)
+  /// Waits for the next message. Throws with effect unknown, as `HTTPExchange.send` does.
+  func receive(by deadline: Deadline) throws(Fault) -> SocketMessage
+  /// Says goodbye and lets the connection go, without waiting for long.
+  func close()
+}

@@ -1,0 +1,253 @@
+package import TenderModel
+
+/// The pages of `tender explain` that belong to no provider.
+extension Explanation {
+  package static let general: [Explanation] = usage + journal + outcomes + transport
+
+  private static let usage: [Explanation] = [
+    Explanation(
+      "unknown_option",
+      .usage,
+      "there is no such option here",
+      "see: tender help COMMAND"
+    ),
+    Explanation("unknown_command", .usage, "there is no such command", "see: tender help"),
+    Explanation("unknown_profile", .usage, "there is no such profile", "see: tender config show"),
+    Explanation("missing_option", .usage, "an option is missing", "add the one that is named"),
+    Explanation("bad_value", .usage, "an option cannot have this value", "see the hint"),
+    Explanation("bad_options", .usage, "options contradict each other", "give one of them"),
+    Explanation("bad_operand", .usage, "an operand is missing, extra or unusable", "see the usage"),
+    Explanation(
+      "bad_amount",
+      .usage,
+      "the amount cannot be read, or is zero",
+      "as many digits as the currency has, such as 10.50 USD"
+    ),
+    Explanation(
+      "bad_currency",
+      .usage,
+      "no such currency, or not with this provider",
+      "see the hint"
+    ),
+    Explanation(
+      "bad_reference",
+      .usage,
+      "the reference has spaces or other characters that cannot travel",
+      "1 to 100 visible ASCII characters"
+    ),
+    Explanation(
+      "bad_file",
+      .usage,
+      "a file cannot be read or written",
+      "check path and permissions"
+    ),
+    Explanation(
+      "file_too_open",
+      .usage,
+      "a file with a secret in it can be read by others",
+      "chmod 600 FILE"
+    ),
+    Explanation("bad_config", .usage, "the configuration file is wrong", "see: tender help files"),
+    Explanation(
+      "bad_credential",
+      .usage,
+      "a credential is set twice, or its file is empty",
+      "keep one"
+    ),
+    Explanation(
+      "bad_address",
+      .usage,
+      "a base address cannot be used",
+      "see: tender help environment"
+    ),
+    Explanation("no_home", .usage, "there is no place for files", "set HOME, or pass --state-dir"),
+    Explanation("port_busy", .usage, "the port cannot be listened on", "choose another --port"),
+    Explanation(
+      "test_data_on_live",
+      .usage,
+      "test cards and accounts are not for live",
+      "pass the real instrument by --instrument-stdin"
+    ),
+    Explanation(
+      "card_number_on_command_line",
+      .usage,
+      "an argument looks like a card number; the run stopped before anything was read",
+      "pass cards by --instrument-stdin; ids that only look like one by --id"
+    ),
+    Explanation(
+      "card_number_on_standard_input",
+      .usage,
+      "an id looks like a card number",
+      "ids that only look like one go behind --id"
+    ),
+    Explanation(
+      "card_number_in_metadata",
+      .usage,
+      "metadata is stored and shown, and holds a card number",
+      "leave it out"
+    ),
+  ]
+
+  private static let journal: [Explanation] = [
+    Explanation(
+      "reference_reused",
+      .conflict,
+      "the reference belongs to a payment with other content",
+      "use another reference; nothing was sent"
+    ),
+    Explanation(
+      "attempt_stands",
+      .conflict,
+      "the payment under this reference stands",
+      "--new-attempt is for declined, cancelled and expired ones"
+    ),
+    Explanation(
+      "in_progress",
+      .conflict,
+      "another process is working on the reference",
+      "wait for it to end, then run the same command again"
+    ),
+    Explanation(
+      "ambiguous_reference",
+      .conflict,
+      "several providers or envs know the reference",
+      "choose with --provider and --env"
+    ),
+    Explanation(
+      "nothing_to_cancel",
+      .conflict,
+      "the payment is in a state that cannot be undone",
+      "see: tender journal show REF"
+    ),
+    Explanation(
+      "payment_not_found",
+      .notFound,
+      "neither provider nor journal knows it",
+      "check the id"
+    ),
+    Explanation("code_not_found", .notFound, "there is no such error code", "see: tender explain"),
+    Explanation(
+      "state_unusable",
+      .state,
+      "journal or simulator file cannot be used; nothing was sent",
+      "make room or access, or choose another --state-dir"
+    ),
+    Explanation(
+      "journal_newer",
+      .state,
+      "the journal comes from a newer version; nothing was sent",
+      "use that version"
+    ),
+    Explanation("read_only", .refused, "the profile refuses writes", "use another --profile"),
+    Explanation(
+      "live_not_named",
+      .refused,
+      "a live write needs --env live on its command line",
+      "add --env live"
+    ),
+    Explanation(
+      "live_not_confirmed",
+      .refused,
+      "a live write was not confirmed",
+      "add --yes, or type yes"
+    ),
+    Explanation(
+      "no_instrument",
+      .refused,
+      "there is no instrument and nobody to ask",
+      "see: tender help instruments"
+    ),
+    Explanation("not_asked", .refused, "a question was not answered", "answer it, or use options"),
+  ]
+
+  private static let outcomes: [Explanation] = [
+    Explanation(
+      "outcome_unknown",
+      .unknown,
+      "a request that can move money was sent, and its answer was lost or unreadable",
+      "never pay again under another reference: the same command, or tender journal resume, "
+        + "finds out"
+    ),
+    Explanation(
+      "still_pending",
+      .pending,
+      "--wait ran out before the final state",
+      "look again later"
+    ),
+    Explanation(
+      "payment_cancelled",
+      .cancelled,
+      "the payment was cancelled",
+      "--new-attempt tries again"
+    ),
+    Explanation(
+      "declined",
+      .declined,
+      "the payment was declined; no money moved",
+      "--new-attempt tries again"
+    ),
+    Explanation(
+      "unexpected_status",
+      .unexpected,
+      "--expect was given and the status is another",
+      "see status and result of the record"
+    ),
+    Explanation("interrupted", .interrupted, "Ctrl-C ended the run", "run the same command again"),
+    Explanation("terminated", .terminated, "SIGTERM ended the run", "run the same command again"),
+    Explanation("internal", .internal, "a bug in tender", "please report it with the command"),
+    Explanation(
+      "library_missing",
+      .internal,
+      "a system library cannot be opened",
+      "install the package that is named"
+    ),
+  ]
+
+  private static let transport: [Explanation] = [
+    Explanation(
+      "unreachable",
+      .notSent,
+      "there is no connection; nothing left",
+      "repeat it freely"
+    ),
+    Explanation(
+      "tls_failed",
+      .notSent,
+      "the server could not prove who it is; nothing left",
+      "check the address; TENDER_CA_FILE names a private root"
+    ),
+    Explanation(
+      "connection_closed",
+      .providerError,
+      "the connection ended before an answer",
+      "try again; a payment would be unknown (9) instead"
+    ),
+    Explanation(
+      "timeout",
+      .providerError,
+      "no answer within --timeout",
+      "try again; a payment would be unknown (9) instead"
+    ),
+    Explanation("answer_too_large", .providerError, "the answer is larger than 4 MiB", "report it"),
+    Explanation("unreadable_answer", .providerError, "the answer breaks its protocol", "try later"),
+    Explanation("upgrade_refused", .providerError, "the socket was not opened", "try again later"),
+    Explanation(
+      "provider_unsupported",
+      .unsupported,
+      "this version does not speak to that provider",
+      "see: tender providers"
+    ),
+    Explanation(
+      "cancel_unsupported",
+      .unsupported,
+      "what waits for the payer cannot be cancelled",
+      "it expires by itself"
+    ),
+    Explanation(
+      "mandates_unsupported",
+      .unsupported,
+      "the provider has no mandates",
+      "see: tender providers"
+    ),
+  ]
+}

@@ -1,0 +1,64 @@
+package import TenderModel
+
+/// Where every attempt is written before it is sent. Every function throws a `state` fault.
+package protocol Journal: Sendable {
+  /// Takes the lock on a reference, waiting until `deadline`; nil where another process holds it.
+  /// The lock ends when the returned value is let go, or with the process.
+  func lock(
+    env: Env,
+    provider: ProviderName,
+    reference: String,
+    by deadline: Deadline
+  ) throws(Fault) -> (any AttemptLock)?
+  /// The latest attempt at a reference.
+  func latest(env: Env, provider: ProviderName, reference: String) throws(Fault) -> Attempt?
+  /// The attempts whose reference or provider's id is `handle`, newest first.
+  func attempts(matching handle: String, filter: AttemptFilter) throws(Fault) -> [Attempt]
+  /// The attempts that a filter lets through, newest first, one by one; stops where `body` says no.
+  func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault)
+  /// How many attempts there are, for names that a seed makes.
+  func count() throws(Fault) -> Int
+  /// Writes a new attempt, durably, and gives it its row.
+  func insert(_ attempt: Attempt) throws(Fault) -> Attempt
+  /// Writes an attempt's new state, durably, and a line of its history. A preparation that the
+  /// state no longer has is erased from the files for good.
+  func update(_ attempt: Attempt, note: String) throws(Fault)
+  /// What happened to an attempt, oldest first.
+  func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry]
+}
+
+/// A held lock; it ends with the last reference to it.
+package protocol AttemptLock: AnyObject {}
+
+/// Which attempts to look at; nil lets everything through.
+package struct AttemptFilter: Sendable {
+  package var env: Env?
+  package var provider: ProviderName?
+  package var status: Status?
+  package var lastFour: String?
+  package var amount: Int?
+  /// Milliseconds since 1970, inclusive.
+  package var since: Int?
+  package var until: Int?
+
+  package init(env: Env? = nil, provider: ProviderName? = nil) {
+    self.env = env
+    self.provider = provider
+  }
+}
+
+/// One line of an attempt's history.
+package struct HistoryEntry: Sendable, Hashable {
+  /// Milliseconds since 1970.
+  package let at: Int
+  package let phase: String
+  package let status: String
+  package let note: String
+
+  package init(at: Int, phase: String, status: String, note: String) {
+    self.at = at
+    self.phase = phase
+    self.status = status
+    self.note = note
+  }
+}

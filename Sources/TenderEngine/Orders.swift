@@ -1,0 +1,105 @@
+package import TenderModel
+
+/// What `transact` asks for.
+package struct PaymentOrder: Sendable {
+  package var reference: Reference
+  package var amount: Money
+  package var fee: Money?
+  package var feeMode: String
+  package var instrument: Instrument?
+  /// A stored method's id, charged instead of an instrument.
+  package var storedMethod: String?
+  /// Whether to stop where the provider waits for a confirmation.
+  package var stopsAtConfirmation: Bool
+  package var payor: JSONObject
+  package var payorID: String?
+  package var metadata: JSONObject
+  /// The provider's further options, by their long names with underscores.
+  package var options: JSONObject
+
+  package init(
+    reference: Reference,
+    amount: Money,
+    fee: Money? = nil,
+    feeMode: String,
+    instrument: Instrument? = nil,
+    storedMethod: String? = nil,
+    stopsAtConfirmation: Bool = false,
+    payor: JSONObject = [:],
+    payorID: String? = nil,
+    metadata: JSONObject = [:],
+    options: JSONObject = [:]
+  ) {
+    self.reference = reference
+    self.amount = amount
+    self.fee = fee
+    self.feeMode = feeMode
+    self.instrument = instrument
+    self.storedMethod = storedMethod
+    self.stopsAtConfirmation = stopsAtConfirmation
+    self.payor = payor
+    self.payorID = payorID
+    self.metadata = metadata
+    self.options = options
+  }
+
+  /// What makes two orders the same: never card data, flow choices or output.
+  package var content: JSONObject {
+    var content: JSONObject = [
+      "command": "transact", "amount": .integer(amount.minorUnits),
+      "currency": .string(amount.currency.code), "fee_mode": .string(feeMode),
+    ]
+    content["fee"] = fee.map { .integer($0.minorUnits) }
+    content["method"] = .string(storedMethod == nil ? instrument?.method ?? "" : "token")
+    content["token"] = storedMethod.map(JSON.string)
+    if !payor.members.isEmpty { content["payor"] = .object(payor.sorted) }
+    content["payor_id"] = payorID.map(JSON.string)
+    if !metadata.members.isEmpty { content["metadata"] = .object(metadata.sorted) }
+    for name in ["account_code", "invoice_id", "recurring_id"] { content[name] = options[name] }
+    return content
+  }
+}
+
+/// What `tokenize` asks for.
+package struct TokenOrder: Sendable {
+  package var reference: Reference
+  package var instrument: Instrument
+  package var payor: JSONObject
+  package var payorID: String?
+  package var metadata: JSONObject
+
+  package init(
+    reference: Reference,
+    instrument: Instrument,
+    payor: JSONObject,
+    payorID: String?,
+    metadata: JSONObject
+  ) {
+    self.reference = reference
+    self.instrument = instrument
+    self.payor = payor
+    self.payorID = payorID
+    self.metadata = metadata
+  }
+
+  /// What makes two orders the same: never card data.
+  package var content: JSONObject {
+    var content: JSONObject = ["command": "tokenize", "method": .string(instrument.method)]
+    if !payor.members.isEmpty { content["payor"] = .object(payor.sorted) }
+    content["payor_id"] = payorID.map(JSON.string)
+    if !metadata.members.isEmpty { content["metadata"] = .object(metadata.sorted) }
+    return content
+  }
+}
+
+extension JSONObject {
+  /// The members by name, at every depth.
+  fileprivate var sorted: JSONObject {
+    JSONObject(
+      members.sorted { $0.key < $1.key }.map { member in
+        guard let inner = member.value.object else { return member }
+        return Member(key: member.key, value: .object(inner.sorted))
+      }
+    )
+  }
+}

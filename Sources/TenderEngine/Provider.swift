@@ -1,0 +1,131 @@
+package import TenderModel
+
+/// One provider's language, as the engine needs it.
+///
+/// Every function throws a fault whose effect is `unknown` only where an effecting request was sent
+/// and nobody knows what it did. `Progress.willSend` comes right before each such request.
+package protocol Provider: Sendable {
+  var name: ProviderName { get }
+  /// Who is paid, for keys and fingerprints: never a secret.
+  var merchant: String { get }
+
+  /// The provider's documented answer to a confirm of nothing.
+  var nothingHeld: JSONObject { get }
+
+  /// Checks an order's own rules, before anything is opened. Throws a `usage` fault.
+  func check(_ order: PaymentOrder) throws(Fault)
+  /// Takes a payment, or prepares one that waits for `confirm`.
+  func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome
+  /// Captures what is held.
+  func confirm(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome
+  /// Lets go of what is held; nothing was charged.
+  func release(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome
+  /// Undoes what was captured.
+  func reverse(_ captured: Attempt, _ progress: Progress) throws(Fault) -> Outcome
+  /// Stores a payment method.
+  func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome
+  /// Looks a payment up by the provider's id or by the merchant's reference; nil where there is none.
+  func lookUp(_ query: LookUp) throws(Fault) -> Outcome?
+  /// Finds out what an effecting request did whose answer was lost.
+  func findOut(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Finding
+  /// Checks, before anything is opened or sent, that a command has what it needs.
+  func checkReady(for need: Need) throws(Fault)
+  /// What `transact` would send, secrets masked.
+  func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject
+}
+
+/// What a command will ask of a provider.
+package enum Need: Sendable, Hashable {
+  /// A payment by an instrument, or one that a stored method pays.
+  case payment(byStoredMethod: Bool)
+  case heldPayment
+  case reversal
+  case lookUp
+}
+
+/// What a look-up goes by.
+package struct LookUp: Sendable, Hashable {
+  package var id: String?
+  package var reference: String?
+  /// Receipts known to belong to other attempts, left out of a search by reference.
+  package var others: [String]
+
+  package init(id: String? = nil, reference: String? = nil, others: [String] = []) {
+    self.id = id
+    self.reference = reference
+    self.others = others
+  }
+}
+
+/// What finding out came to.
+package enum Finding: Sendable {
+  /// It happened; this is what came of it.
+  case happened(Outcome)
+  /// It had not happened and was done now, with the same preparation.
+  case doneNow(Outcome)
+  /// It provably did not happen, and will not.
+  case didNotHappen
+}
+
+/// What a provider tells the engine while it works on an attempt.
+package final class Progress {
+  package private(set) var attempt: Attempt
+  /// Whether an effecting request was recorded as sent in this run.
+  package private(set) var hasSent = false
+  private let journal: any Journal
+  private let clock: any Clock
+  private let interruption: any Interruption
+  private let announce: (String) -> Void
+
+  package init(
+    attempt: Attempt,
+    journal: any Journal,
+    clock: any Clock,
+    interruption: any Interruption,
+    announce: @escaping (String) -> Void
+  ) {
+    self.attempt = attempt
+    self.journal = journal
+    self.clock = clock
+    self.interruption = interruption
+    self.announce = announce
+  }
+
+  /// The receipts that other attempts at this reference own.
+  package func receiptsOfOthers() throws(Fault) -> [String] {
+    try journal.attempts(
+      matching: attempt.reference,
+      filter: AttemptFilter(env: attempt.env, provider: attempt.provider)
+    ).filter { $0.row != attempt.row }.compactMap(\.id)
+  }
+
+  /// Shows a state to whoever watches; nothing is written.
+  package func enter(_ state: String) { announce(state) }
+
+  /// Writes down the provider's id and what a later process needs to go on. Durable.
+  ///
+  /// Throws a `state` fault; nothing effecting was sent then.
+  package func keep(_ preparation: String, id: String?) throws(Fault) {
+    var next = attempt
+    next.preparation = preparation
+    next.id = id ?? next.id
+    next.updatedAt = clock.now
+    try journal.update(next, note: "preparation kept")
+    attempt = next
+  }
+
+  /// Writes down, durably, that an effecting request is about to leave.
+  ///
+  /// Throws a `state` fault where it cannot, or the signal that came before; nothing is sent then.
+  package func willSend() throws(Fault) {
+    try interruption.check()
+    var next = attempt
+    next.phase = .sent
+    next.sentAt = clock.now
+    next.updatedAt = clock.now
+    try journal.update(next, note: "sent")
+    attempt = next
+    hasSent = true
+    announce("sent")
+  }
+}

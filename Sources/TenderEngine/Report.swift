@@ -1,0 +1,100 @@
+package import TenderModel
+
+/// What a command ends with: the payment as it stands, and what to say beside it.
+package struct Report: Sendable {
+  package var attempt: Attempt?
+  package var isToken = false
+  package var env: Env
+  package var provider: ProviderName
+  package var reference: String?
+  package var attemptNumber: Int?
+  package var replayed: Bool?
+  package var id: String?
+  package var status: Status
+  package var amount: Int?
+  package var requestedAmount: Int?
+  package var currency: String?
+  package var lastFour: String?
+  package var brand: String?
+  package var result: JSONObject
+  package var nextAction: JSON?
+  package var fault: Fault?
+  package var idempotencyKey: String?
+  /// `journal`, where the provider was asked and does not know the payment.
+  package var source: String?
+  /// A journal that failed after the outcome was known.
+  package var warning: Fault?
+
+  /// The report of an attempt, as the operation that was asked for sees it.
+  package init(
+    _ attempt: Attempt,
+    _ operation: Attempt.Operation,
+    replayed: Bool,
+    warning: Fault? = nil
+  ) {
+    self.attempt = attempt
+    self.warning = warning
+    self.replayed = replayed
+    isToken = attempt.isToken
+    env = attempt.env
+    provider = attempt.provider
+    reference = attempt.reference
+    attemptNumber = attempt.number
+    id = attempt.id
+    status = attempt.shownStatus
+    amount = attempt.amount
+    requestedAmount = attempt.requestedAmount
+    currency = attempt.currency
+    lastFour = attempt.lastFour
+    brand = attempt.brand
+    nextAction = attempt.nextAction
+    idempotencyKey = attempt.idempotencyKey
+    if operation == .cancel {
+      result = attempt.reversal ?? attempt.result
+    } else {
+      result = attempt.result
+      fault = attempt.fault
+      if status == .cancelled, fault == nil {
+        fault = Fault(
+          .cancelled,
+          code: "payment_cancelled",
+          "the payment was cancelled",
+          hint: "a further try needs --new-attempt"
+        )
+      }
+    }
+  }
+
+  /// The report of a look-up.
+  package init(_ outcome: Outcome, env: Env, provider: ProviderName, reference: String?) {
+    self.env = env
+    self.provider = provider
+    self.reference = reference ?? outcome.result["transaction"]?["reference"]?.text
+    id = outcome.id
+    status = outcome.status
+    amount = outcome.amount
+    requestedAmount = outcome.requestedAmount
+    currency = outcome.currency
+    lastFour = outcome.lastFour
+    brand = outcome.brand
+    result = outcome.result
+  }
+
+  /// The report of what only the journal knows: no error, whatever the state.
+  static func fromJournal(_ attempt: Attempt) -> Report {
+    var report = Report(attempt, .transact, replayed: false)
+    report.replayed = nil
+    report.fault = nil
+    report.source = "journal"
+    return report
+  }
+
+  /// Takes over what a later look-up found, keeping what only this report knows.
+  mutating func take(_ looked: Report) {
+    attempt = looked.attempt ?? attempt
+    status = looked.status
+    amount = looked.amount ?? amount
+    result = looked.result
+    source = looked.source
+  }
+}

@@ -1,0 +1,117 @@
+import TenderDatabase
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// An attempt as a row of the `attempt` table, and back.
+enum AttemptRow {
+  private static let columns = [
+    "env", "provider", "reference", "number", "operation", "phase", "status", "freed", "token",
+    "id", "amount", "requested", "currency", "last_four", "brand", "merchant", "content", "key",
+    "result", "reversal", "next_action", "fault", "created", "updated", "sent",
+  ]
+
+  static let select =
+    "SELECT a.row, " + columns.map { "a.\($0)" }.joined(separator: ", ")
+    + ", p.text FROM attempt a LEFT JOIN preparation p ON p.row = a.row"
+
+  static let insert =
+    "INSERT INTO attempt (" + columns.joined(separator: ", ") + ") VALUES ("
+    + columns.map { _ in "?" }.joined(separator: ", ") + ")"
+
+  static let update =
+    "UPDATE attempt SET " + columns.map { "\($0) = ?" }.joined(separator: ", ") + " WHERE row = ?"
+
+  /// The values of the columns, in their order.
+  static func values(_ attempt: Attempt) -> [Database.Value] {
+    [
+      .text(attempt.env.rawValue), .text(attempt.provider.text), .text(attempt.reference),
+      .integer(attempt.number), .text(attempt.operation.rawValue), .text(attempt.phase.rawValue),
+      .text(attempt.status.rawValue), Database.Value(attempt.isFreed),
+      Database.Value(attempt.isToken), Database.Value(attempt.id), Database.Value(attempt.amount),
+      Database.Value(attempt.requestedAmount), Database.Value(attempt.currency),
+      Database.Value(attempt.lastFour), Database.Value(attempt.brand), .text(attempt.merchant),
+      json(attempt.content), .text(attempt.idempotencyKey), json(attempt.result),
+      attempt.reversal.map(json) ?? .null,
+      Database.Value(attempt.nextAction.map(JSONWriter.text)),
+      attempt.fault.map { json(faultObject($0)) } ?? .null, .integer(attempt.createdAt),
+      .integer(attempt.updatedAt), Database.Value(attempt.sentAt),
+    ]
+  }
+
+  /// The attempt of a row. Throws `state` where the row is not one of ours.
+  static func attempt(_ row: [Database.Value]) throws(Fault) -> Attempt {
+    guard row.count == columns.count + 2, let env = row[1].text.flatMap(Env.init(rawValue:)),
+      let operation = row[5].text.flatMap(Attempt.Operation.init(rawValue:)),
+      let phase = row[6].text.flatMap(Attempt.Phase.init(rawValue:)),
+      let status = row[7].text.flatMap(Status.init(rawValue:)), let content = object(row[17])
+    else {
+      throw Fault(
+        .state,
+        code: "state_unusable",
+        "the journal holds a row that this version cannot read",
+        hint: "use the version that wrote it, or another --state-dir"
+      )
+    }
+    var attempt = Attempt(
+      env: env,
+      provider: ProviderName(row[2].text ?? ""),
+      reference: row[3].text ?? "",
+      number: row[4].integer ?? 0,
+      operation: operation,
+      merchant: row[16].text ?? "",
+      content: content,
+      idempotencyKey: row[18].text ?? "",
+      at: row[23].integer ?? 0
+    )
+    attempt.row = row[0].integer ?? 0
+    attempt.phase = phase
+    attempt.status = status
+    attempt.isFreed = row[8].integer == 1
+    attempt.isToken = row[9].integer == 1
+    attempt.id = row[10].text
+    attempt.amount = row[11].integer
+    attempt.requestedAmount = row[12].integer
+    attempt.currency = row[13].text
+    attempt.lastFour = row[14].text
+    attempt.brand = row[15].text
+    attempt.result = object(row[19]) ?? [:]
+    attempt.reversal = object(row[20])
+    attempt.nextAction = row[21].text.flatMap { JSONReader.read($0) }
+    attempt.fault = object(row[22]).flatMap(fault)
+    attempt.updatedAt = row[24].integer ?? 0
+    attempt.sentAt = row[25].integer
+    attempt.preparation = row[26].text
+    return attempt
+  }
+
+  private static func json(_ object: JSONObject) -> Database.Value {
+    .text(JSONWriter.text(.object(object)))
+  }
+
+  /// Objects are kept as text with their members' order beside them: the reader sorts by name.
+  private static func object(_ value: Database.Value) -> JSONObject? {
+    value.text.flatMap { JSONReader.read($0)?.object }
+  }
+
+  private static func faultObject(_ fault: Fault) -> JSONObject {
+    var object = fault.record
+    object["kind"] = .string(fault.kind.rawValue)
+    object["result"] = fault.result.map(JSON.object)
+    return object
+  }
+
+  private static func fault(_ object: JSONObject) -> Fault? {
+    guard let kind = object.text("kind").flatMap(Fault.Kind.init(rawValue:)),
+      let code = object.text("code"), let message = object.text("message")
+    else { return nil }
+    return Fault(
+      kind,
+      effect: object.text("effect").flatMap(Fault.Effect.init(rawValue:)) ?? .none,
+      code: code,
+      message,
+      hint: object.text("hint"),
+      result: object["result"]?.object
+    )
+  }
+}

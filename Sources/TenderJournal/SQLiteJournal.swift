@@ -1,0 +1,228 @@
+import TenderDatabase
+package import TenderEngine
+package import TenderModel
+
+/// The journal in a SQLite file: write-ahead log, synced at every commit, erased bytes overwritten.
+package final class SQLiteJournal: Journal {
+  /// Raised with every change of the tables; a file with a higher one is refused.
+  private static let version = 1
+
+  private let database: Database
+  private let locks: LockFile
+
+  /// Opens `journal.db` and `journal.lock` in a folder, making them where they are not there.
+  ///
+  /// Throws `state` where they cannot be used, or come from a newer version.
+  package init(folder: String) throws(Fault) {
+    database = try Database(path: folder + "/journal.db")
+    locks = LockFile(path: folder + "/journal.lock")
+    // Erased bytes must be gone from the pages too; every commit must be on the disk.
+    try database.execute("PRAGMA secure_delete = ON; PRAGMA synchronous = FULL")
+    let found = try database.first("PRAGMA user_version")?.first?.integer ?? 0
+    guard found <= Self.version else {
+      throw Fault(
+        .state,
+        code: "journal_newer",
+        "\(folder)/journal.db was written by a newer version of tender",
+        hint: "use that version, or another --state-dir"
+      )
+    }
+    if found == 0 { try create() }
+  }
+
+  private func create() throws(Fault) {
+    try database.execute("PRAGMA journal_mode = WAL")
+    try database.transaction { () throws(Fault) in
+      // Another process may have been faster.
+      guard try database.first("PRAGMA user_version")?.first?.integer == 0 else { return }
+      try database.execute(Self.tables + "; PRAGMA user_version = \(Self.version)")
+    }
+  }
+
+  private static let tables = """
+    CREATE TABLE attempt (
+      row INTEGER PRIMARY KEY, env TEXT NOT NULL, provider TEXT NOT NULL, reference TEXT NOT NULL,
+      number INTEGER NOT NULL, operation TEXT NOT NULL, phase TEXT NOT NULL, status TEXT NOT NULL,
+      freed INTEGER NOT NULL, token INTEGER NOT NULL, id TEXT, amount INTEGER, requested INTEGER,
+      currency TEXT, last_four TEXT, brand TEXT, merchant TEXT NOT NULL, content TEXT NOT NULL,
+      key TEXT NOT NULL, result TEXT NOT NULL, reversal TEXT, next_action TEXT, fault TEXT,
+      created INTEGER NOT NULL, updated INTEGER NOT NULL, sent INTEGER,
+      UNIQUE (env, provider, reference, number)
+    );
+    CREATE TABLE preparation (row INTEGER PRIMARY KEY, text TEXT NOT NULL);
+    CREATE TABLE history (
+      attempt INTEGER NOT NULL, at INTEGER NOT NULL, phase TEXT NOT NULL, status TEXT NOT NULL,
+      note TEXT NOT NULL
+    );
+    CREATE INDEX history_by_attempt ON history (attempt);
+    CREATE INDEX attempt_by_reference ON attempt (reference);
+    CREATE INDEX attempt_by_id ON attempt (id);
+    CREATE INDEX attempt_by_time ON attempt (created);
+    CREATE INDEX attempt_by_status ON attempt (status, created);
+    CREATE INDEX attempt_by_last_four ON attempt (last_four, created);
+    CREATE INDEX attempt_by_amount ON attempt (amount, created)
+    """
+
+  package func lock(
+    env: Env,
+    provider: ProviderName,
+    reference: String,
+    by deadline: Deadline
+  ) throws(Fault) -> (any AttemptLock)? {
+    try locks.take("\(env.rawValue)/\(provider.text)/\(reference)", by: deadline)
+  }
+
+  package func latest(
+    env: Env,
+    provider: ProviderName,
+    reference: String
+  ) throws(Fault) -> Attempt? {
+    let row = try database.first(
+      AttemptRow.select
+        + " WHERE env = ? AND provider = ? AND reference = ? ORDER BY number DESC LIMIT 1",
+      [.text(env.rawValue), .text(provider.text), .text(reference)]
+    )
+    return try row.map { row throws(Fault) in try AttemptRow.attempt(row) }
+  }
+
+  package func attempts(
+    matching handle: String,
+    filter: AttemptFilter
+  ) throws(Fault) -> [Attempt] {
+    var rows: [[Database.Value]] = []
+    let condition = Condition(filter)
+    for column in ["reference", "a.id"] {
+      try database.query(
+        AttemptRow.select + " WHERE \(column) = ?" + condition.and + " ORDER BY a.row DESC",
+        [.text(handle)] + condition.values
+      ) { row in
+        rows.append(row)
+        return true
+      }
+    }
+    var found: [Attempt] = []
+    for row in rows {
+      let attempt = try AttemptRow.attempt(row)
+      if !found.contains(where: { $0.row == attempt.row }) { found.append(attempt) }
+    }
+    return found.sorted { $0.row > $1.row }
+  }
+
+  package func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault) {
+    let condition = Condition(filter)
+    var problem: Fault?
+    try database.query(
+      AttemptRow.select + " WHERE 1" + condition.and + " ORDER BY created DESC, a.row DESC",
+      condition.values
+    ) { row in
+      do throws(Fault) {
+        return body(try AttemptRow.attempt(row))
+      } catch {
+        problem = error
+        return false
+      }
+    }
+    if let problem { throw problem }
+  }
+
+  package func count() throws(Fault) -> Int {
+    try database.first("SELECT max(row) FROM attempt")?.first?.integer ?? 0
+  }
+
+  package func insert(_ attempt: Attempt) throws(Fault) -> Attempt {
+    var written = attempt
+    written.row = try database.transaction { () throws(Fault) in
+      try database.query(AttemptRow.insert, AttemptRow.values(attempt))
+      let row = database.lastRow
+      try note(row, attempt, "opened")
+      return row
+    }
+    return written
+  }
+
+  package func update(_ attempt: Attempt, note text: String) throws(Fault) {
+    let mustErase = try database.transaction { () throws(Fault) in
+      let row = Database.Value.integer(attempt.row)
+      try database.query(AttemptRow.update, AttemptRow.values(attempt) + [row])
+      try note(attempt.row, attempt, text)
+      if let preparation = attempt.preparation {
+        try database.query(
+          "INSERT INTO preparation (row, text) VALUES (?, ?) "
+            + "ON CONFLICT (row) DO UPDATE SET text = excluded.text",
+          [row, .text(preparation)]
+        )
+        return false
+      }
+      guard try database.first("SELECT 1 FROM preparation WHERE row = ?", [row]) != nil else {
+        return false
+      }
+      try database.query("DELETE FROM preparation WHERE row = ?", [row])
+      return true
+    }
+    if mustErase { try erase() }
+  }
+
+  /// Takes erased bytes out of the write-ahead log: everything goes to the database file, whose
+  /// freed bytes `secure_delete` overwrote, and the log is cut to nothing.
+  private func erase() throws(Fault) {
+    for _ in 0..<50 {
+      let busy = try database.first("PRAGMA wal_checkpoint(TRUNCATE)")?.first?.integer
+      if busy == 0 { return }
+    }
+  }
+
+  package func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] {
+    var entries: [HistoryEntry] = []
+    try database.query(
+      "SELECT at, phase, status, note FROM history WHERE attempt = ? ORDER BY rowid",
+      [.integer(attempt.row)]
+    ) { row in
+      entries.append(
+        HistoryEntry(
+          at: row[0].integer ?? 0,
+          phase: row[1].text ?? "",
+          status: row[2].text ?? "",
+          note: row[3].text ?? ""
+        )
+      )
+      return true
+    }
+    return entries
+  }
+
+  private func note(_ row: Int, _ attempt: Attempt, _ text: String) throws(Fault) {
+    try database.query(
+      "INSERT INTO history (attempt, at, phase, status, note) VALUES (?, ?, ?, ?, ?)",
+      [
+        .integer(row), .integer(attempt.updatedAt), .text(attempt.phase.rawValue),
+        .text(attempt.shownStatus.rawValue), .text(text),
+      ]
+    )
+  }
+}
+
+/// A filter as SQL.
+private struct Condition {
+  var and = ""
+  var values: [Database.Value] = []
+
+  init(_ filter: AttemptFilter) {
+    add("env = ?", filter.env.map { .text($0.rawValue) })
+    add("provider = ?", filter.provider.map { .text($0.text) })
+    if filter.status == .unknown {
+      and += " AND phase = 'sent'"
+    } else {
+      add("status = ? AND phase <> 'sent'", filter.status.map { .text($0.rawValue) })
+    }
+    add("last_four = ?", filter.lastFour.map(Database.Value.text))
+    add("amount = ?", filter.amount.map(Database.Value.integer))
+    add("created >= ?", filter.since.map(Database.Value.integer))
+    add("created <= ?", filter.until.map(Database.Value.integer))
+  }
+
+  private mutating func add(_ text: String, _ value: Database.Value?) {
+    guard let value else { return }
+    and += " AND " + text
+    values.append(value)
+  }
+}

@@ -1,0 +1,53 @@
+/// Stops a run whose arguments carry something that looks like a card number.
+package enum CardNumberGuard {
+  /// Options whose values are amounts: digits that are never a card.
+  private static let moneyOptions: Set<String> = [
+    "--amount", "--amount-minor", "--fee", "--fee-minor", "--gratuity", "--gratuity-minor",
+  ]
+
+  /// Checks every argument and every `KEY=VALUE` tail before anything is parsed.
+  ///
+  /// Throws a `usage` fault that names the position and never the text. `--id VALUE` is exempt.
+  package static func check(_ arguments: [String]) throws(Fault) {
+    var previous = ""
+    var optionsEnded = false
+    for (index, argument) in arguments.enumerated() {
+      defer { previous = optionsEnded ? "" : argument }
+      if argument == "--", !optionsEnded {
+        optionsEnded = true
+        continue
+      }
+      if !optionsEnded {
+        if previous == "--id" || argument.hasPrefix("--id=") { continue }
+        if moneyOptions.contains(previous) { continue }
+        if let equals = argument.firstIndex(of: "="),
+          moneyOptions.contains(String(argument[..<equals]))
+        {
+          continue
+        }
+      }
+      var tails = [Substring(argument)]
+      while let tail = tails.last, let equals = tail.firstIndex(of: "=") {
+        tails.append(tail[tail.index(after: equals)...])
+      }
+      if tails.contains(where: looksLikeCard) { throw .cardNumberTyped(position: index + 1) }
+    }
+  }
+
+  private static func looksLikeCard(_ text: Substring) -> Bool {
+    guard let digits = Digits.only(in: text) else { return false }
+    return Digits.looksLikeCard(digits)
+  }
+}
+
+extension Fault {
+  fileprivate static func cardNumberTyped(position: Int) -> Fault {
+    Fault(
+      .usage,
+      code: "card_number_on_command_line",
+      "argument \(position) looks like a card number; it was not sent, logged or stored",
+      hint: "pass cards by --instrument-stdin, --instrument-file or the prompt, and clear it from "
+        + "your shell history; an id that only looks like one goes behind --id"
+    )
+  }
+}

@@ -1,0 +1,126 @@
+/// The one error of this program: what kind, what is known about the money, and what to do next.
+package struct Fault: Error, Sendable, Hashable {
+  /// One kind for each exit status of the contract (section 4).
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
+    case `internal`, usage, declined, auth
+    case notFound = "not_found"
+    case conflict, rejected, pending, unknown
+    case notSent = "not_sent"
+    case providerError = "provider_error"
+    case cancelled, expired, partial, unsupported, state, refused, unexpected, device
+    case interrupted, terminated
+  }
+
+  /// What is known about the money.
+  package enum Effect: String, Sendable, Hashable {
+    /// It provably did not move.
+    case none
+    /// An effecting request was sent and nobody here knows what it did.
+    case unknown
+  }
+
+  package var kind: Kind
+  package var effect: Effect
+  /// A stable word in snake case, with a page in `tender explain`.
+  package var code: String
+  /// What went wrong, naming the thing typed; lower case, no full stop.
+  package var message: String
+  /// What to do next.
+  package var hint: String?
+  /// The provider's own answer, in its documented names.
+  package var result: JSONObject?
+
+  package init(
+    _ kind: Kind,
+    effect: Effect = .none,
+    code: String,
+    _ message: String,
+    hint: String? = nil,
+    result: JSONObject? = nil
+  ) {
+    self.kind = kind
+    self.effect = effect
+    self.code = code
+    self.message = message
+    self.hint = hint
+    self.result = result
+  }
+
+  /// The exit status: the kind's, except that an unknown effect comes first.
+  package var exitStatus: Int32 { effect == .unknown ? Kind.unknown.exitStatus : kind.exitStatus }
+
+  /// Whether what happened is an outcome, printed as a record, rather than a fault.
+  package var isOutcome: Bool {
+    guard effect == .none else { return false }
+    return switch kind {
+    case .declined, .pending, .cancelled, .expired, .unexpected: true
+    default: false
+    }
+  }
+}
+
+extension Fault.Kind {
+  /// The exit status of the contract, section 4; a number is never reused.
+  package var exitStatus: Int32 {
+    switch self {
+    case .internal: 1
+    case .usage: 2
+    case .declined: 3
+    case .auth: 4
+    case .notFound: 5
+    case .conflict: 6
+    case .rejected: 7
+    case .pending: 8
+    case .unknown: 9
+    case .notSent: 10
+    case .providerError: 11
+    case .cancelled: 12
+    case .expired: 13
+    case .partial: 14
+    case .unsupported: 15
+    case .state: 16
+    case .refused: 17
+    case .unexpected: 18
+    case .device: 19
+    case .interrupted: 130
+    case .terminated: 143
+    }
+  }
+
+  /// What the status means, in one line for help and manual.
+  package var meaning: String {
+    switch self {
+    case .internal: "a bug in tender; please report it"
+    case .usage: "a bad option, value, input file or configuration; nothing was sent"
+    case .declined: "a no from issuer, bank, processor or payer; no money moved"
+    case .auth: "a credential is missing or refused, or the app is not attested"
+    case .notFound: "no such payment, mandate, token or reference"
+    case .conflict: "the state forbids it, or the same reference with other content"
+    case .rejected: "the provider refused the request; nothing was created"
+    case .pending: "--wait ran out before a final state, or an input is missing"
+    case .unknown: "an effecting request was sent and its effect is not known"
+    case .notSent: "the request provably never left; repeat it freely"
+    case .providerError: "429, 5xx, no answer or an unreadable one; no money moved"
+    case .cancelled: "cancelled by customer, payer or operator"
+    case .expired: "the payment or session timed out"
+    case .partial: "several ids: some failed, none is unknown"
+    case .unsupported: "this provider cannot do it"
+    case .state: "the journal or the disk is unusable; nothing was sent"
+    case .refused: "the operator said no or could not be asked, or the profile is read-only"
+    case .unexpected: "--expect was given and the status is another"
+    case .device: "the reader or the card could not be used"
+    case .interrupted: "stopped by Ctrl-C; the journal is consistent"
+    case .terminated: "stopped by SIGTERM; the journal is consistent"
+    }
+  }
+}
+
+extension StringProtocol {
+  /// The text in quotes for a message: cut when long, controls replaced, so that it stays one line.
+  package var quotedForMessage: String {
+    let shown = prefix(60).unicodeScalars.map { scalar in
+      scalar.value < 0x20 || scalar.value == 0x7f ? "?" : String(scalar)
+    }
+    return "'" + shown.joined() + (count > 60 ? "…" : "") + "'"
+  }
+}

@@ -1,0 +1,205 @@
+/// What a payer pays with. Its secret parts cannot be printed and are wiped with the value.
+package enum Instrument: Sendable {
+  case card(Card)
+  case bankAccount(BankAccount)
+  case cash(CashPayer)
+
+  /// The kind, in the word that `--method` takes.
+  package var method: String {
+    switch self {
+    case .card: "card"
+    case .bankAccount: "ach"
+    case .cash: "cash"
+    }
+  }
+
+  /// The last four digits, where there is a number long enough to show them.
+  package var lastFour: String? {
+    switch self {
+    case .card(let card): card.lastFour
+    case .bankAccount(let account): account.lastFour
+    case .cash: nil
+    }
+  }
+}
+
+/// A payment card, checked.
+package final class Card: Sendable {
+  package let number: Secret
+  package let securityCode: Secret
+  package let expiration: Expiration
+  package let name: String?
+  package let address: Address
+  package let brand: CardBrand?
+  package let lastFour: String
+
+  /// Checks number (13 to 19 digits, Luhn), security code (3 digits, American Express 4) and
+  /// expiration (`MM/YY`, not before `today`). Throws a `usage` fault that names the field only.
+  package init(
+    number: String,
+    securityCode: String,
+    expiration: Expiration,
+    name: String?,
+    address: Address,
+    today: YearMonth
+  ) throws(Fault) {
+    guard let digits = Digits.only(in: number), (13...19).contains(digits.count) else {
+      throw .badField("number", "must be 13 to 19 digits")
+    }
+    guard Digits.passLuhn(digits) else {
+      throw .badField("number", "has a wrong check digit (Luhn); one digit is mistyped")
+    }
+    brand = CardBrand(digits: digits)
+    let length = brand == .amex ? 4 : 3
+    guard Digits.plain(securityCode, count: length...length) else {
+      throw .badField("security_code", "must be \(length) digits for this card")
+    }
+    guard !expiration.month.isBefore(today) else {
+      throw .badField("expiration", "is in the past")
+    }
+    var bytes = digits.map { $0 + UInt8(ascii: "0") }
+    lastFour = String(decoding: bytes.suffix(4), as: UTF8.self)
+    self.number = Secret(consuming: &bytes)
+    self.securityCode = Secret(securityCode)
+    self.expiration = expiration
+    self.name = name
+    self.address = address
+  }
+}
+
+/// A year and a month of it.
+package struct YearMonth: Sendable, Hashable {
+  package let year: Int
+  package let month: Int
+
+  package init(year: Int, month: Int) {
+    self.year = year
+    self.month = month
+  }
+
+  /// Whether this month ended before another began.
+  package func isBefore(_ other: YearMonth) -> Bool { (year, month) < (other.year, other.month) }
+}
+
+/// A card's expiration, `MM/YY`.
+package struct Expiration: Sendable, Hashable {
+  package let month: YearMonth
+
+  /// Reads `MM/YY`, `MMYY` or `MM/YYYY`. Throws a `usage` fault that names the field only.
+  package init(_ text: String) throws(Fault) {
+    let digits = text.utf8.filter { $0 != UInt8(ascii: "/") }
+    guard text.utf8.count - digits.count <= 1, digits.count == 4 || digits.count == 6,
+      digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+      text.utf8.count == digits.count || text.utf8.dropFirst(2).first == UInt8(ascii: "/")
+    else { throw .badField("expiration", "must be written MM/YY") }
+    let values = digits.map { Int($0 - UInt8(ascii: "0")) }
+    let month = values[0] * 10 + values[1]
+    let year = values.dropFirst(2).reduce(0) { $0 * 10 + $1 }
+    guard (1...12).contains(month) else { throw .badField("expiration", "has no such month") }
+    self.month = YearMonth(year: year < 100 ? 2000 + year : year, month: month)
+  }
+
+  /// The month as two digits.
+  package var monthText: String { String(100 + month.month).suffix(2).description }
+
+  /// The year as four digits.
+  package var yearText: String { String(month.year) }
+}
+
+/// A bank account for ACH, checked.
+package final class BankAccount: Sendable {
+  /// The two kinds that ACH knows.
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
+    case checking = "CHECKING"
+    case savings = "SAVINGS"
+  }
+
+  package let name: String
+  package let number: Secret
+  package let kind: Kind
+  package let routing: String
+  package let lastFour: String?
+
+  /// Checks name, account number (4 to 17 digits), account type and routing number (ABA check
+  /// digit). Throws a `usage` fault that names the field only.
+  package init(name: String, number: String, kind: String, routing: String) throws(Fault) {
+    guard !name.isBlank else { throw .badField("name", "is missing") }
+    guard Digits.plain(number, count: 4...17) else {
+      throw .badField("account_number", "must be 4 to 17 digits")
+    }
+    guard let kind = Kind(rawValue: kind.uppercased()) else {
+      throw .badField("account_type", "must be CHECKING or SAVINGS")
+    }
+    guard Digits.plain(routing, count: 9...9), Digits.passRouting(Digits.only(in: routing) ?? [])
+    else {
+      throw .badField("routing_number", "must be 9 digits with a valid ABA check digit")
+    }
+    self.name = name
+    self.kind = kind
+    self.routing = routing
+    lastFour = number.utf8.count > 5 ? String(number.suffix(4)) : nil
+    self.number = Secret(number)
+  }
+}
+
+/// Who will pay cash against a barcode.
+package struct CashPayer: Sendable, Hashable {
+  package let name: String
+  package let contact: String
+
+  /// Checks the name and that the contact is an e-mail address or a phone number. Throws a
+  /// `usage` fault that names the field only.
+  package init(name: String, contact: String) throws(Fault) {
+    guard !name.isBlank else { throw .badField("name", "is missing") }
+    guard Contact.isEmail(contact) || Contact.isPhone(contact) else {
+      throw .badField("contact", "must be an e-mail address or a phone number")
+    }
+    self.name = name
+    self.contact = contact
+  }
+}
+
+/// Checks on how to reach somebody.
+package enum Contact {
+  /// Whether a text has the shape of an e-mail address: one `@`, a dot behind it, no spaces.
+  package static func isEmail(_ text: String) -> Bool {
+    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, text.utf8.count <= 254 else { return false }
+    let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
+    return labels.count >= 2 && labels.allSatisfy { !$0.isEmpty }
+      && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f && $0 != "," }
+  }
+
+  /// Whether a text is a phone number: 7 to 15 digits (ITU-T E.164) with the usual punctuation.
+  package static func isPhone(_ text: String) -> Bool {
+    let digits = text.utf8.filter { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+    let rest = text.utf8.filter { !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0) }
+    return (7...15).contains(digits.count) && rest.allSatisfy { "+() .-".utf8.contains($0) }
+      && !text.dropFirst().contains("+")
+  }
+}
+
+extension Digits {
+  /// Whether a text is nothing but that many digits.
+  package static func plain(_ text: String, count: ClosedRange<Int>) -> Bool {
+    count.contains(text.utf8.count)
+      && text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+  }
+}
+
+extension String {
+  /// Whether nothing but spaces is in it.
+  package var isBlank: Bool { allSatisfy(\.isWhitespace) }
+}
+
+extension Fault {
+  /// A field of an instrument that cannot be used; the value is never part of the text.
+  package static func badField(_ field: String, _ problem: String) -> Fault {
+    Fault(
+      .usage,
+      code: "no_fields",
+      "the instrument's \(field) \(problem)",
+      hint: "see: tender help instruments"
+    )
+  }
+}

@@ -1,0 +1,118 @@
+/// A JSON value as this program keeps it: numbers exact, members in the order they were given.
+package enum JSON: Sendable, Hashable {
+  case null
+  case bool(Bool)
+  case integer(Int)
+  /// A number that is no 64-bit integer, as its exact decimal text.
+  case number(String)
+  case string(String)
+  case array([JSON])
+  case object(JSONObject)
+}
+
+extension JSON {
+  /// The text, where this is a string.
+  package var text: String? {
+    if case .string(let text) = self { text } else { nil }
+  }
+
+  /// The integer, where this is one, or a string or number that spells one exactly.
+  ///
+  /// Some SDKs of the field write amounts as strings; readers accept both.
+  package var wholeNumber: Int? {
+    switch self {
+    case .integer(let value): value
+    case .string(let text), .number(let text): Int(text)
+    default: nil
+    }
+  }
+
+  /// The truth value, where this is one.
+  package var truth: Bool? {
+    if case .bool(let value) = self { value } else { nil }
+  }
+
+  /// The members, where this is an object.
+  package var object: JSONObject? {
+    if case .object(let object) = self { object } else { nil }
+  }
+
+  /// The elements, where this is an array.
+  package var array: [JSON]? {
+    if case .array(let array) = self { array } else { nil }
+  }
+
+  /// Whether this is null, an empty string, an empty array or an empty object.
+  package var isEmpty: Bool {
+    switch self {
+    case .null: true
+    case .string(let text): text.isEmpty
+    case .array(let elements): elements.isEmpty
+    case .object(let object): object.members.isEmpty
+    default: false
+    }
+  }
+
+  /// The value of a member, where this is an object that has it.
+  package subscript(key: String) -> JSON? { object?[key] }
+}
+
+extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  package init(stringLiteral value: String) { self = .string(value) }
+
+  package init(integerLiteral value: Int) { self = .integer(value) }
+
+  package init(booleanLiteral value: Bool) { self = .bool(value) }
+
+  package init(arrayLiteral elements: JSON...) { self = .array(elements) }
+
+  package init(dictionaryLiteral elements: (String, JSON)...) {
+    self = .object(JSONObject(elements.map { JSONObject.Member(key: $0.0, value: $0.1) }))
+  }
+}
+
+/// The members of a JSON object, in order.
+package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+  /// One name and its value.
+  package struct Member: Sendable, Hashable {
+    package var key: String
+    package var value: JSON
+
+    package init(key: String, value: JSON) {
+      self.key = key
+      self.value = value
+    }
+  }
+
+  package private(set) var members: [Member]
+
+  package init(_ members: [Member] = []) { self.members = members }
+
+  package init(dictionaryLiteral elements: (String, JSON)...) {
+    members = elements.map { Member(key: $0.0, value: $0.1) }
+  }
+
+  /// The value under a name; setting nil removes it, setting a new name appends it.
+  package subscript(key: String) -> JSON? {
+    get { members.first { $0.key == key }?.value }
+    set {
+      if let index = members.firstIndex(where: { $0.key == key }) {
+        if let newValue {
+          members[index].value = newValue
+        } else {
+          members.remove(at: index)
+        }
+      } else if let newValue {
+        members.append(Member(key: key, value: newValue))
+      }
+    }
+  }
+
+  /// The text under a name, where it is a string.
+  package func text(_ key: String) -> String? { self[key]?.text }
+
+  /// The same members with every one whose value is null left out.
+  package var withoutNulls: JSONObject { JSONObject(members.filter { $0.value != .null }) }
+}

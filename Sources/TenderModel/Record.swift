@@ -1,0 +1,45 @@
+/// One answer of the program: ordered fields that are printed as a table or as a JSON line.
+package struct Record: Sendable, Hashable {
+  /// What a record is about; the contract lists them (section 5).
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
+    case payment, token, event, error
+    case journalEntry = "journal_entry"
+    case check, capability, explanation, setting, scenario, request, server, version, schema
+  }
+
+  package let kind: Kind
+  package var fields: JSONObject
+
+  package init(_ kind: Kind, _ fields: JSONObject) {
+    self.kind = kind
+    self.fields = fields
+  }
+}
+
+extension Fault {
+  /// The `error` member of a record: code, exit, message, hint, effect.
+  package var record: JSONObject {
+    var fields: JSONObject = [
+      "code": .string(code), "exit": .integer(Int(exitStatus)), "message": .string(message),
+    ]
+    fields["hint"] = hint.map(JSON.string)
+    fields["effect"] = .string(effect.rawValue)
+    return fields
+  }
+
+  /// Reads back what `record` wrote; nil where it is not that.
+  package init?(record: JSONObject, result: JSONObject?) {
+    guard let code = record.text("code"), let message = record.text("message"),
+      let exit = record["exit"]?.wholeNumber,
+      let kind = Kind.allCases.first(where: { Int($0.exitStatus) == exit })
+    else { return nil }
+    self.init(
+      kind,
+      effect: record.text("effect").flatMap(Effect.init(rawValue:)) ?? .none,
+      code: code,
+      message,
+      hint: record.text("hint"),
+      result: result
+    )
+  }
+}

@@ -1,0 +1,54 @@
+package import TenderModel
+import TenderWire
+
+/// A record as one JSON line.
+package enum RecordLine {
+  /// `{"schema":1,"record":…,…}` without the line's end; `fields` (nested by dots) chooses some.
+  package static func text(_ record: Record, fields: [String] = []) -> String {
+    JSONWriter.text(.object(FieldChoice.apply(fields, to: whole(record))))
+  }
+
+  /// The record with the members that every one has in front.
+  static func whole(_ record: Record) -> JSONObject {
+    var object: JSONObject = ["schema": 1, "record": .string(record.kind.rawValue)]
+    for member in record.fields.members { object[member.key] = member.value }
+    return object
+  }
+}
+
+/// Chooses fields by paths such as `result.body.amount`.
+package enum FieldChoice {
+  /// The chosen members, nested as they were, in the order of the record.
+  static func apply(_ paths: [String], to object: JSONObject) -> JSONObject {
+    guard !paths.isEmpty else { return object }
+    var chosen: JSONObject = [:]
+    for member in object.members {
+      if paths.contains(member.key) {
+        chosen[member.key] = member.value
+        continue
+      }
+      let inner = paths.filter { $0.hasPrefix(member.key + ".") }
+        .map { String($0.dropFirst(member.key.count + 1)) }
+      guard !inner.isEmpty, let value = member.value.object else { continue }
+      let part = apply(inner, to: value)
+      if !part.members.isEmpty { chosen[member.key] = .object(part) }
+    }
+    return chosen
+  }
+
+  /// Checks the first words of paths against what records have. Throws a `usage` fault with the
+  /// nearest name.
+  package static func check(_ paths: [String]) throws(Fault) {
+    for path in paths {
+      let first = String(path.split(separator: ".").first ?? "")
+      guard !RecordSchema.names.contains(first) else { continue }
+      let nearest = Suggestion.nearest(to: first, among: RecordSchema.names)
+      throw Fault(
+        .usage,
+        code: "bad_value",
+        "--fields: records have no \(path.quotedForMessage)",
+        hint: nearest.map { "did you mean \($0)?" } ?? "see: tender schema"
+      )
+    }
+  }
+}

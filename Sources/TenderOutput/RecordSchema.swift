@@ -1,0 +1,162 @@
+package import TenderModel
+
+/// What each kind of record looks like, and its JSON Schema.
+package enum RecordSchema {
+  /// One member of a record.
+  struct Field {
+    let name: String
+    let type: String
+    let isAlways: Bool
+    let meaning: String
+
+    init(_ name: String, _ type: String, always: Bool = false, _ meaning: String) {
+      self.name = name
+      self.type = type
+      isAlways = always
+      self.meaning = meaning
+    }
+  }
+
+  private static let common = [
+    Field("schema", "integer", always: true, "the version of this schema"),
+    Field("record", "string", always: true, "the kind of record"),
+    Field("command", "string", always: true, "the command that printed it"),
+  ]
+  private static let time = Field("at", "string", always: true, "when it was printed, RFC 3339 UTC")
+
+  private static let payment = [
+    Field("provider", "string", always: true, "who was asked"),
+    Field("env", "string", always: true, "simulator, sandbox or live"),
+    Field("reference", "string", "the merchant's own name"),
+    Field("attempt", "integer", "the number of the try"),
+    Field("replayed", "boolean", "whether this is an earlier result"),
+    Field("id", "string", "the provider's id"),
+    Field("status", "string", always: true, "the state, in one vocabulary"),
+    Field("final", "boolean", always: true, "whether nothing more is awaited"),
+    Field("amount", "integer", "what the payer pays, minor units"),
+    Field("requested_amount", "integer", "what was asked for, where it differs"),
+    Field("currency", "string", "ISO 4217"),
+    Field("next_action", "object", "what the payer has to do"),
+    Field("source", "string", "journal, where the provider does not know it"),
+    Field("result", "object", always: true, "the provider's answer in its own names"),
+    Field("error", "object", "code, exit, message, hint, effect"),
+    Field("idempotency_key", "string", "the key of the attempt"),
+    Field("line", "integer", "which of several ids this answers"),
+  ]
+
+  /// The members of a kind, in the order in which they are printed.
+  static func fields(_ kind: Record.Kind) -> [Field] {
+    let own: [Field] =
+      switch kind {
+      case .payment, .token: payment
+      case .error:
+        [
+          Field("provider", "string", "who was asked"), Field("env", "string", "where"),
+          Field("reference", "string", "the merchant's own name"),
+          Field("id", "string", "what was asked for"),
+          Field("result", "object", "the provider's answer in its own names"),
+          Field("error", "object", always: true, "code, exit, message, hint, effect"),
+          Field("line", "integer", "which of several ids this answers"),
+        ]
+      case .event:
+        [
+          Field("provider", "string", "who was asked"), Field("env", "string", "where"),
+          Field("reference", "string", "the merchant's own name"),
+          Field("state", "string", always: true, "the state that began"),
+        ]
+      case .journalEntry:
+        payment.filter { !["replayed", "source", "line"].contains($0.name) } + [
+          Field("brand", "string", "the card's brand, or ACH"),
+          Field("last_four", "string", "the last four digits"),
+          Field("created_at", "string", always: true, "when the attempt was opened"),
+          Field("updated_at", "string", always: true, "when it changed last"),
+          Field("reversal", "object", "what undid it"),
+          Field("history", "array", "everything that happened to it"),
+        ]
+      case .check:
+        [
+          Field("name", "string", always: true, "what was checked"),
+          Field("outcome", "string", always: true, "ok, warn or fail"),
+          Field("detail", "string", "what was found"),
+        ]
+      case .capability:
+        [
+          Field("provider", "string", always: true, "who"),
+          Field("capability", "string", always: true, "what"),
+          Field("supported", "boolean", always: true, "whether this version can"),
+          Field("note", "string", "how, or why not"),
+        ]
+      case .explanation:
+        [
+          Field("code", "string", always: true, "the error code"),
+          Field("exit", "integer", always: true, "the exit status with effect none"),
+          Field("provider_error", "string", "the provider's own name"),
+          Field("meaning", "string", always: true, "what it means"),
+          Field("advice", "string", always: true, "what to do"),
+        ]
+      case .setting:
+        [
+          Field("name", "string", always: true, "the setting"),
+          Field("value", "string", "its value; secrets are never shown"),
+          Field("origin", "string", always: true, "option, environment, profile or default"),
+        ]
+      case .scenario:
+        [
+          Field("name", "string", always: true, "what the option takes"),
+          Field("option", "string", always: true, "--sim-scenario or --sim-fault"),
+          Field("meaning", "string", always: true, "what happens"),
+        ]
+      case .request:
+        [
+          Field("provider", "string", always: true, "who would be asked"),
+          Field("env", "string", always: true, "where"),
+          Field("reference", "string", "the merchant's own name"),
+          Field("idempotency_key", "string", "the key of the attempt"),
+          Field("request", "object", always: true, "what would be sent, secrets masked"),
+        ]
+      case .server:
+        [
+          Field("name", "string", always: true, "a variable that tender reads"),
+          Field("value", "string", always: true, "the address to set it to"),
+        ]
+      case .version:
+        [
+          Field("version", "string", always: true, "the version"),
+          Field("swift", "string", "the language mode it was built in"),
+        ]
+      case .schema:
+        [
+          Field("name", "string", always: true, "the kind of record described"),
+          Field("json_schema", "object", always: true, "its JSON Schema"),
+        ]
+      }
+    return common + own + [time]
+  }
+
+  /// Every first-level name that some record has.
+  static let names: [String] = {
+    var names: [String] = []
+    for kind in Record.Kind.allCases {
+      for field in fields(kind) where !names.contains(field.name) { names.append(field.name) }
+    }
+    return names
+  }()
+
+  /// The JSON Schema (2020-12) of a kind of record.
+  package static func document(_ kind: Record.Kind) -> JSONObject {
+    var properties: JSONObject = [:]
+    for field in fields(kind) {
+      properties[field.name] =
+        field.name == "record"
+        ? ["const": .string(kind.rawValue)]
+        : field.name == "status"
+          ? ["enum": .array(Status.allCases.map { .string($0.rawValue) })]
+          : ["type": .string(field.type), "description": .string(field.meaning)]
+    }
+    return [
+      "$schema": "https://json-schema.org/draft/2020-12/schema",
+      "title": .string(kind.rawValue), "type": "object", "properties": .object(properties),
+      "required": .array(fields(kind).filter(\.isAlways).map { .string($0.name) }),
+    ]
+  }
+}

@@ -1,0 +1,169 @@
+package import TenderModel
+
+/// How tables look: width in columns, and whether colour may be used.
+package struct TableStyle: Sendable {
+  package var width: Int
+  package var isColoured: Bool
+  /// A time in the user's own zone, beside UTC; nil where the zone is UTC.
+  package var localTime: (@Sendable (String) -> String?)?
+
+  package init(
+    width: Int,
+    isColoured: Bool,
+    localTime: (@Sendable (String) -> String?)? = nil
+  ) {
+    self.width = width
+    self.isColoured = isColoured
+    self.localTime = localTime
+  }
+}
+
+/// Records as tables for people: one record as names and values, many as rows.
+package enum Table {
+  /// The record as lines of `name  value`, nested members indented; `fields` chooses some.
+  package static func text(_ record: Record, style: TableStyle, fields: [String] = []) -> String {
+    let object = FieldChoice.apply(fields, to: record.fields)
+    var lines: [(name: String, value: String)] = []
+    collect(object, indent: 0, style, into: &lines)
+    if fields.isEmpty { lines.removeAll { $0.name == "command" || $0.name == "idempotency_key" } }
+    let column = min(28, (lines.map(\.name.count).max() ?? 0) + 2)
+    return lines.map { line in
+      let name = line.name + String(repeating: " ", count: max(1, column - line.name.count))
+      let value = paint(line.name, line.value, style)
+      return line.value.isEmpty ? line.name : dim(name, style) + value
+    }.joined(separator: "\n") + "\n"
+  }
+
+  /// The records as rows under a head, the named columns alone; the last one is cut to the width.
+  package static func rows(
+    _ records: [Record],
+    columns: [String],
+    style: TableStyle
+  ) -> String {
+    let cells = records.map { record in
+      columns.map { column in
+        record.fields[column].map { inline($0, column, record.fields) } ?? ""
+      }
+    }
+    let heads = columns.map { $0.uppercased().replacing("_", with: " ") }
+    let widths = columns.indices.map { index in
+      min(44, max(heads[index].count, cells.map { $0[index].count }.max() ?? 0))
+    }
+    var text = ""
+    for (row, cell) in ([heads] + cells).enumerated() {
+      var line = ""
+      var plainCount = 0
+      for index in columns.indices {
+        let isLast = index == columns.count - 1
+        let room = isLast ? max(10, style.width - plainCount) : widths[index]
+        let shown = cell[index].count > room ? cell[index].prefix(room - 1) + "…" : cell[index]
+        let padding = isLast ? "" : String(repeating: " ", count: widths[index] + 2 - shown.count)
+        plainCount += shown.count + padding.count
+        let isHead = row == 0
+        line += isHead ? dim(String(shown), style) : paint(columns[index], String(shown), style)
+        line += padding
+      }
+      while line.hasSuffix(" ") { line.removeLast() }
+      text += line + "\n"
+    }
+    return text
+  }
+
+  private static func collect(
+    _ object: JSONObject,
+    indent: Int,
+    _ style: TableStyle,
+    into lines: inout [(name: String, value: String)]
+  ) {
+    let margin = String(repeating: "  ", count: indent)
+    for member in object.members {
+      let name = margin + member.key
+      switch member.value {
+      case .object(let inner) where !inner.members.isEmpty:
+        lines.append((name, ""))
+        collect(inner, indent: indent + 1, style, into: &lines)
+      case .array(let elements) where elements.contains(where: { $0.object != nil }):
+        lines.append((name, ""))
+        for element in elements {
+          let text = element.object?.members.map { inline($0.value, $0.key, [:]) }
+            .joined(separator: "  ")
+          lines.append((margin + "  -", text ?? inline(element, "", [:])))
+        }
+      default:
+        var value = inline(member.value, member.key, object)
+        if member.key == "at" || member.key.hasSuffix("_at"), let local = style.localTime?(value) {
+          value += "  (\(local))"
+        }
+        if !value.isEmpty { lines.append((name, value)) }
+      }
+    }
+  }
+
+  /// One value in one line; amounts of a record as people write them.
+  private static func inline(_ value: JSON, _ key: String, _ object: JSONObject) -> String {
+    switch value {
+    case .null: ""
+    case .bool(let truth): truth ? "yes" : "no"
+    case .integer(let number):
+      if key == "amount" || key == "requested_amount",
+        let currency = object.text("currency").flatMap(Currency.init(code:))
+      {
+        Money(minorUnits: number, currency: currency).decimalText + " " + currency.code
+      } else {
+        String(number)
+      }
+    case .number(let text): text
+    case .string(let text): harmless(text)
+    case .array(let elements): elements.map { inline($0, "", [:]) }.joined(separator: ", ")
+    case .object(let inner):
+      inner.members.map { "\($0.key)=\(inline($0.value, $0.key, [:]))" }.joined(separator: " ")
+    }
+  }
+
+  /// Provider text must not steer a terminal: no controls, no bidirectional overrides.
+  static func harmless(_ text: String) -> String {
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0..<0x20, 0x7f..<0xa0, 0x200e...0x200f, 0x202a...0x202e, 0x2066...0x2069: shown += "?"
+      default: shown.unicodeScalars.append(scalar)
+      }
+    }
+    return shown
+  }
+
+  private static func dim(_ text: String, _ style: TableStyle) -> String {
+    style.isColoured ? "\u{1b}[2m\(text)\u{1b}[0m" : text
+  }
+
+  private static func paint(_ name: String, _ value: String, _ style: TableStyle) -> String {
+    guard style.isColoured, name == "status", let status = Status(rawValue: value) else {
+      return value
+    }
+    let colour =
+      switch status {
+      case .succeeded, .authorized: 32
+      case .declined, .failed, .expired, .revoked, .returned: 31
+      case .unknown: 35
+      default: 33
+      }
+    return "\u{1b}[\(colour)m\(value)\u{1b}[0m"
+  }
+}
+
+/// A fault as at most three plain lines.
+package enum FaultText {
+  /// `tender: message`, what is known about the money, what to do next.
+  package static func text(_ fault: Fault, isColoured: Bool) -> String {
+    let label = isColoured ? "\u{1b}[31mtender:\u{1b}[0m" : "tender:"
+    var lines = ["\(label) \(Table.harmless(fault.message))"]
+    if let hint = fault.hint, !hint.isEmpty { lines.append("  \(Table.harmless(hint))") }
+    let effect =
+      fault.effect == .unknown
+      ? "the money may have moved; " : fault.kind == .usage ? "" : "no money moved; "
+    lines.append(
+      "  \(effect)exit \(fault.exitStatus) (\(fault.code)); see: tender explain \(fault.code)"
+    )
+    return lines.joined(separator: "\n") + "\n"
+  }
+}

@@ -1,0 +1,143 @@
+package import TenderEngine
+package import TenderModel
+import TenderWire
+
+/// The simulated providers within this process: no socket, no port, no waiting.
+package final class InProcessSimulator: @unchecked Sendable {
+  // Unchecked: a command works on one thread; a batch gives each of its workers one of these.
+  let world: SimulatorWorld
+  let ledger: Ledger
+  let faults: FaultPlan
+
+  /// Opens the ledger. Throws `state` where it cannot be used.
+  package init(_ world: SimulatorWorld) throws(Fault) {
+    let ledger = try Ledger(path: world.ledgerPath)
+    var world = world
+    if let seed = world.options.seed {
+      // Counting in what is there already keeps a later payment from getting the same ids.
+      world.randomness = SeededRandomness(seed: seed, label: "world/\(try ledger.count())")
+    }
+    self.world = world
+    self.ledger = ledger
+    faults = FaultPlan(world.options)
+  }
+}
+
+extension InProcessSimulator: HTTPExchange {
+  package func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    guard let address = WebAddress(request.url) else { throw .unreachable(request.url) }
+    let parts = address.target.split(separator: "?", maxSplits: 1).map(String.init)
+    let simulated = SimulatedRequest(
+      method: request.method,
+      path: parts.first ?? "/",
+      query: parts.count > 1 ? parts[1] : "",
+      fields: Dictionary(
+        request.fields.map { ($0.name.lowercased(), $0.value) },
+        uniquingKeysWith: { $1 }
+      ),
+      body: request.body
+    )
+    let payTheory = PayTheoryHTTP(world: world, ledger: ledger, faults: faults)
+    switch try payTheory.handle(simulated) {
+    case .answer(let response): return response
+    case .slowly(let milliseconds, let response):
+      guard milliseconds <= deadline.remaining else { throw .noAnswer }
+      try world.clock.pause(milliseconds: milliseconds)
+      return response
+    case .silence: throw .noAnswer
+    case .drop: throw .dropped
+    case nil: return HTTPResponse(status: 404)
+    }
+  }
+}
+
+extension InProcessSimulator: SocketExchange {
+  package func open(
+    url: String,
+    fields: [HTTPRequest.Field],
+    by deadline: Deadline
+  ) throws(Fault) -> any MessageSocket {
+    guard let address = WebAddress(url) else { throw .unreachable(url) }
+    let parts = address.target.split(separator: "?", maxSplits: 1).map(String.init)
+    let reaction = PayTheorySocket.open(
+      path: parts.first ?? "/",
+      query: parts.count > 1 ? parts[1] : "",
+      world: world,
+      ledger: ledger,
+      faults: faults
+    )
+    switch reaction {
+    case .accept(let session): return InProcessSocket(session, clock: world.clock)
+    case .refuse(let status):
+      throw Fault(
+        .providerError,
+        code: "upgrade_refused",
+        "the upgrade to WebSocket was answered \(status)"
+      )
+    }
+  }
+}
+
+/// A socket whose other end is a value in this process.
+private final class InProcessSocket: MessageSocket {
+  private let session: any SocketSession
+  private let clock: any Clock
+  private var pending: [SocketReaction] = []
+  private var isBroken = false
+
+  init(_ session: any SocketSession, clock: any Clock) {
+    self.session = session
+    self.clock = clock
+  }
+
+  func send(_ text: String, by deadline: Deadline) throws(Fault) {
+    guard !isBroken else { throw .unreachable("the simulated socket") }
+    pending += try session.receive(text)
+  }
+
+  func receive(by deadline: Deadline) throws(Fault) -> SocketMessage {
+    while !pending.isEmpty {
+      switch pending.removeFirst() {
+      case .send(let text): return .text(text)
+      case .pause(let milliseconds):
+        guard milliseconds <= deadline.remaining else { throw .noAnswer }
+        try clock.pause(milliseconds: milliseconds)
+      case .close(let code):
+        isBroken = true
+        return .closed(code: code, reason: "")
+      case .drop:
+        isBroken = true
+        throw .dropped
+      case .silence: throw .noAnswer
+      }
+    }
+    throw .noAnswer
+  }
+
+  func close() { isBroken = true }
+}
+
+extension Fault {
+  /// Silence in the simulator costs no time: the deadline is taken as passed.
+  fileprivate static var noAnswer: Fault {
+    Fault(
+      .providerError,
+      effect: .unknown,
+      code: "timeout",
+      "no answer within the time for one request"
+    )
+  }
+
+  fileprivate static var dropped: Fault {
+    Fault(
+      .providerError,
+      effect: .unknown,
+      code: "connection_closed",
+      "the connection was closed before an answer"
+    )
+  }
+
+  fileprivate static func unreachable(_ what: String) -> Fault {
+    Fault(.notSent, code: "unreachable", "cannot reach \(what.quotedForMessage)")
+  }
+}

@@ -1,0 +1,88 @@
+import TenderDatabase
+package import TenderModel
+import TenderWire
+
+/// The simulated world's memory: things by kind and id, in `simulator.db`.
+package final class Ledger {
+  private let database: Database
+
+  /// Opens the file, making it where there is none. Throws `state` where it cannot be used.
+  package init(path: String) throws(Fault) {
+    database = try Database(path: path)
+    // Nothing real is in it: it must survive a killed process, not a power cut.
+    try database.execute("PRAGMA synchronous = OFF")
+    guard try database.first("PRAGMA user_version")?.first?.integer == 0 else { return }
+    try database.execute("PRAGMA journal_mode = WAL")
+    try database.transaction { () throws(Fault) in
+      try database.execute(
+        """
+        CREATE TABLE IF NOT EXISTS thing (
+          kind TEXT NOT NULL, id TEXT NOT NULL, reference TEXT, parent TEXT, body TEXT NOT NULL,
+          PRIMARY KEY (kind, id)
+        );
+        CREATE INDEX IF NOT EXISTS thing_by_reference ON thing (kind, reference);
+        CREATE INDEX IF NOT EXISTS thing_by_parent ON thing (kind, parent);
+        PRAGMA user_version = 1
+        """
+      )
+    }
+  }
+
+  /// Forgets everything.
+  package func reset() throws(Fault) { try database.execute("DELETE FROM thing; VACUUM") }
+
+  /// How many things there are, for ids that a seed makes.
+  package func count() throws(Fault) -> Int {
+    try database.first("SELECT count(*) FROM thing")?.first?.integer ?? 0
+  }
+
+  /// Runs `body` so that no other process changes anything meanwhile.
+  func transaction<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+    try database.transaction(body)
+  }
+
+  func find(_ kind: String, _ id: String) throws(Fault) -> JSONObject? {
+    let row = try database.first(
+      "SELECT body FROM thing WHERE kind = ? AND id = ?",
+      [.text(kind), .text(id)]
+    )
+    return row?.first?.text.flatMap { JSONReader.read($0)?.object }
+  }
+
+  /// The things of a kind, by one indexed column or all of them, oldest first.
+  func list(_ kind: String, column: String? = nil, value: String = "") throws(Fault) -> [JSONObject]
+  {
+    var found: [JSONObject] = []
+    let condition = column.map { " AND \($0) = ?" } ?? ""
+    try database.query(
+      "SELECT body FROM thing WHERE kind = ?\(condition) ORDER BY rowid",
+      [.text(kind)] + (column == nil ? [] : [.text(value)])
+    ) { row in
+      if let body = row[0].text.flatMap({ JSONReader.read($0)?.object }) { found.append(body) }
+      return true
+    }
+    return found
+  }
+
+  /// Writes a thing; false where one of that id was there and `replacing` is not asked for.
+  @discardableResult
+  func put(
+    _ kind: String,
+    _ id: String,
+    _ body: JSONObject,
+    reference: String? = nil,
+    parent: String? = nil,
+    replacing: Bool = true
+  ) throws(Fault) -> Bool {
+    if !replacing, try find(kind, id) != nil { return false }
+    try database.query(
+      "INSERT INTO thing (kind, id, reference, parent, body) VALUES (?, ?, ?, ?, ?) "
+        + "ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body",
+      [
+        .text(kind), .text(id), Database.Value(reference), Database.Value(parent),
+        .text(JSONWriter.text(.object(body))),
+      ]
+    )
+    return true
+  }
+}

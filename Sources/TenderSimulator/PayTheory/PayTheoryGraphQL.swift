@@ -1,0 +1,177 @@
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// Pay Theory's GraphQL, as far as payments go (protocol note, section 8).
+struct PayTheoryGraphQL {
+  let world: SimulatorWorld
+  let ledger: Ledger
+
+  func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPResponse {
+    let credentials = (request.fields["authorization"] ?? "").split(
+      separator: ";",
+      omittingEmptySubsequences: false
+    )
+    guard credentials.count == 2, credentials.allSatisfy({ !$0.isEmpty }) else {
+      return Self.errors("Unauthorized", status: 401)
+    }
+    guard let body = JSONReader.read(request.body)?.object, let query = body.text("query"),
+      let document = GraphQLDocument(query, variables: body["variables"]?.object ?? [:])
+    else { return Self.errors("Syntax error", status: 400) }
+    var data: JSONObject = [:]
+    for field in document.fields {
+      switch try answer(field, isMutation: document.isMutation) {
+      case .success(let value): data[field.alias] = Self.select(value, field.selection)
+      case .failure(let problem): return Self.errors(problem.text, status: 200)
+      }
+    }
+    return HTTPResponse(
+      status: 200,
+      body: Array(JSONWriter.text(["data": .object(data)]).utf8),
+      fields: ["content-type": "application/json"]
+    )
+  }
+
+  private struct Problem: Error {
+    let text: String
+  }
+
+  private func answer(
+    _ field: GraphQLDocument.Field,
+    isMutation: Bool
+  ) throws(Fault) -> Result<JSON, Problem> {
+    switch (field.name, isMutation) {
+    case ("transactions", false): return try transactions(field.arguments)
+    case ("createReversal", true): return try createReversal(field.arguments)
+    case ("createTransaction", true): return try createTransaction(field.arguments)
+    default: return .failure(Problem(text: "Cannot query field \(field.name)"))
+    }
+  }
+
+  private func transactions(_ arguments: JSONObject) throws(Fault) -> Result<JSON, Problem> {
+    let pairs = arguments["query"]?["query_list"]?.array ?? []
+    let store = PayTheoryTransactions(world: world, ledger: ledger)
+    let found: [JSONObject]
+    // The two keys that everybody asks by have an index.
+    if pairs.count == 1, let key = pairs[0]["key"]?.text, let value = pairs[0]["value"]?.text,
+      pairs[0]["operator"]?.text == "EQUAL", key == "transaction_id" || key == "reference"
+    {
+      if key == "transaction_id" {
+        found = try ledger.find("transaction", value).map { [$0] } ?? []
+      } else {
+        found = try ledger.list("transaction", column: "reference", value: value)
+      }
+    } else {
+      guard pairs.allSatisfy({ Self.operators.contains($0["operator"]?.text ?? "EQUAL") }) else {
+        return .failure(Problem(text: "Unsupported operator"))
+      }
+      found = try ledger.list("transaction").filter { Self.matches($0, pairs) }
+    }
+    var items = found.map { store.current($0, now: world.now) }
+    // Rows come out oldest first; the only sorting asked for is by date.
+    let sorting = arguments["query"]?["sort_list"]?.array?.first
+    if sorting?["direction"]?.text == "DESC" { items.reverse() }
+    let total = items.count
+    if let limit = arguments["limit"]?.wholeNumber, limit >= 0 {
+      items = Array(items.prefix(limit))
+    }
+    return .success([
+      "items": .array(items.map(JSON.object)), "total_row_count": .integer(total),
+    ])
+  }
+
+  private static let operators: Set<String> = ["EQUAL", "NOT_EQUAL", "IN_LIST", "NOT_IN_LIST"]
+
+  /// All pairs joined by their conjunctions, from the first to the last.
+  private static func matches(_ transaction: JSONObject, _ pairs: [JSON]) -> Bool {
+    var result = true
+    var isOr = false
+    for pair in pairs {
+      let value = transaction[pair["key"]?.text ?? ""]
+      let text = value?.text ?? value?.wholeNumber.map { String($0) } ?? ""
+      let list = pair["in_values"]?.array?.compactMap(\.text) ?? []
+      let fits =
+        switch pair["operator"]?.text {
+        case "NOT_EQUAL": text != pair["value"]?.text
+        case "IN_LIST": list.contains(text)
+        case "NOT_IN_LIST": !list.contains(text)
+        default: text == pair["value"]?.text
+        }
+      result = isOr ? result || fits : result && fits
+      isOr = pair["conjunctive_operator"]?.text == "OR_NEXT"
+    }
+    return result
+  }
+
+  private func createReversal(_ arguments: JSONObject) throws(Fault) -> Result<JSON, Problem> {
+    guard let id = arguments.text("transaction_id"), let amount = arguments["amount"]?.wholeNumber
+    else { return .failure(Problem(text: "createReversal needs amount and transaction_id")) }
+    let store = PayTheoryTransactions(world: world, ledger: ledger)
+    let reversal = try ledger.transaction { () throws(Fault) in
+      try store.reverse(id, amount: amount, now: world.now)
+    }
+    switch reversal {
+    case .done(let body): return .success(.object(body))
+    case .refused(let text): return .failure(Problem(text: text))
+    }
+  }
+
+  private func createTransaction(_ arguments: JSONObject) throws(Fault) -> Result<JSON, Problem> {
+    guard let amount = arguments["amount"]?.wholeNumber, amount > 0 else {
+      return .failure(Problem(text: "Amount must be a positive integer"))
+    }
+    guard arguments.text("merchant_uid") != nil else {
+      return .failure(Problem(text: "createTransaction needs merchant_uid"))
+    }
+    guard let id = arguments.text("payment_method_id"),
+      let method = try ledger.find("method", id)
+    else { return .failure(Problem(text: "Payment method not found")) }
+    let isACH = method.text("payment_type") == "ACH"
+    let feeMode = arguments.text("fee_mode") ?? "MERCHANT_FEE"
+    let fee = PayTheoryCatalog.serviceFee(amount: amount, isACH: isACH)
+    if feeMode == "SERVICE_FEE", arguments["fee"]?.wholeNumber != fee {
+      return .failure(Problem(text: "Fee does not match"))
+    }
+    let code = world.randomness.text(12, from: "0123456789abcdefghijklmnopqrstuvwxyz")
+    let metadata = arguments.text("metadata").flatMap { JSONReader.read($0) } ?? [:]
+    let intent: JSONObject = [
+      "method": method["payment_type"] ?? "", "reference": arguments["reference"] ?? "",
+      "account_code": arguments["account_code"] ?? "", "metadata": metadata,
+      "last_four": method["last_four"] ?? "", "brand": method["brand"] ?? "",
+      "expiration": method["exp_date"] ?? "", "receipt": .string("pt-tender-paytheorylab-" + code),
+      "amount": .integer(feeMode == "SERVICE_FEE" ? amount + fee : amount),
+      "fee": .integer(fee), "fee_mode": .string(feeMode.lowercased()),
+    ]
+    let store = PayTheoryTransactions(world: world, ledger: ledger)
+    let transaction = try ledger.transaction { () throws(Fault) in
+      try store.charge(
+        intent,
+        payor: method.text("payor_id") ?? "",
+        method: id,
+        now: world.now
+      )
+    }
+    return .success(.object(transaction))
+  }
+
+  /// What was asked for of a value, under the asked-for names, absent fields as null.
+  private static func select(_ value: JSON, _ selection: [GraphQLDocument.Field]) -> JSON {
+    guard !selection.isEmpty else { return value }
+    switch value {
+    case .array(let elements): return .array(elements.map { select($0, selection) })
+    case .object(let object):
+      var chosen: JSONObject = [:]
+      for field in selection {
+        chosen[field.alias] = select(object[field.name] ?? .null, field.selection)
+      }
+      return .object(chosen)
+    default: return value
+    }
+  }
+
+  /// A refusal before anything was executed: errors without data.
+  private static func errors(_ text: String, status: Int) -> HTTPResponse {
+    let body: JSON = ["errors": [["message": .string(text)]]]
+    return HTTPResponse(status: status, body: Array(JSONWriter.text(body).utf8))
+  }
+}

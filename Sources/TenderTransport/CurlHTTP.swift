@@ -1,0 +1,67 @@
+import CCurl
+package import TenderEngine
+package import TenderModel
+import TenderWire
+
+/// HTTP by libcurl: verified TLS, no redirects, bounded answers, one kept connection.
+package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
+  // Unchecked: a command works on one thread; a batch gives each of its workers one of these.
+  private let settings: TransportSettings
+  private var kept: CurlHandle?
+
+  package init(_ settings: TransportSettings) { self.settings = settings }
+
+  package func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    guard let address = WebAddress(request.url) else {
+      throw Fault(
+        .usage,
+        code: "bad_address",
+        "\(request.url.quotedForMessage) is not a web address"
+      )
+    }
+    try settings.interruption.check()
+    // An effecting request never goes over a kept connection: see HTTPRequest.isEffecting.
+    let handle: CurlHandle
+    if !request.isEffecting, let kept {
+      handle = kept
+      handle.reset()
+    } else {
+      handle = try CurlHandle(settings)
+      if !request.isEffecting { kept = handle }
+    }
+    try handle.prepare(address, settings, deadline: deadline)
+    if request.isEffecting {
+      handle.set(CURLOPT_FRESH_CONNECT, 1)
+      handle.set(CURLOPT_FORBID_REUSE, 1)
+    }
+    handle.set(CURLOPT_USERAGENT, settings.userAgent)
+    let fields = FieldList()
+    // libcurl would ask for permission to send a large body, and wait for it.
+    fields.append("Expect:")
+    for field in request.fields + settings.extraFields {
+      guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "the value for the header \(field.name) has a control character in it"
+        )
+      }
+      fields.append("\(field.name): \(field.value)")
+    }
+    handle.setFields(fields)
+    let answer = AnswerBuffer(limit: settings.answerLimit)
+    handle.collect(into: answer)
+    let code = handle.perform(posting: request.method == "POST" ? request.body : nil)
+    withExtendedLifetime((fields, answer)) {}
+    guard code == CURLE_OK else {
+      let fault = handle.fault(code, host: address.authority)
+      kept = nil
+      throw fault
+    }
+    return HTTPResponse(
+      status: handle.number(CURLINFO_RESPONSE_CODE),
+      body: answer.body,
+      fields: answer.fields
+    )
+  }
+}

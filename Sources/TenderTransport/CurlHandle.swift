@@ -1,0 +1,247 @@
+import CCurl
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// One libcurl handle, with the rules that hold for every connection.
+@safe
+final class CurlHandle {
+  private let easy: UnsafeMutableRawPointer
+  private let interruption: any Interruption
+
+  /// Opens libcurl on first use. Throws `internal` where it is not there.
+  init(_ settings: TransportSettings) throws(Fault) {
+    if let problem = unsafe tender_curl_open() {
+      throw .libraryMissing(unsafe String(cString: problem))
+    }
+    guard let easy = unsafe tender_curl_easy_init() else { throw .libraryMissing("out of memory") }
+    unsafe self.easy = easy
+    interruption = settings.interruption
+  }
+
+  deinit { unsafe tender_curl_easy_cleanup(easy) }
+
+  /// Forgets every option; connections stay.
+  func reset() { unsafe tender_curl_easy_reset(easy) }
+
+  func set(_ option: CURLoption, _ value: Int) {
+    _ = unsafe tender_curl_set_long(easy, option, value)
+  }
+
+  func set(_ option: CURLoption, _ value: String?) {
+    _ = unsafe tender_curl_set_string(easy, option, value)
+  }
+
+  /// The options of every connection: address, TLS, proxy, cancellation, time to connect.
+  ///
+  /// Throws `usage` for an address that is neither encrypted nor on this machine.
+  func prepare(
+    _ address: WebAddress,
+    _ settings: TransportSettings,
+    deadline: Deadline
+  ) throws(Fault) {
+    guard address.isEncrypted || address.isLoopback else { throw .unencrypted(address) }
+    let scheme = address.isEncrypted ? "https" : "http"
+    set(CURLOPT_URL, "\(scheme)://\(address.authority)\(address.target)")
+    set(CURLOPT_PROTOCOLS_STR, scheme)
+    set(CURLOPT_NOSIGNAL, 1)
+    set(CURLOPT_FOLLOWLOCATION, 0)
+    set(CURLOPT_SSL_VERIFYPEER, 1)
+    set(CURLOPT_SSL_VERIFYHOST, 2)
+    // TLS 1.2 at least.
+    set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    if let certificates = settings.certificates {
+      set(CURLOPT_CAINFO, certificates)
+      set(CURLOPT_CAPATH, nil)
+    }
+    // What is not encrypted does not leave this machine by way of a proxy.
+    if !address.isEncrypted { set(CURLOPT_NOPROXY, "*") }
+    let left = max(1, deadline.remaining)
+    set(CURLOPT_CONNECTTIMEOUT_MS, left)
+    set(CURLOPT_TIMEOUT_MS, left)
+    watchInterruption()
+  }
+
+  private func watchInterruption() {
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe tender_curl_set_progress(
+      easy,
+      { context, _, _, _, _ in
+        guard let context = unsafe context else { return 0 }
+        let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
+        return handle.interruption.kind == nil ? 0 : 1
+      },
+      context
+    )
+  }
+
+  func setFields(_ list: FieldList) {
+    _ = unsafe tender_curl_set_pointer(easy, CURLOPT_HTTPHEADER, list.head)
+  }
+
+  func collect(into answer: AnswerBuffer) {
+    let context = unsafe Unmanaged.passUnretained(answer).toOpaque()
+    unsafe tender_curl_set_write(easy, AnswerBuffer.takeBody, context)
+    unsafe tender_curl_set_header(easy, AnswerBuffer.takeField, context)
+  }
+
+  /// Performs with a body that stays in place meanwhile.
+  func perform(posting body: [UInt8]?) -> CURLcode {
+    guard let body else { return unsafe tender_curl_easy_perform(easy) }
+    return unsafe body.withUnsafeBytes { bytes in
+      set(CURLOPT_POST, 1)
+      set(CURLOPT_POSTFIELDSIZE, bytes.count)
+      _ = unsafe tender_curl_set_pointer(easy, CURLOPT_POSTFIELDS, bytes.baseAddress)
+      return unsafe tender_curl_easy_perform(easy)
+    }
+  }
+
+  func number(_ info: CURLINFO) -> Int {
+    var value = 0
+    _ = unsafe tender_curl_get_long(easy, info, &value)
+    return value
+  }
+
+  /// The connected socket; -1 where there is none.
+  var socket: Int32 {
+    var value: curl_socket_t = -1
+    _ = unsafe tender_curl_get_socket(easy, &value)
+    return value
+  }
+
+  /// Sends on the connected stream; gives how many bytes were taken.
+  func send(_ bytes: ArraySlice<UInt8>) -> (code: CURLcode, count: Int) {
+    var count = 0
+    let code = unsafe bytes.withUnsafeBytes { raw in
+      unsafe tender_curl_easy_send(easy, raw.baseAddress, raw.count, &count)
+    }
+    return (code, count)
+  }
+
+  /// Receives from the connected stream into a buffer; gives how many bytes came.
+  func receive(into buffer: inout [UInt8]) -> (code: CURLcode, count: Int) {
+    var count = 0
+    let code = unsafe buffer.withUnsafeMutableBytes { raw in
+      unsafe tender_curl_easy_recv(easy, raw.baseAddress, raw.count, &count)
+    }
+    return (code, count)
+  }
+
+  /// The fault of a failed transfer: whether anything left, and what went wrong.
+  func fault(_ code: CURLcode, host: String) -> Fault {
+    let text = unsafe String(cString: tender_curl_easy_strerror(code))
+    let connectStatus = number(CURLINFO_HTTP_CONNECTCODE)
+    let isRefusedByProxy = connectStatus != 0 && !(200..<300).contains(connectStatus)
+    let hasLeft =
+      number(CURLINFO_REQUEST_SIZE) > 0 && !isRefusedByProxy
+      && !Self.neverLeft.contains(code.rawValue) && !Self.aboutTrust.contains(code.rawValue)
+    if let kind = interruption.kind, code == CURLE_ABORTED_BY_CALLBACK {
+      return .stopped(
+        by: kind,
+        effect: hasLeft ? .unknown : .none,
+        underWay: hasLeft ? "a request was under way" : "nothing had left yet"
+      )
+    }
+    guard hasLeft else {
+      let isTrust = Self.aboutTrust.contains(code.rawValue)
+      return Fault(
+        .notSent,
+        code: isTrust ? "tls_failed" : "unreachable",
+        "cannot reach \(host): \(text)",
+        hint: isTrust
+          ? "TLS is always verified; TENDER_CA_FILE names a private root"
+          : "nothing was sent; repeat it freely"
+      )
+    }
+    let name =
+      switch code {
+      case CURLE_OPERATION_TIMEDOUT: "timeout"
+      case CURLE_WRITE_ERROR, CURLE_FILESIZE_EXCEEDED: "answer_too_large"
+      case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2, CURLE_PARTIAL_FILE:
+        "unreadable_answer"
+      default: "connection_closed"
+      }
+    return Fault(
+      .providerError,
+      effect: .unknown,
+      code: name,
+      code == CURLE_OPERATION_TIMEDOUT
+        ? "no answer from \(host) within the time for one request" : "\(host): \(text)"
+    )
+  }
+
+  /// Failures that come before the first byte of a request (libcurl, "libcurl-errors").
+  private static let neverLeft: Set<UInt32> = [
+    CURLE_COULDNT_RESOLVE_PROXY.rawValue, CURLE_COULDNT_RESOLVE_HOST.rawValue,
+    CURLE_COULDNT_CONNECT.rawValue, CURLE_URL_MALFORMAT.rawValue, CURLE_PROXY.rawValue,
+  ]
+
+  private static let aboutTrust: Set<UInt32> = [
+    CURLE_SSL_CONNECT_ERROR.rawValue, CURLE_PEER_FAILED_VERIFICATION.rawValue,
+    CURLE_SSL_CACERT_BADFILE.rawValue, CURLE_SSL_CERTPROBLEM.rawValue,
+    CURLE_SSL_ISSUER_ERROR.rawValue, CURLE_SSL_CIPHER.rawValue,
+    CURLE_SSL_INVALIDCERTSTATUS.rawValue,
+  ]
+}
+
+/// A list of header fields, in libcurl's form.
+@safe
+final class FieldList {
+  private(set) var head: UnsafeMutablePointer<curl_slist>?
+
+  func append(_ line: String) { unsafe head = unsafe tender_curl_slist_append(head, line) }
+
+  deinit { unsafe tender_curl_slist_free_all(head) }
+}
+
+/// Collects an answer, up to a limit.
+final class AnswerBuffer {
+  private(set) var body: [UInt8] = []
+  private(set) var fields: [String: String] = [:]
+  private let limit: Int
+
+  init(limit: Int) { self.limit = limit }
+
+  static let takeBody: curl_write_callback = { bytes, size, count, context in
+    guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
+    let answer = unsafe Unmanaged<AnswerBuffer>.fromOpaque(context).takeUnretainedValue()
+    guard answer.body.count + size * count <= answer.limit else { return 0 }
+    unsafe answer.body.append(
+      contentsOf: UnsafeRawBufferPointer(start: bytes, count: size * count)
+    )
+    return size * count
+  }
+
+  static let takeField: curl_write_callback = { bytes, size, count, context in
+    guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
+    let answer = unsafe Unmanaged<AnswerBuffer>.fromOpaque(context).takeUnretainedValue()
+    let line = unsafe String(
+      decoding: UnsafeRawBufferPointer(start: bytes, count: size * count),
+      as: UTF8.self
+    )
+    // A further status line (100 Continue, a proxy's) begins a new set of fields.
+    if line.hasPrefix("HTTP/") {
+      answer.fields = [:]
+    } else if answer.fields.count < 200, let colon = line.firstIndex(of: ":") {
+      answer.fields[line[..<colon].lowercased()] =
+        line[line.index(after: colon)...]
+        .drop { $0 == " " }.prefix { !$0.isNewline }.description
+    }
+    return size * count
+  }
+}
+
+extension Fault {
+  fileprivate static func libraryMissing(_ problem: String) -> Fault {
+    Fault(.internal, code: "library_missing", problem, hint: "nothing was sent")
+  }
+
+  fileprivate static func unencrypted(_ address: WebAddress) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_address",
+      "plain \(address.scheme) goes to this machine only, not to \(address.host)",
+      hint: "use https or wss"
+    )
+  }
+}

@@ -1,0 +1,86 @@
+/// Base64 by RFC 4648, both alphabets, strict in what it reads.
+package enum Base64 {
+  private static let standard = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
+  )
+  private static let urlSafe = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
+  )
+
+  /// The bytes in the standard alphabet, with padding (RFC 4648, section 4).
+  package static func encode(_ bytes: some Collection<UInt8>) -> String {
+    encode(bytes, alphabet: standard, padding: true)
+  }
+
+  /// The bytes in the URL-safe alphabet, without padding unless asked (section 5).
+  package static func encodeURL(_ bytes: some Collection<UInt8>, padding: Bool = false) -> String {
+    encode(bytes, alphabet: urlSafe, padding: padding)
+  }
+
+  /// The bytes of a padded text in the standard alphabet; nil for anything else, spaces included.
+  package static func decode(_ text: String) -> [UInt8]? {
+    guard text.utf8.count % 4 == 0 else { return nil }
+    return decode(Array(text.utf8), values: standardValues, padded: true)
+  }
+
+  /// The bytes of an unpadded text in the URL-safe alphabet; nil for anything else.
+  package static func decodeURL(_ text: String) -> [UInt8]? {
+    decode(Array(text.utf8), values: urlSafeValues, padded: false)
+  }
+
+  private static let standardValues = values(of: standard)
+  private static let urlSafeValues = values(of: urlSafe)
+
+  private static func values(of alphabet: [UInt8]) -> [UInt8] {
+    var table = [UInt8](repeating: 0xff, count: 256)
+    for (value, letter) in alphabet.enumerated() { table[Int(letter)] = UInt8(value) }
+    return table
+  }
+
+  private static func encode(
+    _ bytes: some Collection<UInt8>,
+    alphabet: [UInt8],
+    padding: Bool
+  ) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
+    var bits: UInt32 = 0
+    var count = 0
+    for byte in bytes {
+      bits = bits << 8 | UInt32(byte)
+      count += 8
+      while count >= 6 {
+        count -= 6
+        text.append(alphabet[Int(bits >> UInt32(count) & 63)])
+      }
+    }
+    if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count) & 63)]) }
+    if padding { while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) } }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func decode(_ text: [UInt8], values: [UInt8], padded: Bool) -> [UInt8]? {
+    var letters = text[...]
+    if padded {
+      for _ in 0..<2 where letters.last == UInt8(ascii: "=") { letters.removeLast() }
+    }
+    guard letters.count % 4 != 1 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(letters.count * 3 / 4)
+    var bits: UInt32 = 0
+    var count = 0
+    for letter in letters {
+      let value = values[Int(letter)]
+      guard value != 0xff else { return nil }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      }
+    }
+    // Bits that no byte uses must be zero, or two texts would mean the same bytes.
+    guard bits & (1 << UInt32(count) - 1) == 0 else { return nil }
+    return bytes
+  }
+}

@@ -1,0 +1,116 @@
+package import TenderModel
+
+/// Writes JSON text: one line, members in their order, nothing escaped that need not be.
+package struct JSONWriter {
+  /// The text so far, UTF-8. Whoever writes a secret into it wipes it.
+  package private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  package init(reserving capacity: Int = 256) { bytes.reserveCapacity(capacity) }
+
+  /// The text of a value.
+  package static func text(_ value: JSON) -> String {
+    var writer = JSONWriter()
+    writer.write(value)
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  /// Writes a value.
+  package mutating func write(_ value: JSON) {
+    separate()
+    switch value {
+    case .null: append("null")
+    case .bool(let truth): append(truth ? "true" : "false")
+    case .integer(let number): append(String(number))
+    case .number(let text): append(text)
+    case .string(let text): appendQuoted(text.utf8)
+    case .array(let elements):
+      open("[")
+      for element in elements { write(element) }
+      close("]")
+      return
+    case .object(let object):
+      open("{")
+      for member in object.members {
+        name(member.key)
+        write(member.value)
+      }
+      close("}")
+      return
+    }
+    needsComma = true
+  }
+
+  /// Begins an object; `endObject` ends it.
+  package mutating func beginObject() {
+    separate()
+    open("{")
+  }
+
+  /// Ends the object begun last.
+  package mutating func endObject() { close("}") }
+
+  /// Writes a member's name; its value follows.
+  package mutating func name(_ name: String) {
+    separate()
+    appendQuoted(name.utf8)
+    append(":")
+    needsComma = false
+  }
+
+  /// Writes JSON text that somebody else made, byte for byte.
+  package mutating func verbatim(_ text: some Collection<UInt8>) {
+    separate()
+    bytes += text
+    needsComma = true
+  }
+
+  /// Writes a secret as a string; the caller wipes this writer's bytes with `wipe`.
+  package mutating func write(_ secret: borrowing Secret) {
+    separate()
+    var copy: [UInt8] = []
+    secret.append(to: &copy)
+    appendQuoted(copy)
+    copy.wipe()
+    needsComma = true
+  }
+
+  /// Overwrites and forgets the text.
+  package mutating func wipe() { bytes.wipe() }
+
+  private mutating func append(_ text: String) { bytes += text.utf8 }
+
+  private mutating func separate() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = false
+  }
+
+  private mutating func open(_ bracket: String) {
+    append(bracket)
+    needsComma = false
+  }
+
+  private mutating func close(_ bracket: String) {
+    append(bracket)
+    needsComma = true
+  }
+
+  private mutating func appendQuoted(_ text: some Sequence<UInt8>) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        bytes.append(UInt8(ascii: "\\"))
+        bytes.append(byte)
+      case UInt8(ascii: "\n"): append("\\n")
+      case UInt8(ascii: "\r"): append("\\r")
+      case UInt8(ascii: "\t"): append("\\t")
+      case 0..<0x20, 0x7f: append("\\u00" + hex(byte >> 4) + hex(byte & 15))
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private func hex(_ nibble: UInt8) -> String { String(nibble, radix: 16) }
+}

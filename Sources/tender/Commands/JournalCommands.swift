@@ -1,0 +1,159 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderJournal
+internal import TenderModel
+internal import TenderWire
+
+/// `journal list`, `journal show`, `journal resume`.
+struct JournalCommands {
+  let composition: Composition
+
+  private var invocation: Invocation { composition.invocation }
+  private var output: Output { composition.output }
+
+  func run(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+    switch invocation.command.words[1] {
+    case "list": try list()
+    case "show": try show(&place)
+    default: try resume(&place)
+    }
+  }
+
+  private func filter() throws(Fault) -> AttemptFilter {
+    var filter = AttemptFilter()
+    filter.env = invocation["env"].flatMap(Env.init(rawValue:))
+    filter.provider = invocation["provider"].map(ProviderName.init)
+    filter.status = invocation["status"].flatMap(Status.init(rawValue:))
+    if let digits = invocation["last-four"] {
+      guard Digits.plain(digits, count: 4...4) else {
+        throw .badValue("--last-four", "…", hint: "four digits, such as 1111")
+      }
+      filter.lastFour = digits
+    }
+    filter.amount = try OrderBuilder(invocation: invocation, currency: "USD").money("amount")?
+      .minorUnits
+    filter.since = try time("since")
+    filter.until = try time("until")
+    return filter
+  }
+
+  private func time(_ name: String) throws(Fault) -> Int? {
+    guard let text = invocation[name] else { return nil }
+    guard let time = Timestamp.read(text) else {
+      throw .badValue("--" + name, text, hint: "such as 2026-11-20 or 2026-11-20T17:19:00Z")
+    }
+    return time
+  }
+
+  private func list() throws(Fault) -> Int32 {
+    let limit = invocation.has("all") ? Int.max : 50
+    var rows: [Record] = []
+    var count = 0
+    try composition.journal().each(try filter()) { attempt in
+      count += 1
+      let record = composition.records.record(attempt)
+      if output.isTable {
+        rows.append(record)
+      } else {
+        output.show(record)
+      }
+      return count < limit && !output.isBroken
+    }
+    if output.isTable {
+      output.show(
+        rows,
+        columns: [
+          "created_at", "reference", "attempt", "status", "amount", "last_four", "env", "id",
+        ]
+      )
+      if rows.isEmpty { output.note("no attempts") }
+    }
+    return output.isBroken ? 141 : 0
+  }
+
+  private func handle() throws(Fault) -> String {
+    guard let handle = invocation.operands.first, invocation.operands.count == 1 else {
+      throw Fault(
+        .usage,
+        code: "bad_operand",
+        "\(invocation.command.name) needs one reference or id",
+        hint: "such as: tender \(invocation.command.name) ORDER-1042"
+      )
+    }
+    return handle
+  }
+
+  private func show(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+    let handle = try handle()
+    place.reference = handle
+    let journal = try composition.journal()
+    let found = try journal.attempts(matching: handle, filter: try filter())
+    guard !found.isEmpty else { throw .unknownHandle(handle) }
+    for attempt in found {
+      output.show(composition.records.record(attempt, history: try journal.history(of: attempt)))
+      if output.isTable, attempt.row != found.last?.row { output.put("\n") }
+    }
+    return output.isBroken ? 141 : 0
+  }
+
+  private func resume(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+    let journal = try composition.journal()
+    guard invocation.has("all") else {
+      let handle = try handle()
+      place.reference = handle
+      let (provider, env, attempt) = try composition.target(of: handle)
+      place.provider = provider
+      place.env = env
+      guard let attempt else { throw .unknownHandle(handle) }
+      return finish(try resume(attempt))
+    }
+    guard invocation.operands.isEmpty else {
+      throw Fault(
+        .usage,
+        code: "bad_operand",
+        "--all and a reference exclude each other",
+        hint: "give one of them"
+      )
+    }
+    var filter = try filter()
+    filter.status = .unknown
+    var unknown: [Attempt] = []
+    try journal.each(filter) { attempt in
+      unknown.append(attempt)
+      return true
+    }
+    var worst: Int32 = 0
+    for attempt in unknown {
+      do throws(Fault) {
+        worst = max(worst, finish(try resume(attempt)))
+      } catch {
+        if error.kind == .interrupted || error.kind == .terminated { throw error }
+        output.show(
+          composition.records.record(
+            error,
+            provider: attempt.provider.text,
+            env: attempt.env,
+            reference: attempt.reference
+          )
+        )
+        worst = error.effect == .unknown ? 9 : max(worst, Fault.Kind.partial.exitStatus)
+      }
+    }
+    return worst
+  }
+
+  private func resume(_ attempt: Attempt) throws(Fault) -> Report {
+    let engine = try composition.engine(
+      attempt.provider.text,
+      attempt.env,
+      needing: .lookUp,
+      reference: { attempt.reference }
+    )
+    return try engine.resume(attempt)
+  }
+
+  private func finish(_ report: Report) -> Int32 {
+    output.show(composition.records.record(report))
+    return report.fault.map { $0.isOutcome ? 0 : $0.exitStatus } ?? 0
+  }
+}

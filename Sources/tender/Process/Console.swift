@@ -1,0 +1,62 @@
+internal import TenderModel
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// The only place that touches descriptors 0, 1 and 2.
+struct Console {
+  /// Whether a descriptor is a terminal.
+  static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+  /// Writes all of a text; false where the reader has gone or nothing can be written.
+  @discardableResult
+  static func write(_ text: String, to descriptor: Int32) -> Bool {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { bytes in
+        unsafe systemWrite(descriptor, bytes)
+      }
+      if count < 0 {
+        if errno == EINTR || errno == EAGAIN { continue }
+        return false
+      }
+      rest.removeFirst(count)
+    }
+    return true
+  }
+
+  private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Darwin)
+    unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+    #else
+    unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+    #endif
+  }
+
+  /// Reads a descriptor to its end, up to a limit in bytes; nil where it cannot be read or is longer.
+  static func readAll(_ descriptor: Int32, limit: Int) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    defer { buffer.wipe() }
+    while true {
+      let count = unsafe read(descriptor, &buffer, buffer.count)
+      if count < 0 {
+        if errno == EINTR { continue }
+        return nil
+      }
+      if count == 0 { return bytes }
+      guard bytes.count + count <= limit else { return nil }
+      bytes += buffer.prefix(count)
+    }
+  }
+
+  /// The width of the terminal in columns, where it says so.
+  static var terminalWidth: Int? {
+    var size = winsize()
+    guard unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+  }
+}

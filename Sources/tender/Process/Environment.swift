@@ -1,0 +1,159 @@
+internal import TenderModel
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// The only place that reads variables and files.
+struct Environment {
+  /// A variable's value; nil where it is not set or empty.
+  subscript(name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+  }
+
+  /// A folder by an XDG variable, which counts only where it is absolute, else below home.
+  func folder(_ variable: String, below home: String) throws(Fault) -> String {
+    if let path = self[variable], path.hasPrefix("/") { return path + "/tender" }
+    guard let base = self["HOME"], base.hasPrefix("/") else {
+      throw Fault(
+        .usage,
+        code: "no_home",
+        "neither \(variable) nor HOME is set",
+        hint: "set one of them, or pass --state-dir and --config"
+      )
+    }
+    return base + home + "/tender"
+  }
+
+  /// Makes a folder that only its owner may enter, and those above it.
+  static func makeFolder(_ path: String) throws(Fault) {
+    var made = path.hasPrefix("/") ? "" : "."
+    for part in path.split(separator: "/") {
+      made += "/" + part
+      if unsafe mkdir(made, 0o700) != 0, errno != EEXIST, errno != EISDIR, errno != EROFS {
+        throw Fault(
+          .state,
+          code: "state_unusable",
+          "cannot make \(made): \(unsafe String(cString: strerror(errno)))",
+          hint: "nothing was sent; choose another --state-dir"
+        )
+      }
+    }
+  }
+
+  /// What a file must be to be read.
+  enum Rule {
+    case any
+    /// It holds a secret: nobody but its owner may read it.
+    case ownerOnly
+  }
+
+  /// A file's bytes. Throws `usage` with the option or variable that named it.
+  static func read(
+    _ path: String,
+    named option: String,
+    rule: Rule = .any,
+    limit: Int = 1 << 20
+  ) throws(Fault) -> [UInt8] {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .unreadable(path, option) }
+    defer { close(descriptor) }
+    if rule == .ownerOnly {
+      var status = stat()
+      guard unsafe fstat(descriptor, &status) == 0 else { throw .unreadable(path, option) }
+      if status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
+        throw Fault(
+          .usage,
+          code: "file_too_open",
+          "\(option): others can read \(path)",
+          hint: "chmod 600 \(path)"
+        )
+      }
+    }
+    guard let bytes = Console.readAll(descriptor, limit: limit) else {
+      throw .unreadable(path, option)
+    }
+    return bytes
+  }
+
+  /// Whether a file is there.
+  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+  /// Whether others than the owner may read a file.
+  static func isOpenToOthers(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & 0o077 != 0
+  }
+
+  /// Opens a file to append to, made for its owner alone.
+  static func openForAppending(_ path: String, named option: String) throws(Fault) -> Int32 {
+    let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW
+    let descriptor = unsafe open(path, flags, 0o600)
+    guard descriptor >= 0 else {
+      throw Fault(
+        .usage,
+        code: "bad_file",
+        "\(option): cannot write \(path): \(unsafe String(cString: strerror(errno)))",
+        hint: "choose another file"
+      )
+    }
+    return descriptor
+  }
+
+  /// The IANA name of the local time zone: `TZ`, else what `/etc/localtime` points at, else UTC.
+  var timeZoneName: String {
+    if let zone = self["TZ"] {
+      let name = zone.hasPrefix(":") ? String(zone.dropFirst()) : zone
+      return name.contains("/") && !name.hasPrefix("/") ? name : "UTC"
+    }
+    var buffer = [CChar](repeating: 0, count: 1024)
+    let count = unsafe readlink("/etc/localtime", &buffer, buffer.count - 1)
+    guard count > 0 else { return "UTC" }
+    let target = String(
+      decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) },
+      as: UTF8.self
+    )
+    guard let mark = target.firstRange(of: "zoneinfo/") else { return "UTC" }
+    return String(target[mark.upperBound...])
+  }
+
+  /// A time in the local zone, `2026-11-20 18:19:00 CET`; nil where the zone is UTC.
+  static func localText(_ milliseconds: Int) -> String? {
+    var seconds = time_t(milliseconds / 1000)
+    var parts = unsafe tm()
+    guard unsafe localtime_r(&seconds, &parts) != nil else { return nil }
+    guard unsafe parts.tm_gmtoff != 0 else { return nil }
+    var buffer = [CChar](repeating: 0, count: 64)
+    let count = unsafe strftime(&buffer, buffer.count, "%Y-%m-%d %H:%M:%S %Z", &parts)
+    return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+/// What the process does to itself before anything else.
+enum ProcessGuard {
+  /// New files are for their owner alone; a crash leaves no core dump with card data in it.
+  static func begin() {
+    umask(0o077)
+    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    #if canImport(Darwin)
+    _ = unsafe setrlimit(RLIMIT_CORE, &none)
+    #else
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+    #endif
+  }
+}
+
+extension Fault {
+  fileprivate static func unreadable(_ path: String, _ option: String) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_file",
+      "\(option): cannot read \(path.quotedForMessage)",
+      hint: "check the path and its permissions"
+    )
+  }
+}

@@ -1,0 +1,75 @@
+private import Synchronization
+internal import TenderEngine
+internal import TenderModel
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// SIGINT and SIGTERM, taken by a thread of their own that wakes whoever waits.
+final class Signals: Interruption {
+  private let state = Atomic<Int32>(0)
+  private let readEnd: Int32
+  private let writeEnd: Int32
+
+  /// Takes over both signals for the process, and ignores SIGPIPE: writing tells.
+  init() {
+    var ends: [Int32] = [-1, -1]
+    unsafe pipe(&ends)
+    readEnd = ends[0]
+    writeEnd = ends[1]
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    signal(SIGPIPE, SIG_IGN)
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    unsafe sigaddset(&set, SIGINT)
+    unsafe sigaddset(&set, SIGTERM)
+    unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    let context = unsafe Unmanaged.passRetained(self).toOpaque()
+    #if canImport(Darwin)
+    var thread: pthread_t?
+    #else
+    var thread = pthread_t()
+    #endif
+    _ = unsafe pthread_create(&thread, nil, { unsafe Signals.wait($0) }, context)
+  }
+
+  #if canImport(Darwin)
+  private static func wait(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    unsafe Unmanaged<Signals>.fromOpaque(context).takeUnretainedValue().takeSignals()
+    return nil
+  }
+  #else
+  private static func wait(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context = unsafe context else { return nil }
+    unsafe Unmanaged<Signals>.fromOpaque(context).takeUnretainedValue().takeSignals()
+    return nil
+  }
+  #endif
+
+  private func takeSignals() {
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    unsafe sigaddset(&set, SIGINT)
+    unsafe sigaddset(&set, SIGTERM)
+    while true {
+      var number: Int32 = 0
+      guard unsafe sigwait(&set, &number) == 0 else { continue }
+      state.store(number, ordering: .sequentiallyConsistent)
+      var byte: UInt8 = 1
+      _ = unsafe write(writeEnd, &byte, 1)
+    }
+  }
+
+  var kind: Fault.Kind? {
+    switch state.load(ordering: .sequentiallyConsistent) {
+    case 0: nil
+    case SIGTERM: .terminated
+    default: .interrupted
+    }
+  }
+
+  var descriptor: Int32? { readEnd }
+}

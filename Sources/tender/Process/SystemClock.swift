@@ -1,0 +1,54 @@
+private import Synchronization
+internal import TenderEngine
+internal import TenderModel
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// The machine's clock.
+struct SystemClock: Clock {
+  let interruption: any Interruption
+
+  var now: Int { Self.read(CLOCK_REALTIME) }
+
+  var uptime: Int { Self.read(CLOCK_MONOTONIC) }
+
+  private static func read(_ clock: clockid_t) -> Int {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+  }
+
+  func pause(milliseconds: Int) throws(Fault) {
+    let end = uptime + milliseconds
+    while uptime < end {
+      try interruption.check()
+      var polled = pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
+      _ = unsafe poll(&polled, 1, Int32(min(end - uptime, 60_000)))
+    }
+    try interruption.check()
+  }
+}
+
+/// The simulator's clock under `--sim-clock`: it stands still, and a pause moves it at once.
+final class StandingClock: Clock {
+  private let time: Mutex<Int>
+  private let start: Int
+  private let machine: SystemClock
+
+  init(at milliseconds: Int, beside machine: SystemClock) {
+    start = milliseconds
+    self.machine = machine
+    time = Mutex(milliseconds)
+  }
+
+  var now: Int { time.withLock { $0 } }
+
+  /// Real time goes on, so that deadlines on a network end; pauses come on top.
+  var uptime: Int { machine.uptime + now - start }
+
+  func pause(milliseconds: Int) throws(Fault) { time.withLock { $0 += milliseconds } }
+}

@@ -1,0 +1,247 @@
+internal import PayTheory
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderJournal
+internal import TenderModel
+internal import TenderSimulator
+internal import TenderTransport
+internal import TenderWire
+
+/// Puts the rooms together for one run: settings in, an engine out.
+final class Composition {
+  let invocation: Invocation
+  let environment: Environment
+  let settings: Settings
+  let output: Output
+  let redactor: Redactor
+  let signals = Signals()
+  let clock: any Clock
+  private let simulatorOptions: SimulatorOptions
+  private var openedJournal: SQLiteJournal?
+
+  init(_ invocation: Invocation, _ environment: Environment, _ redactor: Redactor) throws(Fault) {
+    self.invocation = invocation
+    self.environment = environment
+    self.redactor = redactor
+    settings = try Settings(invocation, environment)
+    output = try Output(invocation, settings, environment, redactor)
+    for id in invocation.exemptIDs { redactor.exempt(id) }
+    simulatorOptions = try Self.simulatorOptions(invocation)
+    let machine = SystemClock(interruption: signals)
+    clock =
+      simulatorOptions.clock.map { StandingClock(at: $0, beside: machine) } ?? machine
+  }
+
+  var records: Records { Records(command: invocation.command.name, now: clock.now) }
+
+  /// The journal, opened on first use in a folder that is made where it is not there.
+  func journal() throws(Fault) -> SQLiteJournal {
+    if let openedJournal { return openedJournal }
+    let folder = try settings.stateFolder().text
+    try Environment.makeFolder(folder)
+    let journal = try SQLiteJournal(folder: folder)
+    openedJournal = journal
+    return journal
+  }
+
+  /// Where a command runs when the journal has no say: option, environment, profile, default.
+  func target() throws(Fault) -> (provider: String, env: Env) {
+    let env = try settings.env().flatMap { Env(rawValue: $0.text) } ?? .simulator
+    if let provider = try settings.provider() { return (provider.text, env) }
+    guard env == .simulator else {
+      throw Fault(
+        .usage,
+        code: "missing_option",
+        "--env \(env.rawValue) needs a provider",
+        hint: "add --provider paytheory, or set TENDER_PROVIDER"
+      )
+    }
+    return (PayTheoryProvider.name.text, env)
+  }
+
+  /// Where a command on a reference or id runs: options, else the journal, else as `target`.
+  ///
+  /// Throws `conflict` where the journal knows several and the options do not choose.
+  func target(of handle: String) throws(Fault) -> (provider: String, env: Env, attempt: Attempt?) {
+    var filter = AttemptFilter()
+    filter.env = invocation["env"].flatMap(Env.init(rawValue:))
+    filter.provider = invocation["provider"].map(ProviderName.init)
+    let found = try journal().attempts(matching: handle, filter: filter)
+    guard let newest = found.first else {
+      let target = try target()
+      return (target.provider, target.env, nil)
+    }
+    let places = Set(found.map { "\($0.provider.text) on \($0.env.rawValue)" })
+    guard places.count == 1 else {
+      throw Fault(
+        .conflict,
+        code: "ambiguous_reference",
+        "\(handle.quotedForMessage) is known to \(places.sorted().joined(separator: " and "))",
+        hint: "choose with --provider and --env"
+      )
+    }
+    return (newest.provider.text, newest.env, newest)
+  }
+
+  /// The engine for a provider and env, over the network or the simulator in this process.
+  func engine(
+    _ provider: String,
+    _ env: Env,
+    needing need: Need,
+    reference: @escaping () -> String?
+  ) throws(Fault) -> Engine {
+    guard provider == PayTheoryProvider.name.text else { throw .notSpoken(provider) }
+    if env != .simulator, !simulatorOptions.isEmpty {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--sim options do not go with --env \(env.rawValue)",
+        hint: "they steer the simulator alone"
+      )
+    }
+    let adapter = PayTheoryProvider(try payTheory(env, need: need))
+    return Engine(
+      env: env,
+      provider: adapter,
+      journal: try journal(),
+      clock: clock,
+      interruption: signals,
+      patience: try settings.timeout(),
+      digest: SystemRandomness.digest,
+      announce: { [self] state in announce(state, provider, env, reference()) }
+    )
+  }
+
+  private func announce(_ state: String, _ provider: String, _ env: Env, _ reference: String?) {
+    if output.isVerbose { output.note("\(state)") }
+    guard invocation.has("events") else { return }
+    var fields: JSONObject = ["provider": .string(provider), "env": .string(env.rawValue)]
+    fields["reference"] = reference.map(JSON.string)
+    fields["state"] = .string(state)
+    output.show(records.record(.event, fields))
+  }
+
+  private func payTheory(_ env: Env, need: Need) throws(Fault) -> PayTheoryContext {
+    let setup = PayTheorySetup(settings: settings, env: env, redactor: redactor)
+    var configuration = try setup.configuration()
+    configuration.timeZone = environment.timeZoneName
+    configuration.timeout = try settings.timeout()
+    let bases = try setup.bases(for: need)
+    configuration.tokenBase = bases.token
+    configuration.socketBase = bases.socket
+    configuration.graphQLBase = bases.graphQL
+    configuration.isRedirected = bases.isSet
+    let randomness: any Randomness =
+      try simulatorOptions.seed.map { seed throws(Fault) in
+        SeededRandomness(seed: seed, label: "client/\(try journal().count())")
+      } ?? SystemRandomness()
+    var http: any HTTPExchange
+    var sockets: any SocketExchange
+    if env == .simulator, !bases.isSet {
+      let folder = try settings.stateFolder().text
+      try Environment.makeFolder(folder)
+      let simulator = try InProcessSimulator(
+        SimulatorWorld(
+          ledgerPath: folder + "/simulator.db",
+          clock: clock,
+          randomness: SystemRandomness(),
+          options: simulatorOptions
+        )
+      )
+      http = simulator
+      sockets = simulator
+    } else {
+      var transport = TransportSettings(
+        certificates: environment["TENDER_CA_FILE"],
+        clock: clock,
+        randomness: SystemRandomness(),
+        interruption: signals,
+        userAgent: "tender/\(Catalogue.version)"
+      )
+      if !simulatorOptions.isEmpty {
+        transport.extraFields = [
+          HTTPRequest.Field(SimulatorOptions.headerName, simulatorOptions.headerValue)
+        ]
+      }
+      http = CurlHTTP(transport)
+      sockets = WebSocketClient(transport)
+    }
+    if let path = invocation["trace"] {
+      let trace = try Trace(path: path, clock: clock)
+      http = TracedHTTP(inner: http, trace: trace)
+      sockets = TracedSockets(inner: sockets, trace: trace)
+    }
+    return PayTheoryContext(
+      configuration: configuration,
+      http: http,
+      sockets: sockets,
+      clock: clock,
+      randomness: randomness,
+      redactor: redactor
+    )
+  }
+
+  /// A new reference, where the user gave none: from the seed where there is one.
+  func newReference() throws(Fault) -> String {
+    let alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+    let day = Timestamp.text(clock.now).prefix(10).replacing("-", with: "")
+    let randomness: any Randomness =
+      try simulatorOptions.seed.map { seed throws(Fault) in
+        SeededRandomness(seed: seed, label: "reference/\(try journal().count())")
+      } ?? SystemRandomness()
+    return "T-\(day)-" + randomness.text(8, from: alphabet)
+  }
+
+  private static func simulatorOptions(_ invocation: Invocation) throws(Fault) -> SimulatorOptions {
+    var options = SimulatorOptions()
+    if let name = invocation["sim-scenario"] { try options.set(scenario: name) }
+    if let text = invocation["sim-fault"] { try options.set(fault: text) }
+    if let text = invocation["sim-seed"] {
+      guard let seed = Int(text) else {
+        throw .badValue("--sim-seed", text, hint: "a whole number, such as 7")
+      }
+      options.seed = seed
+    }
+    if let text = invocation["sim-clock"] {
+      guard let time = Timestamp.read(text) else {
+        throw .badValue("--sim-clock", text, hint: "RFC 3339, such as 2026-01-01T00:00:00Z")
+      }
+      options.clock = time
+    }
+    return options
+  }
+
+  /// The world that `simulator serve` offers.
+  func servedWorld() throws(Fault) -> SimulatorWorld {
+    let folder = try settings.stateFolder().text
+    try Environment.makeFolder(folder)
+    return SimulatorWorld(
+      ledgerPath: folder + "/simulator.db",
+      clock: clock,
+      randomness: SystemRandomness(),
+      options: simulatorOptions
+    )
+  }
+}
+
+extension Fault {
+  /// A value that an option cannot take.
+  static func badValue(_ option: String, _ text: String, hint: String) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_value",
+      "\(option) cannot be \(text.quotedForMessage)",
+      hint: hint
+    )
+  }
+
+  /// A provider of the vocabulary that this version has no adapter for.
+  static func notSpoken(_ provider: String) -> Fault {
+    Fault(
+      .unsupported,
+      code: "provider_unsupported",
+      "this version does not speak to \(provider)",
+      hint: "see: tender providers"
+    )
+  }
+}

@@ -1,0 +1,269 @@
+internal import PayTheory
+internal import TenderCommandLine
+internal import TenderModel
+internal import TenderWire
+
+/// Gets the instrument of a command: from test data, JSON, or questions on the terminal.
+struct InstrumentReader {
+  let invocation: Invocation
+  let redactor: Redactor
+  let env: Env
+  let asksNobody: Bool
+  let interruption: Signals
+  let now: Int
+
+  private var today: YearMonth {
+    let date = Timestamp.yearAndMonth(now)
+    return YearMonth(year: date.year, month: date.month)
+  }
+
+  private static let sources = [
+    "instrument-stdin", "instrument-file", "instrument-fd", "test-card", "test-account", "token",
+  ]
+
+  /// Reads the instrument; nil where a stored method pays. Throws `usage` for a bad one and
+  /// `refused` where there is none and nobody to ask. Learns every secret in it first.
+  func read(warn: (String) -> Void) throws(Fault) -> Instrument? {
+    let given = Self.sources.filter { invocation.has($0) }
+    guard given.count <= 1 else {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        given.map { "--\($0)" }.joined(separator: " and ") + " exclude each other",
+        hint: "give one of them"
+      )
+    }
+    let method = invocation["method"]
+    switch given.first {
+    case "token":
+      guard method == nil else { throw .methodMismatch(method ?? "", "--token") }
+      return nil
+    case "test-card":
+      guard method == nil || method == "card" else {
+        throw .methodMismatch(method ?? "", "--test-card")
+      }
+      try refuseOnLive("--test-card")
+      return try learned(.card(TestInstruments.card(invocation["test-card"] ?? "", today: today)))
+    case "test-account":
+      guard method == nil || method == "ach" else {
+        throw .methodMismatch(method ?? "", "--test-account")
+      }
+      try refuseOnLive("--test-account")
+      let succeeds = invocation["test-account"] == "success"
+      return try learned(.bankAccount(TestInstruments.account(succeeds: succeeds)))
+    case "instrument-stdin": return try parse(bytes(0, "--instrument-stdin"))
+    case "instrument-fd":
+      guard let text = invocation["instrument-fd"], let number = Int32(text), number >= 0 else {
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "--instrument-fd \((invocation["instrument-fd"] ?? "").quotedForMessage) is no descriptor",
+          hint: "a number, such as 3 with 3< card.json"
+        )
+      }
+      return try parse(bytes(number, "--instrument-fd"))
+    case "instrument-file":
+      let path = invocation["instrument-file"] ?? ""
+      if Environment.isOpenToOthers(path) { warn("others can read \(path): chmod 600 \(path)") }
+      return try parse(Environment.read(path, named: "--instrument-file", limit: 65_536))
+    default: return try ask(method ?? "card")
+    }
+  }
+
+  private func refuseOnLive(_ option: String) throws(Fault) {
+    guard env == .live else { return }
+    throw Fault(
+      .usage,
+      code: "test_data_on_live",
+      "\(option) does not go with --env live",
+      hint: "use --instrument-stdin"
+    )
+  }
+
+  private func bytes(_ descriptor: Int32, _ option: String) throws(Fault) -> [UInt8] {
+    guard let bytes = Console.readAll(descriptor, limit: 65_536) else {
+      throw Fault(
+        .usage,
+        code: "bad_file",
+        "\(option): nothing can be read there, or more than 64 KiB",
+        hint: "see: tender help instruments"
+      )
+    }
+    return bytes
+  }
+
+  private func parse(_ input: [UInt8]) throws(Fault) -> Instrument {
+    var input = input
+    defer { input.wipe() }
+    guard let object = JSONReader.read(input)?.object else {
+      throw .badInstrument("is not a JSON object")
+    }
+    let type = object.text("type") ?? invocation["method"] ?? "card"
+    if let method = invocation["method"], method != type {
+      throw .methodMismatch(method, "an instrument of type \(type.quotedForMessage)")
+    }
+    guard let known = Self.keys[type] else {
+      let nearest = Suggestion.nearest(to: type, among: Self.keys.keys.sorted())
+      throw .badInstrument(
+        "has the unknown type \(redactor.redact(type).quotedForMessage)"
+          + (nearest.map { "; did you mean \($0)?" } ?? "")
+      )
+    }
+    try Self.check(object, known, place: "")
+    return try instrument(type, object)
+  }
+
+  private static let keys: [String: [String]] = [
+    "card": ["type", "number", "security_code", "expiration", "name", "address"],
+    "ach": ["type", "name", "account_number", "account_type", "routing_number"],
+    "cash": ["type", "name", "contact"],
+  ]
+  private static let addressKeys = [
+    "line1", "line2", "city", "region", "postal_code", "country",
+  ]
+
+  private static func check(_ object: JSONObject, _ known: [String], place: String) throws(Fault) {
+    for member in object.members {
+      guard known.contains(member.key) else {
+        // What was typed as a key may be a number in the wrong place: only near misses are shown.
+        let nearest = Suggestion.nearest(to: member.key, among: known)
+        throw .badInstrument(
+          "has an unknown key" + (place.isEmpty ? "" : " in \(place)")
+            + (nearest.map { "; did you mean \($0)?" } ?? "")
+        )
+      }
+      if member.key != "address", member.value.text == nil {
+        throw .badField(place + member.key, "must be text in quotes")
+      }
+    }
+  }
+
+  private func instrument(_ type: String, _ object: JSONObject) throws(Fault) -> Instrument {
+    for name in ["number", "account_number"] {
+      guard let text = object.text(name) else { continue }
+      redactor.learn(text)
+      if let digits = Digits.only(in: text) {
+        redactor.learn(digits.map { String($0) }.joined())
+      }
+    }
+    if let code = object.text("security_code") { redactor.learnShort(code) }
+    switch type {
+    case "card":
+      for name in ["number", "security_code", "expiration"] where object.text(name) == nil {
+        throw .badField(name, "is missing")
+      }
+      return .card(
+        try Card(
+          number: object.text("number") ?? "",
+          securityCode: object.text("security_code") ?? "",
+          expiration: Expiration(object.text("expiration") ?? ""),
+          name: object.text("name").flatMap { $0.isBlank ? nil : $0 },
+          address: try address(object["address"]),
+          today: today
+        )
+      )
+    case "ach":
+      for name in ["account_number", "account_type", "routing_number"]
+      where object.text(name) == nil {
+        throw .badField(name, "is missing")
+      }
+      return .bankAccount(
+        try BankAccount(
+          name: object.text("name") ?? "",
+          number: object.text("account_number") ?? "",
+          kind: object.text("account_type") ?? "",
+          routing: object.text("routing_number") ?? ""
+        )
+      )
+    default:
+      return .cash(
+        try CashPayer(name: object.text("name") ?? "", contact: object.text("contact") ?? "")
+      )
+    }
+  }
+
+  private func address(_ value: JSON?) throws(Fault) -> Address {
+    guard let value, value != .null else { return Address() }
+    guard let object = value.object else { throw .badField("address", "must be an object") }
+    try Self.check(object, Self.addressKeys, place: "address.")
+    return try Address(
+      line1: object.text("line1"),
+      line2: object.text("line2"),
+      city: object.text("city"),
+      region: object.text("region"),
+      postalCode: object.text("postal_code"),
+      country: object.text("country")
+    ).checked()
+  }
+
+  private func learned(_ instrument: Instrument) -> Instrument {
+    switch instrument {
+    case .card(let card):
+      redactor.learn(card.number.text)
+      redactor.learnShort(card.securityCode.text)
+    case .bankAccount(let account): redactor.learn(account.number.text)
+    case .cash: break
+    }
+    return instrument
+  }
+
+  private func ask(_ method: String) throws(Fault) -> Instrument {
+    guard !asksNobody, let terminal = Terminal() else {
+      throw Fault(
+        .refused,
+        code: "no_instrument",
+        "there is no instrument, and nobody to ask for one",
+        hint: "pass --instrument-stdin, or --test-card visa off live; see: tender help instruments"
+      )
+    }
+    func question(_ text: String, hidden: Bool = false) throws(Fault) -> String {
+      try terminal.ask(text, hidden: hidden, interruption: interruption)
+    }
+    var object: JSONObject = [:]
+    switch method {
+    case "ach":
+      object["name"] = .string(try question("Account holder: "))
+      object["routing_number"] = .string(try question("Routing number: "))
+      object["account_number"] = .string(try question("Account number (hidden): ", hidden: true))
+      object["account_type"] = .string(try question("CHECKING or SAVINGS: "))
+    case "cash":
+      object["name"] = .string(try question("Payer's name: "))
+      object["contact"] = .string(try question("E-mail or phone: "))
+    default:
+      object["number"] = .string(try question("Card number (hidden): ", hidden: true))
+      object["expiration"] = .string(try question("Expiration MM/YY: "))
+      object["security_code"] = .string(try question("Security code (hidden): ", hidden: true))
+    }
+    return try instrument(method, object)
+  }
+}
+
+extension Secret {
+  /// The text, for the redactor alone.
+  fileprivate var text: String {
+    var bytes: [UInt8] = []
+    append(to: &bytes)
+    defer { bytes.wipe() }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension Fault {
+  fileprivate static func badInstrument(_ problem: String) -> Fault {
+    Fault(
+      .usage,
+      code: "no_fields",
+      "the instrument \(problem)",
+      hint: "see: tender help instruments"
+    )
+  }
+
+  fileprivate static func methodMismatch(_ method: String, _ other: String) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_options",
+      "--method \(method) does not go with \(other)",
+      hint: "leave --method out"
+    )
+  }
+}

@@ -1,0 +1,215 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderModel
+internal import TenderWire
+
+/// Typed words as orders: amounts, payer, metadata, each checked and named in its fault.
+struct OrderBuilder {
+  let invocation: Invocation
+  /// The currency where none is given.
+  let currency: String
+
+  func currencyValue() throws(Fault) -> Currency {
+    let code = invocation["currency"] ?? currency
+    guard let currency = Currency(code: code) else {
+      let nearest = Suggestion.nearest(to: code.uppercased(), among: Currency.codes)
+      throw Fault(
+        .usage,
+        code: "bad_currency",
+        "--currency \(code.quotedForMessage) is no ISO 4217 code",
+        hint: nearest.map { "did you mean \($0)?" } ?? "such as USD"
+      )
+    }
+    return currency
+  }
+
+  /// The amount under `--NAME` or `--NAME-minor`; nil where neither is given.
+  func money(_ name: String) throws(Fault) -> Money? {
+    let currency = try currencyValue()
+    switch (invocation[name], invocation[name + "-minor"]) {
+    case (let decimal?, nil):
+      return try Money(decimal: decimal, currency: currency, named: "--" + name)
+    case (nil, let minor?):
+      return try Money(minorUnits: minor, currency: currency, named: "--\(name)-minor")
+    case (nil, nil): return nil
+    default:
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--\(name) and --\(name)-minor exclude each other",
+        hint: "give one of them"
+      )
+    }
+  }
+
+  func amount() throws(Fault) -> Money {
+    guard let amount = try money("amount") else {
+      throw Fault(
+        .usage,
+        code: "missing_option",
+        "\(invocation.command.name) needs --amount",
+        hint: "such as --amount 10.50"
+      )
+    }
+    return amount
+  }
+
+  func payment(
+    _ reference: Reference,
+    instrument: Instrument?,
+    defaultCountry: String? = nil
+  ) throws(Fault) -> PaymentOrder {
+    var options: JSONObject = [:]
+    for name in [
+      "account-code", "payment-parameters", "invoice-id", "recurring-id", "receipt-description",
+    ] {
+      options[name.replacing("-", with: "_")] = invocation[name].map(JSON.string)
+    }
+    if invocation.has("send-receipt") { options["send_receipt"] = true }
+    return PaymentOrder(
+      reference: reference,
+      amount: try amount(),
+      fee: try money("fee"),
+      feeMode: invocation["fee-mode"] ?? "merchant_fee",
+      instrument: instrument,
+      storedMethod: invocation["token"],
+      stopsAtConfirmation: invocation.has("confirmation"),
+      payor: try payor(),
+      payorID: invocation["payor-id"],
+      metadata: try metadata(),
+      options: options
+    )
+  }
+
+  func token(_ reference: Reference, instrument: Instrument) throws(Fault) -> TokenOrder {
+    let payor = try payor()
+    if !payor.members.isEmpty, invocation.has("payor-id") {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--payor and --payor-id exclude each other",
+        hint: "give one of them"
+      )
+    }
+    return TokenOrder(
+      reference: reference,
+      instrument: instrument,
+      payor: payor,
+      payorID: invocation["payor-id"],
+      metadata: try metadata()
+    )
+  }
+
+  private static let payorFields = [
+    "first_name", "last_name", "email", "phone", "line1", "line2", "city", "region",
+    "postal_code", "country",
+  ]
+
+  private func payor() throws(Fault) -> JSONObject {
+    var payor: JSONObject = [:]
+    for pair in invocation.all("payor") {
+      let (name, value) = try Self.split(pair, option: "--payor")
+      guard Self.payorFields.contains(name) else {
+        let nearest = Suggestion.nearest(to: name, among: Self.payorFields)
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "--payor has no field \(name.quotedForMessage)",
+          hint: nearest.map { "did you mean \($0)?" }
+            ?? "fields: \(Self.payorFields.joined(separator: ", "))"
+        )
+      }
+      guard payor[name] == nil else {
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "--payor \(name) was given twice",
+          hint: "give it once"
+        )
+      }
+      try Self.check(name, value)
+      payor[name] = .string(value)
+    }
+    _ = try Address(
+      postalCode: payor.text("postal_code"),
+      country: payor.text("country")
+    ).checked()
+    return payor
+  }
+
+  private static func check(_ name: String, _ value: String) throws(Fault) {
+    let fits =
+      switch name {
+      case "email": Contact.isEmail(value)
+      case "phone": Contact.isPhone(value)
+      default: !value.isBlank
+      }
+    guard !fits else { return }
+    throw Fault(
+      .usage,
+      code: "bad_value",
+      "--payor \(name)=\(value.quotedForMessage) has the wrong shape",
+      hint: name == "email" ? "such as email=ada@example.com" : "such as phone=+15135550100"
+    )
+  }
+
+  private func metadata() throws(Fault) -> JSONObject {
+    var metadata: JSONObject = [:]
+    if let path = invocation["metadata-file"] {
+      let bytes = try Environment.read(path, named: "--metadata-file", limit: 262_144)
+      guard let object = JSONReader.read(bytes)?.object else {
+        throw Fault(
+          .usage,
+          code: "bad_file",
+          "--metadata-file \(path.quotedForMessage) is not a JSON object",
+          hint: "such as {\"order\":\"1042\"}"
+        )
+      }
+      try Self.refuseCards(.object(object))
+      metadata = object
+    }
+    for pair in invocation.all("metadata") {
+      let (name, value) = try Self.split(pair, option: "--metadata")
+      metadata[name] = .string(value)
+    }
+    return metadata
+  }
+
+  /// Metadata is kept and shown: a card number has no business in it.
+  private static func refuseCards(_ value: JSON) throws(Fault) {
+    switch value {
+    case .object(let object):
+      for member in object.members {
+        try refuseCards(.string(member.key))
+        try refuseCards(member.value)
+      }
+    case .array(let elements): for element in elements { try refuseCards(element) }
+    case .string(let text): try refuseCard(text)
+    case .integer(let number): try refuseCard(String(number))
+    case .number(let text): try refuseCard(text)
+    case .bool, .null: break
+    }
+  }
+
+  private static func refuseCard(_ text: String) throws(Fault) {
+    guard let digits = Digits.only(in: text), Digits.looksLikeCard(digits) else { return }
+    throw Fault(
+      .usage,
+      code: "card_number_in_metadata",
+      "the metadata holds something that looks like a card number",
+      hint: "leave it out: metadata is stored and shown"
+    )
+  }
+
+  private static func split(_ pair: String, option: String) throws(Fault) -> (String, String) {
+    guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
+      throw Fault(
+        .usage,
+        code: "bad_value",
+        "\(option) \(pair.quotedForMessage) is not NAME=VALUE",
+        hint: "such as \(option) first_name=Ada"
+      )
+    }
+    return (String(pair[..<equals]), String(pair[pair.index(after: equals)...]))
+  }
+}

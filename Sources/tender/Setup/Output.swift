@@ -1,0 +1,137 @@
+internal import TenderCommandLine
+internal import TenderModel
+internal import TenderOutput
+internal import TenderWire
+
+/// Prints records and faults in the chosen form, everything redacted.
+final class Output {
+  let isTable: Bool
+  private let style: TableStyle
+  private let fields: [String]
+  private let isQuiet: Bool
+  let isVerbose: Bool
+  let redactor: Redactor
+  /// Whether the reader of standard output has gone.
+  private(set) var isBroken = false
+
+  init(
+    _ invocation: Invocation,
+    _ settings: Settings?,
+    _ environment: Environment,
+    _ redactor: Redactor
+  ) throws(Fault) {
+    isTable = Self.isTable(
+      option: invocation.has("json") ? "jsonl" : invocation["output"],
+      environment,
+      profile: settings?.profile.text("output")
+    )
+    if invocation.has("json"), let output = invocation["output"], output != "jsonl" {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--json and --output \(output) exclude each other",
+        hint: "give one of them"
+      )
+    }
+    let fields = (invocation["fields"] ?? "").split(separator: ",").map(String.init)
+    try FieldChoice.check(fields)
+    self.fields = fields
+    isQuiet = invocation.has("quiet")
+    isVerbose = invocation.has("verbose")
+    self.redactor = redactor
+    style = TableStyle(
+      width: environment["COLUMNS"].flatMap { Int($0) } ?? Console.terminalWidth ?? 80,
+      isColoured: Self.isColoured(invocation["color"], environment, descriptor: 1),
+      localTime: { Timestamp.read($0).flatMap(Environment.localText) }
+    )
+  }
+
+  /// Whether output is a table: as asked, else on terminals.
+  static func isTable(option: String?, _ environment: Environment, profile: String? = nil) -> Bool {
+    switch option ?? environment["TENDER_OUTPUT"] ?? profile {
+    case "table": true
+    case "jsonl": false
+    default: Console.isTerminal(1)
+    }
+  }
+
+  static func isColoured(_ option: String?, _ environment: Environment, descriptor: Int32) -> Bool {
+    switch option {
+    case "always": return true
+    case "never": return false
+    default: break
+    }
+    if environment["NO_COLOR"] != nil { return false }
+    if let force = environment["CLICOLOR_FORCE"], force != "0" { return true }
+    return environment["TERM"] != "dumb" && Console.isTerminal(descriptor)
+  }
+
+  /// Prints one record on standard output.
+  func show(_ record: Record) {
+    let shown = redacted(record)
+    let text =
+      isTable
+      ? Table.text(shown, style: style, fields: fields)
+      : RecordLine.text(shown, fields: fields) + "\n"
+    put(text)
+  }
+
+  /// Prints many records: rows under a head, or a line each.
+  func show(_ records: [Record], columns: [String]) {
+    guard isTable else { return records.forEach(show) }
+    put(
+      Table.rows(
+        records.map(redacted),
+        columns: fields.isEmpty ? columns : fields,
+        style: style
+      )
+    )
+  }
+
+  /// Prints text as it is on standard output.
+  func put(_ text: String) { if !Console.write(text, to: 1) { isBroken = true } }
+
+  /// Says something on standard error, unless nothing is wanted there.
+  func note(_ text: String) {
+    if !isQuiet { Console.write("tender: \(redactor.redact(text))\n", to: 2) }
+  }
+
+  /// Prints text on standard error as it is.
+  func say(_ text: String) { Console.write(text, to: 2) }
+
+  /// A record as a JSON line, for what has no settings.
+  static func line(_ record: Record) -> String { RecordLine.text(record) }
+
+  /// Says something that must not be missed on standard error.
+  func warn(_ text: String) { Console.write("tender: \(redactor.redact(text))\n", to: 2) }
+
+  private func redacted(_ record: Record) -> Record {
+    var shown = record
+    for member in record.fields.members {
+      let isForeign = member.key == "result" || member.key == "error" || member.key == "reversal"
+      shown.fields[member.key] = redactor.redact(member.value, foreign: isForeign)
+    }
+    return shown
+  }
+
+  /// Prints a fault on standard error: one JSON line, or at most three plain lines.
+  static func fail(
+    _ fault: Fault,
+    record: Record,
+    isTable: Bool,
+    redactor: Redactor,
+    environment: Environment
+  ) {
+    var shown = redactor.redact(fault)
+    shown.message = redactor.redact(shown.message, foreign: true)
+    if isTable {
+      let isColoured = isColoured(nil, environment, descriptor: 2)
+      Console.write(FaultText.text(shown, isColoured: isColoured), to: 2)
+    } else {
+      var line = record
+      line.fields["error"] = .object(shown.record)
+      if let result = shown.result { line.fields["result"] = .object(result) }
+      Console.write(RecordLine.text(line) + "\n", to: 2)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderWire
+
+/// Writes down what is exchanged: addresses without queries, sizes, and of bodies only the two
+/// members that name a message. Nothing else is on the list, so no secret can be.
+final class Trace: Sendable {
+  private let descriptor: Int32
+  private let clock: any Clock
+
+  init(path: String, clock: any Clock) throws(Fault) {
+    descriptor = try Environment.openForAppending(path, named: "--trace")
+    self.clock = clock
+    write(["note": "redacted: no header values, no bodies but their action and type"])
+  }
+
+  func write(_ members: JSONObject) {
+    var line: JSONObject = ["at": .string(Timestamp.preciseText(clock.now))]
+    for member in members.members { line[member.key] = member.value }
+    Console.write(JSONWriter.text(.object(line)) + "\n", to: descriptor)
+  }
+
+  static func withoutQuery(_ url: String) -> String {
+    String(url.prefix { $0 != "?" })
+  }
+
+  static func fault(_ fault: Fault) -> JSONObject {
+    ["failed": .string(fault.code), "effect": .string(fault.effect.rawValue)]
+  }
+}
+
+/// An HTTP exchange that is traced.
+struct TracedHTTP: HTTPExchange {
+  let inner: any HTTPExchange
+  let trace: Trace
+
+  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    trace.write([
+      "http": .string(request.method), "url": .string(Trace.withoutQuery(request.url)),
+      "headers": .array(request.fields.map { .string($0.name) }),
+      "bytes": .integer(request.body.count), "effecting": .bool(request.isEffecting),
+    ])
+    do throws(Fault) {
+      let answer = try inner.send(request, by: deadline)
+      trace.write(["status": .integer(answer.status), "bytes": .integer(answer.body.count)])
+      return answer
+    } catch {
+      trace.write(Trace.fault(error))
+      throw error
+    }
+  }
+}
+
+/// A socket exchange that is traced.
+struct TracedSockets: SocketExchange {
+  let inner: any SocketExchange
+  let trace: Trace
+
+  func open(
+    url: String,
+    fields: [HTTPRequest.Field],
+    by deadline: Deadline
+  ) throws(Fault) -> any MessageSocket {
+    trace.write(["socket": "open", "url": .string(Trace.withoutQuery(url))])
+    do throws(Fault) {
+      return TracedSocket(try inner.open(url: url, fields: fields, by: deadline), trace)
+    } catch {
+      trace.write(Trace.fault(error))
+      throw error
+    }
+  }
+}
+
+private final class TracedSocket: MessageSocket {
+  private let inner: any MessageSocket
+  private let trace: Trace
+
+  init(_ inner: any MessageSocket, _ trace: Trace) {
+    self.inner = inner
+    self.trace = trace
+  }
+
+  private func name(_ text: String) -> JSON {
+    let message = JSONReader.read(text)
+    return message?["action"] ?? message?["type"] ?? "?"
+  }
+
+  func send(_ text: String, by deadline: Deadline) throws(Fault) {
+    trace.write(["socket": "send", "action": name(text), "bytes": .integer(text.utf8.count)])
+    do throws(Fault) {
+      try inner.send(text, by: deadline)
+    } catch {
+      trace.write(Trace.fault(error))
+      throw error
+    }
+  }
+
+  func receive(by deadline: Deadline) throws(Fault) -> SocketMessage {
+    do throws(Fault) {
+      let message = try inner.receive(by: deadline)
+      switch message {
+      case .text(let text):
+        trace.write(["socket": "receive", "type": name(text), "bytes": .integer(text.utf8.count)])
+      case .binary(let bytes):
+        trace.write(["socket": "receive", "type": "binary", "bytes": .integer(bytes.count)])
+      case .closed(let code, _):
+        trace.write(["socket": "closed", "code": .integer(code ?? 1005)])
+      }
+      return message
+    } catch {
+      trace.write(Trace.fault(error))
+      throw error
+    }
+  }
+
+  func close() { inner.close() }
+}

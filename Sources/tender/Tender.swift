@@ -1,0 +1,112 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderModel
+internal import TenderWire
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// The program: one run from arguments to exit status.
+@main
+struct Tender {
+  static func main() {
+    ProcessGuard.begin()
+    exit(run(Array(CommandLine.arguments.dropFirst())))
+  }
+
+  private static func run(_ arguments: [String]) -> Int32 {
+    let environment = Environment()
+    let redactor = Redactor()
+    let machineReadable = !wantsTable(arguments, environment)
+    var place = WriteCommands.Place()
+    var command = "tender"
+    var now = 0
+    do throws(Fault) {
+      switch try Parser.parse(arguments) {
+      case .help(let words): return put(try HelpText.text(for: words))
+      case .version(let invocation): return version(invocation, environment)
+      case .run(let invocation):
+        command = invocation.command.name
+        guard SystemRandomness.prepare() else {
+          throw Fault(.internal, code: "library_missing", "libsodium finds no randomness")
+        }
+        let composition = try Composition(invocation, environment, redactor)
+        defer { now = composition.clock.now }
+        return try dispatch(composition, &place)
+      }
+    } catch {
+      if now == 0 { now = SystemClock(interruption: NoInterruption()).now }
+      let record = Records(command: command, now: now).record(
+        error,
+        provider: place.provider,
+        env: place.env,
+        reference: place.reference
+      )
+      Output.fail(
+        error,
+        record: record,
+        isTable: !machineReadable,
+        redactor: redactor,
+        environment: environment
+      )
+      return error.exitStatus
+    }
+  }
+
+  private static func dispatch(
+    _ composition: Composition,
+    _ place: inout WriteCommands.Place
+  ) throws(Fault) -> Int32 {
+    switch composition.invocation.command.words[0] {
+    case "transact", "confirm", "cancel", "tokenize":
+      try WriteCommands(composition: composition).run(&place)
+    case "payment-status", "mandate-status":
+      try LookUpCommands(composition: composition).run(&place)
+    case "journal": try JournalCommands(composition: composition).run(&place)
+    default: try SupportCommands(composition: composition).run()
+    }
+  }
+
+  private static func put(_ text: String) -> Int32 { Console.write(text, to: 1) ? 0 : 141 }
+
+  private static func version(_ invocation: Invocation?, _ environment: Environment) -> Int32 {
+    guard let invocation, invocation.command.name == "version",
+      !Output.isTable(
+        option: invocation.has("json") ? "jsonl" : invocation["output"],
+        environment
+      )
+    else { return put("tender \(Catalogue.version)\n") }
+    let now = SystemClock(interruption: NoInterruption()).now
+    let record = Records(command: "version", now: now).record(
+      .version,
+      ["version": .string(Catalogue.version)]
+    )
+    return put(Output.line(record) + "\n")
+  }
+
+  /// How to print before anything is parsed: even a usage error is a JSON line where it is wanted.
+  private static func wantsTable(_ arguments: [String], _ environment: Environment) -> Bool {
+    var option: String?
+    for (index, argument) in arguments.enumerated() {
+      if argument == "--" { break }
+      if argument == "--json" { return false }
+      for name in ["--output=", "-o="] where argument.hasPrefix(name) {
+        option = String(argument.dropFirst(name.count))
+      }
+      if argument == "--output" || argument == "-o", index + 1 < arguments.count {
+        option = arguments[index + 1]
+      }
+    }
+    return Output.isTable(option: option, environment)
+  }
+}
+
+/// Nothing stops what asks nobody.
+struct NoInterruption: Interruption {
+  var kind: Fault.Kind? { nil }
+
+  var descriptor: Int32? { nil }
+}
