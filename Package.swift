@@ -93,8 +93,10 @@ let package = Package(
       name: "websocket-echo",
       dependencies: ["TenderEngine", "TenderModel", "TenderTransport", "TenderWire"],
       path: "Tests/WebSocketEcho",
+      exclude: ["conformance.sh"],
       swiftSettings: rules
     ),
+    .executableTarget(name: "tender-bench", path: "Tests/Bench", swiftSettings: rules),
     tests(of: "TenderModel"),
     tests(of: "TenderWire"),
     tests(of: "TenderEngine", needs: "TenderModel"),

@@ -15,7 +15,9 @@ package struct APIKey: Sendable, Hashable {
   package let partner: String
   package let stage: Stage
 
-  /// Checks the shape. Throws a `usage` fault that names what is wrong.
+  /// Checks the shape.
+  ///
+  /// Throws a `usage` fault that names what is wrong.
   package init(_ text: String) throws(Fault) {
     var parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
     if parts.count == 4, parts[1] == "new" || parts[1] == "old" { parts.remove(at: 1) }
@@ -44,7 +46,9 @@ package struct APIKey: Sendable, Hashable {
     partner = parts[0]
   }
 
-  /// Checks that the stage fits the env. Throws a `usage` fault.
+  /// Checks that the stage fits the env.
+  ///
+  /// Throws a `usage` fault.
   package func check(fits env: Env) throws(Fault) {
     let fits =
       switch env {

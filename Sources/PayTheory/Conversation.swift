@@ -83,8 +83,10 @@ final class Conversation {
 
   deinit { socket.close() }
 
-  /// Connects: token, socket, host token. `session` is the caller's own session id, kept over
-  /// reconnections (protocol note, section 2.3). Nothing in here can move money.
+  /// Connects: token, socket, host token.
+  ///
+  /// `session` is the caller's own session id, kept over reconnections (protocol note, section
+  /// 2.3). Nothing in here can move money.
   static func open(session: String, _ context: PayTheoryContext) throws(Fault) -> Conversation {
     let token = try fetchToken(session: session, context)
     context.redactor.learn(token)

@@ -2,9 +2,11 @@ import TenderEngine
 import TenderModel
 import TenderWire
 
-/// Pay Theory's GraphQL interface, as far as look-ups and reversals need it (protocol note,
-/// section 8). Arguments stand in the query text, as the documentation writes them: the names of
-/// the argument types, which variables would need, are not public.
+/// Pay Theory's GraphQL interface, as far as look-ups and reversals need it (protocol note, section
+/// 8).
+///
+/// Arguments stand in the query text, as the documentation writes them: the names of the argument
+/// types, which variables would need, are not public.
 struct GraphQL {
   private let context: PayTheoryContext
   private let merchantUID: String

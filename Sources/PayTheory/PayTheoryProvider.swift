@@ -64,7 +64,11 @@ package struct PayTheoryProvider: Provider {
       try? conversation.tell("host:cancel_transfer") { requests.cancel(prepared, &$0) }
       throw error
     }
-    try progress.keep(prepared.kept, id: prepared.receipt)
+    try progress.keep(
+      prepared.kept,
+      id: prepared.receipt,
+      sendingNext: !order.stopsAtConfirmation
+    )
     if order.stopsAtConfirmation { return prepared.held(order) }
     let fresh = self.requests(conversation)
     let complete = try conversation.ask(

@@ -2,7 +2,9 @@ package import TenderModel
 
 /// Words on a command line become an invocation, or a `usage` fault that names the word.
 package enum Parser {
-  /// Parses the arguments behind the program's name. Options may stand anywhere; `--` ends them.
+  /// Parses the arguments behind the program's name.
+  ///
+  /// Options may stand anywhere; `--` ends them.
   ///
   /// The card-number guard looks at every argument before anything else.
   package static func parse(_ arguments: [String]) throws(Fault) -> ParsedLine {

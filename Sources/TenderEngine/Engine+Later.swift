@@ -81,7 +81,9 @@ extension Engine {
   }
 
   /// Looks a payment up at the provider; what only the journal knows (held, awaiting cash,
-  /// declined) is answered from there. Throws `not_found` where neither knows it.
+  /// declined) is answered from there.
+  ///
+  /// Throws `not_found` where neither knows it.
   package func lookUp(_ handle: String, known: Attempt?) throws(Fault) -> Report {
     try provider.checkReady(for: .lookUp)
     var query = LookUp()
@@ -102,8 +104,10 @@ extension Engine {
     return .fromJournal(known)
   }
 
-  /// Polls until a payment is final. Ends with the fault `pending` (8) in the report where the
-  /// time is over first. Times in milliseconds.
+  /// Polls until a payment is final.
+  ///
+  /// Ends with the fault `pending` (8) in the report where the time is over first. Times in
+  /// milliseconds.
   package func wait(
     for report: Report,
     upTo limit: Int,

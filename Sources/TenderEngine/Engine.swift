@@ -54,8 +54,9 @@ package struct Engine {
         attempt.currency = order.amount.currency.code
         attempt.lastFour = order.instrument?.lastFour
       },
-      need: .payment(byStoredMethod: order.storedMethod != nil)
-    ) { progress throws(Fault) in try provider.transact(order, progress) }
+      need: .payment(byStoredMethod: order.storedMethod != nil),
+      perform: { progress throws(Fault) in try provider.transact(order, progress) }
+    )
   }
 
   /// Stores a payment method, or answers with what the same order came to before.
@@ -74,8 +75,9 @@ package struct Engine {
         attempt.isToken = true
         attempt.lastFour = order.instrument.lastFour
       },
-      need: .payment(byStoredMethod: false)
-    ) { progress throws(Fault) in try provider.tokenize(order, progress) }
+      need: .payment(byStoredMethod: false),
+      perform: { progress throws(Fault) in try provider.tokenize(order, progress) }
+    )
   }
 
   /// Opens an attempt or answers from the journal, by `Decision`.
@@ -192,8 +194,9 @@ package struct Engine {
     return report
   }
 
-  /// Finds out what an attempt in `sent` did, and writes that down. Throws with effect unknown
-  /// where it cannot.
+  /// Finds out what an attempt in `sent` did, and writes that down.
+  ///
+  /// Throws with effect unknown where it cannot.
   func findOut(_ attempt: Attempt) throws(Fault) -> (attempt: Attempt, doneNow: Bool) {
     let progress = Progress(
       attempt: attempt,

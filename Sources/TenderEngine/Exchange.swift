@@ -19,8 +19,10 @@ package struct HTTPRequest: Sendable {
   package var url: String
   package var fields: [Field]
   package var body: [UInt8]
-  /// Whether it can move money. It then goes over a fresh connection: on a kept one that the
-  /// server closes after a POST, libcurl would send it a second time by itself.
+  /// Whether it can move money.
+  ///
+  /// It then goes over a fresh connection: on a kept one that the server closes after a POST,
+  /// libcurl would send it a second time by itself.
   package var isEffecting: Bool
 
   package init(

@@ -1,6 +1,8 @@
 package import TenderModel
 
-/// Where every attempt is written before it is sent. Every function throws a `state` fault.
+/// Where every attempt is written before it is sent.
+///
+/// Every function throws a `state` fault.
 package protocol Journal: Sendable {
   /// Takes the lock on a reference, waiting until `deadline`; nil where another process holds it.
   /// The lock ends when the returned value is let go, or with the process.

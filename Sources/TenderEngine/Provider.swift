@@ -102,15 +102,23 @@ package final class Progress {
   /// Shows a state to whoever watches; nothing is written.
   package func enter(_ state: String) { announce(state) }
 
-  /// Writes down the provider's id and what a later process needs to go on. Durable.
+  /// Writes down the provider's id and what a later process needs to go on.
+  ///
+  /// Durable.
   ///
   /// Throws a `state` fault; nothing effecting was sent then.
-  package func keep(_ preparation: String, id: String?) throws(Fault) {
+  ///
+  /// With `sendingNext` it is written together with `willSend`, which must come next.
+  package func keep(
+    _ preparation: String,
+    id: String?,
+    sendingNext: Bool = false
+  ) throws(Fault) {
     var next = attempt
     next.preparation = preparation
     next.id = id ?? next.id
     next.updatedAt = clock.now
-    try journal.update(next, note: "preparation kept")
+    if !sendingNext { try journal.update(next, note: "preparation kept") }
     attempt = next
   }
 

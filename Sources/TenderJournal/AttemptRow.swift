@@ -19,8 +19,15 @@ enum AttemptRow {
     "INSERT INTO attempt (" + columns.joined(separator: ", ") + ") VALUES ("
     + columns.map { _ in "?" }.joined(separator: ", ") + ")"
 
-  static let update =
-    "UPDATE attempt SET " + columns.map { "\($0) = ?" }.joined(separator: ", ") + " WHERE row = ?"
+  /// The columns whose values differ from a row that was read.
+  static func changes(
+    from row: [Database.Value],
+    to attempt: Attempt
+  ) -> [(column: String, value: Database.Value)] {
+    zip(columns, values(attempt)).enumerated().compactMap { index, pair in
+      row[index + 1] == pair.1 ? nil : (pair.0, pair.1)
+    }
+  }
 
   /// The values of the columns, in their order.
   static func values(_ attempt: Attempt) -> [Database.Value] {
@@ -39,7 +46,9 @@ enum AttemptRow {
     ]
   }
 
-  /// The attempt of a row. Throws `state` where the row is not one of ours.
+  /// The attempt of a row.
+  ///
+  /// Throws `state` where the row is not one of ours.
   static func attempt(_ row: [Database.Value]) throws(Fault) -> Attempt {
     guard row.count == columns.count + 2, let env = row[1].text.flatMap(Env.init(rawValue:)),
       let operation = row[5].text.flatMap(Attempt.Operation.init(rawValue:)),

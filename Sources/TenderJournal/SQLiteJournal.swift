@@ -47,7 +47,7 @@ package final class SQLiteJournal: Journal {
       currency TEXT, last_four TEXT, brand TEXT, merchant TEXT NOT NULL, content TEXT NOT NULL,
       key TEXT NOT NULL, result TEXT NOT NULL, reversal TEXT, next_action TEXT, fault TEXT,
       created INTEGER NOT NULL, updated INTEGER NOT NULL, sent INTEGER,
-      UNIQUE (env, provider, reference, number)
+      UNIQUE (reference, provider, env, number)
     );
     CREATE TABLE preparation (row INTEGER PRIMARY KEY, text TEXT NOT NULL);
     CREATE TABLE history (
@@ -55,11 +55,11 @@ package final class SQLiteJournal: Journal {
       note TEXT NOT NULL
     );
     CREATE INDEX history_by_attempt ON history (attempt);
-    CREATE INDEX attempt_by_reference ON attempt (reference);
-    CREATE INDEX attempt_by_id ON attempt (id);
+    CREATE INDEX attempt_by_id ON attempt (id) WHERE id IS NOT NULL;
     CREATE INDEX attempt_by_time ON attempt (created);
     CREATE INDEX attempt_by_status ON attempt (status, created);
-    CREATE INDEX attempt_by_last_four ON attempt (last_four, created);
+    CREATE INDEX attempt_by_last_four ON attempt (last_four, created)
+      WHERE last_four IS NOT NULL;
     CREATE INDEX attempt_by_amount ON attempt (amount, created)
     """
 
@@ -143,7 +143,7 @@ package final class SQLiteJournal: Journal {
   package func update(_ attempt: Attempt, note text: String) throws(Fault) {
     let mustErase = try database.transaction { () throws(Fault) in
       let row = Database.Value.integer(attempt.row)
-      try database.query(AttemptRow.update, AttemptRow.values(attempt) + [row])
+      try writeChanges(attempt)
       try note(attempt.row, attempt, text)
       if let preparation = attempt.preparation {
         try database.query(
@@ -160,6 +160,25 @@ package final class SQLiteJournal: Journal {
       return true
     }
     if mustErase { try erase() }
+  }
+
+  /// Writes the columns that changed: an index costs pages for every column of its that is set.
+  private func writeChanges(_ attempt: Attempt) throws(Fault) {
+    let row = Database.Value.integer(attempt.row)
+    guard let before = try database.first(AttemptRow.select + " WHERE a.row = ?", [row]) else {
+      throw Fault(
+        .state,
+        code: "state_unusable",
+        "the journal has lost the attempt at \(attempt.reference.quotedForMessage)"
+      )
+    }
+    let changes = AttemptRow.changes(from: before, to: attempt)
+    guard !changes.isEmpty else { return }
+    let columns = changes.map { "\($0.column) = ?" }.joined(separator: ", ")
+    try database.query(
+      "UPDATE attempt SET \(columns) WHERE row = ?",
+      changes.map(\.value) + [row]
+    )
   }
 
   /// Takes erased bytes out of the write-ahead log: everything goes to the database file, whose

@@ -2,7 +2,9 @@
 package struct Reference: Sendable, Hashable {
   package let text: String
 
-  /// Checks the shape: 1 to 100 visible ASCII characters. Throws a `usage` fault naming the text.
+  /// Checks the shape: 1 to 100 visible ASCII characters.
+  ///
+  /// Throws a `usage` fault naming the text.
   package init(_ text: String) throws(Fault) {
     let visible = text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     guard visible, (1...100).contains(text.utf8.count) else {

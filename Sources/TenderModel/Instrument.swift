@@ -1,4 +1,6 @@
-/// What a payer pays with. Its secret parts cannot be printed and are wiped with the value.
+/// What a payer pays with.
+///
+/// Its secret parts cannot be printed and are wiped with the value.
 package enum Instrument: Sendable {
   case card(Card)
   case bankAccount(BankAccount)
@@ -34,7 +36,9 @@ package final class Card: Sendable {
   package let lastFour: String
 
   /// Checks number (13 to 19 digits, Luhn), security code (3 digits, American Express 4) and
-  /// expiration (`MM/YY`, not before `today`). Throws a `usage` fault that names the field only.
+  /// expiration (`MM/YY`, not before `today`).
+  ///
+  /// Throws a `usage` fault that names the field only.
   package init(
     number: String,
     securityCode: String,
@@ -85,7 +89,9 @@ package struct YearMonth: Sendable, Hashable {
 package struct Expiration: Sendable, Hashable {
   package let month: YearMonth
 
-  /// Reads `MM/YY`, `MMYY` or `MM/YYYY`. Throws a `usage` fault that names the field only.
+  /// Reads `MM/YY`, `MMYY` or `MM/YYYY`.
+  ///
+  /// Throws a `usage` fault that names the field only.
   package init(_ text: String) throws(Fault) {
     let digits = text.utf8.filter { $0 != UInt8(ascii: "/") }
     guard text.utf8.count - digits.count <= 1, digits.count == 4 || digits.count == 6,
@@ -121,7 +127,9 @@ package final class BankAccount: Sendable {
   package let lastFour: String?
 
   /// Checks name, account number (4 to 17 digits), account type and routing number (ABA check
-  /// digit). Throws a `usage` fault that names the field only.
+  /// digit).
+  ///
+  /// Throws a `usage` fault that names the field only.
   package init(name: String, number: String, kind: String, routing: String) throws(Fault) {
     guard !name.isBlank else { throw .badField("name", "is missing") }
     guard Digits.plain(number, count: 4...17) else {
@@ -147,8 +155,9 @@ package struct CashPayer: Sendable, Hashable {
   package let name: String
   package let contact: String
 
-  /// Checks the name and that the contact is an e-mail address or a phone number. Throws a
-  /// `usage` fault that names the field only.
+  /// Checks the name and that the contact is an e-mail address or a phone number.
+  ///
+  /// Throws a `usage` fault that names the field only.
   package init(name: String, contact: String) throws(Fault) {
     guard !name.isBlank else { throw .badField("name", "is missing") }
     guard Contact.isEmail(contact) || Contact.isPhone(contact) else {

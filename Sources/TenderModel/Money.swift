@@ -28,7 +28,9 @@ package struct Money: Sendable, Hashable {
     try self.init(minorUnits: parts[0] + fraction + padding, currency: currency, named: option)
   }
 
-  /// Reads an amount in minor units such as `1050`. Throws a `usage` fault that names it.
+  /// Reads an amount in minor units such as `1050`.
+  ///
+  /// Throws a `usage` fault that names it.
   package init(
     minorUnits text: some StringProtocol,
     currency: Currency,

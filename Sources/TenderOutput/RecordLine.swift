@@ -36,8 +36,9 @@ package enum FieldChoice {
     return chosen
   }
 
-  /// Checks the first words of paths against what records have. Throws a `usage` fault with the
-  /// nearest name.
+  /// Checks the first words of paths against what records have.
+  ///
+  /// Throws a `usage` fault with the nearest name.
   package static func check(_ paths: [String]) throws(Fault) {
     for path in paths {
       let first = String(path.split(separator: ".").first ?? "")

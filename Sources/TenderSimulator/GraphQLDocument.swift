@@ -1,7 +1,9 @@
 import TenderModel
 
 /// As much of a GraphQL document as a provider's queries need: one operation, fields, arguments
-/// (GraphQL specification, section 2). Bounded in length and depth.
+/// (GraphQL specification, section 2).
+///
+/// Bounded in length and depth.
 struct GraphQLDocument {
   /// One field: its name, its arguments with variables put in, what is selected of it.
   struct Field {

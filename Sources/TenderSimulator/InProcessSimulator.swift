@@ -9,7 +9,9 @@ package final class InProcessSimulator: @unchecked Sendable {
   let ledger: Ledger
   let faults: FaultPlan
 
-  /// Opens the ledger. Throws `state` where it cannot be used.
+  /// Opens the ledger.
+  ///
+  /// Throws `state` where it cannot be used.
   package init(_ world: SimulatorWorld) throws(Fault) {
     let ledger = try Ledger(path: world.ledgerPath)
     var world = world

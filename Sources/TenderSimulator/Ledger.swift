@@ -6,11 +6,13 @@ import TenderWire
 package final class Ledger {
   private let database: Database
 
-  /// Opens the file, making it where there is none. Throws `state` where it cannot be used.
+  /// Opens the file, making it where there is none.
+  ///
+  /// Throws `state` where it cannot be used.
   package init(path: String) throws(Fault) {
     database = try Database(path: path)
     // Nothing real is in it: it must survive a killed process, not a power cut.
-    try database.execute("PRAGMA synchronous = OFF")
+    try database.execute("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 16")
     guard try database.first("PRAGMA user_version")?.first?.integer == 0 else { return }
     try database.execute("PRAGMA journal_mode = WAL")
     try database.transaction { () throws(Fault) in
@@ -20,8 +22,10 @@ package final class Ledger {
           kind TEXT NOT NULL, id TEXT NOT NULL, reference TEXT, parent TEXT, body TEXT NOT NULL,
           PRIMARY KEY (kind, id)
         );
-        CREATE INDEX IF NOT EXISTS thing_by_reference ON thing (kind, reference);
-        CREATE INDEX IF NOT EXISTS thing_by_parent ON thing (kind, parent);
+        CREATE INDEX IF NOT EXISTS thing_by_reference ON thing (kind, reference)
+          WHERE reference IS NOT NULL;
+        CREATE INDEX IF NOT EXISTS thing_by_parent ON thing (kind, parent)
+          WHERE parent IS NOT NULL;
         PRAGMA user_version = 1
         """
       )

@@ -18,7 +18,9 @@ package struct SimulatorOptions: Sendable, Hashable {
   /// Whether nothing is asked for.
   package var isEmpty: Bool { self == SimulatorOptions() }
 
-  /// Takes a scenario by name. Throws a `usage` fault that suggests the nearest one.
+  /// Takes a scenario by name.
+  ///
+  /// Throws a `usage` fault that suggests the nearest one.
   package mutating func set(scenario name: String) throws(Fault) {
     guard Scenario.all.contains(where: { $0.name == name }) else {
       throw .unknownName("--sim-scenario", name, among: Scenario.all.map(\.name))
@@ -26,7 +28,9 @@ package struct SimulatorOptions: Sendable, Hashable {
     scenario = name
   }
 
-  /// Takes a fault as `NAME` or `NAME*N`. Throws a `usage` fault that suggests the nearest one.
+  /// Takes a fault as `NAME` or `NAME*N`.
+  ///
+  /// Throws a `usage` fault that suggests the nearest one.
   package mutating func set(fault text: String) throws(Fault) {
     let parts = text.split(separator: "*", omittingEmptySubsequences: false)
     let name = String(parts[0])

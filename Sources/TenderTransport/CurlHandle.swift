@@ -9,7 +9,9 @@ final class CurlHandle {
   private let easy: UnsafeMutableRawPointer
   private let interruption: any Interruption
 
-  /// Opens libcurl on first use. Throws `internal` where it is not there.
+  /// Opens libcurl on first use.
+  ///
+  /// Throws `internal` where it is not there.
   init(_ settings: TransportSettings) throws(Fault) {
     if let problem = unsafe tender_curl_open() {
       throw .libraryMissing(unsafe String(cString: problem))

@@ -16,7 +16,9 @@ final class CurlStream {
   private let interruption: any Interruption
   private var buffer = [UInt8](repeating: 0, count: 65_536)
 
-  /// Connects. Throws `not_sent` where there is no connection.
+  /// Connects.
+  ///
+  /// Throws `not_sent` where there is no connection.
   init(
     _ address: WebAddress,
     _ settings: TransportSettings,
@@ -42,7 +44,9 @@ final class CurlStream {
     }
   }
 
-  /// Sends all bytes. Throws `not_sent` where none was taken, else effect unknown.
+  /// Sends all bytes.
+  ///
+  /// Throws `not_sent` where none was taken, else effect unknown.
   func send(_ bytes: [UInt8], by deadline: Deadline) throws(Fault) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -58,7 +62,9 @@ final class CurlStream {
     }
   }
 
-  /// Waits for bytes; empty at the end of the stream. Throws with effect unknown.
+  /// Waits for bytes; empty at the end of the stream.
+  ///
+  /// Throws with effect unknown.
   func receive(by deadline: Deadline) throws(Fault) -> [UInt8] {
     while true {
       if let bytes = try receiveNow() { return bytes }

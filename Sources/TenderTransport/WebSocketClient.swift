@@ -76,7 +76,9 @@ package final class WebSocket: MessageSocket {
     try send(WebSocketFrame(.text, Array(text.utf8)), by: deadline)
   }
 
-  /// Sends one frame. A close that has already arrived means that nothing left.
+  /// Sends one frame.
+  ///
+  /// A close that has already arrived means that nothing left.
   package func send(_ frame: WebSocketFrame, by deadline: Deadline) throws(Fault) {
     if !isBroken, !machine.hasEnded {
       do throws(Fault) {

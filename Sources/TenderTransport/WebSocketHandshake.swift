@@ -11,7 +11,9 @@ package struct WebSocketHandshake {
   let request: [UInt8]
   private let accept: String
 
-  /// `nonce` is 16 random bytes. Throws `internal` where libcrypto is not there.
+  /// `nonce` is 16 random bytes.
+  ///
+  /// Throws `internal` where libcrypto is not there.
   package init(
     _ address: WebAddress,
     nonce: [UInt8],

@@ -2,7 +2,9 @@ package import TenderModel
 
 /// Writes JSON text: one line, members in their order, nothing escaped that need not be.
 package struct JSONWriter {
-  /// The text so far, UTF-8. Whoever writes a secret into it wipes it.
+  /// The text so far, UTF-8.
+  ///
+  /// Whoever writes a secret into it wipes it.
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
 

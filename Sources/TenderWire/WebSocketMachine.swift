@@ -23,7 +23,8 @@ package struct WebSocketMachine {
     case failed(code: Int, reason: String)
   }
 
-  /// open → closing (our close is out) → ended (theirs came, or the protocol was broken)
+  /// How far the connection is: open → closing (our close is out) → ended (theirs came, or the
+  /// protocol was broken).
   private enum State { case open, closing, ended }
 
   /// A frame whose header was read: what is still missing of it.

@@ -3,7 +3,9 @@ import TenderWire
 
 /// What the simulated provider checks of a payment method, and what it keeps: never a whole number.
 enum PayTheoryChecks {
-  /// What is wrong with a method, or nil. Texts are the simulator's own.
+  /// What is wrong with a method, or nil.
+  ///
+  /// Texts are the simulator's own.
   static func method(_ method: JSONObject, now: Int) -> String? {
     switch method.text("type") {
     case "card":

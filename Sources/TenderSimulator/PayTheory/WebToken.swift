@@ -4,7 +4,9 @@ import TenderWire
 
 /// JSON Web Tokens under HS256 (RFC 7515, RFC 7518 section 3.2), as the provider issues them.
 enum WebToken {
-  /// Signs claims. The key guards nothing: it is in the binary.
+  /// Signs claims.
+  ///
+  /// The key guards nothing: it is in the binary.
   static func sign(_ claims: JSONObject) -> String {
     let header = Base64.encodeURL(JSONWriter.text(["alg": "HS256", "typ": "JWT"]).utf8)
     let signed = header + "." + Base64.encodeURL(JSONWriter.text(.object(claims)).utf8)

@@ -159,7 +159,9 @@ final class LineReader {
 
   init(descriptor: Int32) { self.descriptor = descriptor }
 
-  /// The next line without its end; nil at the end. Throws `usage` for one that is too long.
+  /// The next line without its end; nil at the end.
+  ///
+  /// Throws `usage` for one that is too long.
   func next() throws(Fault) -> String? {
     while true {
       if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {

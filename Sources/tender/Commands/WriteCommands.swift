@@ -274,7 +274,9 @@ struct WaitOptions {
   private let limit: Int
   private let interval: Int
 
-  /// Nil without `--wait`. Throws `usage` for a length of time that is none.
+  /// Nil without `--wait`.
+  ///
+  /// Throws `usage` for a length of time that is none.
   init?(_ invocation: Invocation) throws(Fault) {
     let interval = try invocation["interval"].map { text throws(Fault) in
       try TimeText.milliseconds(text, option: "--interval")

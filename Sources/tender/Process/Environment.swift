@@ -52,7 +52,9 @@ struct Environment {
     case ownerOnly
   }
 
-  /// A file's bytes. Throws `usage` with the option or variable that named it.
+  /// A file's bytes.
+  ///
+  /// Throws `usage` with the option or variable that named it.
   static func read(
     _ path: String,
     named option: String,

@@ -24,8 +24,9 @@ final class Terminal {
     close(descriptor)
   }
 
-  /// Asks and reads a line; `hidden` turns the echo off meanwhile. Throws `interrupted` where a
-  /// signal ends it, `refused` at the end of the input.
+  /// Asks and reads a line; `hidden` turns the echo off meanwhile.
+  ///
+  /// Throws `interrupted` where a signal ends it, `refused` at the end of the input.
   func ask(_ question: String, hidden: Bool, interruption: Signals) throws(Fault) -> String {
     var saved = termios()
     let canHide = unsafe hidden && tcgetattr(descriptor, &saved) == 0

@@ -19,7 +19,9 @@ struct ConfigFile {
     "secret_key", "client_secret", "private_key", "passphrase", "resource_token",
   ]
 
-  /// Reads the file; an absent one is empty unless it was named. Throws `usage` for what is wrong.
+  /// Reads the file; an absent one is empty unless it was named.
+  ///
+  /// Throws `usage` for what is wrong.
   init(path: String, isNamed: Bool) throws(Fault) {
     self.path = path
     guard isNamed || Environment.exists(path) else {

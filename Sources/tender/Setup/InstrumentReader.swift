@@ -21,8 +21,10 @@ struct InstrumentReader {
     "instrument-stdin", "instrument-file", "instrument-fd", "test-card", "test-account", "token",
   ]
 
-  /// Reads the instrument; nil where a stored method pays. Throws `usage` for a bad one and
-  /// `refused` where there is none and nobody to ask. Learns every secret in it first.
+  /// Reads the instrument; nil where a stored method pays.
+  ///
+  /// Throws `usage` for a bad one and `refused` where there is none and nobody to ask. Learns every
+  /// secret in it first.
   func read(warn: (String) -> Void) throws(Fault) -> Instrument? {
     let given = Self.sources.filter { invocation.has($0) }
     guard given.count <= 1 else {

@@ -58,7 +58,9 @@ struct PayTheorySetup {
     var isSet: Bool { token != nil || socket != nil || graphQL != nil }
   }
 
-  /// The base addresses, all that a need takes or none. Throws `usage` for others.
+  /// The base addresses, all that a need takes or none.
+  ///
+  /// Throws `usage` for others.
   func bases(for need: Need) throws(Fault) -> Bases {
     let bases = Bases(
       token: try base("TENDER_PAYTHEORY_TOKEN_URL", ["http", "https"]),

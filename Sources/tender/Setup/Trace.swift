@@ -3,7 +3,9 @@ internal import TenderModel
 internal import TenderWire
 
 /// Writes down what is exchanged: addresses without queries, sizes, and of bodies only the two
-/// members that name a message. Nothing else is on the list, so no secret can be.
+/// members that name a message.
+///
+/// Nothing else is on the list, so no secret can be.
 final class Trace: Sendable {
   private let descriptor: Int32
   private let clock: any Clock

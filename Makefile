@@ -1,0 +1,99 @@
+# tender: two commands do everything on a fresh machine, `make run` and `make test`.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SHELL := /bin/bash
+OS := $(shell uname -s)
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+APT := libcurl4-openssl-dev libmicrohttpd-dev libsodium-dev libsqlite3-dev libssl-dev
+APT_TEST := stunnel4 openssl
+BREW := curl libmicrohttpd libsodium sqlite openssl@3
+
+RELEASE := -c release --static-swift-stdlib
+ifeq ($(OS),Linux)
+RELEASE += -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld -Xlinker --gc-sections -Xlinker -s
+endif
+TENDER := .build/release/tender
+
+.PHONY: all run test build setup setup-test install lint format generate bench conformance clean
+
+all: build
+
+# Takes a card payment on the simulator and shows it.
+run: build
+	@state=$$(mktemp -d) && trap 'rm -rf "$$state"' EXIT && \
+	  $(TENDER) transact --amount 10.50 --test-card visa --reference ORDER-1042 \
+	    --output table --state-dir "$$state"
+
+build: setup
+	swift build $(RELEASE) --product tender
+
+# Installs the system libraries that are missing; does nothing where none is.
+setup:
+ifeq ($(OS),Linux)
+	@missing=$$(for name in $(APT); do \
+	    dpkg-query -W -f='$${Status}' $$name 2>/dev/null | grep -q 'ok installed' || echo $$name; \
+	  done); \
+	if [ -n "$$missing" ]; then \
+	  echo "installing" $$missing && \
+	  $(SUDO) apt-get update -qq && \
+	  $(SUDO) env DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends $$missing; \
+	fi
+else
+	@for name in $(BREW); do brew list --versions $$name >/dev/null 2>&1 || missing=1; done; \
+	if [ -n "$$missing" ]; then echo "first run: brew install $(BREW)"; exit 1; fi
+endif
+
+# What the TLS test wants besides; where it cannot be had, that test is skipped by name.
+setup-test: setup
+ifeq ($(OS),Linux)
+	@for name in $(APT_TEST); do \
+	  dpkg-query -W -f='$${Status}' $$name 2>/dev/null | grep -q 'ok installed' || \
+	  $(SUDO) env DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends $$name || true; \
+	done
+endif
+
+test: setup-test
+	swift build --build-tests --explicit-target-dependency-import-check error
+	swift test --skip-build --disable-xctest
+
+lint:
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests
+
+format:
+	swift format format --in-place --recursive --parallel Package.swift Sources Tests
+
+# Writes man/ and completions/ from the catalogue; a test compares them.
+generate: setup
+	TENDER_RECORD=1 swift test --disable-xctest --filter GeneratedFiles
+
+install: build
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1" \
+	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
+	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" \
+	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+	install -m 755 $(TENDER) "$(DESTDIR)$(PREFIX)/bin/tender"
+	install -m 644 man/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1/"
+	install -m 644 completions/tender.bash \
+	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tender"
+	install -m 644 completions/_tender "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_tender"
+	install -m 644 completions/tender.fish \
+	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/tender.fish"
+
+bench: build
+	swift build -c release --product tender-bench
+	@state=$$(mktemp -d) && trap 'rm -rf "$$state"' EXIT && \
+	  .build/release/tender-bench $(TENDER) "$$state" 100
+
+# The Autobahn WebSocket suite, where its runner is (AUTOBAHN names the folder).
+AUTOBAHN ?= ../shared/tools/autobahn
+conformance: setup
+	@if [ ! -e "$(AUTOBAHN)/run.sh" ]; then echo "skipped: no $(AUTOBAHN)/run.sh"; exit 0; fi; \
+	swift build -c release --product websocket-echo && \
+	Tests/WebSocketEcho/conformance.sh "$(AUTOBAHN)" .build/release/websocket-echo
+
+clean:
+	swift package clean
