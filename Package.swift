@@ -100,7 +100,14 @@ let package = Package(
     tests(of: "TenderModel"),
     tests(of: "TenderWire"),
     tests(of: "TenderEngine", needs: "TenderModel"),
-    tests(of: "PayTheory", needs: "TenderEngine", "TenderModel", "TenderSimulator", "TenderWire"),
+    tests(
+      of: "PayTheory",
+      needs: "TenderEngine",
+      "TenderJournal",
+      "TenderModel",
+      "TenderSimulator",
+      "TenderWire"
+    ),
     tests(of: "TenderTransport", needs: "TenderEngine", "TenderModel", "TenderWire"),
     tests(of: "TenderJournal", needs: "TenderEngine", "TenderModel"),
     tests(of: "TenderSimulator", needs: "TenderEngine", "TenderModel", "TenderWire"),
@@ -115,6 +122,7 @@ let package = Package(
       name: "TenderArchitectureTests",
       dependencies: [
         "PayTheory", "TenderCommandLine", "TenderEngine", "TenderModel", "TenderTestSupport",
+        "tender",
       ],
       swiftSettings: rules
     ),

@@ -56,3 +56,24 @@ final class KeyPair {
     return body(bytes)
   }
 }
+
+/// The box under a key pair of a given seed, for published vectors alone.
+package enum BoxVectors {
+  /// The public key of a seed.
+  package static func publicKey(seed: [UInt8]) -> [UInt8] { KeyPair(seed: seed).publicKey }
+
+  /// `nonce ‖ tag ‖ ciphertext`, as `Box.seal`.
+  package static func seal(
+    _ text: [UInt8],
+    nonce: [UInt8],
+    to publicKey: [UInt8],
+    seed: [UInt8]
+  ) -> [UInt8]? {
+    Box.seal(text, nonce: nonce, to: publicKey, from: KeyPair(seed: seed))
+  }
+
+  /// The text, as `Box.open`.
+  package static func open(_ sealed: [UInt8], from publicKey: [UInt8], seed: [UInt8]) -> [UInt8]? {
+    Box.open(sealed, from: publicKey, to: KeyPair(seed: seed))
+  }
+}

@@ -2,6 +2,7 @@ package import TenderModel
 
 /// The pages of `tender explain` for Pay Theory's documented errors and the processor's codes.
 extension PayTheoryProvider {
+  /// Every page of this provider.
   package static let explanations: [Explanation] = documented + processor
 
   private static let documented: [Explanation] = [

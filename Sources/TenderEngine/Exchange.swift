@@ -59,7 +59,7 @@ package protocol HTTPExchange: Sendable {
   /// Sends a request and waits for the answer, whatever its status.
   ///
   /// Throws `not_sent` (effect none) where no byte of it left, else a fault with effect unknown,
-  /// whose code says what was missing: `timeout`, `connection_closed`, `answer_too_large`,
+  /// whose code says what was missing: `no_answer`, `connection_closed`, `answer_too_large`,
   /// `unreadable_answer`. The adapter, which knows what the request could do, narrows the effect.
   func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse
 }

@@ -2,6 +2,7 @@ package import TenderModel
 
 /// The pages of `tender explain` that belong to no provider.
 extension Explanation {
+  /// Every general page.
   package static let general: [Explanation] = usage + journal + outcomes + transport
 
   private static let usage: [Explanation] = [
@@ -223,7 +224,7 @@ extension Explanation {
       "try again; a payment would be unknown (9) instead"
     ),
     Explanation(
-      "timeout",
+      "no_answer",
       .providerError,
       "no answer within --timeout",
       "try again; a payment would be unknown (9) instead"

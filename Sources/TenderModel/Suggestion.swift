@@ -3,11 +3,15 @@ package enum Suggestion {
   /// The nearest of the names within a third of the typed length (2 at least); nil where none is.
   package static func nearest(to typed: String, among names: [String]) -> String? {
     guard typed.utf8.count <= 64 else { return nil }
+    // Somebody who leaves the end off means the shortest name that goes on.
+    if typed.utf8.count >= 3,
+      let whole = names.filter({ $0.hasPrefix(typed) }).min(by: { $0.utf8.count < $1.utf8.count })
+    {
+      return whole
+    }
     let limit = max(2, typed.utf8.count / 3)
     let ranked = names.map { ($0, distance(typed.lowercased(), $0.lowercased())) }
-    guard let best = ranked.min(by: { $0.1 < $1.1 }), best.1 <= limit else {
-      return names.first { typed.utf8.count >= 3 && $0.hasPrefix(typed) }
-    }
+    guard let best = ranked.min(by: { $0.1 < $1.1 }), best.1 <= limit else { return nil }
     return best.0
   }
 

@@ -125,7 +125,7 @@ extension Fault {
     Fault(
       .providerError,
       effect: .unknown,
-      code: "timeout",
+      code: "no_answer",
       "no answer within the time for one request"
     )
   }

@@ -90,3 +90,12 @@ package final class Ledger {
     return true
   }
 }
+
+/// Reads a simulated provider's own books, for tests that compare them with the journal.
+package enum LedgerAudit {
+  /// How many payments under a reference took money, refunds and failures not counted.
+  package static func charges(path: String, reference: String) throws(Fault) -> Int {
+    try Ledger(path: path).list("transaction", column: "reference", value: reference)
+      .filter { $0.text("transaction_type") == "DEBIT" }.count
+  }
+}

@@ -157,7 +157,7 @@ final class CurlHandle {
     }
     let name =
       switch code {
-      case CURLE_OPERATION_TIMEDOUT: "timeout"
+      case CURLE_OPERATION_TIMEDOUT: "no_answer"
       case CURLE_WRITE_ERROR, CURLE_FILESIZE_EXCEEDED: "answer_too_large"
       case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2, CURLE_PARTIAL_FILE:
         "unreadable_answer"

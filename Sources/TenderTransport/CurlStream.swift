@@ -88,7 +88,7 @@ final class CurlStream {
       throw Fault(
         .providerError,
         effect: .unknown,
-        code: "timeout",
+        code: "no_answer",
         "no answer from \(host) within the time for one request"
       )
     }

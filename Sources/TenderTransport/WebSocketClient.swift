@@ -33,7 +33,7 @@ package struct WebSocketClient: SocketExchange {
       fields: [userAgent] + fields + settings.extraFields
     )
     do throws(Fault) {
-      try stream.send(handshake.request, by: deadline)
+      try stream.send(handshake.requestBytes, by: deadline)
       var answer: [UInt8] = []
       while true {
         let bytes = try stream.receive(by: deadline)

@@ -8,7 +8,8 @@ package struct WebSocketHandshake {
   /// The largest answer to take, in bytes.
   static let limit = 16_384
 
-  let request: [UInt8]
+  /// What the client writes first.
+  package let requestBytes: [UInt8]
   private let accept: String
 
   /// `nonce` is 16 random bytes.
@@ -27,7 +28,7 @@ package struct WebSocketHandshake {
       "Sec-WebSocket-Version: 13",
     ]
     lines += fields.map { "\($0.name): \($0.value)" }
-    request = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+    requestBytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
   }
 
   /// What a server makes of a key: base64 of SHA-1 over key and GUID (section 4.2.2).

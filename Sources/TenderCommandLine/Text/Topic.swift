@@ -21,6 +21,7 @@ package struct Topic: Sendable {
     return lines.joined(separator: "\n") + "\n"
   }
 
+  /// Every topic, in the order in which help lists them.
   package static let all: [Topic] = [
     instruments, exitStatus, output, environment, files, security, simulator,
   ]

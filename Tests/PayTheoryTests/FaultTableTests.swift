@@ -1,0 +1,213 @@
+import PayTheory
+import TenderEngine
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import Testing
+
+/// Everything that can go wrong at every step, in one table: what the run ends with, and that the
+/// same command again comes to exactly one charge.
+@Suite struct FaultTableTests {
+  struct Case: CustomTestStringConvertible {
+    let fault: String
+    let exit: Int32
+    let code: String
+    let type: String
+
+    var testDescription: String { fault }
+  }
+
+  static let noToken = "NO_TOKEN: No pt-token found"
+  static let unknownError = "SOCKET_ERROR: An unknown socket error occured"
+  static let expired = "SESSION_EXPIRED: Socket session has expired"
+
+  static let early: [Case] =
+    [
+      Case(fault: "token:refused", exit: 4, code: "no_token_refused", type: noToken),
+      Case(
+        fault: "attestation:refused",
+        exit: 4,
+        code: "invalid_app",
+        type: "INVALID_APP: App Attestation Failed"
+      ),
+      Case(fault: "socket:refused", exit: 11, code: "socket_error", type: unknownError),
+    ]
+    + ["http-429", "http-500", "http-503", "garbage", "silence", "close-before", "close-after"].map
+  {
+    Case(fault: "token:\($0)", exit: 11, code: "no_token_unavailable", type: noToken)
+  }
+    + ["host-token", "part1"].flatMap { step in
+      [
+        Case(fault: "\(step):close-before", exit: 13, code: "session_expired", type: expired),
+        Case(fault: "\(step):close-after", exit: 13, code: "session_expired", type: expired),
+      ]
+        + ["drop-before", "drop-after", "silence", "garbage"].map {
+          Case(fault: "\(step):\($0)", exit: 11, code: "socket_error", type: unknownError)
+        }
+        + [
+          Case(
+            fault: "\(step):gateway-error",
+            exit: 11,
+            code: "socket_error",
+            type: "SOCKET_ERROR: Internal server error"
+          ),
+          Case(
+            fault: "\(step):error",
+            exit: 11,
+            code: "socket_error",
+            type: "SOCKET_ERROR: Simulated error"
+          ),
+          Case(
+            fault: "\(step):error-array",
+            exit: 11,
+            code: "socket_error",
+            type: "SOCKET_ERROR: Simulated errors"
+          ),
+        ]
+    } + [
+      Case(fault: "part1:wrong-key", exit: 11, code: "socket_error", type: unknownError)
+    ]
+
+  @Test(arguments: early)
+  func `ends with no effect before the effecting request, and the reference is free`(
+    _ example: Case
+  ) throws {
+    let world = try World()
+    let engine = try world.engine(fault: example.fault)
+    let order = try world.order()
+    let fault: Fault?
+    do throws(Fault) {
+      fault = try engine.transact(order, newAttempt: false, idempotencyKey: nil).fault
+    } catch {
+      fault = error
+    }
+    #expect(fault?.exitStatus == example.exit)
+    #expect(fault?.effect == Fault.Effect.none)
+    #expect(fault?.code == example.code)
+    #expect(fault?.result?.text("type") == example.type)
+    #expect(try world.charges() == 0)
+    #expect(try world.latest()?.isFreed == true)
+    #expect(try world.latest()?.preparation == nil)
+    // The next run may differ, even in content.
+    let again = try world.engine().transact(
+      world.order(amount: 2000),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(again.status == .succeeded)
+    #expect(again.attemptNumber == 2)
+    #expect(try world.charges() == 1)
+  }
+
+  static let late = [
+    "close-before", "close-after", "drop-before", "drop-after", "silence", "garbage", "wrong-key",
+    "gateway-error", "error", "error-array",
+  ]
+
+  @Test(arguments: late)
+  func `is unknown once part 2 was sent, and the same command comes to one charge`(
+    _ name: String
+  ) throws {
+    let world = try World()
+    let fault = #expect(throws: Fault.self) {
+      try world.engine(fault: "part2:" + name).transact(
+        world.order(),
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    #expect(fault?.exitStatus == 9)
+    #expect(fault?.effect == .unknown)
+    #expect(try world.latest()?.shownStatus == .unknown)
+    #expect(try world.latest()?.preparation != nil)
+    // Without credentials it cannot be found out, and stays 9.
+    let still = #expect(throws: Fault.self) {
+      try world.engine(credentials: false).transact(
+        world.order(),
+        newAttempt: true,
+        idempotencyKey: nil
+      )
+    }
+    #expect(still?.exitStatus == 9)
+    let again = try world.engine().transact(
+      world.order(),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(again.status == .succeeded)
+    #expect(again.attemptNumber == 1)
+    #expect(again.result.text("type") == "PT_COMPLETE")
+    #expect(try world.charges() == 1)
+    #expect(try world.latest()?.preparation == nil)
+    let happened = name.hasSuffix("after") || ["silence", "garbage", "wrong-key"].contains(name)
+    #expect(again.replayed == happened)
+  }
+
+  @Test(arguments: late)
+  func `keeps what is held when a confirm has no effect, and confirms once`(_ name: String) throws {
+    let world = try World()
+    let held = try world.engine().transact(
+      world.order(confirmation: true),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(held.status == .requiresConfirmation)
+    #expect(try world.charges() == 0)
+    // Before part 2 leaves, nothing has happened.
+    _ = try? world.engine(fault: "host-token:" + (name == "wrong-key" ? "silence" : name))
+      .confirm(world.latest(), handle: "A")
+    #expect(try world.latest()?.status == .requiresConfirmation)
+    #expect(try world.latest()?.preparation != nil)
+    let lost = #expect(throws: Fault.self) {
+      try world.engine(fault: "part2:" + name).confirm(world.latest(), handle: "A")
+    }
+    #expect(lost?.exitStatus == 9)
+    let done = try world.engine().confirm(world.latest(), handle: "A")
+    #expect(done.status == .succeeded)
+    #expect(try world.engine().confirm(world.latest(), handle: "A").replayed == true)
+    #expect(try world.charges() == 1)
+  }
+
+  @Test func `does not send again on live before a minute is over`() throws {
+    let world = try World()
+    _ = try? world.engine(fault: "part2:close-before").transact(
+      world.order(),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    // The same attempt as a live one would be: the rule looks at the env of the configuration.
+    let latest = try world.latest()
+    var attempt = try #require(latest)
+    let live = try world.engine(env: .live)
+    let early = #expect(throws: Fault.self) { try live.resumed(&attempt) }
+    #expect(early?.exitStatus == 9)
+    #expect(try world.charges() == 0)
+    world.clock.advance(61_000)
+    #expect(try live.resumed(&attempt).status == .succeeded)
+    #expect(try world.charges() == 1)
+  }
+
+  @Test(arguments: [
+    "graphql:close-after", "graphql:silence", "graphql:garbage", "graphql:http-500",
+  ])
+  func `finds a lost reversal out by the original`(_ name: String) throws {
+    let world = try World()
+    _ = try world.engine().transact(world.order(), newAttempt: false, idempotencyKey: nil)
+    let lost = #expect(throws: Fault.self) {
+      try world.engine(fault: name).cancel(world.latest(), handle: "A")
+    }
+    #expect(lost?.exitStatus == 9)
+    let done = try world.engine().cancel(world.latest(), handle: "A")
+    #expect(done.status == .refunded)
+    #expect(done.result["reversal"]?["is_void"]?.truth == false)
+    #expect(try world.engine().cancel(world.latest(), handle: "A").replayed == true)
+    #expect(try world.engine().lookUp("A", known: world.latest()).status == .refunded)
+  }
+}
+
+extension Engine {
+  /// `resume` for an attempt that belongs to another env's rows: finds out under this one's rules.
+  fileprivate func resumed(_ attempt: inout Attempt) throws(Fault) -> Report {
+    try resume(attempt)
+  }
+}

@@ -1,0 +1,83 @@
+import PayTheory
+import TenderEngine
+import TenderModel
+import Testing
+
+@Suite struct RuleTests {
+  @Test(arguments: [
+    ("acme-paytheorylab-0123", "acme"), ("acme-new-paytheorystudy-01", "acme"),
+  ])
+  func `reads API keys`(_ text: String, _ partner: String) throws {
+    #expect(try APIKey(text).partner == partner)
+  }
+
+  @Test(arguments: [
+    "", "acme", "acme-lab", "acme-lab-1", "a-b-c-d", "acme--1", "acme-paytheory-1\n",
+  ])
+  func `refuses keys of another shape`(_ text: String) {
+    #expect(throws: Fault.self) { try APIKey(text) }
+  }
+
+  @Test func `wants the stage that fits the env`() throws {
+    let lab = try APIKey("acme-paytheorylab-01")
+    let production = try APIKey("acme-paytheory-01")
+    try lab.check(fits: .sandbox)
+    try production.check(fits: .live)
+    try production.check(fits: .simulator)
+    #expect(throws: Fault.self) { try lab.check(fits: .live) }
+    #expect(throws: Fault.self) { try production.check(fits: .sandbox) }
+  }
+
+  @Test func `keeps the rules between parameters`() throws {
+    let world = try World()
+    func code(_ change: (inout PaymentOrder) -> Void) throws -> String? {
+      var order = try world.order()
+      change(&order)
+      let engine = try world.engine()
+      do throws(Fault) {
+        _ = try engine.preview(order)
+        return nil
+      } catch {
+        #expect(error.exitStatus == 2)
+        return error.code
+      }
+    }
+    #expect(try code { _ in } == nil)
+    let zero = Money(minorUnits: 0, currency: try #require(Currency(code: "USD")))
+    #expect(try code { $0.amount = zero } == "bad_amount")
+    let euros = Money(minorUnits: 5, currency: try #require(Currency(code: "EUR")))
+    #expect(try code { $0.amount = euros } == "bad_currency")
+    #expect(
+      try code {
+        $0.payorID = "x"
+        $0.payor = ["email": "a@b.c"]
+      } == "bad_options"
+    )
+    #expect(try code { $0.options = ["invoice_id": "1", "recurring_id": "2"] } == "bad_options")
+    #expect(try code { $0.feeMode = "service_fee" } == "bad_options")
+    #expect(try code { $0.fee = $0.amount } == "bad_options")
+    #expect(try code { $0.options = ["send_receipt": true] } == "bad_options")
+    #expect(
+      try code {
+        $0.feeMode = "service_fee"
+        $0.stopsAtConfirmation = true
+      } == nil
+    )
+  }
+
+  @Test func `shows a request with its secrets masked`() throws {
+    let world = try World()
+    let shown = try world.engine().preview(world.order())
+    let method = shown["payload"]?["payment_method_data"]
+    #expect(method?["number"] == "[redacted]")
+    #expect(method?["security_code"] == "[redacted]")
+    #expect(method?["expiration_month"] == "12")
+    let names = shown["payload"]?["pay_theory_data"]?.object?.members.map(\.key).sorted()
+    #expect(
+      names == [
+        "account_code", "fee", "invoice_id", "payment_parameters", "payor_id",
+        "receipt_description", "recurring_id", "reference", "send_receipt", "timezone",
+      ]
+    )
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import PayTheory
+import TenderEngine
+import TenderJournal
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+
+/// The adapter, a journal and the simulated other side, in one process with a clock that tests move.
+final class World {
+  let folder: URL
+  let clock = ManualClock()
+  let journal: SQLiteJournal
+  let redactor = Redactor()
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "world-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    journal = try SQLiteJournal(folder: folder.path)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  /// An engine as a new process would have it; `wrap` stands between it and the provider.
+  func engine(
+    fault: String? = nil,
+    scenario: String? = nil,
+    env: Env = .simulator,
+    credentials: Bool = true,
+    twoStep: Bool = true,
+    key: String = PayTheoryCatalog.apiKey,
+    wrap: (any SocketExchange) -> any SocketExchange = { $0 }
+  ) throws -> Engine {
+    var options = SimulatorOptions()
+    if let fault { try options.set(fault: fault) }
+    if let scenario { try options.set(scenario: scenario) }
+    let simulator = try InProcessSimulator(
+      SimulatorWorld(
+        ledgerPath: folder.path + "/simulator.db",
+        clock: clock,
+        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
+        options: options
+      )
+    )
+    let provider = PayTheoryProvider(
+      PayTheoryContext(
+        configuration: PayTheoryConfiguration(
+          env: env,
+          key: try APIKey(key),
+          merchantUID: credentials ? PayTheoryCatalog.merchantUID : nil,
+          secretKey: credentials ? SharedSecret(PayTheoryCatalog.secretKey) : nil,
+          twoStep: twoStep
+        ),
+        http: simulator,
+        sockets: wrap(simulator),
+        clock: clock,
+        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "world"),
+        redactor: redactor
+      )
+    )
+    return Engine(
+      env: env,
+      provider: provider,
+      journal: journal,
+      clock: clock,
+      interruption: NeverInterrupted(),
+      patience: 0,
+      digest: { $0.count < 16 ? $0 + [UInt8](repeating: 0, count: 16) : $0 },
+      announce: { _ in }
+    )
+  }
+
+  func order(
+    _ reference: String = "A",
+    amount: Int = 1050,
+    confirmation: Bool = false,
+    instrument: Instrument? = nil,
+    feeMode: String = "merchant_fee",
+    fee: Int? = nil
+  ) throws -> PaymentOrder {
+    let dollars = Currency(code: "USD")!
+    return PaymentOrder(
+      reference: try Reference(reference),
+      amount: Money(minorUnits: amount, currency: dollars),
+      fee: fee.map { Money(minorUnits: $0, currency: dollars) },
+      feeMode: feeMode,
+      instrument: try instrument
+        ?? .card(TestInstruments.card("visa", today: YearMonth(year: 2026, month: 11))),
+      stopsAtConfirmation: confirmation
+    )
+  }
+
+  func latest(_ reference: String = "A") throws -> Attempt? {
+    try journal.latest(
+      env: .simulator,
+      provider: PayTheoryProvider.name,
+      reference: reference
+    )
+  }
+
+  /// How many charges the provider's own ledger has under a reference.
+  func charges(_ reference: String = "A") throws -> Int {
+    try LedgerAudit.charges(path: folder.path + "/simulator.db", reference: reference)
+  }
+}

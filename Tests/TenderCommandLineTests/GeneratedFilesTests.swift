@@ -1,0 +1,44 @@
+import Foundation
+import TenderCommandLine
+import TenderTestSupport
+import Testing
+
+/// `man/` and `completions/` are what the catalogue makes; `make generate` writes them.
+@Suite struct GeneratedFilesTests {
+  @Test(arguments: [("man", ManPage.all), ("completions", Completions.all)])
+  func `is as the catalogue makes it`(
+    _ folder: String,
+    _ files: [(file: String, text: String)]
+  ) throws {
+    let path = Project.path(folder)
+    if ProcessInfo.processInfo.environment["TENDER_RECORD"] == "1" {
+      try? FileManager.default.removeItem(atPath: path)
+      try FileManager.default.createDirectory(
+        atPath: path,
+        withIntermediateDirectories: true
+      )
+      for (file, text) in files {
+        try text.write(toFile: path + "/" + file, atomically: true, encoding: .utf8)
+      }
+    }
+    let committed = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    #expect(committed == files.map(\.file).sorted())
+    for (file, text) in files {
+      let found = try String(contentsOfFile: path + "/" + file, encoding: .utf8)
+      #expect(found == text, "\(folder)/\(file) is out of date; run: make generate")
+    }
+  }
+
+  @Test(arguments: [("bash", "tender.bash"), ("zsh", "_tender"), ("fish", "tender.fish")])
+  func `parses in its shell`(_ shell: String, _ file: String) throws {
+    let paths = ["/bin/", "/usr/bin/"].map { $0 + shell }
+    guard let found = paths.first(where: { FileManager.default.isExecutableFile(atPath: $0) })
+    else { return }
+    let process = Process()
+    process.executableURL = URL(filePath: found)
+    process.arguments = ["-n", Project.path("completions/" + file)]
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+  }
+}

@@ -1,0 +1,181 @@
+import TenderCommandLine
+import TenderModel
+import Testing
+
+@Suite struct ParserTests {
+  static func invocation(_ arguments: [String]) throws -> Invocation? {
+    guard case .run(let invocation) = try Parser.parse(arguments) else { return nil }
+    return invocation
+  }
+
+  @Test(arguments: [
+    ["--json", "transact", "--amount", "5"], ["transact", "--amount=5", "--json"],
+    ["transact", "--json", "--amount", "5"],
+  ])
+  func `takes options anywhere and in both forms`(_ arguments: [String]) throws {
+    let invocation = try #require(try Self.invocation(arguments))
+    #expect(invocation.command.name == "transact")
+    #expect(invocation["amount"] == "5")
+    #expect(invocation.has("json"))
+  }
+
+  @Test func `ends options at a double dash, and counts ids as operands`() throws {
+    let shown = try #require(try Self.invocation(["confirm", "--", "--odd"]))
+    #expect(shown.operands == ["--odd"])
+    let looked = try #require(
+      try Self.invocation(["payment-status", "A", "--id", "4111111111111111", "-", "-q"])
+    )
+    #expect(looked.operands == ["A", "-", "4111111111111111"])
+    #expect(looked.exemptIDs == ["4111111111111111"])
+  }
+
+  @Test func `takes an optional value only with an equals sign`() throws {
+    let plain = try #require(try Self.invocation(["confirm", "--wait", "A"]))
+    #expect(plain.has("wait"))
+    #expect(plain["wait"] == nil)
+    #expect(plain.operands == ["A"])
+    #expect(try Self.invocation(["confirm", "--wait=5m", "A"])?["wait"] == "5m")
+  }
+
+  struct Bad: CustomTestStringConvertible {
+    let line: String
+    let message: String
+    let hint: String?
+
+    var testDescription: String { line }
+  }
+
+  @Test(arguments: [
+    Bad(line: "transcat", message: "unknown command 'transcat'", hint: "did you mean transact?"),
+    Bad(
+      line: "transact --amuont 5",
+      message: "unknown option '--amuont'",
+      hint: "did you mean --amount?"
+    ),
+    Bad(
+      line: "transact --am 5",
+      message: "unknown option '--am'",
+      hint: "did you mean --amount?"
+    ),
+    Bad(
+      line: "transact --amount",
+      message: "--amount needs a value",
+      hint: "usage: --amount AMOUNT"
+    ),
+    Bad(
+      line: "transact --amount=",
+      message: "--amount needs a value",
+      hint: "usage: --amount AMOUNT"
+    ),
+    Bad(
+      line: "transact --amount 5 --amount 6",
+      message: "--amount was given twice",
+      hint: "give it once"
+    ),
+    Bad(line: "transact --json=1", message: "--json takes no value", hint: "write --json alone"),
+    Bad(
+      line: "transact --test-card viza",
+      message: "--test-card cannot be 'viza'",
+      hint: "did you mean visa? it is one of visa, mastercard, amex, discover"
+    ),
+    Bad(
+      line: "confirm A --amount 5",
+      message: "--amount does not go with confirm",
+      hint: "see: tender help confirm"
+    ),
+    Bad(
+      line: "confirm A B",
+      message: "confirm does not take 'B'",
+      hint: "usage: tender confirm [OPTIONS] [REF]"
+    ),
+    Bad(
+      line: "journal lst",
+      message: "journal has no 'lst'",
+      hint: "did you mean journal list? it has list, show, resume"
+    ),
+    Bad(
+      line: "completion zhs",
+      message: "SHELL cannot be 'zhs'",
+      hint: "did you mean zsh? it is one of bash, zsh, fish"
+    ),
+    Bad(line: "-z", message: "unknown option '-z'", hint: nil),
+  ])
+  func `names what was typed and suggests`(_ bad: Bad) throws {
+    let words = bad.line.split(separator: " ").map(String.init)
+    let fault = #expect(throws: Fault.self) { try Parser.parse(words) }
+    #expect(fault?.exitStatus == 2)
+    #expect(fault?.message == bad.message)
+    if let hint = bad.hint { #expect(fault?.hint == hint) }
+  }
+
+  @Test func `asks for help in every way`() throws {
+    for line in [[], ["--help"], ["help"], ["-h"]] {
+      guard case .help([]) = try Parser.parse(line) else {
+        Issue.record("\(line)")
+        continue
+      }
+    }
+    guard case .help(["journal", "list"]) = try Parser.parse(["journal", "list", "--help"]) else {
+      Issue.record("no help")
+      return
+    }
+    guard case .version = try Parser.parse(["--version"]) else {
+      Issue.record("no version")
+      return
+    }
+  }
+
+  @Test(arguments: [
+    ("30s", 30_000), ("500ms", 500), ("5m", 300_000), ("1h", 3_600_000), ("7", 7000),
+  ])
+  func `reads lengths of time`(_ text: String, _ milliseconds: Int) throws {
+    #expect(try TimeText.milliseconds(text, option: "--timeout") == milliseconds)
+  }
+
+  @Test(arguments: ["", "s", "0s", "-1s", "1.5s", "25h", "1d", "999999999999h"])
+  func `refuses any other length of time`(_ text: String) {
+    #expect(throws: Fault.self) { try TimeText.milliseconds(text, option: "--timeout") }
+  }
+}
+
+@Suite struct CatalogueTests {
+  @Test func `has no name twice and an explanation for each`() {
+    let names = Catalogue.options.map(\.name)
+    #expect(Set(names).count == names.count)
+    let shorts = Catalogue.options.compactMap(\.short)
+    #expect(Set(shorts).count == shorts.count)
+    let commands = Catalogue.commands.map(\.name)
+    #expect(Set(commands).count == commands.count)
+    for option in Catalogue.options {
+      #expect(!option.summary.isEmpty && option.summary.allSatisfy(\.isASCII))
+    }
+    for command in Catalogue.commands {
+      for name in command.optionNames { #expect(names.contains(name), "\(command.name) \(name)") }
+      #expect(!command.examples.isEmpty, "\(command.name)")
+    }
+  }
+
+  @Test func `shows help of at most 80 columns for everything`() throws {
+    let pages =
+      Catalogue.commands.map(\.words) + Topic.all.map { [$0.name] } + Catalogue.groups.map { [$0] }
+      + [[]]
+    for words in pages {
+      for line in try HelpText.text(for: words).split(separator: "\n") {
+        #expect(line.count <= 80, "\(words): \(line)")
+      }
+    }
+  }
+
+  @Test func `has examples that parse`() throws {
+    for command in Catalogue.commands {
+      for example in command.examples {
+        let line = example.line.split(separator: "|").last ?? ""
+        var words = line.split(separator: " ").map(String.init).drop { $0 != "tender" }.dropFirst()
+        if let redirection = words.firstIndex(where: { $0 == "<" || $0 == ">" }) {
+          words = words[..<redirection]
+        }
+        _ = try Parser.parse(Array(words))
+      }
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import TenderEngine
+import TenderJournal
+import TenderModel
+import TenderTestSupport
+import Testing
+
+@Suite final class JournalTests {
+  let folder: URL
+  let clock = ManualClock()
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "journal-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  func attempt(_ reference: String = "A", number: Int = 1) -> Attempt {
+    Attempt(
+      env: .simulator,
+      provider: ProviderName("paytheory"),
+      reference: reference,
+      number: number,
+      operation: .transact,
+      merchant: "m",
+      content: ["command": "transact", "amount": 1050],
+      idempotencyKey: "key",
+      at: clock.now
+    )
+  }
+
+  @Test func `keeps what another process wrote`() throws {
+    var written = try SQLiteJournal(folder: folder.path).insert(attempt())
+    written.phase = .done
+    written.status = .declined
+    written.id = "pt-1"
+    written.lastFour = "1111"
+    written.result = ["type": "X"]
+    written.fault = Fault(.declined, code: "x", "y", hint: "z")
+    try SQLiteJournal(folder: folder.path).update(written, note: "outcome")
+    let other = try SQLiteJournal(folder: folder.path)
+    let read = try #require(try other.attempts(matching: "pt-1", filter: AttemptFilter()).first)
+    #expect(read.reference == "A")
+    #expect(read.status == .declined)
+    #expect(read.result == written.result)
+    #expect(read.fault == written.fault)
+    #expect(try other.history(of: read).map(\.note) == ["opened", "outcome"])
+  }
+
+  @Test func `erases a preparation so that no byte of it is left in any file`() throws {
+    let journal = try SQLiteJournal(folder: folder.path)
+    let secret = "prep-\(UUID().uuidString)"
+    var held = try journal.insert(attempt())
+    held.preparation = String(repeating: secret, count: 200)
+    held.status = .requiresConfirmation
+    held.phase = .done
+    try journal.update(held, note: "held")
+    #expect(try contains(secret))
+    // Others come and go meanwhile.
+    for number in 0..<20 { _ = try journal.insert(attempt("B\(number)")) }
+    held.preparation = nil
+    held.status = .succeeded
+    try journal.update(held, note: "outcome")
+    #expect(try !contains(secret))
+  }
+
+  func contains(_ text: String) throws -> Bool {
+    for name in ["journal.db", "journal.db-wal", "journal.db-shm"] {
+      let url = folder.appending(path: name)
+      guard let bytes = try? Data(contentsOf: url) else { continue }
+      if bytes.range(of: Data(text.utf8)) != nil { return true }
+    }
+    return false
+  }
+
+  @Test func `lets one work on a reference, and frees the lock with its holder`() throws {
+    let first = try SQLiteJournal(folder: folder.path)
+    let second = try SQLiteJournal(folder: folder.path)
+    let provider = ProviderName("paytheory")
+    func take(_ journal: SQLiteJournal, _ reference: String) throws -> (any AttemptLock)? {
+      try journal.lock(
+        env: .simulator,
+        provider: provider,
+        reference: reference,
+        by: Deadline(in: 0, on: clock)
+      )
+    }
+    var held = try take(first, "A")
+    #expect(held != nil)
+    #expect(try take(second, "A") == nil)
+    #expect(try take(second, "B") != nil)
+    held = nil
+    #expect(try take(second, "A") != nil)
+  }
+
+  @Test func `filters, newest first`() throws {
+    let journal = try SQLiteJournal(folder: folder.path)
+    for (index, status) in [Status.succeeded, .declined, .succeeded].enumerated() {
+      var attempt = attempt("R\(index)")
+      attempt.phase = .done
+      attempt.status = status
+      attempt.amount = 100 * (index + 1)
+      attempt.createdAt += index * 1000
+      _ = try journal.insert(attempt)
+    }
+    func found(_ filter: AttemptFilter) throws -> [String] {
+      var references: [String] = []
+      try journal.each(filter) { attempt in
+        references.append(attempt.reference)
+        return true
+      }
+      return references
+    }
+    #expect(try found(AttemptFilter()) == ["R2", "R1", "R0"])
+    var filter = AttemptFilter()
+    filter.status = .succeeded
+    #expect(try found(filter) == ["R2", "R0"])
+    filter.since = clock.now + 1000
+    #expect(try found(filter) == ["R2"])
+    filter = AttemptFilter()
+    filter.amount = 200
+    #expect(try found(filter) == ["R1"])
+  }
+
+  @Test(arguments: ["garbage", "newer"])
+  func `refuses a file that it cannot trust`(_ kind: String) throws {
+    let file = folder.appending(path: "journal.db")
+    if kind == "garbage" {
+      try Data(repeating: 0x5a, count: 8192).write(to: file)
+    } else {
+      _ = try SQLiteJournal(folder: folder.path)
+      var bytes = try Data(contentsOf: file)
+      // The user version stands at offset 60 of a SQLite file, big-endian.
+      let wal = folder.appending(path: "journal.db-wal")
+      try? FileManager.default.removeItem(at: wal)
+      bytes.replaceSubrange(60..<64, with: [0, 0, 0, 99])
+      try bytes.write(to: file)
+    }
+    let fault = #expect(throws: Fault.self) { try SQLiteJournal(folder: folder.path) }
+    #expect(fault?.exitStatus == 16)
+  }
+}

@@ -1,0 +1,92 @@
+import TenderModel
+import Testing
+
+@Suite struct GuardTests {
+  @Test(arguments: [
+    ["transact", "4111111111111111"], ["--reference", "4111 1111 1111 1111"],
+    ["--metadata", "card=4111-1111-1111-1111"], ["--metadata=card=4111111111111111"],
+    ["--", "--id", "343434343434343"], ["confirm", "--id", "1", "5454545454545454"],
+    ["--payor=first_name=x=6542154846623459"],
+  ])
+  func `stops card numbers wherever they stand`(_ arguments: [String]) {
+    let fault = #expect(throws: Fault.self) { try CardNumberGuard.check(arguments) }
+    #expect(fault?.code == "card_number_on_command_line")
+    for argument in arguments where argument.count > 12 {
+      #expect(fault?.message.contains(argument) == false)
+    }
+  }
+
+  @Test(arguments: [
+    ["--id", "4111111111111111"], ["--id=4111111111111111"],
+    ["--amount-minor", "4111111111111111"], ["--amount=4111111111111111"],
+    ["4111111111111112"], ["123e4567-e89b-12d3-a456-426614174000"],
+    ["2026-11-20T17:19:00Z"], ["9999999999999995"],
+  ])
+  func `lets through what is none, and ids that were vouched for`(_ arguments: [String]) throws {
+    try CardNumberGuard.check(arguments)
+  }
+}
+
+@Suite struct RedactorTests {
+  @Test(arguments: [
+    ("card 4111111111111111 refused", "card [redacted] refused"),
+    ("4111 1111 1111 1111", "[redacted] [redacted] [redacted] [redacted]"),
+    ("x4111-1111-1111-1111y", "x[redacted]-[redacted]-[redacted]-[redacted]y"),
+    ("token eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl end", "token [redacted] end"),
+    ("pt-tender-paytheorylab-f9gxe4z29bax", "pt-tender-paytheorylab-f9gxe4z29bax"),
+    ("2026-11-20T17:19:00Z", "2026-11-20T17:19:00Z"),
+    ("123e4567-e89b-12d3-a456-426614174000", "123e4567-e89b-12d3-a456-426614174000"),
+    ("1700000000000", "1700000000000"),
+  ])
+  func `takes out what looks like a secret and nothing else`(_ text: String, _ shown: String) {
+    #expect(Redactor().redact(text) == shown)
+  }
+
+  @Test func `takes out what it was told, and short codes only where they stand alone`() {
+    let redactor = Redactor()
+    redactor.learn("0000000016")
+    redactor.learn("super-secret")
+    redactor.learnShort("123")
+    #expect(redactor.redact("no 0000000016 super-secret") == "no [redacted] [redacted]")
+    #expect(redactor.redact("000-000-0016").contains("0016") == false)
+    #expect(
+      redactor.redact("code 123 bad, pt-123 fine", foreign: true)
+        == "code [redacted] bad, pt-123 fine"
+    )
+    #expect(redactor.redact("ORDER 123") == "ORDER 123")
+    #expect(redactor.redact(.integer(4_111_111_111_111_111)) == .string("[redacted]"))
+    #expect(redactor.redact(.integer(1050)) == .integer(1050))
+  }
+
+  @Test func `keeps thousands of ids and times as they are`() {
+    let redactor = Redactor()
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<2000 {
+      let hex = (0..<32).map { _ in String(Int.random(in: 0..<16, using: &generator), radix: 16) }
+      let groups = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
+      let uuid = groups.map { hex[$0].joined() }.joined(separator: "-")
+      // One in many random UUIDs has a card number in its digits; those may be masked.
+      let runs = uuid.split { !("0"..."9" ~= $0 || $0 == "-") }
+      guard runs.allSatisfy({ $0.filter(\.isNumber).count < 13 }) else { continue }
+      #expect(redactor.redact(uuid) == uuid)
+    }
+  }
+}
+
+@Suite struct FaultTests {
+  @Test func `has one exit status for each kind`() {
+    let statuses = Fault.Kind.allCases.map(\.exitStatus)
+    #expect(Set(statuses).count == statuses.count)
+    #expect(Fault(.declined, effect: .unknown, code: "x", "y").exitStatus == 9)
+    #expect(Fault(.notSent, code: "x", "y").exitStatus == 10)
+  }
+
+  @Test(arguments: [
+    ("transcat", "transact"), ("--amuont", "--amount"), ("confrim", "confirm"),
+  ])
+  func `suggests the nearest name`(_ typed: String, _ meant: String) {
+    let names = ["transact", "confirm", "cancel", "--amount", "--account-code"]
+    #expect(Suggestion.nearest(to: typed, among: names) == meant)
+    #expect(Suggestion.nearest(to: "zzzzzz", among: names) == nil)
+  }
+}

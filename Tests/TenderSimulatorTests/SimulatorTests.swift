@@ -1,0 +1,99 @@
+import Foundation
+import TenderEngine
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import TenderWire
+import Testing
+
+@Suite final class SimulatorTests {
+  let folder: URL
+  let clock = ManualClock()
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "sim-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  func simulator(_ options: SimulatorOptions = SimulatorOptions()) throws -> InProcessSimulator {
+    try InProcessSimulator(
+      SimulatorWorld(
+        ledgerPath: folder.path + "/simulator.db",
+        clock: clock,
+        randomness: CountingRandomness(),
+        options: options
+      )
+    )
+  }
+
+  func send(
+    _ method: String,
+    _ path: String,
+    fields: [String: String],
+    body: String = ""
+  ) throws
+    -> (status: Int, body: JSON)
+  {
+    let answer = try simulator().send(
+      HTTPRequest(
+        method: method,
+        url: "https://simulator" + path,
+        fields: fields.map { HTTPRequest.Field($0.key, $0.value) },
+        body: Array(body.utf8)
+      ),
+      by: Deadline(in: 1000, on: clock)
+    )
+    return (answer.status, JSONReader.read(answer.body) ?? .null)
+  }
+
+  @Test func `gives a token with the claims that real ones have`() throws {
+    let fields = ["X-API-Key": PayTheoryCatalog.apiKey, "X-Session-Key": "S"]
+    let answer = try send("GET", "/pt-token-service/", fields: fields)
+    #expect(answer.status == 200)
+    let token = try #require(answer.body["pt-token"]?.text)
+    let parts = token.split(separator: ".").map(String.init)
+    let claims = try #require(Base64.decodeURL(parts[1]).flatMap { JSONReader.read($0)?.object })
+    #expect(claims.text("session_key") == "S")
+    #expect(claims["exp"] == .integer(clock.now / 1000 + 300))
+    #expect(claims.text("challenge")?.count == 172)
+    #expect(try send("GET", "/pt-token-service/", fields: ["X-API-Key": "nobody"]).status == 404)
+    #expect(try send("GET", "/elsewhere", fields: fields).status == 404)
+  }
+
+  @Test(arguments: [
+    ("{", 400), ("{\"query\":\"query { nothing }\"}", 200), ("{\"query\":\"{{{\"}", 400),
+    ("{\"query\":\"\(String(repeating: "{a", count: 5000))\"}", 400),
+  ])
+  func `answers any GraphQL with errors, never with a crash`(_ body: String, _ status: Int) throws {
+    let answer = try send(
+      "POST",
+      "/graphql",
+      fields: ["Authorization": "uid;secret"],
+      body: body
+    )
+    #expect(answer.status == status)
+    #expect(answer.body["errors"]?.array?.isEmpty == false)
+    #expect(answer.body["data"] == nil)
+  }
+
+  @Test func `wants credentials, and takes variables too`() throws {
+    let query =
+      #"{"query":"query Q($id: String) { found: transactions(limit: 1, query: {query_list: [{key: \"transaction_id\", value: $id, operator: EQUAL, conjunctive_operator: NONE_NEXT}]}) { items { transaction_id } total_row_count } }","variables":{"id":"pt-x"}}"#
+    #expect(try send("POST", "/graphql", fields: [:], body: query).status == 401)
+    let answer = try send("POST", "/graphql", fields: ["Authorization": "u;s"], body: query)
+    #expect(answer.body == ["data": ["found": ["items": [], "total_row_count": 0]]])
+  }
+
+  @Test func `spells its options in a header and reads them back`() throws {
+    var options = SimulatorOptions()
+    try options.set(scenario: "pending")
+    try options.set(fault: "part2:silence*3")
+    options.seed = 7
+    options.clock = 1_800_000_000_000
+    #expect(SimulatorOptions(headerValue: options.headerValue) == options)
+    let fault = #expect(throws: Fault.self) { try options.set(fault: "part2:silense") }
+    #expect(fault?.hint == "did you mean part2:silence? see: tender simulator scenarios")
+  }
+}

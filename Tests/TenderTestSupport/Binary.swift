@@ -1,0 +1,97 @@
+package import Foundation
+package import TenderModel
+private import TenderWire
+
+/// The built program, run as a user would: arguments in; status, output and errors out.
+package struct Binary: Sendable {
+  /// What a run came to.
+  package struct Result: Sendable {
+    package let status: Int32
+    package let output: String
+    package let errors: String
+
+    /// The lines of standard output as records.
+    package var records: [JSONObject] {
+      output.split(separator: "\n").compactMap { JSONReader.read(String($0))?.object }
+    }
+
+    /// The one record on standard output; empty where there is not exactly one.
+    package var record: JSONObject { records.count == 1 ? records[0] : [:] }
+
+    /// The last line of standard error as a record.
+    package var errorRecord: JSONObject {
+      errors.split(separator: "\n").last.flatMap { JSONReader.read(String($0))?.object } ?? [:]
+    }
+  }
+
+  /// A home of its own, in a fresh folder.
+  package let home: URL
+  package var variables: [String: String] = [:]
+
+  /// A program with an empty home and nothing else in its environment.
+  package init() throws {
+    home = FileManager.default.temporaryDirectory.appending(path: "tender-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
+  }
+
+  /// Where the products of this build are.
+  package static var products: URL {
+    URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+  }
+
+  package static var path: URL { products.appending(path: "tender") }
+
+  /// Removes the home and all in it.
+  package func remove() { try? FileManager.default.removeItem(at: home) }
+
+  /// Starts the program and leaves it running; `output` is read by the caller.
+  package func start(_ arguments: [String], input: Pipe? = nil) throws -> (Process, Pipe, Pipe) {
+    let process = Process()
+    process.executableURL = Self.path
+    process.arguments = arguments
+    process.environment = ["HOME": home.path, "PATH": "/usr/bin:/bin"].merging(variables) { $1 }
+    process.currentDirectoryURL = home
+    let output = Pipe()
+    let errors = Pipe()
+    process.standardOutput = output
+    process.standardError = errors
+    process.standardInput = input ?? FileHandle.nullDevice
+    try process.run()
+    return (process, output, errors)
+  }
+
+  /// Runs the program to its end.
+  package func run(_ arguments: String..., input: String? = nil) throws -> Result {
+    try run(arguments, input: input)
+  }
+
+  /// Runs the program to its end.
+  package func run(_ arguments: [String], input: String? = nil) throws -> Result {
+    let pipe = input == nil ? nil : Pipe()
+    let (process, output, errors) = try start(arguments, input: pipe)
+    if let input, let pipe {
+      pipe.fileHandleForWriting.write(Data(input.utf8))
+      try pipe.fileHandleForWriting.close()
+    }
+    // Errors are short; output may fill its pipe, so it is read first.
+    let out = output.fileHandleForReading.readDataToEndOfFile()
+    let err = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    let isSignal = process.terminationReason == .uncaughtSignal
+    return Result(
+      status: isSignal ? 128 + process.terminationStatus : process.terminationStatus,
+      output: String(decoding: out, as: UTF8.self),
+      errors: String(decoding: err, as: UTF8.self)
+    )
+  }
+
+  /// Every byte of every file below the home.
+  package func everyByte() throws -> [(file: String, bytes: Data)] {
+    let files = FileManager.default.enumerator(at: home, includingPropertiesForKeys: nil)
+    var found: [(String, Data)] = []
+    while let file = files?.nextObject() as? URL {
+      if let data = try? Data(contentsOf: file) { found.append((file.lastPathComponent, data)) }
+    }
+    return found
+  }
+}

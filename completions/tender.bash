@@ -1,0 +1,114 @@
+# bash completion for tender; made from its catalogue, do not edit
+_tender() {
+  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
+  local i first="" second="" skip=""
+  COMPREPLY=()
+  case "$before" in
+    --fee-mode)
+      COMPREPLY=($(compgen -W "merchant_fee service_fee" -- "$word"))
+      return ;;
+    --method)
+      COMPREPLY=($(compgen -W "card ach cash" -- "$word"))
+      return ;;
+    --test-card)
+      COMPREPLY=($(compgen -W "visa mastercard amex discover" -- "$word"))
+      return ;;
+    --test-account)
+      COMPREPLY=($(compgen -W "success failure" -- "$word"))
+      return ;;
+    --status)
+      COMPREPLY=($(compgen -W "requires_confirmation requires_action pending authorized succeeded declined cancelled refunded partially_refunded returned expired revoked failed unknown" -- "$word"))
+      return ;;
+    --provider)
+      COMPREPLY=($(compgen -W "paytheory toro truelayer" -- "$word"))
+      return ;;
+    --env)
+      COMPREPLY=($(compgen -W "simulator sandbox live" -- "$word"))
+      return ;;
+    --output|-o)
+      COMPREPLY=($(compgen -W "auto table jsonl" -- "$word"))
+      return ;;
+    --color)
+      COMPREPLY=($(compgen -W "auto always never" -- "$word"))
+      return ;;
+    --metadata-file|--instrument-file|--trace|--config)
+      compopt -o filenames 2>/dev/null
+      COMPREPLY=($(compgen -f -- "$word"))
+      return ;;
+    --state-dir)
+      compopt -o filenames 2>/dev/null
+      COMPREPLY=($(compgen -d -- "$word"))
+      return ;;
+    --amount|--amount-minor|--currency|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--instrument-fd|--token|--since|--until|--last-four|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--profile|--fields|--timeout)
+      return ;;
+  esac
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    if [[ -n $skip ]]; then skip=""; continue; fi
+    case "${COMP_WORDS[i]}" in
+      --amount|--amount-minor|--currency|--fee-mode|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--metadata-file|--method|--instrument-file|--instrument-fd|--test-card|--test-account|--token|--since|--until|--status|--last-four|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--provider|--env|--profile|--output|-o|--fields|--trace|--color|--config|--state-dir|--timeout) skip=1 ;;
+      -*) ;;
+      *) if [[ -z $first ]]; then first="${COMP_WORDS[i]}"
+         elif [[ -z $second ]]; then second="${COMP_WORDS[i]}"; fi ;;
+    esac
+  done
+  if [[ -z $first && $word != -* ]]; then
+    COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status journal providers explain simulator config schema completion help version" -- "$word"))
+    return
+  fi
+  case "$first" in
+    journal)
+      if [[ -z $second && $word != -* ]]; then
+        COMPREPLY=($(compgen -W "list show resume" -- "$word"))
+        return
+      fi ;;
+    simulator)
+      if [[ -z $second && $word != -* ]]; then
+        COMPREPLY=($(compgen -W "serve reset scenarios" -- "$word"))
+        return
+      fi ;;
+    config)
+      if [[ -z $second && $word != -* ]]; then
+        COMPREPLY=($(compgen -W "show check" -- "$word"))
+        return
+      fi ;;
+    schema)
+      if [[ $word != -* ]]; then
+        COMPREPLY=($(compgen -W "payment token event error journal_entry check capability explanation setting scenario request server version schema" -- "$word"))
+        return
+      fi ;;
+    completion)
+      if [[ $word != -* ]]; then
+        COMPREPLY=($(compgen -W "bash zsh fish" -- "$word"))
+        return
+      fi ;;
+    help)
+      if [[ $word != -* ]]; then
+        COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status journal journal journal providers explain simulator simulator simulator config config schema completion help version instruments exit-status output environment files security simulator" -- "$word"))
+        return
+      fi ;;
+  esac
+  case "$first $second" in
+    "transact "*) COMPREPLY=($(compgen -W "--amount --amount-minor --currency --fee-mode --fee --fee-minor --reference --confirmation --payor --payor-id --account-code --payment-parameters --invoice-id --recurring-id --send-receipt --receipt-description --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --token --idempotency-key --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "confirm "*) COMPREPLY=($(compgen -W "--wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "cancel "*) COMPREPLY=($(compgen -W "--expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "tokenize "*) COMPREPLY=($(compgen -W "--reference --payor --payor-id --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --idempotency-key --new-attempt --expect --events --dry-run --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "payment-status "*) COMPREPLY=($(compgen -W "--wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "mandate-status "*) COMPREPLY=($(compgen -W "--wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "journal list") COMPREPLY=($(compgen -W "--since --until --status --last-four --amount --amount-minor --currency --all --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "journal show") COMPREPLY=($(compgen -W "--id --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "journal resume") COMPREPLY=($(compgen -W "--all --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "providers "*) COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "explain "*) COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "simulator serve") COMPREPLY=($(compgen -W "--port --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "simulator reset") COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "simulator scenarios") COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "config show") COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "config check") COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "schema "*) COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "completion "*) COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "help "*) COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "version "*) COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    *) COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+  esac
+}
+complete -F _tender tender
