@@ -53,7 +53,7 @@ complete -c tender -n '__fish_seen_subcommand_from list' -l last-four -r -d 'wit
 complete -c tender -n '__fish_seen_subcommand_from list resume' -l all -d 'everything, not just the latest 50'
 complete -c tender -n '__fish_seen_subcommand_from serve' -l port -r -d 'the port to listen on (default: a free one)'
 complete -c tender -n '__fish_seen_subcommand_from transact tokenize' -l idempotency-key -r -d 'the key of this attempt, where you must choose it yourself'
-complete -c tender -n '__fish_seen_subcommand_from transact tokenize' -l new-attempt -d 'try again what was declined, cancelled or has expired'
+complete -c tender -n '__fish_seen_subcommand_from transact confirm cancel tokenize' -l new-attempt -d 'try again what was declined, cancelled or has expired'
 complete -c tender -n '__fish_seen_subcommand_from transact confirm payment-status mandate-status' -l wait -d 'wait for the final state, 5 minutes unless said'
 complete -c tender -n '__fish_seen_subcommand_from transact confirm payment-status mandate-status' -l interval -r -d 'how often to look while waiting (2s)'
 complete -c tender -n '__fish_seen_subcommand_from transact confirm cancel tokenize payment-status mandate-status' -l expect -r -d 'exit 0 where the status is one of these (commas between), else 18'

@@ -7,6 +7,14 @@ enum Box {
   static let nonceLength = 24
   static let tagLength = 16
 
+  /// Eight hexadecimal digits that a text always gets (BLAKE2b).
+  static func fingerprint(_ text: String) -> String {
+    var digest = [UInt8](repeating: 0, count: 16)
+    let bytes = Array(text.utf8)
+    _ = unsafe crypto_generichash(&digest, 16, bytes, UInt64(bytes.count), nil, 0)
+    return digest.prefix(4).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
+  }
+
   /// `nonce ‖ tag ‖ ciphertext` of a text; nil where the public key is no point to agree with.
   static func seal(
     _ text: [UInt8],

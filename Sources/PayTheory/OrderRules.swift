@@ -34,6 +34,16 @@ extension PayTheoryProvider {
         "add --payor email=ADDRESS"
       )
     }
+    if order.storedMethod != nil,
+      order.payorID != nil || !order.payor.members.isEmpty
+        || order.options["payment_parameters"] != nil
+    {
+      throw .rule(
+        "bad_options",
+        "--payor, --payor-id and --payment-parameters do not go with --token",
+        "a stored method has its payer already"
+      )
+    }
     if order.stopsAtConfirmation, order.storedMethod != nil || order.instrument?.method == "cash" {
       throw .rule(
         "bad_options",

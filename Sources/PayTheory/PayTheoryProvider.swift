@@ -11,8 +11,11 @@ package struct PayTheoryProvider: Provider {
 
   package var name: ProviderName { Self.name }
 
-  /// The whole API key is public; partner and stage alone would mix merchants.
-  package var merchant: String { context.configuration.key.text }
+  /// Partner, stage and a fingerprint of the whole key, which no file needs to hold.
+  package var merchant: String {
+    let key = context.configuration.key
+    return "\(key.partner)-\(key.stage.rawValue)-\(Box.fingerprint(key.text))"
+  }
 
   package var nothingHeld: JSONObject {
     ["type": "NO_AUTH: There is no authorization to capture"]
@@ -93,7 +96,7 @@ package struct PayTheoryProvider: Provider {
     ) { requests.transferPart2(prepared, &$0) }
     let feeMode = prepared.body.text("fee_mode")
     var outcome = try Replies.transferComplete(complete.body, feeMode: feeMode)
-    outcome.id = outcome.id ?? prepared.receipt
+    outcome.id = prepared.receipt
     return outcome
   }
 
@@ -160,15 +163,23 @@ package struct PayTheoryProvider: Provider {
     }
   }
 
-  package func findOut(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Finding {
+  package func findOut(
+    _ attempt: Attempt,
+    _ progress: Progress,
+    mayRepeat: Bool
+  ) throws(Fault) -> Finding {
     do throws(Fault) {
-      return try finding(attempt, progress)
+      return try finding(attempt, progress, mayRepeat)
     } catch {
       throw .stillUnknown(attempt, because: error)
     }
   }
 
-  private func finding(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Finding {
+  private func finding(
+    _ attempt: Attempt,
+    _ progress: Progress,
+    _ mayRepeat: Bool
+  ) throws(Fault) -> Finding {
     if attempt.operation == .cancel { return try reversalFinding(attempt) }
     let age = context.clock.now - (attempt.sentAt ?? context.clock.now)
     if let prepared = attempt.preparation.flatMap(Preparation.init(kept:)) {
@@ -180,7 +191,7 @@ package struct PayTheoryProvider: Provider {
       guard context.configuration.env != .live || age >= 60_000 else {
         throw .tooEarly(seconds: 60 - age / 1000)
       }
-      return .doneNow(try confirm(attempt, progress))
+      return mayRepeat ? .doneNow(try confirm(attempt, progress)) : .didNotHappen
     }
     let others = try progress.receiptsOfOthers()
     if let found = try transaction(LookUp(reference: attempt.reference, others: others)) {
@@ -256,17 +267,20 @@ package struct PayTheoryProvider: Provider {
   /// What Pay Theory prepared must be what was ordered, to the cent, before it may be captured.
   private func check(_ prepared: Preparation, against order: PaymentOrder) throws(Fault) {
     let ordered = order.amount.minorUnits
-    let expected: Int?
-    if order.feeMode == "service_fee" {
-      expected = order.fee.map { ordered + $0.minorUnits }
-    } else {
-      expected = ordered
-    }
-    guard let expected, let amount = prepared.amount, amount != expected else { return }
+    let mode = prepared.body.text("fee_mode") ?? order.feeMode
+    let currency = prepared.body.text("currency") ?? order.amount.currency.code
+    // `interchange` is the older name of the merchant's fee (protocol note, section 5.7).
+    let isSameMode = (mode == "interchange" ? "merchant_fee" : mode) == order.feeMode
+    let isExact = order.feeMode == "merchant_fee" || order.fee != nil
+    let expected = ordered + (order.fee?.minorUnits ?? 0)
+    let amount = prepared.amount
+    let fits = isExact ? amount == expected : amount.map { $0 >= ordered } ?? false
+    guard !fits || !isSameMode || currency != order.amount.currency.code else { return }
     throw Fault(
       .rejected,
       code: "amount_mismatch",
-      "Pay Theory prepared \(amount) where \(expected) was ordered (minor units)",
+      "Pay Theory prepared \(amount.map { String($0) } ?? "no amount") \(currency) (\(mode)) where "
+        + "\(expected) \(order.amount.currency.code) (\(order.feeMode)) was ordered, in minor units",
       hint: order.feeMode == "service_fee"
         ? "the fee is another: learn it with --confirmation, then pass --fee"
         : "nothing was charged"
@@ -342,7 +356,8 @@ extension Outcome {
   /// The outcome of an order: amounts where the answer leaves them out.
   fileprivate func of(_ order: PaymentOrder, _ prepared: Preparation? = nil) -> Outcome {
     var outcome = self
-    outcome.id = outcome.id ?? prepared?.receipt
+    // The receipt number was drawn with the preparation; look-ups go by that one.
+    outcome.id = prepared?.receipt ?? outcome.id
     outcome.amount = outcome.amount ?? prepared?.amount ?? order.amount.minorUnits
     if outcome.amount != order.amount.minorUnits {
       outcome.requestedAmount = order.amount.minorUnits

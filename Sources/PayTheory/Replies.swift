@@ -11,7 +11,7 @@ enum Replies {
     guard let body = JSONReader.read(bytes)?.object, let state = body.text("state") else {
       throw Fault.socketError("a transfer without a state").afterSending
     }
-    return state == "FAILURE" || state == "FAILED"
+    return ["FAILURE", "FAILED"].contains(state.uppercased())
       ? declined(body) : complete(body, feeMode: feeMode)
   }
 
@@ -23,7 +23,9 @@ enum Replies {
     let fee = isServiceFee ? (body["service_fee"] ?? body["fee"])?.wholeNumber ?? 0 : 0
     let amount = body["amount"]?.wholeNumber
     return Outcome(
-      status: state == "PENDING" ? .pending : .succeeded,
+      // A state that is new to us is not known to be final.
+      status: ["SUCCEEDED", "SUCCESS", "SETTLED"].contains(state.uppercased())
+        ? .succeeded : .pending,
       id: receipt.isEmpty ? nil : receipt,
       amount: amount,
       lastFour: body.text("last_four"),
@@ -43,7 +45,8 @@ enum Replies {
 
   /// A transaction failure: the five documented properties, and the processor's code as ours.
   static func declined(_ body: JSONObject) -> Outcome {
-    let reason = body["status"]?["reason"]
+    // One SDK looks for it a level deeper.
+    let reason = (body["status"] ?? body["body"]?["status"])?["reason"]
     let processorCode = reason?["error_code"]?.text
     let type = body.text("type") ?? processorCode ?? ""
     let text = reason?["error_text"]?.text
@@ -63,7 +66,7 @@ enum Replies {
       fault: Fault(
         .declined,
         code: code,
-        text ?? "the payment was declined: \(type)",
+        text ?? (type.isEmpty ? "the payment was declined" : "the payment was declined: \(type)"),
         hint: "a further try needs --new-attempt, or another --reference"
       )
     )

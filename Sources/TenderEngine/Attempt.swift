@@ -79,8 +79,6 @@ package struct Attempt: Sendable {
     guard phase == .done, !isToken else { return false }
     return switch status {
     case .succeeded, .pending, .refunded, .partiallyRefunded, .returned: true
-    // A void after capture leaves the payment's own result in place.
-    case .cancelled: reversal?["reversal"] != nil
     default: false
     }
   }

@@ -16,9 +16,6 @@ extension Engine {
       if known.doneNow { return Report(attempt, .confirm, replayed: false) }
     }
     if attempt.isCaptured { return Report(attempt, .confirm, replayed: true) }
-    if attempt.status == .declined, attempt.operation == .confirm {
-      return Report(attempt, .confirm, replayed: true)
-    }
     guard attempt.phase == .done, attempt.status == .requiresConfirmation else {
       throw .nothingToConfirm(handle, attempt, provider)
     }
@@ -39,7 +36,8 @@ extension Engine {
     var attempt = try reread(found)
     if attempt.phase == .sent {
       let wasReversal = attempt.operation == .cancel
-      let known = try findOut(attempt)
+      // Who wants it undone does not want it done first.
+      let known = try findOut(attempt, mayRepeat: false)
       attempt = known.attempt
       if wasReversal, known.doneNow { return Report(attempt, .cancel, replayed: false) }
     }
@@ -72,7 +70,8 @@ extension Engine {
 
   /// Finds out what an attempt in `sent` did; any other is answered as it stands.
   package func resume(_ found: Attempt) throws(Fault) -> Report {
-    let lock = try hold(found.reference)
+    // Whoever holds the lock is at work on it: that is an answer, and nothing to wait for.
+    let lock = try hold(found.reference, patience: 0)
     defer { withExtendedLifetime(lock) {} }
     let attempt = try reread(found)
     guard attempt.phase == .sent else { return Report(attempt, attempt.operation, replayed: true) }

@@ -197,7 +197,10 @@ package struct Engine {
   /// Finds out what an attempt in `sent` did, and writes that down.
   ///
   /// Throws with effect unknown where it cannot.
-  func findOut(_ attempt: Attempt) throws(Fault) -> (attempt: Attempt, doneNow: Bool) {
+  func findOut(
+    _ attempt: Attempt,
+    mayRepeat: Bool = true
+  ) throws(Fault) -> (attempt: Attempt, doneNow: Bool) {
     let progress = Progress(
       attempt: attempt,
       journal: journal,
@@ -208,7 +211,7 @@ package struct Engine {
     announce("finding_out")
     var known = attempt
     var doneNow = false
-    switch try provider.findOut(attempt, progress) {
+    switch try provider.findOut(attempt, progress, mayRepeat: mayRepeat) {
     case .happened(let outcome): known.apply(outcome, at: clock.now)
     case .doneNow(let outcome):
       known = progress.attempt
@@ -218,10 +221,11 @@ package struct Engine {
       known.phase = .done
       known.updatedAt = clock.now
       known.fault = nil
-      if attempt.operation == .transact {
+      if known.preparation != nil {
+        known.status = .requiresConfirmation
+      } else if attempt.operation == .transact {
         known.status = .failed
         known.isFreed = true
-        known.preparation = nil
       }
     }
     announce(known.status.rawValue)
@@ -258,8 +262,8 @@ package struct Engine {
   }
 
   /// Takes the lock on a reference, or says who has it.
-  func hold(_ reference: String) throws(Fault) -> any AttemptLock {
-    let deadline = Deadline(in: patience, on: clock)
+  func hold(_ reference: String, patience: Int? = nil) throws(Fault) -> any AttemptLock {
+    let deadline = Deadline(in: patience ?? self.patience, on: clock)
     let lock = try journal.lock(
       env: env,
       provider: provider.name,

@@ -27,7 +27,13 @@ package protocol Provider: Sendable {
   /// Looks a payment up by the provider's id or by the merchant's reference; nil where there is none.
   func lookUp(_ query: LookUp) throws(Fault) -> Outcome?
   /// Finds out what an effecting request did whose answer was lost.
-  func findOut(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Finding
+  ///
+  /// Where it had no effect it is done now if `mayRepeat`, which a cancel does not want.
+  func findOut(
+    _ attempt: Attempt,
+    _ progress: Progress,
+    mayRepeat: Bool
+  ) throws(Fault) -> Finding
   /// Checks, before anything is opened or sent, that a command has what it needs.
   func checkReady(for need: Need) throws(Fault)
   /// What `transact` would send, secrets masked.

@@ -52,7 +52,8 @@ package struct Report: Sendable {
     if operation == .cancel {
       result = attempt.reversal ?? attempt.result
     } else {
-      result = attempt.result
+      // What was let go of before capture has no result left.
+      result = attempt.reversal == [:] ? [:] : attempt.result
       fault = attempt.fault
       if status == .cancelled, fault == nil {
         fault = Fault(

@@ -124,3 +124,23 @@ enum AttemptRow {
     )
   }
 }
+
+extension Attempt {
+  /// The attempt with everything that a provider wrote redacted; a preparation must stay whole.
+  func redacted(by redactor: Redactor) -> Attempt {
+    var shown = self
+    shown.id = id.map { redactor.redact($0, foreign: true) }
+    shown.brand = brand.map { redactor.redact($0, foreign: true) }
+    shown.lastFour = lastFour.map { redactor.redact($0, foreign: true) }
+    shown.content = redactor.redact(content)
+    shown.result = redactor.redact(result, foreign: true)
+    shown.reversal = reversal.map { redactor.redact($0, foreign: true) }
+    shown.nextAction = nextAction.map { redactor.redact($0, foreign: true) }
+    shown.fault = fault.map { fault in
+      var shown = redactor.redact(fault)
+      shown.message = redactor.redact(shown.message, foreign: true)
+      return shown
+    }
+    return shown
+  }
+}

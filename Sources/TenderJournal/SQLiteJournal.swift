@@ -9,11 +9,14 @@ package final class SQLiteJournal: Journal {
 
   private let database: Database
   private let locks: LockFile
+  private let redactor: Redactor
 
   /// Opens `journal.db` and `journal.lock` in a folder, making them where they are not there.
   ///
+  /// Every text but a preparation passes the redactor first: providers echo what they like.
   /// Throws `state` where they cannot be used, or come from a newer version.
-  package init(folder: String) throws(Fault) {
+  package init(folder: String, redactor: Redactor) throws(Fault) {
+    self.redactor = redactor
     database = try Database(path: folder + "/journal.db")
     locks = LockFile(path: folder + "/journal.lock")
     // Erased bytes must be gone from the pages too; every commit must be on the disk.
@@ -132,7 +135,7 @@ package final class SQLiteJournal: Journal {
   package func insert(_ attempt: Attempt) throws(Fault) -> Attempt {
     var written = attempt
     written.row = try database.transaction { () throws(Fault) in
-      try database.query(AttemptRow.insert, AttemptRow.values(attempt))
+      try database.query(AttemptRow.insert, AttemptRow.values(attempt.redacted(by: redactor)))
       let row = database.lastRow
       try note(row, attempt, "opened")
       return row
@@ -172,7 +175,7 @@ package final class SQLiteJournal: Journal {
         "the journal has lost the attempt at \(attempt.reference.quotedForMessage)"
       )
     }
-    let changes = AttemptRow.changes(from: before, to: attempt)
+    let changes = AttemptRow.changes(from: before, to: attempt.redacted(by: redactor))
     guard !changes.isEmpty else { return }
     let columns = changes.map { "\($0.column) = ?" }.joined(separator: ", ")
     try database.query(

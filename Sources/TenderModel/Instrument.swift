@@ -179,11 +179,11 @@ package enum Contact {
       && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f && $0 != "," }
   }
 
-  /// Whether a text is a phone number: 7 to 15 digits (ITU-T E.164) with the usual punctuation.
+  /// Whether a text is a phone number: 5 to 15 digits with the usual punctuation.
   package static func isPhone(_ text: String) -> Bool {
     let digits = text.utf8.filter { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     let rest = text.utf8.filter { !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0) }
-    return (7...15).contains(digits.count) && rest.allSatisfy { "+() .-".utf8.contains($0) }
+    return (5...15).contains(digits.count) && rest.allSatisfy { "+() .-".utf8.contains($0) }
       && !text.dropFirst().contains("+")
   }
 }

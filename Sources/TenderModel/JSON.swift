@@ -53,6 +53,15 @@ extension JSON {
     }
   }
 
+  /// The value with nulls left out of every object in it.
+  fileprivate var withoutNulls: JSON {
+    switch self {
+    case .object(let object): .object(object.withoutNulls)
+    case .array(let elements): .array(elements.map(\.withoutNulls))
+    default: self
+    }
+  }
+
   /// The value of a member, where this is an object that has it.
   package subscript(key: String) -> JSON? { object?[key] }
 }
@@ -113,6 +122,12 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// The text under a name, where it is a string.
   package func text(_ key: String) -> String? { self[key]?.text }
 
-  /// The same members with every one whose value is null left out.
-  package var withoutNulls: JSONObject { JSONObject(members.filter { $0.value != .null }) }
+  /// The same members with every one whose value is null left out, at every depth.
+  package var withoutNulls: JSONObject {
+    JSONObject(
+      members.filter { $0.value != .null }.map { member in
+        Member(key: member.key, value: member.value.withoutNulls)
+      }
+    )
+  }
 }

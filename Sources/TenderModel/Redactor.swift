@@ -22,7 +22,11 @@ package final class Redactor: Sendable {
   /// Learns a secret of six or more characters, to be replaced wherever it stands.
   package func learn(_ secret: String) {
     guard secret.utf8.count >= 6 else { return learnShort(secret) }
-    known.withLock { _ = $0.anywhere.insert(secret) }
+    // The forms in which an echo may come back; padding may differ, so it is left off.
+    let hex = secret.utf8.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
+    known.withLock { known in
+      for form in [secret, hex, Self.base64(secret)] { known.anywhere.insert(form) }
+    }
   }
 
   /// Learns a short secret, replaced where it stands alone in a provider's text.
@@ -93,6 +97,18 @@ package final class Redactor: Sendable {
 }
 
 extension Redactor {
+  /// Base64 without its end, which depends on what follows (RFC 4648, section 4).
+  private static func base64(_ text: String) -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    let bytes = Array(text.utf8)
+    var encoded = ""
+    for start in stride(from: 0, through: bytes.count - 3, by: 3) {
+      let bits = bytes[start..<(start + 3)].reduce(0) { $0 << 8 | Int($1) }
+      for shift in [18, 12, 6, 0] { encoded.append(alphabet[bits >> shift & 63]) }
+    }
+    return encoded
+  }
+
   /// Replaces JSON Web Tokens (`eyJ….….…`), whoever made them.
   private static func withoutTokens(_ text: String) -> String {
     guard text.utf8.count > 20, text.contains("eyJ") else { return text }
@@ -110,95 +126,117 @@ extension Redactor {
     return shown + rest
   }
 
-  /// Masks runs of 13 to 19 digits, spaces and dashes between them allowed, that are a card number
-  /// by range and Luhn, and any run that spells a secret made of digits.
+  /// Masks card numbers (13 to 19 digits by range and Luhn, single separators between them), and
+  /// every secret made of digits, whatever a provider put between its digits.
   private static func withoutCardNumbers(_ text: String, known: Set<String>) -> String {
     let bytes = Array(text.utf8)
-    var digitCount = 0
-    for byte in bytes where isDigit(byte) { digitCount += 1 }
-    let secrets = known.compactMap { secret in
-      secret.utf8.allSatisfy(isDigit) ? Array(secret.utf8) : nil
+    guard bytes.count(where: DigitRuns.isDigit) >= 6 else { return text }
+    let secrets = known.filter { $0.utf8.allSatisfy(DigitRuns.isDigit) }.map { secret in
+      secret.utf8.map { $0 - UInt8(ascii: "0") }
     }
-    guard digitCount >= 6 else { return text }
+    var hidden: [ClosedRange<Int>] = []
+    for run in DigitRuns.find(in: bytes) {
+      for secret in secrets { hidden += run.places(of: secret) }
+      hidden += run.cardNumbers(in: bytes)
+    }
+    guard !hidden.isEmpty else { return text }
     var shown: [UInt8] = []
     var index = 0
     while index < bytes.count {
-      guard isDigit(bytes[index]) else {
+      if let range = hidden.filter({ $0.contains(index) }).max(by: { $0.upperBound < $1.upperBound }
+      ) {
+        if shown.suffix(10) != Array("[redacted]".utf8)[...]
+          || hidden.contains(where: { $0.lowerBound == index })
+        {
+          shown += Array("[redacted]".utf8)
+        }
+        index = range.upperBound + 1
+      } else {
         shown.append(bytes[index])
         index += 1
-        continue
       }
-      let run = digitRun(in: bytes, from: index)
-      shown += masked(run, secrets: secrets)
-      index += run.count
     }
     return String(decoding: shown, as: UTF8.self)
   }
+}
 
-  private static func isDigit(_ byte: UInt8) -> Bool {
-    UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-  }
+/// Digits that belong together, with where each stands in the text.
+private struct DigitRuns {
+  var digits: [UInt8] = []
+  var places: [Int] = []
 
-  /// Digits with single spaces, dashes or dots between them.
-  private static func digitRun(in bytes: [UInt8], from start: Int) -> ArraySlice<UInt8> {
-    var end = start
-    while end < bytes.count {
-      if isDigit(bytes[end]) {
-        end += 1
-      } else if " -.".utf8.contains(bytes[end]), end + 1 < bytes.count, isDigit(bytes[end + 1]) {
-        end += 1
-      } else {
-        break
+  static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
+
+  /// The runs of a text: at most three bytes that are no letters stand between two digits.
+  static func find(in bytes: [UInt8]) -> [DigitRuns] {
+    var runs: [DigitRuns] = []
+    var run = DigitRuns()
+    var index = 0
+    func isLetter(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 }
+    while index < bytes.count {
+      // `%20` is a separator, not the digits 2 and 0.
+      if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count, isDigit(bytes[index + 1]) {
+        index += 3
+        continue
       }
-    }
-    return bytes[start..<end]
-  }
-
-  /// The run with each card number or known secret in it masked.
-  ///
-  /// A card number must fill whole groups of the run: that keeps timestamps and UUIDs as they are.
-  private static func masked(_ run: ArraySlice<UInt8>, secrets: [[UInt8]]) -> [UInt8] {
-    let groups = run.split { !isDigit($0) }
-    var hidden = Set<Int>()
-    for first in groups.indices {
-      var digits: [UInt8] = []
-      for last in first..<groups.count {
-        digits += groups[last]
-        guard digits.count <= 19 || !secrets.isEmpty else { break }
-        let values = digits.map { $0 - UInt8(ascii: "0") }
-        let isCard = Digits.looksLikeCard(values)
-        if isCard || secrets.contains(digits) || (first == last && hides(digits, secrets)) {
-          hidden.formUnion(first...last)
-        }
-      }
-    }
-    guard !hidden.isEmpty else { return Array(run) }
-    var shown: [UInt8] = []
-    var group = -1
-    var previousWasDigit = false
-    for byte in run {
+      let byte = bytes[index]
       if isDigit(byte) {
-        if !previousWasDigit {
-          group += 1
-          if hidden.contains(group) { shown += Array("[redacted]".utf8) }
+        if let last = run.places.last, index - last > 4 {
+          runs.append(run)
+          run = DigitRuns()
         }
-        if !hidden.contains(group) { shown.append(byte) }
-        previousWasDigit = true
-      } else {
-        shown.append(byte)
-        previousWasDigit = false
+        run.digits.append(byte - UInt8(ascii: "0"))
+        run.places.append(index)
+      } else if isLetter(byte), !run.digits.isEmpty {
+        runs.append(run)
+        run = DigitRuns()
       }
+      index += 1
     }
-    return shown
+    return run.digits.isEmpty ? runs : runs + [run]
   }
 
-  /// Whether a longer group of digits carries a secret of digits, or a card number within it.
-  private static func hides(_ group: [UInt8], _ secrets: [[UInt8]]) -> Bool {
-    secrets.contains { secret in
-      group.count > secret.count
-        && (0...(group.count - secret.count)).contains { start in
-          group[start..<(start + secret.count)].elementsEqual(secret)
+  /// Where a secret's digits stand, as ranges of the text.
+  func places(of secret: [UInt8]) -> [ClosedRange<Int>] {
+    guard !secret.isEmpty, secret.count <= digits.count else { return [] }
+    return (0...(digits.count - secret.count)).compactMap { start in
+      digits[start..<(start + secret.count)].elementsEqual(secret)
+        ? places[start]...places[start + secret.count - 1] : nil
+    }
+  }
+
+  /// Where card numbers stand that fill whole groups: that keeps times and UUIDs as they are.
+  func cardNumbers(in bytes: [UInt8]) -> [ClosedRange<Int>] {
+    guard digits.count >= 13 else { return [] }
+    var found: [ClosedRange<Int>] = []
+    let starts = places.indices.filter { start in
+      start + 13 <= digits.count && (start == 0 || places[start] - places[start - 1] > 1)
+    }
+    for start in starts {
+      for end in (start + 12)..<min(digits.count, start + 19) where isGroupEnd(end) {
+        let gaps = zip(places[start..<end], places[(start + 1)...end])
+        let isPlain = gaps.allSatisfy { left, right in
+          right - left == 1 || Self.isSeparator(bytes[(left + 1)..<right])
         }
+        if isPlain, Digits.looksLikeCard(Array(digits[start...end])) {
+          found.append(places[start]...places[end])
+        }
+      }
+    }
+    return found
+  }
+
+  private func isGroupEnd(_ index: Int) -> Bool {
+    index == places.count - 1 || places[index + 1] - places[index] > 1
+  }
+
+  /// One of the separators that people and forms write between the groups of a card number.
+  private static func isSeparator(_ bytes: ArraySlice<UInt8>) -> Bool {
+    switch Array(bytes) {
+    case [UInt8(ascii: " ")], [UInt8(ascii: "-")], [UInt8(ascii: ".")], [UInt8(ascii: "/")],
+      [UInt8(ascii: "_")], [9], [0xc2, 0xa0], [0xe2, 0x80, 0x8b], Array("%20".utf8):
+      true
+    default: false
     }
   }
 }
@@ -224,7 +262,8 @@ extension String {
     var changed = false
     while index < bytes.count {
       let end = index + wanted.count
-      if end <= bytes.count, bytes[index] == wanted[0], bytes[index..<end].elementsEqual(wanted),
+      if end <= bytes.count, Self.same(bytes[index], wanted[0]),
+        zip(bytes[index..<end], wanted).allSatisfy(Self.same),
         !standingAlone
           || (index == 0 || !part(bytes[index - 1])) && (end == bytes.count || !part(bytes[end]))
       {
@@ -237,5 +276,10 @@ extension String {
       }
     }
     return changed ? String(decoding: shown, as: UTF8.self) : self
+  }
+
+  /// Whether two bytes are the same letter, whatever their case.
+  private static func same(_ one: UInt8, _ other: UInt8) -> Bool {
+    one == other || UInt8(ascii: "a")...UInt8(ascii: "z") ~= one | 0x20 && one ^ other == 0x20
   }
 }

@@ -158,9 +158,9 @@ package enum FaultText {
     let label = isColoured ? "\u{1b}[31mtender:\u{1b}[0m" : "tender:"
     var lines = ["\(label) \(Table.harmless(fault.message))"]
     if let hint = fault.hint, !hint.isEmpty { lines.append("  \(Table.harmless(hint))") }
+    let isSaid = fault.kind == .usage || fault.hint?.contains("no money moved") == true
     let effect =
-      fault.effect == .unknown
-      ? "the money may have moved; " : fault.kind == .usage ? "" : "no money moved; "
+      fault.effect == .unknown ? "the money may have moved; " : isSaid ? "" : "no money moved; "
     lines.append(
       "  \(effect)exit \(fault.exitStatus) (\(fault.code)); see: tender explain \(fault.code)"
     )

@@ -32,6 +32,16 @@ enum UpgradeReaction {
   case refuse(status: Int)
 }
 
+/// A clock that a served request's header set; it stands still.
+struct HeaderClock: Clock {
+  let now: Int
+  let machine: any Clock
+
+  var uptime: Int { machine.uptime }
+
+  func pause(milliseconds: Int) throws(Fault) { try machine.pause(milliseconds: milliseconds) }
+}
+
 /// What the simulated providers work with.
 package struct SimulatorWorld: Sendable {
   /// Where the ledger is; each connection opens its own.
@@ -53,5 +63,5 @@ package struct SimulatorWorld: Sendable {
   }
 
   /// The time of the simulated world, in milliseconds since 1970.
-  var now: Int { options.clock ?? clock.now }
+  var now: Int { clock.now }
 }

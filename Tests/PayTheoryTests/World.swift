@@ -16,7 +16,7 @@ final class World {
   init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "world-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    journal = try SQLiteJournal(folder: folder.path)
+    journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }

@@ -31,15 +31,15 @@ import Testing
   }
 
   @Test func `keeps what another process wrote`() throws {
-    var written = try SQLiteJournal(folder: folder.path).insert(attempt())
+    var written = try SQLiteJournal(folder: folder.path, redactor: Redactor()).insert(attempt())
     written.phase = .done
     written.status = .declined
     written.id = "pt-1"
     written.lastFour = "1111"
     written.result = ["type": "X"]
     written.fault = Fault(.declined, code: "x", "y", hint: "z")
-    try SQLiteJournal(folder: folder.path).update(written, note: "outcome")
-    let other = try SQLiteJournal(folder: folder.path)
+    try SQLiteJournal(folder: folder.path, redactor: Redactor()).update(written, note: "outcome")
+    let other = try SQLiteJournal(folder: folder.path, redactor: Redactor())
     let read = try #require(try other.attempts(matching: "pt-1", filter: AttemptFilter()).first)
     #expect(read.reference == "A")
     #expect(read.status == .declined)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func `erases a preparation so that no byte of it is left in any file`() throws {
-    let journal = try SQLiteJournal(folder: folder.path)
+    let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
     let secret = "prep-\(UUID().uuidString)"
     var held = try journal.insert(attempt())
     held.preparation = String(repeating: secret, count: 200)
@@ -75,8 +75,8 @@ import Testing
   }
 
   @Test func `lets one work on a reference, and frees the lock with its holder`() throws {
-    let first = try SQLiteJournal(folder: folder.path)
-    let second = try SQLiteJournal(folder: folder.path)
+    let first = try SQLiteJournal(folder: folder.path, redactor: Redactor())
+    let second = try SQLiteJournal(folder: folder.path, redactor: Redactor())
     let provider = ProviderName("paytheory")
     func take(_ journal: SQLiteJournal, _ reference: String) throws -> (any AttemptLock)? {
       try journal.lock(
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test func `filters, newest first`() throws {
-    let journal = try SQLiteJournal(folder: folder.path)
+    let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
     for (index, status) in [Status.succeeded, .declined, .succeeded].enumerated() {
       var attempt = attempt("R\(index)")
       attempt.phase = .done
@@ -129,7 +129,7 @@ import Testing
     if kind == "garbage" {
       try Data(repeating: 0x5a, count: 8192).write(to: file)
     } else {
-      _ = try SQLiteJournal(folder: folder.path)
+      _ = try SQLiteJournal(folder: folder.path, redactor: Redactor())
       var bytes = try Data(contentsOf: file)
       // The user version stands at offset 60 of a SQLite file, big-endian.
       let wal = folder.appending(path: "journal.db-wal")
@@ -137,7 +137,9 @@ import Testing
       bytes.replaceSubrange(60..<64, with: [0, 0, 0, 99])
       try bytes.write(to: file)
     }
-    let fault = #expect(throws: Fault.self) { try SQLiteJournal(folder: folder.path) }
+    let fault = #expect(throws: Fault.self) {
+      try SQLiteJournal(folder: folder.path, redactor: Redactor())
+    }
     #expect(fault?.exitStatus == 16)
   }
 }

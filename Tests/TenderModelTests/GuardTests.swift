@@ -30,8 +30,8 @@ import Testing
 @Suite struct RedactorTests {
   @Test(arguments: [
     ("card 4111111111111111 refused", "card [redacted] refused"),
-    ("4111 1111 1111 1111", "[redacted] [redacted] [redacted] [redacted]"),
-    ("x4111-1111-1111-1111y", "x[redacted]-[redacted]-[redacted]-[redacted]y"),
+    ("4111 1111 1111 1111", "[redacted]"), ("4111\u{a0}1111/1111_1111.", "[redacted]."),
+    ("x4111-1111-1111-1111y", "x[redacted]y"),
     ("token eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl end", "token [redacted] end"),
     ("pt-tender-paytheorylab-f9gxe4z29bax", "pt-tender-paytheorylab-f9gxe4z29bax"),
     ("2026-11-20T17:19:00Z", "2026-11-20T17:19:00Z"),
@@ -48,7 +48,10 @@ import Testing
     redactor.learn("super-secret")
     redactor.learnShort("123")
     #expect(redactor.redact("no 0000000016 super-secret") == "no [redacted] [redacted]")
-    #expect(redactor.redact("000-000-0016").contains("0016") == false)
+    for echo in [
+      "000-000-0016", "0, 0, 0, 0, 0, 0, 0, 0, 1, 6", "00000000160000000016", "0000%20000016",
+      "30303030303030303136", "MDAwMDAwMDAxNg==", "SUPER-SECRET",
+    ] { #expect(redactor.redact(echo).contains("[redacted]"), "\(echo)") }
     #expect(
       redactor.redact("code 123 bad, pt-123 fine", foreign: true)
         == "code [redacted] bad, pt-123 fine"

@@ -10,6 +10,12 @@ package struct Binary: Sendable {
     package let output: String
     package let errors: String
 
+    package init(status: Int32, output: String, errors: String) {
+      self.status = status
+      self.output = output
+      self.errors = errors
+    }
+
     /// The lines of standard output as records.
     package var records: [JSONObject] {
       output.split(separator: "\n").compactMap { JSONReader.read(String($0))?.object }

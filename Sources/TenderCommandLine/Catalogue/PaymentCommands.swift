@@ -58,7 +58,8 @@ extension Catalogue {
           + "recorded result with \"replayed\": true."
       ],
       operands: [.init("REF", optional: true)],
-      options: ["wait", "interval", "expect", "events", "dry-run", "id"] + simulation,
+      options: ["new-attempt", "wait", "interval", "expect", "events", "dry-run", "id"]
+        + simulation,
       examples: [
         .init("tender confirm A2", "capture what is held under A2"),
         .init("tender confirm A2 --json", "the same, as a JSON line"),
@@ -74,7 +75,7 @@ extension Catalogue {
           + "which. Reversals need merchant credentials."
       ],
       operands: [.init("REF", optional: true)],
-      options: ["expect", "events", "dry-run", "id"] + simulation,
+      options: ["new-attempt", "expect", "events", "dry-run", "id"] + simulation,
       examples: [
         .init("tender cancel A2", "void or reverse the payment A2"),
         .init(

@@ -62,7 +62,6 @@ final class PayTheorySocket: SocketSession {
       world: world,
       ledger: ledger,
       key: key,
-      apiKey: claims.text("api_key") ?? "",
       sessionKey: sessionKey
     )
   }

@@ -14,8 +14,10 @@ struct PayTheorySteps {
   let world: SimulatorWorld
   let ledger: Ledger
   let key: SimulatedKey
-  let apiKey: String
   let sessionKey: String
+
+  /// Whose intents these are.
+  private var merchant: String { "\(key.partner)-\(key.stage)" }
 
   private static let alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
 
@@ -65,7 +67,7 @@ struct PayTheorySteps {
     let receipt = "pt-\(key.partner)-\(key.stage)-" + code(12)
     var intent = PayTheoryChecks.intent(inner, method)
     intent["receipt"] = .string(receipt)
-    intent["api_key"] = .string(apiKey)
+    intent["merchant"] = .string(merchant)
     intent["state"] = "pending"
     intent["amount"] = .integer(feeMode == "service_fee" ? amount + fee : amount)
     intent["fee"] = .integer(fee)
@@ -113,7 +115,7 @@ struct PayTheorySteps {
   private func part2(_ inner: JSONObject, _ now: Int) throws(Fault) -> Result {
     guard let prepared = inner["payment_prep"]?.object,
       let id = prepared.text("payment_intent_id"), var intent = try ledger.find("intent", id),
-      intent.text("api_key") == apiKey, intent["receipt"] == prepared["idempotency"]
+      intent.text("merchant") == merchant, intent["receipt"] == prepared["idempotency"]
     else { return .failure("Unknown payment intent") }
     switch intent.text("state") {
     case "pending": break
@@ -131,7 +133,7 @@ struct PayTheorySteps {
   /// Section 4.5; the shape of its answer is not documented, so this one is free.
   private func cancel(_ inner: JSONObject) throws(Fault) -> Result {
     guard let id = inner.text("payment_intent_id"), var intent = try ledger.find("intent", id),
-      intent.text("api_key") == apiKey
+      intent.text("merchant") == merchant
     else { return .failure("Unknown payment intent") }
     guard intent.text("state") == "pending" || intent.text("state") == "cancelled" else {
       return .failure("Payment intent was already transferred")

@@ -55,6 +55,9 @@ package final class SimulatorServer: @unchecked Sendable {
     var world = world
     if let value = fields[SimulatorOptions.headerName.lowercased()] {
       world.options = SimulatorOptions(headerValue: value)
+      if let time = world.options.clock {
+        world.clock = HeaderClock(now: time, machine: world.clock)
+      }
     }
     return try InProcessSimulator(world)
   }

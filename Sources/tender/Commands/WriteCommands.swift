@@ -149,6 +149,14 @@ struct WriteCommands {
     var report =
       name == "confirm"
       ? try engine.confirm(attempt, handle: handle) : try engine.cancel(attempt, handle: handle)
+    if report.replayed == true, invocation.has("new-attempt") {
+      throw Fault(
+        .conflict,
+        code: "attempt_stands",
+        "\(handle.quotedForMessage) is \(report.status.rawValue): there is nothing left to \(name)",
+        hint: "leave --new-attempt out to see the recorded result"
+      )
+    }
     if let wait { report = try wait.apply(to: report, engine, composition) }
     return finish(report)
   }

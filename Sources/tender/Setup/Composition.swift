@@ -34,12 +34,16 @@ final class Composition {
 
   var records: Records { Records(command: invocation.command.name, now: clock.now) }
 
-  /// The journal, opened on first use in a folder that is made where it is not there.
-  func journal() throws(Fault) -> SQLiteJournal {
+  /// The journal, opened on first use in a folder that is made where it is not there; on a dry
+  /// run, which writes nothing, an empty one where there is none yet.
+  func journal() throws(Fault) -> any Journal {
     if let openedJournal { return openedJournal }
     let folder = try settings.stateFolder().text
+    if invocation.has("dry-run"), !Environment.exists(folder + "/journal.db") {
+      return EmptyJournal()
+    }
     try Environment.makeFolder(folder)
-    let journal = try SQLiteJournal(folder: folder)
+    let journal = try SQLiteJournal(folder: folder, redactor: redactor)
     openedJournal = journal
     return journal
   }
@@ -131,6 +135,16 @@ final class Composition {
     configuration.socketBase = bases.socket
     configuration.graphQLBase = bases.graphQL
     configuration.isRedirected = bases.isSet
+    if invocation.has("dry-run") {
+      return PayTheoryContext(
+        configuration: configuration,
+        http: Unreachable(),
+        sockets: Unreachable(),
+        clock: clock,
+        randomness: SystemRandomness(),
+        redactor: redactor
+      )
+    }
     let randomness: any Randomness =
       try simulatorOptions.seed.map { seed throws(Fault) in
         SeededRandomness(seed: seed, label: "client/\(try journal().count())")

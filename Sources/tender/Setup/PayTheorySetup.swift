@@ -36,6 +36,7 @@ struct PayTheorySetup {
       )
     }
     let apiKey = try APIKey(text)
+    redactor.learn(text)
     try apiKey.check(fits: env)
     let uid = merchant?.text ?? (isSimulated ? PayTheoryCatalog.merchantUID : nil)
     let value = secret?.text ?? (isSimulated ? PayTheoryCatalog.secretKey : nil)

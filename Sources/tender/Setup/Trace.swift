@@ -82,9 +82,17 @@ private final class TracedSocket: MessageSocket {
     self.trace = trace
   }
 
+  private static let known: Set<String> = [
+    "host:hostToken", "host:transfer_part1", "host:transfer_part2", "host:cancel_transfer",
+    "host:tokenize", "host:barcode", "host_token", "transfer_confirmation", "transfer_complete",
+    "tokenize_complete", "barcode_complete", "error", "cancel",
+  ]
+
   private func name(_ text: String) -> JSON {
     let message = JSONReader.read(text)
-    return message?["action"] ?? message?["type"] ?? "?"
+    guard let name = (message?["action"] ?? message?["type"])?.text else { return "none" }
+    // What is not a known word is the other side's own text, and may hold anything.
+    return Self.known.contains(name) ? .string(name) : "other"
   }
 
   func send(_ text: String, by deadline: Deadline) throws(Fault) {

@@ -1,0 +1,47 @@
+internal import TenderEngine
+internal import TenderModel
+
+/// What a dry run has instead of a provider: nothing leaves.
+struct Unreachable: HTTPExchange, SocketExchange {
+  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    throw .dryRun
+  }
+
+  func open(
+    url: String,
+    fields: [HTTPRequest.Field],
+    by deadline: Deadline
+  ) throws(Fault) -> any MessageSocket {
+    throw .dryRun
+  }
+}
+
+/// What a dry run has where there is no journal yet: nothing is known, nothing is written.
+struct EmptyJournal: Journal {
+  func lock(
+    env: Env,
+    provider: ProviderName,
+    reference: String,
+    by deadline: Deadline
+  ) throws(Fault) -> (any AttemptLock)? { throw .dryRun }
+
+  func latest(env: Env, provider: ProviderName, reference: String) throws(Fault) -> Attempt? { nil }
+
+  func attempts(matching handle: String, filter: AttemptFilter) throws(Fault) -> [Attempt] { [] }
+
+  func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault) {}
+
+  func count() throws(Fault) -> Int { 0 }
+
+  func insert(_ attempt: Attempt) throws(Fault) -> Attempt { throw .dryRun }
+
+  func update(_ attempt: Attempt, note: String) throws(Fault) { throw .dryRun }
+
+  func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] { [] }
+}
+
+extension Fault {
+  fileprivate static var dryRun: Fault {
+    Fault(.internal, code: "internal", "a dry run tried to do something")
+  }
+}

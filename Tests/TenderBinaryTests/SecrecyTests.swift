@@ -1,0 +1,108 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// No card number, security code, account number, key or token in any byte that a run leaves.
+@Suite struct SecrecyTests {
+  static let card = "5555555555554444"
+  static let code = "987"
+  static let account = "000123456789"
+  static let secret = "sk-live-very-secret-4711"
+
+  static let instrument = """
+    {"type":"card","number":"5555 5555 5555 4444","security_code":"987","expiration":"12/49",
+    "name":"Ada","address":{"postal_code":"45209","country":"US"}}
+    """
+  static let bank = """
+    {"type":"ach","name":"Ada","account_number":"000123456789","account_type":"SAVINGS",
+    "routing_number":"122105278"}
+    """
+
+  @Test func `leaves none behind, whatever happens`() throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables["TENDER_PAYTHEORY_SECRET_KEY"] = Self.secret
+    let trace = binary.home.appending(path: "trace").path
+    var shown = ""
+    var number = 0
+    func take(_ arguments: [String], _ input: String? = nil) throws {
+      for form in ["jsonl", "table"] {
+        number += 1
+        var words = arguments + ["--output", form, "--verbose", "--trace", trace]
+        if arguments[0] == "transact" || arguments[0] == "tokenize" {
+          words += ["--reference", "R\(number)", "--events"]
+        }
+        let result = try binary.run(words, input: input)
+        shown += result.output + result.errors
+      }
+    }
+    for input in [Self.instrument, Self.bank] {
+      let pay = ["transact", "--amount", "10.50", "--instrument-stdin"]
+      try take(pay, input)
+      try take(pay + ["--confirmation"], input)
+      try take(pay + ["--dry-run"], input)
+      try take(["tokenize", "--instrument-stdin"], input)
+      for fault in [
+        "token:garbage", "host-token:error", "part1:garbage", "part2:wrong-key", "part2:silence",
+        "part1:gateway-error",
+      ] { try take(pay + ["--sim-fault", fault], input) }
+      try take(["transact", "--amount", "1.93", "--instrument-stdin"], input)
+      // Wrong in ways that an error message might quote.
+      for (good, bad) in [
+        ("12/49", "13/49"), ("4444", "4445"), ("987", "98"), ("122105278", "122105279"),
+      ] {
+        try take(pay, input.replacing(good, with: bad))
+      }
+      try take(pay, input + "x")
+    }
+    try take(["confirm", "R3"])
+    try take(["cancel", "R5"])
+    try take(["payment-status", "R1", "R2", "nothing"])
+    try take(["journal", "list"])
+    try take(["journal", "show", "R1"])
+    try take(["config", "show"])
+    let files = try binary.everyByte()
+    #expect(files.contains { $0.file == "journal.db" })
+    #expect(files.contains { $0.file == "trace" })
+    #expect(number > 40)
+    for wanted in [Self.card, "5555 5555 5555 4444", Self.account, Self.secret, "eyJ"] {
+      #expect(!shown.contains(wanted), "\(wanted) was printed")
+      for (file, bytes) in files {
+        #expect(bytes.range(of: Data(wanted.utf8)) == nil, "\(wanted) is in \(file)")
+      }
+    }
+    #expect(!shown.contains("\"987\"") && !shown.contains(" 987 "))
+  }
+
+  @Test func `takes no card number as an argument, and never echoes it`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    for words in [
+      ["confirm", Self.card], ["transact", "--reference", Self.card],
+      ["transact", "--metadata", "pan=" + Self.card, "--json"], [Self.card],
+    ] {
+      let result = try binary.run(words)
+      #expect(result.status == 2)
+      #expect(result.output == "")
+      #expect(!result.errors.contains(Self.card))
+      #expect(result.errorRecord["error"]?["code"] == "card_number_on_command_line")
+    }
+    let vouched = try binary.run("payment-status", "--id", Self.card, "--json")
+    #expect(vouched.status == 5)
+  }
+
+  @Test func `keeps its files to their owner`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    _ = try binary.run("transact", "--amount", "1", "--test-card", "visa", "--reference", "A")
+    let state = binary.home.appending(path: ".local/state/tender")
+    let folder = try FileManager.default.attributesOfItem(atPath: state.path)
+    #expect(folder[.posixPermissions] as? Int == 0o700)
+    for file in try FileManager.default.contentsOfDirectory(atPath: state.path) {
+      let path = state.appending(path: file).path
+      let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+      #expect(mode == 0o600, "\(file)")
+    }
+  }
+}

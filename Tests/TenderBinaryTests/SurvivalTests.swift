@@ -1,0 +1,103 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// Killed, interrupted, run twice at once: one reference is charged once.
+@Suite struct SurvivalTests {
+  static let pay = ["transact", "--amount", "5", "--test-card", "visa", "--json", "--reference"]
+
+  @Test func `pays once when two run at the same moment`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    for round in 0..<5 {
+      let runs = try (0..<4).map { _ in try binary.start(Self.pay + ["R\(round)"]) }
+      var ids = Set<String>()
+      for (process, output, _) in runs {
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let record = Binary.Result(
+          status: 0,
+          output: String(decoding: text, as: UTF8.self),
+          errors: ""
+        ).record
+        #expect(record.text("status") == "succeeded")
+        if let id = record.text("id") { ids.insert(id) }
+      }
+      #expect(ids.count == 1)
+    }
+  }
+
+  @Test func `pays once when it is killed at any moment`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    for round in 0..<25 {
+      let reference = "K\(round)"
+      let (process, output, _) = try binary.start(Self.pay + [reference, "--events"])
+      // The events say how far it is: kill it after none of them, one, two, …
+      var said = ""
+      while said.count(where: { $0 == "\n" }) < round % 5 {
+        let more = output.fileHandleForReading.availableData
+        guard !more.isEmpty else { break }
+        said += String(decoding: more, as: UTF8.self)
+      }
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+      let again = try binary.run(Self.pay + [reference])
+      #expect(again.status == 0, "\(again.errors)")
+      #expect(again.record.text("status") == "succeeded")
+      let third = try binary.run(Self.pay + [reference])
+      #expect(third.record["replayed"] == true)
+      #expect(third.record.text("id") == again.record.text("id"))
+    }
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `stops on a signal with nothing half done`(_ signal: Int32) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let (process, _, errors) = try binary.start(
+      Self.pay + ["A", "--sim-fault", "host-token:slow", "--verbose"]
+    )
+    // It says that it connects right before the answer that takes two seconds.
+    var said = ""
+    while !said.contains("connecting") {
+      let more = errors.fileHandleForReading.availableData
+      guard !more.isEmpty else { break }
+      said += String(decoding: more, as: UTF8.self)
+    }
+    kill(process.processIdentifier, signal)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == (signal == SIGINT ? 130 : 143))
+    let again = try binary.run(Self.pay + ["A"])
+    #expect(again.status == 0)
+    #expect(again.record["attempt"] == 2)
+  }
+
+  @Test func `sends nothing where the journal cannot be written`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let file = binary.home.appending(path: "file")
+    try Data().write(to: file)
+    let result = try binary.run(Self.pay + ["A", "--state-dir", file.path + "/state"])
+    #expect(result.status == 16)
+    #expect(result.output == "")
+    let state = binary.home.appending(path: "s")
+    try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
+    try Data(repeating: 0x5a, count: 4096).write(to: state.appending(path: "journal.db"))
+    let corrupt = try binary.run(Self.pay + ["A", "--state-dir", state.path])
+    #expect(corrupt.status == 16)
+    #expect(corrupt.errorRecord["error"]?["effect"] == "none")
+  }
+
+  @Test func `keeps its exit when the reader of its output has gone`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let (process, output, _) = try binary.start(Self.pay + ["A"])
+    try output.fileHandleForReading.close()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(try binary.run(Self.pay + ["A"]).record["replayed"] == true)
+  }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// What a TLS test needs besides the program.
+enum TLSTools {
+  static let found: (stunnel: String, openssl: String)? = {
+    let find = { (names: [String]) in
+      names.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+    guard
+      let stunnel = find(["/usr/bin/stunnel4", "/usr/bin/stunnel", "/opt/homebrew/bin/stunnel"]),
+      let openssl = find(["/usr/bin/openssl", "/opt/homebrew/bin/openssl"])
+    else { return nil }
+    return (stunnel, openssl)
+  }()
+}
+
+/// TLS by stunnel in front of `simulator serve`, with a private root; skipped where it is not.
+@Suite(.enabled(if: TLSTools.found != nil, "stunnel4 and openssl are not installed"))
+struct TLSTests {
+  @Test func `tells the whole story through TLS, and nothing to a stranger`() throws {
+    let tools = try #require(TLSTools.found)
+    let server = try Server()
+    defer { server.stop() }
+    var binary = try Binary()
+    defer { binary.remove() }
+    let folder = binary.home.path
+    func openssl(_ arguments: String...) throws {
+      let process = Process()
+      process.executableURL = URL(filePath: tools.openssl)
+      process.arguments = arguments
+      process.currentDirectoryURL = binary.home
+      process.standardError = FileHandle.nullDevice
+      process.standardOutput = FileHandle.nullDevice
+      try process.run()
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0, "\(arguments)")
+    }
+    for name in ["root", "stranger"] {
+      try openssl(
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=\(name)",
+        "-keyout",
+        "\(name).key",
+        "-out",
+        "\(name).pem"
+      )
+    }
+    try openssl(
+      "req",
+      "-newkey",
+      "ec",
+      "-pkeyopt",
+      "ec_paramgen_curve:P-256",
+      "-nodes",
+      "-subj",
+      "/CN=localhost",
+      "-keyout",
+      "server.key",
+      "-out",
+      "server.csr"
+    )
+    try "subjectAltName=DNS:localhost".write(
+      toFile: folder + "/server.ext",
+      atomically: true,
+      encoding: .utf8
+    )
+    try openssl(
+      "x509",
+      "-req",
+      "-in",
+      "server.csr",
+      "-CA",
+      "root.pem",
+      "-CAkey",
+      "root.key",
+      "-CAcreateserial",
+      "-days",
+      "2",
+      "-extfile",
+      "server.ext",
+      "-out",
+      "server.pem"
+    )
+    let port = try freePort()
+    try """
+    foreground = yes
+    pid =
+    [tls]
+    accept = 127.0.0.1:\(port)
+    connect = 127.0.0.1:\(server.port)
+    cert = \(folder)/server.pem
+    key = \(folder)/server.key
+    """.write(toFile: folder + "/stunnel.conf", atomically: true, encoding: .utf8)
+    let stunnel = Process()
+    stunnel.executableURL = URL(filePath: tools.stunnel)
+    stunnel.arguments = [folder + "/stunnel.conf"]
+    stunnel.standardError = FileHandle.nullDevice
+    stunnel.standardOutput = FileHandle.nullDevice
+    try stunnel.run()
+    defer {
+      // It takes its time over SIGTERM while connections linger.
+      kill(stunnel.processIdentifier, SIGKILL)
+      stunnel.waitUntilExit()
+    }
+    try #require(canConnect(port))
+
+    let pay = ["transact", "--amount", "5", "--test-card", "visa", "--json", "--reference", "X"]
+    let good = server.variables(scheme: "https", port: port, host: "localhost")
+    for (name, variables) in [
+      ("no root", good),
+      ("wrong root", good.merging(["TENDER_CA_FILE": folder + "/stranger.pem"]) { $1 }),
+      (
+        "wrong host name",
+        server.variables(scheme: "https", port: port).merging(
+          ["TENDER_CA_FILE": folder + "/root.pem"]) { $1 }
+      ),
+      (
+        "wrong root at the socket alone",
+        server.variables(scheme: "http", port: server.port).merging(
+          ["TENDER_PAYTHEORY_SOCKET_URL": "wss://localhost:\(port)"]) { $1 }
+      ),
+    ] {
+      binary.variables = variables
+      let refused = try binary.run(pay)
+      #expect(refused.status == 10, "\(name): \(refused.errors)")
+      #expect(refused.output == "")
+    }
+    binary.variables = good.merging(["TENDER_CA_FILE": folder + "/root.pem"]) { $1 }
+    try Story(binary: binary).run()
+  }
+
+  /// Whether somebody comes to listen on a port within some seconds.
+  private func canConnect(_ port: Int) -> Bool {
+    for _ in 0..<250 {
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(descriptor) }
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = in_port_t(port).bigEndian
+      address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+      let status = unsafe withUnsafePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+          unsafe connect(descriptor, raw, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      if status == 0 { return true }
+      // Nothing to wait for but the time that the other program takes to start.
+      _ = poll(nil, 0, 20)
+    }
+    return false
+  }
+
+  private func freePort() throws -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let port: Int? = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+        guard unsafe bind(descriptor, raw, length) == 0,
+          unsafe getsockname(descriptor, raw, &length) == 0
+        else { return nil }
+        return 1
+      }
+    }
+    _ = try #require(port)
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+}

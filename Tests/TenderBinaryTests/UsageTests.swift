@@ -1,0 +1,245 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// Exit status, one JSON line for an error, and nothing lost or half done.
+@Suite struct UsageTests {
+  struct Case: CustomTestStringConvertible {
+    let line: String
+    let status: Int32
+    let code: String
+    var variables: [String: String] = [:]
+
+    var testDescription: String { line + (variables.isEmpty ? "" : " \(variables)") }
+  }
+
+  static let pay = "transact --amount 5 --test-card visa"
+  static let bases = [
+    "TENDER_PAYTHEORY_TOKEN_URL": "http://127.0.0.1:1",
+    "TENDER_PAYTHEORY_SOCKET_URL": "ws://127.0.0.1:1",
+    "TENDER_PAYTHEORY_GRAPHQL_URL": "http://127.0.0.1:1",
+  ]
+  static let lab = "acme-paytheorylab-00112233445566778899aabbccddeeff"
+
+  @Test(arguments: [
+    Case(line: "transact --test-card visa", status: 2, code: "missing_option"),
+    Case(line: "transact --amount 10.505 --test-card visa", status: 2, code: "bad_amount"),
+    Case(line: "transact --amount 0 --test-card visa", status: 2, code: "bad_amount"),
+    Case(
+      line: "transact --amount 5 --amount-minor 500 --test-card visa",
+      status: 2,
+      code: "bad_options"
+    ),
+    Case(
+      line: "transact --amount 5 --currency EUR --test-card visa",
+      status: 2,
+      code: "bad_currency"
+    ),
+    Case(line: "transact --amount 5 --test-card visa --token x", status: 2, code: "bad_options"),
+    Case(line: "transact --amount 5 --no-input", status: 17, code: "no_instrument"),
+    Case(line: "transact --amount 5", status: 17, code: "no_instrument"),
+    Case(line: pay + " --fee 1", status: 2, code: "bad_options"),
+    Case(line: pay + " --fee-mode service_fee", status: 2, code: "bad_options"),
+    Case(line: pay + " --payor email=x", status: 2, code: "bad_value"),
+    Case(line: pay + " --payor colour=x", status: 2, code: "bad_value"),
+    Case(line: pay + " --payor email=a@b.c --payor-id 1", status: 2, code: "bad_options"),
+    Case(line: pay + " --reference é", status: 2, code: "bad_reference"),
+    Case(line: pay + " --sim-fault part3:x", status: 2, code: "bad_value"),
+    Case(line: pay + " --timeout 5x", status: 2, code: "bad_value"),
+    Case(line: pay + " --fields nothing", status: 2, code: "bad_value"),
+    Case(line: pay + " --provider toro", status: 15, code: "provider_unsupported"),
+    Case(line: pay + " --provider paytheory --env sandbox", status: 4, code: "credentials_missing"),
+    Case(line: pay + " --env live", status: 2, code: "missing_option"),
+    Case(
+      line: pay + " --provider paytheory --env live",
+      status: 2,
+      code: "stage_mismatch",
+      variables: ["TENDER_PAYTHEORY_API_KEY": lab]
+    ),
+    Case(
+      line: pay + " --provider paytheory --env sandbox --sim-seed 1",
+      status: 2,
+      code: "bad_options",
+      variables: ["TENDER_PAYTHEORY_API_KEY": lab]
+    ),
+    Case(
+      line: "payment-status x --provider paytheory --env sandbox",
+      status: 4,
+      code: "credentials_missing",
+      variables: ["TENDER_PAYTHEORY_API_KEY": lab]
+    ),
+    Case(line: "confirm NEVER", status: 6, code: "no_auth"),
+    Case(line: "cancel NEVER", status: 5, code: "payment_not_found"),
+    Case(line: "confirm", status: 2, code: "bad_operand"),
+    Case(line: "mandate-status M", status: 15, code: "mandates_unsupported"),
+    Case(line: "explain nonsense", status: 5, code: "code_not_found"),
+    Case(line: "journal show NEVER", status: 5, code: "payment_not_found"),
+    Case(line: pay, status: 10, code: "no_token_unreachable", variables: bases),
+    Case(
+      line: pay,
+      status: 2,
+      code: "bad_address",
+      variables: ["TENDER_PAYTHEORY_TOKEN_URL": "http://127.0.0.1:1"]
+    ),
+    Case(
+      line: pay,
+      status: 2,
+      code: "bad_address",
+      variables: bases.merging(["TENDER_PAYTHEORY_TOKEN_URL": "http://example.com"]) { $1 }
+    ),
+    Case(
+      line: pay,
+      status: 2,
+      code: "bad_credential",
+      variables: ["TENDER_PAYTHEORY_API_KEY": lab, "TENDER_PAYTHEORY_API_KEY_FILE": "/dev/null"]
+    ),
+  ])
+  func `ends with its status, one JSON line and nothing on standard output`(_ example: Case) throws
+  {
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables = example.variables
+    let words = example.line.split(separator: " ").map(String.init)
+    let result = try binary.run(words + ["--quiet"])
+    #expect(result.status == example.status, "\(result.errors)")
+    #expect(result.output == "")
+    #expect(result.errors.split(separator: "\n").count == 1)
+    #expect(result.errorRecord["error"]?["code"] == .string(example.code))
+    #expect(result.errorRecord["error"]?["exit"] == .integer(Int(example.status)))
+    #expect(result.errorRecord["error"]?["effect"] == "none")
+    let table = try binary.run(words + ["--output", "table", "--quiet"])
+    #expect(table.status == example.status)
+    #expect(table.errors.split(separator: "\n").count <= 3)
+    #expect(table.errors.hasPrefix("tender: "))
+  }
+
+  @Test func `shows help, topics and versions on standard output`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    for words in [
+      [], ["help"], ["--help"], ["help", "transact"], ["transact", "-h"],
+      ["help", "exit-status"], ["completion", "bash"], ["--version"], ["providers"], ["schema"],
+      ["simulator", "scenarios"], ["explain"], ["config", "show"], ["config", "check"],
+    ] {
+      let result = try binary.run(words)
+      #expect(result.status == 0, "\(words): \(result.errors)")
+      #expect(!result.output.isEmpty, "\(words)")
+      #expect(result.errors == "", "\(words)")
+    }
+    #expect(try binary.run("--version").output == "tender 0.1.0\n")
+  }
+
+  @Test func `refuses a configuration that is wrong or open`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let path = binary.home.appending(path: "c.json")
+    func check(_ text: String, mode: Int = 0o600) throws -> Binary.Result {
+      try text.write(to: path, atomically: true, encoding: .utf8)
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path.path)
+      return try binary.run("config", "check", "--config", path.path, "--json")
+    }
+    #expect(try check(#"{"schema":1,"profiles":{"a":{"provider":"paytheory"}}}"#).status == 0)
+    let typo = try check(#"{"schema":1,"profiles":{"a":{"provder":"paytheory"}}}"#)
+    #expect(typo.status == 2)
+    #expect(typo.errorRecord["error"]?["hint"] == "did you mean provider?")
+    let secret = #"{"schema":1,"profiles":{"a":{"paytheory":{"secret_key":"x"}}}}"#
+    #expect(try check(secret).status == 0)
+    let open = try check(secret, mode: 0o644)
+    #expect(open.status == 2)
+    #expect(open.errorRecord["error"]?["code"] == "file_too_open")
+    #expect(try check("[]").status == 2)
+    #expect(try check(#"{"default_profile":"b","profiles":{}}"#).status == 2)
+  }
+
+  @Test func `refuses writes on a read-only profile, and live writes without a yes`() throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    let path = binary.home.appending(path: "c.json")
+    try """
+    {"profiles":{"ro":{"provider":"paytheory","mode":"read-only"},
+    "live":{"provider":"paytheory","env":"live"}}}
+    """.write(to: path, atomically: true, encoding: .utf8)
+    binary.variables = [
+      "TENDER_CONFIG": path.path, "TENDER_PAYTHEORY_SECRET_KEY": "s",
+      "TENDER_PAYTHEORY_MERCHANT_UID": "u",
+    ]
+    let words = ["transact", "--amount", "5", "--token", "pt_pmt_1", "--json"]
+    #expect(try binary.run(words + ["--profile", "ro"]).status == 17)
+    binary.variables["TENDER_PAYTHEORY_API_KEY"] =
+      "acme-paytheory-00112233445566778899aabbccddeeff"
+    let unnamed = try binary.run(words + ["--profile", "live", "--yes"])
+    #expect(unnamed.status == 17)
+    #expect(unnamed.errorRecord["error"]?["code"] == "live_not_named")
+    let unconfirmed = try binary.run(words + ["--provider", "paytheory", "--env", "live"])
+    #expect(unconfirmed.status == 17)
+    let card = try binary.run(
+      "transact",
+      "--amount",
+      "5",
+      "--instrument-stdin",
+      "--provider",
+      "paytheory",
+      "--env",
+      "live",
+      "--yes",
+      "--json",
+      input: "{}"
+    )
+    #expect(card.status == 4)
+    #expect(card.errorRecord["error"]?["code"] == "invalid_app")
+  }
+
+  @Test func `looks several up, each in its place`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    for reference in ["A", "B"] {
+      _ = try binary.run(
+        "transact",
+        "--amount",
+        "5",
+        "--test-card",
+        "visa",
+        "--reference",
+        reference
+      )
+    }
+    let result = try binary.run(["payment-status", "A", "-", "--json"], input: "NEVER\n\nB\r\n")
+    #expect(result.status == 14)
+    #expect(result.records.map { $0.text("record") } == ["payment", "error", "payment"])
+    #expect(result.records.map { $0["line"]?.wholeNumber } == [1, 2, 3])
+    #expect(result.errors == "")
+    #expect(try binary.run("payment-status", "A", "B", "--json").status == 0)
+  }
+
+  @Test func `leaves everything as it is on a dry run`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let result = try binary.run(
+      "transact",
+      "--amount",
+      "5",
+      "--test-card",
+      "visa",
+      "--reference",
+      "A",
+      "--dry-run",
+      "--json"
+    )
+    #expect(result.status == 0)
+    #expect(result.record.text("record") == "request")
+    #expect(result.record["request"]?["payload"]?["payment_method_data"]?["number"] == "[redacted]")
+    let paid = try binary.run(
+      "transact",
+      "--amount",
+      "5",
+      "--test-card",
+      "visa",
+      "--reference",
+      "A",
+      "--json"
+    )
+    #expect(paid.record["attempt"] == 1)
+    #expect(paid.record["idempotency_key"] == result.record["idempotency_key"])
+  }
+}
