@@ -55,7 +55,9 @@ package enum Table {
       var plainCount = 0
       for index in columns.indices {
         let isLast = index == columns.count - 1
-        let room = isLast ? max(10, style.width - plainCount) : widths[index]
+        // An id that is cut is of no use to anybody.
+        let rest = columns[index] == "id" ? Int.max : max(10, style.width - plainCount)
+        let room = isLast ? rest : widths[index]
         let shown = cell[index].count > room ? cell[index].prefix(room - 1) + "…" : cell[index]
         let padding = isLast ? "" : String(repeating: " ", count: widths[index] + 2 - shown.count)
         plainCount += shown.count + padding.count

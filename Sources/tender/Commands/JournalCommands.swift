@@ -143,11 +143,11 @@ struct JournalCommands {
   }
 
   private func resume(_ attempt: Attempt) throws(Fault) -> Report {
+    composition.reference = attempt.reference
     let engine = try composition.engine(
       attempt.provider.text,
       attempt.env,
-      needing: .lookUp,
-      reference: { attempt.reference }
+      needing: .lookUp
     )
     return try engine.resume(attempt)
   }

@@ -121,11 +121,11 @@ struct LookUpCommands {
     place.provider = provider
     place.env = env
     place.reference = attempt?.reference
+    composition.reference = attempt?.reference
     let engine = try composition.engine(
       provider,
       env,
-      needing: .lookUp,
-      reference: { [reference = attempt?.reference] in reference }
+      needing: .lookUp
     )
     let report = try engine.lookUp(handle, known: attempt)
     guard let wait else { return report }

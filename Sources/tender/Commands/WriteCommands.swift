@@ -42,8 +42,7 @@ struct WriteCommands {
     let engine = try composition.engine(
       provider,
       env,
-      needing: .payment(byStoredMethod: byStoredMethod),
-      reference: { reference.text }
+      needing: .payment(byStoredMethod: byStoredMethod)
     )
     if wait != nil { try engine.checkReady(for: .lookUp) }
     try engine.checkReady(for: .payment(byStoredMethod: byStoredMethod))
@@ -80,8 +79,7 @@ struct WriteCommands {
     let engine = try composition.engine(
       provider,
       env,
-      needing: .payment(byStoredMethod: false),
-      reference: { reference.text }
+      needing: .payment(byStoredMethod: false)
     )
     try engine.checkReady(for: .payment(byStoredMethod: false))
     guard invocation["method"] != "cash", let instrument = try instrument(env, tokenizing: true)
@@ -129,13 +127,13 @@ struct WriteCommands {
     place.provider = provider
     place.env = env
     place.reference = attempt?.reference ?? handle
+    composition.reference = attempt?.reference
     try refuseReadOnly()
     let isReversal = name == "cancel" && attempt?.isCaptured == true
     let engine = try composition.engine(
       provider,
       env,
-      needing: isReversal ? .reversal : .heldPayment,
-      reference: { [reference = attempt?.reference] in reference }
+      needing: isReversal ? .reversal : .heldPayment
     )
     if invocation.has("dry-run") {
       return try preview(engine, place, attempt?.reference ?? handle) { () throws(Fault) in
@@ -179,6 +177,7 @@ struct WriteCommands {
     }
     let reference = try Reference(text)
     place.reference = text
+    composition.reference = text
     return reference
   }
 

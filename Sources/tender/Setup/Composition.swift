@@ -18,6 +18,10 @@ final class Composition {
   let clock: any Clock
   private let simulatorOptions: SimulatorOptions
   private var openedJournal: SQLiteJournal?
+  /// One for each place, so that many look-ups share a connection and an open ledger.
+  private var engines: [String: Engine] = [:]
+  /// What is being worked on, for events.
+  var reference: String?
 
   init(_ invocation: Invocation, _ environment: Environment, _ redactor: Redactor) throws(Fault) {
     self.invocation = invocation
@@ -91,9 +95,10 @@ final class Composition {
   func engine(
     _ provider: String,
     _ env: Env,
-    needing need: Need,
-    reference: @escaping () -> String?
+    needing need: Need
   ) throws(Fault) -> Engine {
+    let name = "\(provider) \(env.rawValue) \(need)"
+    if let known = engines[name] { return known }
     guard provider == PayTheoryProvider.name.text else { throw .notSpoken(provider) }
     if env != .simulator, !simulatorOptions.isEmpty {
       throw Fault(
@@ -104,7 +109,7 @@ final class Composition {
       )
     }
     let adapter = PayTheoryProvider(try payTheory(env, need: need))
-    return Engine(
+    let engine = Engine(
       env: env,
       provider: adapter,
       journal: try journal(),
@@ -112,11 +117,13 @@ final class Composition {
       interruption: signals,
       patience: try settings.timeout(),
       digest: SystemRandomness.digest,
-      announce: { [self] state in announce(state, provider, env, reference()) }
+      announce: { [unowned self] state in announce(state, provider, env) }
     )
+    engines[name] = engine
+    return engine
   }
 
-  private func announce(_ state: String, _ provider: String, _ env: Env, _ reference: String?) {
+  private func announce(_ state: String, _ provider: String, _ env: Env) {
     if output.isVerbose { output.note("\(state)") }
     guard invocation.has("events") else { return }
     var fields: JSONObject = ["provider": .string(provider), "env": .string(env.rawValue)]

@@ -40,7 +40,7 @@ final class Output {
     isVerbose = invocation.has("verbose")
     self.redactor = redactor
     style = TableStyle(
-      width: environment["COLUMNS"].flatMap { Int($0) } ?? Console.terminalWidth ?? 80,
+      width: environment["COLUMNS"].flatMap { Int($0) } ?? Console.terminalWidth ?? 160,
       isColoured: Self.isColoured(invocation["color"], environment, descriptor: 1),
       localTime: { Timestamp.read($0).flatMap(Environment.localText) }
     )
