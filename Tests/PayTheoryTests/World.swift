@@ -5,6 +5,7 @@ import TenderJournal
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
+import Testing
 
 /// The adapter, a journal and the simulated other side, in one process with a clock that tests move.
 final class World {
@@ -78,7 +79,7 @@ final class World {
     feeMode: String = "merchant_fee",
     fee: Int? = nil
   ) throws -> PaymentOrder {
-    let dollars = Currency(code: "USD")!
+    let dollars = try #require(Currency(code: "USD"))
     return PaymentOrder(
       reference: try Reference(reference),
       amount: Money(minorUnits: amount, currency: dollars),

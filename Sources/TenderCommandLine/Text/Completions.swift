@@ -241,7 +241,8 @@ package enum Completions {
       }
       text += " -l \(option.name)"
       if let short = option.short { text += " -s \(short)" }
-      if case .required = option.value { text += " -r" }
+      // -x wants a value that is no file.
+      if case .required = option.value { text += option.completion == .nothing ? " -x" : " -r" }
       if !option.choices.isEmpty { text += " -a '\(option.choices.joined(separator: " "))'" }
       if option.completion != .nothing { text += " -F" }
       text += " -d '\(fishQuoted(option.summary))'\n"
