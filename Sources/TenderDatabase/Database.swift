@@ -64,6 +64,16 @@ package final class Database: @unchecked Sendable {
     guard status == SQLITE_OK else { throw fault() }
   }
 
+  /// Switches to a write-ahead log. Processes that do so at the same moment find the file locked,
+  /// which SQLite does not wait for here: it is tried again for some seconds.
+  package func useLog() throws(Fault) {
+    for _ in 0..<500 {
+      if (try? execute("PRAGMA journal_mode = WAL")) != nil { return }
+      sqlite3_sleep(10)
+    }
+    try execute("PRAGMA journal_mode = WAL")
+  }
+
   /// Runs one statement and hands over its rows; `body` says no to stop.
   package func query(
     _ sql: String,

@@ -126,7 +126,18 @@ extension Engine {
         )
         return latest
       }
-      try clock.pause(milliseconds: min(interval, left))
+      do throws(Fault) {
+        try clock.pause(milliseconds: min(interval, left))
+      } catch {
+        // The payment stands: what ends early is only the waiting for it.
+        latest.fault = Fault(
+          .pending,
+          code: "still_pending",
+          "the wait was stopped while the payment is \(latest.status.rawValue)",
+          hint: "look again later: tender payment-status \(latest.reference ?? latest.id ?? "ID")"
+        )
+        return latest
+      }
       let handle = latest.id ?? latest.reference ?? ""
       let before = latest.status
       let looked = try lookUp(handle, known: latest.attempt)
@@ -149,7 +160,8 @@ extension Engine {
       env: env,
       provider: provider.name,
       reference: known.reference,
-      by: Deadline(in: 0, on: clock)
+      by: Deadline(in: 0, on: clock),
+      interruption: interruption
     )
     guard let lock else { return shown }
     defer { withExtendedLifetime(lock) {} }

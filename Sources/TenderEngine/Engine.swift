@@ -246,6 +246,9 @@ package struct Engine {
   /// Checks that the provider has what a command needs, before anything is opened or asked.
   package func checkReady(for need: Need) throws(Fault) { try provider.checkReady(for: need) }
 
+  /// Checks an order's own rules, before anything is opened.
+  package func check(_ order: PaymentOrder) throws(Fault) { try provider.check(order) }
+
   /// What an order would send, secrets masked.
   package func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject {
     try provider.check(order)
@@ -268,7 +271,8 @@ package struct Engine {
       env: env,
       provider: provider.name,
       reference: reference,
-      by: deadline
+      by: deadline,
+      interruption: interruption
     )
     guard let lock else {
       throw Fault(

@@ -10,7 +10,8 @@ package protocol Journal: Sendable {
     env: Env,
     provider: ProviderName,
     reference: String,
-    by deadline: Deadline
+    by deadline: Deadline,
+    interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)?
   /// The latest attempt at a reference.
   func latest(env: Env, provider: ProviderName, reference: String) throws(Fault) -> Attempt?

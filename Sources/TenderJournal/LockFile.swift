@@ -15,7 +15,11 @@ struct LockFile {
   let path: String
 
   /// Takes the lock of a name, trying until the deadline; nil where another holds it.
-  func take(_ name: String, by deadline: Deadline) throws(Fault) -> HeldLock? {
+  func take(
+    _ name: String,
+    by deadline: Deadline,
+    interruption: any Interruption
+  ) throws(Fault) -> HeldLock? {
     let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .lockUnusable(path) }
     let held = HeldLock(descriptor: descriptor)
@@ -36,7 +40,9 @@ struct LockFile {
         throw .lockUnusable(path)
       }
       guard deadline.remaining > 0 else { return nil }
-      _ = poll(nil, 0, 20)
+      var polled = pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
+      _ = unsafe poll(&polled, 1, 20)
+      try interruption.check()
     }
   }
 

@@ -34,7 +34,7 @@ package final class SQLiteJournal: Journal {
   }
 
   private func create() throws(Fault) {
-    try database.execute("PRAGMA journal_mode = WAL")
+    try database.useLog()
     try database.transaction { () throws(Fault) in
       // Another process may have been faster.
       guard try database.first("PRAGMA user_version")?.first?.integer == 0 else { return }
@@ -70,9 +70,14 @@ package final class SQLiteJournal: Journal {
     env: Env,
     provider: ProviderName,
     reference: String,
-    by deadline: Deadline
+    by deadline: Deadline,
+    interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)? {
-    try locks.take("\(env.rawValue)/\(provider.text)/\(reference)", by: deadline)
+    try locks.take(
+      "\(env.rawValue)/\(provider.text)/\(reference)",
+      by: deadline,
+      interruption: interruption
+    )
   }
 
   package func latest(

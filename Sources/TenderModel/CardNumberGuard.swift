@@ -35,8 +35,9 @@ package enum CardNumberGuard {
   }
 
   private static func looksLikeCard(_ text: Substring) -> Bool {
-    guard let digits = Digits.only(in: text) else { return false }
-    return Digits.looksLikeCard(digits)
+    if let digits = Digits.only(in: text), Digits.looksLikeCard(digits) { return true }
+    // What would be masked when it is shown is refused before it is kept.
+    return Redactor.holdsCardNumber(String(text))
   }
 }
 

@@ -8,6 +8,9 @@ package struct Money: Sendable, Hashable {
     self.currency = currency
   }
 
+  /// Fifteen digits keep sums and JSON readers with 53-bit numbers exact.
+  private static let limit = 1_000_000_000_000_000
+
   /// Reads a decimal amount such as `10.50`, without ever passing through floating point.
   ///
   /// Shape: digits, then at most one point and as many digits as the currency has; no sign, no
@@ -25,7 +28,10 @@ package struct Money: Sendable, Hashable {
       throw .tooManyDigits(text, option: option, currency: currency)
     }
     let padding = String(repeating: "0", count: currency.exponent - fraction.count)
-    try self.init(minorUnits: parts[0] + fraction + padding, currency: currency, named: option)
+    guard let units = Int(parts[0] + fraction + padding), units < Self.limit else {
+      throw .amountTooLarge(text, option: option)
+    }
+    self.init(minorUnits: units, currency: currency)
   }
 
   /// Reads an amount in minor units such as `1050`.
@@ -40,8 +46,7 @@ package struct Money: Sendable, Hashable {
     guard allDigits, !text.isEmpty else {
       throw .notMinorUnits(String(text), option: option)
     }
-    // Sixteen digits keep sums and JSON readers with 53-bit numbers exact.
-    guard let value = Int(text), value < 1_000_000_000_000_000 else {
+    guard let value = Int(text), value < Self.limit else {
       throw .amountTooLarge(String(text), option: option)
     }
     self.init(minorUnits: value, currency: currency)
@@ -107,6 +112,6 @@ extension Fault {
 extension Currency {
   /// An amount in this currency that shows its digits, for hints.
   fileprivate var sample: String {
-    Money(minorUnits: exponent == 0 ? 1050 : 10_500, currency: self).decimalText
+    Money(minorUnits: exponent == 3 ? 10_500 : 1050, currency: self).decimalText
   }
 }

@@ -126,6 +126,13 @@ extension Redactor {
     return shown + rest
   }
 
+  /// Whether a text has a card number in it, by the same rules that would mask it.
+  package static func holdsCardNumber(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard bytes.count(where: DigitRuns.isDigit) >= 13 else { return false }
+    return DigitRuns.find(in: bytes).contains { !$0.cardNumbers(in: bytes).isEmpty }
+  }
+
   /// Masks card numbers (13 to 19 digits by range and Luhn, single separators between them), and
   /// every secret made of digits, whatever a provider put between its digits.
   private static func withoutCardNumbers(_ text: String, known: Set<String>) -> String {

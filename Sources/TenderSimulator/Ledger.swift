@@ -14,7 +14,7 @@ package final class Ledger {
     // Nothing real is in it: it must survive a killed process, not a power cut.
     try database.execute("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 16")
     guard try database.first("PRAGMA user_version")?.first?.integer == 0 else { return }
-    try database.execute("PRAGMA journal_mode = WAL")
+    try database.useLog()
     try database.transaction { () throws(Fault) in
       try database.execute(
         """

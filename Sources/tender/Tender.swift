@@ -33,7 +33,30 @@ struct Tender {
         guard SystemRandomness.prepare() else {
           throw Fault(.internal, code: "library_missing", "libsodium finds no randomness")
         }
-        let composition = try Composition(invocation, environment, redactor)
+        // Before this program opens any descriptor of its own.
+        if let text = invocation["instrument-fd"] {
+          guard let number = Int32(text), number >= 0, ProcessGuard.isOpen(number) else {
+            throw .badValue(
+              "--instrument-fd",
+              text,
+              hint: "an open descriptor, such as 3 with 3< FILE"
+            )
+          }
+        }
+        let signals = Signals { kind in
+          // Nothing is under way that could have an effect: end at once, whatever blocks.
+          let fault = Fault.stopped(by: kind, underWay: "nothing was under way")
+          let time = SystemClock(interruption: NoInterruption()).now
+          Output.fail(
+            fault,
+            record: Records(command: invocation.command.name, now: time).record(fault),
+            isTable: !machineReadable,
+            redactor: redactor,
+            environment: Environment()
+          )
+          exit(fault.exitStatus)
+        }
+        let composition = try Composition(invocation, environment, redactor, signals)
         defer { now = composition.clock.now }
         return try dispatch(composition, &place)
       }

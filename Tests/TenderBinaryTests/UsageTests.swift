@@ -210,6 +210,10 @@ import Testing
     #expect(result.records.map { $0["line"]?.wholeNumber } == [1, 2, 3])
     #expect(result.errors == "")
     #expect(try binary.run("payment-status", "A", "B", "--json").status == 0)
+    let one = try binary.run(["payment-status", "-", "--json"], input: "NEVER")
+    #expect(one.status == 5)
+    #expect(one.output == "")
+    #expect(one.errorRecord["error"]?["code"] == "payment_not_found")
   }
 
   @Test func `leaves everything as it is on a dry run`() throws {

@@ -83,7 +83,8 @@ import Testing
         env: .simulator,
         provider: provider,
         reference: reference,
-        by: Deadline(in: 0, on: clock)
+        by: Deadline(in: 0, on: clock),
+        interruption: NeverInterrupted()
       )
     }
     var held = try take(first, "A")

@@ -6,7 +6,9 @@ import Testing
     ["transact", "4111111111111111"], ["--reference", "4111 1111 1111 1111"],
     ["--metadata", "card=4111-1111-1111-1111"], ["--metadata=card=4111111111111111"],
     ["--", "--id", "343434343434343"], ["confirm", "--id", "1", "5454545454545454"],
-    ["--payor=first_name=x=6542154846623459"],
+    ["--payor=first_name=x=6542154846623459"], ["--metadata", "4111111111111111=v"],
+    ["--reference", "card4111111111111111"], ["--reference", "4111.1111.1111.1111"],
+    ["--payor", "email=4111111111111111@x.de"],
   ])
   func `stops card numbers wherever they stand`(_ arguments: [String]) {
     let fault = #expect(throws: Fault.self) { try CardNumberGuard.check(arguments) }

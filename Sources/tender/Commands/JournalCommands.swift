@@ -68,7 +68,7 @@ struct JournalCommands {
       )
       if rows.isEmpty { output.note("no attempts") }
     }
-    return output.isBroken ? 141 : 0
+    return output.exit(0)
   }
 
   private func handle() throws(Fault) -> String {
@@ -93,11 +93,12 @@ struct JournalCommands {
       output.show(composition.records.record(attempt, history: try journal.history(of: attempt)))
       if output.isTable, attempt.row != found.last?.row { output.put("\n") }
     }
-    return output.isBroken ? 141 : 0
+    return output.exit(0)
   }
 
   private func resume(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
     let journal = try composition.journal()
+    composition.signals.hold()
     guard invocation.has("all") else {
       let handle = try handle()
       place.reference = handle

@@ -50,23 +50,33 @@ struct LookUpCommands {
       let report = try look(operands[0], wait, &place)
       let (shown, exit) = Expectation.judge(report, invocation)
       output.show(composition.records.record(shown))
-      return output.isBroken ? 141 : exit
+      return output.exit(exit)
     }
     return try several(operands, wait)
   }
 
-  /// Looks several up, each fault in its place: 14 where there was one.
+  /// Looks several up, each fault in its place: 14 where there was one. A single id from standard
+  /// input keeps its own exit, so the first answer waits until there is a second.
   private func several(_ operands: [String], _ wait: WaitOptions?) throws(Fault) -> Int32 {
     var rows: [Record] = []
     var line = 0
+    var first: (record: Record, fault: Fault?)?
     var hasFault = false
     var worst: Int32 = 0
-    func take(_ handle: String) throws(Fault) -> Bool {
+    func put(_ record: Record) {
+      if output.isTable {
+        rows.append(Self.row(record))
+      } else {
+        output.show(record)
+      }
+    }
+    func take(_ handle: String, isVouchedFor: Bool) throws(Fault) -> Bool {
       line += 1
       var place = WriteCommands.Place()
       var record: Record
+      var fault: Fault?
       do throws(Fault) {
-        try Self.check(handle)
+        if !isVouchedFor { try Self.check(handle) }
         let (shown, exit) = Expectation.judge(try look(handle, wait, &place), invocation)
         worst = max(worst, exit)
         record = composition.records.record(shown)
@@ -76,6 +86,7 @@ struct LookUpCommands {
           throw error
         }
         hasFault = true
+        fault = error
         record = composition.records.record(
           error,
           provider: place.provider,
@@ -84,11 +95,15 @@ struct LookUpCommands {
           line: line
         )
       }
-      if output.isTable {
-        rows.append(Self.row(record))
-      } else {
-        output.show(record)
+      if line == 1 {
+        first = (record, fault)
+        return true
       }
+      if let earlier = first {
+        put(earlier.record)
+        first = nil
+      }
+      put(record)
       return !output.isBroken
     }
     scan: for operand in operands {
@@ -96,11 +111,17 @@ struct LookUpCommands {
         let lines = LineReader(descriptor: 0)
         while let handle = try lines.next() {
           if handle.isBlank { continue }
-          guard try take(handle) else { break scan }
+          guard try take(handle, isVouchedFor: false) else { break scan }
         }
       } else {
-        guard try take(operand) else { break }
+        // Operands passed the guard, or stood behind --id.
+        guard try take(operand, isVouchedFor: true) else { break }
       }
+    }
+    if let only = first {
+      if let fault = only.fault { throw fault }
+      put(only.record)
+      return output.exit(worst)
     }
     if output.isTable {
       output.show(
@@ -108,8 +129,7 @@ struct LookUpCommands {
         columns: ["line", "reference", "id", "status", "amount", "env", "note"]
       )
     }
-    if output.isBroken { return 141 }
-    return hasFault ? Fault.Kind.partial.exitStatus : worst
+    return output.exit(hasFault ? Fault.Kind.partial.exitStatus : worst)
   }
 
   private func look(

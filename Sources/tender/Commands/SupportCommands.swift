@@ -27,7 +27,7 @@ struct SupportCommands {
     default:
       throw Fault(.internal, code: "internal", "no such command: \(invocation.command.name)")
     }
-    return output.isBroken ? 141 : 0
+    return output.exit(0)
   }
 
   private func providers() {
@@ -125,6 +125,7 @@ struct SupportCommands {
     let world = try composition.servedWorld()
     // Fail now, not at the first request, where the ledger cannot be used.
     _ = try Ledger(path: world.ledgerPath)
+    composition.signals.hold()
     let server = SimulatorServer(world)
     let chosen = try server.start(port: port)
     let addresses = [

@@ -57,7 +57,9 @@ struct WriteCommands {
       env,
       "charge \(amount.decimalText) \(amount.currency.code) under reference \(reference.text)"
     )
+    try engine.check(order)
     announce(reference)
+    composition.signals.hold()
     var report = try engine.transact(
       order,
       newAttempt: invocation.has("new-attempt"),
@@ -101,6 +103,7 @@ struct WriteCommands {
     }
     try approve(env, "store a payment method under reference \(reference.text)")
     announce(reference)
+    composition.signals.hold()
     let report = try engine.tokenize(
       order,
       newAttempt: invocation.has("new-attempt"),
@@ -114,7 +117,8 @@ struct WriteCommands {
     let name = invocation.command.name
     let wait = try WaitOptions(invocation)
     try Expectation.check(invocation)
-    guard let handle = invocation.operands.first, invocation.operands.count == 1 else {
+    guard let handle = invocation.operands.first, invocation.operands.count == 1, handle != "-"
+    else {
       throw Fault(
         .usage,
         code: "bad_operand",
@@ -144,6 +148,7 @@ struct WriteCommands {
       }
     }
     if attempt != nil { try approve(env, "\(name) \(handle)") }
+    composition.signals.hold()
     var report =
       name == "confirm"
       ? try engine.confirm(attempt, handle: handle) : try engine.cancel(attempt, handle: handle)

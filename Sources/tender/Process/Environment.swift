@@ -85,10 +85,11 @@ struct Environment {
   /// Whether a file is there.
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Whether others than the owner may read a file.
+  /// Whether others than the owner may read a regular file.
   static func isOpenToOthers(_ path: String) -> Bool {
     var status = stat()
-    return unsafe stat(path, &status) == 0 && status.st_mode & 0o077 != 0
+    guard unsafe stat(path, &status) == 0 else { return false }
+    return status.st_mode & S_IFMT == S_IFREG && status.st_mode & 0o077 != 0
   }
 
   /// Opens a file to append to, made for its owner alone.
@@ -137,9 +138,18 @@ struct Environment {
 
 /// What the process does to itself before anything else.
 enum ProcessGuard {
+  /// Whether a descriptor is open.
+  static func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) != -1 }
+
   /// New files are for their owner alone; a crash leaves no core dump with card data in it.
   static func begin() {
     umask(0o077)
+    // A closed standard stream would be the next file or pipe that is opened.
+    for descriptor: Int32 in 0...2 where !isOpen(descriptor) {
+      _ = unsafe open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY)
+    }
+    // A write beyond a limit on file sizes is an error like any other.
+    signal(SIGXFSZ, SIG_IGN)
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     #if canImport(Darwin)
     _ = unsafe setrlimit(RLIMIT_CORE, &none)

@@ -13,9 +13,14 @@ final class Signals: Interruption {
   private let state = Atomic<Int32>(0)
   private let readEnd: Int32
   private let writeEnd: Int32
+  private let mayEnd = Mutex(true)
+  private let end: @Sendable (Fault.Kind) -> Void
 
   /// Takes over both signals for the process, and ignores SIGPIPE: writing tells.
-  init() {
+  ///
+  /// Until `hold` is called a signal calls `end`, which ends the process.
+  init(end: @escaping @Sendable (Fault.Kind) -> Void) {
+    self.end = end
     var ends: [Int32] = [-1, -1]
     unsafe pipe(&ends)
     readEnd = ends[0]
@@ -49,6 +54,13 @@ final class Signals: Interruption {
   }
   #endif
 
+  /// From here on a signal is looked at where it can be answered for: something may be under way,
+  /// or the terminal has to be put back.
+  func hold() { mayEnd.withLock { $0 = false } }
+
+  /// From here on a signal may end the process at once again.
+  func letGo() { mayEnd.withLock { $0 = true } }
+
   private func takeSignals() {
     var set = sigset_t()
     unsafe sigemptyset(&set)
@@ -58,6 +70,8 @@ final class Signals: Interruption {
       var number: Int32 = 0
       guard unsafe sigwait(&set, &number) == 0 else { continue }
       state.store(number, ordering: .sequentiallyConsistent)
+      // Under the lock, so that nobody goes on to send something while the process ends.
+      mayEnd.withLock { mayEnd in if mayEnd, let kind { end(kind) } }
       var byte: UInt8 = 1
       _ = unsafe write(writeEnd, &byte, 1)
     }

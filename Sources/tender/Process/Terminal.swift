@@ -28,6 +28,8 @@ final class Terminal {
   ///
   /// Throws `interrupted` where a signal ends it, `refused` at the end of the input.
   func ask(_ question: String, hidden: Bool, interruption: Signals) throws(Fault) -> String {
+    interruption.hold()
+    defer { interruption.letGo() }
     var saved = termios()
     let canHide = unsafe hidden && tcgetattr(descriptor, &saved) == 0
     if canHide {

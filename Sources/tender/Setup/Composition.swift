@@ -14,7 +14,7 @@ final class Composition {
   let settings: Settings
   let output: Output
   let redactor: Redactor
-  let signals = Signals()
+  let signals: Signals
   let clock: any Clock
   private let simulatorOptions: SimulatorOptions
   private var openedJournal: SQLiteJournal?
@@ -23,8 +23,14 @@ final class Composition {
   /// What is being worked on, for events.
   var reference: String?
 
-  init(_ invocation: Invocation, _ environment: Environment, _ redactor: Redactor) throws(Fault) {
+  init(
+    _ invocation: Invocation,
+    _ environment: Environment,
+    _ redactor: Redactor,
+    _ signals: Signals
+  ) throws(Fault) {
     self.invocation = invocation
+    self.signals = signals
     self.environment = environment
     self.redactor = redactor
     settings = try Settings(invocation, environment)

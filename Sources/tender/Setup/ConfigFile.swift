@@ -1,3 +1,4 @@
+internal import TenderCommandLine
 internal import TenderModel
 internal import TenderWire
 
@@ -76,6 +77,21 @@ struct ConfigFile {
     if let mode = profile["mode"], mode.text != "read-only", mode.text != "read-write" {
       throw .config(path, "\(place)mode is neither read-only nor read-write", nil)
     }
+    for name in ["provider", "env", "mode", "output", "timeout"]
+    where profile[name] != nil && profile.text(name) == nil {
+      throw .config(path, "\(place)\(name) is not text", "put it in quotes")
+    }
+    if let provider = profile.text("provider"), !Catalogue.providers.contains(provider) {
+      let nearest = Suggestion.nearest(to: provider, among: Catalogue.providers)
+      throw .config(
+        path,
+        "\(place)provider \(provider.quotedForMessage) is unknown",
+        nearest.map { "did you mean \($0)?" }
+      )
+    }
+    if let timeout = profile.text("timeout") {
+      _ = try TimeText.milliseconds(timeout, option: "\(place)timeout")
+    }
     guard let section = profile["paytheory"] else { return }
     guard let object = section.object else {
       throw .config(path, "\(place)paytheory is no object", nil)
@@ -84,6 +100,10 @@ struct ConfigFile {
     for name in ["api_key", "merchant_uid", "secret_key"]
     where object[name] != nil && object[name + "_file"] != nil {
       throw .config(path, "\(place)paytheory has both \(name) and \(name)_file", "keep one")
+    }
+    for member in object.members
+    where member.key != "two_step" && member.key != "_comment" && member.value.text == nil {
+      throw .config(path, "\(place)paytheory.\(member.key) is not text", "put it in quotes")
     }
     if let twoStep = object["two_step"], twoStep.truth == nil {
       throw .config(path, "\(place)paytheory.two_step is neither true nor false", nil)

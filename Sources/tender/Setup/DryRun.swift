@@ -22,7 +22,8 @@ struct EmptyJournal: Journal {
     env: Env,
     provider: ProviderName,
     reference: String,
-    by deadline: Deadline
+    by deadline: Deadline,
+    interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)? { throw .dryRun }
 
   func latest(env: Env, provider: ProviderName, reference: String) throws(Fault) -> Attempt? { nil }

@@ -168,8 +168,18 @@ struct OrderBuilder {
       try Self.refuseCards(.object(object))
       metadata = object
     }
+    var given = Set<String>()
     for pair in invocation.all("metadata") {
       let (name, value) = try Self.split(pair, option: "--metadata")
+      guard !given.contains(name) else {
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "--metadata \(name.quotedForMessage) was given twice",
+          hint: "give it once"
+        )
+      }
+      given.insert(name)
       metadata[name] = .string(value)
     }
     return metadata
@@ -192,7 +202,7 @@ struct OrderBuilder {
   }
 
   private static func refuseCard(_ text: String) throws(Fault) {
-    guard let digits = Digits.only(in: text), Digits.looksLikeCard(digits) else { return }
+    guard Redactor.holdsCardNumber(text) else { return }
     throw Fault(
       .usage,
       code: "card_number_in_metadata",

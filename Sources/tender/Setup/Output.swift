@@ -3,6 +3,12 @@ internal import TenderModel
 internal import TenderOutput
 internal import TenderWire
 
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
 /// Prints records and faults in the chosen form, everything redacted.
 final class Output {
   let isTable: Bool
@@ -13,6 +19,7 @@ final class Output {
   let redactor: Redactor
   /// Whether the reader of standard output has gone.
   private(set) var isBroken = false
+  private var isReaderGone = false
 
   init(
     _ invocation: Invocation,
@@ -32,6 +39,9 @@ final class Output {
         "--json and --output \(output) exclude each other",
         hint: "give one of them"
       )
+    }
+    if let text = environment["TENDER_OUTPUT"], !["auto", "table", "jsonl"].contains(text) {
+      throw .badValue("TENDER_OUTPUT", text, hint: "it is one of auto, table, jsonl")
     }
     let fields = (invocation["fields"] ?? "").split(separator: ",").map(String.init)
     try FieldChoice.check(fields)
@@ -89,7 +99,19 @@ final class Output {
   }
 
   /// Prints text as it is on standard output.
-  func put(_ text: String) { if !Console.write(text, to: 1) { isBroken = true } }
+  func put(_ text: String) {
+    guard !isBroken, !Console.write(text, to: 1) else { return }
+    isBroken = true
+    isReaderGone = errno == EPIPE
+    if !isReaderGone {
+      warn("standard output cannot be written: \(unsafe String(cString: strerror(errno)))")
+    }
+  }
+
+  /// The exit status of a look-up: its own, unless its output was lost.
+  func exit(_ status: Int32) -> Int32 {
+    isBroken ? (isReaderGone ? 141 : Fault.Kind.state.exitStatus) : status
+  }
 
   /// Says something on standard error, unless nothing is wanted there.
   func note(_ text: String) {
@@ -129,6 +151,7 @@ final class Output {
       Console.write(FaultText.text(shown, isColoured: isColoured), to: 2)
     } else {
       var line = record
+      line.fields = redactor.redact(record.fields)
       line.fields["error"] = .object(shown.record)
       if let result = shown.result { line.fields["result"] = .object(result) }
       Console.write(RecordLine.text(line) + "\n", to: 2)

@@ -104,7 +104,8 @@ struct PayTheorySetup {
       throw Fault(
         .usage,
         code: "bad_address",
-        "\(variable) \(text.quotedForMessage) is no base address",
+        // A name and password may stand in it: the text is not shown.
+        "\(variable) is no base address",
         hint: "such as \(schemes[0])://127.0.0.1:8085, without a path"
       )
     }
