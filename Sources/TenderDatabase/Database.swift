@@ -64,8 +64,10 @@ package final class Database: @unchecked Sendable {
     guard status == SQLITE_OK else { throw fault() }
   }
 
-  /// Switches to a write-ahead log. Processes that do so at the same moment find the file locked,
-  /// which SQLite does not wait for here: it is tried again for some seconds.
+  /// Switches to a write-ahead log.
+  ///
+  /// Processes that do so at the same moment find the file locked, which SQLite does not wait for
+  /// here: it is tried again for some seconds.
   package func useLog() throws(Fault) {
     for _ in 0..<500 {
       if (try? execute("PRAGMA journal_mode = WAL")) != nil { return }

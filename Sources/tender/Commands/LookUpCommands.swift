@@ -55,8 +55,10 @@ struct LookUpCommands {
     return try several(operands, wait)
   }
 
-  /// Looks several up, each fault in its place: 14 where there was one. A single id from standard
-  /// input keeps its own exit, so the first answer waits until there is a second.
+  /// Looks several up, each fault in its place: 14 where there was one.
+  ///
+  /// A single id from standard input keeps its own exit, so the first answer waits until there is a
+  /// second.
   private func several(_ operands: [String], _ wait: WaitOptions?) throws(Fault) -> Int32 {
     var rows: [Record] = []
     var line = 0
