@@ -83,7 +83,7 @@ _tender() {
       fi ;;
     help)
       if [[ $word != -* ]]; then
-        COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status journal journal journal providers explain simulator simulator simulator config config schema completion help version instruments exit-status output environment files security simulator" -- "$word"))
+        COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status journal providers explain simulator config schema completion help version instruments exit-status output environment files security" -- "$word"))
         return
       fi ;;
   esac

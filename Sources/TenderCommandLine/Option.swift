@@ -128,7 +128,7 @@ package struct Command: Sendable {
     self.operands = operands
     optionNames = options
     self.examples = examples
-    self.exits = exits
+    self.exits = exits + (options.contains("wait") ? [.pending] : [])
   }
 
   /// The words with a space between.
@@ -144,7 +144,8 @@ package struct Command: Sendable {
   package var usage: String {
     let operands = operands.map { operand in
       let text = operand.name + (operand.repeats ? "..." : "")
-      return operand.isOptional ? "[\(text)]" : text
+      // Those that --id may stand for are optional to the parser alone.
+      return operand.isOptional && !optionNames.contains("id") ? "[\(text)]" : text
     }
     return (["tender", name, "[OPTIONS]"] + operands).joined(separator: " ")
   }

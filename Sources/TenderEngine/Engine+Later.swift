@@ -1,7 +1,50 @@
 package import TenderModel
 
+/// What a later command does with an attempt.
+package enum Plan: String, Sendable {
+  case capture, release, reverse, replay
+  case findOut = "find_out"
+}
+
 /// The operations that take up what an earlier process left: confirm, cancel, look-up, wait.
 extension Engine {
+  /// What a confirm would do with an attempt as it stands.
+  ///
+  /// Throws where it would be refused.
+  package func planConfirm(_ found: Attempt?, handle: String) throws(Fault) -> Plan {
+    guard let found, !found.isToken else { throw .nothingToConfirm(handle, found, provider) }
+    if found.phase == .sent { return .findOut }
+    if found.isCaptured { return .replay }
+    guard found.phase == .done, found.status == .requiresConfirmation else {
+      throw .nothingToConfirm(handle, found, provider)
+    }
+    return .capture
+  }
+
+  /// What a cancel would do with an attempt as it stands.
+  ///
+  /// Throws where it would be refused.
+  package func planCancel(_ found: Attempt?, handle: String) throws(Fault) -> Plan {
+    guard let found else { throw .unknownHandle(handle) }
+    if found.phase == .sent { return .findOut }
+    if found.reversal != nil { return .replay }
+    guard found.phase == .done, !found.isToken, !found.isFreed else {
+      throw .nothingToCancel(found)
+    }
+    switch found.status {
+    case .requiresConfirmation: return .release
+    case .succeeded, .pending: return .reverse
+    case .requiresAction:
+      throw Fault(
+        .unsupported,
+        code: "cancel_unsupported",
+        "\(handle.quotedForMessage) waits for the payer and cannot be cancelled",
+        hint: "it expires by itself at the provider"
+      )
+    default: throw .nothingToCancel(found)
+    }
+  }
+
   /// Captures what is held under a reference, or answers with what capturing it came to before.
   ///
   /// Throws `conflict` (`no_auth`) where nothing is held: never transacted, declined, cancelled.
@@ -15,9 +58,8 @@ extension Engine {
       attempt = known.attempt
       if known.doneNow { return Report(attempt, .confirm, replayed: false) }
     }
-    if attempt.isCaptured { return Report(attempt, .confirm, replayed: true) }
-    guard attempt.phase == .done, attempt.status == .requiresConfirmation else {
-      throw .nothingToConfirm(handle, attempt, provider)
+    guard try planConfirm(attempt, handle: handle) == .capture else {
+      return Report(attempt, .confirm, replayed: true)
     }
     try provider.checkReady(for: .heldPayment)
     attempt.operation = .confirm
@@ -41,30 +83,19 @@ extension Engine {
       attempt = known.attempt
       if wasReversal, known.doneNow { return Report(attempt, .cancel, replayed: false) }
     }
-    if attempt.reversal != nil { return Report(attempt, .cancel, replayed: true) }
-    guard attempt.phase == .done, !attempt.isToken, !attempt.isFreed else {
-      throw .nothingToCancel(attempt)
-    }
-    switch attempt.status {
-    case .requiresConfirmation:
+    switch try planCancel(attempt, handle: handle) {
+    case .release:
       try provider.checkReady(for: .heldPayment)
       return try settle(attempt, .cancel) { progress throws(Fault) in
         try provider.release(attempt, progress)
       }
-    case .succeeded, .pending:
+    case .reverse:
       try provider.checkReady(for: .reversal)
       attempt.operation = .cancel
       return try settle(attempt, .cancel) { progress throws(Fault) in
         try provider.reverse(attempt, progress)
       }
-    case .requiresAction:
-      throw Fault(
-        .unsupported,
-        code: "cancel_unsupported",
-        "\(handle.quotedForMessage) waits for the payer and cannot be cancelled",
-        hint: "it expires by itself at the provider"
-      )
-    default: throw .nothingToCancel(attempt)
+    case .replay, .capture, .findOut: return Report(attempt, .cancel, replayed: true)
     }
   }
 
@@ -199,7 +230,9 @@ extension Fault {
       code: "no_auth",
       "there is no authorization to capture: \(handle.quotedForMessage) "
         + (why ?? "was never transacted here"),
-      hint: "start with: tender transact --confirmation",
+      hint: attempt == nil
+        ? "start with: tender transact --confirmation; see: tender journal list"
+        : "start anew with: tender transact --confirmation --new-attempt",
       result: provider.nothingHeld
     )
   }

@@ -21,7 +21,7 @@ package protocol Journal: Sendable {
   func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault)
   /// How many attempts there are, for names that a seed makes.
   func count() throws(Fault) -> Int
-  /// Writes a new attempt, durably, and gives it its row.
+  /// Writes a new attempt, so that it outlives the process, and gives it its row.
   func insert(_ attempt: Attempt) throws(Fault) -> Attempt
   /// Writes an attempt's new state, durably, and a line of its history. A preparation that the
   /// state no longer has is erased from the files for good.

@@ -139,6 +139,10 @@ package final class SQLiteJournal: Journal {
 
   package func insert(_ attempt: Attempt) throws(Fault) -> Attempt {
     var written = attempt
+    // Nothing has been sent yet: what is written here outlives the process, and may be lost with
+    // the power. Everything from `sent` on is synced.
+    try database.execute("PRAGMA synchronous = NORMAL")
+    defer { try? database.execute("PRAGMA synchronous = FULL") }
     written.row = try database.transaction { () throws(Fault) in
       try database.query(AttemptRow.insert, AttemptRow.values(attempt.redacted(by: redactor)))
       let row = database.lastRow

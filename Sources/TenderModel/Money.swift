@@ -86,7 +86,7 @@ extension Fault {
       code: "bad_amount",
       "\(option) \(text.quotedForMessage) has more digits than \(currency.code) has "
         + "(\(currency.exponent))",
-      hint: "write it as \(currency.sample)"
+      hint: "at most \(currency.exponent) digits behind the point, such as \(currency.sample)"
     )
   }
 

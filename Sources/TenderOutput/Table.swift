@@ -25,7 +25,8 @@ package enum Table {
     let object = FieldChoice.apply(fields, to: record.fields)
     var lines: [(name: String, value: String)] = []
     collect(object, indent: 0, style, into: &lines)
-    if fields.isEmpty { lines.removeAll { $0.name == "command" || $0.name == "idempotency_key" } }
+    let isPlain = fields.isEmpty && record.kind != .request
+    if isPlain { lines.removeAll { $0.name == "command" || $0.name == "idempotency_key" } }
     let column = min(28, (lines.map(\.name.count).max() ?? 0) + 2)
     return lines.map { line in
       let name = line.name + String(repeating: " ", count: max(1, column - line.name.count))
@@ -47,7 +48,10 @@ package enum Table {
     }
     let heads = columns.map { $0.uppercased().replacing("_", with: " ") }
     let widths = columns.indices.map { index in
-      min(44, max(heads[index].count, cells.map { $0[index].count }.max() ?? 0))
+      min(
+        style.width > 1000 ? Int.max : 44,
+        max(heads[index].count, cells.map { $0[index].count }.max() ?? 0)
+      )
     }
     var text = ""
     for (row, cell) in ([heads] + cells).enumerated() {
@@ -56,7 +60,8 @@ package enum Table {
       for index in columns.indices {
         let isLast = index == columns.count - 1
         // An id that is cut is of no use to anybody.
-        let rest = columns[index] == "id" ? Int.max : max(10, style.width - plainCount)
+        let mayCut = !["id", "name", "code", "reference"].contains(columns[index])
+        let rest = mayCut ? max(10, style.width - plainCount) : Int.max
         let room = isLast ? rest : widths[index]
         let shown = cell[index].count > room ? cell[index].prefix(room - 1) + "…" : cell[index]
         let padding = isLast ? "" : String(repeating: " ", count: widths[index] + 2 - shown.count)

@@ -147,8 +147,15 @@ package struct SimulatedFault: Sendable, Hashable {
           meaning: "does it not, answers with a list of errors"
         ),
         SimulatedFault(name: "\(step):slow", meaning: "answers after 2 s"),
+        SimulatedFault(
+          name: "\(step):echo",
+          meaning: "does it not, repeats what it was sent in its error text"
+        ),
       ]
     }
+    faults.append(
+      SimulatedFault(name: "graphql:echo", meaning: "repeats the credentials in its error text")
+    )
     return faults
   }()
 }

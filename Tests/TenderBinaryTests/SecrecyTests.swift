@@ -45,7 +45,7 @@ import Testing
       try take(["tokenize", "--instrument-stdin"], input)
       for fault in [
         "token:garbage", "host-token:error", "part1:garbage", "part2:wrong-key", "part2:silence",
-        "part1:gateway-error",
+        "part1:gateway-error", "part1:echo", "host-token:echo", "part2:echo",
       ] { try take(pay + ["--sim-fault", fault], input) }
       try take(["transact", "--amount", "1.93", "--instrument-stdin"], input)
       // Wrong in ways that an error message might quote.
@@ -58,6 +58,9 @@ import Testing
     }
     try take(["confirm", "R3"])
     try take(["cancel", "R5"])
+    try take(["payment-status", "R1", "--sim-fault", "graphql:echo"])
+    try take(["cancel", "R1", "--sim-fault", "graphql:echo"])
+    try take(["tokenize", "--instrument-stdin", "--sim-fault", "tokenize:echo"], Self.instrument)
     try take(["payment-status", "R1", "R2", "nothing"])
     try take(["journal", "list"])
     try take(["journal", "show", "R1"])

@@ -86,7 +86,7 @@ import Testing
     Bad(
       line: "confirm A B",
       message: "confirm does not take 'B'",
-      hint: "usage: tender confirm [OPTIONS] [REF]"
+      hint: "usage: tender confirm [OPTIONS] REF"
     ),
     Bad(
       line: "journal lst",

@@ -139,7 +139,7 @@ extension Catalogue {
       "with this status"
     ),
     Option("last-four", .filter, .required("DIGITS"), "with these last four digits"),
-    Option("all", .filter, "everything, not just the latest 50"),
+    Option("all", .filter, "all of them: list not just the latest 50, resume every unknown one"),
     Option("port", .filter, .required("N"), "the port to listen on (default: a free one)"),
   ]
 

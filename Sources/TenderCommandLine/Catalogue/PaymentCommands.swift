@@ -11,7 +11,7 @@ extension Catalogue {
   private static let simulation = ["sim-scenario", "sim-fault", "sim-seed", "sim-clock"]
   private static let onTheWay: [Fault.Kind] = [
     .auth, .conflict, .rejected, .unknown, .notSent, .providerError, .expired, .state, .refused,
-    .unexpected, .interrupted,
+    .unexpected, .unsupported, .interrupted, .terminated,
   ]
 
   static let paymentCommands: [Command] = [
@@ -47,7 +47,7 @@ extension Catalogue {
           "prepare a payment and hold it"
         ),
       ],
-      exits: [.declined] + onTheWay
+      exits: [.declined, .cancelled] + onTheWay
     ),
     Command(
       "confirm",
@@ -83,7 +83,7 @@ extension Catalogue {
           "only what was done"
         ),
       ],
-      exits: [.notFound, .unsupported] + onTheWay
+      exits: [.notFound] + onTheWay
     ),
     Command(
       "tokenize",
@@ -122,7 +122,10 @@ extension Catalogue {
           "several, from standard input"
         ),
       ],
-      exits: [.auth, .notFound, .pending, .notSent, .providerError, .partial, .state, .unexpected]
+      exits: [
+        .auth, .notFound, .notSent, .providerError, .partial, .unsupported, .state, .unexpected,
+        .interrupted, .terminated,
+      ]
     ),
     Command(
       "mandate-status",

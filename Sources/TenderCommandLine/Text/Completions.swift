@@ -52,7 +52,8 @@ package enum Completions {
         found.append((command.name, operand.choices))
       }
     }
-    return found + [("help", Catalogue.commands.map { $0.words[0] } + Topic.all.map(\.name))]
+    let topics = Topic.all.map(\.name).filter { !firstWords.contains($0) }
+    return found + [("help", firstWords + topics)]
   }
 
   private static var bash: String {

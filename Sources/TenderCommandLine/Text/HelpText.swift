@@ -36,10 +36,12 @@ package enum HelpText {
   package static func text(for words: [String]) throws(Fault) -> String {
     if words.isEmpty { return overview }
     if let command = Catalogue.command(words) { return text(command) }
-    if words.count == 1, Catalogue.groups.contains(words[0]) { return text(group: words[0]) }
-    if words.count == 1, let topic = Topic.all.first(where: { $0.name == words[0] }) {
-      return topic.text
+    let topic = words.count == 1 ? Topic.all.first { $0.name == words[0] }?.text : nil
+    if words.count == 1, Catalogue.groups.contains(words[0]) {
+      return text(group: words[0]) + (topic.map { "\n" + $0 } ?? "")
     }
+    if let topic { return topic }
+    if words == ["tender"] { return overview }
     let typed = words.joined(separator: " ")
     let names = Catalogue.commands.map(\.name) + Topic.all.map(\.name)
     let nearest = Suggestion.nearest(to: typed, among: names)

@@ -59,7 +59,8 @@ package enum ManPage {
     text += section("SYNOPSIS") + ".B tender \(escaped(command.name))\n[\\fIOPTIONS\\fR]"
     for operand in command.operands {
       let name = "\\fI\(operand.name)\\fR" + (operand.repeats ? "..." : "")
-      text += operand.isOptional ? " [\(name)]" : " \(name)"
+      let isFree = operand.isOptional && !command.optionNames.contains("id")
+      text += isFree ? " [\(name)]" : " \(name)"
     }
     text += "\n" + section("DESCRIPTION")
     for part in command.description { text += paragraph(part) }

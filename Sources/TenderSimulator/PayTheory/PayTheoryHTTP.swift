@@ -14,7 +14,11 @@ struct PayTheoryHTTP {
     case ("GET", "/pt-token-service/"), ("GET", "/pt-token-service"):
       return try react("token", refusal: 404) { () throws(Fault) in token(request) }
     case ("POST", "/graphql"):
-      return try react("graphql", refusal: 401) { () throws(Fault) in
+      return try react(
+        "graphql",
+        refusal: 401,
+        echo: request.fields["authorization"] ?? ""
+      ) { () throws(Fault) in
         try PayTheoryGraphQL(world: world, ledger: ledger).handle(request)
       }
     default: return nil
@@ -24,6 +28,7 @@ struct PayTheoryHTTP {
   private func react(
     _ step: String,
     refusal: Int,
+    echo: String = "",
     _ body: () throws(Fault) -> HTTPResponse
   ) throws(Fault) -> HTTPReaction {
     let fault = faults.strike(step)
@@ -33,6 +38,10 @@ struct PayTheoryHTTP {
     case "http-500": return .answer(HTTPResponse(status: 500))
     case "http-503": return .answer(HTTPResponse(status: 503))
     case "close-before": return .drop
+    case "echo":
+      let text = "Cannot take " + echo
+      let body = JSONWriter.text(["errors": [["message": .string(text)]]])
+      return .answer(HTTPResponse(status: 200, body: Array(body.utf8)))
     default: break
     }
     let answer = try body()

@@ -87,7 +87,13 @@ final class PayTheorySocket: SocketSession {
     case "error-array": return [.send(#"{"error":["Simulated ","errors"]}"#)]
     default: break
     }
-    let answer = try perform(action, message, encoded, wrongKey: fault == "wrong-key")
+    let answer = try perform(
+      action,
+      message,
+      encoded,
+      wrongKey: fault == "wrong-key",
+      echoes: fault == "echo"
+    )
     return switch fault {
     case "close-after": [.close(code: 1001)]
     case "drop-after": [.drop]
@@ -107,15 +113,20 @@ final class PayTheorySocket: SocketSession {
     _ action: String,
     _ message: JSONObject,
     _ encoded: String,
-    wrongKey: Bool
+    wrongKey: Bool,
+    echoes: Bool
   ) throws(Fault) -> String {
-    if action == "host:hostToken" { return hostToken(encoded, wrongKey: wrongKey) }
+    if action == "host:hostToken" {
+      if echoes { return Self.error("Cannot take \(token)") }
+      return hostToken(encoded, wrongKey: wrongKey)
+    }
     guard message.text("sessionKey") == sessionKey else {
       return Self.error("Unknown session")
     }
     guard let client = message.text("publicKey").flatMap(Base64.decode),
-      let inner = open(encoded, from: client).flatMap({ JSONReader.read($0)?.object })
+      let plain = open(encoded, from: client), let inner = JSONReader.read(plain)?.object
     else { return Self.error("Unable to decrypt request") }
+    if echoes { return Self.error("Cannot take " + String(decoding: plain, as: UTF8.self)) }
     let result = try ledger.transaction { () throws(Fault) in
       try steps.perform(action, inner, now: world.now)
     }

@@ -123,6 +123,7 @@ struct JournalCommands {
       unknown.append(attempt)
       return true
     }
+    if unknown.isEmpty { output.note("no attempt is unknown") }
     var worst: Int32 = 0
     for attempt in unknown {
       do throws(Fault) {

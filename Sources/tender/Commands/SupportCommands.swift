@@ -143,6 +143,7 @@ struct SupportCommands {
       output.say(exports)
     }
     output.note("the simulated providers listen on 127.0.0.1:\(chosen); Ctrl-C stops them")
+    output.note("with these variables set, tender goes there; no key is needed")
     while composition.signals.kind == nil {
       try? SystemClock(interruption: composition.signals).pause(milliseconds: 3_600_000)
     }

@@ -141,10 +141,14 @@ struct WriteCommands {
     )
     if invocation.has("dry-run") {
       return try preview(engine, place, attempt?.reference ?? handle) { () throws(Fault) in
-        let action =
+        let plan =
           name == "confirm"
-          ? "host:transfer_part2" : isReversal ? "createReversal" : "host:cancel_transfer"
-        return ["action": .string(action)]
+          ? try engine.planConfirm(attempt, handle: handle)
+          : try engine.planCancel(attempt, handle: handle)
+        var request: JSONObject = ["plan": .string(plan.rawValue)]
+        request["id"] = attempt?.id.map(JSON.string)
+        request["amount"] = attempt?.amount.map(JSON.integer)
+        return request
       }
     }
     if attempt != nil { try approve(env, "\(name) \(handle)") }
@@ -188,7 +192,7 @@ struct WriteCommands {
 
   /// A reference that tender made is said before anything is sent: it is the only handle.
   private func announce(_ reference: Reference) {
-    if !invocation.has("reference") { output.note("reference \(reference.text)") }
+    if !invocation.has("reference") { output.tell("reference \(reference.text)") }
   }
 
   private func idempotencyKey() throws(Fault) -> String? {
@@ -305,7 +309,9 @@ struct WaitOptions {
     _ composition: Composition
   ) throws(Fault) -> Report {
     guard report.fault == nil else { return report }
-    return try engine.wait(for: report, upTo: limit, every: interval) { _ in }
+    return try engine.wait(for: report, upTo: limit, every: interval) { changed in
+      composition.announce(changed.status.rawValue, changed.provider.text, changed.env)
+    }
   }
 }
 

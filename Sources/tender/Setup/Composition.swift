@@ -129,7 +129,8 @@ final class Composition {
     return engine
   }
 
-  private func announce(_ state: String, _ provider: String, _ env: Env) {
+  /// Shows a state to whoever watches: a record with --events, a line with --verbose.
+  func announce(_ state: String, _ provider: String, _ env: Env) {
     if output.isVerbose { output.note("\(state)") }
     guard invocation.has("events") else { return }
     var fields: JSONObject = ["provider": .string(provider), "env": .string(env.rawValue)]

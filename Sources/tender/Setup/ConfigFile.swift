@@ -105,6 +105,10 @@ struct ConfigFile {
     where member.key != "two_step" && member.key != "_comment" && member.value.text == nil {
       throw .config(path, "\(place)paytheory.\(member.key) is not text", "put it in quotes")
     }
+    for member in object.members where member.key.hasSuffix("_file") {
+      guard let file = member.value.text, !Environment.exists(file) else { continue }
+      throw .config(path, "\(place)paytheory.\(member.key): no \(file.quotedForMessage)", nil)
+    }
     if let twoStep = object["two_step"], twoStep.truth == nil {
       throw .config(path, "\(place)paytheory.two_step is neither true nor false", nil)
     }

@@ -50,7 +50,7 @@ final class Output {
     isVerbose = invocation.has("verbose")
     self.redactor = redactor
     style = TableStyle(
-      width: environment["COLUMNS"].flatMap { Int($0) } ?? Console.terminalWidth ?? 160,
+      width: environment["COLUMNS"].flatMap { Int($0) } ?? Console.terminalWidth ?? Int.max,
       isColoured: Self.isColoured(invocation["color"], environment, descriptor: 1),
       localTime: { Timestamp.read($0).flatMap(Environment.localText) }
     )
@@ -113,8 +113,11 @@ final class Output {
     isBroken ? (isReaderGone ? 141 : Fault.Kind.state.exitStatus) : status
   }
 
-  /// Says something on standard error, unless nothing is wanted there.
-  func note(_ text: String) {
+  /// Says something on standard error that helps a person; machines get JSON there and no more.
+  func note(_ text: String) { if isTable || isVerbose { tell(text) } }
+
+  /// Says something on standard error that scripts may need too, unless nothing is wanted there.
+  func tell(_ text: String) {
     if !isQuiet { Console.write("tender: \(redactor.redact(text))\n", to: 2) }
   }
 
