@@ -54,10 +54,10 @@ package final class SQLiteJournal: Journal {
     );
     CREATE TABLE preparation (row INTEGER PRIMARY KEY, text TEXT NOT NULL);
     CREATE TABLE history (
-      attempt INTEGER NOT NULL, at INTEGER NOT NULL, phase TEXT NOT NULL, status TEXT NOT NULL,
-      note TEXT NOT NULL
-    );
-    CREATE INDEX history_by_attempt ON history (attempt);
+      attempt INTEGER NOT NULL, number INTEGER NOT NULL, at INTEGER NOT NULL,
+      phase TEXT NOT NULL, status TEXT NOT NULL, note TEXT NOT NULL,
+      PRIMARY KEY (attempt, number)
+    ) WITHOUT ROWID;
     CREATE INDEX attempt_by_id ON attempt (id) WHERE id IS NOT NULL;
     CREATE INDEX attempt_by_time ON attempt (created);
     CREATE INDEX attempt_by_status ON attempt (status, created);
@@ -205,7 +205,7 @@ package final class SQLiteJournal: Journal {
   package func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] {
     var entries: [HistoryEntry] = []
     try database.query(
-      "SELECT at, phase, status, note FROM history WHERE attempt = ? ORDER BY rowid",
+      "SELECT at, phase, status, note FROM history WHERE attempt = ? ORDER BY number",
       [.integer(attempt.row)]
     ) { row in
       entries.append(
@@ -223,9 +223,10 @@ package final class SQLiteJournal: Journal {
 
   private func note(_ row: Int, _ attempt: Attempt, _ text: String) throws(Fault) {
     try database.query(
-      "INSERT INTO history (attempt, at, phase, status, note) VALUES (?, ?, ?, ?, ?)",
+      "INSERT INTO history (attempt, number, at, phase, status, note) VALUES "
+        + "(?, (SELECT count(*) FROM history WHERE attempt = ?), ?, ?, ?, ?)",
       [
-        .integer(row), .integer(attempt.updatedAt), .text(attempt.phase.rawValue),
+        .integer(row), .integer(row), .integer(attempt.updatedAt), .text(attempt.phase.rawValue),
         .text(attempt.shownStatus.rawValue), .text(text),
       ]
     )

@@ -7,7 +7,8 @@ private import Synchronization
 package final class Redactor: Sendable {
   private struct Known {
     /// Replaced wherever they stand.
-    var anywhere: Set<String> = []
+    /// The longest first, so that a secret within another does not leave the rest of it.
+    var anywhere: [String] = []
     /// Short ones (a security code), replaced only where they stand alone, and only in text
     /// that a provider wrote.
     var standing: Set<String> = []
@@ -23,9 +24,12 @@ package final class Redactor: Sendable {
   package func learn(_ secret: String) {
     guard secret.utf8.count >= 6 else { return learnShort(secret) }
     // The forms in which an echo may come back; padding may differ, so it is left off.
-    let hex = secret.utf8.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
     known.withLock { known in
-      for form in [secret, hex, Self.base64(secret)] { known.anywhere.insert(form) }
+      for form in [secret, Self.hex(secret), Self.base64(secret)]
+      where !known.anywhere.contains(form) {
+        known.anywhere.append(form)
+      }
+      known.anywhere.sort { $0.utf8.count > $1.utf8.count }
     }
   }
 
@@ -45,7 +49,7 @@ package final class Redactor: Sendable {
     let known = known.withLock { $0 }
     if known.exempt.contains(text) { return text }
     var shown = text
-    for secret in known.anywhere.sorted(by: { $0.utf8.count > $1.utf8.count }) {
+    for secret in known.anywhere {
       shown = shown.replacingEvery(secret, with: "[redacted]")
     }
     shown = Self.withoutTokens(shown)
@@ -99,14 +103,22 @@ package final class Redactor: Sendable {
 extension Redactor {
   /// Base64 without its end, which depends on what follows (RFC 4648, section 4).
   private static func base64(_ text: String) -> String {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     let bytes = Array(text.utf8)
-    var encoded = ""
+    var encoded: [UInt8] = []
     for start in stride(from: 0, through: bytes.count - 3, by: 3) {
-      let bits = bytes[start..<(start + 3)].reduce(0) { $0 << 8 | Int($1) }
+      let bits = Int(bytes[start]) << 16 | Int(bytes[start + 1]) << 8 | Int(bytes[start + 2])
       for shift in [18, 12, 6, 0] { encoded.append(alphabet[bits >> shift & 63]) }
     }
-    return encoded
+    return String(decoding: encoded, as: UTF8.self)
+  }
+
+  private static func hex(_ text: String) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: text.utf8.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
+      as: UTF8.self
+    )
   }
 
   /// Replaces JSON Web Tokens (`eyJ….….…`), whoever made them.
@@ -135,7 +147,7 @@ extension Redactor {
 
   /// Masks card numbers (13 to 19 digits by range and Luhn, single separators between them), and
   /// every secret made of digits, whatever a provider put between its digits.
-  private static func withoutCardNumbers(_ text: String, known: Set<String>) -> String {
+  private static func withoutCardNumbers(_ text: String, known: [String]) -> String {
     let bytes = Array(text.utf8)
     guard bytes.count(where: DigitRuns.isDigit) >= 6 else { return text }
     let secrets = known.filter { $0.utf8.allSatisfy(DigitRuns.isDigit) }.map { secret in

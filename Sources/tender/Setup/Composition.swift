@@ -19,7 +19,14 @@ final class Composition {
   private let simulatorOptions: SimulatorOptions
   private var openedJournal: SQLiteJournal?
   /// One for each place, so that many look-ups share a connection and an open ledger.
-  private var engines: [String: Engine] = [:]
+  private var engines: [Place: Engine] = [:]
+
+  private struct Place: Hashable {
+    let provider: String
+    let env: Env
+    let need: Need
+  }
+
   /// What is being worked on, for events.
   var reference: String?
 
@@ -103,8 +110,8 @@ final class Composition {
     _ env: Env,
     needing need: Need
   ) throws(Fault) -> Engine {
-    let name = "\(provider) \(env.rawValue) \(need)"
-    if let known = engines[name] { return known }
+    let place = Place(provider: provider, env: env, need: need)
+    if let known = engines[place] { return known }
     guard provider == PayTheoryProvider.name.text else { throw .notSpoken(provider) }
     if env != .simulator, !simulatorOptions.isEmpty {
       throw Fault(
@@ -125,7 +132,7 @@ final class Composition {
       digest: SystemRandomness.digest,
       announce: { [unowned self] state in announce(state, provider, env) }
     )
-    engines[name] = engine
+    engines[place] = engine
     return engine
   }
 
