@@ -33,8 +33,8 @@ extension Explanation {
     Explanation(
       "bad_reference",
       .usage,
-      "the reference has spaces or other characters that cannot travel",
-      "1 to 100 visible ASCII characters"
+      "the reference is empty, too long, or has characters that cannot be seen",
+      "1 to 100 visible characters"
     ),
     Explanation(
       "bad_file",

@@ -2,17 +2,20 @@
 package struct Reference: Sendable, Hashable {
   package let text: String
 
-  /// Checks the shape: 1 to 100 visible ASCII characters.
+  /// Checks the shape: 1 to 100 characters, none a control, no space at either end.
   ///
   /// Throws a `usage` fault naming the text.
   package init(_ text: String) throws(Fault) {
-    let visible = text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
-    guard visible, (1...100).contains(text.utf8.count) else {
+    let isVisible = text.unicodeScalars.allSatisfy { scalar in
+      scalar.value >= 0x20 && !(0x7f..<0xa0).contains(scalar.value)
+    }
+    let isTrimmed = text.first?.isWhitespace == false && text.last?.isWhitespace == false
+    guard isVisible, isTrimmed, text.count <= 100, text.utf8.count <= 400 else {
       throw Fault(
         .usage,
         code: "bad_reference",
         "reference \(text.quotedForMessage) cannot be used",
-        hint: "use 1 to 100 visible ASCII characters without spaces, such as ORDER-1042"
+        hint: "use 1 to 100 visible characters, such as ORDER-1042"
       )
     }
     self.text = text

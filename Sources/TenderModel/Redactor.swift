@@ -7,6 +7,7 @@ private import Synchronization
 package final class Redactor: Sendable {
   private struct Known {
     /// Replaced wherever they stand.
+    ///
     /// The longest first, so that a secret within another does not leave the rest of it.
     var anywhere: [String] = []
     /// Short ones (a security code), replaced only where they stand alone, and only in text

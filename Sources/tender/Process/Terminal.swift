@@ -24,6 +24,9 @@ final class Terminal {
     close(descriptor)
   }
 
+  /// Shows a line.
+  func say(_ text: String) { Console.write(text + "\n", to: descriptor) }
+
   /// Asks and reads a line; `hidden` turns the echo off meanwhile.
   ///
   /// Throws `interrupted` where a signal ends it, `refused` at the end of the input.

@@ -218,23 +218,71 @@ struct InstrumentReader {
         hint: "pass --instrument-stdin, or --test-card visa off live; see: tender help instruments"
       )
     }
-    func question(_ text: String, hidden: Bool = false) throws(Fault) -> String {
-      try terminal.ask(text, hidden: hidden, interruption: interruption)
+    /// Asks up to three times, saying what is wrong with an answer right away.
+    func question(
+      _ text: String,
+      hidden: Bool = false,
+      _ check: (String) throws(Fault) -> Void
+    ) throws(Fault) -> JSON {
+      for turn in 1...3 {
+        let answer = try terminal.ask(text, hidden: hidden, interruption: interruption)
+        do throws(Fault) {
+          try check(answer)
+          return .string(answer)
+        } catch {
+          guard turn < 3 else { throw error }
+          terminal.say("  \(error.message)")
+        }
+      }
+      return ""
+    }
+    func wanted(_ field: String) -> (String) throws(Fault) -> Void {
+      { answer throws(Fault) in if answer.isBlank { throw .badField(field, "is missing") } }
     }
     var object: JSONObject = [:]
     switch method {
     case "ach":
-      object["name"] = .string(try question("Account holder: "))
-      object["routing_number"] = .string(try question("Routing number: "))
-      object["account_number"] = .string(try question("Account number (hidden): ", hidden: true))
-      object["account_type"] = .string(try question("CHECKING or SAVINGS: "))
+      object["name"] = try question("Account holder: ", wanted("name"))
+      object["routing_number"] = try question("Routing number: ") { answer throws(Fault) in
+        guard Digits.passRouting(Digits.only(in: answer) ?? []) else {
+          throw .badField("routing_number", "must be 9 digits with a valid ABA check digit")
+        }
+      }
+      object["account_number"] = try question("Account number (hidden): ", hidden: true) {
+        answer throws(Fault) in
+        guard Digits.plain(answer, count: 4...17) else {
+          throw .badField("account_number", "must be 4 to 17 digits")
+        }
+      }
+      object["account_type"] = try question("CHECKING or SAVINGS: ") { answer throws(Fault) in
+        guard BankAccount.Kind(rawValue: answer.uppercased()) != nil else {
+          throw .badField("account_type", "must be CHECKING or SAVINGS")
+        }
+      }
     case "cash":
-      object["name"] = .string(try question("Payer's name: "))
-      object["contact"] = .string(try question("E-mail or phone: "))
+      object["name"] = try question("Payer's name: ", wanted("name"))
+      object["contact"] = try question("E-mail or phone: ") { answer throws(Fault) in
+        _ = try CashPayer(name: "x", contact: answer)
+      }
     default:
-      object["number"] = .string(try question("Card number (hidden): ", hidden: true))
-      object["expiration"] = .string(try question("Expiration MM/YY: "))
-      object["security_code"] = .string(try question("Security code (hidden): ", hidden: true))
+      object["number"] = try question("Card number (hidden): ", hidden: true) {
+        answer throws(Fault) in
+        let digits = Digits.only(in: answer) ?? []
+        guard (13...19).contains(digits.count), Digits.passLuhn(digits) else {
+          throw .badField("number", "must be 13 to 19 digits with a valid check digit")
+        }
+      }
+      object["expiration"] = try question("Expiration MM/YY: ") { answer throws(Fault) in
+        guard try !Expiration(answer).month.isBefore(today) else {
+          throw .badField("expiration", "is in the past")
+        }
+      }
+      object["security_code"] = try question("Security code (hidden): ", hidden: true) {
+        answer throws(Fault) in
+        guard Digits.plain(answer, count: 3...4) else {
+          throw .badField("security_code", "must be 3 digits, 4 for American Express")
+        }
+      }
     }
     return try instrument(method, object)
   }

@@ -1,0 +1,257 @@
+import PayTheory
+import Synchronization
+import TenderEngine
+import TenderJournal
+import TenderModel
+import TenderTestSupport
+import TenderWire
+import Testing
+
+/// A scripted other side with keys of its own: what is sent is checked byte for byte, and answers
+/// are formatted in ways that no writer here would choose.
+final class ScriptedServer: HTTPExchange, SocketExchange {
+  struct Seen {
+    var requests: [HTTPRequest] = []
+    var urls: [String] = []
+    var envelopes: [JSONObject] = []
+    var inner: [String] = []
+  }
+
+  let seen = Mutex(Seen())
+  let preparation: String
+  let graphQL: @Sendable (String) -> HTTPResponse
+
+  init(
+    preparation: String = "",
+    graphQL: @escaping @Sendable (String) -> HTTPResponse = { _ in HTTPResponse(status: 500) }
+  ) {
+    self.preparation = preparation
+    self.graphQL = graphQL
+  }
+
+  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    seen.withLock { $0.requests.append(request) }
+    guard request.method == "GET" else {
+      return graphQL(JSONReader.read(request.body)?["query"]?.text ?? "")
+    }
+    return HTTPResponse(status: 200, body: Array(#"{"pt-token":"a.b+c"}"#.utf8))
+  }
+
+  func open(
+    url: String,
+    fields: [HTTPRequest.Field],
+    by deadline: Deadline
+  ) throws(Fault) -> any MessageSocket {
+    seen.withLock { $0.urls.append(url) }
+    return ScriptedSocket(self)
+  }
+}
+
+private final class ScriptedSocket: MessageSocket {
+  static let seed = (101...132).map { UInt8($0) }
+  private let server: ScriptedServer
+  private var answers: [String] = []
+
+  init(_ server: ScriptedServer) { self.server = server }
+
+  func send(_ text: String, by deadline: Deadline) throws(Fault) {
+    let envelope = JSONReader.read(text)?.object ?? [:]
+    server.seen.withLock { $0.envelopes.append(envelope) }
+    let encoded = envelope.text("encoded").flatMap(Base64.decode) ?? []
+    let serverKey = Base64.encode(BoxVectors.publicKey(seed: Self.seed))
+    guard envelope.text("action") != "host:hostToken" else {
+      server.seen.withLock { $0.inner.append(String(decoding: encoded, as: UTF8.self)) }
+      answers.append(
+        #"{"type":"host_token","body":{"hostToken":"h","sessionKey":"s=","publicKey":"\#(serverKey)"}}"#
+      )
+      return
+    }
+    let client = envelope.text("publicKey").flatMap(Base64.decode) ?? []
+    let plain = BoxVectors.open(encoded, from: client, seed: Self.seed) ?? []
+    server.seen.withLock { $0.inner.append(String(decoding: plain, as: UTF8.self)) }
+    let (type, body) =
+      envelope.text("action") == "host:transfer_part1"
+      ? ("transfer_confirmation", server.preparation)
+      : (
+        "transfer_complete",
+        #"{"state":"SUCCEEDED","receipt_number":"pt-1","amount":"1050","fee":"0","card_brand":"VISA","last_four":"1111","created_at":null,"new":{"x":null}}"#
+      )
+    let sealed =
+      BoxVectors.seal(
+        Array(body.utf8),
+        nonce: [UInt8](repeating: 7, count: 24),
+        to: client,
+        seed: Self.seed
+      ) ?? []
+    answers.append(
+      #"{"public_key":"\#(serverKey)","body":"\#(Base64.encode(sealed))","type":"\#(type)"}"#
+    )
+  }
+
+  func receive(by deadline: Deadline) throws(Fault) -> SocketMessage {
+    .text(answers.removeFirst())
+  }
+
+  func close() {}
+}
+
+@Suite struct WireTests {
+  static let preparation = """
+    { "idempotency":"pt-1","amount":1050, "fee" : 30,"fee_mode":"merchant_fee","currency":"USD",
+      "payment_intent_id":"pi_1","odd":[1.10,1E+2,-0.0,"\\u0000\\/"],"zz":1,"aa":2 }
+    """
+
+  func engine(_ world: World, _ server: ScriptedServer) throws -> Engine {
+    let provider = PayTheoryProvider(
+      PayTheoryContext(
+        configuration: PayTheoryConfiguration(
+          env: .sandbox,
+          key: try APIKey("acme-paytheorystudy-0123"),
+          merchantUID: "UID",
+          secretKey: SharedSecret("SECRET")
+        ),
+        http: server,
+        sockets: server,
+        clock: world.clock,
+        randomness: CountingRandomness(),
+        redactor: world.redactor
+      )
+    )
+    return Engine(
+      env: .sandbox,
+      provider: provider,
+      journal: world.journal,
+      clock: world.clock,
+      interruption: NeverInterrupted(),
+      patience: 0,
+      digest: { $0 + [UInt8](repeating: 0, count: 16) },
+      announce: { _ in }
+    )
+  }
+
+  @Test func `sends what the protocol note says, and the preparation byte for byte`() throws {
+    let world = try World()
+    let server = ScriptedServer(preparation: Self.preparation)
+    let engine = try engine(world, server)
+    let report = try engine.transact(world.order(), newAttempt: false, idempotencyKey: nil)
+    #expect(report.status == .succeeded)
+    #expect(report.result["body"]?["brand"] == "VISA")
+    #expect(report.result["body"]?["amount"] == 1050)
+    #expect(report.result["body"]?["service_fee"] == 0)
+    let seen = server.seen.withLock { $0 }
+    let token = try #require(seen.requests.first)
+    #expect(token.url == "https://acme.paytheorystudy.com/pt-token-service/")
+    #expect(token.fields.map(\.name) == ["X-API-Key", "Content-Type", "X-Session-Key"])
+    #expect(
+      seen.urls == ["wss://acme.secure.socket.paytheorystudy.com/acme/?pt_token=a.b%2Bc"]
+    )
+    #expect(
+      seen.envelopes.map { $0.members.map(\.key) } == [
+        ["action", "encoded"], ["action", "encoded", "publicKey", "sessionKey"],
+        ["action", "encoded", "publicKey", "sessionKey"],
+      ]
+    )
+    let host = try #require(JSONReader.read(seen.inner[0])?.object)
+    #expect(host.text("ptToken") == "a.b+c")
+    #expect(host.text("origin") == "apple")
+    #expect(host.text("attestation") == "")
+    #expect(host["require_attestation"] == false)
+    let part1 = try #require(JSONReader.read(seen.inner[1])?.object)
+    #expect(part1["confirmation_needed"] == true)
+    #expect(part1["payment_method_data"]?["number"] == "4111111111111111")
+    #expect(part1["payment_method_data"]?["expiration_month"] == "12")
+    #expect(part1["payor_info"] == ["personal_address": [:]])
+    #expect(seen.inner[2].contains(#""payment_prep":"# + Self.preparation + ","))
+    #expect(!seen.inner[2].contains("hostToken"))
+  }
+
+  @Test(arguments: [
+    #"{"idempotency":"pt-1","amount":1051}"#, #"{"idempotency":"pt-1"}"#,
+    #"{"idempotency":"pt-1","amount":null}"#, #"{"idempotency":"pt-1","amount":1050.5}"#,
+    #"{"idempotency":"pt-1","amount":1050,"currency":"EUR"}"#,
+    #"{"idempotency":"pt-1","amount":1050,"fee_mode":"service_fee"}"#,
+  ])
+  func `captures nothing but what was ordered`(_ preparation: String) throws {
+    let world = try World()
+    let server = ScriptedServer(preparation: preparation)
+    let engine = try engine(world, server)
+    let fault = #expect(throws: Fault.self) {
+      try engine.transact(world.order(), newAttempt: false, idempotencyKey: nil)
+    }
+    #expect(fault?.code == "amount_mismatch")
+    #expect(fault?.effect == Fault.Effect.none)
+    let actions = server.seen.withLock { $0.envelopes.compactMap { $0.text("action") } }
+    #expect(actions == ["host:hostToken", "host:transfer_part1", "host:cancel_transfer"])
+  }
+
+  struct Answer: CustomTestStringConvertible {
+    let status: Int
+    let body: String
+    let lookUp: Int32
+    let effecting: Int32
+
+    var testDescription: String { "\(status) \(body)" }
+  }
+
+  @Test(arguments: [
+    Answer(status: 401, body: "{}", lookUp: 4, effecting: 4),
+    Answer(status: 403, body: "", lookUp: 4, effecting: 4),
+    Answer(status: 429, body: "", lookUp: 11, effecting: 11),
+    Answer(status: 500, body: "", lookUp: 11, effecting: 9),
+    Answer(status: 200, body: "<html>", lookUp: 11, effecting: 9),
+    Answer(status: 200, body: "{}", lookUp: 11, effecting: 9),
+    Answer(status: 200, body: #"{"data":null}"#, lookUp: 11, effecting: 9),
+    Answer(status: 200, body: #"{"errors":[{"message":"no"}]}"#, lookUp: 7, effecting: 7),
+    Answer(status: 400, body: #"{"errors":[{"message":"no"}]}"#, lookUp: 7, effecting: 7),
+    Answer(
+      status: 200,
+      body: #"{"data":{"createTransaction":null},"errors":[{"message":"no"}]}"#,
+      lookUp: 11,
+      effecting: 9
+    ),
+    Answer(
+      status: 200,
+      body: #"{"errors":[{"message":"no","errorType":"UnauthorizedException"}]}"#,
+      lookUp: 4,
+      effecting: 4
+    ),
+  ])
+  func `tells a refusal from an answer that leaves the money open`(_ answer: Answer) throws {
+    let world = try World()
+    let server = ScriptedServer { _ in
+      HTTPResponse(status: answer.status, body: Array(answer.body.utf8))
+    }
+    let engine = try engine(world, server)
+    let looked = #expect(throws: Fault.self) { try engine.lookUp("pt-9", known: nil) }
+    #expect(looked?.exitStatus == answer.lookUp)
+    var order = try world.order()
+    order.instrument = nil
+    order.storedMethod = "pt_pmt_1"
+    let charged = #expect(throws: Fault.self) {
+      try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+    }
+    #expect(charged?.exitStatus == answer.effecting)
+    let requests = server.seen.withLock { $0.requests }
+    #expect(requests.map(\.isEffecting) == [false, true])
+    #expect(requests.allSatisfy { $0.url == "https://api.acme.paytheorystudy.com/graphql" })
+    #expect(
+      requests[1].fields.first { $0.name == "Authorization" }?.value == "UID;SECRET"
+    )
+  }
+
+  @Test func `escapes what stands in a query`() throws {
+    let world = try World()
+    let server = ScriptedServer { _ in
+      HTTPResponse(
+        status: 200,
+        body: Array(#"{"data":{"transactions":{"items":[],"total_row_count":0}}}"#.utf8)
+      )
+    }
+    let engine = try engine(world, server)
+    let evil = #"x", operator: EQUAL}]}) { a } # \"#
+    _ = try? engine.lookUp(evil, known: nil)
+    let body = server.seen.withLock { $0.requests[0].body }
+    let query = try #require(JSONReader.read(body)?["query"]?.text)
+    #expect(query.contains(#"value: "x\", operator: EQUAL}]}) { a } # \\","#))
+  }
+}
