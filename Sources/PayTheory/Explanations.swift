@@ -91,8 +91,8 @@ extension PayTheoryProvider {
     Explanation(
       "graphql_refused",
       .rejected,
-      "the GraphQL interface refused the request",
-      "change the request; nothing was created"
+      "the GraphQL interface refused the request; nothing was done",
+      "see the provider's own words in the message"
     ),
     Explanation(
       "graphql_unavailable",

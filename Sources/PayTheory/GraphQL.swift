@@ -170,7 +170,7 @@ struct GraphQL {
         .rejected,
         code: "graphql_refused",
         "Pay Theory refused the request: \(text.isEmpty ? "no reason given" : text)",
-        hint: "nothing was created; change the request"
+        hint: "nothing was done at the provider"
       )
     }
     guard answer.status < 300 else {
@@ -178,7 +178,7 @@ struct GraphQL {
         .rejected,
         code: "graphql_refused",
         "Pay Theory refused the request with status \(answer.status)",
-        hint: "nothing was created; change the request"
+        hint: "nothing was done at the provider"
       )
     }
     guard let data = body?["data"]?.object else { throw .unreadable("an answer without data") }
