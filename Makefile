@@ -10,7 +10,8 @@ APT := libcurl4-openssl-dev libmicrohttpd-dev libsodium-dev libsqlite3-dev libss
 APT_TEST := stunnel4 openssl
 BREW := curl libmicrohttpd libsodium sqlite openssl@3
 
-RELEASE := -c release --static-swift-stdlib
+# Without an rpath the loader does not look for each library beside the program first.
+RELEASE := -c release --static-swift-stdlib --disable-local-rpath
 ifeq ($(OS),Linux)
 RELEASE += -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld -Xlinker --gc-sections -Xlinker -s
 endif
