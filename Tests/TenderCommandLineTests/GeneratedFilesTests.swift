@@ -5,11 +5,18 @@ import Testing
 
 /// `man/` and `completions/` are what the catalogue makes; `make generate` writes them.
 @Suite struct GeneratedFilesTests {
-  @Test(arguments: [("man", ManPage.all), ("completions", Completions.all)])
-  func `is as the catalogue makes it`(
-    _ folder: String,
-    _ files: [(file: String, text: String)]
-  ) throws {
+  struct Folder: CustomTestStringConvertible {
+    let name: String
+    let files: [(file: String, text: String)]
+
+    var testDescription: String { name }
+  }
+
+  @Test(arguments: [
+    Folder(name: "man", files: ManPage.all), Folder(name: "completions", files: Completions.all),
+  ])
+  func `is as the catalogue makes it`(_ generated: Folder) throws {
+    let (folder, files) = (generated.name, generated.files)
     let path = Project.path(folder)
     if ProcessInfo.processInfo.environment["TENDER_RECORD"] == "1" {
       try? FileManager.default.removeItem(atPath: path)
