@@ -123,7 +123,7 @@ private final class ScriptedSocket: MessageSocket {
       journal: world.journal,
       clock: world.clock,
       interruption: NeverInterrupted(),
-      patience: 0,
+      patience: 500,
       digest: { $0 + [UInt8](repeating: 0, count: 16) },
       announce: { _ in }
     )

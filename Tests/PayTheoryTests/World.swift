@@ -65,7 +65,8 @@ final class World {
       journal: journal,
       clock: clock,
       interruption: NeverInterrupted(),
-      patience: 0,
+      // A process that another test starts holds inherited locks until it runs its own program.
+      patience: 500,
       digest: { $0.count < 16 ? $0 + [UInt8](repeating: 0, count: 16) : $0 },
       announce: { _ in }
     )

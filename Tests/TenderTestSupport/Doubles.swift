@@ -5,12 +5,19 @@ package import TenderModel
 /// A clock that tests move.
 package final class ManualClock: Clock {
   private let time: Mutex<Int>
+  private let looks = Mutex(0)
 
   package init(at milliseconds: Int = 1_800_000_000_000) { time = Mutex(milliseconds) }
 
   package var now: Int { time.withLock { $0 } }
 
-  package var uptime: Int { now }
+  /// A millisecond later at every look, so that whoever waits for a deadline comes to an end.
+  package var uptime: Int {
+    looks.withLock { looks in
+      looks += 1
+      return now + looks
+    }
+  }
 
   package func pause(milliseconds: Int) throws(Fault) { advance(milliseconds) }
 
