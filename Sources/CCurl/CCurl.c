@@ -72,6 +72,13 @@ CURLcode tender_curl_easy_send(CURL *easy, const void *bytes, size_t count, size
 CURLcode tender_curl_easy_recv(CURL *easy, void *bytes, size_t count, size_t *received) {
   return api.easy_recv(easy, bytes, count, received);
 }
+CURLcode tender_curl_set_scheme(CURL *easy, int encrypted) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+  return api.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, encrypted ? "https" : "http");
+#else
+  return api.easy_setopt(easy, CURLOPT_PROTOCOLS, encrypted ? CURLPROTO_HTTPS : CURLPROTO_HTTP);
+#endif
+}
 CURLcode tender_curl_set_long(CURL *easy, CURLoption option, long value) {
   return api.easy_setopt(easy, option, value);
 }

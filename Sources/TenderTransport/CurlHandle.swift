@@ -45,7 +45,7 @@ final class CurlHandle {
     guard address.isEncrypted || address.isLoopback else { throw .unencrypted(address) }
     let scheme = address.isEncrypted ? "https" : "http"
     set(CURLOPT_URL, "\(scheme)://\(address.authority)\(address.target)")
-    set(CURLOPT_PROTOCOLS_STR, scheme)
+    _ = unsafe tender_curl_set_scheme(easy, address.isEncrypted ? 1 : 0)
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_SSL_VERIFYPEER, 1)

@@ -14,6 +14,8 @@ void tender_curl_easy_reset(CURL *easy);
 CURLcode tender_curl_easy_perform(CURL *easy);
 CURLcode tender_curl_easy_send(CURL *easy, const void *bytes, size_t count, size_t *sent);
 CURLcode tender_curl_easy_recv(CURL *easy, void *bytes, size_t count, size_t *received);
+/// Allows one scheme alone, `https` or `http`, by whichever option this version of libcurl has.
+CURLcode tender_curl_set_scheme(CURL *easy, int encrypted);
 CURLcode tender_curl_set_long(CURL *easy, CURLoption option, long value);
 CURLcode tender_curl_set_string(CURL *easy, CURLoption option, const char *value);
 CURLcode tender_curl_set_pointer(CURL *easy, CURLoption option, const void *value);

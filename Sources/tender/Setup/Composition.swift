@@ -186,6 +186,14 @@ final class Composition {
       http = simulator
       sockets = simulator
     } else {
+      if let path = environment["TENDER_CA_FILE"], !Environment.exists(path) {
+        throw Fault(
+          .usage,
+          code: "bad_file",
+          "TENDER_CA_FILE: cannot read \(path.quotedForMessage)",
+          hint: "check the path and its permissions"
+        )
+      }
       var transport = TransportSettings(
         certificates: environment["TENDER_CA_FILE"],
         clock: clock,
