@@ -21,6 +21,7 @@ package struct Option: Sendable, Hashable {
     case payment = "Payment"
     case instrument = "Instrument"
     case filter = "Filter"
+    case server = "Server"
     case control = "Control"
     case simulator = "Simulator"
     case general = "General"

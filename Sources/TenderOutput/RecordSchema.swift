@@ -142,6 +142,17 @@ package enum RecordSchema {
     return names
   }()
 
+  private static let errorSchema: JSON = [
+    "type": "object",
+    "properties": [
+      "code": ["type": "string", "description": "a stable word; see tender explain"],
+      "exit": ["type": "integer", "description": "the exit status it stands for"],
+      "message": ["type": "string"], "hint": ["type": "string"],
+      "effect": ["enum": ["none", "unknown"], "description": "what is known about the money"],
+    ],
+    "required": ["code", "exit", "message", "effect"],
+  ]
+
   /// The JSON Schema (2020-12) of a kind of record.
   package static func document(_ kind: Record.Kind) -> JSONObject {
     var properties: JSONObject = [:]
@@ -153,6 +164,7 @@ package enum RecordSchema {
           ? ["enum": .array(Status.allCases.map { .string($0.rawValue) })]
           : ["type": .string(field.type), "description": .string(field.meaning)]
     }
+    if properties["error"] != nil { properties["error"] = errorSchema }
     return [
       "$schema": "https://json-schema.org/draft/2020-12/schema",
       "title": .string(kind.rawValue), "type": "object", "properties": .object(properties),

@@ -140,7 +140,7 @@ extension Catalogue {
     ),
     Option("last-four", .filter, .required("DIGITS"), "with these last four digits"),
     Option("all", .filter, "all of them: list not just the latest 50, resume every unknown one"),
-    Option("port", .filter, .required("N"), "the port to listen on (default: a free one)"),
+    Option("port", .server, .required("N"), "the port to listen on (default: a free one)"),
   ]
 
   static let controlOptions: [Option] = [

@@ -49,6 +49,11 @@ package enum ManPage {
       text +=
         ".PP\n\(escaped(example.meaning)):\n.PP\n.nf\n.RS\n\(escaped(example.line))\n.RE\n.fi\n"
     }
+    text += section("SEE ALSO")
+    let names = Catalogue.commands.map { "tender-" + $0.words.joined(separator: "-") }
+    for (index, name) in names.enumerated() {
+      text += ".BR \(escaped(name)) (1)\(index == names.count - 1 ? "" : ",")\n"
+    }
     return text
   }
 
