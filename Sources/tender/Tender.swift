@@ -54,7 +54,8 @@ struct Tender {
             redactor: redactor,
             environment: Environment()
           )
-          exit(fault.exitStatus)
+          // Not `exit`: the other thread may be in the middle of anything.
+          _exit(fault.exitStatus)
         }
         let composition = try Composition(invocation, environment, redactor, signals)
         defer { now = composition.clock.now }
