@@ -149,30 +149,25 @@ extension Engine {
     while !latest.status.isFinal, latest.status != .requiresConfirmation {
       let left = deadline.remaining
       guard left > 0 else {
-        latest.fault = Fault(
-          .pending,
-          code: "still_pending",
-          "the payment is still \(latest.status.rawValue) after \(limit / 1000) s",
-          hint: "look again later: tender payment-status \(latest.reference ?? latest.id ?? "ID")"
+        return latest.stillPending(
+          "the payment is still \(latest.status.rawValue) after \(limit / 1000) s"
         )
-        return latest
       }
+      // The payment stands: whatever goes wrong from here on ends only the waiting for it.
       do throws(Fault) {
         try clock.pause(milliseconds: min(interval, left))
       } catch {
-        // The payment stands: what ends early is only the waiting for it.
-        latest.fault = Fault(
-          .pending,
-          code: "still_pending",
-          "the wait was stopped while the payment is \(latest.status.rawValue)",
-          hint: "look again later: tender payment-status \(latest.reference ?? latest.id ?? "ID")"
-        )
-        return latest
+        return latest.stillPending("the wait was stopped while it is \(latest.status.rawValue)")
       }
-      let handle = latest.id ?? latest.reference ?? ""
       let before = latest.status
-      let looked = try lookUp(handle, known: latest.attempt)
-      latest.take(looked)
+      do throws(Fault) {
+        latest.take(try lookUp(latest.id ?? latest.reference ?? "", known: latest.attempt))
+      } catch {
+        // A look-up that did not get through is repeated while there is time.
+        guard error.kind == .providerError || error.kind == .notSent else {
+          return latest.stillPending("it cannot be looked up: \(error.message)")
+        }
+      }
       if latest.status != before { changed(latest) }
     }
     return latest
@@ -214,6 +209,20 @@ extension Engine {
     )
     // An older attempt can only be a finished one, which nobody changes any more.
     return latest?.row == found.row ? latest ?? found : found
+  }
+}
+
+extension Report {
+  /// The report as a wait leaves it that did not come to the final state.
+  fileprivate func stillPending(_ why: String) -> Report {
+    var report = self
+    report.fault = Fault(
+      .pending,
+      code: "still_pending",
+      why,
+      hint: "look again later: tender payment-status \(reference ?? id ?? "ID")"
+    )
+    return report
   }
 }
 

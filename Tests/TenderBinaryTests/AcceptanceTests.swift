@@ -163,6 +163,18 @@ struct Story {
     )
     #expect(pending.status == 8)
     #expect(pending.record["error"]?["code"] == "still_pending")
+    // A payment that was made is printed, whatever becomes of the looking.
+    for (reference, fault, status) in [
+      ("C", "graphql:http-503*2", Int32(0)), ("D", "graphql:http-503", 8),
+      ("E", "graphql:refused", 8),
+    ] {
+      let result = try binary.run(
+        ["transact", "--amount", "5", "--test-account", "success", "--reference", reference]
+          + ["--wait=1m", "--sim-fault", fault] + clock
+      )
+      #expect(result.status == status, "\(fault): \(result.errors)")
+      #expect(result.record.text("id")?.hasPrefix("pt-") == true)
+    }
   }
 
   @Test func `judges by --expect`() throws {

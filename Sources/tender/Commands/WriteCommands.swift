@@ -53,17 +53,18 @@ struct WriteCommands {
         try engine.preview(order)
       }
     }
+    try engine.check(order)
+    let idempotencyKey = try idempotencyKey()
     try approve(
       env,
       "charge \(amount.decimalText) \(amount.currency.code) under reference \(reference.text)"
     )
-    try engine.check(order)
     announce(reference)
     composition.signals.hold()
     var report = try engine.transact(
       order,
       newAttempt: invocation.has("new-attempt"),
-      idempotencyKey: try idempotencyKey()
+      idempotencyKey: idempotencyKey
     )
     if let wait { report = try wait.apply(to: report, engine, composition) }
     return finish(report)
