@@ -71,20 +71,8 @@ struct JournalCommands {
     return output.exit(0)
   }
 
-  private func handle() throws(Fault) -> String {
-    guard let handle = invocation.operands.first, invocation.operands.count == 1 else {
-      throw Fault(
-        .usage,
-        code: "bad_operand",
-        "\(invocation.command.name) needs one reference or id",
-        hint: "such as: tender \(invocation.command.name) ORDER-1042"
-      )
-    }
-    return handle
-  }
-
   private func show(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
-    let handle = try handle()
+    let handle = try invocation.handle()
     place.reference = handle
     let journal = try composition.journal()
     let found = try journal.attempts(matching: handle, filter: try filter())
@@ -100,7 +88,7 @@ struct JournalCommands {
     let journal = try composition.journal()
     composition.signals.hold()
     guard invocation.has("all") else {
-      let handle = try handle()
+      let handle = try invocation.handle()
       place.reference = handle
       let (provider, env, attempt) = try composition.target(of: handle)
       place.provider = provider

@@ -118,15 +118,7 @@ struct WriteCommands {
     let name = invocation.command.name
     let wait = try WaitOptions(invocation)
     try Expectation.check(invocation)
-    guard let handle = invocation.operands.first, invocation.operands.count == 1, handle != "-"
-    else {
-      throw Fault(
-        .usage,
-        code: "bad_operand",
-        "\(name) needs one reference or id",
-        hint: "such as: tender \(name) ORDER-1042"
-      )
-    }
+    let handle = try invocation.handle()
     place.reference = handle
     let (provider, env, attempt) = try composition.target(of: handle)
     place.provider = provider
