@@ -1,8 +1,13 @@
 #include "CCrypto.h"
 
 #include <dlfcn.h>
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/ec.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <pthread.h>
+#include <string.h>
 
 #ifdef __APPLE__
 #define LIBRARY "libcrypto.3.dylib"
@@ -13,6 +18,30 @@
 static struct {
   int (*digest)(const void *, size_t, unsigned char *, unsigned int *, const EVP_MD *, ENGINE *);
   const EVP_MD *(*sha1)(void);
+  const EVP_MD *(*sha512)(void);
+  BIO *(*memory)(const void *, int);
+  int (*free_bio)(BIO *);
+  EVP_PKEY *(*read_private)(BIO *, EVP_PKEY **, pem_password_cb *, void *);
+  EVP_PKEY *(*read_public)(BIO *, EVP_PKEY **, pem_password_cb *, void *);
+  void (*free_key)(EVP_PKEY *);
+  int (*group_name)(const EVP_PKEY *, char *, size_t, size_t *);
+  EVP_MD_CTX *(*new_context)(void);
+  void (*free_context)(EVP_MD_CTX *);
+  int (*sign_init)(EVP_MD_CTX *, EVP_PKEY_CTX **, const EVP_MD *, ENGINE *, EVP_PKEY *);
+  int (*sign)(EVP_MD_CTX *, unsigned char *, size_t *, const unsigned char *, size_t);
+  int (*verify_init)(EVP_MD_CTX *, EVP_PKEY_CTX **, const EVP_MD *, ENGINE *, EVP_PKEY *);
+  int (*verify)(EVP_MD_CTX *, const unsigned char *, size_t, const unsigned char *, size_t);
+  ECDSA_SIG *(*read_signature)(ECDSA_SIG **, const unsigned char **, long);
+  int (*write_signature)(const ECDSA_SIG *, unsigned char **);
+  ECDSA_SIG *(*new_signature)(void);
+  void (*free_signature)(ECDSA_SIG *);
+  const BIGNUM *(*r)(const ECDSA_SIG *);
+  const BIGNUM *(*s)(const ECDSA_SIG *);
+  int (*set)(ECDSA_SIG *, BIGNUM *, BIGNUM *);
+  int (*pad)(const BIGNUM *, unsigned char *, int);
+  BIGNUM *(*number)(const unsigned char *, int, BIGNUM *);
+  void (*free_number)(BIGNUM *);
+  void (*clear_errors)(void);
 } api;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -33,6 +62,30 @@ static void open_once(void) {
   }
   *(void **)&api.digest = symbol(library, "EVP_Digest");
   *(void **)&api.sha1 = symbol(library, "EVP_sha1");
+  *(void **)&api.sha512 = symbol(library, "EVP_sha512");
+  *(void **)&api.memory = symbol(library, "BIO_new_mem_buf");
+  *(void **)&api.free_bio = symbol(library, "BIO_free");
+  *(void **)&api.read_private = symbol(library, "PEM_read_bio_PrivateKey");
+  *(void **)&api.read_public = symbol(library, "PEM_read_bio_PUBKEY");
+  *(void **)&api.free_key = symbol(library, "EVP_PKEY_free");
+  *(void **)&api.group_name = symbol(library, "EVP_PKEY_get_group_name");
+  *(void **)&api.new_context = symbol(library, "EVP_MD_CTX_new");
+  *(void **)&api.free_context = symbol(library, "EVP_MD_CTX_free");
+  *(void **)&api.sign_init = symbol(library, "EVP_DigestSignInit");
+  *(void **)&api.sign = symbol(library, "EVP_DigestSign");
+  *(void **)&api.verify_init = symbol(library, "EVP_DigestVerifyInit");
+  *(void **)&api.verify = symbol(library, "EVP_DigestVerify");
+  *(void **)&api.read_signature = symbol(library, "d2i_ECDSA_SIG");
+  *(void **)&api.write_signature = symbol(library, "i2d_ECDSA_SIG");
+  *(void **)&api.new_signature = symbol(library, "ECDSA_SIG_new");
+  *(void **)&api.free_signature = symbol(library, "ECDSA_SIG_free");
+  *(void **)&api.r = symbol(library, "ECDSA_SIG_get0_r");
+  *(void **)&api.s = symbol(library, "ECDSA_SIG_get0_s");
+  *(void **)&api.set = symbol(library, "ECDSA_SIG_set0");
+  *(void **)&api.pad = symbol(library, "BN_bn2binpad");
+  *(void **)&api.number = symbol(library, "BN_bin2bn");
+  *(void **)&api.free_number = symbol(library, "BN_free");
+  *(void **)&api.clear_errors = symbol(library, "ERR_clear_error");
 }
 
 const char *tender_crypto_open(void) {
@@ -43,4 +96,87 @@ const char *tender_crypto_open(void) {
 int tender_crypto_sha1(const void *bytes, size_t count, unsigned char *digest) {
   unsigned int length = 0;
   return api.digest(bytes, count, digest, &length, api.sha1(), NULL) == 1 && length == 20;
+}
+
+#define HALF (TENDER_ES512_SIZE / 2)
+// A DER signature of two 66-byte numbers takes 139 bytes at most.
+#define DER_SIZE 160
+
+// No key here has a passphrase; without this the library would ask on the terminal.
+static int no_passphrase(char *buffer, int size, int writing, void *context) {
+  (void)buffer, (void)size, (void)writing, (void)context;
+  return 0;
+}
+
+// The key of a PEM text, which must be on P-521; `status` says what is wrong otherwise.
+static EVP_PKEY *read_key(const void *pem, size_t count, int private, int *status) {
+  EVP_PKEY *key = NULL;
+  *status = 0;
+  if (count > 65536) return NULL;
+  BIO *bio = api.memory(pem, (int)count);
+  if (bio) {
+    key = private ? api.read_private(bio, NULL, no_passphrase, NULL)
+                  : api.read_public(bio, NULL, no_passphrase, NULL);
+    api.free_bio(bio);
+  }
+  char name[32] = "";
+  if (key && (api.group_name(key, name, sizeof name, NULL) != 1 || strcmp(name, "secp521r1"))) {
+    *status = -1;
+    api.free_key(key);
+    key = NULL;
+  }
+  api.clear_errors();
+  return key;
+}
+
+int tender_crypto_sign_es512(const void *pem, size_t pem_count, const void *bytes, size_t count,
+                             unsigned char *signature) {
+  int status;
+  EVP_PKEY *key = read_key(pem, pem_count, 1, &status);
+  if (!key) return status;
+  status = -2;
+  unsigned char der[DER_SIZE];
+  size_t size = sizeof der;
+  EVP_MD_CTX *context = api.new_context();
+  if (context && api.sign_init(context, NULL, api.sha512(), NULL, key) == 1 &&
+      api.sign(context, der, &size, bytes, count) == 1) {
+    const unsigned char *start = der;
+    ECDSA_SIG *pair = api.read_signature(NULL, &start, (long)size);
+    if (pair && api.pad(api.r(pair), signature, HALF) == HALF &&
+        api.pad(api.s(pair), signature + HALF, HALF) == HALF)
+      status = 1;
+    api.free_signature(pair);
+  }
+  api.free_context(context);
+  api.free_key(key);
+  api.clear_errors();
+  return status;
+}
+
+int tender_crypto_verify_es512(const void *pem, size_t pem_count, const void *bytes, size_t count,
+                               const unsigned char *signature) {
+  int status;
+  EVP_PKEY *key = read_key(pem, pem_count, 0, &status);
+  if (!key) return status;
+  status = 0;
+  ECDSA_SIG *pair = api.new_signature();
+  BIGNUM *r = api.number(signature, HALF, NULL);
+  BIGNUM *s = api.number(signature + HALF, HALF, NULL);
+  if (pair && r && s && api.set(pair, r, s) == 1) {
+    unsigned char der[DER_SIZE];
+    unsigned char *end = der;
+    int size = api.write_signature(pair, &end);
+    EVP_MD_CTX *context = size > 0 ? api.new_context() : NULL;
+    if (context && api.verify_init(context, NULL, api.sha512(), NULL, key) == 1 &&
+        api.verify(context, der, (size_t)size, bytes, count) == 1)
+      status = 1;
+    api.free_context(context);
+  } else {
+    api.free_number(r);
+    api.free_number(s);
+  }
+  api.free_signature(pair);
+  api.free_key(key);
+  api.clear_errors();
+  return status;
 }

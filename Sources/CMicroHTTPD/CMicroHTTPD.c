@@ -80,6 +80,29 @@ struct MHD_Daemon *tender_httpd_start(uint16_t port, MHD_AccessHandlerCallback h
       MHD_OPTION_NOTIFY_COMPLETED, completed, context, MHD_OPTION_CONNECTION_LIMIT,
       connection_limit, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)120, MHD_OPTION_END);
 }
+struct MHD_Daemon *tender_httpd_visit(uint16_t port, int version6,
+                                      MHD_AccessHandlerCallback handler, void *context) {
+  struct sockaddr_in address4;
+  struct sockaddr_in6 address6;
+  memset(&address4, 0, sizeof address4);
+  memset(&address6, 0, sizeof address6);
+  address4.sin_family = AF_INET;
+  address4.sin_port = htons(port);
+  address4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address6.sin6_family = AF_INET6;
+  address6.sin6_port = htons(port);
+  address6.sin6_addr = in6addr_loopback;
+  const struct sockaddr *address =
+      version6 ? (const struct sockaddr *)&address6 : (const struct sockaddr *)&address4;
+  return api.start(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+                       (version6 ? MHD_USE_IPv6 : MHD_NO_FLAG),
+                   port, NULL, NULL, handler, context, MHD_OPTION_SOCK_ADDR, address,
+                   MHD_OPTION_CONNECTION_LIMIT, (unsigned int)16, MHD_OPTION_CONNECTION_TIMEOUT,
+                   (unsigned int)10, MHD_OPTION_END);
+}
+const char *tender_httpd_argument(struct MHD_Connection *connection, const char *name) {
+  return api.lookup(connection, MHD_GET_ARGUMENT_KIND, name);
+}
 uint16_t tender_httpd_port(struct MHD_Daemon *daemon) {
   const union MHD_DaemonInfo *info = api.info(daemon, MHD_DAEMON_INFO_BIND_PORT);
   return info ? info->port : 0;

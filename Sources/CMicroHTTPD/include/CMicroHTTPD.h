@@ -1,4 +1,4 @@
-// libmicrohttpd, opened on first use: only `tender simulator serve` needs it.
+// libmicrohttpd, opened on first use: `tender simulator serve` needs it, and who awaits a payer.
 #ifndef TENDER_CMICROHTTPD_H
 #define TENDER_CMICROHTTPD_H
 
@@ -11,6 +11,11 @@ const char *tender_httpd_open(void);
 struct MHD_Daemon *tender_httpd_start(uint16_t port, MHD_AccessHandlerCallback handler,
                                       MHD_RequestCompletedCallback completed, void *context,
                                       unsigned int connection_limit);
+/// Starts a daemon for short visits on 127.0.0.1, or on ::1; NULL with `errno` where it could not.
+struct MHD_Daemon *tender_httpd_visit(uint16_t port, int version6,
+                                      MHD_AccessHandlerCallback handler, void *context);
+/// The value of a parameter of the address; NULL where there is none.
+const char *tender_httpd_argument(struct MHD_Connection *connection, const char *name);
 /// The port that the daemon listens on; 0 where it is not known.
 uint16_t tender_httpd_port(struct MHD_Daemon *daemon);
 void tender_httpd_stop(struct MHD_Daemon *daemon);
