@@ -47,18 +47,21 @@ let package = Package(
     opened("CCurl"),
     opened("CCrypto"),
     opened("CMicroHTTPD"),
+    opened("CQREncode"),
 
     room("TenderModel"),
     room("TenderWire", needs: "TenderModel"),
     room("TenderEngine", needs: "TenderModel"),
     room("PayTheory", needs: "TenderEngine", "TenderModel", "TenderWire", "CSodium"),
+    room("TrueLayer", needs: "TenderEngine", "TenderModel", "TenderWire", "CCrypto"),
     room(
       "TenderTransport",
       needs: "TenderEngine",
       "TenderModel",
       "TenderWire",
       "CCrypto",
-      "CCurl"
+      "CCurl",
+      "CMicroHTTPD"
     ),
     room("TenderDatabase", needs: "TenderModel", "CSQLite"),
     room("TenderJournal", needs: "TenderDatabase", "TenderEngine", "TenderModel", "TenderWire"),
@@ -72,13 +75,14 @@ let package = Package(
       "CMicroHTTPD",
       "CSodium"
     ),
-    room("TenderOutput", needs: "TenderModel", "TenderWire"),
+    room("TenderOutput", needs: "TenderModel", "TenderWire", "CQREncode"),
     room("TenderCommandLine", needs: "TenderModel"),
     .executableTarget(
       name: "tender",
       dependencies: [
         "PayTheory", "TenderCommandLine", "TenderEngine", "TenderJournal", "TenderModel",
-        "TenderOutput", "TenderSimulator", "TenderTransport", "TenderWire", "CSodium",
+        "TenderOutput", "TenderSimulator", "TenderTransport", "TenderWire", "TrueLayer",
+        "CSodium",
       ],
       swiftSettings: rules
     ),
@@ -122,7 +126,7 @@ let package = Package(
       name: "TenderArchitectureTests",
       dependencies: [
         "PayTheory", "TenderCommandLine", "TenderEngine", "TenderModel", "TenderTestSupport",
-        "tender",
+        "TrueLayer", "tender",
       ],
       swiftSettings: rules
     ),

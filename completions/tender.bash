@@ -16,6 +16,15 @@ _tender() {
     --test-account)
       COMPREPLY=($(compgen -W "success failure" -- "$word"))
       return ;;
+    --mandate-type)
+      COMPREPLY=($(compgen -W "sweeping commercial" -- "$word"))
+      return ;;
+    --use-case)
+      COMPREPLY=($(compgen -W "charity financial_services government utilities" -- "$word"))
+      return ;;
+    --consent)
+      COMPREPLY=($(compgen -W "pis pis,ais" -- "$word"))
+      return ;;
     --status)
       COMPREPLY=($(compgen -W "requires_confirmation requires_action pending authorized succeeded declined cancelled refunded partially_refunded returned expired revoked failed unknown" -- "$word"))
       return ;;
@@ -31,7 +40,7 @@ _tender() {
     --color)
       COMPREPLY=($(compgen -W "auto always never" -- "$word"))
       return ;;
-    --metadata-file|--instrument-file|--trace|--config)
+    --metadata-file|--instrument-file|--resource-token-file|--form-file|--trace|--config)
       compopt -o filenames 2>/dev/null
       COMPREPLY=($(compgen -f -- "$word"))
       return ;;
@@ -39,13 +48,13 @@ _tender() {
       compopt -o filenames 2>/dev/null
       COMPREPLY=($(compgen -d -- "$word"))
       return ;;
-    --amount|--amount-minor|--currency|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--instrument-fd|--token|--since|--until|--last-four|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--profile|--fields|--timeout)
+    --amount|--amount-minor|--currency|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--instrument-fd|--token|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--form|--since|--until|--last-four|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--profile|--fields|--timeout)
       return ;;
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     if [[ -n $skip ]]; then skip=""; continue; fi
     case "${COMP_WORDS[i]}" in
-      --amount|--amount-minor|--currency|--fee-mode|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--metadata-file|--method|--instrument-file|--instrument-fd|--test-card|--test-account|--token|--since|--until|--status|--last-four|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--provider|--env|--profile|--output|-o|--fields|--trace|--color|--config|--state-dir|--timeout) skip=1 ;;
+      --amount|--amount-minor|--currency|--fee-mode|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--metadata-file|--method|--instrument-file|--instrument-fd|--test-card|--test-account|--token|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--mandate-type|--use-case|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--resource-token-file|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--consent|--form|--form-file|--since|--until|--status|--last-four|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--provider|--env|--profile|--output|-o|--fields|--trace|--color|--config|--state-dir|--timeout) skip=1 ;;
       -*) ;;
       *) if [[ -z $first ]]; then first="${COMP_WORDS[i]}"
          elif [[ -z $second ]]; then second="${COMP_WORDS[i]}"; fi ;;
@@ -73,7 +82,7 @@ _tender() {
       fi ;;
     schema)
       if [[ $word != -* ]]; then
-        COMPREPLY=($(compgen -W "payment token event error journal_entry check capability explanation setting scenario request server version schema" -- "$word"))
+        COMPREPLY=($(compgen -W "payment mandate token event error journal_entry check capability explanation setting scenario request server version schema" -- "$word"))
         return
       fi ;;
     completion)
@@ -88,12 +97,12 @@ _tender() {
       fi ;;
   esac
   case "$first $second" in
-    "transact "*) COMPREPLY=($(compgen -W "--amount --amount-minor --currency --fee-mode --fee --fee-minor --reference --confirmation --payor --payor-id --account-code --payment-parameters --invoice-id --recurring-id --send-receipt --receipt-description --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --token --idempotency-key --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
-    "confirm "*) COMPREPLY=($(compgen -W "--new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
-    "cancel "*) COMPREPLY=($(compgen -W "--new-attempt --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "transact "*) COMPREPLY=($(compgen -W "--amount --amount-minor --currency --fee-mode --fee --fee-minor --reference --confirmation --payor --payor-id --account-code --payment-parameters --invoice-id --recurring-id --send-receipt --receipt-description --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --token --beneficiary-name --sort-code --account-number --iban --merchant-account --payment-reference --user --preselect --mandate --mandate-type --use-case --valid-from --valid-to --max-individual --limit --payment-id --mandate-id --resource-token-file --redirect-url --return-url --country --bank --branch --scheme --account --consent --form --form-file --retry --open --idempotency-key --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "confirm "*) COMPREPLY=($(compgen -W "--resource-token-file --redirect-url --return-url --country --bank --branch --scheme --account --consent --form --form-file --retry --open --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "cancel "*) COMPREPLY=($(compgen -W "--refund --amount --amount-minor --currency --payment-reference --resource-token-file --idempotency-key --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "tokenize "*) COMPREPLY=($(compgen -W "--reference --payor --payor-id --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --idempotency-key --new-attempt --expect --events --dry-run --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
-    "payment-status "*) COMPREPLY=($(compgen -W "--wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
-    "mandate-status "*) COMPREPLY=($(compgen -W "--wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "payment-status "*) COMPREPLY=($(compgen -W "--resource-token-file --wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "mandate-status "*) COMPREPLY=($(compgen -W "--resource-token-file --wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal list") COMPREPLY=($(compgen -W "--since --until --status --last-four --amount --amount-minor --currency --all --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal show") COMPREPLY=($(compgen -W "--id --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal resume") COMPREPLY=($(compgen -W "--all --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;

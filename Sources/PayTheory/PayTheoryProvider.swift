@@ -17,6 +17,8 @@ package struct PayTheoryProvider: Provider {
     return "\(key.partner)-\(key.stage.rawValue)-\(Box.fingerprint(key.text))"
   }
 
+  package func isID(_ handle: String) -> Bool { handle.hasPrefix("pt-") }
+
   package var nothingHeld: JSONObject {
     ["type": "NO_AUTH: There is no authorization to capture"]
   }
@@ -33,6 +35,7 @@ package struct PayTheoryProvider: Provider {
       }
     case .reversal: _ = try GraphQL(context, for: "a reversal")
     case .lookUp: _ = try GraphQL(context, for: "a look-up")
+    case .creation, .authorization, .withdrawal: break
     }
   }
 

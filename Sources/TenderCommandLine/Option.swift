@@ -20,6 +20,7 @@ package struct Option: Sendable, Hashable {
     case money = "Money"
     case payment = "Payment"
     case instrument = "Instrument"
+    case bank = "Bank payments and mandates"
     case filter = "Filter"
     case server = "Server"
     case control = "Control"
@@ -35,6 +36,8 @@ package struct Option: Sendable, Hashable {
   /// The only values that are taken, where they are an enumeration.
   package let choices: [String]
   package let completion: Completion
+  /// The providers that know it; empty where all do.
+  package let providers: [String]
   package let summary: String
 
   init(
@@ -45,6 +48,7 @@ package struct Option: Sendable, Hashable {
     repeats: Bool = false,
     choices: [String] = [],
     completion: Completion = .nothing,
+    providers: [String] = [],
     _ summary: String
   ) {
     self.name = name
@@ -54,12 +58,34 @@ package struct Option: Sendable, Hashable {
     self.repeats = repeats
     self.choices = choices
     self.completion = completion
+    self.providers = providers
     self.summary = summary
   }
 
   /// A flag.
-  init(_ name: String, short: Character? = nil, _ group: Group, _ summary: String) {
-    self.init(name, short: short, group, .flag, summary)
+  init(
+    _ name: String,
+    short: Character? = nil,
+    _ group: Group,
+    providers: [String] = [],
+    _ summary: String
+  ) {
+    self.init(name, short: short, group, .flag, providers: providers, summary)
+  }
+
+  /// The same option, known to these providers alone.
+  func only(_ providers: String...) -> Option {
+    Option(
+      name,
+      short: short,
+      group,
+      value,
+      repeats: repeats,
+      choices: choices,
+      completion: completion,
+      providers: providers,
+      summary
+    )
   }
 
   /// The option as help writes it: `-o, --output FORMAT`.
@@ -99,6 +125,21 @@ package struct Command: Sendable {
     init(_ line: String, _ meaning: String) {
       self.line = line
       self.meaning = meaning
+    }
+
+    /// The line as a shell takes it over several: parted before options, so that it fits 80 columns.
+    var lines: [String] {
+      var lines: [String] = []
+      var current = ""
+      for word in line.split(separator: " ") {
+        if current.count + word.count > 60, word.hasPrefix("-") {
+          lines.append(current + " \\")
+          current = "  " + word
+        } else {
+          current += current.isEmpty ? String(word) : " " + word
+        }
+      }
+      return lines + [current]
     }
   }
 

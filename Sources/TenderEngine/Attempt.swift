@@ -11,6 +11,9 @@ package struct Attempt: Sendable {
   /// What is being done to it, or was last.
   package enum Operation: String, Sendable { case transact, confirm, cancel, tokenize }
 
+  /// What it makes: the number is the journal's.
+  package enum Kind: Int, Sendable { case payment, token, mandate }
+
   /// The journal's own number for it; 0 before it is written.
   package var row: Int = 0
   package var env: Env
@@ -22,7 +25,7 @@ package struct Attempt: Sendable {
   package var status: Status
   /// Whether it ended before anything effecting was sent, so that its reference is free.
   package var isFreed = false
-  package var isToken = false
+  package var kind = Kind.payment
   /// The provider's own id: a receipt number, a payment method.
   package var id: String?
   package var amount: Int?
@@ -74,6 +77,11 @@ package struct Attempt: Sendable {
   /// The status to show: unknown for as long as nobody has found out.
   package var shownStatus: Status { phase == .sent ? .unknown : status }
 
+  package var isToken: Bool { kind == .token }
+
+  /// Whether nothing more is awaited: some failures can be gone on from, and say how.
+  package var isFinal: Bool { shownStatus.isFinal && nextAction == nil }
+
   /// Whether what the payer paid for is captured: a confirm of it is a replay.
   package var isCaptured: Bool {
     guard phase == .done, !isToken else { return false }
@@ -92,12 +100,14 @@ package struct Attempt: Sendable {
     requestedAmount = outcome.requestedAmount ?? requestedAmount
     lastFour = outcome.lastFour ?? lastFour
     brand = outcome.brand ?? brand
-    nextAction = outcome.nextAction
-    fault = outcome.fault
+    currency = outcome.currency ?? currency
+    let kept = outcome.kept ?? Outcome.Kept(outcome)
+    nextAction = kept.nextAction
+    fault = kept.fault
     if operation == .cancel {
-      reversal = outcome.result
+      reversal = kept.result
     } else {
-      result = outcome.result
+      result = kept.result
     }
     if status != .requiresConfirmation { preparation = nil }
     updatedAt = time
@@ -118,6 +128,28 @@ package struct Outcome: Sendable {
   package var nextAction: JSON?
   /// The error that stands beside the result where the exit is not 0 (a decline).
   package var fault: Fault?
+  /// What else the provider says, in our words, for who looks; the journal does not keep it.
+  package var details: JSONObject = [:]
+  /// What the journal keeps for a repetition, where that is not what is shown now.
+  package var kept: Kept?
+
+  /// The part of an outcome that a repetition shows again.
+  package struct Kept: Sendable {
+    package var result: JSONObject
+    package var nextAction: JSON?
+    package var fault: Fault?
+
+    package init(result: JSONObject, nextAction: JSON? = nil, fault: Fault? = nil) {
+      self.result = result
+      self.nextAction = nextAction
+      self.fault = fault
+    }
+
+    /// All that the outcome itself shows.
+    package init(_ outcome: Outcome) {
+      self.init(result: outcome.result, nextAction: outcome.nextAction, fault: outcome.fault)
+    }
+  }
 
   package init(
     status: Status,

@@ -73,9 +73,13 @@ package protocol Interruption: Sendable {
   var kind: Fault.Kind? { get }
   /// A descriptor that becomes readable at that moment, to be polled beside others.
   var descriptor: Int32? { get }
+  /// Takes the wish as heard, so that what answers it is not stopped by it.
+  func acknowledge()
 }
 
 extension Interruption {
+  package func acknowledge() {}
+
   /// Throws where a stop was asked for.
   package func check() throws(Fault) {
     guard let kind else { return }

@@ -22,12 +22,12 @@ package enum Decision: Sendable {
     switch (latest.phase, latest.status) {
     case (.sent, _):
       self = .findOut
-    case (.prepared, _), (.done, .failed):
-      // Its process died, or it ended, before anything effecting was sent.
+    case (.prepared, _):
+      // Its process died before anything effecting was sent.
       self = .open(number: latest.number + 1)
     case (.done, _) where latest.isFreed:
       self = .open(number: latest.number + 1)
-    case (.done, .declined), (.done, .cancelled), (.done, .expired):
+    case (.done, .declined), (.done, .cancelled), (.done, .expired), (.done, .revoked):
       self =
         newAttempt
         ? .open(number: latest.number + 1) : Self.replay(latest, ifSameAs: content)

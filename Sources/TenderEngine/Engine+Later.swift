@@ -114,21 +114,30 @@ extension Engine {
   /// declined) is answered from there.
   ///
   /// Throws `not_found` where neither knows it.
-  package func lookUp(_ handle: String, known: Attempt?) throws(Fault) -> Report {
+  package func lookUp(
+    _ handle: String,
+    known: Attempt?,
+    kind: Attempt.Kind = .payment,
+    purpose: LookUp.Purpose = .status
+  ) throws(Fault) -> Report {
+    if let known, known.kind != kind, !known.isToken { throw .otherKind(handle, known.kind) }
     try provider.checkReady(for: .lookUp)
-    var query = LookUp()
+    var query = LookUp(kind: kind)
+    query.purpose = purpose
     if let known {
       query.id = known.isToken ? nil : known.id
       if query.id == nil { query.reference = known.reference }
-    } else if handle.hasPrefix("pt-") {
+      query.refunds = known.refunds
+      query.amount = known.amount
+    } else if provider.isID(handle) {
       query.id = handle
     } else {
       query.reference = handle
     }
     if let known, known.isToken { return .fromJournal(known) }
     if let outcome = try provider.lookUp(query) {
-      if let known { return try settleLookUp(outcome, known) }
-      return Report(outcome, env: env, provider: provider.name, reference: nil)
+      if let known { return try settleLookUp(outcome, known, purpose) }
+      return Report(outcome, env: env, provider: provider.name, reference: nil, kind: kind)
     }
     guard let known else { throw .unknownHandle(handle) }
     return .fromJournal(known)
@@ -142,11 +151,12 @@ extension Engine {
     for report: Report,
     upTo limit: Int,
     every interval: Int,
+    purpose: LookUp.Purpose = .status,
     changed: (Report) -> Void
   ) throws(Fault) -> Report {
     var latest = report
     let deadline = Deadline(in: limit, on: clock)
-    while !latest.status.isFinal, latest.status != .requiresConfirmation {
+    while !latest.isFinal, latest.status != .requiresConfirmation {
       let left = deadline.remaining
       guard left > 0 else {
         return latest.stillPending(
@@ -161,7 +171,14 @@ extension Engine {
       }
       let before = latest.status
       do throws(Fault) {
-        latest.take(try lookUp(latest.id ?? latest.reference ?? "", known: latest.attempt))
+        latest.take(
+          try lookUp(
+            latest.id ?? latest.reference ?? "",
+            known: latest.attempt,
+            kind: latest.kind,
+            purpose: purpose
+          )
+        )
       } catch {
         // A look-up that did not get through is repeated while there is time.
         guard error.kind == .providerError || error.kind == .notSent else {
@@ -174,14 +191,27 @@ extension Engine {
   }
 
   /// Brings the journal up to date with what a look-up found, where nobody works on the attempt.
-  private func settleLookUp(_ outcome: Outcome, _ known: Attempt) throws(Fault) -> Report {
-    var shown = Report(outcome, env: env, provider: provider.name, reference: known.reference)
+  private func settleLookUp(
+    _ outcome: Outcome,
+    _ known: Attempt,
+    _ purpose: LookUp.Purpose
+  ) throws(Fault) -> Report {
+    var shown = Report(
+      outcome,
+      env: env,
+      provider: provider.name,
+      reference: known.reference,
+      kind: known.kind
+    )
     shown.attemptNumber = known.number
     shown.attempt = known
+    if purpose != .status { shown.fault = outcome.fault }
     // A held payment may share nothing with what the provider lists; only captured ones follow it.
-    guard known.phase == .done, known.isCaptured, known.status != outcome.status else {
-      return shown
+    // What a payer authorizes elsewhere goes on elsewhere.
+    let follows = { (attempt: Attempt) in
+      attempt.phase == .done && (attempt.isCaptured || isAuthorizedByPayer && !attempt.isFreed)
     }
+    guard follows(known), known.status != outcome.status else { return shown }
     let lock = try journal.lock(
       env: env,
       provider: provider.name,
@@ -192,16 +222,21 @@ extension Engine {
     guard let lock else { return shown }
     defer { withExtendedLifetime(lock) {} }
     var current = try reread(known)
-    guard current.phase == .done, current.isCaptured else { return shown }
-    current.status = outcome.status
-    current.updatedAt = clock.now
+    guard follows(current) else { return shown }
+    if outcome.kept != nil {
+      current.operation = purpose == .refund ? .cancel : .transact
+      current.apply(outcome, at: clock.now)
+    } else {
+      current.status = outcome.status
+      current.updatedAt = clock.now
+    }
     try journal.update(current, note: "looked up")
     shown.attempt = current
     return shown
   }
 
   /// The attempt as it is now that its lock is held.
-  private func reread(_ found: Attempt) throws(Fault) -> Attempt {
+  func reread(_ found: Attempt) throws(Fault) -> Attempt {
     let latest = try journal.latest(
       env: found.env,
       provider: found.provider,
@@ -227,6 +262,16 @@ extension Report {
 }
 
 extension Fault {
+  fileprivate static func otherKind(_ handle: String, _ kind: Attempt.Kind) -> Fault {
+    let name = kind == .mandate ? "mandate" : "payment"
+    return Fault(
+      .notFound,
+      code: "payment_not_found",
+      "\(handle.quotedForMessage) is a \(name)",
+      hint: "use: tender \(name)-status"
+    )
+  }
+
   /// A confirm of something that is not held, with the provider's documented words for it.
   fileprivate static func nothingToConfirm(
     _ handle: String,

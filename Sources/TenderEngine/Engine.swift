@@ -72,7 +72,7 @@ package struct Engine {
       newAttempt: newAttempt,
       idempotencyKey: idempotencyKey,
       prepare: { attempt in
-        attempt.isToken = true
+        attempt.kind = .token
         attempt.lastFour = order.instrument.lastFour
       },
       need: .payment(byStoredMethod: false),
@@ -147,8 +147,9 @@ package struct Engine {
       done.apply(outcome, at: clock.now)
       announce(done.status.rawValue)
       return Report(done, operation, replayed: false, warning: write(done, note: "outcome"))
+        .showing(outcome)
     } catch {
-      return try settleFault(error, before: attempt, progress, operation)
+      return try settleFault(error, before: progress.recorded ?? attempt, progress, operation)
     }
   }
 
@@ -227,6 +228,9 @@ package struct Engine {
         known.status = .failed
         known.isFreed = true
       }
+    case .stands(let outcome):
+      known.operation = .transact
+      known.apply(outcome, at: clock.now)
     }
     announce(known.status.rawValue)
     try journal.update(known, note: doneNow ? "sent again and done" : "found out")
@@ -286,7 +290,7 @@ package struct Engine {
   }
 
   /// An idempotency key that the same try always gets: from names, never from content alone.
-  private func key(_ operation: Attempt.Operation, _ reference: String, _ number: Int) -> String {
+  func key(_ operation: Attempt.Operation, _ reference: String, _ number: Int) -> String {
     let parts = [
       env.rawValue, provider.name.text, provider.merchant, operation.rawValue, reference,
       String(number),

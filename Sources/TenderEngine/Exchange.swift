@@ -24,19 +24,23 @@ package struct HTTPRequest: Sendable {
   /// It then goes over a fresh connection: on a kept one that the server closes after a POST,
   /// libcurl would send it a second time by itself.
   package var isEffecting: Bool
+  /// Whether the provider takes the same request twice for one: a kept connection then does no harm.
+  package var isKeyed: Bool
 
   package init(
     method: String,
     url: String,
     fields: [Field] = [],
     body: [UInt8] = [],
-    isEffecting: Bool = false
+    isEffecting: Bool = false,
+    isKeyed: Bool = false
   ) {
     self.method = method
     self.url = url
     self.fields = fields
     self.body = body
     self.isEffecting = isEffecting
+    self.isKeyed = isKeyed
   }
 }
 
@@ -91,5 +95,22 @@ package protocol MessageSocket: AnyObject {
   /// Waits for the next message. Throws with effect unknown, as `HTTPExchange.send` does.
   func receive(by deadline: Deadline) throws(Fault) -> SocketMessage
   /// Says goodbye and lets the connection go, without waiting for long.
+  func close()
+}
+
+/// Something that lets a payer come back from a bank to this machine.
+package protocol RedirectListener: Sendable {
+  /// Begins to listen at `http://localhost:PORT/PATH`. Throws `usage` (`port_busy`) where it cannot.
+  func listen(at address: String) throws(Fault) -> any RedirectVisit
+}
+
+/// A payer who is awaited.
+package protocol RedirectVisit: AnyObject {
+  /// Says who is awaited: a visitor whose parameter of this name has another value is sent away.
+  func expect(_ name: String, _ value: String)
+  /// Waits for a visitor; gives the query of the address they came to, nil where none came in time.
+  /// Throws where a signal ends the wait.
+  func wait(milliseconds: Int) throws(Fault) -> String?
+  /// Lets the address go.
   func close()
 }

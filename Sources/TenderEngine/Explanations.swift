@@ -245,6 +245,24 @@ extension Explanation {
       "it expires by itself"
     ),
     Explanation(
+      "method_unsupported",
+      .unsupported,
+      "the provider does not have this kind of payment or command",
+      "see: tender providers"
+    ),
+    Explanation(
+      "refund_differs",
+      .conflict,
+      "the payment was refunded with another amount",
+      "a further refund needs --new-attempt"
+    ),
+    Explanation(
+      "refund_exceeds",
+      .conflict,
+      "less is left of the payment than is to be refunded",
+      "name at most what is left"
+    ),
+    Explanation(
       "mandates_unsupported",
       .unsupported,
       "the provider has no mandates",

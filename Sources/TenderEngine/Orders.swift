@@ -91,15 +91,3 @@ package struct TokenOrder: Sendable {
     return content
   }
 }
-
-extension JSONObject {
-  /// The members by name, at every depth.
-  fileprivate var sorted: JSONObject {
-    JSONObject(
-      members.sorted { $0.key < $1.key }.map { member in
-        guard let inner = member.value.object else { return member }
-        return Member(key: member.key, value: .object(inner.sorted))
-      }
-    )
-  }
-}

@@ -36,6 +36,8 @@ package protocol Provider: Sendable {
   ) throws(Fault) -> Finding
   /// Checks, before anything is opened or sent, that a command has what it needs.
   func checkReady(for need: Need) throws(Fault)
+  /// Whether a handle that the journal does not know is an id of this provider's.
+  func isID(_ handle: String) -> Bool
   /// What `transact` would send, secrets masked.
   func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject
 }
@@ -47,6 +49,12 @@ package enum Need: Sendable, Hashable {
   case heldPayment
   case reversal
   case lookUp
+  /// To make a payment or mandate that the payer authorizes at a bank.
+  case creation
+  /// To go on with an authorization that waits.
+  case authorization
+  /// To take an authorization back, or money that was received.
+  case withdrawal
 }
 
 /// What a look-up goes by.
@@ -55,11 +63,26 @@ package struct LookUp: Sendable, Hashable {
   package var reference: String?
   /// Receipts known to belong to other attempts, left out of a search by reference.
   package var others: [String]
+  package var kind: Attempt.Kind
+  package var purpose = Purpose.status
+  /// Refunds that the journal knows, as `Attempt.refunds` has them.
+  package var refunds: [JSONObject] = []
+  /// What the payer paid, in minor units, where the journal knows it.
+  package var amount: Int?
 
-  package init(id: String? = nil, reference: String? = nil, others: [String] = []) {
+  /// In whose words to answer: a look-up's, the operation's that made the payment, a refund's.
+  package enum Purpose: Sendable, Hashable { case status, outcome, refund }
+
+  package init(
+    id: String? = nil,
+    reference: String? = nil,
+    others: [String] = [],
+    kind: Attempt.Kind = .payment
+  ) {
     self.id = id
     self.reference = reference
     self.others = others
+    self.kind = kind
   }
 }
 
@@ -71,6 +94,8 @@ package enum Finding: Sendable {
   case doneNow(Outcome)
   /// It provably did not happen, and will not.
   case didNotHappen
+  /// It did not happen, and this is how the payment stands without it.
+  case stands(Outcome)
 }
 
 /// What a provider tells the engine while it works on an attempt.
@@ -78,6 +103,8 @@ package final class Progress {
   package private(set) var attempt: Attempt
   /// Whether an effecting request was recorded as sent in this run.
   package private(set) var hasSent = false
+  /// The attempt as it was last written down with an outcome in this run.
+  package private(set) var recorded: Attempt?
   private let journal: any Journal
   private let clock: any Clock
   private let interruption: any Interruption
@@ -103,6 +130,18 @@ package final class Progress {
       matching: attempt.reference,
       filter: AttemptFilter(env: attempt.env, provider: attempt.provider)
     ).filter { $0.row != attempt.row }.compactMap(\.id)
+  }
+
+  /// Writes down, durably, what is known by now of an attempt that goes on.
+  ///
+  /// A preparation is erased. What fails from here on leaves the attempt as this says.
+  /// Throws a `state` fault.
+  package func record(_ outcome: Outcome, note: String) throws(Fault) {
+    var next = attempt
+    next.apply(outcome, at: clock.now)
+    try journal.update(next, note: note)
+    attempt = next
+    recorded = next
   }
 
   /// Shows a state to whoever watches; nothing is written.

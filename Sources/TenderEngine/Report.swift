@@ -3,7 +3,7 @@ package import TenderModel
 /// What a command ends with: the payment as it stands, and what to say beside it.
 package struct Report: Sendable {
   package var attempt: Attempt?
-  package var isToken = false
+  package var kind: Attempt.Kind
   package var env: Env
   package var provider: ProviderName
   package var reference: String?
@@ -18,6 +18,7 @@ package struct Report: Sendable {
   package var brand: String?
   package var result: JSONObject
   package var nextAction: JSON?
+  package var details: JSONObject = [:]
   package var fault: Fault?
   package var idempotencyKey: String?
   /// `journal`, where the provider was asked and does not know the payment.
@@ -35,7 +36,7 @@ package struct Report: Sendable {
     self.attempt = attempt
     self.warning = warning
     self.replayed = replayed
-    isToken = attempt.isToken
+    kind = attempt.kind
     env = attempt.env
     provider = attempt.provider
     reference = attempt.reference
@@ -50,7 +51,10 @@ package struct Report: Sendable {
     nextAction = attempt.nextAction
     idempotencyKey = attempt.idempotencyKey
     if operation == .cancel {
-      result = attempt.reversal ?? attempt.result
+      result =
+        attempt.latestRefund.map { ["refund": .object($0)] } ?? attempt.reversal
+        ?? attempt.result
+      fault = attempt.latestRefund == nil ? nil : attempt.fault
     } else {
       // What was let go of before capture has no result left.
       result = attempt.reversal == [:] ? [:] : attempt.result
@@ -67,7 +71,14 @@ package struct Report: Sendable {
   }
 
   /// The report of a look-up.
-  package init(_ outcome: Outcome, env: Env, provider: ProviderName, reference: String?) {
+  package init(
+    _ outcome: Outcome,
+    env: Env,
+    provider: ProviderName,
+    reference: String?,
+    kind: Attempt.Kind = .payment
+  ) {
+    self.kind = kind
     self.env = env
     self.provider = provider
     self.reference = reference ?? outcome.result["transaction"]?["reference"]?.text
@@ -79,6 +90,22 @@ package struct Report: Sendable {
     lastFour = outcome.lastFour
     brand = outcome.brand
     result = outcome.result
+    nextAction = outcome.nextAction
+    details = outcome.details
+  }
+
+  /// Whether nothing more is awaited.
+  package var isFinal: Bool { status.isFinal && nextAction == nil }
+
+  /// Shows what an outcome shows, where the journal keeps something else.
+  func showing(_ outcome: Outcome) -> Report {
+    guard outcome.kept != nil else { return self }
+    var report = self
+    report.result = outcome.result
+    report.nextAction = outcome.nextAction
+    report.fault = outcome.fault
+    report.details = outcome.details
+    return report
   }
 
   /// The report of what only the journal knows: no error, whatever the state.
@@ -96,6 +123,9 @@ package struct Report: Sendable {
     status = looked.status
     amount = looked.amount ?? amount
     result = looked.result
+    nextAction = looked.nextAction
+    details = looked.details
+    fault = looked.fault
     source = looked.source
   }
 }

@@ -6,7 +6,7 @@ import TenderWire
 /// An attempt as a row of the `attempt` table, and back.
 enum AttemptRow {
   private static let columns = [
-    "env", "provider", "reference", "number", "operation", "phase", "status", "freed", "token",
+    "env", "provider", "reference", "number", "operation", "phase", "status", "freed", "kind",
     "id", "amount", "requested", "currency", "last_four", "brand", "merchant", "content", "key",
     "result", "reversal", "next_action", "fault", "created", "updated", "sent",
   ]
@@ -35,7 +35,7 @@ enum AttemptRow {
       .text(attempt.env.rawValue), .text(attempt.provider.text), .text(attempt.reference),
       .integer(attempt.number), .text(attempt.operation.rawValue), .text(attempt.phase.rawValue),
       .text(attempt.status.rawValue), Database.Value(attempt.isFreed),
-      Database.Value(attempt.isToken), Database.Value(attempt.id), Database.Value(attempt.amount),
+      .integer(attempt.kind.rawValue), Database.Value(attempt.id), Database.Value(attempt.amount),
       Database.Value(attempt.requestedAmount), Database.Value(attempt.currency),
       Database.Value(attempt.lastFour), Database.Value(attempt.brand), .text(attempt.merchant),
       json(attempt.content), .text(attempt.idempotencyKey), json(attempt.result),
@@ -77,7 +77,7 @@ enum AttemptRow {
     attempt.phase = phase
     attempt.status = status
     attempt.isFreed = row[8].integer == 1
-    attempt.isToken = row[9].integer == 1
+    attempt.kind = row[9].integer.flatMap(Attempt.Kind.init(rawValue:)) ?? .payment
     attempt.id = row[10].text
     attempt.amount = row[11].integer
     attempt.requestedAmount = row[12].integer

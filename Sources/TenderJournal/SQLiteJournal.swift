@@ -46,7 +46,7 @@ package final class SQLiteJournal: Journal {
     CREATE TABLE attempt (
       row INTEGER PRIMARY KEY, env TEXT NOT NULL, provider TEXT NOT NULL, reference TEXT NOT NULL,
       number INTEGER NOT NULL, operation TEXT NOT NULL, phase TEXT NOT NULL, status TEXT NOT NULL,
-      freed INTEGER NOT NULL, token INTEGER NOT NULL, id TEXT, amount INTEGER, requested INTEGER,
+      freed INTEGER NOT NULL, kind INTEGER NOT NULL, id TEXT, amount INTEGER, requested INTEGER,
       currency TEXT, last_four TEXT, brand TEXT, merchant TEXT NOT NULL, content TEXT NOT NULL,
       key TEXT NOT NULL, result TEXT NOT NULL, reversal TEXT, next_action TEXT, fault TEXT,
       created INTEGER NOT NULL, updated INTEGER NOT NULL, sent INTEGER,

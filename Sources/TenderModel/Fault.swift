@@ -97,7 +97,7 @@ extension Fault.Kind {
     case .notFound: "no such payment, mandate, token or reference"
     case .conflict: "the state forbids it, or the same reference with other content"
     case .rejected: "the provider refused the request; nothing was created"
-    case .pending: "--wait ran out before a final state"
+    case .pending: "--wait ran out first, or an input that only the payer can give is missing"
     case .unknown: "an effecting request was sent and its effect is not known"
     case .notSent: "the request provably never left; repeat it freely"
     case .providerError: "429, 5xx, no answer or an unreadable one; no money moved"

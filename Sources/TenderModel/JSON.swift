@@ -122,6 +122,16 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// The text under a name, where it is a string.
   package func text(_ key: String) -> String? { self[key]?.text }
 
+  /// The members by name, at every depth: as a reader gives them that does not keep their order.
+  package var sorted: JSONObject {
+    JSONObject(
+      members.sorted { $0.key < $1.key }.map { member in
+        guard let inner = member.value.object else { return member }
+        return Member(key: member.key, value: .object(inner.sorted))
+      }
+    )
+  }
+
   /// The same members with every one whose value is null left out, at every depth.
   package var withoutNulls: JSONObject {
     JSONObject(

@@ -2,7 +2,7 @@
 package struct Record: Sendable, Hashable {
   /// What a record is about; the contract lists them (section 5).
   package enum Kind: String, Sendable, Hashable, CaseIterable {
-    case payment, token, event, error
+    case payment, mandate, token, event, error
     case journalEntry = "journal_entry"
     case check, capability, explanation, setting, scenario, request, server, version, schema
   }

@@ -43,6 +43,11 @@ package final class Redactor: Sendable {
   /// Lets an id through that only looks like a card number.
   package func exempt(_ id: String) { known.withLock { _ = $0.exempt.insert(id) } }
 
+  /// Whether a learnt secret stands in a text.
+  package func holdsSecret(_ text: String) -> Bool {
+    known.withLock(\.anywhere).contains { text.replacingEvery($0, with: "") != text }
+  }
+
   /// The text with every secret in it replaced.
   ///
   /// `foreign` says that a provider wrote it, so that short secrets are looked for as well.

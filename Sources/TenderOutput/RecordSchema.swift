@@ -40,6 +40,7 @@ package enum RecordSchema {
     Field("source", "string", "journal, where the provider does not know it"),
     Field("result", "object", always: true, "the provider's answer in its own names"),
     Field("error", "object", "code, exit, message, hint, effect"),
+    Field("details", "object", "what else the provider says: bank, payee, payer, times, refunds"),
     Field("idempotency_key", "string", "the key of the attempt"),
     Field("line", "integer", "which of several ids this answers"),
   ]
@@ -48,7 +49,7 @@ package enum RecordSchema {
   static func fields(_ kind: Record.Kind) -> [Field] {
     let own: [Field] =
       switch kind {
-      case .payment, .token: payment
+      case .payment, .mandate, .token: payment
       case .error:
         [
           Field("provider", "string", "who was asked"), Field("env", "string", "where"),

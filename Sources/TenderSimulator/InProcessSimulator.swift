@@ -12,9 +12,15 @@ package final class InProcessSimulator: @unchecked Sendable {
   /// Opens the ledger.
   ///
   /// Throws `state` where it cannot be used.
-  package init(_ world: SimulatorWorld) throws(Fault) {
+  package convenience init(_ world: SimulatorWorld) throws(Fault) {
+    try self.init(world, playsPayer: true)
+  }
+
+  /// `playsPayer` says that no browser can reach the bank's pages.
+  init(_ world: SimulatorWorld, playsPayer: Bool) throws(Fault) {
     let ledger = try Ledger(path: world.ledgerPath)
     var world = world
+    world.playsPayer = playsPayer
     if let seed = world.options.seed {
       // Counting in what is there already keeps a later payment from getting the same ids.
       world.randomness = SeededRandomness(seed: seed, label: "world/\(try ledger.count())")
@@ -23,6 +29,47 @@ package final class InProcessSimulator: @unchecked Sendable {
     self.ledger = ledger
     faults = FaultPlan(world.options)
   }
+}
+
+extension InProcessSimulator {
+  /// Gives a request to whichever service knows its path; nil where none does.
+  func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
+    let payTheory = PayTheoryHTTP(world: world, ledger: ledger, faults: faults)
+    if let reaction = try payTheory.handle(request) { return reaction }
+    let bank = BankHTTP(world: world, ledger: ledger, faults: faults)
+    return try ledger.transaction { () throws(Fault) in try bank.handle(request) }
+  }
+}
+
+/// The payer of a simulated world: back from the bank as soon as they were sent there.
+package struct SimulatedPayer: RedirectListener {
+  private let clock: any Clock
+
+  package init(clock: any Clock) { self.clock = clock }
+
+  package func listen(at address: String) throws(Fault) -> any RedirectVisit {
+    SimulatedVisit(clock)
+  }
+}
+
+private final class SimulatedVisit: RedirectVisit {
+  private let clock: any Clock
+  private var hasCome = false
+
+  init(_ clock: any Clock) { self.clock = clock }
+
+  func expect(_ name: String, _ value: String) {}
+
+  func wait(milliseconds: Int) throws(Fault) -> String? {
+    guard hasCome else {
+      hasCome = true
+      return ""
+    }
+    try clock.pause(milliseconds: milliseconds)
+    return nil
+  }
+
+  func close() {}
 }
 
 extension InProcessSimulator: HTTPExchange {
@@ -39,8 +86,7 @@ extension InProcessSimulator: HTTPExchange {
       ),
       body: request.body
     )
-    let payTheory = PayTheoryHTTP(world: world, ledger: ledger, faults: faults)
-    switch try payTheory.handle(simulated) {
+    switch try handle(simulated) {
     case .answer(let response): return response
     case .slowly(let milliseconds, let response):
       guard milliseconds <= deadline.remaining else { throw .noAnswer }

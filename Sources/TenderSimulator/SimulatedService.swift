@@ -49,6 +49,8 @@ package struct SimulatorWorld: Sendable {
   package var clock: any Clock
   package var randomness: any Randomness
   package var options: SimulatorOptions
+  /// Whether nobody else can play the payer: a bank's page cannot be opened in process.
+  var playsPayer = false
 
   package init(
     ledgerPath: String,

@@ -92,15 +92,57 @@ package struct Scenario: Sendable, Hashable {
       Scenario(name: "returned", meaning: "ACH payments are RETURNED after 5 s of the clock"),
       Scenario(name: "dispute", meaning: "payments succeed and are disputed"),
     ]
+    + bank
     + PayTheoryCatalog.declineCodes.map { code in
       Scenario(name: "decline:\(code.lowercased())", meaning: "payments fail with \(code)")
     }
+}
+
+extension Scenario {
+  /// What the payer of a bank payment or mandate does, and what the bank makes of it.
+  fileprivate static let bank: [Scenario] =
+    [
+      ("bank:execute", "the payer authorises and the bank pays; the default in process"),
+      ("bank:reject_authorisation", "the authorisation fails (authorization_failed)"),
+      ("bank:reject_execution", "the bank rejects what was authorised (provider_rejected)"),
+      ("bank:cancel", "the payer cancels on the bank's page (not_authorized)"),
+      ("bank:slow", "the bank takes 5 s of the clock to pay"),
+      ("bank:decoupled", "the payer confirms in an app, 3 s later"),
+      ("bank:expire", "the 15 minutes are over when the payer gets to the bank (expired)"),
+      ("bank:abandon", "the payer never comes back"),
+      ("mandate:authorise", "the payer authorises the mandate"),
+      ("mandate:reject_authorisation", "the authorisation of the mandate fails"),
+      ("mandate:cancel", "the payer cancels the mandate on the bank's page"),
+      ("mandate:revoke", "the payer authorises the mandate, and revokes it at the bank"),
+      ("mandate:expire", "the 15 minutes are over when the payer gets to the bank"),
+      ("refund:failed", "refunds fail (insufficient_funds)"),
+    ].map { Scenario(name: $0.0, meaning: $0.1) }
+    + [
+      "blocked", "canceled", "constraint_violation", "insufficient_funds",
+      "internal_server_error", "invalid_account_details", "invalid_account_holder_name",
+      "invalid_beneficiary_account", "invalid_credentials", "invalid_mandate_state",
+      "invalid_otp", "invalid_remitter_account", "invalid_request", "invalid_sort_code",
+      "mandate_revoked", "not_authorized", "payment_limit_exceeded", "provider_error",
+      "provider_expired", "provider_rejected", "rejected", "scheme_unavailable",
+      "unknown_error", "user_canceled_at_provider", "verification_declined",
+    ].map { Scenario(name: "bank:failed:\($0)", meaning: "it fails with \($0)") }
 }
 
 /// Something that goes wrong on the way.
 package struct SimulatedFault: Sendable, Hashable {
   package let name: String
   package let meaning: String
+
+  /// What TrueLayer is asked for, in the order of a payment.
+  private static let bankSteps = [
+    "bank-token", "create", "start", "selection", "consent", "form", "return", "status",
+    "bank-cancel", "revoke", "refund", "refunds",
+  ]
+  private static let bankAnswers = [
+    (401, "the token is refused"), (403, "the token is for something else"), (404, "not found"),
+    (409, "another request works on it"), (422, "the key was used for something else"),
+    (429, "too many requests"), (500, "an error"), (502, "the bank is not available"),
+  ]
 
   /// `STEP:FAULT` for every step of the protocol and everything that can happen to it.
   package static let all: [SimulatedFault] = {
@@ -120,6 +162,20 @@ package struct SimulatedFault: Sendable, Hashable {
         SimulatedFault(name: "\(step):http-503", meaning: "answers 503"),
         SimulatedFault(name: "\(step):garbage", meaning: "answers what is not JSON"),
         SimulatedFault(name: "\(step):silence", meaning: "never answers"),
+        SimulatedFault(name: "\(step):close-before", meaning: "closes before it reads the request"),
+        SimulatedFault(name: "\(step):close-after", meaning: "does it, then closes without answer"),
+        SimulatedFault(name: "\(step):slow", meaning: "answers after 2 s"),
+      ]
+    }
+    for step in bankSteps {
+      for (status, meaning) in bankAnswers {
+        faults.append(
+          SimulatedFault(name: "\(step):http-\(status)", meaning: "answers \(status): \(meaning)")
+        )
+      }
+      faults += [
+        SimulatedFault(name: "\(step):garbage", meaning: "does it, answers what is not JSON"),
+        SimulatedFault(name: "\(step):silence", meaning: "does it, never answers"),
         SimulatedFault(name: "\(step):close-before", meaning: "closes before it reads the request"),
         SimulatedFault(name: "\(step):close-after", meaning: "does it, then closes without answer"),
         SimulatedFault(name: "\(step):slow", meaning: "answers after 2 s"),
@@ -158,24 +214,6 @@ package struct SimulatedFault: Sendable, Hashable {
     )
     return faults
   }()
-}
-
-/// Counts down how often a fault strikes.
-final class FaultPlan {
-  private let name: String?
-  private var left: Int
-
-  init(_ options: SimulatorOptions) {
-    name = options.fault
-    left = options.faultCount ?? Int.max
-  }
-
-  /// What happens at a step this time; nil for nothing.
-  func strike(_ step: String) -> String? {
-    guard let name, left > 0, name.hasPrefix(step + ":") else { return nil }
-    left -= 1
-    return String(name.dropFirst(step.count + 1))
-  }
 }
 
 extension Fault {

@@ -20,17 +20,18 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
       )
     }
     try settings.interruption.check()
-    // An effecting request never goes over a kept connection: see HTTPRequest.isEffecting.
+    // An effecting request without a key goes over a fresh one: see HTTPRequest.isEffecting.
+    let mayReuse = !request.isEffecting || request.isKeyed
     let handle: CurlHandle
-    if !request.isEffecting, let kept {
+    if mayReuse, let kept {
       handle = kept
       handle.reset()
     } else {
       handle = try CurlHandle(settings)
-      if !request.isEffecting { kept = handle }
+      if mayReuse { kept = handle }
     }
     try handle.prepare(address, settings, deadline: deadline)
-    if request.isEffecting {
+    if !mayReuse {
       handle.set(CURLOPT_FRESH_CONNECT, 1)
       handle.set(CURLOPT_FORBID_REUSE, 1)
     }

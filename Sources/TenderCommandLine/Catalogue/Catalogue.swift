@@ -25,7 +25,8 @@ package enum Catalogue {
 
   /// Every option, whichever command takes it.
   package static let options: [Option] =
-    moneyOptions + paymentOptions + instrumentOptions + filterOptions + controlOptions
+    moneyOptions + paymentOptions + instrumentOptions + creationOptions + flowOptions
+    + refundOptions + filterOptions + controlOptions
     + simulatorOptions + generalOptions
 
   /// The option of a long name; nil where there is none.

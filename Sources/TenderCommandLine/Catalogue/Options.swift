@@ -14,21 +14,28 @@ extension Catalogue {
       .required("UNITS"),
       "the amount in minor units, such as 1050"
     ),
-    Option("currency", .money, .required("CODE"), "the ISO 4217 code (Pay Theory: USD)"),
+    Option(
+      "currency",
+      .money,
+      .required("CODE"),
+      "the ISO 4217 code (Pay Theory: USD, TrueLayer: GBP)"
+    ),
     Option(
       "fee-mode",
       .money,
       .required("MODE"),
       choices: ["merchant_fee", "service_fee"],
       "who pays the fee: the merchant (default) or, on top of the amount, the payer"
-    ),
+    ).only("paytheory"),
     Option(
       "fee",
       .money,
       .required("AMOUNT"),
       "the service fee; it must be the one the provider computes"
+    ).only("paytheory"),
+    Option("fee-minor", .money, .required("UNITS"), "the service fee in minor units").only(
+      "paytheory"
     ),
-    Option("fee-minor", .money, .required("UNITS"), "the service fee in minor units"),
   ]
 
   static let paymentOptions: [Option] = [
@@ -42,7 +49,7 @@ extension Catalogue {
       "confirmation",
       .payment,
       "stop when the payment is prepared; tender confirm captures it"
-    ),
+    ).only("paytheory"),
     Option(
       "payor",
       .payment,
@@ -50,29 +57,32 @@ extension Catalogue {
       repeats: true,
       "a field of the payer: first_name, last_name, email, phone, line1, line2, city, region, "
         + "postal_code, country"
-    ),
+    ).only("paytheory"),
     Option(
       "payor-id",
       .payment,
       .required("ID"),
       "a payer that the provider knows; not with --payor"
-    ),
-    Option("account-code", .payment, .required("CODE"), "an account code, shown in the portal"),
+    ).only("paytheory"),
+    Option("account-code", .payment, .required("CODE"), "an account code, shown in the portal")
+      .only("paytheory"),
     Option(
       "payment-parameters",
       .payment,
       .required("NAME"),
       "a named set of rules of the account, such as least and most amount"
-    ),
-    Option("invoice-id", .payment, .required("ID"), "the invoice that is paid"),
+    ).only("paytheory"),
+    Option("invoice-id", .payment, .required("ID"), "the invoice that is paid").only("paytheory"),
     Option(
       "recurring-id",
       .payment,
       .required("ID"),
       "the recurring payment that is paid; not with --invoice-id"
+    ).only("paytheory"),
+    Option("send-receipt", .payment, "send the payer a receipt by e-mail").only("paytheory"),
+    Option("receipt-description", .payment, .required("TEXT"), "what the receipt says").only(
+      "paytheory"
     ),
-    Option("send-receipt", .payment, "send the payer a receipt by e-mail"),
-    Option("receipt-description", .payment, .required("TEXT"), "what the receipt says"),
     Option(
       "metadata",
       .payment,
@@ -96,36 +106,40 @@ extension Catalogue {
       .required("METHOD"),
       choices: ["card", "ach", "cash"],
       "what the payer pays with (default: what the instrument says, else card)"
+    ).only("paytheory"),
+    Option("instrument-stdin", .instrument, "read the instrument as JSON from standard input").only(
+      "paytheory"
     ),
-    Option("instrument-stdin", .instrument, "read the instrument as JSON from standard input"),
     Option(
       "instrument-file",
       .instrument,
       .required("FILE"),
       completion: .files,
       "read the instrument as JSON from a file"
-    ),
+    ).only("paytheory"),
     Option(
       "instrument-fd",
       .instrument,
       .required("N"),
       "read the instrument as JSON from an open descriptor"
-    ),
+    ).only("paytheory"),
     Option(
       "test-card",
       .instrument,
       .required("BRAND"),
       choices: ["visa", "mastercard", "amex", "discover"],
       "pay with the provider's documented test card (never on live)"
-    ),
+    ).only("paytheory"),
     Option(
       "test-account",
       .instrument,
       .required("OUTCOME"),
       choices: ["success", "failure"],
       "pay with the provider's documented test account (never on live)"
+    ).only("paytheory"),
+    Option("token", .instrument, .required("ID"), "charge a stored payment method").only(
+      "paytheory"
     ),
-    Option("token", .instrument, .required("ID"), "charge a stored payment method"),
   ]
 
   static let filterOptions: [Option] = [

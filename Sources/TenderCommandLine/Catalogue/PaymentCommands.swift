@@ -8,6 +8,15 @@ extension Catalogue {
   private static let instrument = [
     "method", "instrument-stdin", "instrument-file", "instrument-fd", "test-card", "test-account",
   ]
+  private static let creation = [
+    "beneficiary-name", "sort-code", "account-number", "iban", "merchant-account",
+    "payment-reference", "user", "preselect", "mandate", "mandate-type", "use-case", "valid-from",
+    "valid-to", "max-individual", "limit",
+  ]
+  private static let flow = [
+    "resource-token-file", "redirect-url", "return-url", "country", "bank", "branch", "scheme",
+    "account", "consent", "form", "form-file", "retry", "open",
+  ]
   private static let simulation = ["sim-scenario", "sim-fault", "sim-seed", "sim-clock"]
   private static let onTheWay: [Fault.Kind] = [
     .auth, .conflict, .rejected, .unknown, .notSent, .providerError, .expired, .state, .refused,
@@ -26,11 +35,16 @@ extension Catalogue {
           + "tried again with --new-attempt.",
         "With --confirmation the payment is prepared and held: nothing is charged until "
           + "tender confirm, from any process.",
+        "With --provider truelayer it makes a bank payment (or with --mandate a mandate), or goes on "
+          + "with one that exists (--payment-id, --mandate-id and its resource token), and goes "
+          + "through the authorization: it chooses the bank, shows the address that the payer "
+          + "opens, waits until they are back, and prints what came of it. What only the payer can "
+          + "say and no option gives ends in 8 and stands in next_action.",
       ],
       options: [
         "amount", "amount-minor", "currency", "fee-mode", "fee", "fee-minor", "reference",
         "confirmation",
-      ] + payment + instrument + ["token"] + [
+      ] + payment + instrument + ["token"] + creation + ["payment-id", "mandate-id"] + flow + [
         "idempotency-key", "new-attempt", "wait", "interval", "expect", "events", "dry-run", "id",
       ] + simulation,
       examples: [
@@ -46,8 +60,21 @@ extension Catalogue {
           "tender transact --amount 5 --test-card visa --reference A2 --confirmation",
           "prepare a payment and hold it"
         ),
+        .init(
+          "tender transact --provider truelayer --amount 10 --beneficiary-name Ben "
+            + "--sort-code 56-00-29 --account-number 26207729 --user name=Remi "
+            + "--user email=remi@example.com --bank mock-payments-gb-redirect --reference B1",
+          "a bank payment: made, authorized by the simulated payer, executed"
+        ),
+        .init(
+          "tender transact --provider truelayer --mandate --max-individual 50 --limit month:500 "
+            + "--beneficiary-name Ben --sort-code 56-00-29 --account-number 26207729 "
+            + "--user name=Remi --user email=remi@example.com "
+            + "--bank ob-natwest-vrp-sandbox --reference M1",
+          "a mandate for recurring payments"
+        ),
       ],
-      exits: [.declined, .cancelled] + onTheWay
+      exits: [.declined, .cancelled, .notFound] + onTheWay
     ),
     Command(
       "confirm",
@@ -55,16 +82,18 @@ extension Catalogue {
       description: [
         "Captures a payment that transact --confirmation holds, from any process, by its "
           + "reference or receipt number. A second confirm never charges twice: it prints the "
-          + "recorded result with \"replayed\": true."
+          + "recorded result with \"replayed\": true.",
+        "A bank payment or mandate that awaits its payer is taken up where it stands; --return-url "
+          + "hands in the address that the payer came back to.",
       ],
       operands: [.init("REF", optional: true)],
-      options: ["new-attempt", "wait", "interval", "expect", "events", "dry-run", "id"]
+      options: flow + ["new-attempt", "wait", "interval", "expect", "events", "dry-run", "id"]
         + simulation,
       examples: [
         .init("tender confirm A2", "capture what is held under A2"),
         .init("tender confirm A2 --json", "the same, as a JSON line"),
       ],
-      exits: [.declined] + onTheWay
+      exits: [.declined, .cancelled, .notFound] + onTheWay
     ),
     Command(
       "cancel",
@@ -72,10 +101,18 @@ extension Catalogue {
       description: [
         "Lets go of a held payment: nothing was charged. After capture it is a reversal at the "
           + "provider: a void while the payment is pending, a refund afterwards; the record says "
-          + "which. Reversals need merchant credentials."
+          + "which. Reversals need merchant credentials.",
+        "A bank payment is cancelled until it is authorized; a mandate is revoked once it is. "
+          + "--refund sends a settled payment back, whole or in part; a further refund of the same "
+          + "payment needs --new-attempt.",
       ],
       operands: [.init("REF", optional: true)],
-      options: ["new-attempt", "expect", "events", "dry-run", "id"] + simulation,
+      options: [
+        "refund", "amount", "amount-minor", "currency", "payment-reference",
+        "resource-token-file", "idempotency-key", "new-attempt", "wait", "interval", "expect",
+        "events",
+        "dry-run", "id",
+      ] + simulation,
       examples: [
         .init("tender cancel A2", "void or reverse the payment A2"),
         .init(
@@ -83,7 +120,7 @@ extension Catalogue {
           "only what was done"
         ),
       ],
-      exits: [.notFound] + onTheWay
+      exits: [.notFound, .declined] + onTheWay
     ),
     Command(
       "tokenize",
@@ -111,10 +148,11 @@ extension Catalogue {
         "Looks payments up at the provider by receipt number or reference, and prints status, "
           + "fees, refunds, dispute and failure reasons. What only the journal knows (held, "
           + "cancelled before capture, waiting for cash) comes from there, with \"source\": "
-          + "\"journal\". Needs merchant credentials."
+          + "\"journal\". Needs merchant credentials.",
+        "Bank payments are looked up by id, with a resource token or client credentials.",
       ],
       operands: [.init("ID", optional: true, repeats: true)],
-      options: ["wait", "interval", "expect", "events", "id"] + simulation,
+      options: ["resource-token-file", "wait", "interval", "expect", "events", "id"] + simulation,
       examples: [
         .init("tender payment-status A2", "look one payment up"),
         .init(
@@ -131,12 +169,16 @@ extension Catalogue {
       "mandate-status",
       "look mandates up",
       description: [
-        "Looks mandates up by id. Pay Theory has none, so this ends with 15 there."
+        "Looks mandates up at TrueLayer, by id or by a reference that the journal knows. The other "
+          + "providers have none: 15 there."
       ],
       operands: [.init("ID", optional: true, repeats: true)],
-      options: ["wait", "interval", "expect", "events", "id"] + simulation,
-      examples: [.init("tender mandate-status MANDATE-1", "look one mandate up")],
-      exits: [.unsupported]
+      options: ["resource-token-file", "wait", "interval", "expect", "events", "id"] + simulation,
+      examples: [.init("tender mandate-status M1", "look one mandate up")],
+      exits: [
+        .auth, .notFound, .notSent, .providerError, .partial, .unsupported, .state, .unexpected,
+        .interrupted, .terminated,
+      ]
     ),
   ]
 }

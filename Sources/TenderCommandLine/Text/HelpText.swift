@@ -68,7 +68,7 @@ package enum HelpText {
     lines.append("Examples:")
     for example in command.examples {
       lines += wrapped("# " + example.meaning, indent: 2)
-      lines.append("  " + example.line)
+      lines += example.lines.map { "  " + $0 }
     }
     for paragraph in command.description { lines += [""] + wrapped(paragraph, indent: 0) }
     for group in Option.Group.allCases {

@@ -47,7 +47,7 @@ package enum ManPage {
     for command in Catalogue.paymentCommands.prefix(5) {
       guard let example = command.examples.first else { continue }
       text +=
-        ".PP\n\(escaped(example.meaning)):\n.PP\n.nf\n.RS\n\(escaped(example.line))\n.RE\n.fi\n"
+        ".PP\n\(escaped(example.meaning)):\n.PP\n.nf\n.RS\n\(escaped(example.lines.joined(separator: "\n")))\n.RE\n.fi\n"
     }
     text += section("SEE ALSO")
     let names = Catalogue.commands.map { "tender-" + $0.words.joined(separator: "-") }
@@ -78,7 +78,7 @@ package enum ManPage {
     text += section("EXAMPLES")
     for example in command.examples {
       text +=
-        ".PP\n\(escaped(example.meaning)):\n.PP\n.nf\n.RS\n\(escaped(example.line))\n.RE\n.fi\n"
+        ".PP\n\(escaped(example.meaning)):\n.PP\n.nf\n.RS\n\(escaped(example.lines.joined(separator: "\n")))\n.RE\n.fi\n"
     }
     text += section("SEE ALSO") + ".BR tender (1)\n"
     return text

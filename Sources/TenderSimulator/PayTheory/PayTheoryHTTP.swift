@@ -31,27 +31,22 @@ struct PayTheoryHTTP {
     echo: String = "",
     _ body: () throws(Fault) -> HTTPResponse
   ) throws(Fault) -> HTTPReaction {
-    let fault = faults.strike(step)
-    switch fault {
-    case "refused": return .answer(HTTPResponse(status: refusal, body: Array("{}".utf8)))
-    case "http-429": return .answer(HTTPResponse(status: 429))
-    case "http-500": return .answer(HTTPResponse(status: 500))
-    case "http-503": return .answer(HTTPResponse(status: 503))
-    case "close-before": return .drop
-    case "echo":
-      let text = "Cannot take " + echo
-      let body = JSONWriter.text(["errors": [["message": .string(text)]]])
-      return .answer(HTTPResponse(status: 200, body: Array(body.utf8)))
-    default: break
-    }
-    let answer = try body()
-    return switch fault {
-    case "garbage": .answer(HTTPResponse(status: 200, body: Array("<html>not JSON".utf8)))
-    case "silence": .silence
-    case "close-after": .drop
-    case "slow": .slowly(2000, answer)
-    default: .answer(answer)
-    }
+    let forced = { (status: Int) in HTTPResponse(status: status) }
+    return try faults.react(
+      step,
+      forced: forced,
+      own: { fault in
+        switch fault {
+        case "refused": return HTTPResponse(status: refusal, body: Array("{}".utf8))
+        case "echo":
+          let text = "Cannot take " + echo
+          let body = JSONWriter.text(["errors": [["message": .string(text)]]])
+          return HTTPResponse(status: 200, body: Array(body.utf8))
+        default: return nil
+        }
+      },
+      body
+    )
   }
 
   /// Section 2.3: the token, its claims as seen in real ones, the challenge of 128 random bytes.

@@ -59,7 +59,7 @@ package final class SimulatorServer: @unchecked Sendable {
         world.clock = HeaderClock(now: time, machine: world.clock)
       }
     }
-    return try InProcessSimulator(world)
+    return try InProcessSimulator(world, playsPayer: false)
   }
 
   /// One request on its way in.
@@ -126,12 +126,7 @@ package final class SimulatorServer: @unchecked Sendable {
       if request.fields["upgrade"]?.lowercased() == "websocket" {
         return unsafe upgrade(request, simulator, on: connection)
       }
-      let service = PayTheoryHTTP(
-        world: simulator.world,
-        ledger: simulator.ledger,
-        faults: simulator.faults
-      )
-      switch try service.handle(request) {
+      switch try simulator.handle(request) {
       case .answer(let response): return unsafe Self.answer(connection, response)
       case .slowly(let milliseconds, let response):
         pause(upTo: milliseconds)
@@ -208,8 +203,9 @@ package final class SimulatorServer: @unchecked Sendable {
     }
     guard let made = unsafe made else { return tender_httpd_no() }
     defer { unsafe tender_httpd_destroy(made) }
-    let type = response.fields["content-type"] ?? "application/json"
-    _ = unsafe tender_httpd_add_header(made, "Content-Type", type)
+    var fields = response.fields
+    if fields["content-type"] == nil { fields["content-type"] = "application/json" }
+    for (name, value) in fields { _ = unsafe tender_httpd_add_header(made, name, value) }
     return unsafe tender_httpd_queue(connection, UInt32(response.status), made)
   }
 

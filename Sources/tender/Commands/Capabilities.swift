@@ -20,13 +20,23 @@ struct Capabilities {
       ("production cards", false, "stage paytheory takes cards from attested mobile apps alone"),
     ].map { name, isSupported, note in
       Capabilities(provider: "paytheory", name: name, isSupported: isSupported, note: note)
-    } + [
-      Capabilities(provider: "toro", name: "all", isSupported: false, note: "not in this version"),
-      Capabilities(
-        provider: "truelayer",
-        name: "all",
-        isSupported: false,
-        note: "not in this version"
-      ),
+    } + bank + [
+      Capabilities(provider: "toro", name: "all", isSupported: false, note: "not in this version")
     ]
+
+  private static let bank: [Capabilities] = [
+    ("transact", true, "makes a bank payment and goes through its authorization"),
+    ("transact --mandate", true, "a mandate for recurring payments, sweeping or commercial"),
+    ("transact --payment-id", true, "goes on with what exists, by id and resource token"),
+    ("transact --method card", false, "TrueLayer has bank payments alone"),
+    ("confirm", true, "takes an authorization up where it stands; --return-url"),
+    ("cancel", true, "a payment until it is authorized; revokes an authorized mandate"),
+    ("cancel --refund", true, "a settled payment to a merchant account, whole or in part"),
+    ("tokenize", false, "TrueLayer stores no payment methods"),
+    ("payment-status", true, "by id, or by a reference that the journal knows"),
+    ("mandate-status", true, "by id, or by a reference that the journal knows"),
+    ("payments on a mandate", false, "not in this version; they can be looked up"),
+  ].map { name, isSupported, note in
+    Capabilities(provider: "truelayer", name: name, isSupported: isSupported, note: note)
+  }
 }

@@ -2,6 +2,7 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 internal import TenderWire
+internal import TrueLayer
 
 #if canImport(Darwin)
 private import Darwin
@@ -28,23 +29,7 @@ struct LookUpCommands {
         hint: "such as: tender \(invocation.command.name) ORDER-1042, or - for standard input"
       )
     }
-    if invocation.command.name == "mandate-status" {
-      place.provider = try composition.target().provider
-      throw Fault(
-        .unsupported,
-        code: "mandates_unsupported",
-        "\(place.provider ?? "this provider") has no mandates",
-        hint: "see: tender providers"
-      )
-    }
-    guard operands.filter({ $0 == "-" }).count <= 1 else {
-      throw Fault(
-        .usage,
-        code: "bad_operand",
-        "standard input can be read once",
-        hint: "give - once"
-      )
-    }
+    try invocation.checkStandardInput()
     if operands.count == 1, operands[0] != "-" {
       place.reference = operands[0]
       let report = try look(operands[0], wait, &place)
@@ -144,12 +129,25 @@ struct LookUpCommands {
     place.env = env
     place.reference = attempt?.reference
     composition.reference = attempt?.reference
+    let isMandate = invocation.command.name == "mandate-status"
+    guard !isMandate || provider == TrueLayerProvider.name.text else {
+      throw Fault(
+        .unsupported,
+        code: "mandates_unsupported",
+        "\(provider) has no mandates",
+        hint: "see: tender providers"
+      )
+    }
     let engine = try composition.engine(
       provider,
       env,
       needing: .lookUp
     )
-    let report = try engine.lookUp(handle, known: attempt)
+    let report = try engine.lookUp(
+      handle,
+      known: attempt,
+      kind: isMandate ? .mandate : .payment
+    )
     guard let wait else { return report }
     return try wait.apply(to: report, engine, composition)
   }

@@ -4,6 +4,7 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderOutput
 internal import TenderSimulator
+internal import TrueLayer
 
 /// The commands that ask no provider.
 struct SupportCommands {
@@ -45,7 +46,8 @@ struct SupportCommands {
   }
 
   private func explain() throws(Fault) {
-    let all = Explanation.general + PayTheoryProvider.explanations
+    let all =
+      Explanation.general + PayTheoryProvider.explanations + TrueLayerProvider.explanations
     let found: [Explanation]
     if let code = invocation.operands.first {
       let name = String(code.prefix { $0 != ":" })
@@ -132,6 +134,8 @@ struct SupportCommands {
       ("TENDER_PAYTHEORY_TOKEN_URL", "http://127.0.0.1:\(chosen)"),
       ("TENDER_PAYTHEORY_SOCKET_URL", "ws://127.0.0.1:\(chosen)"),
       ("TENDER_PAYTHEORY_GRAPHQL_URL", "http://127.0.0.1:\(chosen)"),
+      ("TENDER_TRUELAYER_API_URL", "http://127.0.0.1:\(chosen)"),
+      ("TENDER_TRUELAYER_AUTH_URL", "http://127.0.0.1:\(chosen)"),
     ]
     let exports = addresses.map { "export \($0.0)=\($0.1)" }.joined(separator: "\n") + "\n"
     if output.isTable {
@@ -188,13 +192,21 @@ struct SupportCommands {
       settings.profile.text("mode") ?? "read-write",
       settings.isReadOnly ? .profile : .default
     )
-    for (name, key) in [
-      ("TENDER_PAYTHEORY_API_KEY", "api_key"), ("TENDER_PAYTHEORY_MERCHANT_UID", "merchant_uid"),
-      ("TENDER_PAYTHEORY_SECRET_KEY", "secret_key"),
+    for (section, key) in [
+      ("paytheory", "api_key"), ("paytheory", "merchant_uid"), ("paytheory", "secret_key"),
+      ("truelayer", "client_id"), ("truelayer", "client_secret"), ("truelayer", "key_id"),
+      ("truelayer", "private_key"), ("truelayer", "resource_token"),
     ] {
-      let value = try settings.credential(name, section: "paytheory", key: key)
-      add("paytheory.\(key)", value == nil ? "not set" : "set", value?.origin ?? .default)
+      let variable = "TENDER_\(section)_\(key)".uppercased()
+      let value = try settings.credential(variable, section: section, key: key)
+      add("\(section).\(key)", value == nil ? "not set" : "set", value?.origin ?? .default)
     }
+    let redirect = settings.profile["truelayer"]?["redirect_url"]?.text
+    add(
+      "truelayer.redirect_url",
+      redirect ?? TrueLayerConfiguration.defaultRedirectURL,
+      redirect == nil ? .default : .profile
+    )
     output.show(rows, columns: ["name", "value", "origin"])
   }
 

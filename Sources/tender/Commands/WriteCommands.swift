@@ -3,13 +3,14 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 internal import TenderWire
+internal import TrueLayer
 
 /// `transact`, `confirm`, `cancel`, `tokenize`.
 struct WriteCommands {
   let composition: Composition
 
-  private var invocation: Invocation { composition.invocation }
-  private var output: Output { composition.output }
+  var invocation: Invocation { composition.invocation }
+  var output: Output { composition.output }
 
   /// Who was asked, for the record of a fault that comes later.
   struct Place {
@@ -35,6 +36,7 @@ struct WriteCommands {
     let wait = try WaitOptions(invocation)
     try Expectation.check(invocation)
     try refuseReadOnly()
+    if provider == TrueLayerProvider.name.text { return try authorize(&place, env, wait) }
     let builder = OrderBuilder(invocation: invocation, currency: "USD")
     let amount = try builder.amount()
     let byStoredMethod = invocation.has("token")
@@ -76,7 +78,14 @@ struct WriteCommands {
     place.env = env
     place.reference = invocation["reference"]
     try Expectation.check(invocation)
-    guard provider == PayTheoryProvider.name.text else { throw .notSpoken(provider) }
+    guard provider == PayTheoryProvider.name.text else {
+      throw Fault(
+        .unsupported,
+        code: "method_unsupported",
+        "\(provider) stores no payment methods",
+        hint: "see: tender providers"
+      )
+    }
     try refuseReadOnly()
     let reference = try reference(&place)
     let engine = try composition.engine(
@@ -126,6 +135,9 @@ struct WriteCommands {
     place.reference = attempt?.reference ?? handle
     composition.reference = attempt?.reference
     try refuseReadOnly()
+    if provider == TrueLayerProvider.name.text {
+      return try authorizeLater(place, env, attempt, handle, wait)
+    }
     let isReversal = name == "cancel" && attempt?.isCaptured == true
     let engine = try composition.engine(
       provider,
@@ -161,7 +173,7 @@ struct WriteCommands {
     return finish(report)
   }
 
-  private func finish(_ report: Report) -> Int32 {
+  func finish(_ report: Report) -> Int32 {
     if let warning = report.warning {
       output.warn("the outcome is known but the journal could not be written: \(warning.message)")
     }
@@ -170,7 +182,7 @@ struct WriteCommands {
     return exit
   }
 
-  private func reference(_ place: inout Place) throws(Fault) -> Reference {
+  func reference(_ place: inout Place) throws(Fault) -> Reference {
     let text: String
     if let given = invocation["reference"] {
       text = given
@@ -184,11 +196,11 @@ struct WriteCommands {
   }
 
   /// A reference that tender made is said before anything is sent: it is the only handle.
-  private func announce(_ reference: Reference) {
+  func announce(_ reference: Reference) {
     if !invocation.has("reference") { output.tell("reference \(reference.text)") }
   }
 
-  private func idempotencyKey() throws(Fault) -> String? {
+  func idempotencyKey() throws(Fault) -> String? {
     guard let key = invocation["idempotency-key"] else { return nil }
     guard key.utf8.count <= 100, key.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
       throw .badValue("--idempotency-key", key, hint: "1 to 100 visible ASCII characters")
@@ -216,7 +228,7 @@ struct WriteCommands {
     }
   }
 
-  private func refuseReadOnly() throws(Fault) {
+  func refuseReadOnly() throws(Fault) {
     guard composition.settings.isReadOnly else { return }
     throw Fault(
       .refused,
@@ -227,7 +239,7 @@ struct WriteCommands {
   }
 
   /// A live write needs its flag on this very command line, and a yes.
-  private func approve(_ env: Env, _ what: String) throws(Fault) {
+  func approve(_ env: Env, _ what: String) throws(Fault) {
     guard env == .live else { return }
     guard invocation["env"] == "live" else {
       throw Fault(
@@ -256,7 +268,7 @@ struct WriteCommands {
     }
   }
 
-  private func preview(
+  func preview(
     _ engine: Engine,
     _ place: Place,
     _ reference: String,
@@ -299,10 +311,16 @@ struct WaitOptions {
   func apply(
     to report: Report,
     _ engine: Engine,
-    _ composition: Composition
+    _ composition: Composition,
+    purpose: LookUp.Purpose = .status
   ) throws(Fault) -> Report {
     guard report.fault == nil else { return report }
-    return try engine.wait(for: report, upTo: limit, every: interval) { changed in
+    return try engine.wait(
+      for: report,
+      upTo: limit,
+      every: interval,
+      purpose: purpose
+    ) { changed in
       composition.announce(changed.status.rawValue, changed.provider.text, changed.env)
     }
   }

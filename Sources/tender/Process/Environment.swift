@@ -124,6 +124,14 @@ struct Environment {
     return String(target[mark.upperBound...])
   }
 
+  /// The country of the user's locale (`LC_ALL`, `LC_MESSAGES`, `LANG`), as `GB` of `en_GB.UTF-8`.
+  var localeCountry: String? {
+    let name = self["LC_ALL"] ?? self["LC_MESSAGES"] ?? self["LANG"] ?? ""
+    let parts = name.prefix { $0 != "." && $0 != "@" }.split(separator: "_")
+    guard parts.count == 2, parts[1].count == 2 else { return nil }
+    return parts[1].uppercased()
+  }
+
   /// A time in the local zone, `2026-11-20 18:19:00 CET`; nil where the zone is UTC.
   static func localText(_ milliseconds: Int) -> String? {
     var seconds = time_t(milliseconds / 1000)

@@ -56,7 +56,16 @@ final class Signals: Interruption {
 
   /// From here on a signal is looked at where it can be answered for: something may be under way,
   /// or the terminal has to be put back.
-  func hold() { mayEnd.withLock { $0 = false } }
+  ///
+  /// Gives whether that was so before.
+  @discardableResult
+  func hold() -> Bool {
+    mayEnd.withLock { mayEnd in
+      let wasHeld = !mayEnd
+      mayEnd = false
+      return wasHeld
+    }
+  }
 
   /// From here on a signal may end the process at once again.
   func letGo() { mayEnd.withLock { $0 = true } }
@@ -86,4 +95,11 @@ final class Signals: Interruption {
   }
 
   var descriptor: Int32? { readEnd }
+
+  func acknowledge() {
+    state.store(0, ordering: .sequentiallyConsistent)
+    var waiting = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
+    var byte: UInt8 = 0
+    while unsafe poll(&waiting, 1, 0) > 0, unsafe read(readEnd, &byte, 1) == 1 {}
+  }
 }

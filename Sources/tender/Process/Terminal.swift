@@ -31,12 +31,12 @@ final class Terminal {
   ///
   /// Throws `interrupted` where a signal ends it, `refused` at the end of the input.
   func ask(_ question: String, hidden: Bool, interruption: Signals) throws(Fault) -> String {
-    interruption.hold()
+    let wasHeld = interruption.hold()
     // Stopped and taken up again, a shell would have turned the echo back on.
     signal(SIGTSTP, SIG_IGN)
     defer {
       signal(SIGTSTP, SIG_DFL)
-      interruption.letGo()
+      if !wasHeld { interruption.letGo() }
     }
     var saved = termios()
     let canHide = unsafe hidden && tcgetattr(descriptor, &saved) == 0

@@ -6,6 +6,7 @@ internal import TenderModel
 internal import TenderSimulator
 internal import TenderTransport
 internal import TenderWire
+internal import TrueLayer
 
 /// Puts the rooms together for one run: settings in, an engine out.
 final class Composition {
@@ -74,7 +75,7 @@ final class Composition {
         .usage,
         code: "missing_option",
         "--env \(env.rawValue) needs a provider",
-        hint: "add --provider paytheory, or set TENDER_PROVIDER"
+        hint: "add --provider paytheory or truelayer, or set TENDER_PROVIDER"
       )
     }
     return (PayTheoryProvider.name.text, env)
@@ -112,7 +113,9 @@ final class Composition {
   ) throws(Fault) -> Engine {
     let place = Place(provider: provider, env: env, need: need)
     if let known = engines[place] { return known }
-    guard provider == PayTheoryProvider.name.text else { throw .notSpoken(provider) }
+    let known = [PayTheoryProvider.name.text, TrueLayerProvider.name.text]
+    guard known.contains(provider) else { throw .notSpoken(provider) }
+    try invocation.checkOptions(for: provider)
     if env != .simulator, !simulatorOptions.isEmpty {
       throw Fault(
         .usage,
@@ -121,7 +124,12 @@ final class Composition {
         hint: "they steer the simulator alone"
       )
     }
-    let adapter = PayTheoryProvider(try payTheory(env, need: need))
+    let adapter: any Provider
+    if provider == PayTheoryProvider.name.text {
+      adapter = PayTheoryProvider(try payTheory(env, need: need))
+    } else {
+      adapter = TrueLayerProvider(try trueLayer(env))
+    }
     let engine = Engine(
       env: env,
       provider: adapter,
@@ -146,6 +154,16 @@ final class Composition {
     output.show(records.record(.event, fields))
   }
 
+  /// Shows the address that a payer must open to whoever watches.
+  func announceRedirect(_ address: String) {
+    guard invocation.has("events") else { return }
+    var fields: JSONObject = [:]
+    fields["reference"] = reference.map(JSON.string)
+    fields["state"] = "redirect"
+    fields["next_action"] = ["type": "redirect", "url": .string(address)]
+    output.show(records.record(.event, fields))
+  }
+
   private func payTheory(_ env: Env, need: Need) throws(Fault) -> PayTheoryContext {
     let setup = PayTheorySetup(settings: settings, env: env, redactor: redactor)
     var configuration = try setup.configuration()
@@ -166,23 +184,60 @@ final class Composition {
         redactor: redactor
       )
     }
-    let randomness: any Randomness =
-      try simulatorOptions.seed.map { seed throws(Fault) in
-        SeededRandomness(seed: seed, label: "client/\(try journal().count())")
-      } ?? SystemRandomness()
+    let exchanges = try exchanges(inProcess: env == .simulator && !bases.isSet)
+    return PayTheoryContext(
+      configuration: configuration,
+      http: exchanges.http,
+      sockets: exchanges.sockets,
+      clock: clock,
+      randomness: try clientRandomness(),
+      redactor: redactor
+    )
+  }
+
+  private func trueLayer(_ env: Env) throws(Fault) -> TrueLayerContext {
+    let setup = TrueLayerSetup(
+      invocation: invocation,
+      settings: settings,
+      env: env,
+      redactor: redactor
+    )
+    let configuration = try setup.configuration()
+    let isInProcess = env == .simulator && configuration.apiBase == nil
+    var redirects: (any RedirectListener)?
+    if LoopbackRedirects.isOwn(configuration.redirectURL) {
+      redirects =
+        isInProcess ? SimulatedPayer(clock: clock) : LoopbackRedirects(interruption: signals)
+    }
+    return TrueLayerContext(
+      configuration: configuration,
+      options: try setup.options(),
+      http: invocation.has("dry-run")
+        ? Unreachable() : try exchanges(inProcess: isInProcess).http,
+      redirects: redirects,
+      guide: BankGuide(self, hasPayer: !isInProcess),
+      clock: clock,
+      randomness: try clientRandomness(),
+      interruption: signals,
+      redactor: redactor
+    )
+  }
+
+  /// The randomness of this side: from the seed where there is one.
+  private func clientRandomness() throws(Fault) -> any Randomness {
+    try simulatorOptions.seed.map { seed throws(Fault) in
+      SeededRandomness(seed: seed, label: "client/\(try journal().count())")
+    } ?? SystemRandomness()
+  }
+
+  /// What carries requests: the simulator in this process, or the network; traced where asked.
+  private func exchanges(
+    inProcess: Bool
+  ) throws(Fault) -> (http: any HTTPExchange, sockets: any SocketExchange) {
     var http: any HTTPExchange
     var sockets: any SocketExchange
-    if env == .simulator, !bases.isSet {
-      let folder = try settings.stateFolder().text
-      try Environment.makeFolder(folder)
-      let simulator = try InProcessSimulator(
-        SimulatorWorld(
-          ledgerPath: folder + "/simulator.db",
-          clock: clock,
-          randomness: SystemRandomness(),
-          options: simulatorOptions
-        )
-      )
+    if inProcess {
+      let simulator = try InProcessSimulator(try servedWorld())
       http = simulator
       sockets = simulator
     } else {
@@ -214,14 +269,7 @@ final class Composition {
       http = TracedHTTP(inner: http, trace: trace)
       sockets = TracedSockets(inner: sockets, trace: trace)
     }
-    return PayTheoryContext(
-      configuration: configuration,
-      http: http,
-      sockets: sockets,
-      clock: clock,
-      randomness: randomness,
-      redactor: redactor
-    )
+    return (http, sockets)
   }
 
   /// A new reference, where the user gave none: from the seed where there is one.

@@ -16,6 +16,10 @@ struct ConfigFile {
     "api_key", "api_key_file", "merchant_uid", "merchant_uid_file", "secret_key",
     "secret_key_file", "two_step", "_comment",
   ]
+  private static let trueLayerKeys = [
+    "client_id", "client_id_file", "client_secret", "client_secret_file", "key_id", "key_id_file",
+    "private_key", "private_key_file", "redirect_url", "scope", "_comment",
+  ]
   private static let secretKeys: Set<String> = [
     "secret_key", "client_secret", "private_key", "passphrase", "resource_token",
   ]
@@ -92,25 +96,36 @@ struct ConfigFile {
     if let timeout = profile.text("timeout") {
       _ = try TimeText.milliseconds(timeout, option: "\(place)timeout")
     }
-    guard let section = profile["paytheory"] else { return }
-    guard let object = section.object else {
-      throw .config(path, "\(place)paytheory is no object", nil)
+    try checkSection("paytheory", payTheoryKeys, of: profile, path, place)
+    try checkSection("truelayer", trueLayerKeys, of: profile, path, place)
+    if let twoStep = profile["paytheory"]?["two_step"], twoStep.truth == nil {
+      throw .config(path, "\(place)paytheory.two_step is neither true nor false", nil)
     }
-    try checkKeys(object, payTheoryKeys, path, place + "paytheory.")
-    for name in ["api_key", "merchant_uid", "secret_key"]
-    where object[name] != nil && object[name + "_file"] != nil {
-      throw .config(path, "\(place)paytheory has both \(name) and \(name)_file", "keep one")
+  }
+
+  /// What one provider's section may hold: known keys, text, files that are there.
+  private static func checkSection(
+    _ name: String,
+    _ keys: [String],
+    of profile: JSONObject,
+    _ path: String,
+    _ place: String
+  ) throws(Fault) {
+    guard let section = profile[name] else { return }
+    guard let object = section.object else {
+      throw .config(path, "\(place)\(name) is no object", nil)
+    }
+    try checkKeys(object, keys, path, "\(place)\(name).")
+    for key in keys where object[key] != nil && object[key + "_file"] != nil {
+      throw .config(path, "\(place)\(name) has both \(key) and \(key)_file", "keep one")
     }
     for member in object.members
     where member.key != "two_step" && member.key != "_comment" && member.value.text == nil {
-      throw .config(path, "\(place)paytheory.\(member.key) is not text", "put it in quotes")
+      throw .config(path, "\(place)\(name).\(member.key) is not text", "put it in quotes")
     }
     for member in object.members where member.key.hasSuffix("_file") {
       guard let file = member.value.text, !Environment.exists(file) else { continue }
-      throw .config(path, "\(place)paytheory.\(member.key): no \(file.quotedForMessage)", nil)
-    }
-    if let twoStep = object["two_step"], twoStep.truth == nil {
-      throw .config(path, "\(place)paytheory.two_step is neither true nor false", nil)
+      throw .config(path, "\(place)\(name).\(member.key): no \(file.quotedForMessage)", nil)
     }
   }
 

@@ -106,30 +106,7 @@ struct OrderBuilder {
   ]
 
   private func payor() throws(Fault) -> JSONObject {
-    var payor: JSONObject = [:]
-    for pair in invocation.all("payor") {
-      let (name, value) = try Self.split(pair, option: "--payor")
-      guard Self.payorFields.contains(name) else {
-        let nearest = Suggestion.nearest(to: name, among: Self.payorFields)
-        throw Fault(
-          .usage,
-          code: "bad_value",
-          "--payor has no field \(name.quotedForMessage)",
-          hint: nearest.map { "did you mean \($0)?" }
-            ?? "fields: \(Self.payorFields.joined(separator: ", "))"
-        )
-      }
-      guard payor[name] == nil else {
-        throw Fault(
-          .usage,
-          code: "bad_value",
-          "--payor \(name) was given twice",
-          hint: "give it once"
-        )
-      }
-      try Self.check(name, value)
-      payor[name] = .string(value)
-    }
+    let payor = try fields("payor", among: Self.payorFields)
     _ = try Address(
       postalCode: payor.text("postal_code"),
       country: payor.text("country")
@@ -137,7 +114,36 @@ struct OrderBuilder {
     return payor
   }
 
-  private static func check(_ name: String, _ value: String) throws(Fault) {
+  /// The `FIELD=VALUE` pairs of an option, each field known, given once, and of the right shape.
+  func fields(_ option: String, among known: [String]) throws(Fault) -> JSONObject {
+    var fields: JSONObject = [:]
+    for pair in invocation.all(option) {
+      let (name, value) = try Self.split(pair, option: "--" + option)
+      guard known.contains(name) else {
+        let nearest = Suggestion.nearest(to: name, among: known)
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "--\(option) has no field \(name.quotedForMessage)",
+          hint: nearest.map { "did you mean \($0)?" }
+            ?? "fields: \(known.joined(separator: ", "))"
+        )
+      }
+      guard fields[name] == nil else {
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "--\(option) \(name) was given twice",
+          hint: "give it once"
+        )
+      }
+      try Self.check(option, name, value)
+      fields[name] = .string(value)
+    }
+    return fields
+  }
+
+  private static func check(_ option: String, _ name: String, _ value: String) throws(Fault) {
     let fits =
       switch name {
       case "email": Contact.isEmail(value)
@@ -148,12 +154,12 @@ struct OrderBuilder {
     throw Fault(
       .usage,
       code: "bad_value",
-      "--payor \(name)=\(value.quotedForMessage) has the wrong shape",
+      "--\(option) \(name)=\(value.quotedForMessage) has the wrong shape",
       hint: name == "email" ? "such as email=ada@example.com" : "such as phone=+15135550100"
     )
   }
 
-  private func metadata() throws(Fault) -> JSONObject {
+  func metadata() throws(Fault) -> JSONObject {
     var metadata: JSONObject = [:]
     if let path = invocation["metadata-file"] {
       let bytes = try Environment.read(path, named: "--metadata-file", limit: 262_144)
@@ -211,7 +217,7 @@ struct OrderBuilder {
     )
   }
 
-  private static func split(_ pair: String, option: String) throws(Fault) -> (String, String) {
+  static func split(_ pair: String, option: String) throws(Fault) -> (String, String) {
     guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
       throw Fault(
         .usage,

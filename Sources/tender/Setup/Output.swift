@@ -14,7 +14,7 @@ final class Output {
   let isTable: Bool
   private let style: TableStyle
   private let fields: [String]
-  private let isQuiet: Bool
+  let isQuiet: Bool
   let isVerbose: Bool
   let redactor: Redactor
   /// Whether the reader of standard output has gone.

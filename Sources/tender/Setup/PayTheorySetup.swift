@@ -2,7 +2,6 @@ internal import PayTheory
 internal import TenderEngine
 internal import TenderModel
 internal import TenderSimulator
-internal import TenderWire
 
 /// Credentials and addresses for Pay Theory, from settings.
 struct PayTheorySetup {
@@ -64,18 +63,13 @@ struct PayTheorySetup {
   /// Throws `usage` for others.
   func bases(for need: Need) throws(Fault) -> Bases {
     let bases = Bases(
-      token: try base("TENDER_PAYTHEORY_TOKEN_URL", ["http", "https"]),
-      socket: try base("TENDER_PAYTHEORY_SOCKET_URL", ["ws", "wss"]),
-      graphQL: try base("TENDER_PAYTHEORY_GRAPHQL_URL", ["http", "https"])
+      token: try settings.base("TENDER_PAYTHEORY_TOKEN_URL", ["http", "https"]),
+      socket: try settings.base("TENDER_PAYTHEORY_SOCKET_URL", ["ws", "wss"]),
+      graphQL: try settings.base("TENDER_PAYTHEORY_GRAPHQL_URL", ["http", "https"])
     )
     guard bases.isSet else { return bases }
     guard env != .live else {
-      throw Fault(
-        .usage,
-        code: "bad_address",
-        "base addresses do not go with --env live",
-        hint: "unset TENDER_PAYTHEORY_TOKEN_URL, …_SOCKET_URL and …_GRAPHQL_URL"
-      )
+      throw .basesOnLive("TENDER_PAYTHEORY_TOKEN_URL, …_SOCKET_URL and …_GRAPHQL_URL")
     }
     var missing: [String] = []
     switch need {
@@ -84,39 +78,9 @@ struct PayTheorySetup {
       if bases.socket == nil { missing.append("TENDER_PAYTHEORY_SOCKET_URL") }
     case .payment(byStoredMethod: true), .reversal, .lookUp:
       if bases.graphQL == nil { missing.append("TENDER_PAYTHEORY_GRAPHQL_URL") }
+    case .creation, .authorization, .withdrawal: break
     }
-    guard missing.isEmpty else {
-      throw Fault(
-        .usage,
-        code: "bad_address",
-        "some base addresses are set, and \(missing.joined(separator: " and ")) is not",
-        hint: "set all that the command needs, or none"
-      )
-    }
+    guard missing.isEmpty else { throw .basesMissing(missing) }
     return bases
-  }
-
-  private func base(_ variable: String, _ schemes: [String]) throws(Fault) -> String? {
-    guard let text = settings.environment[variable] else { return nil }
-    guard let address = WebAddress(text), schemes.contains(address.scheme),
-      address.target.isEmpty || address.target == "/"
-    else {
-      throw Fault(
-        .usage,
-        code: "bad_address",
-        // A name and password may stand in it: the text is not shown.
-        "\(variable) is no base address",
-        hint: "such as \(schemes[0])://127.0.0.1:8085, without a path"
-      )
-    }
-    guard address.isEncrypted || address.isLoopback else {
-      throw Fault(
-        .usage,
-        code: "bad_address",
-        "\(variable): plain \(address.scheme) goes to this machine only, not to \(address.host)",
-        hint: "use \(schemes[1])"
-      )
-    }
-    return "\(address.scheme)://\(address.authority)"
   }
 }

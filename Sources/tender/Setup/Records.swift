@@ -19,7 +19,7 @@ struct Records {
     fields["replayed"] = report.replayed.map(JSON.bool)
     fields["id"] = report.id.map(JSON.string)
     fields["status"] = .string(report.status.rawValue)
-    fields["final"] = .bool(report.status.isFinal)
+    fields["final"] = .bool(report.isFinal)
     fields["amount"] = report.amount.map(JSON.integer)
     fields["requested_amount"] = report.requestedAmount.map(JSON.integer)
     fields["currency"] = report.currency.map(JSON.string)
@@ -27,9 +27,16 @@ struct Records {
     fields["source"] = report.source.map(JSON.string)
     fields["result"] = .object(PayTheoryProvider.arranged(report.result))
     fields["error"] = report.fault.map { .object($0.record) }
+    if !report.details.members.isEmpty { fields["details"] = .object(report.details) }
     fields["idempotency_key"] = report.idempotencyKey.map(JSON.string)
     fields["at"] = .string(Timestamp.text(now))
-    return Record(report.isToken ? .token : .payment, fields)
+    let kind: Record.Kind =
+      switch report.kind {
+      case .payment: .payment
+      case .token: .token
+      case .mandate: .mandate
+      }
+    return Record(kind, fields)
   }
 
   /// The record of a fault.
@@ -62,7 +69,7 @@ struct Records {
     ]
     fields["id"] = attempt.id.map(JSON.string)
     fields["status"] = .string(attempt.shownStatus.rawValue)
-    fields["final"] = .bool(attempt.shownStatus.isFinal)
+    fields["final"] = .bool(attempt.isFinal)
     fields["amount"] = attempt.amount.map(JSON.integer)
     fields["requested_amount"] = attempt.requestedAmount.map(JSON.integer)
     fields["currency"] = attempt.currency.map(JSON.string)

@@ -1,0 +1,136 @@
+package import TenderModel
+
+/// A provider whose payments and mandates the payer authorizes at a bank, step by step.
+package protocol AuthorizingProvider: Provider {
+  /// Checks that a command has what it needs before anything is opened, and holds on to what it
+  /// will need later (an address to listen at). Throws a `usage` fault.
+  func check(_ order: AuthorizationOrder) throws(Fault)
+  /// Makes the payment or mandate, where it is not there yet, and goes through its authorization.
+  func authorize(_ order: AuthorizationOrder, _ progress: Progress) throws(Fault) -> Outcome
+  /// Goes on with an authorization where it stands.
+  func proceed(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome
+  /// Cancels a payment, or revokes an authorized mandate. Throws `conflict` where its state forbids
+  /// it.
+  func withdraw(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome
+  /// Sends received money back.
+  func refund(
+    _ order: RefundOrder,
+    of attempt: Attempt,
+    _ progress: Progress
+  ) throws(Fault) -> Outcome
+  /// Learns of a payment or mandate that was made elsewhere; nil where there is none of that id.
+  func adopt(_ id: String) throws(Fault) -> Adoption?
+  /// What `authorize` would send, secrets masked.
+  func preview(_ order: AuthorizationOrder) throws(Fault) -> JSONObject
+}
+
+/// What `transact` asks of a provider whose payers authorize at their bank.
+package struct AuthorizationOrder: Sendable {
+  package var reference: Reference
+  package var kind: Attempt.Kind
+  /// The provider's id of something that exists already.
+  package var existingID: String?
+  package var amount: Money?
+  package var currency: String?
+  /// What makes two orders the same: never choices of the flow.
+  package var content: JSONObject
+  /// The body that makes it, where it does not exist yet: the same bytes for every repetition.
+  package var creation: [UInt8]
+
+  package init(
+    reference: Reference,
+    kind: Attempt.Kind,
+    existingID: String? = nil,
+    amount: Money? = nil,
+    currency: String? = nil,
+    content: JSONObject,
+    creation: [UInt8] = []
+  ) {
+    self.reference = reference
+    self.kind = kind
+    self.existingID = existingID
+    self.amount = amount
+    self.currency = currency
+    self.content = content
+    self.creation = creation
+  }
+}
+
+/// What `cancel --refund` asks for.
+package struct RefundOrder: Sendable {
+  /// Refunds of one payment are numbered from 1.
+  package var number: Int
+  /// In minor units.
+  package var amount: Int
+  /// Whether no amount was named: all that is left.
+  package var isRest: Bool
+  package var key: String
+  /// What the statement says; nil for something made of the payment's reference.
+  package var statement: String?
+}
+
+/// Something that was made elsewhere, as a first look finds it.
+package struct Adoption: Sendable {
+  package var kind: Attempt.Kind
+  package var outcome: Outcome
+
+  package init(kind: Attempt.Kind, outcome: Outcome) {
+    self.kind = kind
+    self.outcome = outcome
+  }
+}
+
+extension Attempt {
+  /// The refunds of a payment, in the order in which they were asked for: `attempt`, `amount` in
+  /// minor units, `rest`, and then the provider's own members (`id`, `status`, …).
+  package var refunds: [JSONObject] {
+    reversal?["refunds"]?.array?.compactMap(\.object) ?? []
+  }
+
+  /// The provider's members of the last refund.
+  var latestRefund: JSONObject? {
+    guard let last = refunds.last else { return nil }
+    return JSONObject(
+      last.members.filter { !["attempt", "rest", "key", "amount"].contains($0.key) }
+    )
+  }
+}
+
+extension AuthorizingProvider {
+  package func check(_ order: PaymentOrder) throws(Fault) { throw .notHere("payments by card") }
+
+  package func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome {
+    throw .notHere("payments by card")
+  }
+
+  package func confirm(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
+    try proceed(held, progress)
+  }
+
+  package func release(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
+    try withdraw(held, progress)
+  }
+
+  package func reverse(_ captured: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
+    try withdraw(captured, progress)
+  }
+
+  package func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome {
+    throw .notHere("stored payment methods")
+  }
+
+  package func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject {
+    throw .notHere("payments by card")
+  }
+}
+
+extension Fault {
+  fileprivate static func notHere(_ what: String) -> Fault {
+    Fault(
+      .unsupported,
+      code: "method_unsupported",
+      "this provider has no \(what)",
+      hint: "see: tender providers"
+    )
+  }
+}

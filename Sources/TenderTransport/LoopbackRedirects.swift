@@ -1,0 +1,234 @@
+private import CMicroHTTPD
+private import Synchronization
+package import TenderEngine
+package import TenderModel
+import TenderWire
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// Listens on this machine alone for a payer who comes back from a bank, by libmicrohttpd.
+package struct LoopbackRedirects: RedirectListener {
+  private let interruption: any Interruption
+
+  package init(interruption: any Interruption) { self.interruption = interruption }
+
+  /// Whether an address is one of this machine's own, so that it can be listened at.
+  package static func isOwn(_ address: String) -> Bool {
+    guard let address = WebAddress(address) else { return false }
+    return address.scheme == "http" && address.isLoopback
+  }
+
+  /// Listens at an address of this machine's own.
+  ///
+  /// Throws `usage` where the port is taken.
+  package func listen(at address: String) throws(Fault) -> any RedirectVisit {
+    guard let parts = WebAddress(address), Self.isOwn(address) else {
+      throw Fault(
+        .usage,
+        code: "bad_address",
+        "cannot listen at \(address.quotedForMessage)",
+        hint: "such as http://localhost:3000/callback"
+      )
+    }
+    return try LoopbackVisit(parts, interruption)
+  }
+}
+
+/// One payer who is awaited.
+@safe
+final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
+  // Unchecked: what the library's thread touches is behind the lock or does not change.
+  private struct State {
+    var queries: [String] = []
+    var expected: (name: String, value: String)?
+  }
+
+  private let state = Mutex(State())
+  private let path: String
+  private let interruption: any Interruption
+  private var daemons: [OpaquePointer] = unsafe []
+  private var readEnd: Int32 = -1
+  private var writeEnd: Int32 = -1
+
+  init(_ address: WebAddress, _ interruption: any Interruption) throws(Fault) {
+    self.interruption = interruption
+    let target = address.target.isEmpty ? "/" : address.target
+    path = String(target.prefix { $0 != "?" })
+    if let problem = unsafe tender_httpd_open() {
+      throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
+    }
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else {
+      throw Fault(.state, code: "state_unusable", "cannot make a pipe", hint: "nothing was sent")
+    }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    readEnd = ends[0]
+    writeEnd = ends[1]
+    let port = UInt16(address.port ?? 80)
+    // A browser takes `localhost` for either.
+    let versions: [Int32] =
+      switch address.host {
+      case "localhost": [0, 1]
+      case "[::1]": [1]
+      default: [0]
+      }
+    for version in versions {
+      let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+      errno = 0
+      if let daemon = unsafe tender_httpd_visit(port, version, Self.handle, context) {
+        unsafe daemons.append(daemon)
+      } else if version == 0 || errno == EADDRINUSE || versions.count == 1 {
+        close()
+        throw Fault(
+          .usage,
+          code: "port_busy",
+          "cannot listen at \(address.authority), where the payer comes back",
+          hint: "free the port, or give another registered --redirect-url"
+        )
+      }
+    }
+  }
+
+  deinit { close() }
+
+  func expect(_ name: String, _ value: String) { state.withLock { $0.expected = (name, value) } }
+
+  func wait(milliseconds: Int) throws(Fault) -> String? {
+    try interruption.check()
+    var polled = [
+      pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    _ = unsafe poll(&polled, 2, Int32(clamping: milliseconds))
+    try interruption.check()
+    guard polled[0].revents & Int16(POLLIN) != 0 else { return nil }
+    var byte: UInt8 = 0
+    _ = unsafe read(readEnd, &byte, 1)
+    return state.withLock { $0.queries.isEmpty ? nil : $0.queries.removeFirst() }
+  }
+
+  func close() {
+    while let daemon = unsafe daemons.popLast() { unsafe tender_httpd_stop(daemon) }
+    for end in [readEnd, writeEnd] where end >= 0 { _ = systemClose(end) }
+    readEnd = -1
+    writeEnd = -1
+  }
+
+  private func systemClose(_ descriptor: Int32) -> Int32 {
+    #if canImport(Darwin)
+    Darwin.close(descriptor)
+    #else
+    Glibc.close(descriptor)
+    #endif
+  }
+
+  private static let handle: MHD_AccessHandlerCallback = {
+    context,
+    connection,
+    url,
+    method,
+    _,
+    _,
+    _,
+    state in
+    guard let context = unsafe context, let connection = unsafe connection,
+      let url = unsafe url, let method = unsafe method, let state = unsafe state
+    else { return tender_httpd_no() }
+    // The first call is for the head alone.
+    guard unsafe state.pointee != nil else {
+      unsafe state.pointee = context
+      return tender_httpd_yes()
+    }
+    let visit = unsafe Unmanaged<LoopbackVisit>.fromOpaque(context).takeUnretainedValue()
+    let isGet = unsafe ["GET", "HEAD"].contains(String(cString: method))
+    let host = unsafe tender_httpd_header(connection, "Host").map { unsafe String(cString: $0) }
+    let isLocal = host.flatMap { WebAddress("http://\($0)/") }?.isLoopback ?? false
+    guard isGet, isLocal, unsafe String(cString: url) == visit.path else {
+      return unsafe answer(connection, 404, ReturnPage.nothing)
+    }
+    var parameters: [(String, String)] = []
+    for name in ["payment_id", "mandate_id", "error"] {
+      if let value = unsafe tender_httpd_argument(connection, name) {
+        unsafe parameters.append((name, String(cString: value)))
+      }
+    }
+    guard visit.take(parameters) else {
+      return unsafe answer(connection, 400, ReturnPage.another)
+    }
+    return unsafe answer(connection, 200, ReturnPage.thanks)
+  }
+
+  /// Takes a visitor in; false where they come from another payment.
+  private func take(_ parameters: [(name: String, value: String)]) -> Bool {
+    let isWelcome = state.withLock { state in
+      if let expected = state.expected,
+        let given = parameters.first(where: { $0.name == expected.name }),
+        given.value != expected.value
+      {
+        return false
+      }
+      // Nobody needs to hear of more visits than these.
+      guard state.queries.count < 8 else { return true }
+      state.queries.append(
+        parameters.map { "\($0.name)=\(QueryText.encode($0.value))" }.joined(separator: "&")
+      )
+      return true
+    }
+    if isWelcome {
+      var byte: UInt8 = 1
+      _ = unsafe write(writeEnd, &byte, 1)
+    }
+    return isWelcome
+  }
+
+  private static func answer(
+    _ connection: OpaquePointer,
+    _ status: UInt32,
+    _ page: String
+  ) -> MHD_Result {
+    var body = Array(page.utf8)
+    let made = unsafe body.withUnsafeMutableBytes { bytes in
+      unsafe tender_httpd_response(bytes.count, bytes.baseAddress)
+    }
+    guard let made = unsafe made else { return tender_httpd_no() }
+    defer { unsafe tender_httpd_destroy(made) }
+    for (name, value) in [
+      ("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-store"),
+      ("Referrer-Policy", "no-referrer"),
+      ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"),
+    ] {
+      _ = unsafe tender_httpd_add_header(made, name, value)
+    }
+    return unsafe tender_httpd_queue(connection, status, made)
+  }
+}
+
+/// What the payer reads in the browser.
+private enum ReturnPage {
+  static let thanks = page(
+    "Thank you",
+    "Your bank has sent you back. You can close this page: the payment goes on by itself."
+  )
+  static let another = page(
+    "Another payment",
+    "This address belongs to another payment than the one that is awaited here."
+  )
+  static let nothing = page("Nothing here", "A payer is awaited at another address.")
+
+  private static func page(_ title: String, _ text: String) -> String {
+    """
+    <!doctype html>
+    <html lang="en"><head><meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>\(title)</title>
+    <style>body{font:1.125rem/1.5 system-ui,sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem}\
+    @media(prefers-color-scheme:dark){body{background:#111;color:#eee}}</style></head>
+    <body><main><h1>\(title)</h1><p>\(text)</p></main></body></html>
+
+    """
+  }
+}

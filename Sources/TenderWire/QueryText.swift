@@ -1,0 +1,58 @@
+/// The query of an address: names and values with percent escapes (WHATWG URL,
+/// "application/x-www-form-urlencoded").
+package enum QueryText {
+  /// The parameters by name, the first of each; at most 64 of them.
+  package static func parameters(_ query: String) -> [String: String] {
+    var found: [String: String] = [:]
+    for pair in query.split(separator: "&").prefix(64) {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = decode(parts[0])
+      if found[name] == nil { found[name] = parts.count > 1 ? decode(parts[1]) : "" }
+    }
+    return found
+  }
+
+  /// The text behind percent escapes and plus signs; what is no escape stays as it is.
+  package static func decode(_ text: some StringProtocol) -> String {
+    let bytes = Array(text.utf8)
+    var plain: [UInt8] = []
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+        let high = hex(bytes[index + 1]), let low = hex(bytes[index + 2])
+      {
+        plain.append(high << 4 | low)
+        index += 3
+      } else {
+        plain.append(bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index])
+        index += 1
+      }
+    }
+    return String(decoding: plain, as: UTF8.self)
+  }
+
+  /// The text with everything but unreserved characters escaped (RFC 3986, section 2.3).
+  package static func encode(_ text: some StringProtocol) -> String {
+    var shown = ""
+    for byte in text.utf8 {
+      let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      if isLetter || isDigit || "-._~".utf8.contains(byte) {
+        shown.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        let digits = String(byte, radix: 16, uppercase: true)
+        shown += digits.count == 1 ? "%0" + digits : "%" + digits
+      }
+    }
+    return shown
+  }
+
+  private static func hex(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import TenderEngine
+import TenderModel
+
+/// What is submitted for an action: where to, and what.
+struct Submission: Sendable {
+  var action: String
+  var body: JSONObject
+  /// Whether it can have an effect: consent and form (contract, section 1).
+  var isEffecting = false
+}
+
+/// Finds the answer to an action: from options, else from whoever can be asked.
+struct Answers {
+  let context: TrueLayerContext
+
+  private var options: FlowOptions { context.options }
+
+  /// The submission for an action; nil where an answer is missing that nobody can be asked for.
+  ///
+  /// Throws `usage` for an option that the provider does not offer.
+  func submission(for next: NextAction, _ resource: Resource) throws(Fault) -> Submission? {
+    switch next {
+    case .providerSelection(let banks):
+      guard let bank = try bank(among: banks) else { return nil }
+      var body: JSONObject = ["provider_id": .string(bank)]
+      if resource.kind == .payment { body["branch_id"] = options.branch.map(JSON.string) }
+      return Submission(action: "provider-selection", body: body)
+    case .branchSelection(let choices):
+      return try choice("branch", choices, options.branch).map {
+        Submission(action: "branch-selection", body: ["branch_id": .string($0)])
+      }
+    case .schemeSelection(let choices):
+      return try choice("scheme", choices, options.scheme).map {
+        Submission(action: "scheme-selection", body: ["scheme_id": .string($0)])
+      }
+    case .userAccountSelection(let choices): return try account(among: choices)
+    case .consent(let requirements):
+      let scopes = try scopes(requirements, of: resource.kind)
+      return Submission(
+        action: "consent",
+        body: resource.kind == .mandate ? [:] : ["captured": .object(captured(scopes))],
+        isEffecting: true
+      )
+    case .form(let inputs):
+      guard let values = try values(inputs) else { return nil }
+      var body: JSONObject = ["inputs": .object(values)]
+      if resource.wantsConsentBesideForm {
+        body["adjacent"] = ["consent": ["captured": .object(captured([]))]]
+      }
+      return Submission(action: "form", body: body, isEffecting: true)
+    case .redirect, .wait, .retry, .other: return nil
+    }
+  }
+
+  /// The banks of the country that was asked for; where it has none, of the locale's; else all.
+  private func offered(_ banks: [Bank]) -> [Bank] {
+    for country in [options.country, options.localeCountry].compactMap(\.self) {
+      let found = banks.filter { $0.country?.uppercased() == country.uppercased() }
+      if !found.isEmpty {
+        if let wanted = options.country, wanted.uppercased() != country.uppercased() {
+          context.guide.note("no bank in \(wanted.uppercased()): showing those in \(country)")
+        }
+        return found
+      }
+    }
+    if let wanted = options.country {
+      context.guide.note("no bank in \(wanted.uppercased()): showing all")
+    }
+    return banks
+  }
+
+  private func bank(among banks: [Bank]) throws(Fault) -> String? {
+    if let wanted = options.bank {
+      guard let found = banks.first(where: { $0.id == wanted }) else {
+        throw .notOffered("--bank", wanted, among: banks.map(\.id))
+      }
+      if !found.isHealthy { context.guide.note("\(found.name) is reported as not healthy") }
+      return wanted
+    }
+    let offered = offered(banks)
+    let chosen = try context.guide.choose(
+      Question(
+        subject: "bank",
+        choices: offered.map { bank in
+          Choice(
+            id: bank.id,
+            name: bank.isHealthy ? bank.name : bank.name + " (not healthy)",
+            isRecommended: false
+          )
+        },
+        aliases: Dictionary(offered.map { ($0.id, $0.aliases) }, uniquingKeysWith: { $1 })
+      )
+    )
+    return chosen
+  }
+
+  private func choice(
+    _ subject: String,
+    _ choices: [Choice],
+    _ wanted: String?
+  ) throws(Fault) -> String? {
+    if let wanted {
+      guard choices.contains(where: { $0.id == wanted }) else {
+        throw .notOffered("--\(subject)", wanted, among: choices.map(\.id))
+      }
+      return wanted
+    }
+    // With one choice there is nothing to ask.
+    if choices.count == 1 { return choices[0].id }
+    return try context.guide.choose(
+      Question(subject: subject, choices: choices, aliases: [:])
+    )
+  }
+
+  private func account(among choices: [Choice]) throws(Fault) -> Submission? {
+    let new = Choice(id: "new", name: "another account", isRecommended: false)
+    let chosen: String?
+    if let wanted = options.account {
+      guard wanted == "new" || choices.contains(where: { $0.id == wanted }) else {
+        throw .notOffered("--account", wanted, among: ["new"] + choices.map(\.id))
+      }
+      chosen = wanted
+    } else {
+      chosen = try context.guide.choose(
+        Question(subject: "account", choices: [new] + choices, aliases: [:])
+      )
+    }
+    guard let chosen else { return nil }
+    return Submission(
+      action: "user-account-selection",
+      body: chosen == "new"
+        ? ["type": "new"] : ["type": "existing", "user_account_id": .string(chosen)]
+    )
+  }
+
+  /// The account data that is read beside the payment: what the bank requires, where it was agreed.
+  private func scopes(
+    _ requirements: JSONObject,
+    of kind: Attempt.Kind
+  ) throws(Fault) -> [JSON] {
+    let required = requirements["ais"]?["required_scopes"]?.array ?? []
+    let optional = requirements["ais"]?["optional_scopes"]?.array ?? []
+    guard options.consentsToAccountData else {
+      guard required.isEmpty else {
+        throw Fault(
+          .usage,
+          code: "consent_needed",
+          "the bank wants to read account data as well, and --consent is pis",
+          hint: "where the payer agrees: --consent pis,ais"
+        )
+      }
+      context.guide.note(
+        kind == .mandate
+          ? "consent given: to this mandate"
+          : "consent given: to this payment alone (--consent pis)"
+      )
+      return []
+    }
+    context.guide.note("consent given: to this payment and to reading account data")
+    return required + optional
+  }
+
+  private func captured(_ scopes: [JSON]) -> JSONObject {
+    var captured: JSONObject = ["pis": [:]]
+    if !scopes.isEmpty { captured["ais"] = ["scopes": .array(scopes)] }
+    return captured
+  }
+
+  private func values(_ inputs: [FormInput]) throws(Fault) -> JSONObject? {
+    var given = try context.guide.given(inputs)
+    for input in inputs {
+      if let value = given[input.id] {
+        if let problem = input.problem(with: value) {
+          throw Fault(
+            .usage,
+            code: "bad_form_value",
+            "the value for \(input.id.quotedForMessage) cannot be used: \(problem)",
+            hint: "see --form and --form-file in: tender help transact"
+          )
+        }
+      } else {
+        guard let value = try context.guide.ask(input) else {
+          if input.isMandatory { return nil }
+          continue
+        }
+        given[input.id] = value
+      }
+      if input.isSensitive, let value = given[input.id] { context.redactor.learn(value) }
+    }
+    var values: JSONObject = [:]
+    for input in inputs {
+      if let value = given[input.id], !value.isEmpty || input.isMandatory {
+        values[input.id] = .string(value)
+      }
+    }
+    return values
+  }
+}
+
+extension Fault {
+  fileprivate static func notOffered(
+    _ option: String,
+    _ value: String,
+    among names: [String]
+  ) -> Fault {
+    let nearest = Suggestion.nearest(to: value, among: names)
+    return Fault(
+      .usage,
+      code: "not_offered",
+      "\(option) \(value.quotedForMessage) is not among the \(names.count) that are offered",
+      hint: nearest.map { "did you mean \($0)?" }
+        ?? "one of \(names.prefix(6).joined(separator: ", "))"
+    )
+  }
+}

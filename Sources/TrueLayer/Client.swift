@@ -1,0 +1,302 @@
+private import Synchronization
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// TrueLayer's API as requests and answers: tokens, signatures, keys, and what is tried again.
+final class Client: Sendable {
+  let context: TrueLayerContext
+  private let access = Mutex<[String: (token: String, until: Int)]>([:])
+  /// The tokens that creations of this run returned, by id.
+  private let made = Mutex<[String: String]>([:])
+
+  init(_ context: TrueLayerContext) { self.context = context }
+
+  /// On whose behalf a request is made.
+  enum Credential {
+    /// The token of one resource, where there is one, else the client's own.
+    case resource(String, Attempt.Kind)
+    /// The client's own, with this scope.
+    case client(String)
+    case nobody
+  }
+
+  /// One request.
+  struct Call {
+    var method = "GET"
+    var path: String
+    var body: [UInt8] = []
+    var key: String?
+    var credential: Credential
+    var isEffecting = false
+    /// What it is about, for the names of errors.
+    var kind = Attempt.Kind.payment
+  }
+
+  /// A readable answer: a JSON object, empty where the body is.
+  struct Answer {
+    var status: Int
+    var body: JSONObject
+    var traceID: String?
+  }
+
+  private var configuration: TrueLayerConfiguration { context.configuration }
+
+  /// Remembers the token of something that was just made; it is never written down.
+  func learn(token: String, of id: String) {
+    context.redactor.learn(token)
+    made.withLock { $0[id] = token }
+  }
+
+  /// Sends a request, again where its key makes that safe and there is time, and gives the answer.
+  ///
+  /// Throws with effect unknown where an effecting request may have been heeded.
+  func send(_ call: Call) throws(Fault) -> Answer {
+    let deadline = Deadline(in: configuration.timeout, on: context.clock)
+    var pause = 500
+    var wasLost = false
+    var isFresh = false
+    while true {
+      let (bearer, isOwn) = try authorization(call.credential, fresh: isFresh)
+      let answer: HTTPResponse
+      do throws(Fault) {
+        answer = try context.http.send(
+          try request(call, bearer: bearer, isOwn: isOwn),
+          by: deadline
+        )
+      } catch {
+        if error.kind == .interrupted || error.kind == .terminated || error.kind == .usage {
+          throw call.isEffecting && error.effect == .unknown ? error.afterSending : error.harmless
+        }
+        let isLost = error.effect == .unknown
+        wasLost = wasLost || isLost
+        if isLost, error.code == "connection_closed", call.isSafeToRepeat,
+          pause < deadline.remaining
+        {
+          try context.clock.pause(milliseconds: pause)
+          pause *= 2
+          continue
+        }
+        let fault = Fault.connectionIssues(error)
+        throw call.isEffecting && wasLost ? fault.afterSendingAnyway : fault
+      }
+      let body = answer.body.isEmpty ? [:] : JSONReader.read(answer.body)?.object
+      let traceID = body?.text("trace_id") ?? answer.fields["tl-trace-id"]
+      if (200..<300).contains(answer.status) {
+        if let body { return Answer(status: answer.status, body: body, traceID: traceID) }
+        let fault = Fault.unexpectedBehaviour("an answer that is no JSON object", traceID: traceID)
+        throw call.isEffecting ? fault.afterSending : fault
+      }
+      let problem = Problem(answer.status, body ?? [:])
+      let isBusy =
+        answer.status == 429 || answer.status >= 500
+        || problem.fragment == "idempotency-key-concurrency-conflict"
+        || answer.fields["tl-should-retry"]?.lowercased() == "true"
+      if isBusy, call.isSafeToRepeat, pause < deadline.remaining, pause <= 2000 {
+        wasLost = wasLost || answer.status >= 500
+        try context.clock.pause(milliseconds: pause)
+        pause *= 2
+        continue
+      }
+      if answer.status == 401, isOwn, !isFresh {
+        // A token may have run out on the way: what was refused for it was not done.
+        isFresh = true
+        continue
+      }
+      let fault = Fault.answer(answer.status, body ?? [:], traceID: traceID, call.kind)
+      let isOpen =
+        answer.status >= 500 || answer.status == 408
+        || problem.fragment == "idempotency-key-concurrency-conflict"
+        || wasLost && ![400, 404, 422].contains(answer.status)
+      throw call.isEffecting && isOpen ? fault.afterSending : fault
+    }
+  }
+
+  private func request(
+    _ call: Call,
+    bearer: String?,
+    isOwn: Bool
+  ) throws(Fault) -> HTTPRequest {
+    var fields = [HTTPRequest.Field("Accept", "application/json; charset=UTF-8")]
+    if let bearer {
+      fields.append(HTTPRequest.Field("Authorization", "Bearer \(bearer)", isSecret: true))
+    }
+    if !call.body.isEmpty {
+      fields.append(HTTPRequest.Field("Content-Type", "application/json; charset=UTF-8"))
+    }
+    if let key = call.key { fields.append(HTTPRequest.Field("Idempotency-Key", key)) }
+    // A resource token needs no signature; the client's own needs one on every write (section 1.4).
+    if call.method != "GET", isOwn {
+      guard let keyID = configuration.keyID, let privateKey = configuration.privateKey else {
+        throw .sdkNotConfigured(configuration.missing(key: true), for: "a signed request")
+      }
+      fields.append(
+        HTTPRequest.Field(
+          "Tl-Signature",
+          try RequestSignature.value(
+            method: call.method,
+            path: call.path,
+            headers: call.key.map { [("Idempotency-Key", $0)] } ?? [],
+            body: call.body,
+            keyID: keyID,
+            key: privateKey
+          )
+        )
+      )
+    }
+    return HTTPRequest(
+      method: call.method,
+      url: configuration.apiURL + call.path,
+      fields: fields,
+      body: call.body,
+      isEffecting: call.isEffecting,
+      isKeyed: call.key != nil
+    )
+  }
+
+  /// The bearer token of a credential, and whether it is the client's own.
+  private func authorization(
+    _ credential: Credential,
+    fresh: Bool
+  ) throws(Fault) -> (token: String?, isOwn: Bool) {
+    switch credential {
+    case .nobody: return (nil, false)
+    case .client(let scope): return (try accessToken(scope, fresh: fresh), true)
+    case .resource(let id, let kind):
+      if let token = made.withLock({ $0[id] }) { return (token, false) }
+      if let token = configuration.resourceToken { return (token.revealed, false) }
+      return (try accessToken(Scopes.of(kind), fresh: fresh), true)
+    }
+  }
+
+  /// Whether a request about a resource would be made with the client's own token.
+  func usesClient(for id: String) -> Bool {
+    made.withLock { $0[id] } == nil && configuration.resourceToken == nil
+  }
+
+  /// An access token by client credentials (note, section 1.2), kept until shortly before its end.
+  private func accessToken(_ scope: String, fresh: Bool) throws(Fault) -> String {
+    let scope = configuration.scope ?? scope
+    let known = access.withLock { $0[scope] }
+    if !fresh, let known, known.until > context.clock.now { return known.token }
+    guard let id = configuration.clientID, let secret = configuration.clientSecret else {
+      throw .sdkNotConfigured(configuration.missing(key: false), for: "this command")
+    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("grant_type")
+    writer.write("client_credentials")
+    writer.name("client_id")
+    writer.write(.string(id))
+    writer.name("client_secret")
+    writer.write(secret.secret)
+    writer.name("scope")
+    writer.write(.string(scope))
+    writer.endObject()
+    defer { writer.wipe() }
+    let answer = try sendForToken(writer.bytes)
+    guard let token = answer.text("access_token"), !token.isEmpty else {
+      throw .unexpectedBehaviour("a token answer without access_token")
+    }
+    context.redactor.learn(token)
+    let life = min(max(answer["expires_in"]?.wholeNumber ?? 0, 0), 86_400)
+    let until = context.clock.now + (life - 60) * 1000
+    access.withLock { $0[scope] = (token, until) }
+    return token
+  }
+
+  private func sendForToken(_ body: [UInt8]) throws(Fault) -> JSONObject {
+    let deadline = Deadline(in: configuration.timeout, on: context.clock)
+    var pause = 500
+    while true {
+      let answer: HTTPResponse
+      do throws(Fault) {
+        answer = try context.http.send(
+          HTTPRequest(
+            method: "POST",
+            url: configuration.authURL + "/connect/token",
+            fields: [
+              HTTPRequest.Field("Content-Type", "application/json; charset=UTF-8"),
+              HTTPRequest.Field("Accept", "application/json"),
+            ],
+            body: body
+          ),
+          by: deadline
+        )
+      } catch {
+        guard error.kind == .notSent || error.kind == .providerError else { throw error.harmless }
+        throw .connectionIssues(error)
+      }
+      let object = answer.body.isEmpty ? [:] : JSONReader.read(answer.body)?.object
+      if answer.status == 200, let object { return object }
+      let isBusy = answer.status == 429 || answer.status >= 500
+      if isBusy, pause < deadline.remaining, pause <= 2000 {
+        try context.clock.pause(milliseconds: pause)
+        pause *= 2
+        continue
+      }
+      if isBusy || answer.status < 300 {
+        throw answer.status < 300
+          ? .unexpectedBehaviour("a token answer that cannot be read")
+          : .answer(answer.status, object ?? [:], traceID: answer.traceID, .payment)
+      }
+      throw Fault(
+        .auth,
+        code: "invalid_token",
+        "TrueLayer refused the client credentials: \(Problem(answer.status, object ?? [:]).text)",
+        hint: "check TENDER_TRUELAYER_CLIENT_ID and TENDER_TRUELAYER_CLIENT_SECRET, and --env",
+        result: ["error": "invalidToken", "reason": .string(object?.text("error") ?? "refused")]
+      )
+    }
+  }
+}
+
+extension Client.Call {
+  /// Whether the same request twice does no more than once: a read, or a write with a key.
+  fileprivate var isSafeToRepeat: Bool { method == "GET" || key != nil }
+}
+
+extension HTTPResponse {
+  fileprivate var traceID: String? { fields["tl-trace-id"] ?? fields["x-tl-correlation-id"] }
+}
+
+extension TrueLayerConfiguration {
+  /// The variables that the client's own requests need and that are not set.
+  func missing(key: Bool) -> [String] {
+    var names: [String] = []
+    if clientID == nil { names.append("TENDER_TRUELAYER_CLIENT_ID") }
+    if clientSecret == nil { names.append("TENDER_TRUELAYER_CLIENT_SECRET") }
+    if key, keyID == nil { names.append("TENDER_TRUELAYER_KEY_ID") }
+    if key, privateKey == nil { names.append("TENDER_TRUELAYER_PRIVATE_KEY") }
+    return names
+  }
+}
+
+/// The scopes that official clients ask for (note, section 1.2).
+enum Scopes {
+  static let payments = "payments"
+
+  static func of(_ kind: Attempt.Kind) -> String {
+    kind == .mandate ? "recurring_payments:sweeping recurring_payments:commercial" : payments
+  }
+
+  /// For a mandate whose type is known.
+  static func mandate(_ type: String) -> String { "recurring_payments:\(type)" }
+}
+
+extension Fault {
+  /// The failure of something that could not move money.
+  fileprivate var harmless: Fault {
+    var fault = self
+    fault.effect = .none
+    return fault
+  }
+
+  /// Even a last try that never left does not undo an earlier one that did.
+  fileprivate var afterSendingAnyway: Fault {
+    var fault = self
+    fault.kind = .providerError
+    fault.code = "connection_issues"
+    return fault.afterSending
+  }
+}

@@ -1,0 +1,390 @@
+package import TenderEngine
+package import TenderModel
+import TenderWire
+
+/// A payment or mandate to be made, as it was typed (protocol note, sections 2.1 and 2b).
+package struct Creation: Sendable {
+  package var reference: Reference
+  package var kind = Attempt.Kind.payment
+  package var amount: Money?
+  package var currency: Currency
+  package var beneficiaryName: String?
+  package var sortCode: String?
+  package var accountNumber: String?
+  package var iban: String?
+  package var merchantAccount: String?
+  /// What the payee's statement says.
+  package var statement: String?
+  /// `name`, `email`, `phone`, `date_of_birth`, `id`.
+  package var user: JSONObject = [:]
+  package var metadata: JSONObject = [:]
+  /// The bank that goes into the creation, instead of being chosen in the flow.
+  package var preselectedBank: String?
+  package var scheme: String?
+  package var branch: String?
+  package var retries = false
+  package var mandateType = "sweeping"
+  package var useCase: String?
+  package var validFrom: String?
+  package var validTo: String?
+  package var maximumIndividual: Int?
+  package var limits: [Limit] = []
+
+  /// How much may be taken in a period.
+  package struct Limit: Sendable, Hashable {
+    package var period: String
+    /// In minor units.
+    package var amount: Int
+    /// `consent` or `calendar`.
+    package var alignment: String
+
+    package init(period: String, amount: Int, alignment: String) {
+      self.period = period
+      self.amount = amount
+      self.alignment = alignment
+    }
+  }
+
+  package init(reference: Reference, currency: Currency) {
+    self.reference = reference
+    self.currency = currency
+  }
+
+  /// The order for this creation.
+  ///
+  /// Throws `usage` for what TrueLayer would not take.
+  package func order() throws(Fault) -> AuthorizationOrder {
+    let body = kind == .mandate ? try mandateBody() : try paymentBody()
+    return AuthorizationOrder(
+      reference: reference,
+      kind: kind,
+      amount: amount,
+      currency: currency.code,
+      content: content(body).sorted,
+      creation: Array(JSONWriter.text(.object(body)).utf8)
+    )
+  }
+
+  /// What makes two orders the same: amount, payee, payer, metadata; never the way through the bank.
+  private func content(_ body: JSONObject) -> JSONObject {
+    var content: JSONObject = ["command": "transact", "currency": .string(currency.code)]
+    content["amount"] = amount.map { .integer($0.minorUnits) }
+    let method = body["payment_method"] ?? body["mandate"]
+    content["payee"] = method?["beneficiary"]
+    if !user.members.isEmpty { content["payer"] = .object(user) }
+    content["metadata"] = .object(metadata)
+    if kind == .mandate {
+      content["mandate"] = .string(mandateType)
+      content["use_case"] = useCase.map(JSON.string)
+      content["constraints"] = body["constraints"]
+    }
+    return content
+  }
+
+  private func paymentBody() throws(Fault) -> JSONObject {
+    guard let amount, amount.minorUnits >= 1 else {
+      throw .creation("bad_amount", "the amount must be at least one minor unit", "raise --amount")
+    }
+    var method: JSONObject = ["type": "bank_transfer"]
+    method["provider_selection"] = .object(paymentSelection)
+    method["beneficiary"] = .object(try beneficiary(withReference: true))
+    if retries {
+      guard currency.code == "GBP" else {
+        throw .creation("bad_options", "--retry is for GBP alone", "leave it out")
+      }
+      method["retry"] = [:]
+    }
+    return [
+      "amount_in_minor": .integer(amount.minorUnits), "currency": .string(currency.code),
+      "payment_method": .object(method), "user": .object(try checkedUser()),
+      "metadata": .object(try checkedMetadata()),
+    ]
+  }
+
+  private var paymentSelection: JSONObject {
+    guard let preselectedBank else {
+      var selection: JSONObject = ["type": "user_selected"]
+      selection["scheme_selection"] =
+        scheme == nil ? ["type": "instant_preferred"] : ["type": "user_selected"]
+      return selection
+    }
+    var selection: JSONObject = [
+      "type": "preselected", "provider_id": .string(preselectedBank),
+    ]
+    selection["scheme_selection"] =
+      scheme.map { ["type": "preselected", "scheme_id": .string($0)] }
+      ?? ["type": "instant_preferred"]
+    if let branch {
+      selection["branch_selection"] = ["type": "preselected", "branch_id": .string(branch)]
+    }
+    return selection
+  }
+
+  private func beneficiary(withReference: Bool) throws(Fault) -> JSONObject {
+    if let merchantAccount {
+      guard sortCode == nil, accountNumber == nil, iban == nil else {
+        throw .creation(
+          "bad_options",
+          "--merchant-account and an account's numbers exclude each other",
+          "give one payee"
+        )
+      }
+      guard ResourceID.isSafe(merchantAccount) else {
+        throw .creation(
+          "bad_value",
+          "--merchant-account cannot be \(merchantAccount.quotedForMessage)",
+          "the id of the account in TrueLayer's Console"
+        )
+      }
+      var payee: JSONObject = [
+        "type": "merchant_account", "merchant_account_id": .string(merchantAccount),
+      ]
+      payee["account_holder_name"] = try name().map(JSON.string)
+      if withReference { payee["reference"] = .string(try statementText(limit: 100)) }
+      return payee
+    }
+    guard let name = try name() else {
+      throw .creation(
+        "missing_option",
+        "the payee is missing: --beneficiary-name",
+        "with --sort-code and --account-number, or --iban; or give --merchant-account"
+      )
+    }
+    var payee: JSONObject = [
+      "type": "external_account", "account_holder_name": .string(name),
+      "account_identifier": try account(),
+    ]
+    if withReference { payee["reference"] = .string(try statementText(limit: 18)) }
+    return payee
+  }
+
+  private func name() throws(Fault) -> String? {
+    guard let beneficiaryName else { return nil }
+    let isShort = (1...40).contains(beneficiaryName.count)
+    guard isShort, !beneficiaryName.contains(where: { "()".contains($0) || $0.isNewline }) else {
+      throw .creation(
+        "bad_value",
+        "--beneficiary-name \(beneficiaryName.quotedForMessage) cannot be used",
+        "1 to 40 characters, no parentheses"
+      )
+    }
+    return beneficiaryName
+  }
+
+  private func account() throws(Fault) -> JSON {
+    switch (sortCode, accountNumber, iban) {
+    case (let sortCode?, let number?, nil):
+      let digits = sortCode.filter { $0 != "-" && $0 != " " }
+      guard AccountNumbers.isSortCode(digits) else {
+        throw .creation(
+          "bad_value",
+          "--sort-code \(sortCode.quotedForMessage) is no sort code",
+          "six digits, such as 56-00-29"
+        )
+      }
+      guard AccountNumbers.isAccount(number) else {
+        throw .creation(
+          "bad_value",
+          "--account-number \(number.quotedForMessage) is no account number",
+          "eight digits, such as 26207729"
+        )
+      }
+      return [
+        "type": "sort_code_account_number", "sort_code": .string(digits),
+        "account_number": .string(number),
+      ]
+    case (nil, nil, let iban?):
+      let compact = iban.filter { $0 != " " }.uppercased()
+      guard AccountNumbers.isIBAN(compact) else {
+        throw .creation(
+          "bad_value",
+          "--iban \(iban.quotedForMessage) is no IBAN",
+          "check its digits: they have a checksum"
+        )
+      }
+      return ["type": "iban", "iban": .string(compact)]
+    default:
+      throw .creation(
+        "missing_option",
+        "the payee's account is missing, or given twice",
+        "give --sort-code and --account-number, or --iban"
+      )
+    }
+  }
+
+  /// The characters that references may have (note, section 2.1).
+  private static let referenceMarks: Set<Character> = Set("-:().,'+ ?/")
+
+  private static func isReferenceText(_ character: Character) -> Bool {
+    character.isASCII && (character.isLetter || character.isNumber)
+      || referenceMarks.contains(character)
+  }
+
+  /// What the payee reads: as given, else as much of the reference as fits.
+  private func statementText(limit: Int) throws(Fault) -> String {
+    guard let statement else { return Self.statement(from: reference.text, limit: limit) }
+    guard (1...limit).contains(statement.count), statement.allSatisfy(Self.isReferenceText) else {
+      throw .creation(
+        "bad_value",
+        "--payment-reference \(statement.quotedForMessage) cannot be used",
+        "1 to \(limit) letters, digits, spaces and -:().,'+?/"
+      )
+    }
+    return statement
+  }
+
+  /// As much of a text as a statement takes.
+  static func statement(from text: String, limit: Int = 18) -> String {
+    let fitting = String(text.filter(isReferenceText).prefix(limit))
+    return fitting.isEmpty ? "payment" : fitting
+  }
+
+  private func checkedUser() throws(Fault) -> JSONObject {
+    let hint = "such as --user name='Remi Terr' --user email=remi@example.com"
+    guard let name = user.text("name"), !name.isBlank, !name.contains(where: { "()".contains($0) })
+    else { throw .creation("missing_option", "the payer's name is missing: --user name=…", hint) }
+    guard user["email"] != nil || user["phone"] != nil else {
+      throw .creation("missing_option", "the payer's e-mail or phone is missing: --user", hint)
+    }
+    if let email = user.text("email"), !Contact.isEmail(email) {
+      throw .creation(
+        "bad_value",
+        "--user email=\(email.quotedForMessage) has the wrong shape",
+        hint
+      )
+    }
+    if let birth = user.text("date_of_birth"),
+      birth.utf8.count != 10 || Timestamp.read(birth) == nil
+    {
+      throw .creation(
+        "bad_value",
+        "--user date_of_birth=\(birth.quotedForMessage) is no date",
+        "such as 1990-01-31"
+      )
+    }
+    return user
+  }
+
+  /// The merchant's metadata with the reference, which travels in it.
+  private func checkedMetadata() throws(Fault) -> JSONObject {
+    guard metadata["reference"] == nil else {
+      throw .creation(
+        "bad_options",
+        "--metadata reference=… is where --reference travels",
+        "use another name"
+      )
+    }
+    var all: JSONObject = ["reference": .string(reference.text)]
+    for member in metadata.members {
+      guard let text = member.value.text, (1...40).contains(member.key.count), text.count <= 500
+      else {
+        throw .creation(
+          "bad_value",
+          "--metadata \(member.key.quotedForMessage) cannot be used",
+          "text: names of at most 40 characters, values of at most 500"
+        )
+      }
+      all[member.key] = member.value
+    }
+    guard all.members.count <= 10 else {
+      throw .creation("bad_value", "there is too much metadata", "at most 9 entries")
+    }
+    return all
+  }
+
+  private static let periods = ["day", "week", "fortnight", "month", "half_year", "year"]
+  private static let useCases = ["charity", "financial_services", "government", "utilities"]
+
+  private func mandateBody() throws(Fault) -> JSONObject {
+    guard let most = maximumIndividual, (1...100_000_000).contains(most) else {
+      throw .creation(
+        "missing_option",
+        "a mandate needs --max-individual, the most that one payment may take",
+        "such as --max-individual 100.00"
+      )
+    }
+    guard !limits.isEmpty else {
+      throw .creation(
+        "missing_option",
+        "a mandate needs --limit, the most that a period may take",
+        "such as --limit month:2000.00"
+      )
+    }
+    var periodic: JSONObject = [:]
+    for limit in limits {
+      let name = limit.period
+      guard Self.periods.contains(name), periodic[name] == nil else {
+        let nearest = Suggestion.nearest(to: name, among: Self.periods)
+        throw .creation(
+          "bad_value",
+          "--limit has no period \(name.quotedForMessage), or has it twice",
+          nearest.map { "did you mean \($0)?" } ?? "one of \(Self.periods.joined(separator: ", "))"
+        )
+      }
+      guard limit.amount >= most else {
+        throw .creation(
+          "bad_value",
+          "--limit \(name) is less than --max-individual",
+          "it cannot be less than one payment"
+        )
+      }
+      guard name != "fortnight" || limit.alignment == "consent" else {
+        throw .creation("bad_value", "--limit fortnight counts from consent", "leave :calendar out")
+      }
+      periodic[name] = [
+        "maximum_amount": .integer(limit.amount), "period_alignment": .string(limit.alignment),
+      ]
+    }
+    var constraints: JSONObject = [:]
+    for (name, option, text) in [
+      ("valid_from", "--valid-from", validFrom), ("valid_to", "--valid-to", validTo),
+    ] {
+      guard let text else { continue }
+      guard let time = Timestamp.read(text) else {
+        throw .creation(
+          "bad_value",
+          "\(option) \(text.quotedForMessage) is no time",
+          "such as 2027-01-31 or 2027-01-31T00:00:00Z"
+        )
+      }
+      constraints[name] = .string(Timestamp.text(time))
+    }
+    constraints["maximum_individual_amount"] = .integer(most)
+    constraints["periodic_limits"] = .object(periodic)
+    var mandate: JSONObject = ["type": .string(mandateType)]
+    if mandateType == "commercial" {
+      guard let useCase, Self.useCases.contains(useCase) else {
+        throw .creation(
+          "missing_option",
+          "a commercial mandate needs --use-case",
+          "one of \(Self.useCases.joined(separator: ", "))"
+        )
+      }
+      mandate["use_case"] = .string(useCase)
+    } else if useCase != nil {
+      throw .creation("bad_options", "--use-case is for commercial mandates", "leave it out")
+    }
+    // A preselected bank of a mandate needs the payer's account beside it, which no option takes.
+    var selection: JSONObject = ["type": "user_selected"]
+    if let preselectedBank {
+      selection["filter"] = ["provider_ids": [.string(preselectedBank)]]
+    }
+    mandate["provider_selection"] = .object(selection)
+    mandate["beneficiary"] = .object(try beneficiary(withReference: false))
+    if let statement {
+      mandate["statement_reference"] = .string(try statementText(limit: 18))
+      _ = statement
+    }
+    return [
+      "mandate": .object(mandate), "currency": .string(currency.code),
+      "user": .object(try checkedUser()), "constraints": .object(constraints),
+      "metadata": .object(try checkedMetadata()),
+    ]
+  }
+}
+
+extension Fault {
+  fileprivate static func creation(_ code: String, _ message: String, _ hint: String) -> Fault {
+    Fault(.usage, code: code, message, hint: hint)
+  }
+}

@@ -1,0 +1,31 @@
+package import TenderModel
+
+/// Whoever answers what a flow asks and options leave open: a person at a terminal, or nobody.
+package protocol FlowGuide: Sendable {
+  /// Chooses one of several by its id; nil where nobody can be asked. Throws `cancelled` where the
+  /// person gives up, `interrupted` at Ctrl-C.
+  func choose(_ question: Question) throws(Fault) -> String?
+  /// The values of a form by id, as far as options and files give them.
+  func given(_ inputs: [FormInput]) throws(Fault) -> [String: String]
+  /// Asks for one value; nil where nobody can be asked. Throws as `choose` does.
+  func ask(_ input: FormInput) throws(Fault) -> String?
+  /// Shows the address that the payer must open.
+  func show(_ address: String, isAwaited: Bool) throws(Fault)
+  /// Says something that is good to know.
+  func note(_ text: String)
+}
+
+/// Something to choose, with what there is.
+package struct Question: Sendable {
+  /// What is chosen: `bank`, `branch`, `scheme`, `account`.
+  package let subject: String
+  package let choices: [Choice]
+  /// Further words by which a choice may be searched, by its id.
+  package let aliases: [String: [String]]
+
+  package init(subject: String, choices: [Choice], aliases: [String: [String]]) {
+    self.subject = subject
+    self.choices = choices
+    self.aliases = aliases
+  }
+}

@@ -1,0 +1,265 @@
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// Performs what an authorization flow decides, on one payment or mandate.
+struct FlowRunner {
+  let context: TrueLayerContext
+  let client: Client
+  let progress: Progress
+  /// Where the payer is awaited; nil where they come back to somebody else.
+  let visit: (any RedirectVisit)?
+
+  /// Goes through the flow from how the resource stands to where this run ends.
+  func run(_ resource: Resource) throws(Fault) -> Outcome {
+    var flow = AuthorizationFlow(
+      kind: resource.kind == .mandate ? "mandate" : "payment",
+      listens: visit != nil,
+      retries: context.options.retries
+    )
+    let deadline = Deadline(in: context.options.patience, on: context.clock)
+    var current = resource
+    announce(current, after: nil)
+    while true {
+      let before = current
+      do throws(Fault) {
+        switch try flow.receive(current) {
+        case .start: current = try start(current)
+        case .answer(let next):
+          let submission = try Answers(context: context).submission(for: next, current)
+          guard let submission else { return current.awaiting(next, next.missing) }
+          current = try submit(submission, current)
+        case .redirect(let address):
+          // Opens the bank's page: whoever pays must see it whole.
+          if !context.redactor.holdsSecret(address) { context.redactor.exempt(address) }
+          try context.guide.show(address, isAwaited: true)
+          current = try awaitPayer(current, by: deadline)
+        case .look: current = try awaitPayer(current, by: deadline)
+        case .end:
+          if case .redirect(let address)? = current.next, current.status == "authorizing" {
+            if !context.redactor.holdsSecret(address) { context.redactor.exempt(address) }
+            try context.guide.show(address, isAwaited: false)
+          }
+          return current.outcome
+        }
+        if current.isOpen, deadline.remaining == 0, current.status == before.status,
+          case .redirect? = current.next
+        {
+          return current.outcome
+        }
+      } catch {
+        guard error.kind == .interrupted || error.kind == .cancelled, error.effect == .none else {
+          throw error
+        }
+        return try giveUp(current)
+      }
+      announce(current, after: before)
+    }
+  }
+
+  private func announce(_ resource: Resource, after before: Resource?) {
+    if resource.status != before?.status { progress.enter(resource.documentedStatus) }
+    if case .wait? = resource.next, before?.next != resource.next { progress.enter("wait") }
+  }
+
+  private func path(_ resource: Resource) -> String { Paths.resource(resource.kind, resource.id) }
+
+  /// How the resource stands now.
+  func look(_ kind: Attempt.Kind, _ id: String) throws(Fault) -> Resource {
+    try client.resource(kind, id)
+  }
+
+  private func start(_ resource: Resource) throws(Fault) -> Resource {
+    try post("/authorization-flow", Capabilities(context).body(resource.kind), resource)
+  }
+
+  private func submit(_ submission: Submission, _ resource: Resource) throws(Fault) -> Resource {
+    if submission.isEffecting { try progress.willSend() }
+    let next = try post(
+      "/authorization-flow/actions/\(submission.action)",
+      submission.body,
+      resource,
+      isEffecting: submission.isEffecting
+    )
+    if submission.isEffecting {
+      try progress.record(next.outcome, note: "\(submission.action) given")
+    }
+    return next
+  }
+
+  private func post(
+    _ tail: String,
+    _ body: JSONObject,
+    _ resource: Resource,
+    isEffecting: Bool = false
+  ) throws(Fault) -> Resource {
+    var writer = JSONWriter()
+    writer.write(.object(body))
+    defer { writer.wipe() }
+    let answer = try client.send(
+      Client.Call(
+        method: "POST",
+        path: path(resource) + tail,
+        body: writer.bytes,
+        // Its own for each submission: the same form may rightly be sent twice.
+        key: context.randomness.uuid().lowercased(),
+        credential: .resource(resource.id, resource.kind),
+        isEffecting: isEffecting,
+        kind: resource.kind
+      )
+    )
+    guard answer.body.text("status") != nil else {
+      let fault = Fault.unexpectedBehaviour("an answer without status", traceID: answer.traceID)
+      throw isEffecting ? fault.afterSending : fault
+    }
+    return resource.after(answer.body, traceID: answer.traceID)
+  }
+
+  /// Waits for the payer, or a while, and looks.
+  private func awaitPayer(_ resource: Resource, by deadline: Deadline) throws(Fault) -> Resource {
+    let pause = min(context.options.interval, max(1, deadline.remaining))
+    if let visit {
+      if let query = try visit.wait(milliseconds: pause), ReturnAddress(query: query).isGivenUp {
+        throw .userCanceled(resource)
+      }
+    } else {
+      try context.clock.pause(milliseconds: pause)
+    }
+    do throws(Fault) {
+      return try look(resource.kind, resource.id)
+    } catch {
+      // The payer may still be at the bank: one look that fails ends nothing.
+      let isPassing = error.kind == .notSent || error.kind == .providerError
+      guard isPassing, deadline.remaining > 0 else { throw error }
+      return resource
+    }
+  }
+
+  /// The operator or payer stops it: a payment is cancelled, a mandate left to expire.
+  func giveUp(_ resource: Resource) throws(Fault) -> Outcome {
+    context.interruption.acknowledge()
+    var ended = resource
+    if resource.kind == .payment {
+      do throws(Fault) {
+        ended = try cancel(resource)
+      } catch {
+        // It went on meanwhile: how it stands is the answer.
+        guard error.kind == .conflict, error.effect == .none else { throw error }
+        return try look(resource.kind, resource.id).outcome
+      }
+    }
+    var outcome = ended.outcome
+    outcome.status = .cancelled
+    let fault = Fault.userCanceled(ended)
+    outcome.fault = fault
+    outcome.result = fault.result ?? [:]
+    outcome.nextAction = nil
+    outcome.kept = Outcome.Kept(outcome)
+    return outcome
+  }
+
+  /// Cancels a payment (note, section 2.7) and looks what became of it.
+  func cancel(_ resource: Resource) throws(Fault) -> Resource {
+    try progress.willSend()
+    _ = try client.send(
+      Client.Call(
+        method: "POST",
+        path: path(resource) + "/actions/cancel",
+        key: context.randomness.uuid().lowercased(),
+        credential: .resource(resource.id, resource.kind),
+        isEffecting: true,
+        kind: resource.kind
+      )
+    )
+    // It was accepted; how the payment shows it may take a moment.
+    for _ in 0..<5 {
+      if let seen = try? look(resource.kind, resource.id), seen.status == "failed" { return seen }
+      do throws(Fault) { try context.clock.pause(milliseconds: 300) } catch { break }
+    }
+    return resource
+  }
+}
+
+extension Resource {
+  /// Whether the payer may still authorize it.
+  var isOpen: Bool { ["authorization_required", "authorizing", "attempt_failed"].contains(status) }
+}
+
+extension NextAction {
+  /// What is missing, in a few words with the option that gives it.
+  fileprivate var missing: String {
+    switch self {
+    case .providerSelection: "a bank (--bank)"
+    case .branchSelection: "a branch (--branch)"
+    case .schemeSelection: "a scheme (--scheme)"
+    case .userAccountSelection: "an account (--account)"
+    case .form: "a form filled in (--form, --form-file)"
+    default: type
+    }
+  }
+}
+
+/// Where things are (note, section 1.4).
+enum Paths {
+  static func collection(_ kind: Attempt.Kind) -> String {
+    kind == .mandate ? "/v3/mandates" : "/v3/payments"
+  }
+
+  /// `id` has been checked: see `ResourceID`.
+  static func resource(_ kind: Attempt.Kind, _ id: String) -> String {
+    collection(kind) + "/" + id
+  }
+}
+
+/// Ids before they enter a path.
+enum ResourceID {
+  /// Letters, digits, dashes and underscores, 1 to 64 of them.
+  static func isSafe(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+          || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      }
+  }
+}
+
+extension Client {
+  /// How a payment or mandate stands.
+  func resource(_ kind: Attempt.Kind, _ id: String) throws(Fault) -> Resource {
+    let answer = try send(
+      Call(path: Paths.resource(kind, id), credential: .resource(id, kind), kind: kind)
+    )
+    guard answer.body.text("status") != nil else {
+      throw .unexpectedBehaviour("a \(kind == .mandate ? "mandate" : "payment") without status")
+    }
+    return Resource(kind: kind, id: id, body: answer.body, traceID: answer.traceID)
+  }
+}
+
+/// What this program can do in a flow, as it declares it (note, section 2.4).
+struct Capabilities {
+  private let context: TrueLayerContext
+
+  init(_ context: TrueLayerContext) { self.context = context }
+
+  func body(_ kind: Attempt.Kind) -> JSONObject {
+    let redirect: JSON = ["return_uri": .string(context.configuration.redirectURL)]
+    guard kind == .payment else {
+      return ["provider_selection": [:], "redirect": redirect, "consent": [:]]
+    }
+    var consent: JSONObject = ["pis": [:]]
+    if context.options.consentsToAccountData {
+      consent["ais"] = ["scopes": ["accounts", "balance"]]
+    }
+    var body: JSONObject = [
+      "provider_selection": [:], "scheme_selection": [:], "branch_selection": [:],
+      "redirect": redirect, "form": ["input_types": ["text", "text_with_image", "select"]],
+      "consent": ["action_type": "explicit", "requirements": .object(consent)],
+    ]
+    // Without it saved accounts are never offered, and nobody has to choose among them.
+    if context.options.account != nil { body["user_account_selection"] = [:] }
+    if context.options.retries { body["retry"] = [:] }
+    return body
+  }
+}

@@ -1,0 +1,147 @@
+package import TenderModel
+
+/// What an authorization flow wants next (protocol note, section 2.5): an open set.
+package enum NextAction: Sendable, Hashable {
+  case providerSelection([Bank])
+  case branchSelection([Choice])
+  case schemeSelection([Choice])
+  case userAccountSelection([Choice])
+  case consent(JSONObject)
+  case form([FormInput])
+  case redirect(String)
+  case wait(String?)
+  case retry([String])
+  case other(String)
+}
+
+/// A bank that an authorization can go to.
+package struct Bank: Sendable, Hashable {
+  package let id: String
+  package let name: String
+  package let country: String?
+  package let aliases: [String]
+  /// Whether TrueLayer says that it works: anything but `unhealthy`.
+  package let isHealthy: Bool
+}
+
+/// One of several things to choose from.
+package struct Choice: Sendable, Hashable {
+  package let id: String
+  package let name: String
+  /// Whether the provider would choose this one.
+  package let isRecommended: Bool
+}
+
+extension NextAction {
+  /// Reads `authorization_flow.actions.next`; nil where there is none.
+  init?(_ value: JSON?) {
+    guard let object = value?.object, let type = object.text("type") else { return nil }
+    switch type {
+    case "provider_selection":
+      self = .providerSelection(Self.objects(object["providers"]).compactMap(Bank.init))
+    case "branch_selection": self = .branchSelection(Self.choices(object["branches"]))
+    case "scheme_selection": self = .schemeSelection(Self.choices(object["schemes"]))
+    case "user_account_selection":
+      self = .userAccountSelection(
+        Self.objects(object["user_accounts"]).compactMap { account in
+          guard let id = account.text("id") else { return nil }
+          let parts = [
+            account["provider"]?["display_name"]?.text, account.text("masked_account_identifier"),
+          ]
+          return Choice(
+            id: id,
+            name: parts.compactMap(\.self).joined(separator: " "),
+            isRecommended: false
+          )
+        }
+      )
+    case "consent": self = .consent(object["requirements"]?.object ?? [:])
+    case "form": self = .form(Self.objects(object["inputs"]).compactMap(FormInput.init))
+    case "redirect":
+      guard let uri = object.text("uri") else { return nil }
+      self = .redirect(uri)
+    case "wait": self = .wait(object["display_message"]?["default"]?.text)
+    case "retry": self = .retry(object["retry_options"]?.array?.compactMap(\.text) ?? [])
+    default: self = .other(type)
+    }
+  }
+
+  private static func objects(_ value: JSON?) -> [JSONObject] {
+    value?.array?.prefix(5000).compactMap(\.object) ?? []
+  }
+
+  private static func choices(_ value: JSON?) -> [Choice] {
+    objects(value).compactMap { item in
+      guard let id = item.text("id") else { return nil }
+      var name = item.text("display_name") ?? id
+      if let fee = item["fee"]?["amount_in_minor"]?.wholeNumber, fee > 0 {
+        name += " (fee \(fee) \(item["fee"]?["currency"]?.text ?? "") in minor units)"
+      }
+      return Choice(id: id, name: name, isRecommended: item["recommended"]?.truth ?? false)
+    }
+  }
+
+  /// What the provider calls it.
+  var type: String {
+    switch self {
+    case .providerSelection: "provider_selection"
+    case .branchSelection: "branch_selection"
+    case .schemeSelection: "scheme_selection"
+    case .userAccountSelection: "user_account_selection"
+    case .consent: "consent"
+    case .form: "form"
+    case .redirect: "redirect"
+    case .wait: "wait"
+    case .retry: "retry"
+    case .other(let type): type
+    }
+  }
+
+  /// The `next_action` of a record.
+  var shown: JSON {
+    var object: JSONObject = ["type": .string(type)]
+    switch self {
+    case .providerSelection(let banks):
+      object["providers"] = .array(
+        banks.map { bank in
+          var item: JSONObject = ["id": .string(bank.id), "display_name": .string(bank.name)]
+          item["country_code"] = bank.country.map(JSON.string)
+          if !bank.isHealthy { item["recommended_status"] = "unhealthy" }
+          return .object(item)
+        }
+      )
+    case .branchSelection(let choices): object["branches"] = Self.shown(choices)
+    case .schemeSelection(let choices): object["schemes"] = Self.shown(choices)
+    case .userAccountSelection(let choices): object["user_accounts"] = Self.shown(choices)
+    case .consent(let requirements): object["requirements"] = .object(requirements)
+    case .form(let inputs): object["inputs"] = .array(inputs.map(\.shown))
+    case .redirect(let uri): object["url"] = .string(uri)
+    case .wait(let message): object["message"] = message.map(JSON.string)
+    case .retry(let options): object["retry_options"] = .array(options.map(JSON.string))
+    case .other: break
+    }
+    return .object(object)
+  }
+
+  private static func shown(_ choices: [Choice]) -> JSON {
+    .array(
+      choices.map { choice in
+        var item: JSONObject = ["id": .string(choice.id), "display_name": .string(choice.name)]
+        if choice.isRecommended { item["recommended"] = true }
+        return .object(item)
+      }
+    )
+  }
+}
+
+extension Bank {
+  /// Reads a provider; older answers name its id `provider_id`.
+  fileprivate init?(_ object: JSONObject) {
+    guard let id = object.text("id") ?? object.text("provider_id") else { return nil }
+    self.id = id
+    name = object.text("display_name") ?? id
+    country = object.text("country_code")
+    aliases = object["search_aliases"]?.array?.compactMap(\.text) ?? []
+    isHealthy = object["availability"]?["recommended_status"]?.text != "unhealthy"
+  }
+}

@@ -1,0 +1,104 @@
+import TenderEngine
+import TenderModel
+
+/// Resources as outcomes, in the words of the source document (note, section 5.1).
+extension Resource {
+  /// What `transact` and `confirm` end with: a state, an error, or what is awaited.
+  var outcome: Outcome {
+    var outcome = base
+    switch (status, next) {
+    case ("failed", _):
+      outcome.fault = .failed(self)
+      outcome.result = outcome.fault?.result ?? [:]
+    case ("attempt_failed", let next):
+      var fault = Fault.failed(self)
+      fault.kind = .declined
+      fault.hint = "start it again with: tender confirm REF --retry"
+      outcome.fault = fault
+      outcome.result = statusResult
+      outcome.nextAction = (next ?? .retry([])).shown
+    case ("revoked", _):
+      outcome.fault = .revoked(self)
+      outcome.result = outcome.fault?.result ?? statusResult
+    case ("authorizing", .redirect?):
+      outcome.result = state("redirect")
+      outcome.nextAction = next?.shown
+    case ("authorizing", .wait?) where kind == .payment:
+      outcome.result = state("wait")
+      outcome.nextAction = next?.shown
+    case ("authorized", _), ("executed", _), ("settled", _):
+      outcome.result = state(documentedStatus)
+    default:
+      outcome.result = statusResult
+      outcome.nextAction = next?.shown
+    }
+    if outcome.status.isFinal, status != "attempt_failed" { outcome.nextAction = nil }
+    outcome.kept = Outcome.Kept(
+      result: outcome.result,
+      // The address of a bank's page opens it, and a list of banks is long: both are asked anew.
+      nextAction: outcome.nextAction.flatMap { $0["type"] }.map { ["type": $0] },
+      fault: outcome.fault?.kind == .pending ? nil : outcome.fault
+    )
+    return outcome
+  }
+
+  /// What a look-up shows: the status, never an error; the journal keeps it as `outcome` has it.
+  var lookedUp: Outcome {
+    var shown = base
+    shown.result = statusResult
+    let outcome = outcome
+    shown.nextAction = outcome.nextAction
+    shown.kept = outcome.kept
+    return shown
+  }
+
+  /// What `cancel` ends with.
+  var withdrawn: Outcome {
+    var shown = base
+    shown.result = statusResult
+    shown.kept = Outcome.Kept(result: shown.result)
+    return shown
+  }
+
+  /// What it ends with where an answer is missing that only the payer or operator can give.
+  func awaiting(_ next: NextAction, _ what: String) -> Outcome {
+    var shown = outcome
+    shown.result = statusResult
+    shown.nextAction = next.shown
+    shown.fault = Fault(
+      .pending,
+      code: "input_missing",
+      "the bank wants \(what), and there is nobody to ask",
+      hint: "give it, and run the same command again"
+    )
+    return shown
+  }
+
+  private var statusResult: JSONObject {
+    let status: JSONObject = ["status": .string(documentedStatus)]
+    return status.adding(reasons)
+  }
+
+  private func state(_ name: String) -> JSONObject {
+    let state: JSONObject = ["state": .string(name)]
+    return state.adding(reasons)
+  }
+
+  private var base: Outcome {
+    var outcome = Outcome(
+      status: shownStatus,
+      id: id,
+      amount: amount,
+      currency: currency,
+      lastFour: lastFour,
+      result: [:]
+    )
+    outcome.details = details
+    return outcome
+  }
+}
+
+extension JSONObject {
+  /// The object with the members of another behind its own.
+  func adding(_ other: JSONObject) -> JSONObject { JSONObject(members + other.members) }
+}

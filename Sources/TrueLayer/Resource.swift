@@ -1,0 +1,167 @@
+import TenderEngine
+import TenderModel
+
+/// A payment or mandate as TrueLayer shows it (protocol note, sections 2.3 and 2b), whatever is
+/// missing from it, unknown in it, or null.
+struct Resource: Sendable {
+  let kind: Attempt.Kind
+  let id: String
+  var body: JSONObject
+  /// The trace id of the answer that it came in.
+  var traceID: String?
+
+  /// The wire's own word; an open set.
+  var status: String { body.text("status") ?? "authorization_required" }
+
+  var next: NextAction? { NextAction(body["authorization_flow"]?["actions"]?["next"]) }
+
+  /// Whether the consent is to be reported with the form (`adjacent`).
+  var wantsConsentBesideForm: Bool {
+    body["authorization_flow"]?["actions"]?["adjacent"]?["consent"]?.object != nil
+  }
+
+  var failureReason: String? { body.text("failure_reason") }
+  var failureStage: String? { body.text("failure_stage") }
+  var amount: Int? { body["amount_in_minor"]?.wholeNumber }
+  var currency: String? { body.text("currency") }
+
+  /// Whether this is where a payment ends (section 3.1): `executed` for an external account,
+  /// `settled` for a merchant account.
+  ///
+  /// A payment on a mandate does not name the beneficiary; a `reference` is for external ones alone.
+  var isExecutedForGood: Bool {
+    let method = body["payment_method"]
+    if method?["type"]?.text == "mandate" { return method?["reference"]?.text != nil }
+    return method?["beneficiary"]?["type"]?.text != "merchant_account"
+  }
+
+  /// The same resource after the answer to a step, which holds status and flow alone.
+  func after(_ answer: JSONObject, traceID: String?) -> Resource {
+    var next = self
+    next.traceID = traceID
+    for name in ["status", "authorization_flow", "failure_stage", "failure_reason"] {
+      next.body[name] = answer[name] == .null ? nil : answer[name]
+    }
+    return next
+  }
+
+  /// The status in the one vocabulary (contract, section 5).
+  var shownStatus: Status {
+    switch (status, kind) {
+    case ("authorization_required", _): return .requiresAction
+    case ("authorizing", _):
+      if case .wait = next { return .pending }
+      return .requiresAction
+    case ("authorized", .mandate): return .authorized
+    case ("authorized", _): return .pending
+    case ("executed", _): return isExecutedForGood ? .succeeded : .pending
+    case ("settled", _): return .succeeded
+    case ("revoked", _): return .revoked
+    case ("attempt_failed", _): return .failed
+    case ("failed", _): return FailureReason(failureReason).status
+    default: return .pending
+    }
+  }
+
+  /// The status as the SDK names it: `authorizationRequired`.
+  var documentedStatus: String { Self.camelCase(status) }
+
+  static func camelCase(_ name: String) -> String {
+    let parts = name.split(separator: "_")
+    return parts.prefix(1).joined()
+      + parts.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+  }
+
+  /// What else it says, in our words: for support, on the record as `details`.
+  var details: JSONObject {
+    var details: JSONObject = [:]
+    let method = body["payment_method"] ?? .object(body)
+    let selection = method["provider_selection"]
+    details["bank"] =
+      selection?["provider_id"] ?? method["provider_id"] ?? body["provider_id"]
+    details["scheme"] = selection?["scheme_id"] ?? method["scheme_id"] ?? body["scheme_id"]
+    if let beneficiary = method["beneficiary"]?.object {
+      var payee: JSONObject = [:]
+      payee["type"] = beneficiary["type"]
+      payee["name"] = beneficiary["account_holder_name"]
+      payee["merchant_account_id"] = beneficiary["merchant_account_id"]
+      payee["last_four"] = Self.account(beneficiary["account_identifier"]).map { account in
+        .string(String(account.suffix(4)))
+      }
+      payee["reference"] = beneficiary["reference"]
+      details["payee"] = .object(payee)
+    }
+    if let payer = payer {
+      var shown: JSONObject = [:]
+      shown["name"] = payer["account_holder_name"]
+      shown["last_four"] = lastFour.map(JSON.string)
+      details["payer"] = .object(shown)
+    }
+    for name in [
+      "mandate_id", "type", "use_case", "constraints", "failed_attempts", "revocation_source",
+      "revocation_reason", "created_at", "authorized_at", "executed_at", "settled_at",
+      "creditable_at", "failed_at", "revoked_at", "reversed_at", "reversal_reason", "metadata",
+    ] {
+      details[name] = body[name]
+    }
+    if kind == .payment { details["mandate_id"] = method["mandate_id"] }
+    return details.withoutNulls
+  }
+
+  private var payer: JSONObject? {
+    let selection = body["payment_method"]?["provider_selection"] ?? body["provider_selection"]
+    for candidate in [body["payment_source"], body["remitter"], selection?["remitter"]] {
+      if let object = candidate?.object, !object.members.isEmpty { return object }
+    }
+    return nil
+  }
+
+  /// The last four of the payer's account; never more of it.
+  var lastFour: String? {
+    let identifiers =
+      payer?["account_identifiers"]?.array ?? [payer?["account_identifier"]].compactMap(\.self)
+    for identifier in identifiers {
+      guard let account = Self.account(identifier), account.count > 4 else { continue }
+      return String(account.suffix(4))
+    }
+    return nil
+  }
+
+  private static func account(_ identifier: JSON?) -> String? {
+    for name in ["account_number", "iban", "bban", "nrb"] {
+      if let text = identifier?[name]?.text { return text }
+    }
+    return nil
+  }
+}
+
+/// Why something failed: an open set, of which these are sorted by who said no (section 3.2).
+struct FailureReason {
+  private let word: String?
+
+  init(_ word: String?) { self.word = word }
+
+  /// Who said no, or what ended it.
+  enum Class { case authorization, bank, expired, cancelled, server, other }
+
+  var kind: Class {
+    switch word {
+    case "authorization_failed", "not_authorized", "user_canceled_at_provider",
+      "invalid_credentials", "invalid_otp":
+      .authorization
+    case "rejected", "provider_rejected": .bank
+    case "expired": .expired
+    case "canceled": .cancelled
+    case "internal_server_error", "provider_error": .server
+    default: .other
+    }
+  }
+
+  var status: Status {
+    switch kind {
+    case .expired: .expired
+    case .cancelled: .cancelled
+    default: .declined
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// What a payer came back to: the query and fragment of an address (note, section 5.4).
+struct ReturnAddress {
+  let query: String
+  let fragment: String
+
+  /// The parameters of a query that came to the own listener.
+  init(query: String) {
+    self.query = query
+    fragment = ""
+  }
+
+  /// An address that somebody hands in, whatever its scheme.
+  ///
+  /// Throws `usage` for one without query and fragment.
+  init(address: String) throws(Fault) {
+    guard address.utf8.count <= 8192 else { throw .badReturn("is longer than 8192 bytes") }
+    let parts = address.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+    fragment = parts.count > 1 ? String(parts[1]) : ""
+    let front = parts[0].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    query = front.count > 1 ? String(front[1]) : ""
+    guard !query.isEmpty || !fragment.isEmpty else { throw .badReturn("has no query") }
+  }
+
+  private var parameters: [String: String] { QueryText.parameters(query) }
+
+  /// Whether it comes from TrueLayer, naming the payment or mandate, rather than from the bank.
+  var namesResource: Bool {
+    parameters["payment_id"] != nil || parameters["mandate_id"] != nil || isGivenUp
+  }
+
+  /// Whether the payer gave up on TrueLayer's hosted page; no other outcome is ever said here.
+  var isGivenUp: Bool { ["tl_hpp_cancel", "tl_hpp_abandoned"].contains(parameters["error"] ?? "") }
+
+  /// The parameter that names a resource of a kind.
+  static func parameter(_ kind: Attempt.Kind) -> String {
+    kind == .mandate ? "mandate_id" : "payment_id"
+  }
+
+  /// Checks that it is about this payment or mandate.
+  ///
+  /// Throws `conflict` where it is about another.
+  func check(_ kind: Attempt.Kind, _ id: String) throws(Fault) {
+    let parameters = parameters
+    if let named = parameters[Self.parameter(kind)], named != id {
+      throw .otherReturn(named, id)
+    }
+  }
+}
+
+extension Fault {
+  private static func returned(_ message: String, _ kind: Kind) -> Fault {
+    Fault(
+      kind,
+      code: "return_mismatch",
+      message,
+      hint: "hand in the address to which the bank sent the payer of this payment"
+    )
+  }
+
+  fileprivate static func badReturn(_ problem: String) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_value",
+      "--return-url \(problem)",
+      hint: "the whole address that the browser went to"
+    )
+  }
+
+  /// The payer came back from another payment than this.
+  static func otherReturn(_ named: String, _ id: String) -> Fault {
+    returned("the return address is about \(named.quotedForMessage), not about \(id)", .conflict)
+  }
+}

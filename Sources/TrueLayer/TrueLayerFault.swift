@@ -1,0 +1,219 @@
+import TenderEngine
+import TenderModel
+
+/// TrueLayer's documented errors (source document, "Error", for payments and for mandates), with the
+/// conditions of the protocol note, sections 4.3 and 4.4.
+extension Fault {
+  /// What a payment or mandate is called within the names of errors.
+  private static func noun(_ kind: Attempt.Kind) -> String {
+    kind == .mandate ? "mandate" : "payment"
+  }
+
+  private static func result(
+    _ name: String,
+    reason: String? = nil,
+    traceID: String? = nil,
+    _ more: JSONObject = [:]
+  ) -> JSONObject {
+    var result: JSONObject = ["error": .string(name)]
+    result["reason"] = reason.map(JSON.string)
+    for member in more.members { result[member.key] = member.value }
+    result["trace_id"] = traceID.map(JSON.string)
+    return result
+  }
+
+  /// What an answer with an error status says.
+  static func answer(
+    _ status: Int,
+    _ body: JSONObject,
+    traceID: String?,
+    _ kind: Attempt.Kind
+  )
+    -> Fault
+  {
+    let problem = Problem(status, body)
+    let noun = noun(kind)
+    func fault(
+      _ kind: Kind,
+      _ code: String,
+      _ name: String,
+      hint: String,
+      hasReason: Bool = true
+    ) -> Fault {
+      Fault(
+        kind,
+        code: code,
+        "TrueLayer: \(problem.text)",
+        hint: hint,
+        result: result(name, reason: hasReason ? problem.text : nil, traceID: traceID)
+      )
+    }
+    switch status {
+    case 401, 403:
+      return fault(
+        .auth,
+        "invalid_token",
+        "invalidToken",
+        hint: "the token or the signing key does not fit this \(noun)"
+      )
+    case 404:
+      return fault(
+        .notFound,
+        "\(noun)_not_found",
+        "\(noun)NotFound",
+        hint: "check the id, and --env",
+        hasReason: false
+      )
+    case 409, 422: return fault(.conflict, "generic_conflict", "generic", hint: "look at it first")
+    case 400 where problem.fragment == "invalid-state":
+      return fault(
+        .conflict,
+        "generic_conflict",
+        "generic",
+        hint: "its state forbids it; see: tender \(noun)-status"
+      )
+    case 429:
+      return fault(.providerError, "generic_rate_limited", "generic", hint: "try again later")
+    case 500...:
+      return fault(.providerError, "server_error", "serverError", hint: "try again later")
+    case 400..<500:
+      return fault(.rejected, "generic_rejected", "generic", hint: "change what is named")
+    default: return .unexpectedBehaviour("it answered \(status)", traceID: traceID)
+    }
+  }
+
+  /// An answer that cannot be understood.
+  static func unexpectedBehaviour(_ why: String, traceID: String? = nil) -> Fault {
+    Fault(
+      .providerError,
+      code: "unexpected_behaviour",
+      "TrueLayer: \(why)",
+      hint: "look again: the same command goes on where it stands",
+      result: result("unexpectedBehaviour", reason: why, traceID: traceID)
+    )
+  }
+
+  /// No connection, or no answer: by whether anything left.
+  static func connectionIssues(_ fault: Fault) -> Fault {
+    var shown = fault
+    shown.result = result("connectionIssues")
+    if fault.kind == .notSent {
+      if fault.code != "tls_failed" { shown.code = "connection_issues_not_sent" }
+    } else {
+      shown.kind = .providerError
+      shown.code = "connection_issues"
+      shown.hint = "try again later"
+    }
+    shown.effect = .none
+    return shown
+  }
+
+  /// A credential that the command needs is not set.
+  static func sdkNotConfigured(_ missing: [String], for what: String) -> Fault {
+    Fault(
+      .auth,
+      code: "sdk_not_configured",
+      "\(what) needs \(missing.joined(separator: " and "))",
+      hint: "set the variable, or its …_FILE for a file that holds the value",
+      result: result("sdkNotConfigured")
+    )
+  }
+
+  /// The operator stopped it.
+  static func userCanceled(_ resource: Resource?) -> Fault {
+    Fault(
+      .cancelled,
+      code: "user_canceled",
+      "the \(noun(resource?.kind ?? .payment)) was cancelled",
+      hint: "a further try needs --new-attempt",
+      result: result("userCanceled", resource.map { $0.reasons } ?? [:])
+    )
+  }
+
+  /// What a failed payment or mandate failed of.
+  static func failed(_ resource: Resource) -> Fault {
+    let noun = noun(resource.kind)
+    let word = resource.failureReason ?? "no reason given"
+    let (kind, code, name, hint): (Kind, String, String, String) =
+      switch FailureReason(resource.failureReason).kind {
+      case .authorization:
+        (.declined, "authorization_failed", "authorizationFailed", "the payer did not authorize it")
+      case .bank: (.declined, "\(noun)_rejected", "\(noun)Rejected", "the bank said no")
+      case .expired:
+        (.expired, "\(noun)_expired", "\(noun)Expired", "authorization takes 15 minutes at most")
+      case .cancelled: (.cancelled, "user_canceled", "userCanceled", "it was cancelled")
+      case .server:
+        (.declined, "server_error_declined", "serverError", "TrueLayer or the bank failed at it")
+      case .other: (.declined, "generic_declined", "generic", "see the reason in the result")
+      }
+    var result = Self.result(name, traceID: nil, resource.reasons)
+    if name == "generic" { result["reason"] = .string(word) }
+    return Fault(
+      kind,
+      code: code,
+      "the \(noun) failed: \(word)" + (resource.failureStage.map { " (at \($0))" } ?? ""),
+      hint: hint + "; a further try needs --new-attempt",
+      result: result
+    )
+  }
+
+  /// A mandate that is no more: before it was authorized it was rejected (note, section 3.3).
+  static func revoked(_ resource: Resource) -> Fault {
+    let wasAuthorized = resource.body["authorized_at"]?.text != nil
+    return Fault(
+      wasAuthorized ? .cancelled : .declined,
+      code: wasAuthorized ? "mandate_revoked" : "mandate_rejected",
+      "the mandate is revoked",
+      hint: "a further try needs --new-attempt",
+      result: wasAuthorized ? nil : result("mandateRejected", resource.reasons)
+    )
+  }
+
+  /// The same failure after an effecting request has left: what it did is not known.
+  var afterSending: Fault {
+    guard kind != .notSent else { return self }
+    if kind == .interrupted || kind == .terminated {
+      return .stopped(by: kind, effect: .unknown, underWay: "an effecting request was under way")
+    }
+    var fault = self
+    fault.effect = .unknown
+    fault.hint = "run the same command again, or: tender journal resume"
+    return fault
+  }
+}
+
+extension Resource {
+  /// The finer reasons, which stand beside state and error.
+  var reasons: JSONObject {
+    var reasons: JSONObject = [:]
+    reasons["failure_reason"] = failureReason.map(JSON.string)
+    reasons["failure_stage"] = failureStage.map(JSON.string)
+    reasons["trace_id"] = traceID.map(JSON.string)
+    return reasons
+  }
+}
+
+/// An error body: problem details, the authorization server's older form, or nothing at all
+/// (protocol note, section 4.1).
+struct Problem {
+  /// The end of `type`, `_` written as `-`: two spellings and two addresses are in use.
+  let fragment: String?
+  /// Title, detail and the named fields in one line.
+  let text: String
+
+  init(_ status: Int, _ body: JSONObject) {
+    let type = body.text("type") ?? ""
+    fragment = type.lastIndex(of: "#").map { mark in
+      String(type[type.index(after: mark)...].map { $0 == "_" ? "-" : $0 })
+    }
+    var parts: [String] = []
+    if let title = body.text("title") { parts.append(title) }
+    if let detail = body.text("detail") ?? body.text("error_description") { parts.append(detail) }
+    if let error = body.text("error") { parts.append(error) }
+    for member in body["errors"]?.object?.members.prefix(8) ?? [] {
+      let texts = member.value.array?.compactMap(\.text) ?? []
+      parts.append("\(member.key): \(texts.joined(separator: " "))")
+    }
+    text = parts.isEmpty ? "it answered \(status)" : parts.joined(separator: ": ")
+  }
+}

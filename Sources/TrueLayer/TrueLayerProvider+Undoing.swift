@@ -1,0 +1,295 @@
+package import TenderEngine
+package import TenderModel
+import TenderWire
+
+/// Cancel, revoke, refund, and finding out what a lost answer said.
+extension TrueLayerProvider {
+  package func withdraw(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
+    let id = try id(of: attempt)
+    if attempt.kind == .mandate {
+      return try revoke(try client.resource(attempt.kind, id), progress)
+    }
+    do throws(Fault) {
+      // Asked for at once: between a look and a cancel the payer may authorize it.
+      let known = Resource(kind: .payment, id: id, body: ["status": "authorizing"])
+      var outcome = try runner(progress).cancel(known).withdrawn
+      outcome.status = .cancelled
+      return outcome
+    } catch {
+      guard error.code == "generic_conflict", error.effect == .none else { throw error }
+      let resource = try client.resource(.payment, id)
+      guard resource.shownStatus == .cancelled else { throw .tooLate(resource) }
+      return resource.withdrawn
+    }
+  }
+
+  private func revoke(_ resource: Resource, _ progress: Progress) throws(Fault) -> Outcome {
+    if resource.status == "revoked" { return resource.withdrawn }
+    guard resource.status == "authorized" else { throw .notRevocable(resource) }
+    let missing = context.configuration.missing(key: true)
+    guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: "to revoke a mandate") }
+    try progress.willSend()
+    _ = try client.send(
+      Client.Call(
+        method: "POST",
+        path: Paths.resource(.mandate, resource.id) + "/revoke",
+        key: context.randomness.uuid().lowercased(),
+        credential: .client(Scopes.of(.mandate)),
+        isEffecting: true,
+        kind: .mandate
+      )
+    )
+    var revoked = resource
+    revoked.body["status"] = "revoked"
+    return revoked.withdrawn
+  }
+
+  package func refund(
+    _ order: RefundOrder,
+    of attempt: Attempt,
+    _ progress: Progress
+  ) throws(Fault) -> Outcome {
+    let id = try id(of: attempt)
+    let missing = context.configuration.missing(key: true)
+    guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: "a refund") }
+    guard attempt.kind == .payment else { throw .nothingToRefund(attempt) }
+    let payment = try client.resource(.payment, id)
+    guard payment.status == "settled" else { throw .nothingToRefund(attempt) }
+    let body: JSON = [
+      "amount_in_minor": .integer(order.amount),
+      "reference": .string(Creation.statement(from: order.statement ?? attempt.reference)),
+    ]
+    let kept: JSONObject = [
+      "attempt": .integer(order.number), "amount": .integer(order.amount),
+      "rest": .bool(order.isRest), "key": .string(order.key),
+      "body": .string(JSONWriter.text(body)),
+    ]
+    try progress.keep(JSONWriter.text(.object(kept)), id: nil, sendingNext: true)
+    try progress.willSend()
+    return try sendRefund(kept, attempt)
+  }
+
+  /// Sends a refund: the same body under the same key is the same refund.
+  private func sendRefund(_ kept: JSONObject, _ attempt: Attempt) throws(Fault) -> Outcome {
+    let id = try id(of: attempt)
+    let answer = try client.send(
+      Client.Call(
+        method: "POST",
+        path: Paths.resource(.payment, id) + "/refunds",
+        body: Array((kept.text("body") ?? "{}").utf8),
+        key: kept.text("key"),
+        credential: .client(Scopes.payments),
+        isEffecting: true
+      )
+    )
+    guard let refund = answer.body.text("id"), ResourceID.isSafe(refund) else {
+      throw Fault.unexpectedBehaviour("a refund without id", traceID: answer.traceID).afterSending
+    }
+    var entry = kept
+    entry["body"] = nil
+    entry["id"] = .string(refund)
+    entry["status"] = "pending"
+    entry["amount_in_minor"] = kept["amount"]
+    // It is made: how far it has come is a look of its own, which may fail.
+    if let seen = try? look(at: refund, of: id) { entry = entry.adding(refund: seen) }
+    return Self.refunded(attempt.refunds + [entry], amount: attempt.amount, id: id)
+  }
+
+  private func look(at refund: String, of id: String) throws(Fault) -> JSONObject {
+    try client.send(
+      Client.Call(
+        path: Paths.resource(.payment, id) + "/refunds/" + refund,
+        credential: .client(Scopes.payments)
+      )
+    ).body
+  }
+
+  /// How the refunds of a payment stand, the last one in front.
+  func refunds(of id: String, _ query: LookUp) throws(Fault) -> Outcome {
+    var entries = query.refunds
+    for (index, entry) in entries.enumerated() {
+      guard let refund = entry.text("id"), entry.text("status") != "executed" else { continue }
+      entries[index] = entry.adding(refund: try look(at: refund, of: id))
+    }
+    return Self.refunded(entries, amount: query.amount, id: id)
+  }
+
+  /// The refunds of a payment in what a look-up shows, where they can be seen.
+  func takeRefunds(
+    into outcome: inout Outcome,
+    _ resource: Resource,
+    _ query: LookUp
+  ) throws(Fault) {
+    guard resource.kind == .payment, resource.status == "settled",
+      context.configuration.hasClient, !query.refunds.isEmpty || client.usesClient(for: resource.id)
+    else { return }
+    let answer: Client.Answer
+    do throws(Fault) {
+      answer = try client.send(
+        Client.Call(
+          path: Paths.resource(.payment, resource.id) + "/refunds",
+          credential: .client(Scopes.payments)
+        )
+      )
+    } catch {
+      // Not every account may list refunds: what the payment itself says stands.
+      guard error.kind == .notFound || error.kind == .auth || error.kind == .rejected else {
+        throw error
+      }
+      return
+    }
+    let items = answer.body["items"]?.array?.compactMap(\.object) ?? []
+    guard !items.isEmpty else { return }
+    outcome.status = Self.status(of: items, amount: resource.amount)
+    outcome.details["refunds"] = .array(items.map { .object($0.withoutNulls) })
+  }
+
+  private static func status(of refunds: [JSONObject], amount: Int?) -> Status {
+    let executed = refunds.filter { $0.text("status") == "executed" }
+      .reduce(0) { $0 + ($1["amount_in_minor"] ?? $1["amount"] ?? 0).unitsOrZero }
+    let isOpen = refunds.contains { !["executed", "failed"].contains($0.text("status") ?? "") }
+    if isOpen { return .pending }
+    if executed > 0 {
+      return amount.map { executed >= $0 } ?? false ? .refunded : .partiallyRefunded
+    }
+    return .succeeded
+  }
+
+  private static func refunded(_ entries: [JSONObject], amount: Int?, id: String) -> Outcome {
+    let last = entries.last ?? [:]
+    let shown = JSONObject(
+      last.members.filter { !["attempt", "rest", "key", "amount"].contains($0.key) }
+    )
+    var fault: Fault?
+    if last.text("status") == "failed" {
+      let reason = last.text("failure_reason") ?? "no reason given"
+      fault = Fault(
+        .declined,
+        code: "refund_failed",
+        "the refund failed: \(reason)",
+        hint: "a further one needs --new-attempt"
+      )
+    }
+    var outcome = Outcome(
+      status: status(of: entries, amount: amount),
+      id: id,
+      result: ["refund": .object(shown)],
+      fault: fault
+    )
+    outcome.kept = Outcome.Kept(
+      result: ["refunds": .array(entries.map(JSON.object))],
+      fault: fault
+    )
+    return outcome
+  }
+
+  package func findOut(
+    _ attempt: Attempt,
+    _ progress: Progress,
+    mayRepeat: Bool
+  ) throws(Fault) -> Finding {
+    do throws(Fault) {
+      guard let id = attempt.id else { return try findCreation(attempt) }
+      if let kept = attempt.preparation.flatMap({ JSONReader.read($0)?.object }),
+        kept["key"] != nil
+      {
+        try checkAge(attempt)
+        return .happened(try sendRefund(kept, attempt))
+      }
+      let resource = try client.resource(attempt.kind, id)
+      guard attempt.operation == .cancel else { return .happened(resource.outcome) }
+      let isUndone = resource.shownStatus == .cancelled || resource.status == "revoked"
+      return isUndone ? .happened(resource.withdrawn) : .stands(resource.outcome)
+    } catch {
+      // A key that a refusal answers has nothing behind it: a success would have been repeated.
+      if error.kind == .rejected, attempt.operation == .cancel {
+        return .stands(try client.resource(attempt.kind, try id(of: attempt)).outcome)
+      }
+      if error.kind == .rejected { return .didNotHappen }
+      var fault = error
+      fault.effect = .unknown
+      fault.hint = "what was sent is not known yet; run the same command again"
+      throw fault
+    }
+  }
+
+  /// The same body under the same key: it answers with what the first one made.
+  private func findCreation(_ attempt: Attempt) throws(Fault) -> Finding {
+    guard let body = attempt.preparation else {
+      throw Fault(
+        .conflict,
+        code: "creation_lost",
+        "what was sent for \(attempt.reference.quotedForMessage) is no longer in the journal",
+        hint: "look for its reference in TrueLayer's Console"
+      )
+    }
+    try checkAge(attempt)
+    try checkReady(for: .creation)
+    let made = try create(Array(body.utf8), attempt.kind, key: attempt.idempotencyKey)
+    return .happened(made.outcome)
+  }
+
+  /// A key means something for 30 days (note, section 1.6).
+  private func checkAge(_ attempt: Attempt) throws(Fault) {
+    let age = context.clock.now - (attempt.sentAt ?? attempt.createdAt)
+    guard age < 30 * 86_400_000 else {
+      throw Fault(
+        .conflict,
+        code: "key_expired",
+        "it was sent more than 30 days ago: its idempotency key is no longer known to TrueLayer",
+        hint: "look for its reference in TrueLayer's Console"
+      )
+    }
+  }
+}
+
+extension JSON {
+  fileprivate var unitsOrZero: Int { wholeNumber ?? 0 }
+}
+
+extension JSONObject {
+  /// A refund as the journal keeps it, with what the provider says of it now.
+  fileprivate func adding(refund: JSONObject) -> JSONObject {
+    var entry = self
+    for name in [
+      "id", "status", "amount_in_minor", "currency", "reference", "created_at", "executed_at",
+      "failed_at", "failure_reason",
+    ] {
+      if let value = refund[name], value != .null { entry[name] = value }
+    }
+    return entry
+  }
+}
+
+extension Fault {
+  fileprivate static func tooLate(_ resource: Resource) -> Fault {
+    Fault(
+      .conflict,
+      code: "nothing_to_cancel",
+      "the payment is \(resource.status): it cannot be cancelled any more",
+      hint: resource.status == "failed"
+        ? "there is nothing to undo" : "once it is settled: tender cancel REF --refund",
+      result: ["error": "generic", "reason": "the status does not allow it"]
+    )
+  }
+
+  fileprivate static func notRevocable(_ resource: Resource) -> Fault {
+    Fault(
+      .conflict,
+      code: "mandate_not_authorized",
+      "the mandate is \(resource.status): only an authorized one can be revoked",
+      hint: resource.isOpen ? "it expires by itself, 15 minutes after its creation" : nil,
+      result: ["error": "generic", "reason": "the status does not allow it"]
+    )
+  }
+
+  fileprivate static func nothingToRefund(_ attempt: Attempt) -> Fault {
+    Fault(
+      .conflict,
+      code: "nothing_to_refund",
+      "\(attempt.reference.quotedForMessage) is no settled payment to a merchant account",
+      hint: "only what TrueLayer holds can be sent back; see: tender payment-status",
+      result: ["error": "generic", "reason": "the status does not allow it"]
+    )
+  }
+}
