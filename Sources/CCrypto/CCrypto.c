@@ -54,7 +54,7 @@ static void *symbol(void *library, const char *name) {
 }
 
 static void open_once(void) {
-  void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
   if (!library) {
     problem = "libcrypto could not be opened (" LIBRARY
               "): install it with `apt-get install libssl3` or `brew install openssl@3`";

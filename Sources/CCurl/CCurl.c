@@ -35,7 +35,7 @@ static void *symbol(void *library, const char *name) {
 }
 
 static void open_once(void) {
-  void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
   if (!library) {
     problem = "libcurl could not be opened (" LIBRARY
               "): install it with `apt-get install libcurl4` or `brew install curl`";

@@ -40,7 +40,7 @@ static void *symbol(void *library, const char *name) {
 }
 
 static void open_once(void) {
-  void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
   if (!library) {
     problem = "libmicrohttpd could not be opened (" LIBRARY
               "): install it with `apt-get install libmicrohttpd12` or "

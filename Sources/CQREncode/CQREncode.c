@@ -20,7 +20,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *problem = NULL;
 
 static void open_once(void) {
-  void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
   if (!library) {
     problem = "libqrencode could not be opened (" LIBRARY
               "): install it with `apt-get install libqrencode4` or `brew install qrencode`";

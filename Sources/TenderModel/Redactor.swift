@@ -55,7 +55,8 @@ package final class Redactor: Sendable {
     let known = known.withLock { $0 }
     if known.exempt.contains(text) { return text }
     var shown = text
-    for secret in known.anywhere {
+    let length = text.utf8.count
+    for secret in known.anywhere where secret.utf8.count <= length {
       shown = shown.replacingEvery(secret, with: "[redacted]")
     }
     shown = Self.withoutTokens(shown)
@@ -274,7 +275,7 @@ extension String {
     with replacement: String,
     standingAlone: Bool = false
   ) -> String {
-    guard utf8.count >= secret.utf8.count, !secret.isEmpty else { return self }
+    guard utf8.count >= secret.utf8.count, !secret.isEmpty, holds(secret) else { return self }
     let bytes = Array(utf8)
     let wanted = Array(secret.utf8)
     let part = { (byte: UInt8) in
@@ -301,6 +302,21 @@ extension String {
       }
     }
     return changed ? String(decoding: shown, as: UTF8.self) : self
+  }
+
+  /// Whether another text stands in this one, whatever its case: most texts hold no secret, and
+  /// nothing is copied to see that.
+  private func holds(_ other: String) -> Bool {
+    let wanted = other.utf8
+    guard let first = wanted.first else { return true }
+    var rest = utf8[...]
+    while rest.count >= wanted.count, let start = rest.firstIndex(where: { Self.same($0, first) }) {
+      rest = rest[start...]
+      guard rest.count >= wanted.count else { return false }
+      if zip(rest, wanted).allSatisfy(Self.same) { return true }
+      rest.removeFirst()
+    }
+    return false
   }
 
   /// Whether two bytes are the same letter, whatever their case.

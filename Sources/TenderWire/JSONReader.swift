@@ -29,6 +29,16 @@ private struct Box: Decodable {
   let value: JSON
 
   init(from decoder: any Decoder) throws {
+    // The likeliest first: every kind that it is not costs an error that nobody sees.
+    let single = try decoder.singleValueContainer()
+    if single.decodeNil() {
+      value = .null
+      return
+    }
+    if let text = try? single.decode(String.self) {
+      value = .string(text)
+      return
+    }
     if let members = try? decoder.container(keyedBy: Name.self) {
       let names = members.allKeys.sorted { $0.stringValue < $1.stringValue }
       value = .object(
@@ -43,21 +53,14 @@ private struct Box: Decodable {
       )
       return
     }
-    if var elements = try? decoder.unkeyedContainer() {
+    if let number = try? single.decode(Int.self) {
+      value = .integer(number)
+    } else if let truth = try? single.decode(Bool.self) {
+      value = .bool(truth)
+    } else if var elements = try? decoder.unkeyedContainer() {
       var values: [JSON] = []
       while !elements.isAtEnd { values.append(try elements.decode(Box.self).value) }
       value = .array(values)
-      return
-    }
-    let single = try decoder.singleValueContainer()
-    if single.decodeNil() {
-      value = .null
-    } else if let text = try? single.decode(String.self) {
-      value = .string(text)
-    } else if let truth = try? single.decode(Bool.self) {
-      value = .bool(truth)
-    } else if let number = try? single.decode(Int.self) {
-      value = .integer(number)
     } else {
       value = .number(try single.decode(Decimal.self).description)
     }

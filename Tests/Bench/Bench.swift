@@ -13,6 +13,8 @@ struct Bench {
     let arguments: [String]
     /// How many times as long as the first one it may take; nil for no target.
     let target: Double?
+    /// A file that is its standard input.
+    var input: String?
     var milliseconds: [Double] = []
     var kilobytes = 0
   }
@@ -24,6 +26,9 @@ struct Bench {
       exit(2)
     }
     let rounds = arguments.dropFirst(2).first.flatMap { Int($0) } ?? 100
+    if arguments.count == 5 {
+      return bank(tender, folder, rounds, address: arguments[3], certificate: arguments[4])
+    }
     let state = ["--state-dir", folder, "--json", "--quiet"]
     let pay = ["transact", "--amount", "10.50", "--test-card", "visa"] + state
     guard
@@ -42,15 +47,83 @@ struct Bench {
         target: nil
       ),
     ]
-    for round in 0..<(rounds + 3) {
+    race(&contestants, rounds)
+    report(contestants, rounds)
+  }
+
+  /// Looks bank payments up at a server that gives one published answer to everything: `bank.sh`
+  /// starts it, and puts ids and curl's configuration into the folder.
+  private static func bank(
+    _ tender: String,
+    _ folder: String,
+    _ rounds: Int,
+    address: String,
+    certificate: String
+  ) {
+    let token = "Authorization: Bearer benchmark-resource-token"
+    let curl = ["/usr/bin/curl", "-s", "--cacert", certificate, "-H", token]
+    let look = [tender, "payment-status", "--json", "--state-dir", folder + "/state"]
+    let id = "0cd1b0f7-71bc-4d24-b209-95259dadcc20"
+    var single = [
+      Contestant(
+        name: "curl, one payment",
+        arguments: curl + ["\(address)/v3/payments/\(id)"],
+        target: nil
+      ),
+      Contestant(name: "tender payment-status ID", arguments: look + [id], target: 1.25),
+    ]
+    race(&single, rounds)
+    report(single, rounds)
+    let ids = folder + "/ids.txt"
+    var many = [
+      Contestant(
+        name: "curl --parallel -K, 1,000",
+        arguments: curl + ["--parallel", "-K", folder + "/curl.cfg"],
+        target: nil
+      ),
+      Contestant(
+        name: "tender payment-status -, 1,000",
+        arguments: look + ["-"],
+        target: 3,
+        input: ids
+      ),
+    ]
+    race(&many, 10)
+    report(many, 10)
+    let each =
+      ["/usr/bin/xargs", "-I{}"] + curl + ["\(address)/v3/payments/{}", "-o", "/dev/null"]
+    var slow = [
+      Contestant(
+        name: "tender payment-status -, 1,000",
+        arguments: look + ["-"],
+        target: nil,
+        input: ids
+      ),
+      Contestant(name: "xargs -n1 curl, 1,000", arguments: each, target: nil, input: ids),
+      Contestant(
+        name: "tender payment-status -, 10,000",
+        arguments: look + ["-"],
+        target: nil,
+        input: folder + "/ids10.txt"
+      ),
+    ]
+    race(&slow, 1, warmUp: 0)
+    report(slow, 1)
+    let ratio = median(slow[1].milliseconds) / median(slow[0].milliseconds)
+    print("tender is \(decimal(ratio)) times as fast as xargs -n1 curl (target at least 30)")
+  }
+
+  /// Runs each contestant once a round.
+  private static func race(_ contestants: inout [Contestant], _ rounds: Int, warmUp: Int = 3) {
+    for round in 0..<(rounds + warmUp) {
       for index in contestants.indices {
-        guard let result = run(contestants[index].arguments) else { continue }
+        let contestant = contestants[index]
+        guard let result = run(contestant.arguments, input: contestant.input) else { continue }
         // The first rounds fill caches.
-        if round >= 3 { contestants[index].milliseconds.append(result.milliseconds) }
+        if round >= warmUp { contestants[index].milliseconds.append(result.milliseconds) }
         contestants[index].kilobytes = max(contestants[index].kilobytes, result.kilobytes)
       }
     }
-    report(contestants, rounds)
   }
 
   private static func report(_ contestants: [Contestant], _ rounds: Int) {
@@ -80,13 +153,17 @@ struct Bench {
   }
 
   /// Runs a program with its output thrown away; nil where it cannot be run or is killed.
-  private static func run(_ arguments: [String]) -> (milliseconds: Double, kilobytes: Int)? {
+  private static func run(
+    _ arguments: [String],
+    input: String? = nil
+  ) -> (milliseconds: Double, kilobytes: Int)? {
     var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) }
     unsafe words.append(nil)
     defer { for index in unsafe words.indices { unsafe free(words[index]) } }
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_addopen(&actions, 0, input ?? "/dev/null", O_RDONLY, 0)
     for descriptor: Int32 in [1, 2] {
       unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_WRONLY, 0)
     }

@@ -40,14 +40,49 @@ struct LookUpCommands {
     return try several(operands, wait)
   }
 
+  /// One of several: what was typed, and where it stood.
+  private struct Job: Sendable {
+    let handle: String
+    let line: Int
+    /// Whether it passed the card-number guard, or stood behind `--id`.
+    let isVouchedFor: Bool
+  }
+
+  /// What a look-up of one of several came to.
+  private struct Answer: Sendable {
+    var record: Record
+    var fault: Fault?
+    var exit: Int32 = 0
+  }
+
+  private func answer(_ job: Job, _ wait: WaitOptions?) -> Answer {
+    var place = WriteCommands.Place()
+    do throws(Fault) {
+      if !job.isVouchedFor { try Self.check(job.handle) }
+      let (shown, exit) = Expectation.judge(try look(job.handle, wait, &place), invocation)
+      var record = composition.records.record(shown)
+      record.fields["line"] = .integer(job.line)
+      return Answer(record: record, exit: exit)
+    } catch {
+      let record = composition.records.record(
+        error,
+        provider: place.provider,
+        env: place.env,
+        id: error.code == "card_number_on_standard_input" ? nil : job.handle,
+        line: job.line
+      )
+      return Answer(record: record, fault: error)
+    }
+  }
+
   /// Looks several up, each fault in its place: 14 where there was one.
   ///
   /// A single id from standard input keeps its own exit, so the first answer waits until there is a
   /// second.
   private func several(_ operands: [String], _ wait: WaitOptions?) throws(Fault) -> Int32 {
     var rows: [Record] = []
-    var line = 0
-    var first: (record: Record, fault: Fault?)?
+    var first: Answer?
+    var count = 0
     var hasFault = false
     var worst: Int32 = 0
     func put(_ record: Record) {
@@ -57,53 +92,35 @@ struct LookUpCommands {
         output.show(record)
       }
     }
-    func take(_ handle: String, isVouchedFor: Bool) throws(Fault) -> Bool {
-      line += 1
-      var place = WriteCommands.Place()
-      var record: Record
-      var fault: Fault?
-      do throws(Fault) {
-        if !isVouchedFor { try Self.check(handle) }
-        let (shown, exit) = Expectation.judge(try look(handle, wait, &place), invocation)
-        worst = max(worst, exit)
-        record = composition.records.record(shown)
-        record.fields["line"] = .integer(line)
-      } catch {
-        if error.kind == .interrupted || error.kind == .terminated || error.kind == .state {
-          throw error
-        }
+    func take(_ answer: Answer) throws(Fault) -> Bool {
+      if let fault = answer.fault {
+        if [.interrupted, .terminated, .state].contains(fault.kind) { throw fault }
         hasFault = true
-        fault = error
-        record = composition.records.record(
-          error,
-          provider: place.provider,
-          env: place.env,
-          id: error.code == "card_number_on_standard_input" ? nil : handle,
-          line: line
-        )
       }
-      if line == 1 {
-        first = (record, fault)
+      worst = max(worst, answer.exit)
+      count += 1
+      if count == 1 {
+        first = answer
         return true
       }
       if let earlier = first {
         put(earlier.record)
         first = nil
       }
-      put(record)
+      put(answer.record)
       return !output.isBroken
     }
-    scan: for operand in operands {
-      if operand == "-" {
-        let lines = LineReader(descriptor: 0)
-        while let handle = try lines.next() {
-          if handle.isBlank { continue }
-          guard try take(handle, isVouchedFor: false) else { break scan }
-        }
-      } else {
-        // Operands passed the guard, or stood behind --id.
-        guard try take(operand, isVouchedFor: true) else { break }
-      }
+    let workers = workers(wait)
+    defer { workers?.close() }
+    /// Does one at once, or hands it over and takes what is ready, never far ahead of the answers.
+    func handle(_ job: Job) throws(Fault) -> Bool {
+      guard let workers else { return try take(answer(job, wait)) }
+      workers.submit(job)
+      return workers.open < 64 ? true : try take(workers.take())
+    }
+    try read(operands, handle)
+    while let workers, workers.open > 0 {
+      guard try take(workers.take()) else { break }
     }
     if let only = first {
       if let fault = only.fault { throw fault }
@@ -117,6 +134,55 @@ struct LookUpCommands {
       )
     }
     return output.exit(hasFault ? Fault.Kind.partial.exitStatus : worst)
+  }
+
+  /// Goes through operands and standard input until `handle` has had enough.
+  private func read(
+    _ operands: [String],
+    _ handle: (Job) throws(Fault) -> Bool
+  ) throws(Fault) {
+    var line = 0
+    for operand in operands {
+      guard operand == "-" else {
+        line += 1
+        guard try handle(Job(handle: operand, line: line, isVouchedFor: true)) else { return }
+        continue
+      }
+      let lines = LineReader(descriptor: 0)
+      while let text = try lines.next() {
+        if text.isBlank { continue }
+        line += 1
+        guard try handle(Job(handle: text, line: line, isVouchedFor: false)) else { return }
+      }
+    }
+  }
+
+  /// Threads for look-ups over a network, each with a connection of its own; nil where one after the
+  /// other is as good, or must be seen in order.
+  private func workers(_ wait: WaitOptions?) -> Workers<Job, Answer>? {
+    guard wait == nil, !invocation.has("events"), composition.goesOut else { return nil }
+    let invocation = invocation
+    let redactor = composition.redactor
+    let signals = composition.signals
+    return Workers(count: 4) { Self.worker(invocation, redactor, signals) }
+  }
+
+  /// What one thread looks up with: its own journal, connection and tokens; only what is safe to
+  /// share is shared.
+  private static func worker(
+    _ invocation: Invocation,
+    _ redactor: Redactor,
+    _ signals: Signals
+  ) -> (Job) -> Answer {
+    do throws(Fault) {
+      let composition = try Composition(invocation, Environment(), redactor, signals)
+      let commands = LookUpCommands(composition: composition)
+      return { job in commands.answer(job, nil) }
+    } catch {
+      let record = Records(command: invocation.command.name, now: 0).record(error)
+      let answer = Answer(record: record, fault: error)
+      return { _ in answer }
+    }
   }
 
   private func look(

@@ -52,14 +52,16 @@ final class Composition {
 
   var records: Records { Records(command: invocation.command.name, now: clock.now) }
 
-  /// The journal, opened on first use in a folder that is made where it is not there; on a dry
-  /// run, which writes nothing, an empty one where there is none yet.
+  /// The journal, opened on first use in a folder that is made where it is not there.
+  ///
+  /// For what writes nothing (a dry run, a look-up) an empty one where there is none yet.
   func journal() throws(Fault) -> any Journal {
     if let openedJournal { return openedJournal }
     let folder = try settings.stateFolder().text
-    if invocation.has("dry-run"), !Environment.exists(folder + "/journal.db") {
-      return EmptyJournal()
-    }
+    let isReading =
+      invocation.has("dry-run")
+      || ["payment-status", "mandate-status"].contains(invocation.command.name)
+    if isReading, !Environment.exists(folder + "/journal.db") { return EmptyJournal() }
     try Environment.makeFolder(folder)
     let journal = try SQLiteJournal(folder: folder, redactor: redactor)
     openedJournal = journal
@@ -270,6 +272,13 @@ final class Composition {
       sockets = TracedSockets(inner: sockets, trace: trace)
     }
     return (http, sockets)
+  }
+
+  /// Whether the network is used, as far as options and environment say.
+  var goesOut: Bool {
+    if let env = try? target().env, env != .simulator { return true }
+    return ["TENDER_TRUELAYER_API_URL", "TENDER_PAYTHEORY_GRAPHQL_URL"]
+      .contains { environment[$0] != nil }
   }
 
   /// A new reference, where the user gave none: from the seed where there is one.

@@ -1,0 +1,135 @@
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// Threads that do the same with many things at once; the answers come in the order of the jobs.
+///
+/// What each thread needs is made on that thread, so that nothing but jobs and answers is shared.
+@safe
+final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
+  // Unchecked: everything below is touched with the lock held.
+  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+  private let changed: UnsafeMutablePointer<pthread_cond_t>
+  private var jobs: [(number: Int, job: Job)] = []
+  private var answers: [Int: Answer] = [:]
+  private var submitted = 0
+  private var taken = 0
+  private var isClosed = false
+  private let makeWork: @Sendable () -> (Job) -> Answer
+
+  /// Starts that many threads; `makeWork` is called once on each of them.
+  ///
+  /// Nil where the system has not one left.
+  init?(count: Int, makeWork: @escaping @Sendable () -> (Job) -> Answer) {
+    self.makeWork = makeWork
+    unsafe lock = .allocate(capacity: 1)
+    unsafe changed = .allocate(capacity: 1)
+    unsafe pthread_mutex_init(lock, nil)
+    unsafe pthread_cond_init(changed, nil)
+    let started = (0..<count).count { _ in Thread.start { [self] in work() } }
+    guard started > 0 else { return nil }
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(changed)
+    unsafe pthread_mutex_destroy(lock)
+    unsafe changed.deallocate()
+    unsafe lock.deallocate()
+  }
+
+  private func locked<Value>(_ body: () -> Value) -> Value {
+    unsafe pthread_mutex_lock(lock)
+    defer { unsafe pthread_mutex_unlock(lock) }
+    return body()
+  }
+
+  private func wait() { unsafe pthread_cond_wait(changed, lock) }
+
+  private func announce() { unsafe pthread_cond_broadcast(changed) }
+
+  private func work() {
+    let perform = makeWork()
+    while true {
+      let next = locked { () -> (number: Int, job: Job)? in
+        while jobs.isEmpty, !isClosed { wait() }
+        return jobs.isEmpty ? nil : jobs.removeFirst()
+      }
+      guard let next else { return }
+      let answer = perform(next.job)
+      locked {
+        answers[next.number] = answer
+        announce()
+      }
+    }
+  }
+
+  /// How many jobs have no answer that was taken yet.
+  var open: Int { locked { submitted - taken } }
+
+  /// Hands a job over.
+  func submit(_ job: Job) {
+    locked {
+      jobs.append((submitted, job))
+      submitted += 1
+      announce()
+    }
+  }
+
+  /// The answer to the oldest open job, once it is there.
+  func take() -> Answer {
+    locked {
+      while true {
+        if let answer = answers.removeValue(forKey: taken) {
+          taken += 1
+          return answer
+        }
+        wait()
+      }
+    }
+  }
+
+  /// Lets the threads end when there is nothing left to do.
+  func close() {
+    locked {
+      isClosed = true
+      announce()
+    }
+  }
+}
+
+/// A thread that runs one closure.
+private final class Thread {
+  private let body: @Sendable () -> Void
+
+  private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+  /// Starts it; false where the system has no thread left.
+  static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    let context = unsafe Unmanaged.passRetained(Thread(body)).toOpaque()
+    #if canImport(Darwin)
+    var thread: pthread_t?
+    #else
+    var thread = pthread_t()
+    #endif
+    guard unsafe pthread_create(&thread, nil, { unsafe Thread.run($0) }, context) != 0 else {
+      return true
+    }
+    unsafe Unmanaged<Thread>.fromOpaque(context).release()
+    return false
+  }
+
+  #if canImport(Darwin)
+  private static func run(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    unsafe Unmanaged<Thread>.fromOpaque(context).takeRetainedValue().body()
+    return nil
+  }
+  #else
+  private static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context = unsafe context else { return nil }
+    unsafe Unmanaged<Thread>.fromOpaque(context).takeRetainedValue().body()
+    return nil
+  }
+  #endif
+}

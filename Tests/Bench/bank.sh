@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Looks bank payments up over HTTPS on loopback, beside curl: nginx gives one published answer.
+set -euo pipefail
+tender=$1 bench=$2
+for name in nginx openssl curl; do
+  command -v "$name" > /dev/null || { echo "skipped: there is no $name"; exit 0; }
+done
+folder=$(mktemp -d)
+trap 'kill "$(cat "$folder/nginx.pid")" 2> /dev/null || true; rm -rf "$folder"' EXIT
+answers=$(cd "$(dirname "$0")/../TrueLayerTests/Answers/truelayer-java/payments" && pwd)
+cp "$answers/200.get_payment_by_id.bank_transfer.authorized.json" "$folder/answer.json"
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
+  -addext "subjectAltName=IP:127.0.0.1" -keyout "$folder/key.pem" -out "$folder/root.pem" \
+  2> /dev/null
+port=$((20000 + RANDOM % 20000))
+cat > "$folder/nginx.conf" << END
+pid $folder/nginx.pid;
+error_log $folder/error.log;
+worker_processes 1;
+events { worker_connections 512; }
+http {
+  access_log off;
+  keepalive_requests 1000000;
+  default_type "application/json; charset=UTF-8";
+  client_body_temp_path $folder/1;
+  proxy_temp_path $folder/2;
+  fastcgi_temp_path $folder/3;
+  uwsgi_temp_path $folder/4;
+  scgi_temp_path $folder/5;
+  server {
+    listen 127.0.0.1:$port ssl;
+    ssl_certificate $folder/root.pem;
+    ssl_certificate_key $folder/key.pem;
+    location /v3/ { root $folder; try_files /answer.json =404; }
+  }
+}
+END
+# Its workers run as somebody else, who must be let in.
+chmod 755 "$folder"
+nginx -c "$folder/nginx.conf"
+address=https://127.0.0.1:$port
+for number in $(seq 10000); do
+  printf '00000000-0000-4000-8000-%012d\n' "$number"
+done > "$folder/ids10.txt"
+head -n 1000 "$folder/ids10.txt" > "$folder/ids.txt"
+while read -r id; do
+  printf 'url = "%s/v3/payments/%s"\noutput = "/dev/null"\n' "$address" "$id"
+done < "$folder/ids.txt" > "$folder/curl.cfg"
+export TENDER_PROVIDER=truelayer TENDER_TRUELAYER_API_URL=$address TENDER_CA_FILE=$folder/root.pem
+export TENDER_TRUELAYER_RESOURCE_TOKEN=benchmark-resource-token
+"$bench" "$tender" "$folder" 100 "$address" "$folder/root.pem"
