@@ -112,6 +112,15 @@ let package = Package(
       "TenderSimulator",
       "TenderWire"
     ),
+    .testTarget(
+      name: "TrueLayerTests",
+      dependencies: [
+        "CCrypto", "TenderEngine", "TenderJournal", "TenderModel", "TenderSimulator",
+        "TenderTestSupport", "TenderWire", "TrueLayer",
+      ],
+      exclude: ["Answers"],
+      swiftSettings: rules
+    ),
     tests(of: "TenderTransport", needs: "TenderEngine", "TenderModel", "TenderWire"),
     tests(of: "TenderJournal", needs: "TenderEngine", "TenderModel"),
     tests(of: "TenderSimulator", needs: "TenderEngine", "TenderModel", "TenderWire"),

@@ -93,6 +93,15 @@ package final class Ledger {
 
 /// Reads a simulated provider's own books, for tests that compare them with the journal.
 package enum LedgerAudit {
+  /// How many bank payments a reference has, and how many of them a payer authorized.
+  package static func bankPayments(
+    path: String,
+    reference: String
+  ) throws(Fault) -> (made: Int, authorized: Int) {
+    let made = try Ledger(path: path).list("bank-payment", column: "reference", value: reference)
+    return (made.count, made.count { $0["authorized_at"] != nil })
+  }
+
   /// How many payments under a reference took money, refunds and failures not counted.
   package static func charges(path: String, reference: String) throws(Fault) -> Int {
     try Ledger(path: path).list("transaction", column: "reference", value: reference)

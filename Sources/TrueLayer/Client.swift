@@ -98,7 +98,7 @@ final class Client: Sendable {
         pause *= 2
         continue
       }
-      if answer.status == 401, isOwn, !isFresh {
+      if answer.status == 401, !isFresh, isOwn || forget(call.credential) {
         // A token may have run out on the way: what was refused for it was not done.
         isFresh = true
         continue
@@ -167,6 +167,13 @@ final class Client: Sendable {
       if let token = configuration.resourceToken { return (token.revealed, false) }
       return (try accessToken(Scopes.of(kind), fresh: fresh), true)
     }
+  }
+
+  /// Forgets the token that a creation of this run returned, where the client's own can stand in for
+  /// it: it ends after 15 minutes, and the payer may take as long.
+  private func forget(_ credential: Credential) -> Bool {
+    guard case .resource(let id, _) = credential, configuration.hasClient else { return false }
+    return made.withLock { $0.removeValue(forKey: id) != nil }
   }
 
   /// Whether a request about a resource would be made with the client's own token.

@@ -159,7 +159,9 @@ extension Fault {
 
   /// A mandate that is no more: before it was authorized it was rejected (note, section 3.3).
   static func revoked(_ resource: Resource) -> Fault {
-    let wasAuthorized = resource.body["authorized_at"]?.text != nil
+    let wasAuthorized = ["authorized_at", "revocation_source"].contains { name in
+      resource.body[name]?.text != nil
+    }
     return Fault(
       wasAuthorized ? .cancelled : .declined,
       code: wasAuthorized ? "mandate_revoked" : "mandate_rejected",

@@ -345,7 +345,8 @@ struct BankHTTP {
     guard payment.text("status") == "settled" else { throw .state }
     let known = payment["_refunds"]?.array ?? []
     let paid = payment["amount_in_minor"]?.wholeNumber ?? 0
-    let gone = known.reduce(0) { $0 + ($1["amount_in_minor"]?.wholeNumber ?? 0) }
+    let gone = known.compactMap(\.object).map(aged).filter { $0.text("status") != "failed" }
+      .reduce(0) { $0 + ($1["amount_in_minor"]?.wholeNumber ?? 0) }
     let amount = body["amount_in_minor"]?.wholeNumber ?? paid - gone
     guard amount > 0, amount <= paid - gone else {
       throw .invalid("amount_in_minor", "More than is left of the payment.")

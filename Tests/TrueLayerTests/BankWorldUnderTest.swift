@@ -1,0 +1,159 @@
+import Foundation
+import Synchronization
+import TenderEngine
+import TenderJournal
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import Testing
+import TrueLayer
+
+/// The adapter, a journal and some other side, with a clock that tests move.
+final class World {
+  let folder: URL
+  let clock = ManualClock()
+  let journal: SQLiteJournal
+  let redactor = Redactor()
+  let guide: SilentGuide
+  private let states = States()
+
+  final class States: Sendable {
+    private let list = Mutex<[String]>([])
+
+    func add(_ state: String) { list.withLock { $0.append(state) } }
+
+    var all: [String] { list.withLock { $0 } }
+  }
+
+  init(form: [String: String] = [:]) throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "bank-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    journal = try SQLiteJournal(folder: folder.path, redactor: redactor)
+    guide = SilentGuide(form)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  /// The states that were announced.
+  var announced: [String] { states.all }
+
+  static let privateKey = BankCatalog.privateKey
+
+  /// An engine over the simulator in process, as a new process would have it.
+  func engine(
+    scenario: String? = nil,
+    fault: String? = nil,
+    listens: Bool = true,
+    change: (inout FlowOptions, inout TrueLayerConfiguration) -> Void = { _, _ in }
+  ) throws -> Engine {
+    var options = SimulatorOptions()
+    if let scenario { try options.set(scenario: scenario) }
+    if let fault { try options.set(fault: fault) }
+    let simulator = try InProcessSimulator(
+      SimulatorWorld(
+        ledgerPath: folder.path + "/simulator.db",
+        clock: clock,
+        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
+        options: options
+      )
+    )
+    return engine(over: simulator, listens: listens, change: change)
+  }
+
+  /// An engine over anything that carries HTTP.
+  func engine(
+    over http: any HTTPExchange,
+    env: Env = .simulator,
+    listens: Bool = false,
+    interruption: any Interruption = NeverInterrupted(),
+    redirects: (any RedirectListener)? = nil,
+    change: (inout FlowOptions, inout TrueLayerConfiguration) -> Void = { _, _ in }
+  ) -> Engine {
+    var configuration = TrueLayerConfiguration(env: env)
+    configuration.clientID = BankCatalog.clientID
+    configuration.clientSecret = SharedSecret(BankCatalog.clientSecret)
+    configuration.keyID = BankCatalog.keyID
+    configuration.privateKey = SharedSecret(BankCatalog.privateKey)
+    var options = FlowOptions()
+    change(&options, &configuration)
+    let provider = TrueLayerProvider(
+      TrueLayerContext(
+        configuration: configuration,
+        options: options,
+        http: http,
+        redirects: redirects ?? (listens ? SimulatedPayer(clock: clock) : nil),
+        guide: guide,
+        clock: clock,
+        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "client"),
+        interruption: interruption,
+        redactor: redactor
+      )
+    )
+    return Engine(
+      env: env,
+      provider: provider,
+      journal: journal,
+      clock: clock,
+      interruption: interruption,
+      patience: 500,
+      digest: { $0.count < 16 ? $0 + [UInt8](repeating: 0, count: 16) : Array($0.suffix(16)) },
+      announce: { [states] in states.add($0) }
+    )
+  }
+
+  /// A payment of some pounds to an external account.
+  func payment(
+    _ reference: String = "A",
+    amount: Int = 1000,
+    currency: String = "GBP",
+    change: (inout Creation) -> Void = { _ in }
+  ) throws -> AuthorizationOrder {
+    let currency = try #require(Currency(code: currency))
+    var creation = Creation(reference: try Reference(reference), currency: currency)
+    creation.amount = Money(minorUnits: amount, currency: currency)
+    creation.beneficiaryName = "Ben Eficiary"
+    if currency.code == "GBP" {
+      creation.sortCode = "56-00-29"
+      creation.accountNumber = "26207729"
+    } else {
+      creation.iban = "NL39ABNA8234998285"
+    }
+    creation.user = ["name": "Remi Terr", "email": "remi@example.com"]
+    change(&creation)
+    return try creation.order()
+  }
+
+  /// A mandate over 50 pounds a payment and 500 a month.
+  func mandate(_ reference: String = "M") throws -> AuthorizationOrder {
+    try payment(reference) { creation in
+      creation.kind = .mandate
+      creation.amount = nil
+      creation.maximumIndividual = 5000
+      creation.limits = [.init(period: "month", amount: 50_000, alignment: "consent")]
+    }
+  }
+
+  /// What exists already.
+  func existing(_ id: String, _ kind: Attempt.Kind = .payment) throws -> AuthorizationOrder {
+    AuthorizationOrder(
+      reference: try Reference(id),
+      kind: kind,
+      existingID: id,
+      content: ["command": "transact", "id": .string(id)]
+    )
+  }
+
+  func latest(_ reference: String = "A") throws -> Attempt? {
+    try journal.latest(
+      env: .simulator,
+      provider: TrueLayerProvider.name,
+      reference: reference
+    )
+  }
+
+  /// How many payments the simulated provider's own ledger has under a reference, and how many of
+  /// them were authorized.
+  func ledger(_ reference: String = "A") throws -> (made: Int, authorized: Int) {
+    try LedgerAudit.bankPayments(path: folder.path + "/simulator.db", reference: reference)
+  }
+}

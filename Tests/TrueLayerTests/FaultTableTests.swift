@@ -1,0 +1,183 @@
+import TenderEngine
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import Testing
+import TrueLayer
+
+/// Every step of a payment with everything that can go wrong at it: the exit, and what the same
+/// command does afterwards.
+@Suite struct FaultTableTests {
+  struct Row: CustomTestStringConvertible {
+    var fault: String
+    var exit: Int32
+    /// The attempt of the second run: 2 where the first freed its reference.
+    var attempt: Int
+
+    var testDescription: String { fault }
+  }
+
+  private static let effecting: Set<String> = ["create", "consent"]
+
+  static let rows: [Row] = {
+    var rows: [Row] = []
+    for step in ["bank-token", "create", "start", "selection", "consent", "status"] {
+      // What is not effecting is 11; what is may have happened.
+      let lost: Int32 = effecting.contains(step) ? 9 : 11
+      let isEarly = step == "bank-token" || step == "create"
+      let faults: [(String, Int32)] = [
+        ("http-401", 4), ("http-403", 4), ("http-404", step == "bank-token" ? 4 : 5),
+        ("http-409", step == "bank-token" ? 4 : 6), ("http-422", step == "bank-token" ? 4 : 6),
+        ("http-429", 11), ("http-500", lost), ("http-502", lost), ("garbage", lost),
+        ("silence", lost), ("close-before", lost), ("close-after", lost),
+      ]
+      for (fault, exit) in faults {
+        rows.append(
+          Row(fault: "\(step):\(fault)", exit: exit, attempt: isEarly && exit != 9 ? 2 : 1)
+        )
+      }
+    }
+    return rows
+  }()
+
+  @Test(arguments: rows) func `is answered, and the same command makes it good`(_ row: Row) throws {
+    let world = try World()
+    let order = try world.payment("A")
+    var exit: Int32 = 0
+    let engine = try world.engine(fault: row.fault) { options, configuration in
+      FlowTests.bank(&options, &configuration)
+      // While the payer is at the bank, looks that fail are repeated as long as that may take.
+      options.patience = 5000
+    }
+    do throws(Fault) {
+      let report =
+        try engine
+        .transact(order, newAttempt: false, idempotencyKey: nil)
+      exit = report.fault?.exitStatus ?? 0
+    } catch {
+      exit = error.exitStatus
+      #expect(error.effect == (exit == 9 ? .unknown : Fault.Effect.none))
+      #expect(error.result?["error"]?.text != nil)
+    }
+    #expect(exit == row.exit)
+    if exit == 9 { #expect(try world.latest()?.shownStatus == .unknown) }
+    let report = try world.engine(change: FlowTests.bank)
+      .transact(order, newAttempt: false, idempotencyKey: nil)
+    #expect(report.status == .succeeded)
+    #expect(report.attemptNumber == row.attempt)
+    #expect(try world.ledger() == (1, 1))
+  }
+
+  /// What a cancel, a revoke or a refund comes to when its answer is lost, and when it is asked for
+  /// again.
+  @Test(arguments: ["close-after", "close-before", "silence", "http-500", "garbage"])
+  func `a cancel whose answer is lost is found out`(_ fault: String) throws {
+    let world = try World()
+    _ = try world.engine(listens: false, change: FlowTests.bank)
+      .transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
+    let lost = #expect(throws: Fault.self) {
+      _ = try world.engine(scenario: "bank:abandon", fault: "bank-cancel:\(fault)")
+        .withdraw(try world.latest(), handle: "A")
+    }
+    #expect(lost?.exitStatus == 9)
+    #expect(try world.latest()?.shownStatus == .unknown)
+    let report = try world.engine(scenario: "bank:abandon")
+      .withdraw(try world.latest(), handle: "A")
+    #expect(report.status == .cancelled)
+    #expect(try world.ledger() == (1, 0))
+  }
+
+  @Test(arguments: ["close-after", "close-before", "silence", "http-500", "garbage"])
+  func `a refund whose answer is lost is made once`(_ fault: String) throws {
+    let world = try World()
+    let order = try world.payment("A", amount: 2000) { creation in
+      creation.sortCode = nil
+      creation.accountNumber = nil
+      creation.merchantAccount = "a-merchant-account"
+    }
+    _ = try world.engine(change: FlowTests.bank)
+      .transact(order, newAttempt: false, idempotencyKey: nil)
+    func refund(_ fault: String?) throws(Fault) -> Report {
+      let engine: Engine
+      let attempt: Attempt?
+      do {
+        engine = try world.engine(fault: fault)
+        attempt = try world.latest()
+      } catch {
+        throw Fault(.internal, code: "internal", "\(error)")
+      }
+      return try engine.refund(
+        attempt,
+        handle: "A",
+        amount: 700,
+        statement: nil,
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    let lost = #expect(throws: Fault.self) { _ = try refund("refund:\(fault)") }
+    #expect(lost?.exitStatus == 9)
+    _ = try refund(nil)
+    world.clock.advance(3000)
+    let report = try refund(nil)
+    #expect(report.status == .partiallyRefunded)
+    #expect(report.result["refund"]?["amount_in_minor"] == 700)
+    let looked = try world.engine().lookUp("A", known: try world.latest())
+    #expect(looked.details["refunds"]?.array?.count == 1)
+  }
+
+  @Test func `a lost revoke is found out`() throws {
+    let world = try World()
+    _ = try world.engine(change: FlowTests.bank)
+      .transact(try world.mandate("M"), newAttempt: false, idempotencyKey: nil)
+    let lost = #expect(throws: Fault.self) {
+      _ = try world.engine(fault: "revoke:silence").withdraw(try world.latest("M"), handle: "M")
+    }
+    #expect(lost?.exitStatus == 9)
+    let known = try world.engine().resume(try #require(try world.latest("M")))
+    #expect(known.status == .revoked)
+  }
+
+  @Test func `a creation's body is kept until its effect is known, and not for ever`() throws {
+    let world = try World()
+    let order = try world.payment("A")
+    _ = #expect(throws: Fault.self) {
+      _ = try world.engine(fault: "create:close-after", change: FlowTests.bank)
+        .transact(order, newAttempt: false, idempotencyKey: nil)
+    }
+    #expect(try world.latest()?.preparation?.contains("\"remi@example.com\"") == true)
+    // After 30 days its key means nothing any more: it stays unknown, and says so.
+    world.clock.advance(30 * 86_400_000)
+    let late = #expect(throws: Fault.self) {
+      _ = try world.engine(change: FlowTests.bank)
+        .transact(order, newAttempt: true, idempotencyKey: nil)
+    }
+    #expect(late?.code == "key_expired")
+    #expect(late?.exitStatus == 9)
+    #expect(try world.ledger().made == 1)
+  }
+
+  @Test func `what is decided survives a repetition with other words`() throws {
+    let world = try World()
+    _ = try world.engine(change: FlowTests.bank)
+      .transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
+    let other = #expect(throws: Fault.self) {
+      _ = try world.engine(change: FlowTests.bank)
+        .transact(try world.payment("A", amount: 1001), newAttempt: false, idempotencyKey: nil)
+    }
+    #expect(other?.code == "reference_reused")
+    #expect(other?.exitStatus == 6)
+    let again = #expect(throws: Fault.self) {
+      _ = try world.engine(change: FlowTests.bank)
+        .transact(try world.payment("A"), newAttempt: true, idempotencyKey: nil)
+    }
+    #expect(again?.code == "attempt_stands")
+    // A decline is tried again when it is asked for.
+    _ = try world.engine(scenario: "bank:reject_execution", change: FlowTests.bank)
+      .transact(try world.payment("B"), newAttempt: false, idempotencyKey: nil)
+    let second = try world.engine(change: FlowTests.bank)
+      .transact(try world.payment("B"), newAttempt: true, idempotencyKey: nil)
+    #expect(second.attemptNumber == 2)
+    #expect(second.status == .succeeded)
+  }
+}

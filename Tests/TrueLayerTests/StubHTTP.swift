@@ -1,0 +1,94 @@
+import Synchronization
+import TenderEngine
+import TenderModel
+import TenderTestSupport
+import TenderWire
+import TrueLayer
+
+/// Answers requests from a list, in order, and refuses what is not on it.
+final class StubHTTP: HTTPExchange {
+  /// A request that is expected, and its answer.
+  struct Step: Sendable {
+    var method: String
+    var path: String
+    var answer: Answer
+
+    enum Answer: Sendable {
+      case json(Int, String)
+      case bytes(Int, [UInt8], [String: String])
+      case lost
+      case unreachable
+    }
+
+    init(_ method: String, _ path: String, _ status: Int, _ body: String) {
+      self.method = method
+      self.path = path
+      answer = .json(status, body)
+    }
+
+    init(_ method: String, _ path: String, _ answer: Answer) {
+      self.method = method
+      self.path = path
+      self.answer = answer
+    }
+  }
+
+  private struct State {
+    var steps: [Step]
+    var requests: [HTTPRequest] = []
+  }
+
+  private let state: Mutex<State>
+
+  init(_ steps: [Step]) { state = Mutex(State(steps: steps)) }
+
+  /// What was sent, in order.
+  var requests: [HTTPRequest] { state.withLock(\.requests) }
+
+  /// How many answers nobody asked for.
+  var left: Int { state.withLock(\.steps.count) }
+
+  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    let step = state.withLock { state -> Step? in
+      state.requests.append(request)
+      guard let next = state.steps.first, request.method == next.method,
+        request.url.hasSuffix(next.path)
+      else { return nil }
+      return state.steps.removeFirst()
+    }
+    switch step?.answer {
+    case .json(let status, let text): return HTTPResponse(status: status, body: Array(text.utf8))
+    case .bytes(let status, let body, let fields):
+      return HTTPResponse(status: status, body: body, fields: fields)
+    case .lost:
+      throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer")
+    case .unreachable: throw Fault(.notSent, code: "unreachable", "cannot reach it")
+    case nil:
+      throw Fault(.internal, code: "internal", "unexpected: \(request.method) \(request.url)")
+    }
+  }
+}
+
+/// Nobody can be asked; what is shown is remembered.
+final class SilentGuide: FlowGuide {
+  private let shown = Mutex<[String]>([])
+  private let values: [String: String]
+
+  init(_ values: [String: String] = [:]) { self.values = values }
+
+  var addresses: [String] { shown.withLock { $0 } }
+
+  func choose(_ question: Question) throws(Fault) -> String? { nil }
+
+  func given(_ inputs: [FormInput]) throws(Fault) -> [String: String] {
+    values.filter { value in inputs.contains { $0.id == value.key } }
+  }
+
+  func ask(_ input: FormInput) throws(Fault) -> String? { nil }
+
+  func show(_ address: String, isAwaited: Bool) throws(Fault) {
+    shown.withLock { $0.append(address) }
+  }
+
+  func note(_ text: String) {}
+}

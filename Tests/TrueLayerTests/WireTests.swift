@@ -1,0 +1,325 @@
+import CCrypto
+import Foundation
+import Synchronization
+import TenderEngine
+import TenderModel
+import TenderTestSupport
+import TenderWire
+import Testing
+import TrueLayer
+
+/// The bytes on the wire: which requests, with which headers, signed how (protocol note, section 1).
+@Suite struct WireTests {
+  static let id = "0cd1b0f7-71bc-4d24-b209-95259dadcc20"
+  static let token = #"{"access_token":"the-access-token","expires_in":3600,"token_type":"Bearer"}"#
+  static let created =
+    #"{"id":"0cd1b0f7-71bc-4d24-b209-95259dadcc20","resource_token":"the-resource-token","#
+    + #""status":"authorization_required"}"#
+  static let redirect =
+    #"{"status":"authorizing","authorization_flow":{"actions":{"next":{"type":"redirect","#
+    + #""uri":"https://bank.example/login#token=eyJhbGciOiJub25lIn0.eyJhIjoxfQ.c2ln"}}}}"#
+
+  static func fields(_ request: HTTPRequest) -> [String: String] {
+    Dictionary(request.fields.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+  }
+
+  static func body(_ request: HTTPRequest) -> String {
+    String(decoding: request.body, as: UTF8.self)
+  }
+
+  /// Whether a request's signature fits its very bytes, by the key's public half.
+  static func isSigned(_ request: HTTPRequest, _ path: String, _ publicKey: String) -> Bool {
+    let fields = fields(request)
+    guard let value = fields["Tl-Signature"], let key = fields["Idempotency-Key"] else {
+      return false
+    }
+    let parts = value.components(separatedBy: "..")
+    let payload = Array("POST \(path)\nIdempotency-Key: \(key)\n".utf8) + request.body
+    return parts.count == 2
+      && SignatureTests.verifies(
+        parts[1],
+        parts[0] + "." + Base64.encodeURL(payload),
+        key: publicKey
+      )
+  }
+
+  @Test func `creates with a signature and a key, then goes on with the resource token alone`()
+    throws
+  {
+    let (privateKey, publicKey) = try SignatureTests.newKey()
+    let path = "/v3/payments/\(Self.id)"
+    let stub = StubHTTP([
+      .init("POST", "/connect/token", 200, Self.token),
+      .init("POST", "/v3/payments", 201, Self.created),
+      .init("POST", path + "/authorization-flow", 200, Self.redirect),
+    ])
+    let world = try World()
+    let engine = world.engine(over: stub, env: .sandbox) { _, configuration in
+      configuration.privateKey = SharedSecret(privateKey)
+      configuration.redirectURL = "https://shop.example/return"
+    }
+    let order = try world.payment("ORDER-1042") { creation in
+      creation.metadata = ["order": "1042"]
+    }
+    let report = try engine.transact(order, newAttempt: false, idempotencyKey: "key-of-the-test")
+    #expect(report.status == .requiresAction)
+    #expect(report.result == ["state": "redirect"])
+    let sent = stub.requests
+    try #require(sent.count == 3)
+    #expect(sent[0].url == "https://auth.truelayer-sandbox.com/connect/token")
+    #expect(
+      JSONReader.read(sent[0].body)?.object
+        == [
+          "client_id": "sandbox-tender-0000",
+          "client_secret": "bank-simulator-opens-nothing-else", "grant_type": "client_credentials",
+          "scope": "payments",
+        ]
+    )
+    #expect(sent[1].url == "https://api.truelayer-sandbox.com/v3/payments")
+    #expect(
+      Self.body(sent[1])
+        == #"{"amount_in_minor":1000,"currency":"GBP","payment_method":{"type":"bank_transfer","#
+        + #""provider_selection":{"type":"user_selected","scheme_selection":"#
+        + #"{"type":"instant_preferred"}},"beneficiary":{"type":"external_account","#
+        + #""account_holder_name":"Ben Eficiary","account_identifier":"#
+        + #"{"type":"sort_code_account_number","sort_code":"560029","account_number":"26207729"},"#
+        + #""reference":"ORDER-1042"}},"user":{"name":"Remi Terr","email":"remi@example.com"},"#
+        + #""metadata":{"reference":"ORDER-1042","order":"1042"}}"#
+    )
+    let fields = Self.fields(sent[1])
+    #expect(fields["Authorization"] == "Bearer the-access-token")
+    #expect(fields["Idempotency-Key"] == "key-of-the-test")
+    #expect(fields["Content-Type"] == "application/json; charset=UTF-8")
+    #expect(Self.isSigned(sent[1], "/v3/payments", publicKey))
+    #expect(sent[1].isEffecting && sent[1].isKeyed)
+    let start = Self.fields(sent[2])
+    #expect(start["Authorization"] == "Bearer the-resource-token")
+    #expect(start["Tl-Signature"] == nil)
+    #expect(
+      Self.body(sent[2])
+        == #"{"provider_selection":{},"scheme_selection":{},"branch_selection":{},"#
+        + #""redirect":{"return_uri":"https://shop.example/return"},"#
+        + #""form":{"input_types":["text","text_with_image","select"]},"#
+        + #""consent":{"action_type":"explicit","requirements":{"pis":{}}}}"#
+    )
+    for request in sent where request.fields.contains(where: { $0.name == "Authorization" }) {
+      #expect(request.fields.allSatisfy { $0.name != "Authorization" || $0.isSecret })
+    }
+  }
+
+  @Test func `a later process signs what it writes where it has no resource token`() throws {
+    let (privateKey, publicKey) = try SignatureTests.newKey()
+    let path = "/v3/payments/\(Self.id)"
+    let stub = StubHTTP([
+      .init("POST", "/connect/token", 200, Self.token),
+      .init("GET", path, 200, #"{"status":"authorization_required"}"#),
+      .init("POST", path + "/authorization-flow", 200, Self.redirect),
+    ])
+    let world = try World()
+    let engine = world.engine(over: stub) { _, configuration in
+      configuration.privateKey = SharedSecret(privateKey)
+    }
+    _ = try engine.transact(try world.existing(Self.id), newAttempt: false, idempotencyKey: nil)
+    #expect(Self.fields(stub.requests[1])["Tl-Signature"] == nil)
+    #expect(Self.isSigned(stub.requests[2], path + "/authorization-flow", publicKey))
+  }
+
+  @Test func `revokes and refunds sign an empty body and their own`() throws {
+    let (privateKey, publicKey) = try SignatureTests.newKey()
+    let path = "/v3/mandates/\(Self.id)"
+    let stub = StubHTTP([
+      .init("POST", "/connect/token", 200, Self.token),
+      .init("GET", "/v3/payments/\(Self.id)", 404, "{}"),
+      .init("POST", "/connect/token", 200, Self.token),
+      .init("GET", path, 200, #"{"status":"authorized"}"#),
+      .init("GET", path, 200, #"{"status":"authorized"}"#),
+      .init("POST", path + "/revoke", .bytes(204, [], [:])),
+    ])
+    let world = try World()
+    let engine = world.engine(over: stub) { _, configuration in
+      configuration.privateKey = SharedSecret(privateKey)
+    }
+    let report = try engine.withdraw(nil, handle: Self.id)
+    #expect(report.status == .revoked)
+    #expect(report.result == ["status": "revoked"])
+    let revoke = try #require(stub.requests.last)
+    #expect(revoke.body.isEmpty)
+    #expect(Self.isSigned(revoke, path + "/revoke", publicKey))
+    #expect(
+      JSONReader.read(stub.requests[2].body)?["scope"]
+        == "recurring_payments:sweeping recurring_payments:commercial"
+    )
+  }
+
+  /// What is sent again, and under which key.
+  struct Again: CustomTestStringConvertible {
+    var name: String
+    var answers: [StubHTTP.Step.Answer]
+    /// How often the creation is sent.
+    var count: Int
+    var exit: Int32
+    var effect: Fault.Effect = .none
+
+    var testDescription: String { name }
+  }
+
+  static let problem = #"{"type":"https://docs.truelayer.com/docs/error-types#"#
+
+  static let again: [Again] = [
+    Again(
+      name: "500 and then 201",
+      answers: [.json(500, "{}"), .json(201, created)],
+      count: 2,
+      exit: 0
+    ),
+    Again(
+      name: "429 and then 201",
+      answers: [.json(429, "{}"), .json(201, created)],
+      count: 2,
+      exit: 0
+    ),
+    Again(
+      name: "Tl-Should-Retry and then 201",
+      answers: [.bytes(409, [], ["tl-should-retry": "true"]), .json(201, created)],
+      count: 2,
+      exit: 0
+    ),
+    Again(
+      name: "the key is in use, and then 201",
+      answers: [
+        .json(409, problem + #"idempotency-key-concurrency-conflict"}"#), .json(201, created),
+      ],
+      count: 2,
+      exit: 0
+    ),
+    Again(
+      name: "500 for ever",
+      answers: (0..<9).map { _ in .json(500, "{}") },
+      count: 4,
+      exit: 9,
+      effect: .unknown
+    ),
+    Again(
+      name: "429 for ever",
+      answers: (0..<9).map { _ in .json(429, "{}") },
+      count: 4,
+      exit: 11
+    ),
+    Again(
+      name: "an answer that is lost, and then nothing",
+      answers: [.lost],
+      count: 1,
+      exit: 9,
+      effect: .unknown
+    ),
+    Again(name: "no connection", answers: [.unreachable], count: 1, exit: 10),
+    Again(name: "refused", answers: [.json(400, "{}")], count: 1, exit: 7),
+    Again(
+      name: "500, and then another request works on it",
+      answers: [.json(500, "{}"), .json(409, "{}")],
+      count: 2,
+      exit: 9,
+      effect: .unknown
+    ),
+  ]
+
+  @Test(arguments: again) func `sends a creation again only under its key`(_ example: Again) throws
+  {
+    let world = try World()
+    let stub = StubHTTP(
+      [.init("POST", "/connect/token", 200, Self.token)]
+        + example.answers.map { .init("POST", "/v3/payments", $0) }
+        + [.init("POST", "/v3/payments/\(Self.id)/authorization-flow", 200, Self.redirect)]
+    )
+    let engine = world.engine(over: stub)
+    var exit: Int32 = 0
+    let order = try world.payment("A")
+    do throws(Fault) {
+      let report = try engine.transact(
+        order,
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+      exit = report.fault?.exitStatus ?? 0
+    } catch {
+      exit = error.exitStatus
+      #expect(error.effect == example.effect)
+    }
+    let creations = stub.requests.filter { $0.url.hasSuffix("/v3/payments") }
+    #expect(exit == example.exit)
+    #expect(creations.count == example.count)
+    #expect(Set(creations.map { Self.fields($0)["Idempotency-Key"] ?? "" }).count == 1)
+    #expect(Set(creations.map(\.body)).count == 1)
+  }
+
+  @Test func `401 costs the token, once, and nothing else`() throws {
+    let path = "/v3/payments/\(Self.id)"
+    let stub = StubHTTP([
+      .init("POST", "/connect/token", 200, Self.token), .init("GET", path, 401, "{}"),
+      .init("POST", "/connect/token", 200, Self.token),
+      .init("GET", path, 200, #"{"status":"settled","amount_in_minor":5,"currency":"GBP"}"#),
+      .init("GET", path + "/refunds", 404, "{}"),
+    ])
+    let report = try World().engine(over: stub).lookUp(Self.id, known: nil)
+    #expect(report.status == .succeeded)
+    #expect(stub.left == 0)
+  }
+
+  @Test(arguments: [
+    "../payments", "a/b", "", "a b", "é", String(repeating: "a", count: 65), "a%2fb",
+  ])
+  func `an id that is none never enters a path`(_ id: String) throws {
+    let stub = StubHTTP([])
+    let fault = #expect(throws: Fault.self) {
+      _ = try World().engine(over: stub).lookUp(id, known: nil)
+    }
+    #expect(fault?.exitStatus == 5)
+    #expect(stub.requests.isEmpty)
+  }
+
+  @Test func `a created id that is none is not gone on with`() throws {
+    let world = try World()
+    let stub = StubHTTP([
+      .init("POST", "/connect/token", 200, Self.token),
+      .init("POST", "/v3/payments", 201, #"{"id":"../../x","resource_token":"t"}"#),
+    ])
+    let fault = #expect(throws: Fault.self) {
+      _ = try world.engine(over: stub).transact(
+        try world.payment("A"),
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    #expect(fault?.exitStatus == 9)
+    #expect(stub.requests.count == 2)
+  }
+
+  @Test func `no token, key or payer's account is left in the journal`() throws {
+    let world = try World()
+    let engine = world.engine(
+      over: StubHTTP([
+        .init("POST", "/connect/token", 200, Self.token),
+        .init("POST", "/v3/payments", 201, Self.created),
+        .init("POST", "/v3/payments/\(Self.id)/authorization-flow", 200, Self.redirect),
+      ])
+    )
+    let report = try engine.transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
+    let attempt = try #require(try world.latest("A"))
+    #expect(
+      report.nextAction?["url"]?.text?.hasPrefix("https://bank.example/login#token=eyJ") == true
+    )
+    // The address opens the bank's page: it is asked for anew, not kept.
+    #expect(attempt.nextAction == ["type": "redirect"])
+    #expect(attempt.preparation == nil)
+    let names = try FileManager.default.contentsOfDirectory(atPath: world.folder.path)
+    for name in names {
+      let data = try Data(contentsOf: world.folder.appending(path: name))
+      for secret in [
+        "the-access-token", "the-resource-token", "bank-simulator-opens", "BEGIN EC", "eyJhbGci",
+        "remi@example.com\"},\"metadata",
+      ] {
+        #expect(data.range(of: Data(secret.utf8)) == nil, "\(secret) in \(name)")
+      }
+    }
+  }
+}
