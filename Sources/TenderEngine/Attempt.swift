@@ -106,6 +106,10 @@ package struct Attempt: Sendable {
     fault = kept.fault
     if operation == .cancel {
       reversal = kept.result
+      if let undone = outcome.undone {
+        result = undone.result
+        fault = undone.fault
+      }
     } else {
       result = kept.result
     }
@@ -132,6 +136,8 @@ package struct Outcome: Sendable {
   package var details: JSONObject = [:]
   /// What the journal keeps for a repetition, where that is not what is shown now.
   package var kept: Kept?
+  /// What a repetition of the operation that made it shows from now on, where this undid it.
+  package var undone: Kept?
 
   /// The part of an outcome that a repetition shows again.
   package struct Kept: Sendable {

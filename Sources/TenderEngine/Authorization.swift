@@ -18,6 +18,8 @@ package protocol AuthorizingProvider: Provider {
     of attempt: Attempt,
     _ progress: Progress
   ) throws(Fault) -> Outcome
+  /// Stops an authorization that awaits its payer.
+  func giveUp(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome
   /// Learns of a payment or mandate that was made elsewhere; nil where there is none of that id.
   func adopt(_ id: String) throws(Fault) -> Adoption?
   /// What `authorize` would send, secrets masked.

@@ -143,11 +143,13 @@ extension Engine {
     let number = (attempt.refunds.last?["attempt"]?.wholeNumber ?? 0) + 1
     let left = (attempt.amount ?? 0) - attempt.refunded
     guard left > 0, amount ?? left <= left else { throw .tooMuch(attempt, left: left) }
+    let tries = try journal.history(of: attempt).count
     let order = RefundOrder(
       number: number,
       amount: amount ?? left,
       isRest: amount == nil,
-      key: idempotencyKey ?? key(.cancel, attempt.reference + "/refund", number),
+      // A refusal is remembered under its key: what is asked for afterwards has another.
+      key: idempotencyKey ?? key(.cancel, "\(attempt.reference)/refund/\(tries)", number),
       statement: statement
     )
     return try settle(attempt, .cancel) { progress throws(Fault) in

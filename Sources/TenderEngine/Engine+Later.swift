@@ -167,6 +167,9 @@ extension Engine {
       do throws(Fault) {
         try clock.pause(milliseconds: min(interval, left))
       } catch {
+        if error.kind == .interrupted, purpose == .outcome, let stopped = try giveUp(latest) {
+          return stopped
+        }
         return latest.stillPending("the wait was stopped while it is \(latest.status.rawValue)")
       }
       let before = latest.status
@@ -188,6 +191,22 @@ extension Engine {
       if latest.status != before { changed(latest) }
     }
     return latest
+  }
+
+  /// Stops what awaits its payer; nil where nobody is awaited any more, or another works on it.
+  private func giveUp(_ report: Report) throws(Fault) -> Report? {
+    guard let bank = provider as? any AuthorizingProvider, let known = report.attempt,
+      known.phase == .done, report.nextAction != nil
+    else { return nil }
+    interruption.acknowledge()
+    let lock = try hold(known.reference)
+    defer { withExtendedLifetime(lock) {} }
+    var attempt = try reread(known)
+    guard attempt.phase == .done, !attempt.isFinal else { return nil }
+    attempt.operation = .transact
+    return try settle(attempt, .transact) { progress throws(Fault) in
+      try bank.giveUp(attempt, progress)
+    }
   }
 
   /// Brings the journal up to date with what a look-up found, where nobody works on the attempt.

@@ -222,11 +222,13 @@ package struct Engine {
       known.phase = .done
       known.updatedAt = clock.now
       known.fault = nil
-      if known.preparation != nil {
+      // What was prepared at the provider is held there; the body of a creation is not.
+      if known.preparation != nil, known.id != nil {
         known.status = .requiresConfirmation
       } else if attempt.operation == .transact {
         known.status = .failed
         known.isFreed = true
+        known.preparation = nil
       }
     case .stands(let outcome):
       known.operation = .transact

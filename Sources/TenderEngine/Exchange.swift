@@ -24,23 +24,19 @@ package struct HTTPRequest: Sendable {
   /// It then goes over a fresh connection: on a kept one that the server closes after a POST,
   /// libcurl would send it a second time by itself.
   package var isEffecting: Bool
-  /// Whether the provider takes the same request twice for one: a kept connection then does no harm.
-  package var isKeyed: Bool
 
   package init(
     method: String,
     url: String,
     fields: [Field] = [],
     body: [UInt8] = [],
-    isEffecting: Bool = false,
-    isKeyed: Bool = false
+    isEffecting: Bool = false
   ) {
     self.method = method
     self.url = url
     self.fields = fields
     self.body = body
     self.isEffecting = isEffecting
-    self.isKeyed = isKeyed
   }
 }
 

@@ -45,7 +45,9 @@ package final class Redactor: Sendable {
 
   /// Whether a learnt secret stands in a text.
   package func holdsSecret(_ text: String) -> Bool {
-    known.withLock(\.anywhere).contains { text.replacingEvery($0, with: "") != text }
+    let known = known.withLock { $0 }
+    return known.anywhere.contains { text.replacingEvery($0, with: "") != text }
+      || known.standing.contains { text.replacingEvery($0, with: "", standingAlone: true) != text }
   }
 
   /// The text with every secret in it replaced.
@@ -268,8 +270,8 @@ private struct DigitRuns {
 }
 
 extension String {
-  /// The text with each occurrence of another replaced; `standingAlone` wants no letter, digit,
-  /// dash or underscore beside it.
+  /// The text with each occurrence of another replaced; `standingAlone` wants no letter, digit
+  /// or dash beside it.
   fileprivate func replacingEvery(
     _ secret: String,
     with replacement: String,
@@ -279,7 +281,7 @@ extension String {
     let bytes = Array(utf8)
     let wanted = Array(secret.utf8)
     let part = { (byte: UInt8) in
-      byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte >= 0x80
+      byte == UInt8(ascii: "-") || byte >= 0x80
         || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
         || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
     }

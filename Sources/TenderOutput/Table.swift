@@ -84,7 +84,7 @@ package enum Table {
   ) {
     let margin = String(repeating: "  ", count: indent)
     for member in object.members {
-      let name = margin + member.key
+      let name = margin + Printable.text(member.key)
       switch member.value {
       case .object(let inner) where !inner.members.isEmpty:
         lines.append((name, ""))
@@ -120,23 +120,13 @@ package enum Table {
         String(number)
       }
     case .number(let text): text
-    case .string(let text): harmless(text)
+    case .string(let text): Printable.text(text)
     case .array(let elements): elements.map { inline($0, "", [:]) }.joined(separator: ", ")
     case .object(let inner):
-      inner.members.map { "\($0.key)=\(inline($0.value, $0.key, [:]))" }.joined(separator: " ")
+      inner.members.map { "\(Printable.text($0.key))=\(inline($0.value, $0.key, [:]))" }.joined(
+        separator: " "
+      )
     }
-  }
-
-  /// Provider text must not steer a terminal: no controls, no bidirectional overrides.
-  static func harmless(_ text: String) -> String {
-    var shown = ""
-    for scalar in text.unicodeScalars {
-      switch scalar.value {
-      case 0..<0x20, 0x7f..<0xa0, 0x200e...0x200f, 0x202a...0x202e, 0x2066...0x2069: shown += "?"
-      default: shown.unicodeScalars.append(scalar)
-      }
-    }
-    return shown
   }
 
   private static func dim(_ text: String, _ style: TableStyle) -> String {
@@ -163,8 +153,8 @@ package enum FaultText {
   /// `tender: message`, what is known about the money, what to do next.
   package static func text(_ fault: Fault, isColoured: Bool) -> String {
     let label = isColoured ? "\u{1b}[31mtender:\u{1b}[0m" : "tender:"
-    var lines = ["\(label) \(Table.harmless(fault.message))"]
-    if let hint = fault.hint, !hint.isEmpty { lines.append("  \(Table.harmless(hint))") }
+    var lines = ["\(label) \(Printable.text(fault.message))"]
+    if let hint = fault.hint, !hint.isEmpty { lines.append("  \(Printable.text(hint))") }
     let isSaid = fault.kind == .usage || fault.hint?.contains("no money moved") == true
     let effect =
       fault.effect == .unknown ? "the money may have moved; " : isSaid ? "" : "no money moved; "

@@ -20,8 +20,9 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
       )
     }
     try settings.interruption.check()
-    // An effecting request without a key goes over a fresh one: see HTTPRequest.isEffecting.
-    let mayReuse = !request.isEffecting || request.isKeyed
+    // An effecting request never goes over a kept connection: see HTTPRequest.isEffecting. A key of
+    // the provider's does not help: what libcurl sent a second time is not known to be lost once.
+    let mayReuse = !request.isEffecting
     let handle: CurlHandle
     if mayReuse, let kept {
       handle = kept

@@ -138,13 +138,13 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     guard let context = unsafe context, let connection = unsafe connection,
       let url = unsafe url, let method = unsafe method, let state = unsafe state
     else { return tender_httpd_no() }
-    // The first call is for the head alone.
-    guard unsafe state.pointee != nil else {
+    let isGet = unsafe ["GET", "HEAD"].contains(String(cString: method))
+    // The first call is for the head alone; a body is not waited for.
+    guard unsafe state.pointee != nil || !isGet else {
       unsafe state.pointee = context
       return tender_httpd_yes()
     }
     let visit = unsafe Unmanaged<LoopbackVisit>.fromOpaque(context).takeUnretainedValue()
-    let isGet = unsafe ["GET", "HEAD"].contains(String(cString: method))
     let host = unsafe tender_httpd_header(connection, "Host").map { unsafe String(cString: $0) }
     let isLocal = host.flatMap { WebAddress("http://\($0)/") }?.isLoopback ?? false
     guard isGet, isLocal, unsafe String(cString: url) == visit.path else {

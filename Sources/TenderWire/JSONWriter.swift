@@ -99,8 +99,12 @@ package struct JSONWriter {
 
   private mutating func appendQuoted(_ text: some Sequence<UInt8>) {
     bytes.append(UInt8(ascii: "\""))
+    let start = bytes.count
     for byte in text {
       switch byte {
+      case 0x80...0xbf:
+        bytes.append(byte)
+        escapeInvisible(from: start)
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
         bytes.append(UInt8(ascii: "\\"))
         bytes.append(byte)
@@ -112,6 +116,30 @@ package struct JSONWriter {
       }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Escapes the character that just ended where it would steer a terminal or hide text: the value
+  /// is the same for every reader, and what is printed is what is seen.
+  private mutating func escapeInvisible(from start: Int) {
+    let tail = bytes[start...].suffix(3)
+    guard tail.count >= 2 else { return }
+    let last = Array(tail)
+    let value: UInt32
+    let length: Int
+    if last.count == 3, last[0] == 0xe2 || last[0] == 0xef {
+      value =
+        UInt32(last[0] & 0x0f) << 12 | UInt32(last[1] & 0x3f) << 6 | UInt32(last[2] & 0x3f)
+      length = 3
+    } else if last[last.count - 2] == 0xc2 {
+      value = 0x80 | UInt32(last[last.count - 1] & 0x3f)
+      length = 2
+    } else {
+      return
+    }
+    guard Printable.isHarmful(value) else { return }
+    bytes.removeLast(length)
+    append("\\u")
+    for shift in [12, 8, 4, 0] { append(hex(UInt8(value >> shift & 15))) }
   }
 
   private func hex(_ nibble: UInt8) -> String { String(nibble, radix: 16) }

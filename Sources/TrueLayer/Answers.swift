@@ -17,7 +17,7 @@ struct Answers {
 
   /// The submission for an action; nil where an answer is missing that nobody can be asked for.
   ///
-  /// Throws `usage` for an option that the provider does not offer.
+  /// Throws `pending` for an answer that does not fit what is asked.
   func submission(for next: NextAction, _ resource: Resource) throws(Fault) -> Submission? {
     switch next {
     case .providerSelection(let banks):
@@ -143,7 +143,7 @@ struct Answers {
     guard options.consentsToAccountData else {
       guard required.isEmpty else {
         throw Fault(
-          .usage,
+          .pending,
           code: "consent_needed",
           "the bank wants to read account data as well, and --consent is pis",
           hint: "where the payer agrees: --consent pis,ais"
@@ -172,7 +172,7 @@ struct Answers {
       if let value = given[input.id] {
         if let problem = input.problem(with: value) {
           throw Fault(
-            .usage,
+            .pending,
             code: "bad_form_value",
             "the value for \(input.id.quotedForMessage) cannot be used: \(problem)",
             hint: "see --form and --form-file in: tender help transact"
@@ -205,7 +205,7 @@ extension Fault {
   ) -> Fault {
     let nearest = Suggestion.nearest(to: value, among: names)
     return Fault(
-      .usage,
+      .pending,
       code: "not_offered",
       "\(option) \(value.quotedForMessage) is not among the \(names.count) that are offered",
       hint: nearest.map { "did you mean \($0)?" }

@@ -75,6 +75,8 @@ struct AuthorizationFlow {
     case .other(let type):
       throw .unexpectedBehaviour("the flow wants \(type.quotedForMessage), which is not known")
     case .retry: return .end
+    case .form(let inputs) where inputs.isEmpty:
+      throw .unexpectedBehaviour("a form without fields")
     case .branchSelection, .schemeSelection, .userAccountSelection, .consent, .form: break
     }
     answers += 1

@@ -9,6 +9,9 @@ final class Client: Sendable {
   private let access = Mutex<[String: (token: String, until: Int)]>([:])
   /// The tokens that creations of this run returned, by id.
   private let made = Mutex<[String: String]>([:])
+  /// Whether the token that was given has been refused.
+  private let isTokenOver = Atomic(false)
+  private let hasTokenWorked = Atomic(false)
 
   init(_ context: TrueLayerContext) { self.context = context }
 
@@ -41,6 +44,17 @@ final class Client: Sendable {
   }
 
   private var configuration: TrueLayerConfiguration { context.configuration }
+
+  /// The statuses that say that a request was not carried out (note, sections 2.6 and 4.1, and what
+  /// stands before any handling: RFC 9110, section 15.5).
+  private static let refusals: Set<Int> = [
+    400, 401, 403, 404, 405, 406, 409, 410, 411, 413, 414, 415, 422, 429, 431,
+  ]
+
+  /// Whether a text can be a bearer token: visible ASCII (RFC 6750, section 2.1).
+  static func isToken(_ text: String) -> Bool {
+    (1...8192).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+  }
 
   /// Remembers the token of something that was just made; it is never written down.
   func learn(token: String, of id: String) {
@@ -83,6 +97,7 @@ final class Client: Sendable {
       let body = answer.body.isEmpty ? [:] : JSONReader.read(answer.body)?.object
       let traceID = body?.text("trace_id") ?? answer.fields["tl-trace-id"]
       if (200..<300).contains(answer.status) {
+        if !isOwn { hasTokenWorked.store(true, ordering: .relaxed) }
         if let body { return Answer(status: answer.status, body: body, traceID: traceID) }
         let fault = Fault.unexpectedBehaviour("an answer that is no JSON object", traceID: traceID)
         throw call.isEffecting ? fault.afterSending : fault
@@ -90,7 +105,7 @@ final class Client: Sendable {
       let problem = Problem(answer.status, body ?? [:])
       let isBusy =
         answer.status == 429 || answer.status >= 500
-        || problem.fragment == "idempotency-key-concurrency-conflict"
+        || problem.fragment?.hasSuffix("concurrency-conflict") == true
         || answer.fields["tl-should-retry"]?.lowercased() == "true"
       if isBusy, call.isSafeToRepeat, pause < deadline.remaining, pause <= 2000 {
         wasLost = wasLost || answer.status >= 500
@@ -104,10 +119,10 @@ final class Client: Sendable {
         continue
       }
       let fault = Fault.answer(answer.status, body ?? [:], traceID: traceID, call.kind)
+      // Only a plain no is one; and once an answer was lost, a later no says nothing about it.
       let isOpen =
-        answer.status >= 500 || answer.status == 408
+        wasLost || !Self.refusals.contains(answer.status)
         || problem.fragment == "idempotency-key-concurrency-conflict"
-        || wasLost && ![400, 404, 422].contains(answer.status)
       throw call.isEffecting && isOpen ? fault.afterSending : fault
     }
   }
@@ -149,8 +164,7 @@ final class Client: Sendable {
       url: configuration.apiURL + call.path,
       fields: fields,
       body: call.body,
-      isEffecting: call.isEffecting,
-      isKeyed: call.key != nil
+      isEffecting: call.isEffecting
     )
   }
 
@@ -164,7 +178,9 @@ final class Client: Sendable {
     case .client(let scope): return (try accessToken(scope, fresh: fresh), true)
     case .resource(let id, let kind):
       if let token = made.withLock({ $0[id] }) { return (token, false) }
-      if let token = configuration.resourceToken { return (token.revealed, false) }
+      if let token = configuration.resourceToken, !isTokenOver.load(ordering: .relaxed) {
+        return (token.revealed, false)
+      }
       return (try accessToken(Scopes.of(kind), fresh: fresh), true)
     }
   }
@@ -172,8 +188,12 @@ final class Client: Sendable {
   /// Forgets the token that a creation of this run returned, where the client's own can stand in for
   /// it: it ends after 15 minutes, and the payer may take as long.
   private func forget(_ credential: Credential) -> Bool {
-    guard case .resource(let id, _) = credential, configuration.hasClient else { return false }
-    return made.withLock { $0.removeValue(forKey: id) != nil }
+    guard case .resource(let id, _) = credential, configuration.hasClient, configuration.hasKey
+    else { return false }
+    if made.withLock({ $0.removeValue(forKey: id) }) != nil { return true }
+    // One that was given must be the right one; but one that was may come to its end.
+    return configuration.resourceToken != nil && hasTokenWorked.load(ordering: .relaxed)
+      && isTokenOver.exchange(true, ordering: .relaxed) == false
   }
 
   /// Whether a request about a resource would be made with the client's own token.
@@ -202,8 +222,8 @@ final class Client: Sendable {
     writer.endObject()
     defer { writer.wipe() }
     let answer = try sendForToken(writer.bytes)
-    guard let token = answer.text("access_token"), !token.isEmpty else {
-      throw .unexpectedBehaviour("a token answer without access_token")
+    guard let token = answer.text("access_token"), Self.isToken(token) else {
+      throw .unexpectedBehaviour("a token answer without a usable access_token")
     }
     context.redactor.learn(token)
     let life = min(max(answer["expires_in"]?.wholeNumber ?? 0, 0), 86_400)
@@ -242,10 +262,12 @@ final class Client: Sendable {
         pause *= 2
         continue
       }
-      if isBusy || answer.status < 300 {
-        throw answer.status < 300
-          ? .unexpectedBehaviour("a token answer that cannot be read")
-          : .answer(answer.status, object ?? [:], traceID: answer.traceID, .payment)
+      if isBusy { throw .answer(answer.status, object ?? [:], traceID: answer.traceID, .payment) }
+      guard [400, 401, 403].contains(answer.status) else {
+        throw .unexpectedBehaviour(
+          "the token service answered \(answer.status)",
+          traceID: answer.traceID
+        )
       }
       throw Fault(
         .auth,

@@ -77,8 +77,20 @@ package struct Creation: Sendable {
       content["mandate"] = .string(mandateType)
       content["use_case"] = useCase.map(JSON.string)
       content["constraints"] = body["constraints"]
+      // What is swept goes to the payer's own account: the journal has the last four of it.
+      if mandateType == "sweeping" { content["payee"] = content["payee"].map(Self.withoutAccount) }
     }
     return content
+  }
+
+  private static func withoutAccount(_ payee: JSON) -> JSON {
+    guard var object = payee.object, let account = object["account_identifier"]?.object else {
+      return payee
+    }
+    let number = account.text("account_number") ?? account.text("iban") ?? ""
+    object["account_identifier"] = nil
+    object["last_four"] = .string(String(number.suffix(4)))
+    return .object(object)
   }
 
   private func paymentBody() throws(Fault) -> JSONObject {

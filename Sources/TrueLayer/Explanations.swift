@@ -174,6 +174,18 @@ extension TrueLayerProvider {
       "see failure_reason; --new-attempt tries again"
     ),
     Explanation(
+      "cancel_pending",
+      .pending,
+      "the cancellation was accepted and cannot be seen yet",
+      "run the same command again"
+    ),
+    Explanation(
+      "bad_form",
+      .usage,
+      "--form or --form-file cannot be read, or holds a secret on the command line",
+      "see: tender help transact"
+    ),
+    Explanation(
       "input_missing",
       .pending,
       "the bank wants something that only payer or operator can give",
@@ -181,19 +193,19 @@ extension TrueLayerProvider {
     ),
     Explanation(
       "not_offered",
-      .usage,
+      .pending,
       "what was chosen is not among what the bank offers",
       "see next_action in the record without that option"
     ),
     Explanation(
       "consent_needed",
-      .usage,
+      .pending,
       "the bank wants a consent that was not given",
       "--consent pis,ais where the payer agrees"
     ),
     Explanation(
       "bad_form_value",
-      .usage,
+      .pending,
       "a value does not fit the bank's form",
       "see the rule in the message"
     ),

@@ -17,8 +17,21 @@ struct FlowRunner {
       listens: visit != nil,
       retries: context.options.retries
     )
-    let deadline = Deadline(in: context.options.patience, on: context.clock)
+    let patience = Patience(context)
     var current = resource
+    var stale = 0
+    var missing: Fault?
+    /// What to submit; nil where something is missing, with why where it is known.
+    func answer(_ next: NextAction, _ resource: Resource) throws(Fault) -> Submission? {
+      missing = nil
+      do throws(Fault) {
+        return try Answers(context: context).submission(for: next, resource)
+      } catch {
+        guard error.kind == .pending else { throw error }
+        missing = error
+        return nil
+      }
+    }
     announce(current, after: nil)
     while true {
       let before = current
@@ -26,28 +39,34 @@ struct FlowRunner {
         switch try flow.receive(current) {
         case .start: current = try start(current)
         case .answer(let next):
-          let submission = try Answers(context: context).submission(for: next, current)
-          guard let submission else { return current.awaiting(next, next.missing) }
+          guard let submission = try answer(next, current) else {
+            return current.awaiting(next, missing ?? .inputMissing(next.missing))
+          }
           current = try submit(submission, current)
         case .redirect(let address):
-          // Opens the bank's page: whoever pays must see it whole.
-          if !context.redactor.holdsSecret(address) { context.redactor.exempt(address) }
-          try context.guide.show(address, isAwaited: true)
-          current = try awaitPayer(current, by: deadline)
-        case .look: current = try awaitPayer(current, by: deadline)
+          try show(address, isAwaited: true)
+          current = try awaitPayer(current, patience)
+        case .look: current = try awaitPayer(current, patience)
         case .end:
           if case .redirect(let address)? = current.next, current.status == "authorizing" {
-            if !context.redactor.holdsSecret(address) { context.redactor.exempt(address) }
-            try context.guide.show(address, isAwaited: false)
+            try show(address, isAwaited: false)
           }
           return current.outcome
         }
-        if current.isOpen, deadline.remaining == 0, current.status == before.status,
+        if current.isOpen, patience.left == 0, current.status == before.status,
           case .redirect? = current.next
         {
           return current.outcome
         }
       } catch {
+        if error.code == "generic_conflict", error.effect == .none, stale < 3,
+          let seen = try? look(current.kind, current.id), seen.hasMoved(from: before)
+        {
+          // An earlier step of a process that is no more, or of the payer's, came first.
+          stale += 1
+          current = seen
+          continue
+        }
         guard error.kind == .interrupted || error.kind == .cancelled, error.effect == .none else {
           throw error
         }
@@ -116,10 +135,12 @@ struct FlowRunner {
   }
 
   /// Waits for the payer, or a while, and looks.
-  private func awaitPayer(_ resource: Resource, by deadline: Deadline) throws(Fault) -> Resource {
-    let pause = min(context.options.interval, max(1, deadline.remaining))
+  private func awaitPayer(_ resource: Resource, _ patience: Patience) throws(Fault) -> Resource {
+    let pause = min(context.options.interval, max(1, patience.left))
     if let visit {
-      if let query = try visit.wait(milliseconds: pause), ReturnAddress(query: query).isGivenUp {
+      if let query = try visit.wait(milliseconds: pause),
+        ReturnAddress(query: query).isGivenUp(resource.kind, resource.id)
+      {
         throw .userCanceled(resource)
       }
     } else {
@@ -130,7 +151,7 @@ struct FlowRunner {
     } catch {
       // The payer may still be at the bank: one look that fails ends nothing.
       let isPassing = error.kind == .notSent || error.kind == .providerError
-      guard isPassing, deadline.remaining > 0 else { throw error }
+      guard isPassing, patience.left > 0 else { throw error }
       return resource
     }
   }
@@ -144,21 +165,29 @@ struct FlowRunner {
         ended = try cancel(resource)
       } catch {
         // It went on meanwhile: how it stands is the answer.
-        guard error.kind == .conflict, error.effect == .none else { throw error }
-        return try look(resource.kind, resource.id).outcome
+        guard error.kind == .conflict, error.effect == .none,
+          let seen = try? look(resource.kind, resource.id), !seen.isOpen
+        else { throw error }
+        return seen.outcome
       }
+      guard ended.isOpen || ended.shownStatus == .cancelled else { return ended.outcome }
     }
     var outcome = ended.outcome
-    outcome.status = .cancelled
     let fault = Fault.userCanceled(ended)
     outcome.fault = fault
     outcome.result = fault.result ?? [:]
+    // A payment that does not show it yet is looked at again before anything else is done.
+    if ended.kind == .payment, ended.isOpen { return outcome }
+    outcome.status = .cancelled
     outcome.nextAction = nil
     outcome.kept = Outcome.Kept(outcome)
     return outcome
   }
 
-  /// Cancels a payment (note, section 2.7) and looks what became of it.
+  /// Cancels a payment (note, section 2.7) and looks what became of it: what is seen is the truth,
+  /// whatever the answer was.
+  ///
+  /// Throws with effect unknown where nothing can be seen.
   func cancel(_ resource: Resource) throws(Fault) -> Resource {
     try progress.willSend()
     _ = try client.send(
@@ -172,15 +201,71 @@ struct FlowRunner {
       )
     )
     // It was accepted; how the payment shows it may take a moment.
+    guard let seen = lookAfterwards(resource, until: { !$0.isOpen }) else {
+      throw Fault.unexpectedBehaviour("a cancellation that cannot be looked at").afterSending
+    }
+    return seen
+  }
+
+  /// Looks a few times until a resource shows what was done to it; nil where no look gets through.
+  func lookAfterwards(_ resource: Resource, until isDone: (Resource) -> Bool) -> Resource? {
+    var seen: Resource?
     for _ in 0..<5 {
-      if let seen = try? look(resource.kind, resource.id), seen.status == "failed" { return seen }
+      if let latest = try? look(resource.kind, resource.id) {
+        seen = latest
+        if isDone(latest) { return latest }
+      }
       do throws(Fault) { try context.clock.pause(milliseconds: 300) } catch { break }
     }
-    return resource
+    return seen
+  }
+
+  /// Shows the payer where to go.
+  ///
+  /// Throws `provider_error` for an address that is none for a payer.
+  private func show(_ address: String, isAwaited: Bool) throws(Fault) {
+    guard Redirection.isUsable(address) else {
+      throw .unexpectedBehaviour("a redirect to an address that is not of the web")
+    }
+    // Opens the bank's page: whoever pays must see it whole.
+    if !context.redactor.holdsSecret(address) { context.redactor.exempt(address) }
+    try context.guide.show(address, isAwaited: isAwaited)
+  }
+}
+
+/// How long the payer is awaited: by the clock that a payment expires by, and in any case not much
+/// longer on the one that nobody sets.
+private struct Patience {
+  private let clock: any Clock
+  private let end: Int
+  private let deadline: Deadline
+
+  init(_ context: TrueLayerContext) {
+    clock = context.clock
+    end = context.clock.now + context.options.patience
+    deadline = Deadline(in: context.options.patience + 10_000, on: context.clock)
+  }
+
+  /// In milliseconds; 0 where it is over.
+  var left: Int { max(0, min(end - clock.now, deadline.remaining)) }
+}
+
+/// The addresses that a payer may be sent to.
+enum Redirection {
+  /// Encrypted, or on this machine; visible ASCII and no longer than browsers take.
+  static func isUsable(_ address: String) -> Bool {
+    let front = address.prefix { $0 != "#" }
+    guard address.utf8.count <= 8192, address.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+      let parts = WebAddress(String(front)), ["http", "https"].contains(parts.scheme)
+    else { return false }
+    return parts.isEncrypted || parts.isLoopback
   }
 }
 
 extension Resource {
+  /// Whether it stands elsewhere than before.
+  func hasMoved(from other: Resource) -> Bool { status != other.status || next != other.next }
+
   /// Whether the payer may still authorize it.
   var isOpen: Bool { ["authorization_required", "authorizing", "attempt_failed"].contains(status) }
 }
@@ -233,7 +318,7 @@ extension Client {
     guard answer.body.text("status") != nil else {
       throw .unexpectedBehaviour("a \(kind == .mandate ? "mandate" : "payment") without status")
     }
-    return Resource(kind: kind, id: id, body: answer.body, traceID: answer.traceID)
+    return Resource(kind: kind, id: id, body: answer.body, traceID: answer.traceID).masked
   }
 }
 

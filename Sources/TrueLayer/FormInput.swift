@@ -30,7 +30,8 @@ package struct FormInput: Sendable, Hashable {
     label = object["display_text"]?["default"]?.text ?? id
     help = object["description"]?["default"]?.text
     isMandatory = object["mandatory"]?.truth ?? false
-    isSensitive = object["sensitive"]?.truth ?? false
+    // Whatever is not plainly no is taken for yes.
+    isSensitive = ![nil, .bool(false), .null].contains(object["sensitive"])
     format = object.text("format") ?? "any"
     let least = max(0, object["min_length"]?.wholeNumber ?? 0)
     lengths = least...max(least, object["max_length"]?.wholeNumber ?? 4096)

@@ -46,7 +46,9 @@ extension NextAction {
         Self.objects(object["user_accounts"]).compactMap { account in
           guard let id = account.text("id") else { return nil }
           let parts = [
-            account["provider"]?["display_name"]?.text, account.text("masked_account_identifier"),
+            account["provider"]?["display_name"]?.text,
+            // Masked again: the last four are all that is shown of a payer's account.
+            account.text("masked_account_identifier").map { "…" + $0.suffix(4) },
           ]
           return Choice(
             id: id,

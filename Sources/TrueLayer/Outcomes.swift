@@ -57,20 +57,19 @@ extension Resource {
     var shown = base
     shown.result = statusResult
     shown.kept = Outcome.Kept(result: shown.result)
+    // A repetition of what made it shows how it ended.
+    let fault: Fault =
+      kind == .mandate ? .revoked(self, wasAuthorized: true) : .userCanceled(self)
+    shown.undone = Outcome.Kept(result: fault.result ?? shown.result, fault: fault)
     return shown
   }
 
   /// What it ends with where an answer is missing that only the payer or operator can give.
-  func awaiting(_ next: NextAction, _ what: String) -> Outcome {
+  func awaiting(_ next: NextAction, _ missing: Fault) -> Outcome {
     var shown = outcome
     shown.result = statusResult
     shown.nextAction = next.shown
-    shown.fault = Fault(
-      .pending,
-      code: "input_missing",
-      "the bank wants \(what), and there is nobody to ask",
-      hint: "give it, and run the same command again"
-    )
+    shown.fault = missing
     return shown
   }
 
@@ -95,6 +94,18 @@ extension Resource {
     )
     outcome.details = details
     return outcome
+  }
+}
+
+extension Fault {
+  /// Something that only payer or operator can give.
+  static func inputMissing(_ what: String) -> Fault {
+    Fault(
+      .pending,
+      code: "input_missing",
+      "the bank wants \(what), and there is nobody to ask",
+      hint: "give it, and run the same command again"
+    )
   }
 }
 

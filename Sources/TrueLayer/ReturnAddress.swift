@@ -29,11 +29,19 @@ struct ReturnAddress {
 
   /// Whether it comes from TrueLayer, naming the payment or mandate, rather than from the bank.
   var namesResource: Bool {
-    parameters["payment_id"] != nil || parameters["mandate_id"] != nil || isGivenUp
+    parameters["payment_id"] != nil || parameters["mandate_id"] != nil || saysGivenUp
   }
 
-  /// Whether the payer gave up on TrueLayer's hosted page; no other outcome is ever said here.
-  var isGivenUp: Bool { ["tl_hpp_cancel", "tl_hpp_abandoned"].contains(parameters["error"] ?? "") }
+  private var saysGivenUp: Bool {
+    ["tl_hpp_cancel", "tl_hpp_abandoned"].contains(parameters["error"] ?? "")
+  }
+
+  /// Whether the payer of this payment gave up on TrueLayer's hosted page.
+  ///
+  /// Only with its id: any page in the payer's browser can send them to an address of this machine.
+  func isGivenUp(_ kind: Attempt.Kind, _ id: String) -> Bool {
+    saysGivenUp && parameters[Self.parameter(kind)] == id
+  }
 
   /// The parameter that names a resource of a kind.
   static func parameter(_ kind: Attempt.Kind) -> String {
@@ -48,6 +56,13 @@ struct ReturnAddress {
     if let named = parameters[Self.parameter(kind)], named != id {
       throw .otherReturn(named, id)
     }
+    // A bank's own return carries the id as OAuth state, a mandate's without its dashes.
+    let all = parameters.merging(QueryText.parameters(fragment)) { first, _ in first }
+    guard let state = all["state"] else { return }
+    let plain = { (text: String) in text.filter { $0 != "-" }.lowercased() }
+    let named = state.hasPrefix("mandate-") ? String(state.dropFirst("mandate-".count)) : state
+    let isID = plain(named).utf8.count == 32 && plain(named).allSatisfy(\.isHexDigit)
+    if isID, plain(named) != plain(id) { throw .otherReturn(state, id) }
   }
 }
 

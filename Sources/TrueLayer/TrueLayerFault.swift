@@ -158,10 +158,10 @@ extension Fault {
   }
 
   /// A mandate that is no more: before it was authorized it was rejected (note, section 3.3).
-  static func revoked(_ resource: Resource) -> Fault {
-    let wasAuthorized = ["authorized_at", "revocation_source"].contains { name in
-      resource.body[name]?.text != nil
-    }
+  static func revoked(_ resource: Resource, wasAuthorized isKnown: Bool = false) -> Fault {
+    let wasAuthorized =
+      isKnown
+      || ["authorized_at", "revocation_source"].contains { resource.body[$0]?.text != nil }
     return Fault(
       wasAuthorized ? .cancelled : .declined,
       code: wasAuthorized ? "mandate_revoked" : "mandate_rejected",
@@ -179,7 +179,7 @@ extension Fault {
     }
     var fault = self
     fault.effect = .unknown
-    fault.hint = "run the same command again, or: tender journal resume"
+    fault.hint = "run the same command again, or: tender journal resume --all"
     return fault
   }
 }

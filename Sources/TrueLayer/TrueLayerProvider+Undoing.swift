@@ -12,15 +12,26 @@ extension TrueLayerProvider {
     do throws(Fault) {
       // Asked for at once: between a look and a cancel the payer may authorize it.
       let known = Resource(kind: .payment, id: id, body: ["status": "authorizing"])
-      var outcome = try runner(progress).cancel(known).withdrawn
-      outcome.status = .cancelled
-      return outcome
+      return try cancelled(try runner(progress).cancel(known))
     } catch {
       guard error.code == "generic_conflict", error.effect == .none else { throw error }
       let resource = try client.resource(.payment, id)
-      guard resource.shownStatus == .cancelled else { throw .tooLate(resource) }
-      return resource.withdrawn
+      guard !resource.isOpen else { throw error }
+      return try cancelled(resource)
     }
+  }
+
+  /// The outcome of a cancel by how the payment stands after it.
+  private func cancelled(_ seen: Resource) throws(Fault) -> Outcome {
+    if seen.shownStatus == .cancelled { return seen.withdrawn }
+    guard seen.isOpen else { throw .tooLate(seen) }
+    throw Fault(
+      .pending,
+      code: "cancel_pending",
+      "TrueLayer accepted the cancellation, and the payment is still \(seen.status)",
+      hint: "run the same command again",
+      result: ["status": .string(seen.documentedStatus)]
+    )
   }
 
   private func revoke(_ resource: Resource, _ progress: Progress) throws(Fault) -> Outcome {
@@ -29,7 +40,7 @@ extension TrueLayerProvider {
     let missing = context.configuration.missing(key: true)
     guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: "to revoke a mandate") }
     try progress.willSend()
-    _ = try client.send(
+    let answer = try client.send(
       Client.Call(
         method: "POST",
         path: Paths.resource(.mandate, resource.id) + "/revoke",
@@ -39,6 +50,12 @@ extension TrueLayerProvider {
         kind: .mandate
       )
     )
+    let seen = runner(progress).lookAfterwards(resource) { $0.status == "revoked" }
+    if let seen, seen.status == "revoked" { return seen.withdrawn }
+    // 204 is the documented success (note, section 2b); any other is none.
+    guard answer.status == 204 else {
+      throw Fault.unexpectedBehaviour("the revocation was answered \(answer.status)").afterSending
+    }
     var revoked = resource
     revoked.body["status"] = "revoked"
     return revoked.withdrawn
@@ -183,6 +200,9 @@ extension TrueLayerProvider {
     return outcome
   }
 
+  /// Longer than what nobody authorized lives (note, section 1.3), in milliseconds.
+  private static let lifetime = 960_000
+
   package func findOut(
     _ attempt: Attempt,
     _ progress: Progress,
@@ -201,11 +221,14 @@ extension TrueLayerProvider {
       let isUndone = resource.shownStatus == .cancelled || resource.status == "revoked"
       return isUndone ? .happened(resource.withdrawn) : .stands(resource.outcome)
     } catch {
-      // A key that a refusal answers has nothing behind it: a success would have been repeated.
-      if error.kind == .rejected, attempt.operation == .cancel {
-        return .stands(try client.resource(attempt.kind, try id(of: attempt)).outcome)
+      // Nobody was shown the way to authorize what is not known here: after its 15 minutes it has
+      // expired, whether it was made or not.
+      let age = context.clock.now - (attempt.sentAt ?? attempt.createdAt)
+      if attempt.id == nil, error.kind == .rejected || error.kind == .conflict,
+        error.code != "key_expired", error.code != "creation_lost", age > Self.lifetime
+      {
+        return .didNotHappen
       }
-      if error.kind == .rejected { return .didNotHappen }
       var fault = error
       fault.effect = .unknown
       fault.hint = "what was sent is not known yet; run the same command again"

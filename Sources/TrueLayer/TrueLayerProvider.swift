@@ -57,6 +57,8 @@ package struct TrueLayerProvider: AuthorizingProvider {
   }
 
   package func check(_ order: AuthorizationOrder) throws(Fault) {
+    // What cannot be read must be known before anything is made.
+    _ = try context.guide.given([])
     if let id = order.existingID, !ResourceID.isSafe(id) {
       throw Fault(
         .usage,
@@ -86,6 +88,7 @@ package struct TrueLayerProvider: AuthorizingProvider {
 
   package func proceed(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
     let id = try id(of: attempt)
+    _ = try context.guide.given([])
     let returned = try context.options.returnURL.map { text throws(Fault) in
       try ReturnAddress(address: text)
     }
@@ -94,10 +97,16 @@ package struct TrueLayerProvider: AuthorizingProvider {
       if !returned.namesResource { try forward(returned, attempt.kind, id) }
     }
     let resource = try client.resource(attempt.kind, id)
-    if returned?.isGivenUp == true, resource.isOpen {
+    if returned?.isGivenUp(attempt.kind, id) == true, resource.isOpen {
       return try runner(progress).giveUp(resource)
     }
     return try run(resource, progress)
+  }
+
+  package func giveUp(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
+    try runner(progress).giveUp(
+      Resource(kind: attempt.kind, id: try id(of: attempt), body: ["status": "authorizing"])
+    )
   }
 
   package func adopt(_ id: String) throws(Fault) -> Adoption? {
@@ -119,6 +128,10 @@ package struct TrueLayerProvider: AuthorizingProvider {
     if query.purpose == .refund { return try refunds(of: id, query) }
     let resource = try client.resource(query.kind, id)
     var outcome = query.purpose == .status ? resource.lookedUp : resource.outcome
+    if case .redirect(let address)? = resource.next, Redirection.isUsable(address) {
+      // Opens the bank's page: whoever pays must see it whole.
+      if !context.redactor.holdsSecret(address) { context.redactor.exempt(address) }
+    }
     try takeRefunds(into: &outcome, resource, query)
     return outcome
   }
@@ -211,7 +224,13 @@ package struct TrueLayerProvider: AuthorizingProvider {
     guard let id = answer.body.text("id"), ResourceID.isSafe(id) else {
       throw Fault.unexpectedBehaviour("an answer without id", traceID: answer.traceID).afterSending
     }
-    if let token = answer.body.text("resource_token") { client.learn(token: token, of: id) }
+    if let token = answer.body.text("resource_token") {
+      guard Client.isToken(token) else {
+        throw Fault.unexpectedBehaviour("a resource token that is none", traceID: answer.traceID)
+          .afterSending
+      }
+      client.learn(token: token, of: id)
+    }
     var made = sent
     made["user"] = nil
     for member in answer.body.members where member.key != "resource_token" {

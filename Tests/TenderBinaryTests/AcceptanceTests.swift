@@ -242,6 +242,8 @@ final class Server {
       "TENDER_PAYTHEORY_TOKEN_URL": "\(scheme)://\(host):\(port)",
       "TENDER_PAYTHEORY_SOCKET_URL": "\(socket)://\(host):\(port)",
       "TENDER_PAYTHEORY_GRAPHQL_URL": "\(scheme)://\(host):\(port)",
+      "TENDER_TRUELAYER_API_URL": "\(scheme)://\(host):\(port)",
+      "TENDER_TRUELAYER_AUTH_URL": "\(scheme)://\(host):\(port)",
     ]
   }
 

@@ -254,12 +254,12 @@ import TrueLayer
   @Test func `refuses what is not offered, and leaves the payment as it is`() throws {
     let world = try World()
     let order = try world.payment("A")
-    let fault = #expect(throws: Fault.self) {
-      _ = try world.engine { options, _ in options.bank = "mock-payments-gb-redirekt" }
-        .transact(order, newAttempt: false, idempotencyKey: nil)
-    }
-    #expect(fault?.exitStatus == 2)
-    #expect(fault?.hint == "did you mean mock-payments-gb-redirect?")
+    let wrong = try world.engine { options, _ in options.bank = "mock-payments-gb-redirekt" }
+      .transact(order, newAttempt: false, idempotencyKey: nil)
+    #expect(wrong.fault?.code == "not_offered")
+    #expect(wrong.fault?.exitStatus == 8)
+    #expect(wrong.fault?.hint == "did you mean mock-payments-gb-redirect?")
+    #expect(wrong.nextAction?["type"] == "provider_selection")
     #expect(try world.latest()?.shownStatus == .requiresAction)
     let report = try world.engine(change: Self.bank)
       .transact(order, newAttempt: false, idempotencyKey: nil)
@@ -269,12 +269,12 @@ import TrueLayer
 
   @Test func `account data needs a consent that was given`() throws {
     let world = try World(form: ["psu-id": "remi", "psu-password": "secret"])
-    let fault = #expect(throws: Fault.self) {
-      _ = try world.engine { options, _ in options.bank = "mock-payments-de-embedded-ais-pis" }
-        .transact(try world.payment("A", currency: "EUR"), newAttempt: false, idempotencyKey: nil)
-    }
-    #expect(fault?.code == "consent_needed")
-    #expect(fault?.exitStatus == 2)
+    let report = try world.engine { options, _ in
+      options.bank = "mock-payments-de-embedded-ais-pis"
+    }.transact(try world.payment("A", currency: "EUR"), newAttempt: false, idempotencyKey: nil)
+    #expect(report.fault?.code == "consent_needed")
+    #expect(report.fault?.exitStatus == 8)
+    #expect(report.nextAction?["type"] == "consent")
   }
 
   @Test func `a failed attempt stays open with retry, and starts once more`() throws {
@@ -331,8 +331,14 @@ import TrueLayer
     let world = try World()
     _ = try world.engine(scenario: "bank:abandon", listens: false, change: Self.bank)
       .transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
-    let report = try world.engine(scenario: "bank:abandon") { options, _ in
+    let id = try #require(try world.latest()?.id)
+    // Without its id anybody could say so.
+    let other = try world.engine(scenario: "bank:abandon", listens: false) { options, _ in
       options.returnURL = "app://back?error=tl_hpp_cancel"
+    }.proceed(try world.latest(), handle: "A")
+    #expect(other.status == .requiresAction)
+    let report = try world.engine(scenario: "bank:abandon") { options, _ in
+      options.returnURL = "app://back?payment_id=\(id)&error=tl_hpp_cancel"
     }.proceed(try world.latest(), handle: "A")
     #expect(report.status == .cancelled)
     #expect(report.fault?.exitStatus == 12)
@@ -413,6 +419,15 @@ import TrueLayer
     #expect(cancelled.result["status"] == "failed")
     #expect(cancelled.result["failure_reason"] == "canceled")
     #expect(try engine().withdraw(try world.latest("OPEN"), handle: "OPEN").replayed == true)
+    // The command that made it says how it ended, and does not make another.
+    let ended = try engine().transact(
+      try world.payment("OPEN"),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(ended.replayed == true)
+    #expect(ended.result["error"] == "userCanceled")
+    #expect(ended.fault?.exitStatus == 12)
     _ = try engine().transact(try world.payment("DONE"), newAttempt: false, idempotencyKey: nil)
     let tooLate = #expect(throws: Fault.self) {
       _ = try engine().withdraw(try world.latest("DONE"), handle: "DONE")

@@ -91,7 +91,7 @@ import TrueLayer
     #expect(fields["Idempotency-Key"] == "key-of-the-test")
     #expect(fields["Content-Type"] == "application/json; charset=UTF-8")
     #expect(Self.isSigned(sent[1], "/v3/payments", publicKey))
-    #expect(sent[1].isEffecting && sent[1].isKeyed)
+    #expect(sent[1].isEffecting && !sent[2].isEffecting)
     let start = Self.fields(sent[2])
     #expect(start["Authorization"] == "Bearer the-resource-token")
     #expect(start["Tl-Signature"] == nil)
@@ -134,6 +134,7 @@ import TrueLayer
       .init("GET", path, 200, #"{"status":"authorized"}"#),
       .init("GET", path, 200, #"{"status":"authorized"}"#),
       .init("POST", path + "/revoke", .bytes(204, [], [:])),
+      .init("GET", path, 200, #"{"status":"revoked"}"#),
     ])
     let world = try World()
     let engine = world.engine(over: stub) { _, configuration in
@@ -142,7 +143,7 @@ import TrueLayer
     let report = try engine.withdraw(nil, handle: Self.id)
     #expect(report.status == .revoked)
     #expect(report.result == ["status": "revoked"])
-    let revoke = try #require(stub.requests.last)
+    let revoke = try #require(stub.requests.last { $0.method == "POST" })
     #expect(revoke.body.isEmpty)
     #expect(Self.isSigned(revoke, path + "/revoke", publicKey))
     #expect(
@@ -215,9 +216,31 @@ import TrueLayer
     Again(name: "no connection", answers: [.unreachable], count: 1, exit: 10),
     Again(name: "refused", answers: [.json(400, "{}")], count: 1, exit: 7),
     Again(
-      name: "500, and then another request works on it",
-      answers: [.json(500, "{}"), .json(409, "{}")],
+      name: "500, and then a refusal: the first may have been heeded",
+      answers: [.json(500, "{}"), .json(400, "{}")],
       count: 2,
+      exit: 9,
+      effect: .unknown
+    ),
+    Again(
+      name: "a redirect, which nobody follows",
+      answers: [.json(302, "{}")],
+      count: 1,
+      exit: 9,
+      effect: .unknown
+    ),
+    Again(
+      name: "a proxy that gave up",
+      answers: [.json(499, "{}")],
+      count: 1,
+      exit: 9,
+      effect: .unknown
+    ),
+    Again(
+      name: "500, and then another request works on it",
+      answers: [.json(500, "{}")]
+        + (0..<9).map { _ in .json(409, problem + #"concurrency-conflict"}"#) },
+      count: 4,
       exit: 9,
       effect: .unknown
     ),
@@ -250,6 +273,103 @@ import TrueLayer
     #expect(creations.count == example.count)
     #expect(Set(creations.map { Self.fields($0)["Idempotency-Key"] ?? "" }).count == 1)
     #expect(Set(creations.map(\.body)).count == 1)
+  }
+
+  /// What a cancel or revoke says when the resource says something else afterwards.
+  @Test(arguments: [
+    ("executed", Int32(6), "nothing_to_cancel"), ("authorized", 6, "nothing_to_cancel"),
+    ("authorizing", 8, "cancel_pending"),
+  ])
+  func `a cancel believes what it sees`(_ status: String, _ exit: Int32, _ code: String) throws {
+    let path = "/v3/payments/\(Self.id)"
+    let seen = #"{"status":"\#(status)"}"#
+    let world = try World()
+    _ = try world.engine(
+      over: StubHTTP([.init("GET", path, 200, Self.redirect)])
+    ) { _, configuration in configuration.resourceToken = SharedSecret("resource-token") }
+    .transact(try world.existing(Self.id), newAttempt: false, idempotencyKey: nil)
+    let stub = StubHTTP(
+      [.init("POST", path + "/actions/cancel", .bytes(202, [], [:]))]
+        + (0..<5).map { _ in .init("GET", path, 200, seen) }
+    )
+    let engine = world.engine(over: stub) { _, configuration in
+      configuration.resourceToken = SharedSecret("resource-token")
+    }
+    let known = try world.latest(Self.id)
+    do throws(Fault) {
+      let report = try engine.withdraw(known, handle: Self.id)
+      #expect(report.fault?.exitStatus == exit)
+      #expect(report.fault?.code == code)
+    } catch {
+      #expect(error.exitStatus == exit)
+      #expect(error.code == code)
+      #expect(error.effect == Fault.Effect.none)
+    }
+    #expect(try world.latest(Self.id)?.isFinal == false)
+    // Whatever it was, no further payment can be made beside it.
+    let again = #expect(throws: Fault.self) {
+      _ = try engine.transact(try world.existing(Self.id), newAttempt: true, idempotencyKey: nil)
+    }
+    #expect(again?.code == "attempt_stands")
+  }
+
+  @Test func `a step that an earlier process took is looked at, not failed of`() throws {
+    let path = "/v3/payments/\(Self.id)"
+    let choose =
+      #"{"status":"authorizing","authorization_flow":{"actions":{"next":{"type":"scheme_selection","#
+      + #""schemes":[{"id":"s"}]}}}}"#
+    let stub = StubHTTP([
+      .init("GET", path, 200, choose),
+      .init(
+        "POST",
+        path + "/authorization-flow/actions/scheme-selection",
+        400,
+        Self.problem + #"invalid-state"}"#
+      ),
+      .init("GET", path, 200, Self.redirect),
+    ])
+    let world = try World()
+    let report = try world.engine(over: stub) { _, configuration in
+      configuration.resourceToken = SharedSecret("resource-token")
+    }.transact(try world.existing(Self.id), newAttempt: false, idempotencyKey: nil)
+    #expect(report.result == ["state": "redirect"])
+    #expect(stub.left == 0)
+  }
+
+  @Test(arguments: [
+    "javascript:alert(1)", "file:///etc/passwd", "http://evil.example/", "-oX=1", "",
+    "https://bank.example/\u{1b}[2J", "https://bank.example/\n",
+  ])
+  func `a payer is sent to the web alone`(_ address: String) throws {
+    let next: JSON = ["type": "redirect", "uri": .string(address)]
+    let body: JSON = [
+      "status": "authorizing", "authorization_flow": ["actions": ["next": next]],
+    ]
+    let stub = StubHTTP([.init("GET", "/v3/payments/\(Self.id)", 200, JSONWriter.text(body))])
+    let world = try World()
+    let fault = #expect(throws: Fault.self) {
+      _ = try world.engine(over: stub) { _, configuration in
+        configuration.resourceToken = SharedSecret("resource-token")
+      }.transact(try world.existing(Self.id), newAttempt: false, idempotencyKey: nil)
+    }
+    #expect(fault?.code == "unexpected_behaviour")
+    #expect(world.guide.addresses.isEmpty)
+  }
+
+  @Test func `a payer's account is gone from every text`() throws {
+    let body =
+      #"{"status":"failed","failure_reason":"account GB33BUKB20201555555555 / 87654321 blocked","#
+      + #""failure_stage":"authorized","payment_source":{"account_holder_name":"P 87654321","#
+      + #""account_identifiers":[{"type":"iban","iban":"GB33BUKB20201555555555"},"#
+      + #"{"type":"sort_code_account_number","sort_code":"202015","account_number":"87654321"}]}}"#
+    let stub = StubHTTP([.init("GET", "/v3/payments/\(Self.id)", 200, body)])
+    let report = try World().engine(over: stub) { _, configuration in
+      configuration.resourceToken = SharedSecret("resource-token")
+    }.lookUp(Self.id, known: nil)
+    let text = JSONWriter.text([.object(report.result), .object(report.details)])
+    #expect(!text.contains("87654321") && !text.contains("GB33BUKB"))
+    #expect(report.lastFour == "5555")
+    #expect(report.result["failure_reason"] == "account [redacted] / [redacted] blocked")
   }
 
   @Test func `401 costs the token, once, and nothing else`() throws {

@@ -1,3 +1,4 @@
+private import CSodium
 import TenderEngine
 import TenderModel
 import TenderWire
@@ -199,21 +200,26 @@ struct BankHTTP {
     let body = request.body.isEmpty ? [:] : JSONReader.read(request.body)?.object
     guard let body else { throw .invalid("$", "The body is no JSON object.") }
     guard let key = request.fields["idempotency-key"] else { return try run(body) }
-    let content = JSONWriter.text([
-      .string(request.method), .string(request.path),
-      .string(String(decoding: request.body, as: UTF8.self)),
-    ])
+    // A form holds passwords: what was sent is remembered by its hash.
+    let content = Self.hash("\(request.method) \(request.path)\n", request.body)
     let known = try stored { () throws(Fault) in try ledger.find("bank-key", key) }
     if let known, bank.now - (known["at"]?.wholeNumber ?? 0) < 30 * 86_400_000 {
       guard known.text("content") == content else { throw .keyReuse }
-      return Reply(known["status"]?.wholeNumber ?? 200, known["body"]?.object)
+      var body = known["body"]?.object
+      if known["token"] == true, let id = body?.text("id") {
+        body?["resource_token"] = .string(resourceToken(id))
+      }
+      return Reply(known["status"]?.wholeNumber ?? 200, body)
     }
     let reply = try run(body)
     try stored { () throws(Fault) in
       var entry: JSONObject = [
         "content": .string(content), "status": .integer(reply.status), "at": .integer(bank.now),
       ]
-      entry["body"] = reply.body.map(JSON.object)
+      var kept = reply.body
+      if kept?["resource_token"] != nil { entry["token"] = true }
+      kept?["resource_token"] = nil
+      entry["body"] = kept.map(JSON.object)
       try ledger.put("bank-key", key, entry)
     }
     return reply
@@ -317,16 +323,26 @@ struct BankHTTP {
     let id = resource.text("id") ?? ""
     var answer: JSONObject = ["id": .string(id)]
     answer["user"] = resource["user"]
-    answer["resource_token"] = .string(
-      WebToken.sign([
-        "client_id": .string(BankCatalog.clientID), "jti": .string(id),
-        "nbf": .integer(bank.now / 1000), "exp": .integer(bank.now / 1000 + 900),
-      ])
-    )
+    answer["resource_token"] = .string(resourceToken(id))
     for name in ["status", "authorization_flow", "failure_stage", "failure_reason"] {
       answer[name] = resource[name]
     }
     return answer
+  }
+
+  /// A token for one resource, good for 15 minutes (note, section 1.3).
+  private func resourceToken(_ id: String) -> String {
+    WebToken.sign([
+      "client_id": .string(BankCatalog.clientID), "jti": .string(id),
+      "nbf": .integer(bank.now / 1000), "exp": .integer(bank.now / 1000 + 900),
+    ])
+  }
+
+  private static func hash(_ head: String, _ body: [UInt8]) -> String {
+    let bytes = Array(head.utf8) + body
+    var digest = [UInt8](repeating: 0, count: 32)
+    _ = unsafe crypto_generichash(&digest, 32, bytes, UInt64(bytes.count), nil, 0)
+    return Base64.encodeURL(digest)
   }
 
   private func flowAnswer(_ resource: JSONObject) -> JSONObject {

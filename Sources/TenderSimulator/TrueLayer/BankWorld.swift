@@ -1,4 +1,3 @@
-private import CSodium
 import TenderEngine
 import TenderModel
 import TenderWire

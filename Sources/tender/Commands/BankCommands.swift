@@ -23,7 +23,6 @@ extension WriteCommands {
       env,
       needing: existing == nil ? .creation : .authorization
     )
-    try engine.checkReady(for: existing == nil ? .creation : .authorization)
     if invocation.has("dry-run") {
       return try preview(engine, place, reference.text) { () throws(Fault) in
         try engine.preview(order)
@@ -80,7 +79,6 @@ extension WriteCommands {
     }
     let need: Need = isConfirm ? .authorization : .withdrawal
     let engine = try composition.engine(TrueLayerProvider.name.text, env, needing: need)
-    try engine.checkReady(for: need)
     let verb = isConfirm ? "confirm" : isRefund ? "refund" : "cancel"
     if invocation.has("dry-run") {
       return try preview(engine, place, attempt?.reference ?? handle) { () throws(Fault) in

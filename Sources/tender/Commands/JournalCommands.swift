@@ -134,6 +134,13 @@ struct JournalCommands {
 
   private func resume(_ attempt: Attempt) throws(Fault) -> Report {
     composition.reference = attempt.reference
+    if attempt.phase == .sent {
+      // Finding out may send again what was lost.
+      let writes = WriteCommands(composition: composition)
+      try writes.refuseReadOnly()
+      try writes.approve(attempt.env, "find out what became of \(attempt.reference)")
+      composition.signals.hold()
+    }
     let engine = try composition.engine(
       attempt.provider.text,
       attempt.env,

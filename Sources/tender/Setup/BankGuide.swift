@@ -55,7 +55,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
       if shown.count > limit { terminal.say("  … and \(shown.count - limit) more") }
       let answer = try ask(
         terminal,
-        "Choose a \(question.subject): a number, or part of its name (empty: stop): "
+        "Which \(question.subject)? A number, or part of its name (empty: stop): "
       )
       if answer.isBlank { throw .givenUp }
       if let number = Int(answer), shown.indices.contains(number - 1) {
@@ -78,7 +78,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
       guard let text = member.value.text else {
         throw Fault(
           .usage,
-          code: "bad_form_value",
+          code: "bad_form",
           "--form-file: \(member.key.quotedForMessage) is not text",
           hint: "put it in quotes"
         )
@@ -89,7 +89,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
       let (name, value) = try OrderBuilder.split(pair, option: "--form")
       if inputs.contains(where: { $0.id == name && $0.isSensitive }) {
         throw Fault(
-          .usage,
+          .pending,
           code: "bad_form_value",
           "\(name.quotedForMessage) is a secret: not on a command line",
           hint: "give it by --form-file, or at the prompt"
@@ -138,10 +138,10 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
         hidden: input.isSensitive
       )
       guard let problem = input.problem(with: answer) else { return answer }
-      terminal.say("  \(problem)")
+      terminal.say("  \(Self.plain(problem))")
       if turn == 3 {
         throw Fault(
-          .usage,
+          .pending,
           code: "bad_form_value",
           "the value for \(input.id.quotedForMessage) cannot be used: \(problem)",
           hint: "run the same command again"
@@ -157,7 +157,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
       return output.note("the simulated payer is at the bank; --sim-scenario says what they do")
     }
     output.tell("the payer authorizes at this address:")
-    if !output.isQuiet { output.say(address + "\n") }
+    if !output.isQuiet { output.say(output.redactor.redact(address) + "\n") }
     if Console.isTerminal(2), !output.isQuiet,
       let code = QRCode.text(
         for: address,
@@ -177,13 +177,8 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
     if isAwaited { output.tell("waiting for the payer to come back; Ctrl-C cancels") }
   }
 
-  /// A provider's text without anything that moves a terminal's cursor.
-  private static func plain(_ text: String) -> String {
-    let shown = text.unicodeScalars.map { scalar in
-      scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value) ? "?" : String(scalar)
-    }
-    return shown.prefix(200).joined()
-  }
+  /// A provider's text in a length that a terminal bears, without anything that steers it.
+  private static func plain(_ text: String) -> String { Printable.text(String(text.prefix(200))) }
 }
 
 extension Fault {

@@ -118,7 +118,7 @@ final class Output {
 
   /// Says something on standard error that scripts may need too, unless nothing is wanted there.
   func tell(_ text: String) {
-    if !isQuiet { Console.write("tender: \(redactor.redact(text))\n", to: 2) }
+    if !isQuiet { Console.write("tender: \(Printable.text(redactor.redact(text)))\n", to: 2) }
   }
 
   /// Prints text on standard error as it is.
@@ -128,12 +128,14 @@ final class Output {
   static func line(_ record: Record) -> String { RecordLine.text(record) }
 
   /// Says something that must not be missed on standard error.
-  func warn(_ text: String) { Console.write("tender: \(redactor.redact(text))\n", to: 2) }
+  func warn(_ text: String) {
+    Console.write("tender: \(Printable.text(redactor.redact(text)))\n", to: 2)
+  }
 
   private func redacted(_ record: Record) -> Record {
     var shown = record
     for member in record.fields.members {
-      let isForeign = member.key == "result" || member.key == "error" || member.key == "reversal"
+      let isForeign = ["result", "error", "reversal", "next_action", "details"].contains(member.key)
       shown.fields[member.key] = redactor.redact(member.value, foreign: isForeign)
     }
     return shown

@@ -1,0 +1,21 @@
+/// Text of others that goes to a terminal.
+package enum Printable {
+  /// The text with nothing in it that steers a terminal or hides what it says: no controls, no
+  /// bidirectional overrides, no characters without width; each is a question mark.
+  package static func text(_ text: String) -> String {
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      if isHarmful(scalar.value) { shown += "?" } else { shown.unicodeScalars.append(scalar) }
+    }
+    return shown
+  }
+
+  /// Whether a code point is one of those.
+  package static func isHarmful(_ value: UInt32) -> Bool {
+    switch value {
+    case 0..<0x20, 0x7f..<0xa0, 0xad, 0x200b...0x200f, 0x2028...0x202e, 0x2060...0x2069, 0xfeff:
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import TenderWire
+import Testing
+
+/// What a test with a real browser needs besides the program.
+enum BrowserTools {
+  static let found: (driver: String, curl: String)? = {
+    let find = { (names: [String]) in
+      names.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+    guard let driver = find(["/usr/bin/chromedriver", "/opt/homebrew/bin/chromedriver"]),
+      find(["/usr/bin/chromium", "/usr/bin/google-chrome"]) != nil,
+      let curl = find(["/usr/bin/curl"])
+    else { return nil }
+    return (driver, curl)
+  }()
+}
+
+/// A headless browser, driven over WebDriver (W3C WebDriver, section 6).
+private final class Browser {
+  private let process: Process
+  private let curl: String
+  private let base: String
+  private var session = ""
+  /// Where it keeps its files.
+  private let folder: URL
+
+  init(_ tools: (driver: String, curl: String), in folder: URL) throws {
+    self.folder = folder
+    curl = tools.curl
+    let port = Int.random(in: 30_000..<40_000)
+    base = "http://127.0.0.1:\(port)"
+    process = Process()
+    process.executableURL = URL(filePath: tools.driver)
+    process.arguments = ["--port=\(port)"]
+    process.environment = ["HOME": folder.path, "PATH": "/usr/bin:/bin"]
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    // curl asks until somebody listens.
+    try send("GET", "/status")
+    let options: JSON = [
+      "args": [
+        "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+        "--window-size=390,844", .string("--user-data-dir=\(folder.path)/browser"),
+      ]
+    ]
+    let answer = try send(
+      "POST",
+      "/session",
+      ["capabilities": ["alwaysMatch": ["goog:chromeOptions": options]]]
+    )
+    session = try #require(answer["sessionId"]?.text)
+  }
+
+  @discardableResult
+  private func send(_ method: String, _ path: String, _ body: JSON = [:]) throws -> JSON {
+    let process = Process()
+    process.executableURL = URL(filePath: curl)
+    process.arguments = [
+      "-s", "--max-time", "60", "--retry", "20", "--retry-connrefused", "-X", method, "-H",
+      "Content-Type: application/json",
+      base + path,
+    ]
+    if method == "POST" { process.arguments?.append(contentsOf: ["-d", JSONWriter.text(body)]) }
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return JSONReader.read([UInt8](data))?["value"] ?? .null
+  }
+
+  func open(_ address: String) throws {
+    try send("POST", "/session/\(session)/url", ["url": .string(address)])
+  }
+
+  private func find(_ selector: String) throws -> String {
+    let found = try send(
+      "POST",
+      "/session/\(session)/element",
+      ["using": "css selector", "value": .string(selector)]
+    )
+    return try #require(found.object?.members.first?.value.text, "\(selector): \(found)")
+  }
+
+  func click(_ selector: String) throws {
+    try send("POST", "/session/\(session)/element/\(find(selector))/click")
+  }
+
+  func type(_ text: String, into selector: String) throws {
+    let element = try find(selector)
+    try send("POST", "/session/\(session)/element/\(element)/clear")
+    try send("POST", "/session/\(session)/element/\(element)/value", ["text": .string(text)])
+  }
+
+  func text(_ selector: String) throws -> String {
+    try send("GET", "/session/\(session)/element/\(find(selector))/text").text ?? ""
+  }
+
+  func address() throws -> String { try send("GET", "/session/\(session)/url").text ?? "" }
+
+  func quit() {
+    _ = try? send("DELETE", "/session/\(session)")
+    // It does not heed SIGTERM.
+    _ = try? send("GET", "/shutdown")
+    process.waitUntilExit()
+  }
+}
+
+/// A payer with a real browser, from the bank's page back to the waiting program; skipped where
+/// there is no Chromium.
+@Suite(
+  .enabled(if: BrowserTools.found != nil, "chromium, chromium-driver and curl are not installed")
+)
+struct BrowserTests {
+  /// Starts a payment, lets `visit` do what the payer does, and gives what the program printed.
+  private func pay(_ visit: (Browser, String) throws -> Void) throws -> (Int32, JSONObject) {
+    let tools = try #require(BrowserTools.found)
+    let server = try Server()
+    defer { server.stop() }
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables = server.variables(scheme: "http", port: server.port)
+    let port = Int.random(in: 20_000..<30_000)
+    let (process, output, _) = try binary.start(
+      ["transact", "--provider", "truelayer", "--amount", "12.34", "--reference", "WEB-1"]
+        + BankStory.payee + BankStory.payer + BankStory.bank
+        + ["--redirect-url", "http://localhost:\(port)/callback", "--events", "--json"]
+        + ["--no-input", "--interval", "30s"]
+    )
+    var text = ""
+    var address: String?
+    while address == nil {
+      let more = output.fileHandleForReading.availableData
+      guard !more.isEmpty else { break }
+      text += String(decoding: more, as: UTF8.self)
+      address =
+        text.split(separator: "\n").compactMap { JSONReader.read(String($0)) }
+        .compactMap { $0["next_action"]?["url"]?.text }.first
+    }
+    let browser = try Browser(tools, in: binary.home)
+    do {
+      defer { browser.quit() }
+      try visit(browser, try #require(address))
+    }
+    text += String(
+      decoding: output.fileHandleForReading.readDataToEndOfFile(),
+      as: UTF8.self
+    )
+    process.waitUntilExit()
+    let last = text.split(separator: "\n").last.flatMap { JSONReader.read(String($0))?.object }
+    return (process.terminationStatus, last ?? [:])
+  }
+
+  @Test func `logs in, authorises, lands at the merchant, and the payment is executed`() throws {
+    let (status, record) = try pay { browser, address in
+      try browser.open(address)
+      #expect(try browser.text("h1") == "Log in")
+      #expect(try browser.text("dl").contains("12.34 GBP"))
+      #expect(try browser.text("dl").contains("Ben Eficiary"))
+      try browser.type("nobody", into: "#username")
+      try browser.click("form[action^='/login'] button")
+      #expect(try browser.text("#problem").contains("nobody"))
+      try browser.type("test_executed", into: "#username")
+      try browser.click("form[action^='/login'] button")
+      #expect(try browser.text("h1") == "Authorise the payment")
+      try browser.click("button[value=Authorise]")
+      #expect(try browser.text("h1") == "Thank you")
+      #expect(try browser.address().contains("/callback?payment_id="))
+    }
+    #expect(status == 0)
+    #expect(record["result"]?["state"] == "executed")
+  }
+
+  @Test func `rejects, and the payment is declined`() throws {
+    let (status, record) = try pay { browser, address in
+      try browser.open(address)
+      try browser.click("form[action^='/login'] button")
+      try browser.click("button[value=Reject]")
+      #expect(try browser.text("h1") == "Thank you")
+      // The bank's page is closed for ever.
+      try browser.open(address)
+      #expect(try browser.text("h1") == "Nothing to do")
+    }
+    #expect(status == 3)
+    #expect(record["result"]?["error"] == "authorizationFailed")
+  }
+}
