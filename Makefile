@@ -6,9 +6,10 @@ SHELL := /bin/bash
 OS := $(shell uname -s)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-APT := libcurl4-openssl-dev libmicrohttpd-dev libsodium-dev libsqlite3-dev libssl-dev
-APT_TEST := stunnel4 openssl
-BREW := curl libmicrohttpd libsodium sqlite openssl@3
+APT := libcurl4-openssl-dev libmicrohttpd-dev libqrencode4 libsodium-dev libsqlite3-dev libssl-dev
+APT_TEST := chromium chromium-driver curl openssl stunnel4
+APT_BENCH := curl nginx-light openssl
+BREW := curl libmicrohttpd libsodium openssl@3 qrencode sqlite
 
 # Without an rpath the loader does not look for each library beside the program first.
 RELEASE := -c release --static-swift-stdlib --disable-local-rpath
@@ -23,7 +24,7 @@ endif
 endif
 TENDER := .build/release/tender
 
-.PHONY: all run test build setup setup-test install lint format generate bench conformance clean
+.PHONY: all run test build setup setup-test setup-bench install lint format generate bench conformance clean
 
 all: build
 
@@ -55,10 +56,11 @@ else
 	if [ -n "$$missing" ]; then echo "first run: brew install $(BREW)"; exit 1; fi
 endif
 
-# What the TLS test wants besides; where it cannot be had, that test is skipped by name.
-setup-test: setup
+# What the tests of TLS and of the bank's pages want besides (a browser, for one); where it cannot be
+# had, they are skipped by name. The same for what is measured beside.
+setup-test setup-bench: setup
 ifeq ($(OS),Linux)
-	@for name in $(APT_TEST); do \
+	@for name in $(if $(filter setup-bench,$@),$(APT_BENCH),$(APT_TEST)); do \
 	  dpkg-query -W -f='$${Status}' $$name 2>/dev/null | grep -q 'ok installed' || \
 	  $(SUDO) env DEBIAN_FRONTEND=noninteractive \
 	    apt-get install -y -qq --no-install-recommends $$name || true; \
@@ -92,7 +94,7 @@ install: build
 	install -m 644 completions/tender.fish \
 	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/tender.fish"
 
-bench: build
+bench: build setup-bench
 	swift build -c release --product tender-bench
 	@state=$$(mktemp -d) && trap 'rm -rf "$$state"' EXIT && \
 	  install -m 755 $(TENDER) "$$state/tender" && \

@@ -92,7 +92,7 @@ _tender() {
       fi ;;
     help)
       if [[ $word != -* ]]; then
-        COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status journal providers explain simulator config schema completion help version instruments exit-status output environment files security" -- "$word"))
+        COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status journal providers explain simulator config schema completion help version instruments banks exit-status output environment files security" -- "$word"))
         return
       fi ;;
   esac

@@ -23,7 +23,7 @@ package struct Topic: Sendable {
 
   /// Every topic, in the order in which help lists them.
   package static let all: [Topic] = [
-    instruments, exitStatus, output, environment, files, security, simulator,
+    instruments, banks, exitStatus, output, environment, files, security, simulator,
   ]
 
   private static let instruments = Topic(
@@ -46,6 +46,31 @@ package struct Topic: Sendable {
         + "account_type is CHECKING or SAVINGS; the routing number has an ABA check digit.",
       "Off live, --test-card visa|mastercard|amex|discover and --test-account success|failure "
         + "stand for the provider's documented test data.",
+    ]
+  )
+
+  private static let banks = Topic(
+    name: "banks",
+    summary: "bank payments and mandates, from creation to refund",
+    body: [
+      "tender transact --provider truelayer makes a payment (or with --mandate a mandate), or takes "
+        + "one that exists (--payment-id, --mandate-id), and goes through whatever its bank wants: "
+        + "bank, branch, scheme, account, consent, forms, and the bank's own page.",
+      "What options leave open is asked on a terminal. Where nobody can be asked the run ends in 8, "
+        + "the record says in next_action what is wanted, and the same command with the answer goes "
+        + "on where it stands. Consent is given with --consent (pis unless said) and said on "
+        + "standard error. Passwords and one-time codes come by --form-file or prompt alone.",
+      "The payer opens the address that is shown, also as a QR code on a terminal, or with --open in "
+        + "the browser. By default tender listens at http://localhost:3000/callback, waits 15 "
+        + "minutes at most, and ends when the payment is authorized, executed, settled or waits for "
+        + "an app; --wait goes on to the end. Ctrl-C cancels the payment and ends in 12. With "
+        + "another --redirect-url the run ends in state redirect; tender confirm REF takes it up "
+        + "again, with --return-url where the bank's answer must be handed in.",
+      "Making, revoking and refunding need client credentials and a P-521 key (PEM) whose id the "
+        + "Console shows; everything else a resource token alone. No token is ever printed or kept.",
+      "On the simulator every id 00000000-0000-4000-8000-… exists, its last twelve digits the amount "
+        + "in minor units; simulator-resource-token is good for all of them. --sim-scenario "
+        + "bank:reject_execution and the like play the payer; behind simulator serve a browser does.",
     ]
   )
 
@@ -91,17 +116,21 @@ package struct Topic: Sendable {
         TENDER_STATE_DIR TENDER_TIMEOUT TENDER_NO_INPUT TENDER_CA_FILE
         TENDER_PAYTHEORY_API_KEY TENDER_PAYTHEORY_MERCHANT_UID
         TENDER_PAYTHEORY_SECRET_KEY
+        TENDER_TRUELAYER_CLIENT_ID TENDER_TRUELAYER_CLIENT_SECRET
+        TENDER_TRUELAYER_KEY_ID TENDER_TRUELAYER_PRIVATE_KEY
+        TENDER_TRUELAYER_RESOURCE_TOKEN
       """,
       "Each credential also with _FILE behind its name, for a file that holds the value; both at "
         + "once is an error. TENDER_ENV is never enough for a live write.",
       """
         TENDER_PAYTHEORY_TOKEN_URL TENDER_PAYTHEORY_SOCKET_URL
         TENDER_PAYTHEORY_GRAPHQL_URL
+        TENDER_TRUELAYER_API_URL TENDER_TRUELAYER_AUTH_URL
       """,
       "Base addresses replace the provider's scheme, host and port, for tests and proxies; not on "
         + "live. All that a command needs, or none. Plain http and ws go to loopback only.",
-      "NO_COLOR, CLICOLOR_FORCE, TERM=dumb, COLUMNS, TZ, XDG_CONFIG_HOME, XDG_STATE_HOME and the "
-        + "proxy variables are honoured. An option comes before the environment, that before the "
+      "NO_COLOR, CLICOLOR_FORCE, TERM=dumb, COLUMNS, TZ, XDG_CONFIG_HOME, XDG_STATE_HOME, BROWSER, "
+        + "the locale's country and the proxy variables are honoured. An option comes before the environment, that before the "
         + "profile, that before the default: see tender config show.",
     ]
   )
@@ -118,7 +147,11 @@ package struct Topic: Sendable {
           "shop":{"provider":"paytheory", "env":"sandbox",
                   "paytheory":{"api_key":"…", "merchant_uid":"…",
                                "secret_key_file":"…", "two_step":true}},
-          "support":{"provider":"paytheory", "env":"live", "mode":"read-only"}}}
+          "bank":{"provider":"truelayer", "env":"sandbox",
+                  "truelayer":{"client_id":"…", "client_secret_file":"…",
+                               "key_id":"…", "private_key_file":"…",
+                               "redirect_url":"http://localhost:3000/callback"}},
+          "support":{"provider":"truelayer", "env":"live", "mode":"read-only"}}}
       """,
       "$XDG_STATE_HOME/tender/ (~/.local/state) is yours alone: journal.db is the journal of every "
         + "attempt, journal.lock its locks, simulator.db the simulated world. --state-dir moves it.",
