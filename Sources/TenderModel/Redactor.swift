@@ -195,6 +195,27 @@ private struct DigitRuns {
 
   static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
 
+  /// Where a UUID ends that begins here (RFC 9562, section 4): 8-4-4-4-12 hexadecimal digits that
+  /// stand alone, a version and a variant in their places.
+  private static func uuidEnd(in bytes: [UInt8], at start: Int) -> Int? {
+    let end = start + 36
+    guard end <= bytes.count, bytes[start + 8] == UInt8(ascii: "-"),
+      start == 0 || !isHex(bytes[start - 1]), end == bytes.count || !isHex(bytes[end])
+    else { return nil }
+    for (offset, byte) in bytes[start..<end].enumerated() {
+      let isDash = [8, 13, 18, 23].contains(offset)
+      guard isDash ? byte == UInt8(ascii: "-") : isHex(byte) else { return nil }
+    }
+    let isVersion = (UInt8(ascii: "1")...UInt8(ascii: "8")).contains(bytes[start + 14])
+    let isVariant = [UInt8(ascii: "8"), UInt8(ascii: "9"), UInt8(ascii: "a"), UInt8(ascii: "b")]
+      .contains(bytes[start + 19] | (isDigit(bytes[start + 19]) ? 0 : 0x20))
+    return isVersion && isVariant ? end : nil
+  }
+
+  private static func isHex(_ byte: UInt8) -> Bool {
+    isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+  }
+
   /// The runs of a text: at most three bytes that are no letters stand between two digits.
   static func find(in bytes: [UInt8]) -> [DigitRuns] {
     var runs: [DigitRuns] = []
@@ -202,6 +223,15 @@ private struct DigitRuns {
     var index = 0
     func isLetter(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 }
     while index < bytes.count {
+      // One UUID in forty thousand has a card number's digits in its first groups.
+      if let end = uuidEnd(in: bytes, at: index) {
+        if !run.digits.isEmpty {
+          runs.append(run)
+          run = DigitRuns()
+        }
+        index = end
+        continue
+      }
       // `%20` is a separator, not the digits 2 and 0.
       if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count, isDigit(bytes[index + 1]) {
         index += 3
