@@ -234,19 +234,30 @@ package struct Creation: Sendable {
 
   /// What the payee reads: as given, else as much of the reference as fits.
   private func statementText(limit: Int) throws(Fault) -> String {
-    guard let statement else { return Self.statement(from: reference.text, limit: limit) }
-    guard (1...limit).contains(statement.count), statement.allSatisfy(Self.isReferenceText) else {
+    try Self.statement(statement, orFrom: reference.text, limit: limit)
+  }
+
+  /// A statement as given, else as much of another text as fits.
+  ///
+  /// Throws `usage` for one that TrueLayer would not take.
+  static func statement(
+    _ given: String?,
+    orFrom text: String,
+    limit: Int = 18
+  ) throws(Fault) -> String {
+    guard let given else { return statement(from: text, limit: limit) }
+    guard (1...limit).contains(given.count), given.allSatisfy(isReferenceText) else {
       throw .creation(
         "bad_value",
-        "--payment-reference \(statement.quotedForMessage) cannot be used",
+        "--payment-reference \(given.quotedForMessage) cannot be used",
         "1 to \(limit) letters, digits, spaces and -:().,'+?/"
       )
     }
-    return statement
+    return given
   }
 
   /// As much of a text as a statement takes.
-  static func statement(from text: String, limit: Int = 18) -> String {
+  private static func statement(from text: String, limit: Int) -> String {
     let fitting = String(text.filter(isReferenceText).prefix(limit))
     return fitting.isEmpty ? "payment" : fitting
   }

@@ -298,11 +298,12 @@ enum Paths {
 
 /// Ids before they enter a path.
 enum ResourceID {
-  /// Letters, digits, dashes and underscores, 1 to 64 of them.
+  /// Letters, digits, dashes, underscores and the asterisks of published samples, 1 to 64 of them:
+  /// nothing that means anything in a path.
   static func isSafe(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in
-        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "*")
           || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
           || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
       }

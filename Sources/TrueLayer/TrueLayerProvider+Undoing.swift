@@ -70,11 +70,12 @@ extension TrueLayerProvider {
     let missing = context.configuration.missing(key: true)
     guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: "a refund") }
     guard attempt.kind == .payment else { throw .nothingToRefund(attempt) }
+    let statement = try Creation.statement(order.statement, orFrom: attempt.reference)
     let payment = try client.resource(.payment, id)
     guard payment.status == "settled" else { throw .nothingToRefund(attempt) }
     let body: JSON = [
       "amount_in_minor": .integer(order.amount),
-      "reference": .string(Creation.statement(from: order.statement ?? attempt.reference)),
+      "reference": .string(statement),
     ]
     let kept: JSONObject = [
       "attempt": .integer(order.number), "amount": .integer(order.amount),

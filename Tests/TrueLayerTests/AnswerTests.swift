@@ -513,10 +513,10 @@ import TrueLayer
     let file =
       flow.kind == .mandate
       ? "mandates/201.create_mandate" : "payments/201.create_payment.authorization_required"
-    // The published ids are partly masked, which is no id.
     let created = try Self.answer(flow.isCreation ? flow.file : "truelayer-java/" + file)
-      .replacing("40d65bb9-642d-48e7-a743-***", with: Self.id)
-      .replacing("13d4dda0-ff2c-4d77-a6da-4615e4bad941", with: Self.id)
+    let id =
+      flow.kind == .mandate
+      ? "13d4dda0-ff2c-4d77-a6da-4615e4bad941" : "40d65bb9-642d-48e7-a743-***"
     var steps = [
       StubHTTP.Step(
         "POST",
@@ -530,7 +530,7 @@ import TrueLayer
       steps.append(
         .init(
           "POST",
-          "/v3/\(collection)/\(Self.id)/authorization-flow",
+          "/v3/\(collection)/\(id)/authorization-flow",
           200,
           try Self.answer(flow.file)
         )
@@ -549,8 +549,95 @@ import TrueLayer
     #expect(report.result == flow.result)
     #expect(report.fault?.exitStatus ?? 0 == flow.exit)
     #expect(report.nextAction?["type"]?.text == flow.next)
-    #expect(report.id == Self.id)
+    #expect(report.id == id)
     #expect(try world.latest("A")?.phase == .done)
+  }
+
+  /// A refund's published state: file, status of the payment, exit.
+  @Test(arguments: [
+    ("pending", Status.pending, Int32(0)), ("authorized", .pending, 0),
+    ("executed", .partiallyRefunded, 0), ("failed", .succeeded, 3),
+  ])
+  func `a published refund`(_ name: String, _ status: Status, _ exit: Int32) throws {
+    let java = "truelayer-java/payments/"
+    let path = "/v3/payments/\(Self.id)"
+    let token = StubHTTP.Step(
+      "POST",
+      "/connect/token",
+      200,
+      try Self.answer("truelayer-java/auth/200.access_token")
+    )
+    let settled = try Self.answer(java + "200.get_payment_by_id.bank_transfer.settled")
+    let refund = try Self.answer(java + "200.get_payment_refund_by_id." + name)
+    let world = try World()
+    _ = try world.engine(over: StubHTTP([token, .init("GET", path, 200, settled)]))
+      .transact(try world.existing(Self.id), newAttempt: false, idempotencyKey: nil)
+    let stub = StubHTTP([
+      token, .init("GET", path, 200, settled),
+      .init("POST", path + "/refunds", 202, try Self.answer(java + "202.create_payment_refund")),
+      .init("GET", path + "/refunds/38c76ba95-322f-46a9-b754-***", 200, refund),
+    ])
+    let report = try world.engine(over: stub).refund(
+      try world.latest(Self.id),
+      handle: Self.id,
+      amount: 100,
+      statement: "a refund",
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(stub.left == 0)
+    #expect(report.status == status)
+    #expect(report.fault?.exitStatus ?? 0 == exit)
+    #expect(report.result["refund"]?["status"] == .string(name))
+    #expect(report.result["refund"]?["amount_in_minor"] == 100)
+    #expect(report.result["refund"]?["id"] == "38c76ba95-322f-46a9-b754-***")
+    #expect(
+      String(decoding: stub.requests[2].body, as: UTF8.self)
+        == #"{"amount_in_minor":100,"reference":"a refund"}"#
+    )
+    let list = StubHTTP([
+      token, .init("GET", path, 200, settled),
+      .init("GET", path + "/refunds", 200, try Self.answer(java + "200.list_payment_refunds")),
+    ])
+    let looked = try world.engine(over: list).lookUp(Self.id, known: nil)
+    #expect(looked.status == .pending)
+    #expect(looked.details["refunds"]?.array?.first?["amount_in_minor"] == 100)
+  }
+
+  @Test func `a published answer to a direct return names another payment`() throws {
+    let other = "c7f3f6c5-ae17-4d43-829c-000000000000"
+    let returned = try Self.answer("truelayer-java/common/200.submit_payment_returns_parameters")
+    let redirect = try Self.answer(
+      "truelayer-java/payments/200.start_authorization_flow.authorizing.redirect"
+    )
+    for (id, code) in [(other, "return_mismatch"), (Self.id, "")] {
+      let world = try World()
+      let path = "/v3/payments/" + id
+      let stub = StubHTTP([
+        .init("GET", path, 200, redirect),
+        .init("POST", "/v3/payments-provider-return", 200, returned),
+        .init("GET", path, 200, #"{"status":"executed"}"#),
+      ])
+      let engine = world.engine(over: stub) { options, configuration in
+        configuration.resourceToken = SharedSecret("resource-token-of-the-test")
+        options.returnURL = "https://shop.example/return?code=x&state=y#z=1"
+      }
+      _ = try engine.transact(try world.existing(id), newAttempt: false, idempotencyKey: nil)
+      let attempt = try world.latest(id)
+      do throws(Fault) {
+        let report = try engine.proceed(attempt, handle: id)
+        #expect(report.result == ["state": "executed"])
+        #expect(code.isEmpty)
+      } catch {
+        #expect(error.code == code)
+      }
+      let sent = stub.requests[1]
+      #expect(!sent.fields.contains { $0.name == "Authorization" || $0.name == "Tl-Signature" })
+      #expect(
+        String(decoding: sent.body, as: UTF8.self)
+          == #"{"query":"code=x&state=y","fragment":"z=1"}"#
+      )
+    }
   }
 
   @Test

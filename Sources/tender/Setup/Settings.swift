@@ -136,6 +136,17 @@ struct Settings {
 
   private static func content(_ path: String, _ name: String) throws(Fault) -> String {
     var bytes = try Environment.read(path, named: name, limit: 65_536)
+    return try secret(&bytes, path, name)
+  }
+
+  /// A secret's text without the line end behind it; the bytes are wiped.
+  ///
+  /// Throws `usage` where nothing is left.
+  static func secret(
+    _ bytes: inout [UInt8],
+    _ path: String,
+    _ name: String
+  ) throws(Fault) -> String {
     defer { bytes.wipe() }
     while let last = bytes.last, last == 10 || last == 13 || last == 32 { bytes.removeLast() }
     guard !bytes.isEmpty else {

@@ -68,17 +68,7 @@ struct TrueLayerSetup {
     } else {
       bytes = try Environment.read(path, named: option, limit: 65_536)
     }
-    defer { bytes.wipe() }
-    while let last = bytes.last, last == 10 || last == 13 || last == 32 { bytes.removeLast() }
-    guard !bytes.isEmpty else {
-      throw Fault(
-        .usage,
-        code: "bad_credential",
-        "\(option): \(path.quotedForMessage) is empty",
-        hint: "put the token into it"
-      )
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    return try Settings.secret(&bytes, path, option)
   }
 
   private func redirectURL() throws(Fault) -> String {
