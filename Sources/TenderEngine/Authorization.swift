@@ -18,6 +18,9 @@ package protocol AuthorizingProvider: Provider {
     of attempt: Attempt,
     _ progress: Progress
   ) throws(Fault) -> Outcome
+  /// The refund that was sent and whose answer was lost: its amount in minor units, and whether it
+  /// was all that was left; nil where there is none.
+  func pendingRefund(of attempt: Attempt) -> (amount: Int, isRest: Bool)?
   /// Stops an authorization that awaits its payer.
   func giveUp(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome
   /// Learns of a payment or mandate that was made elsewhere; nil where there is none of that id.

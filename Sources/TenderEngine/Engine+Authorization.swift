@@ -99,7 +99,7 @@ extension Engine {
     defer { withExtendedLifetime(lock) {} }
     var attempt = try known(found, handle: handle)
     if attempt.phase == .sent { attempt = try findOut(attempt, mayRepeat: false).attempt }
-    if attempt.reversal != nil, attempt.refunds.isEmpty {
+    if attempt.reversal != nil, [.cancelled, .revoked].contains(attempt.status) {
       return Report(attempt, .cancel, replayed: true)
     }
     try provider.checkReady(for: .withdrawal)
@@ -124,7 +124,15 @@ extension Engine {
     let lock = try hold(found?.reference ?? handle)
     defer { withExtendedLifetime(lock) {} }
     var attempt = try known(found, handle: handle)
-    if attempt.phase == .sent { attempt = try findOut(attempt, mayRepeat: false).attempt }
+    if attempt.phase == .sent {
+      // Finding out sends the lost one again: never for the sake of another.
+      if let lost = bank.pendingRefund(of: attempt) {
+        guard amount.map({ $0 == lost.amount }) ?? lost.isRest else {
+          throw .otherRefundUnknown(attempt, lost.amount)
+        }
+      }
+      attempt = try findOut(attempt, mayRepeat: false).attempt
+    }
     try provider.checkReady(for: .withdrawal)
     attempt.operation = .cancel
     if let last = attempt.refunds.last, !newAttempt {
@@ -208,6 +216,15 @@ extension Fault {
       code: "refund_differs",
       "\(attempt.reference.quotedForMessage) was refunded with another amount",
       hint: "a further refund needs --new-attempt; see: tender journal show \(attempt.reference)"
+    )
+  }
+
+  fileprivate static func otherRefundUnknown(_ attempt: Attempt, _ amount: Int) -> Fault {
+    Fault(
+      .conflict,
+      code: "refund_differs",
+      "what became of a refund of \(amount) \(attempt.currency ?? "") in minor units is not known yet",
+      hint: "find out first, with its amount or: tender journal resume \(attempt.reference)"
     )
   }
 

@@ -155,6 +155,8 @@ extension Engine {
     changed: (Report) -> Void
   ) throws(Fault) -> Report {
     var latest = report
+    /// What the payer was last seen to be asked for.
+    var shown = report.nextAction?["type"]
     let deadline = Deadline(in: limit, on: clock)
     while !latest.isFinal, latest.status != .requiresConfirmation {
       let left = deadline.remaining
@@ -189,6 +191,16 @@ extension Engine {
         }
       }
       if latest.status != before { changed(latest) }
+      let next = latest.nextAction?["type"]
+      if purpose == .outcome, !latest.isFinal, let attempt = latest.attempt, let next,
+        next != shown,
+        next != "wait"
+      {
+        // The payer's part is done, and something else is wanted: the flow goes on.
+        latest = try proceed(attempt, handle: attempt.reference)
+        guard latest.fault == nil else { return latest }
+      }
+      shown = latest.nextAction?["type"]
     }
     return latest
   }

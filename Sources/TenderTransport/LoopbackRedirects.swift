@@ -138,7 +138,7 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     guard let context = unsafe context, let connection = unsafe connection,
       let url = unsafe url, let method = unsafe method, let state = unsafe state
     else { return tender_httpd_no() }
-    let isGet = unsafe ["GET", "HEAD"].contains(String(cString: method))
+    let isGet = unsafe String(cString: method) == "GET"
     // The first call is for the head alone; a body is not waited for.
     guard unsafe state.pointee != nil || !isGet else {
       unsafe state.pointee = context

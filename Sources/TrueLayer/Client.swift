@@ -12,6 +12,7 @@ final class Client: Sendable {
   /// Whether the token that was given has been refused.
   private let isTokenOver = Atomic(false)
   private let hasTokenWorked = Atomic(false)
+  private let refusal = Mutex<Fault?>(nil)
 
   init(_ context: TrueLayerContext) { self.context = context }
 
@@ -206,6 +207,8 @@ final class Client: Sendable {
     let scope = configuration.scope ?? scope
     let known = access.withLock { $0[scope] }
     if !fresh, let known, known.until > context.clock.now { return known.token }
+    // Credentials that were refused are not tried again for the next of many ids.
+    if let refusal = refusal.withLock({ $0 }) { throw refusal }
     guard let id = configuration.clientID, let secret = configuration.clientSecret else {
       throw .sdkNotConfigured(configuration.missing(key: false), for: "this command")
     }
@@ -269,13 +272,15 @@ final class Client: Sendable {
           traceID: answer.traceID
         )
       }
-      throw Fault(
+      let fault = Fault(
         .auth,
         code: "invalid_token",
         "TrueLayer refused the client credentials: \(Problem(answer.status, object ?? [:]).text)",
         hint: "check TENDER_TRUELAYER_CLIENT_ID and TENDER_TRUELAYER_CLIENT_SECRET, and --env",
         result: ["error": "invalidToken", "reason": .string(object?.text("error") ?? "refused")]
       )
+      refusal.withLock { $0 = fault }
+      throw fault
     }
   }
 }

@@ -168,16 +168,19 @@ struct FlowRunner {
         guard error.kind == .conflict, error.effect == .none,
           let seen = try? look(resource.kind, resource.id), !seen.isOpen
         else { throw error }
-        return seen.outcome
+        ended = seen
       }
-      guard ended.isOpen || ended.shownStatus == .cancelled else { return ended.outcome }
+      if ended.shownStatus != .cancelled {
+        var outcome = ended.outcome
+        // It went on, or does not show it yet: it is looked at again before anything else is done.
+        if !outcome.status.isFinal { outcome.fault = .cancelPending(ended) }
+        return outcome
+      }
     }
     var outcome = ended.outcome
     let fault = Fault.userCanceled(ended)
     outcome.fault = fault
     outcome.result = fault.result ?? [:]
-    // A payment that does not show it yet is looked at again before anything else is done.
-    if ended.kind == .payment, ended.isOpen { return outcome }
     outcome.status = .cancelled
     outcome.nextAction = nil
     outcome.kept = Outcome.Kept(outcome)

@@ -117,7 +117,7 @@ extension NextAction {
     case .userAccountSelection(let choices): object["user_accounts"] = Self.shown(choices)
     case .consent(let requirements): object["requirements"] = .object(requirements)
     case .form(let inputs): object["inputs"] = .array(inputs.map(\.shown))
-    case .redirect(let uri): object["url"] = .string(uri)
+    case .redirect(let uri): if Redirection.isUsable(uri) { object["url"] = .string(uri) }
     case .wait(let message): object["message"] = message.map(JSON.string)
     case .retry(let options): object["retry_options"] = .array(options.map(JSON.string))
     case .other: break

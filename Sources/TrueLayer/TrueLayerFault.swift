@@ -130,6 +130,17 @@ extension Fault {
     )
   }
 
+  /// The cancellation was accepted, and the payment shows something else so far.
+  static func cancelPending(_ resource: Resource) -> Fault {
+    Fault(
+      .pending,
+      code: "cancel_pending",
+      "a cancellation was asked for, and the payment is \(resource.status)",
+      hint: "run the same command again",
+      result: ["status": .string(resource.documentedStatus)]
+    )
+  }
+
   /// What a failed payment or mandate failed of.
   static func failed(_ resource: Resource) -> Fault {
     let noun = noun(resource.kind)

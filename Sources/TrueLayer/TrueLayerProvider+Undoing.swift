@@ -25,13 +25,7 @@ extension TrueLayerProvider {
   private func cancelled(_ seen: Resource) throws(Fault) -> Outcome {
     if seen.shownStatus == .cancelled { return seen.withdrawn }
     guard seen.isOpen else { throw .tooLate(seen) }
-    throw Fault(
-      .pending,
-      code: "cancel_pending",
-      "TrueLayer accepted the cancellation, and the payment is still \(seen.status)",
-      hint: "run the same command again",
-      result: ["status": .string(seen.documentedStatus)]
-    )
+    throw .cancelPending(seen)
   }
 
   private func revoke(_ resource: Resource, _ progress: Progress) throws(Fault) -> Outcome {
@@ -201,6 +195,14 @@ extension TrueLayerProvider {
     return outcome
   }
 
+  package func pendingRefund(of attempt: Attempt) -> (amount: Int, isRest: Bool)? {
+    guard attempt.id != nil,
+      let kept = attempt.preparation.flatMap({ JSONReader.read($0)?.object }),
+      let amount = kept["amount"]?.wholeNumber
+    else { return nil }
+    return (amount, kept["rest"] == true)
+  }
+
   /// Longer than what nobody authorized lives (note, section 1.3), in milliseconds.
   private static let lifetime = 960_000
 
@@ -210,11 +212,11 @@ extension TrueLayerProvider {
     mayRepeat: Bool
   ) throws(Fault) -> Finding {
     do throws(Fault) {
-      guard let id = attempt.id else { return try findCreation(attempt) }
+      guard let id = attempt.id else { return try findCreation(attempt, progress) }
       if let kept = attempt.preparation.flatMap({ JSONReader.read($0)?.object }),
         kept["key"] != nil
       {
-        try checkAge(attempt)
+        try checkAge(since: attempt.sentAt ?? attempt.createdAt)
         return .happened(try sendRefund(kept, attempt))
       }
       let resource = try client.resource(attempt.kind, id)
@@ -225,9 +227,7 @@ extension TrueLayerProvider {
       // Nobody was shown the way to authorize what is not known here: after its 15 minutes it has
       // expired, whether it was made or not.
       let age = context.clock.now - (attempt.sentAt ?? attempt.createdAt)
-      if attempt.id == nil, error.kind == .rejected || error.kind == .conflict,
-        error.code != "key_expired", error.code != "creation_lost", age > Self.lifetime
-      {
+      if attempt.id == nil, error.kind == .rejected, error.effect == .none, age > Self.lifetime {
         return .didNotHappen
       }
       var fault = error
@@ -238,7 +238,7 @@ extension TrueLayerProvider {
   }
 
   /// The same body under the same key: it answers with what the first one made.
-  private func findCreation(_ attempt: Attempt) throws(Fault) -> Finding {
+  private func findCreation(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Finding {
     guard let body = attempt.preparation else {
       throw Fault(
         .conflict,
@@ -247,15 +247,17 @@ extension TrueLayerProvider {
         hint: "look for its reference in TrueLayer's Console"
       )
     }
-    try checkAge(attempt)
+    try checkAge(since: attempt.createdAt)
     try checkReady(for: .creation)
+    // It may be made now: its time counts from here.
+    try progress.willSend()
     let made = try create(Array(body.utf8), attempt.kind, key: attempt.idempotencyKey)
     return .happened(made.outcome)
   }
 
   /// A key means something for 30 days (note, section 1.6).
-  private func checkAge(_ attempt: Attempt) throws(Fault) {
-    let age = context.clock.now - (attempt.sentAt ?? attempt.createdAt)
+  private func checkAge(since time: Int) throws(Fault) {
+    let age = context.clock.now - time
     guard age < 30 * 86_400_000 else {
       throw Fault(
         .conflict,

@@ -97,7 +97,7 @@ import TrueLayer
     }
     _ = try world.engine(change: FlowTests.bank)
       .transact(order, newAttempt: false, idempotencyKey: nil)
-    func refund(_ fault: String?) throws(Fault) -> Report {
+    func refund(_ fault: String?, amount: Int = 700) throws(Fault) -> Report {
       let engine: Engine
       let attempt: Attempt?
       do {
@@ -109,7 +109,7 @@ import TrueLayer
       return try engine.refund(
         attempt,
         handle: "A",
-        amount: 700,
+        amount: amount,
         statement: nil,
         newAttempt: false,
         idempotencyKey: nil
@@ -117,6 +117,10 @@ import TrueLayer
     }
     let lost = #expect(throws: Fault.self) { _ = try refund("refund:\(fault)") }
     #expect(lost?.exitStatus == 9)
+    // Another amount is no reason to send the lost one.
+    let other = #expect(throws: Fault.self) { _ = try refund(nil, amount: 300) }
+    #expect(other?.code == "refund_differs")
+    #expect(try world.latest()?.shownStatus == .unknown)
     _ = try refund(nil)
     world.clock.advance(3000)
     let report = try refund(nil)

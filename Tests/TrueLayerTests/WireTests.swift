@@ -313,6 +313,44 @@ import TrueLayer
     #expect(again?.code == "attempt_stands")
   }
 
+  @Test func `a wait goes on with what is wanted next`() throws {
+    let path = "/v3/payments/\(Self.id)"
+    func next(_ type: String) -> String {
+      #"{"status":"authorizing","authorization_flow":{"actions":{"next":{"type":"\#(type)"}}}}"#
+    }
+    let stub = StubHTTP([
+      .init("GET", path, 200, next("wait")), .init("GET", path, 200, next("wait")),
+      .init("GET", path, 200, next("consent")), .init("GET", path, 200, next("consent")),
+      .init("POST", path + "/authorization-flow/actions/consent", 200, next("wait")),
+      .init("GET", path, 200, #"{"status":"executed"}"#),
+    ])
+    let world = try World()
+    let engine = world.engine(over: stub) { _, configuration in
+      configuration.resourceToken = SharedSecret("resource-token")
+    }
+    let report = try engine.transact(
+      try world.existing(Self.id),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(report.result == ["state": "wait"])
+    let final = try engine.wait(for: report, upTo: 60_000, every: 1000, purpose: .outcome) { _ in }
+    #expect(final.result == ["state": "executed"])
+    #expect(stub.left == 0)
+  }
+
+  @Test func `a look-up never shows an address that is none for a payer`() throws {
+    let next: JSON = ["type": "redirect", "uri": "javascript:alert(1)"]
+    let body: JSON = [
+      "status": "authorizing", "authorization_flow": ["actions": ["next": next]],
+    ]
+    let stub = StubHTTP([.init("GET", "/v3/payments/\(Self.id)", 200, JSONWriter.text(body))])
+    let report = try World().engine(over: stub) { _, configuration in
+      configuration.resourceToken = SharedSecret("resource-token")
+    }.lookUp(Self.id, known: nil)
+    #expect(report.nextAction == ["type": "redirect"])
+  }
+
   @Test func `a step that an earlier process took is looked at, not failed of`() throws {
     let path = "/v3/payments/\(Self.id)"
     let choose =

@@ -118,10 +118,13 @@ struct LookUpCommands {
       workers.submit(job)
       return workers.open < 64 ? true : try take(workers.take())
     }
-    try read(operands, handle)
-    while let workers, workers.open > 0 {
-      guard try take(workers.take()) else { break }
+    func drain() throws(Fault) {
+      while let workers, workers.open > 0 {
+        guard try take(workers.take()) else { break }
+      }
     }
+    try read(operands, handle, idle: drain)
+    try drain()
     if let only = first {
       if let fault = only.fault { throw fault }
       put(only.record)
@@ -139,7 +142,8 @@ struct LookUpCommands {
   /// Goes through operands and standard input until `handle` has had enough.
   private func read(
     _ operands: [String],
-    _ handle: (Job) throws(Fault) -> Bool
+    _ handle: (Job) throws(Fault) -> Bool,
+    idle: () throws(Fault) -> Void
   ) throws(Fault) {
     var line = 0
     for operand in operands {
@@ -149,7 +153,7 @@ struct LookUpCommands {
         continue
       }
       let lines = LineReader(descriptor: 0)
-      while let text = try lines.next() {
+      while let text = try lines.next(idle: idle) {
         if text.isBlank { continue }
         line += 1
         guard try handle(Job(handle: text, line: line, isVouchedFor: false)) else { return }
@@ -247,8 +251,9 @@ final class LineReader {
 
   /// The next line without its end; nil at the end.
   ///
-  /// Throws `usage` for one that is too long.
-  func next() throws(Fault) -> String? {
+  /// `idle` is called before whoever writes the lines has to be waited for. Throws `usage` for a line
+  /// that is too long.
+  func next(idle: () throws(Fault) -> Void = {}) throws(Fault) -> String? {
     while true {
       if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
         defer { buffer.removeFirst(end + 1) }
@@ -266,6 +271,8 @@ final class LineReader {
           hint: "one id a line"
         )
       }
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      if unsafe poll(&waiting, 1, 0) == 0 { try idle() }
       var chunk = [UInt8](repeating: 0, count: 16_384)
       let count = unsafe read(descriptor, &chunk, chunk.count)
       if count < 0, errno == EINTR { continue }
