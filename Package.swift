@@ -122,7 +122,7 @@ let package = Package(
       swiftSettings: rules
     ),
     tests(of: "TenderTransport", needs: "TenderEngine", "TenderModel", "TenderWire"),
-    tests(of: "TenderJournal", needs: "TenderEngine", "TenderModel"),
+    tests(of: "TenderJournal", needs: "TenderDatabase", "TenderEngine", "TenderModel"),
     tests(of: "TenderSimulator", needs: "TenderEngine", "TenderModel", "TenderWire"),
     tests(of: "TenderOutput", needs: "TenderModel", "TenderWire"),
     tests(of: "TenderCommandLine", needs: "TenderModel"),

@@ -5,7 +5,7 @@ package import TenderModel
 /// The journal in a SQLite file: write-ahead log, synced at every commit, erased bytes overwritten.
 package final class SQLiteJournal: Journal {
   /// Raised with every change of the tables; a file with a higher one is refused.
-  private static let version = 1
+  private static let version = 2
 
   private let database: Database
   private let locks: LockFile
@@ -30,7 +30,18 @@ package final class SQLiteJournal: Journal {
         hint: "use that version, or another --state-dir"
       )
     }
-    if found == 0 { try create() }
+    if found == 0 { try create() } else if found < Self.version { try migrate() }
+  }
+
+  /// Brings a file of an older version up to this one, in one transaction or not at all.
+  private func migrate() throws(Fault) {
+    try database.transaction { () throws(Fault) in
+      // Another process may have been faster.
+      guard try database.first("PRAGMA user_version")?.first?.integer == 1 else { return }
+      // Version 1 only told a token (1) from a payment (0): the raw values of `Attempt.Kind`.
+      try database.execute("ALTER TABLE attempt RENAME COLUMN token TO kind")
+      try database.execute("PRAGMA user_version = \(Self.version)")
+    }
   }
 
   private func create() throws(Fault) {

@@ -1,4 +1,5 @@
 import Foundation
+import TenderDatabase
 import TenderEngine
 import TenderJournal
 import TenderModel
@@ -127,6 +128,48 @@ import Testing
     filter = AttemptFilter()
     filter.amount = 200
     #expect(try found(filter) == ["R1"])
+  }
+
+  /// The tables of version 1 that an attempt is read from.
+  static let version1 = """
+    CREATE TABLE attempt (
+      row INTEGER PRIMARY KEY, env TEXT NOT NULL, provider TEXT NOT NULL, reference TEXT NOT NULL,
+      number INTEGER NOT NULL, operation TEXT NOT NULL, phase TEXT NOT NULL, status TEXT NOT NULL,
+      freed INTEGER NOT NULL, token INTEGER NOT NULL, id TEXT, amount INTEGER, requested INTEGER,
+      currency TEXT, last_four TEXT, brand TEXT, merchant TEXT NOT NULL, content TEXT NOT NULL,
+      key TEXT NOT NULL, result TEXT NOT NULL, reversal TEXT, next_action TEXT, fault TEXT,
+      created INTEGER NOT NULL, updated INTEGER NOT NULL, sent INTEGER,
+      UNIQUE (reference, provider, env, number)
+    );
+    CREATE TABLE preparation (row INTEGER PRIMARY KEY, text TEXT NOT NULL)
+    """
+
+  @Test func `takes over what version 1 wrote`() throws {
+    do {
+      let old = try Database(path: folder.appending(path: "journal.db").path)
+      try old.execute(Self.version1)
+      for (reference, token) in [("paid", 0), ("token", 1)] {
+        try old.execute(
+          """
+          INSERT INTO attempt (env, provider, reference, number, operation, phase, status, freed,
+            token, id, amount, merchant, content, key, result, created, updated)
+          VALUES ('simulator', 'paytheory', '\(reference)', 1, 'transact', 'done', 'succeeded', 0,
+            \(token), 'pt-\(reference)', 1050, 'm', '{"amount":1050}', 'key', '{}', 1, 2)
+          """
+        )
+      }
+      try old.execute("PRAGMA user_version = 1")
+    }
+    // Twice: the second finds it done.
+    for _ in 0..<2 {
+      let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
+      let found = try ["paid", "token"].map { reference in
+        try #require(try journal.attempts(matching: reference, filter: AttemptFilter()).first)
+      }
+      #expect(found.map(\.kind) == [.payment, .token])
+      #expect(found.map(\.id) == ["pt-paid", "pt-token"])
+      #expect(found.map(\.amount) == [1050, 1050])
+    }
   }
 
   @Test(arguments: ["garbage", "newer"])
