@@ -100,7 +100,12 @@ let package = Package(
       exclude: ["conformance.sh"],
       swiftSettings: rules
     ),
-    .executableTarget(name: "tender-bench", path: "Tests/Bench", swiftSettings: rules),
+    .executableTarget(
+      name: "tender-bench",
+      path: "Tests/Bench",
+      exclude: ["bank.sh"],
+      swiftSettings: rules
+    ),
     tests(of: "TenderModel"),
     tests(of: "TenderWire"),
     tests(of: "TenderEngine", needs: "TenderModel"),

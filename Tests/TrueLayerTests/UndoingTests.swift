@@ -1,0 +1,106 @@
+import Foundation
+import TenderEngine
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import TenderWire
+import Testing
+import TrueLayer
+
+/// Taking back what was made.
+extension FlowTests {
+  @Test func `cancels, revokes, and says what it cannot`() throws {
+    let world = try World()
+    let engine = { try world.engine(change: Self.bank) }
+    _ = try world.engine(listens: false, change: Self.bank)
+      .transact(try world.payment("OPEN"), newAttempt: false, idempotencyKey: nil)
+    let cancelled = try engine().withdraw(try world.latest("OPEN"), handle: "OPEN")
+    #expect(cancelled.status == .cancelled)
+    #expect(cancelled.fault == nil)
+    #expect(cancelled.result["status"] == "failed")
+    #expect(cancelled.result["failure_reason"] == "canceled")
+    #expect(try engine().withdraw(try world.latest("OPEN"), handle: "OPEN").replayed == true)
+    // The command that made it says how it ended, and does not make another.
+    let ended = try engine().transact(
+      try world.payment("OPEN"),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(ended.replayed == true)
+    #expect(ended.result["error"] == "userCanceled")
+    #expect(ended.fault?.exitStatus == 12)
+    _ = try engine().transact(try world.payment("DONE"), newAttempt: false, idempotencyKey: nil)
+    let tooLate = #expect(throws: Fault.self) {
+      _ = try engine().withdraw(try world.latest("DONE"), handle: "DONE")
+    }
+    #expect(tooLate?.code == "nothing_to_cancel")
+    #expect(tooLate?.exitStatus == 6)
+    #expect(try world.latest("DONE")?.status == .succeeded)
+    _ = try engine().transact(try world.mandate("M"), newAttempt: false, idempotencyKey: nil)
+    let revoked = try engine().withdraw(try world.latest("M"), handle: "M")
+    #expect(revoked.status == .revoked)
+    #expect(revoked.fault == nil)
+    _ = try world.engine().transact(try world.mandate("N"), newAttempt: false, idempotencyKey: nil)
+    let early = #expect(throws: Fault.self) {
+      _ = try engine().withdraw(try world.latest("N"), handle: "N")
+    }
+    #expect(early?.code == "mandate_not_authorized")
+    #expect(early?.exitStatus == 6)
+  }
+
+  @Test func `refunds in parts, never more than is left`() throws {
+    let world = try World()
+    let engine = { (scenario: String?) in try world.engine(scenario: scenario, change: Self.bank) }
+    let order = try world.payment("R", amount: 2000) { creation in
+      creation.sortCode = nil
+      creation.accountNumber = nil
+      creation.beneficiaryName = nil
+      creation.merchantAccount = "a-merchant-account"
+    }
+    let paid = try engine(nil).transact(order, newAttempt: false, idempotencyKey: nil)
+    #expect(Self.plain(paid.result) == ["state": "settled"])
+    func refund(
+      _ amount: Int?,
+      again: Bool = false,
+      scenario: String? = nil
+    ) throws -> Report {
+      try engine(scenario).refund(
+        try world.latest("R"),
+        handle: "R",
+        amount: amount,
+        statement: nil,
+        newAttempt: again,
+        idempotencyKey: nil
+      )
+    }
+    let first = try refund(500)
+    #expect(first.status == .pending)
+    #expect(first.result["refund"]?["amount_in_minor"] == 500)
+    #expect(first.result["refund"]?["status"] == "pending")
+    world.clock.advance(3000)
+    let same = try refund(500)
+    #expect(same.replayed == true)
+    #expect(same.status == .partiallyRefunded)
+    #expect(same.result["refund"]?["id"] == first.result["refund"]?["id"])
+    let other = #expect(throws: Fault.self) { _ = try refund(600) }
+    #expect(other?.code == "refund_differs")
+    let tooMuch = #expect(throws: Fault.self) { _ = try refund(1600, again: true) }
+    #expect(tooMuch?.code == "refund_exceeds")
+    #expect(tooMuch?.exitStatus == 6)
+    let failing = try refund(100, again: true, scenario: "refund:failed")
+    #expect(failing.status == .pending)
+    world.clock.advance(3000)
+    let failed = try refund(100)
+    #expect(failed.fault?.code == "refund_failed")
+    #expect(failed.fault?.exitStatus == 3)
+    #expect(failed.result["refund"]?["failure_reason"] == "insufficient_funds")
+    #expect(failed.status == .partiallyRefunded)
+    let rest = try refund(nil, again: true)
+    #expect(rest.result["refund"]?["amount_in_minor"] == 1500)
+    world.clock.advance(3000)
+    #expect(try refund(nil).status == .refunded)
+    let looked = try engine(nil).lookUp("R", known: try world.latest("R"))
+    #expect(looked.status == .refunded)
+    #expect(looked.details["refunds"]?.array?.count == 3)
+  }
+}
