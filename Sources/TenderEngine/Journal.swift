@@ -26,6 +26,14 @@ package protocol Journal: Sendable {
   /// Writes an attempt's new state, durably, and a line of its history. A preparation that the
   /// state no longer has is erased from the files for good.
   func update(_ attempt: Attempt, note: String) throws(Fault)
+  /// How many attempts `prune` would take out.
+  func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int
+  /// Takes references out, with every attempt at them and their history, and says how many attempts
+  /// that were.
+  ///
+  /// A reference goes whole or stays: it stays where an attempt at it changed at `time`
+  /// (milliseconds since 1970) or later, is not final, or is a mandate that can still be revoked.
+  func prune(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int
   /// What happened to an attempt, oldest first.
   func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry]
 }

@@ -75,6 +75,27 @@ import Testing
     #expect(again.record["attempt"] == 2)
   }
 
+  @Test func `exports everything, and forgets only what is final`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    // Reading makes no journal.
+    #expect(try binary.run("journal", "export").output == "")
+    let state = binary.home.appending(path: ".local/state/tender")
+    #expect(!FileManager.default.fileExists(atPath: state.appending(path: "journal.db").path))
+    _ = try binary.run(Self.pay + ["DONE"])
+    _ = try binary.run(Self.pay + ["HELD", "--confirmation"])
+    let records = try binary.run("journal", "export").records
+    #expect(records.map { $0.text("reference") } == ["HELD", "DONE"])
+    #expect(records[1]["history"]?.array?.first?.object?.text("note") == "opened")
+    let would = try binary.run("journal", "prune", "--before", "2999-01-01", "--dry-run")
+    #expect(would.errors == "tender: 1 attempt would be forgotten\n")
+    let pruned = try binary.run("journal", "prune", "--before", "2999-01-01")
+    #expect(pruned.status == 0)
+    #expect(pruned.errors == "tender: 1 attempt forgotten\n")
+    #expect(try binary.run("journal", "show", "DONE").status == 5)
+    #expect(try binary.run("confirm", "HELD").status == 0)
+  }
+
   @Test func `sends nothing where the journal cannot be written`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -91,7 +91,7 @@ import Testing
     Bad(
       line: "journal lst",
       message: "journal has no 'lst'",
-      hint: "did you mean journal list? it has list, show, resume"
+      hint: "did you mean journal list? it has list, show, resume, export, prune"
     ),
     Bad(
       line: "completion zhs",

@@ -130,6 +130,55 @@ import Testing
     #expect(try found(filter) == ["R1"])
   }
 
+  @Test func `forgets what is old and final, and only that`() throws {
+    let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
+    func write(
+      _ reference: String,
+      _ status: Status,
+      number: Int = 1,
+      updated: Int = 1000,
+      change: (inout Attempt) -> Void = { _ in }
+    ) throws {
+      var written = try journal.insert(attempt(reference, number: number))
+      written.phase = .done
+      written.status = status
+      written.result = ["secret": .string("forget-me-\(reference)")]
+      written.updatedAt = updated
+      change(&written)
+      try journal.update(written, note: "outcome")
+    }
+    try write("paid", .succeeded)
+    try write("declined", .declined)
+    try write("declined", .succeeded, number: 2)
+    try write("young", .succeeded, updated: 2000)
+    try write("retried", .declined)
+    try write("retried", .pending, number: 2)
+    try write("held", .requiresConfirmation)
+    try write("waiting", .pending)
+    try write("unknown", .succeeded) { $0.phase = .sent }
+    try write("retryable", .failed) { $0.nextAction = ["type": "retry"] }
+    try write("mandate", .authorized) { $0.kind = .mandate }
+    try write("revoked", .revoked) { $0.kind = .mandate }
+    try write("live", .succeeded) { $0.env = .live }
+
+    var filter = AttemptFilter()
+    filter.env = .simulator
+    let kept = try journal.attempts(matching: "paid", filter: filter)
+    #expect(try journal.prunable(before: 2000, filter) == 4)
+    #expect(try journal.prune(before: 2000, filter) == 4)
+    #expect(try journal.prune(before: 2000, filter) == 0)
+    var left = Set<String>()
+    try journal.each(AttemptFilter()) { left.insert($0.reference).inserted || true }
+    #expect(
+      left == [
+        "young", "retried", "held", "waiting", "unknown", "retryable", "mandate", "live",
+      ]
+    )
+    #expect(try journal.history(of: try #require(kept.first)).isEmpty)
+    #expect(try !contains("forget-me-paid"))
+    #expect(try contains("forget-me-young"))
+  }
+
   /// The tables of version 1 that an attempt is read from.
   static let version1 = """
     CREATE TABLE attempt (

@@ -145,6 +145,7 @@ extension Catalogue {
   static let filterOptions: [Option] = [
     Option("since", .filter, .required("TIME"), "from this time on: a date, or RFC 3339"),
     Option("until", .filter, .required("TIME"), "up to this time"),
+    Option("before", .filter, .required("TIME"), "that changed last before this time"),
     Option(
       "status",
       .filter,

@@ -46,6 +46,35 @@ extension Catalogue {
       ]
     ),
     Command(
+      "journal export",
+      "write the journal as JSON lines",
+      description: [
+        "Prints every attempt with its history as a JSON line, newest first, on a terminal too."
+      ],
+      options: [
+        "since", "until", "status", "last-four", "amount", "amount-minor", "currency",
+      ],
+      examples: [.init("tender journal export --since 2026-01-01", "this year's attempts")],
+      exits: [.state]
+    ),
+    Command(
+      "journal prune",
+      "forget old references",
+      description: [
+        "Takes references out of the journal that changed last before a time, with every attempt "
+          + "at them. What is not final stays, and so does a mandate that can still be revoked. "
+          + "A forgotten reference is a new one: the same command pays again. journal export keeps "
+          + "what is to be kept.",
+        "Live attempts need --env live and --yes, or a typed yes.",
+      ],
+      options: ["before", "dry-run"],
+      examples: [
+        .init("tender journal prune --before 2026-01-01 --dry-run", "how many would go"),
+        .init("tender journal prune --before 2026-01-01", "forget what is older"),
+      ],
+      exits: [.state, .refused]
+    ),
+    Command(
       "providers",
       "list providers and what they can do",
       description: ["Lists each provider with the commands and methods it has."],

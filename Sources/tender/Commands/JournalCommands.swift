@@ -4,7 +4,7 @@ internal import TenderJournal
 internal import TenderModel
 internal import TenderWire
 
-/// `journal list`, `journal show`, `journal resume`.
+/// `journal list`, `journal show`, `journal resume`, `journal export`, `journal prune`.
 struct JournalCommands {
   let composition: Composition
 
@@ -15,6 +15,8 @@ struct JournalCommands {
     switch invocation.command.words[1] {
     case "list": try list()
     case "show": try show(&place)
+    case "export": try export()
+    case "prune": try prune()
     default: try resume(&place)
     }
   }
@@ -82,6 +84,55 @@ struct JournalCommands {
       if output.isTable, attempt.row != found.last?.row { output.put("\n") }
     }
     return output.exit(0)
+  }
+
+  private func export() throws(Fault) -> Int32 {
+    let journal = try composition.journal()
+    var problem: Fault?
+    try journal.each(try filter()) { attempt in
+      do throws(Fault) {
+        let history = try journal.history(of: attempt)
+        output.showLine(composition.records.record(attempt, history: history))
+        return !output.isBroken
+      } catch {
+        problem = error
+        return false
+      }
+    }
+    if let problem { throw problem }
+    return output.exit(0)
+  }
+
+  private func prune() throws(Fault) -> Int32 {
+    guard let before = try time("before") else {
+      throw Fault(
+        .usage,
+        code: "missing_option",
+        "journal prune needs --before",
+        hint: "such as --before 2026-01-01: what changed last before that day is forgotten"
+      )
+    }
+    let filter = try filter()
+    let journal = try composition.journal()
+    func tell(_ count: Int, _ what: String) {
+      output.tell("\(count) \(count == 1 ? "attempt" : "attempts") \(what)")
+    }
+    if invocation.has("dry-run") {
+      tell(try journal.prunable(before: before, filter), "would be forgotten")
+      return 0
+    }
+    let writes = WriteCommands(composition: composition)
+    try writes.refuseReadOnly()
+    if filter.env == nil || filter.env == .live {
+      var live = filter
+      live.env = .live
+      // Whoever pays again with a forgotten reference pays twice.
+      let count = try journal.prunable(before: before, live)
+      if count > 0 { try writes.approve(.live, "forget \(count) attempts") }
+    }
+    composition.signals.hold()
+    tell(try journal.prune(before: before, filter), "forgotten")
+    return 0
   }
 
   private func resume(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {

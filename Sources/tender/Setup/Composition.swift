@@ -60,7 +60,10 @@ final class Composition {
     let folder = try settings.stateFolder().text
     let isReading =
       invocation.has("dry-run")
-      || ["payment-status", "mandate-status"].contains(invocation.command.name)
+      || [
+        "payment-status", "mandate-status", "journal list", "journal show", "journal export",
+      ]
+      .contains(invocation.command.name)
     if isReading, !Environment.exists(folder + "/journal.db") { return EmptyJournal() }
     try Environment.makeFolder(folder)
     let journal = try SQLiteJournal(folder: folder, redactor: redactor)

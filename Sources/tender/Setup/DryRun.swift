@@ -38,6 +38,10 @@ struct EmptyJournal: Journal {
 
   func update(_ attempt: Attempt, note: String) throws(Fault) { throw .dryRun }
 
+  func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int { 0 }
+
+  func prune(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int { throw .dryRun }
+
   func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] { [] }
 }
 

@@ -86,6 +86,11 @@ final class Output {
     put(text)
   }
 
+  /// Prints one record as a JSON line, on a terminal too.
+  func showLine(_ record: Record) {
+    put(RecordLine.text(redacted(record), fields: fields) + "\n")
+  }
+
   /// Prints many records: rows under a head, or a line each.
   func show(_ records: [Record], columns: [String]) {
     guard isTable else { return records.forEach(show) }
