@@ -205,7 +205,7 @@ struct LookUpCommands {
         .unsupported,
         code: "mandates_unsupported",
         "\(provider) has no mandates",
-        hint: "see: tender providers"
+        hint: "TrueLayer has: --provider truelayer; see: tender providers"
       )
     }
     let engine = try composition.engine(
