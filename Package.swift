@@ -46,14 +46,16 @@ let package = Package(
     linked("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
     opened("CCurl"),
     opened("CCrypto"),
+    opened("CXML2"),
     opened("CMicroHTTPD"),
     opened("CQREncode"),
 
     room("TenderModel"),
-    room("TenderWire", needs: "TenderModel"),
+    room("TenderWire", needs: "TenderModel", "CXML2"),
     room("TenderEngine", needs: "TenderModel"),
     room("PayTheory", needs: "TenderEngine", "TenderModel", "TenderWire", "CSodium"),
     room("TrueLayer", needs: "TenderEngine", "TenderModel", "TenderWire", "CCrypto"),
+    room("Toro", needs: "TenderEngine", "TenderModel", "TenderWire", "CCrypto"),
     room(
       "TenderTransport",
       needs: "TenderEngine",
@@ -81,7 +83,7 @@ let package = Package(
       name: "tender",
       dependencies: [
         "PayTheory", "TenderCommandLine", "TenderEngine", "TenderJournal", "TenderModel",
-        "TenderOutput", "TenderSimulator", "TenderTransport", "TenderWire", "TrueLayer",
+        "TenderOutput", "TenderSimulator", "TenderTransport", "TenderWire", "Toro", "TrueLayer",
         "CSodium",
       ],
       swiftSettings: rules

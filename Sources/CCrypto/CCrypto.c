@@ -5,6 +5,7 @@
 #include <openssl/bn.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
+#include <openssl/params.h>
 #include <openssl/pem.h>
 #include <pthread.h>
 #include <string.h>
@@ -42,6 +43,27 @@ static struct {
   BIGNUM *(*number)(const unsigned char *, int, BIGNUM *);
   void (*free_number)(BIGNUM *);
   void (*clear_errors)(void);
+  const EVP_MD *(*sha256)(void);
+  const EVP_MD *(*named)(const char *);
+  int (*pbkdf2)(const char *, int, const unsigned char *, int, int, const EVP_MD *, int,
+                unsigned char *);
+  EVP_MAC *(*fetch_mac)(OSSL_LIB_CTX *, const char *, const char *);
+  void (*free_mac)(EVP_MAC *);
+  EVP_MAC_CTX *(*new_mac)(EVP_MAC *);
+  void (*free_mac_context)(EVP_MAC_CTX *);
+  int (*mac_init)(EVP_MAC_CTX *, const unsigned char *, size_t, const OSSL_PARAM *);
+  int (*mac_update)(EVP_MAC_CTX *, const unsigned char *, size_t);
+  int (*mac_final)(EVP_MAC_CTX *, unsigned char *, size_t *, size_t);
+  OSSL_PARAM (*text_parameter)(const char *, char *, size_t);
+  OSSL_PARAM (*end_parameter)(void);
+  EVP_CIPHER_CTX *(*new_cipher)(void);
+  void (*free_cipher)(EVP_CIPHER_CTX *);
+  const EVP_CIPHER *(*tdes_cbc)(void);
+  const EVP_CIPHER *(*tdes_ecb)(void);
+  int (*cipher_init)(EVP_CIPHER_CTX *, const EVP_CIPHER *, ENGINE *, const unsigned char *,
+                     const unsigned char *, int);
+  int (*cipher_update)(EVP_CIPHER_CTX *, unsigned char *, int *, const unsigned char *, int);
+  int (*set_padding)(EVP_CIPHER_CTX *, int);
 } api;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -86,6 +108,25 @@ static void open_once(void) {
   *(void **)&api.number = symbol(library, "BN_bin2bn");
   *(void **)&api.free_number = symbol(library, "BN_free");
   *(void **)&api.clear_errors = symbol(library, "ERR_clear_error");
+  *(void **)&api.sha256 = symbol(library, "EVP_sha256");
+  *(void **)&api.named = symbol(library, "EVP_get_digestbyname");
+  *(void **)&api.pbkdf2 = symbol(library, "PKCS5_PBKDF2_HMAC");
+  *(void **)&api.fetch_mac = symbol(library, "EVP_MAC_fetch");
+  *(void **)&api.free_mac = symbol(library, "EVP_MAC_free");
+  *(void **)&api.new_mac = symbol(library, "EVP_MAC_CTX_new");
+  *(void **)&api.free_mac_context = symbol(library, "EVP_MAC_CTX_free");
+  *(void **)&api.mac_init = symbol(library, "EVP_MAC_init");
+  *(void **)&api.mac_update = symbol(library, "EVP_MAC_update");
+  *(void **)&api.mac_final = symbol(library, "EVP_MAC_final");
+  *(void **)&api.text_parameter = symbol(library, "OSSL_PARAM_construct_utf8_string");
+  *(void **)&api.end_parameter = symbol(library, "OSSL_PARAM_construct_end");
+  *(void **)&api.new_cipher = symbol(library, "EVP_CIPHER_CTX_new");
+  *(void **)&api.free_cipher = symbol(library, "EVP_CIPHER_CTX_free");
+  *(void **)&api.tdes_cbc = symbol(library, "EVP_des_ede_cbc");
+  *(void **)&api.tdes_ecb = symbol(library, "EVP_des_ede");
+  *(void **)&api.cipher_init = symbol(library, "EVP_CipherInit_ex");
+  *(void **)&api.cipher_update = symbol(library, "EVP_CipherUpdate");
+  *(void **)&api.set_padding = symbol(library, "EVP_CIPHER_CTX_set_padding");
 }
 
 const char *tender_crypto_open(void) {
@@ -96,6 +137,55 @@ const char *tender_crypto_open(void) {
 int tender_crypto_sha1(const void *bytes, size_t count, unsigned char *digest) {
   unsigned int length = 0;
   return api.digest(bytes, count, digest, &length, api.sha1(), NULL) == 1 && length == 20;
+}
+
+int tender_crypto_sha256(const void *bytes, size_t count, unsigned char *digest) {
+  unsigned int length = 0;
+  return api.digest(bytes, count, digest, &length, api.sha256(), NULL) == 1 && length == 32;
+}
+
+int tender_crypto_pbkdf2(const char *digest, const void *password, size_t password_count,
+                         const void *salt, size_t salt_count, int iterations, unsigned char *key,
+                         size_t size) {
+  const EVP_MD *chosen = api.named(digest);
+  if (!chosen || password_count > 65536 || salt_count > 65536 || size > 1024) return 0;
+  return api.pbkdf2(password, (int)password_count, salt, (int)salt_count, iterations, chosen,
+                    (int)size, key) == 1;
+}
+
+int tender_crypto_cmac(const void *key, size_t key_count, const void *bytes, size_t count,
+                       unsigned char *mac) {
+  char *cipher = key_count == 32   ? "AES-256-CBC"
+                 : key_count == 24 ? "AES-192-CBC"
+                 : key_count == 16 ? "AES-128-CBC"
+                                   : NULL;
+  EVP_MAC *algorithm = cipher ? api.fetch_mac(NULL, "CMAC", NULL) : NULL;
+  EVP_MAC_CTX *context = algorithm ? api.new_mac(algorithm) : NULL;
+  OSSL_PARAM parameters[2] = {api.text_parameter("cipher", cipher, 0), api.end_parameter()};
+  size_t size = 0;
+  int worked = context && api.mac_init(context, key, key_count, parameters) == 1 &&
+               api.mac_update(context, bytes, count) == 1 &&
+               api.mac_final(context, mac, &size, 16) == 1 && size == 16;
+  api.free_mac_context(context);
+  api.free_mac(algorithm);
+  api.clear_errors();
+  return worked;
+}
+
+int tender_crypto_tdes(const void *key, const void *vector, int encrypting, const void *bytes,
+                       size_t count, unsigned char *result) {
+  if (count % 8 || count > 1 << 20) return 0;
+  EVP_CIPHER_CTX *context = api.new_cipher();
+  int size = 0;
+  int worked = context &&
+               api.cipher_init(context, vector ? api.tdes_cbc() : api.tdes_ecb(), NULL, key, vector,
+                               encrypting) == 1 &&
+               api.set_padding(context, 0) == 1 &&
+               api.cipher_update(context, result, &size, bytes, (int)count) == 1 &&
+               size == (int)count;
+  api.free_cipher(context);
+  api.clear_errors();
+  return worked;
 }
 
 #define HALF (TENDER_ES512_SIZE / 2)

@@ -35,7 +35,7 @@ package struct PayTheoryProvider: Provider {
       }
     case .reversal: _ = try GraphQL(context, for: "a reversal")
     case .lookUp: _ = try GraphQL(context, for: "a look-up")
-    case .creation, .authorization, .withdrawal: break
+    case .creation, .authorization, .withdrawal, .sale: break
     }
   }
 

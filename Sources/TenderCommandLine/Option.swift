@@ -21,6 +21,7 @@ package struct Option: Sendable, Hashable {
     case payment = "Payment"
     case instrument = "Instrument"
     case bank = "Bank payments and mandates"
+    case reader = "Card present"
     case filter = "Filter"
     case server = "Server"
     case control = "Control"

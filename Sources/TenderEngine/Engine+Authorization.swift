@@ -69,7 +69,7 @@ extension Engine {
         attempt.amount = order.amount?.minorUnits
         attempt.currency = order.amount?.currency.code ?? order.currency
         attempt = try journal.insert(attempt)
-        announce("prepared")
+        say("prepared")
         return try settle(attempt, .transact) { progress throws(Fault) in
           try bank.authorize(order, progress)
         }

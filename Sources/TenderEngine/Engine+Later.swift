@@ -27,8 +27,8 @@ extension Engine {
   package func planCancel(_ found: Attempt?, handle: String) throws(Fault) -> Plan {
     guard let found else { throw .unknownHandle(handle) }
     if found.phase == .sent { return .findOut }
-    if found.reversal != nil { return .replay }
-    guard found.phase == .done, !found.isToken, !found.isFreed else {
+    if found.reversal != nil, found.refunds.isEmpty { return .replay }
+    guard found.phase == .done, !found.isToken, !found.isFreed, found.refunds.isEmpty else {
       throw .nothingToCancel(found)
     }
     switch found.status {
@@ -73,15 +73,25 @@ extension Engine {
   /// Throws `not_found` for an unknown handle, `conflict` where there is nothing to undo.
   package func cancel(_ found: Attempt?, handle: String) throws(Fault) -> Report {
     guard let found else { throw .unknownHandle(handle) }
+    let isUnderWay = try stopUnderWay(found)
     let lock = try hold(found.reference)
     defer { withExtendedLifetime(lock) {} }
     var attempt = try reread(found)
+    if isUnderWay {
+      journal.forgetStop(env: env, provider: provider.name, reference: found.reference)
+      // It was stopped before anything was sent.
+      if attempt.isFreed, attempt.status == .cancelled {
+        return Report(attempt, .cancel, replayed: false)
+      }
+    }
     if attempt.phase == .sent {
       let wasReversal = attempt.operation == .cancel
       // Who wants it undone does not want it done first.
       let known = try findOut(attempt, mayRepeat: false)
       attempt = known.attempt
-      if wasReversal, known.doneNow { return Report(attempt, .cancel, replayed: false) }
+      if wasReversal || attempt.status == .cancelled, known.doneNow {
+        return Report(attempt, .cancel, replayed: false)
+      }
     }
     switch try planCancel(attempt, handle: handle) {
     case .release:
@@ -140,7 +150,30 @@ extension Engine {
       return Report(outcome, env: env, provider: provider.name, reference: nil, kind: kind)
     }
     guard let known else { throw .unknownHandle(handle) }
-    return .fromJournal(known)
+    return try fromJournal(known)
+  }
+
+  /// What the journal knows, and whether somebody is at work on it.
+  private func fromJournal(_ known: Attempt) throws(Fault) -> Report {
+    var report = Report.fromJournal(known)
+    guard provider is any CardPresentProvider, known.phase != .done else { return report }
+    let lock = try journal.lock(
+      env: env,
+      provider: provider.name,
+      reference: known.reference,
+      by: Deadline(in: 0, on: clock),
+      interruption: interruption
+    )
+    guard let lock else {
+      report.status = .pending
+      return report
+    }
+    defer { withExtendedLifetime(lock) {} }
+    let current = try reread(known)
+    report = .fromJournal(current)
+    // Whoever worked on it has died before anything was sent.
+    if current.phase == .prepared { report.status = .failed }
+    return report
   }
 
   /// Polls until a payment is final.

@@ -81,7 +81,7 @@ package struct Engine {
   }
 
   /// Opens an attempt or answers from the journal, by `Decision`.
-  private func run(
+  func run(
     _ operation: Attempt.Operation,
     reference: Reference,
     content: JSONObject,
@@ -93,6 +93,9 @@ package struct Engine {
   ) throws(Fault) -> Report {
     let lock = try hold(reference.text)
     defer { withExtendedLifetime(lock) {} }
+    if provider is any CardPresentProvider {
+      journal.forgetStop(env: env, provider: provider.name, reference: reference.text)
+    }
     var latest = try journal.latest(env: env, provider: provider.name, reference: reference.text)
     var foundNow = false
     while true {
@@ -121,7 +124,7 @@ package struct Engine {
         )
         prepare(&attempt)
         attempt = try journal.insert(attempt)
-        announce("prepared")
+        say("prepared")
         return try settle(attempt, operation, perform)
       }
     }
@@ -138,6 +141,7 @@ package struct Engine {
       journal: journal,
       clock: clock,
       interruption: interruption,
+      namesItsStates: provider.namesItsStates,
       announce: announce
     )
     do throws(Fault) {
@@ -145,9 +149,10 @@ package struct Engine {
       var done = progress.attempt
       done.operation = operation
       done.apply(outcome, at: clock.now)
-      announce(done.status.rawValue)
-      return Report(done, operation, replayed: false, warning: write(done, note: "outcome"))
-        .showing(outcome)
+      say(done.status.rawValue)
+      let warning = write(done, note: "outcome")
+      if operation == .cancel { settleOriginal(of: done) }
+      return Report(done, operation, replayed: false, warning: warning).showing(outcome)
     } catch {
       return try settleFault(error, before: progress.recorded ?? attempt, progress, operation)
     }
@@ -165,7 +170,7 @@ package struct Engine {
     if fault.effect == .unknown {
       after.operation = operation
       after.fault = fault
-      announce("unknown")
+      say("unknown")
       // The attempt is in the journal as sent already: that this fails loses no knowledge.
       _ = write(after, note: "outcome unknown: \(fault.code)")
       throw fault
@@ -185,7 +190,7 @@ package struct Engine {
       case .cancelled: after.status = .cancelled
       default: after.status = .failed
       }
-      announce(after.status.rawValue)
+      say(after.status.rawValue)
       _ = write(after, note: "ended with no effect: \(fault.code)")
     }
     guard fault.isOutcome else { throw fault }
@@ -207,9 +212,10 @@ package struct Engine {
       journal: journal,
       clock: clock,
       interruption: interruption,
+      namesItsStates: provider.namesItsStates,
       announce: announce
     )
-    announce("finding_out")
+    say("finding_out")
     var known = attempt
     var doneNow = false
     switch try provider.findOut(attempt, progress, mayRepeat: mayRepeat) {
@@ -233,11 +239,19 @@ package struct Engine {
     case .stands(let outcome):
       known.operation = .transact
       known.apply(outcome, at: clock.now)
+    case .undone(let outcome):
+      known.operation = .cancel
+      known.apply(outcome, at: clock.now)
+      doneNow = true
     }
-    announce(known.status.rawValue)
+    say(known.status.rawValue)
     try journal.update(known, note: doneNow ? "sent again and done" : "found out")
+    settleOriginal(of: known)
     return (known, doneNow)
   }
+
+  /// Shows a state of the attempt, where the provider has no names of its own for them.
+  func say(_ state: String) { if !provider.namesItsStates { announce(state) } }
 
   /// Writes a state down; a failure after sending is a warning, since the outcome must be shown.
   private func write(_ attempt: Attempt, note: String) -> Fault? {

@@ -110,3 +110,30 @@ package protocol RedirectVisit: AnyObject {
   /// Lets the address go.
   func close()
 }
+
+/// Something that opens streams of bytes to devices on this machine or beside it.
+package protocol DeviceExchange: Sendable {
+  /// Opens a device by its address (`tcp://HOST:PORT`, `tty:PATH`, …).
+  ///
+  /// Throws `device` (`device_unreachable`) where there is none, `usage` for an address of no known
+  /// form.
+  func open(_ address: String, by deadline: Deadline) throws(Fault) -> any ByteStream
+}
+
+/// What a stream hands over.
+package enum StreamEvent: Sendable, Hashable {
+  case bytes([UInt8])
+  /// Nothing came in time, or a signal ended the wait.
+  case nothing
+  case ended
+}
+
+/// A connection to a device.
+package protocol ByteStream: AnyObject {
+  /// Sends all bytes. Throws `device` (`device_disconnected`) where the link is broken.
+  func send(_ bytes: [UInt8]) throws(Fault)
+  /// Waits for bytes. Throws `device` where the link broke.
+  func receive(milliseconds: Int) throws(Fault) -> StreamEvent
+  /// Lets the device go.
+  func close()
+}

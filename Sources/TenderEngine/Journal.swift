@@ -26,6 +26,14 @@ package protocol Journal: Sendable {
   /// Writes an attempt's new state, durably, and a line of its history. A preparation that the
   /// state no longer has is erased from the files for good.
   func update(_ attempt: Attempt, note: String) throws(Fault)
+  /// Writes an attempt's new state, so that it outlives the process, and a line of its history.
+  func note(_ attempt: Attempt, _ text: String) throws(Fault)
+  /// Asks whoever works on a reference to stop, where it still can.
+  func requestStop(env: Env, provider: ProviderName, reference: String) throws(Fault)
+  /// Whether that was asked for, and not taken back.
+  func isStopRequested(env: Env, provider: ProviderName, reference: String) -> Bool
+  /// Takes such a wish back, before new work begins or once the old has ended.
+  func forgetStop(env: Env, provider: ProviderName, reference: String)
   /// How many attempts `prune` would take out.
   func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int
   /// Takes references out, with every attempt at them and their history, and says how many attempts

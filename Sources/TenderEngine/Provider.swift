@@ -12,6 +12,9 @@ package protocol Provider: Sendable {
   /// The provider's documented answer to a confirm of nothing.
   var nothingHeld: JSONObject { get }
 
+  /// Whether its own states alone are shown to who watches, by their documented names.
+  var namesItsStates: Bool { get }
+
   /// Checks an order's own rules, before anything is opened. Throws a `usage` fault.
   func check(_ order: PaymentOrder) throws(Fault)
   /// Takes a payment, or prepares one that waits for `confirm`.
@@ -42,6 +45,10 @@ package protocol Provider: Sendable {
   func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject
 }
 
+extension Provider {
+  package var namesItsStates: Bool { false }
+}
+
 /// What a command will ask of a provider.
 package enum Need: Sendable, Hashable {
   /// A payment by an instrument, or one that a stored method pays.
@@ -55,6 +62,8 @@ package enum Need: Sendable, Hashable {
   case authorization
   /// To take an authorization back, or money that was received.
   case withdrawal
+  /// A sale or refund with the card and its holder present.
+  case sale
 }
 
 /// What a look-up goes by.
@@ -96,6 +105,8 @@ package enum Finding: Sendable {
   case didNotHappen
   /// It did not happen, and this is how the payment stands without it.
   case stands(Outcome)
+  /// Whatever it did is undone now; this is what came of undoing it.
+  case undone(Outcome)
 }
 
 /// What a provider tells the engine while it works on an attempt.
@@ -108,15 +119,19 @@ package final class Progress {
   private let journal: any Journal
   private let clock: any Clock
   private let interruption: any Interruption
+  private let namesItsStates: Bool
   private let announce: (String) -> Void
 
+  /// `namesItsStates` says that the provider's states alone are announced.
   package init(
     attempt: Attempt,
     journal: any Journal,
     clock: any Clock,
     interruption: any Interruption,
+    namesItsStates: Bool = false,
     announce: @escaping (String) -> Void
   ) {
+    self.namesItsStates = namesItsStates
     self.attempt = attempt
     self.journal = journal
     self.clock = clock
@@ -146,6 +161,27 @@ package final class Progress {
 
   /// Shows a state to whoever watches; nothing is written.
   package func enter(_ state: String) { announce(state) }
+
+  /// Shows a documented state, and writes it down for whoever looks meanwhile.
+  ///
+  /// It outlives the process, not the power.
+  package func stand(at state: String) throws(Fault) {
+    var next = attempt
+    next.result = ["state": .string(state)]
+    next.updatedAt = clock.now
+    try journal.note(next, state)
+    attempt = next
+    announce(state)
+  }
+
+  /// Whether another process has asked for this attempt to be stopped.
+  package var isStopRequested: Bool {
+    journal.isStopRequested(
+      env: attempt.env,
+      provider: attempt.provider,
+      reference: attempt.reference
+    )
+  }
 
   /// Writes down the provider's id and what a later process needs to go on.
   ///
@@ -179,6 +215,6 @@ package final class Progress {
     try journal.update(next, note: "sent")
     attempt = next
     hasSent = true
-    announce("sent")
+    if !namesItsStates { announce("sent") }
   }
 }

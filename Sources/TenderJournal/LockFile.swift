@@ -47,7 +47,7 @@ struct LockFile {
   }
 
   /// FNV-1a over the name, kept within positive file positions.
-  private static func position(of name: String) -> UInt64 {
+  static func position(of name: String) -> UInt64 {
     name.utf8.reduce(0xcbf2_9ce4_8422_2325) { hash, byte in
       (hash ^ UInt64(byte)) &* 0x100_0000_01b3
     } >> 2

@@ -10,6 +10,7 @@ package final class SQLiteJournal: Journal {
   private let database: Database
   private let locks: LockFile
   private let redactor: Redactor
+  private let folder: String
 
   /// Opens `journal.db` and `journal.lock` in a folder, making them where they are not there.
   ///
@@ -17,6 +18,7 @@ package final class SQLiteJournal: Journal {
   /// Throws `state` where they cannot be used, or come from a newer version.
   package init(folder: String, redactor: Redactor) throws(Fault) {
     self.redactor = redactor
+    self.folder = folder
     database = try Database(path: folder + "/journal.db")
     locks = LockFile(path: folder + "/journal.lock")
     // Erased bytes must be gone from the pages too; every commit must be on the disk.
@@ -161,6 +163,32 @@ package final class SQLiteJournal: Journal {
       return row
     }
     return written
+  }
+
+  package func note(_ attempt: Attempt, _ text: String) throws(Fault) {
+    try database.execute("PRAGMA synchronous = NORMAL")
+    defer { try? database.execute("PRAGMA synchronous = FULL") }
+    try update(attempt, note: text)
+  }
+
+  package func requestStop(
+    env: Env,
+    provider: ProviderName,
+    reference: String
+  ) throws(Fault) {
+    try stop(env, provider, reference).make()
+  }
+
+  package func isStopRequested(env: Env, provider: ProviderName, reference: String) -> Bool {
+    stop(env, provider, reference).exists
+  }
+
+  package func forgetStop(env: Env, provider: ProviderName, reference: String) {
+    stop(env, provider, reference).remove()
+  }
+
+  private func stop(_ env: Env, _ provider: ProviderName, _ reference: String) -> StopFile {
+    StopFile(folder: folder, name: "\(env.rawValue)/\(provider.text)/\(reference)")
   }
 
   package func update(_ attempt: Attempt, note text: String) throws(Fault) {

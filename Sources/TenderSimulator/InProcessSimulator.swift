@@ -36,6 +36,9 @@ extension InProcessSimulator {
   func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
     let payTheory = PayTheoryHTTP(world: world, ledger: ledger, faults: faults)
     if let reaction = try payTheory.handle(request) { return reaction }
+    let gateway = ToroGateway(world: world, ledger: ledger, faults: faults)
+    let reaction = try ledger.transaction { () throws(Fault) in try gateway.handle(request) }
+    if let reaction { return reaction }
     let bank = BankHTTP(world: world, ledger: ledger, faults: faults)
     return try ledger.transaction { () throws(Fault) in try bank.handle(request) }
   }

@@ -16,6 +16,12 @@ package enum Timestamp {
     return text(milliseconds).dropLast() + "." + pad(hundredths, 2) + "Z"
   }
 
+  /// The same with milliseconds: `2026-11-20T17:19:00.000Z`.
+  package static func milliText(_ milliseconds: Int) -> String {
+    let rest = milliseconds - milliseconds.flooredQuotient(by: 1000) * 1000
+    return text(milliseconds).dropLast() + "." + pad(rest, 3) + "Z"
+  }
+
   /// The milliseconds of an RFC 3339 time, or of a date (its midnight); nil for anything else.
   package static func read(_ text: String) -> Int? {
     let bytes = Array(text.utf8)

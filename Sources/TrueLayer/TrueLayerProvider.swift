@@ -46,7 +46,7 @@ package struct TrueLayerProvider: AuthorizingProvider {
           for: "a look-up"
         )
       }
-    case .payment, .heldPayment, .reversal:
+    case .payment, .heldPayment, .reversal, .sale:
       throw Fault(
         .unsupported,
         code: "method_unsupported",

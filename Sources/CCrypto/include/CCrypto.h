@@ -23,4 +23,24 @@ int tender_crypto_sign_es512(const void *pem, size_t pem_count, const void *byte
 int tender_crypto_verify_es512(const void *pem, size_t pem_count, const void *bytes, size_t count,
                                const unsigned char *signature);
 
+
+/// SHA-256 of `count` bytes into 32 bytes; 1 where it worked.
+int tender_crypto_sha256(const void *bytes, size_t count, unsigned char *digest);
+
+/// PBKDF2 (RFC 8018, section 5.2) under HMAC with `digest` ("SHA1", "SHA256", "SHA512"), as many
+/// bytes as `size` into `key`; 1 where it worked, 0 where the digest is not known.
+int tender_crypto_pbkdf2(const char *digest, const void *password, size_t password_count,
+                         const void *salt, size_t salt_count, int iterations, unsigned char *key,
+                         size_t size);
+
+/// CMAC under AES (NIST SP 800-38B) with a key of 16, 24 or 32 bytes, 16 bytes into `mac`; 1 where
+/// it worked.
+int tender_crypto_cmac(const void *key, size_t key_count, const void *bytes, size_t count,
+                       unsigned char *mac);
+
+/// Two-key triple DES over whole blocks of 8 bytes, without padding: CBC, or each block for itself
+/// where `vector` is NULL; 1 where it worked.
+int tender_crypto_tdes(const void *key, const void *vector, int encrypting, const void *bytes,
+                       size_t count, unsigned char *result);
+
 #endif

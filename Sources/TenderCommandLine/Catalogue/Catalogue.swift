@@ -26,7 +26,7 @@ package enum Catalogue {
   /// Every option, whichever command takes it.
   package static let options: [Option] =
     moneyOptions + paymentOptions + instrumentOptions + creationOptions + flowOptions
-    + refundOptions + filterOptions + controlOptions
+    + refundOptions + readerOptions + filterOptions + controlOptions
     + simulatorOptions + generalOptions
 
   /// The option of a long name; nil where there is none.

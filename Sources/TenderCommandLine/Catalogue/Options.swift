@@ -18,7 +18,7 @@ extension Catalogue {
       "currency",
       .money,
       .required("CODE"),
-      "the ISO 4217 code (Pay Theory: USD, TrueLayer: GBP)"
+      "the ISO 4217 code (Pay Theory: USD, TrueLayer: GBP, Toro: the profile's, else GBP)"
     ),
     Option(
       "fee-mode",
@@ -89,14 +89,14 @@ extension Catalogue {
       .required("KEY=VALUE"),
       repeats: true,
       "something of yours to keep with the payment"
-    ),
+    ).only("paytheory", "truelayer"),
     Option(
       "metadata-file",
       .payment,
       .required("FILE"),
       completion: .files,
       "a JSON object to keep with the payment"
-    ),
+    ).only("paytheory", "truelayer"),
   ]
 
   static let instrumentOptions: [Option] = [
@@ -155,6 +155,11 @@ extension Catalogue {
     ),
     Option("last-four", .filter, .required("DIGITS"), "with these last four digits"),
     Option("all", .filter, "all of them: list not just the latest 50, resume every unknown one"),
+    Option(
+      "receipt",
+      .filter,
+      "print the receipts as text, a copy for the merchant and one for the customer"
+    ),
     Option("port", .server, .required("N"), "the port to listen on (default: a free one)"),
   ]
 

@@ -17,6 +17,11 @@ extension Catalogue {
     "resource-token-file", "redirect-url", "return-url", "country", "bank", "branch", "scheme",
     "account", "consent", "form", "form-file", "retry", "open",
   ]
+  private static let reader = [
+    "type", "device", "gratuity", "gratuity-minor", "gratuity-menu", "signature", "signature-file",
+    "signature-matches", "no-capture", "original", "original-file", "additional",
+    "additional-file",
+  ]
   private static let simulation = ["sim-scenario", "sim-fault", "sim-seed", "sim-clock"]
   private static let onTheWay: [Fault.Kind] = [
     .auth, .conflict, .rejected, .unknown, .notSent, .providerError, .expired, .state, .refused,
@@ -40,13 +45,18 @@ extension Catalogue {
           + "through the authorization: it chooses the bank, shows the address that the payer "
           + "opens, waits until they are back, and prints what came of it. What only the payer can "
           + "say and no option gives ends in 8 and stands in next_action.",
+        "With --provider toro it takes a card on a reader: it waits for chip, tap or stripe, has the "
+          + "PIN entered there, asks the acquirer, and prints the receipt. --no-capture authorises "
+          + "only; --type refund gives a sale back. Ctrl-C, or tender cancel REF in another shell, "
+          + "lets the reader go.",
       ],
       options: [
         "amount", "amount-minor", "currency", "fee-mode", "fee", "fee-minor", "reference",
         "confirmation",
-      ] + payment + instrument + ["token"] + creation + ["payment-id", "mandate-id"] + flow + [
-        "idempotency-key", "new-attempt", "wait", "interval", "expect", "events", "dry-run", "id",
-      ] + simulation,
+      ] + payment + instrument + ["token"] + reader + creation + ["payment-id", "mandate-id"] + flow
+        + [
+          "idempotency-key", "new-attempt", "wait", "interval", "expect", "events", "dry-run", "id",
+        ] + simulation,
       examples: [
         .init(
           "tender transact --amount 10.50 --test-card visa --reference ORDER-1042",
@@ -73,8 +83,17 @@ extension Catalogue {
             + "--bank ob-natwest-vrp-sandbox --reference M1",
           "a mandate for recurring payments"
         ),
+        .init(
+          "tender transact --provider toro --amount 12.50 --reference SALE-1 --events",
+          "a card on the simulated reader: chip, PIN, approval"
+        ),
+        .init(
+          "tender transact --provider toro --type refund --amount 5 --original SALE-1 "
+            + "--reference BACK-1",
+          "give a part of it back"
+        ),
       ],
-      exits: [.declined, .cancelled, .notFound] + onTheWay
+      exits: [.declined, .cancelled, .notFound, .device] + onTheWay
     ),
     Command(
       "confirm",
@@ -85,6 +104,8 @@ extension Catalogue {
           + "recorded result with \"replayed\": true.",
         "A bank payment or mandate that awaits its payer is taken up where it stands; --return-url "
           + "hands in the address that the payer came back to.",
+        "A card-present sale that was authorised with --no-capture is captured by a completion "
+          + "advice.",
       ],
       operands: [.init("REF", optional: true)],
       options: flow + ["new-attempt", "wait", "interval", "expect", "events", "dry-run", "id"]
@@ -105,6 +126,8 @@ extension Catalogue {
         "A bank payment is cancelled until it is authorized; a mandate is revoked once it is. "
           + "--refund sends a settled payment back, whole or in part; a further refund of the same "
           + "payment needs --new-attempt.",
+        "A card-present sale that is under way on the reader is stopped there; afterwards it is "
+          + "undone by a cancellation advice, whole, while it is not cleared.",
       ],
       operands: [.init("REF", optional: true)],
       options: [

@@ -26,8 +26,11 @@ extension Catalogue {
           + "them."
       ],
       operands: [.init("REF", optional: true)],
-      options: ["id"],
-      examples: [.init("tender journal show ORDER-1042", "what happened to ORDER-1042")],
+      options: ["receipt", "id"],
+      examples: [
+        .init("tender journal show ORDER-1042", "what happened to ORDER-1042"),
+        .init("tender journal show SALE-1 --receipt", "the receipt of a card-present sale"),
+      ],
       exits: [.notFound, .state]
     ),
     Command(
@@ -96,11 +99,30 @@ extension Catalogue {
       exits: [.notFound]
     ),
     Command(
+      "doctor",
+      "check that everything needed is there",
+      description: [
+        "Checks configuration, files, libraries and the provider's credentials, and prints a record "
+          + "for each check; the exit is the first failure's. With --provider toro it connects to "
+          + "the reader, asks the gateway (diagnostic request) and reports to the terminal manager "
+          + "(status report). Nothing that it does can move money."
+      ],
+      options: ["device", "sim-scenario", "sim-fault", "sim-seed", "sim-clock"],
+      examples: [
+        .init("tender doctor", "configuration, files and libraries"),
+        .init("tender doctor --provider toro", "reader and gateway too"),
+      ],
+      exits: [
+        .auth, .rejected, .notSent, .providerError, .device, .state, .interrupted, .terminated,
+      ]
+    ),
+    Command(
       "simulator serve",
       "serve the simulated providers on loopback",
       description: [
-        "Offers the simulated providers over real HTTP and WebSocket on 127.0.0.1, and prints the "
-          + "variables that point tender at them. Ctrl-C or SIGTERM stops it."
+        "Offers the simulated providers over real HTTP and WebSocket on 127.0.0.1, a card reader on "
+          + "a TCP port beside, and prints the variables that point tender at them. Ctrl-C or "
+          + "SIGTERM stops it."
       ],
       options: ["port", "sim-scenario", "sim-fault", "sim-seed", "sim-clock"],
       examples: [.init("tender simulator serve --port 8085", "serve on port 8085")],

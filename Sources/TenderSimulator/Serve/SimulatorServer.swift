@@ -16,9 +16,13 @@ package final class SimulatorServer: @unchecked Sendable {
   private let world: SimulatorWorld
   private var daemon: OpaquePointer?
   private let isStopping = Atomic(false)
+  private let nextCustomer: NextCustomer
 
   /// Prepares a server for a world; each connection opens the ledger for itself.
-  package init(_ world: SimulatorWorld) { self.world = world }
+  package init(_ world: SimulatorWorld, _ nextCustomer: NextCustomer = NextCustomer()) {
+    self.world = world
+    self.nextCustomer = nextCustomer
+  }
 
   /// Starts listening; gives the port, which is `port` unless that is 0.
   ///
@@ -123,6 +127,10 @@ package final class SimulatorServer: @unchecked Sendable {
   private func respond(to request: SimulatedRequest, on connection: OpaquePointer) -> MHD_Result {
     do throws(Fault) {
       let simulator = try simulator(request.fields)
+      if request.path == NextCustomer.path {
+        nextCustomer.set(simulator.world.options)
+        return unsafe Self.answer(connection, HTTPResponse(status: 204))
+      }
       if request.fields["upgrade"]?.lowercased() == "websocket" {
         return unsafe upgrade(request, simulator, on: connection)
       }

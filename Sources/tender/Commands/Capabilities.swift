@@ -20,9 +20,23 @@ struct Capabilities {
       ("production cards", false, "stage paytheory takes cards from attested mobile apps alone"),
     ].map { name, isSupported, note in
       Capabilities(provider: "paytheory", name: name, isSupported: isSupported, note: note)
-    } + bank + [
-      Capabilities(provider: "toro", name: "all", isSupported: false, note: "not in this version")
-    ]
+    } + bank + till
+
+  private static let till: [Capabilities] = [
+    ("transact", true, "chip, contactless and stripe on a Miura reader; purchase or refund"),
+    ("transact --no-capture", true, "authorises; confirm captures by a completion advice"),
+    ("transact --gratuity-menu", true, "the customer chooses on the reader"),
+    ("transact --type refund", true, "of a sale in the journal, or by its saved receipt"),
+    ("confirm", true, "captures what was authorised without capture"),
+    ("cancel", true, "stops the reader; afterwards a cancellation advice, whole"),
+    ("tokenize", false, "Toro stores no payment methods"),
+    ("payment-status", true, "from the journal, with the state of a sale under way"),
+    ("mandate-status", false, "Toro has no mandates"),
+    ("doctor", true, "reader, gateway (diagnostic) and terminal manager (status report)"),
+    ("journal show --receipt", true, "the merchant's and the customer's copy as text"),
+  ].map { name, isSupported, note in
+    Capabilities(provider: "toro", name: name, isSupported: isSupported, note: note)
+  }
 
   private static let bank: [Capabilities] = [
     ("transact", true, "makes a bank payment and goes through its authorization"),

@@ -3,6 +3,7 @@ internal import TenderEngine
 internal import TenderJournal
 internal import TenderModel
 internal import TenderWire
+internal import Toro
 
 /// `journal list`, `journal show`, `journal resume`, `journal export`, `journal prune`.
 struct JournalCommands {
@@ -79,10 +80,34 @@ struct JournalCommands {
     let journal = try composition.journal()
     let found = try journal.attempts(matching: handle, filter: try filter())
     guard !found.isEmpty else { throw .unknownHandle(handle) }
+    if invocation.has("receipt") { return try showReceipts(found, handle) }
     for attempt in found {
       output.show(composition.records.record(attempt, history: try journal.history(of: attempt)))
       if output.isTable, attempt.row != found.last?.row { output.put("\n") }
     }
+    return output.exit(0)
+  }
+
+  /// The receipts of a reference's attempts as text, the newest first.
+  private func showReceipts(_ attempts: [Attempt], _ handle: String) throws(Fault) -> Int32 {
+    let texts = attempts.compactMap { attempt in
+      attempt.result["receipt"]?.object.map { receipt in
+        ReceiptText.text(
+          receipt,
+          status: attempt.shownStatus,
+          merchant: composition.settings.profile["toro"]?["merchant_name"]?.text
+        )
+      }
+    }
+    guard !texts.isEmpty else {
+      throw Fault(
+        .notFound,
+        code: "no_receipt",
+        "\(handle.quotedForMessage) has no receipt",
+        hint: "card-present sales have one, once a card was read"
+      )
+    }
+    output.put(output.redactor.redact(texts.joined(separator: "\n")))
     return output.exit(0)
   }
 

@@ -4,6 +4,7 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderOutput
 internal import TenderSimulator
+internal import Toro
 internal import TrueLayer
 
 /// The commands that ask no provider.
@@ -47,7 +48,8 @@ struct SupportCommands {
 
   private func explain() throws(Fault) {
     let all =
-      Explanation.general + PayTheoryProvider.explanations + TrueLayerProvider.explanations
+      Explanation.general + PayTheoryProvider.explanations + ToroProvider.explanations
+      + TrueLayerProvider.explanations
     let found: [Explanation]
     if let code = invocation.operands.first {
       let name = String(code.prefix { $0 != ":" })
@@ -128,12 +130,24 @@ struct SupportCommands {
     // Fail now, not at the first request, where the ledger cannot be used.
     _ = try Ledger(path: world.ledgerPath)
     composition.signals.hold()
-    let server = SimulatorServer(world)
+    let nextCustomer = NextCustomer()
+    let server = SimulatorServer(world, nextCustomer)
     let chosen = try server.start(port: port)
+    let reader = ReaderServer(world, nextCustomer)
+    let readerPort: UInt16
+    do throws(Fault) {
+      // A port that was named has the reader's right behind it.
+      readerPort = try reader.start(port: port == 0 || port == .max ? 0 : port + 1)
+    } catch {
+      server.stop()
+      throw error
+    }
     let addresses = [
       ("TENDER_PAYTHEORY_TOKEN_URL", "http://127.0.0.1:\(chosen)"),
       ("TENDER_PAYTHEORY_SOCKET_URL", "ws://127.0.0.1:\(chosen)"),
       ("TENDER_PAYTHEORY_GRAPHQL_URL", "http://127.0.0.1:\(chosen)"),
+      ("TENDER_TORO_GATEWAY_URL", "http://127.0.0.1:\(chosen)"),
+      ("TENDER_TORO_DEVICE", "tcp://127.0.0.1:\(readerPort)"),
       ("TENDER_TRUELAYER_API_URL", "http://127.0.0.1:\(chosen)"),
       ("TENDER_TRUELAYER_AUTH_URL", "http://127.0.0.1:\(chosen)"),
     ]
@@ -151,6 +165,7 @@ struct SupportCommands {
     while composition.signals.kind == nil {
       try? SystemClock(interruption: composition.signals).pause(milliseconds: 3_600_000)
     }
+    reader.stop()
     server.stop()
     output.note("stopped")
     return 0
@@ -195,7 +210,8 @@ struct SupportCommands {
     for (section, key) in [
       ("paytheory", "api_key"), ("paytheory", "merchant_uid"), ("paytheory", "secret_key"),
       ("truelayer", "client_id"), ("truelayer", "client_secret"), ("truelayer", "key_id"),
-      ("truelayer", "private_key"), ("truelayer", "resource_token"),
+      ("truelayer", "private_key"), ("truelayer", "resource_token"), ("toro", "api_key"),
+      ("toro", "passphrase"),
     ] {
       let variable = "TENDER_\(section)_\(key)".uppercased()
       let value = try settings.credential(variable, section: section, key: key)
@@ -206,6 +222,13 @@ struct SupportCommands {
       "truelayer.redirect_url",
       redirect ?? TrueLayerConfiguration.defaultRedirectURL,
       redirect == nil ? .default : .profile
+    )
+    let device = settings.value(option: "device", variable: "TENDER_TORO_DEVICE", key: nil)
+    let section = settings.profile["toro"]?["device"]?.text
+    add(
+      "toro.device",
+      device?.text ?? section ?? ToroSetup.simulatedDevice,
+      device?.origin ?? (section == nil ? .default : .profile)
     )
     output.show(rows, columns: ["name", "value", "origin"])
   }

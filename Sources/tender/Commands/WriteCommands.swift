@@ -3,6 +3,7 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 internal import TenderWire
+internal import Toro
 internal import TrueLayer
 
 /// `transact`, `confirm`, `cancel`, `tokenize`.
@@ -37,6 +38,7 @@ struct WriteCommands {
     try Expectation.check(invocation)
     try refuseReadOnly()
     if provider == TrueLayerProvider.name.text { return try authorize(&place, env, wait) }
+    if provider == ToroProvider.name.text { return try sell(&place, env, wait) }
     let builder = OrderBuilder(invocation: invocation, currency: "USD")
     let amount = try builder.amount()
     let byStoredMethod = invocation.has("token")

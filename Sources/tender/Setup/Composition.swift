@@ -6,6 +6,7 @@ internal import TenderModel
 internal import TenderSimulator
 internal import TenderTransport
 internal import TenderWire
+internal import Toro
 internal import TrueLayer
 
 /// Puts the rooms together for one run: settings in, an engine out.
@@ -80,7 +81,7 @@ final class Composition {
         .usage,
         code: "missing_option",
         "--env \(env.rawValue) needs a provider",
-        hint: "add --provider paytheory or truelayer, or set TENDER_PROVIDER"
+        hint: "add --provider paytheory, toro or truelayer, or set TENDER_PROVIDER"
       )
     }
     return (PayTheoryProvider.name.text, env)
@@ -118,8 +119,6 @@ final class Composition {
   ) throws(Fault) -> Engine {
     let place = Place(provider: provider, env: env, need: need)
     if let known = engines[place] { return known }
-    let known = [PayTheoryProvider.name.text, TrueLayerProvider.name.text]
-    guard known.contains(provider) else { throw .notSpoken(provider) }
     try invocation.checkOptions(for: provider)
     if env != .simulator, !simulatorOptions.isEmpty {
       throw Fault(
@@ -129,12 +128,13 @@ final class Composition {
         hint: "they steer the simulator alone"
       )
     }
-    let adapter: any Provider
-    if provider == PayTheoryProvider.name.text {
-      adapter = PayTheoryProvider(try payTheory(env, need: need))
-    } else {
-      adapter = TrueLayerProvider(try trueLayer(env))
-    }
+    let adapter: any Provider =
+      switch provider {
+      case PayTheoryProvider.name.text: PayTheoryProvider(try payTheory(env, need: need))
+      case ToroProvider.name.text: try toro(env)
+      case TrueLayerProvider.name.text: TrueLayerProvider(try trueLayer(env))
+      default: throw .notSpoken(provider)
+      }
     let engine = Engine(
       env: env,
       provider: adapter,
@@ -149,9 +149,14 @@ final class Composition {
     return engine
   }
 
-  /// Shows a state to whoever watches: a record with --events, a line with --verbose.
+  /// Shows a state to whoever watches: a record with --events, a line with --verbose, and of a sale
+  /// at a reader one line of a terminal that changes.
   func announce(_ state: String, _ provider: String, _ env: Env) {
-    if output.isVerbose { output.note("\(state)") }
+    if output.isVerbose {
+      output.note("\(state)")
+    } else if provider == ToroProvider.name.text {
+      output.showState(state)
+    }
     guard invocation.has("events") else { return }
     var fields: JSONObject = ["provider": .string(provider), "env": .string(env.rawValue)]
     fields["reference"] = reference.map(JSON.string)
@@ -225,6 +230,60 @@ final class Composition {
       randomness: try clientRandomness(),
       interruption: signals,
       redactor: redactor
+    )
+  }
+
+  /// Toro, with a reader and a gateway of which each is in this process or elsewhere.
+  func toro(_ env: Env) throws(Fault) -> ToroProvider {
+    let setup = ToroSetup(invocation: invocation, settings: settings, env: env, redactor: redactor)
+    let configuration = try setup.configuration()
+    let options = try setup.options()
+    let isInProcess = env == .simulator && configuration.gatewayBase == nil
+    let hasOwnReader = configuration.device == ToroSetup.simulatedDevice
+    if hasOwnReader, env != .simulator { throw .simulatedReader(env) }
+    var http: any HTTPExchange = Unreachable()
+    var devices: any DeviceExchange = Unreachable()
+    var watch: (@Sendable (JSONObject) -> Void)?
+    if !invocation.has("dry-run") {
+      let trace = try invocation["trace"].map { path throws(Fault) in
+        try Trace(path: path, clock: clock)
+      }
+      if let trace { watch = { trace.write($0) } }
+      // One world for both: a fault that strikes once strikes one of them.
+      let simulator =
+        isInProcess || hasOwnReader ? try InProcessSimulator(try servedWorld()) : nil
+      if isInProcess, let simulator {
+        http = simulator
+        if let trace { http = TracedHTTP(inner: simulator, trace: trace) }
+      } else {
+        http = try exchanges(inProcess: false).http
+      }
+      if hasOwnReader, let simulator {
+        devices = SimulatedDevices(simulator)
+      } else {
+        devices = Devices(interruption: signals)
+        if !simulatorOptions.isEmpty, let base = configuration.gatewayBase {
+          devices = ForetoldDevices(inner: devices, http: http, base: base)
+        }
+      }
+    }
+    return ToroProvider(
+      ToroContext(
+        configuration: configuration,
+        options: options,
+        http: http,
+        devices: devices,
+        attendant: Till(
+          composition: self,
+          isSimulated: env == .simulator,
+          refuses: simulatorOptions.scenario == "card:signature_refused"
+        ),
+        clock: clock,
+        randomness: try clientRandomness(),
+        interruption: signals,
+        redactor: redactor,
+        watch: watch
+      )
     )
   }
 

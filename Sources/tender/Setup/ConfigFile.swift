@@ -20,6 +20,13 @@ struct ConfigFile {
     "client_id", "client_id_file", "client_secret", "client_secret_file", "key_id", "key_id_file",
     "private_key", "private_key_file", "redirect_url", "scope", "_comment",
   ]
+  private static let toroKeys = [
+    "device", "currency", "acquirer_id", "acquirer_parameters", "merchant_id", "merchant_name",
+    "merchant_category_code", "poi_id", "recipient_id", "location", "api_key", "api_key_file",
+    "api_key_header", "passphrase", "passphrase_file", "key_id", "key_version", "kdf",
+    "card_key_id", "card_key_version", "gratuity_enabled", "gratuity_percentages",
+    "signature_mode", "touch_area_tag", "card_timeout", "_comment",
+  ]
   private static let secretKeys: Set<String> = [
     "secret_key", "client_secret", "private_key", "passphrase", "resource_token",
   ]
@@ -98,8 +105,72 @@ struct ConfigFile {
     }
     try checkSection("paytheory", payTheoryKeys, of: profile, path, place)
     try checkSection("truelayer", trueLayerKeys, of: profile, path, place)
+    try checkSection("toro", toroKeys, of: profile, path, place)
+    try checkToro(profile["toro"]?.object ?? [:], path, place)
     if let twoStep = profile["paytheory"]?["two_step"], twoStep.truth == nil {
       throw .config(path, "\(place)paytheory.two_step is neither true nor false", nil)
+    }
+  }
+
+  /// What is not text in a provider's section.
+  private static let structured: Set<String> = [
+    "two_step", "_comment", "location", "kdf", "gratuity_enabled", "gratuity_percentages",
+  ]
+
+  /// The members of Toro's section that are not text.
+  private static func checkToro(
+    _ section: JSONObject,
+    _ path: String,
+    _ place: String
+  ) throws(Fault) {
+    let place = place + "toro."
+    if let location = section["location"] {
+      guard let object = location.object, object.text("latitude") != nil,
+        object.text("longitude") != nil
+      else { throw .config(path, "\(place)location needs latitude and longitude as text", nil) }
+      try checkKeys(object, ["latitude", "longitude"], path, place + "location.")
+    }
+    if let kdf = section["kdf"] {
+      guard let object = kdf.object else { throw .config(path, "\(place)kdf is no object", nil) }
+      try checkKeys(object, ["prf", "salt", "iterations", "length"], path, place + "kdf.")
+      let known = ["hmac-sha1", "hmac-sha256", "hmac-sha512"]
+      guard let prf = object.text("prf"), known.contains(prf), object.text("salt") != nil,
+        let iterations = object["iterations"]?.wholeNumber, (1...10_000_000).contains(iterations),
+        let length = object["length"]?.wholeNumber, [16, 24, 32].contains(length)
+      else {
+        throw .config(
+          path,
+          "\(place)kdf needs prf, salt, iterations and length",
+          "prf is one of \(known.joined(separator: ", ")); length is 16, 24 or 32"
+        )
+      }
+    }
+    if let enabled = section["gratuity_enabled"], enabled.truth == nil {
+      throw .config(path, "\(place)gratuity_enabled is neither true nor false", nil)
+    }
+    if let menu = section["gratuity_percentages"] {
+      let numbers = menu.array?.compactMap(\.wholeNumber) ?? []
+      guard numbers.count == menu.array?.count, (1...4).contains(numbers.count),
+        numbers.allSatisfy({ (0...100).contains($0) })
+      else {
+        throw .config(
+          path,
+          "\(place)gratuity_percentages is no list of one to four percentages",
+          "such as [10,15,20]"
+        )
+      }
+    }
+    if let mode = section.text("signature_mode"), mode != "device", mode != "app" {
+      throw .config(path, "\(place)signature_mode is neither device nor app", nil)
+    }
+    if let code = section.text("currency"), Currency(code: code) == nil {
+      throw .config(path, "\(place)currency \(code.quotedForMessage) is no ISO 4217 code", nil)
+    }
+    if let tag = section.text("touch_area_tag"), UInt32(tag, radix: 16) == nil {
+      throw .config(path, "\(place)touch_area_tag is no hexadecimal tag", nil)
+    }
+    if let time = section.text("card_timeout") {
+      _ = try TimeText.milliseconds(time, option: "\(place)card_timeout")
     }
   }
 
@@ -120,7 +191,7 @@ struct ConfigFile {
       throw .config(path, "\(place)\(name) has both \(key) and \(key)_file", "keep one")
     }
     for member in object.members
-    where member.key != "two_step" && member.key != "_comment" && member.value.text == nil {
+    where !structured.contains(member.key) && member.value.text == nil {
       throw .config(path, "\(place)\(name).\(member.key) is not text", "put it in quotes")
     }
     for member in object.members where member.key.hasSuffix("_file") {

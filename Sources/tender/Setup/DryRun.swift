@@ -2,8 +2,12 @@ internal import TenderEngine
 internal import TenderModel
 
 /// What a dry run has instead of a provider: nothing leaves.
-struct Unreachable: HTTPExchange, SocketExchange {
+struct Unreachable: HTTPExchange, SocketExchange, DeviceExchange {
   func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    throw .dryRun
+  }
+
+  func open(_ address: String, by deadline: Deadline) throws(Fault) -> any ByteStream {
     throw .dryRun
   }
 
@@ -37,6 +41,16 @@ struct EmptyJournal: Journal {
   func insert(_ attempt: Attempt) throws(Fault) -> Attempt { throw .dryRun }
 
   func update(_ attempt: Attempt, note: String) throws(Fault) { throw .dryRun }
+
+  func note(_ attempt: Attempt, _ text: String) throws(Fault) { throw .dryRun }
+
+  func requestStop(env: Env, provider: ProviderName, reference: String) throws(Fault) {
+    throw .dryRun
+  }
+
+  func isStopRequested(env: Env, provider: ProviderName, reference: String) -> Bool { false }
+
+  func forgetStop(env: Env, provider: ProviderName, reference: String) {}
 
   func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int { 0 }
 

@@ -159,36 +159,39 @@ struct OrderBuilder {
     )
   }
 
-  func metadata() throws(Fault) -> JSONObject {
-    var metadata: JSONObject = [:]
-    if let path = invocation["metadata-file"] {
-      let bytes = try Environment.read(path, named: "--metadata-file", limit: 262_144)
+  func metadata() throws(Fault) -> JSONObject { try pairs("metadata", file: "metadata-file") }
+
+  /// Something of the merchant's own: a JSON object in a file, and `KEY=VALUE` pairs over it.
+  func pairs(_ option: String, file fileOption: String) throws(Fault) -> JSONObject {
+    var pairs: JSONObject = [:]
+    if let path = invocation[fileOption] {
+      let bytes = try Environment.read(path, named: "--\(fileOption)", limit: 262_144)
       guard let object = JSONReader.read(bytes)?.object else {
         throw Fault(
           .usage,
           code: "bad_file",
-          "--metadata-file \(path.quotedForMessage) is not a JSON object",
+          "--\(fileOption) \(path.quotedForMessage) is not a JSON object",
           hint: "such as {\"order\":\"1042\"}"
         )
       }
       try Self.refuseCards(.object(object))
-      metadata = object
+      pairs = object
     }
     var given = Set<String>()
-    for pair in invocation.all("metadata") {
-      let (name, value) = try Self.split(pair, option: "--metadata")
+    for pair in invocation.all(option) {
+      let (name, value) = try Self.split(pair, option: "--\(option)")
       guard !given.contains(name) else {
         throw Fault(
           .usage,
           code: "bad_value",
-          "--metadata \(name.quotedForMessage) was given twice",
+          "--\(option) \(name.quotedForMessage) was given twice",
           hint: "give it once"
         )
       }
       given.insert(name)
-      metadata[name] = .string(value)
+      pairs[name] = .string(value)
     }
-    return metadata
+    return pairs
   }
 
   /// Metadata is kept and shown: a card number has no business in it.

@@ -20,6 +20,8 @@ final class Output {
   /// Whether the reader of standard output has gone.
   private(set) var isBroken = false
   private var isReaderGone = false
+  private var hasStateLine = false
+  private let isDumb: Bool
 
   init(
     _ invocation: Invocation,
@@ -48,6 +50,7 @@ final class Output {
     self.fields = fields
     isQuiet = invocation.has("quiet")
     isVerbose = invocation.has("verbose")
+    isDumb = environment["TERM"] == nil || environment["TERM"] == "dumb"
     self.redactor = redactor
     style = TableStyle(
       width: environment["COLUMNS"].flatMap { Int($0) } ?? Console.terminalWidth ?? Int.max,
@@ -103,8 +106,27 @@ final class Output {
     )
   }
 
+  /// Shows a state on one line of the terminal, in the place of the one before.
+  func showState(_ state: String) {
+    guard !isQuiet, hasStateLine || Console.isTerminal(2) else { return }
+    if isDumb {
+      Console.write("\(state)\n", to: 2)
+    } else {
+      Console.write("\r\u{1b}[K\(state)", to: 2)
+      hasStateLine = true
+    }
+  }
+
+  /// Takes that line away, before anything else is shown.
+  func clearState() {
+    guard hasStateLine else { return }
+    hasStateLine = false
+    Console.write("\r\u{1b}[K", to: 2)
+  }
+
   /// Prints text as it is on standard output.
   func put(_ text: String) {
+    clearState()
     guard !isBroken, !Console.write(text, to: 1) else { return }
     isBroken = true
     isReaderGone = errno == EPIPE
@@ -123,6 +145,7 @@ final class Output {
 
   /// Says something on standard error that scripts may need too, unless nothing is wanted there.
   func tell(_ text: String) {
+    clearState()
     if !isQuiet { Console.write("tender: \(Printable.text(redactor.redact(text)))\n", to: 2) }
   }
 
@@ -134,6 +157,7 @@ final class Output {
 
   /// Says something that must not be missed on standard error.
   func warn(_ text: String) {
+    clearState()
     Console.write("tender: \(Printable.text(redactor.redact(text)))\n", to: 2)
   }
 

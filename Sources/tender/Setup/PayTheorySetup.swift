@@ -78,7 +78,7 @@ struct PayTheorySetup {
       if bases.socket == nil { missing.append("TENDER_PAYTHEORY_SOCKET_URL") }
     case .payment(byStoredMethod: true), .reversal, .lookUp:
       if bases.graphQL == nil { missing.append("TENDER_PAYTHEORY_GRAPHQL_URL") }
-    case .creation, .authorization, .withdrawal: break
+    case .creation, .authorization, .withdrawal, .sale: break
     }
     guard missing.isEmpty else { throw .basesMissing(missing) }
     return bases

@@ -2,6 +2,7 @@ internal import PayTheory
 internal import TenderEngine
 internal import TenderModel
 internal import TenderWire
+internal import Toro
 
 /// Reports and faults as records, their members in the order of the contract.
 struct Records {
@@ -25,7 +26,7 @@ struct Records {
     fields["currency"] = report.currency.map(JSON.string)
     fields["next_action"] = report.nextAction
     fields["source"] = report.source.map(JSON.string)
-    fields["result"] = .object(PayTheoryProvider.arranged(report.result))
+    fields["result"] = .object(Self.arranged(report.result))
     fields["error"] = report.fault.map { .object($0.record) }
     if !report.details.members.isEmpty { fields["details"] = .object(report.details) }
     fields["idempotency_key"] = report.idempotencyKey.map(JSON.string)
@@ -53,7 +54,7 @@ struct Records {
     fields["env"] = env.map { .string($0.rawValue) }
     fields["reference"] = reference.map(JSON.string)
     fields["id"] = id.map(JSON.string)
-    fields["result"] = fault.result.map { .object(PayTheoryProvider.arranged($0)) }
+    fields["result"] = fault.result.map { .object(Self.arranged($0)) }
     fields["error"] = .object(fault.record)
     fields["line"] = line.map(JSON.integer)
     fields["at"] = .string(Timestamp.text(now))
@@ -76,8 +77,8 @@ struct Records {
     fields["brand"] = attempt.brand.map(JSON.string)
     fields["last_four"] = attempt.lastFour.map(JSON.string)
     fields["next_action"] = attempt.nextAction
-    fields["result"] = .object(PayTheoryProvider.arranged(attempt.result))
-    fields["reversal"] = attempt.reversal.map { .object($0) }
+    fields["result"] = .object(Self.arranged(attempt.result))
+    fields["reversal"] = attempt.reversal.map { .object(Self.arranged($0)) }
     fields["error"] = attempt.fault.map { .object($0.record) }
     fields["idempotency_key"] = .string(attempt.idempotencyKey)
     fields["created_at"] = .string(Timestamp.text(attempt.createdAt))
@@ -94,6 +95,11 @@ struct Records {
     }
     fields["at"] = .string(Timestamp.text(now))
     return Record(.journalEntry, fields)
+  }
+
+  /// A provider's result in the order of its documents, wherever it was kept meanwhile.
+  private static func arranged(_ result: JSONObject) -> JSONObject {
+    ToroProvider.arranged(PayTheoryProvider.arranged(result))
   }
 
   /// A record of any other kind.

@@ -1,0 +1,39 @@
+// libxml2, opened on first use: a pull reader over bytes in memory, and validation for tests.
+#ifndef TENDER_CXML2_H
+#define TENDER_CXML2_H
+
+#include <stddef.h>
+
+/// Opens the library once; NULL, or why it could not be opened.
+const char *tender_xml_open(void);
+
+/// What a reader stands on; the numbers are libxml2's own (xmlreader.h, xmlReaderTypes).
+#define TENDER_XML_ELEMENT 1
+#define TENDER_XML_TEXT 3
+#define TENDER_XML_CDATA 4
+#define TENDER_XML_INSTRUCTION 7
+#define TENDER_XML_COMMENT 8
+#define TENDER_XML_SPACE 13
+#define TENDER_XML_SIGNIFICANT_SPACE 14
+#define TENDER_XML_END 15
+
+struct tender_xml;
+
+/// A reader over UTF-8 bytes that stay where they are; no network, no entities, no limits lifted.
+struct tender_xml *tender_xml_begin(const char *bytes, int count);
+/// Goes to the next node: 1, 0 at the end, -1 where the text is not well formed.
+int tender_xml_next(struct tender_xml *reader);
+int tender_xml_kind(struct tender_xml *reader);
+int tender_xml_is_empty(struct tender_xml *reader);
+/// The local name, the namespace or the value of the node, or NULL; valid until the next step.
+const char *tender_xml_name(struct tender_xml *reader);
+const char *tender_xml_namespace(struct tender_xml *reader);
+const char *tender_xml_value(struct tender_xml *reader);
+void tender_xml_end(struct tender_xml *reader);
+
+/// Validates bytes against the schema in a file: 0 where they fit, else what libxml2 returns; -1
+/// where the schema cannot be read. The first complaint is written into `why`.
+int tender_xml_validate(const char *schema_path, const char *bytes, int count, char *why,
+                        size_t why_size);
+
+#endif

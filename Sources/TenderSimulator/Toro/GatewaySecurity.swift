@@ -1,0 +1,75 @@
+private import CCrypto
+import TenderWire
+
+/// The simulated gateway's end of the security trailer.
+enum GatewaySecurity {
+  /// The key of the published passphrase under the simulator's own parameters: PBKDF2 with
+  /// HMAC-SHA-256, salt `SpecV1TestKey`, 10,000 rounds, 32 bytes. Derived beforehand.
+  private static let key: [UInt8] = [
+    0x70, 0x0d, 0x78, 0x83, 0xce, 0xa2, 0xb2, 0x7b, 0x5f, 0xc6, 0x54, 0x45, 0x2d, 0x7a, 0x37, 0x95,
+    0xaf, 0xc0, 0x22, 0x62, 0x2e, 0x4b, 0x92, 0x9d, 0x0d, 0x34, 0x86, 0xf1, 0xa4, 0xa2, 0xd6, 0x2e,
+  ]
+
+  static func mac(_ body: [UInt8]) -> [UInt8]? {
+    guard unsafe tender_crypto_open() == nil else { return nil }
+    var mac = [UInt8](repeating: 0, count: 16)
+    guard unsafe tender_crypto_cmac(key, key.count, body, body.count, &mac) == 1 else { return nil }
+    return mac
+  }
+
+  /// The body as it was sent: all that stands between header and trailer.
+  static func body(of document: [UInt8]) -> [UInt8]? {
+    guard let start = document.firstRange(of: Array("</Hdr>".utf8))?.upperBound,
+      let end = document[start...].firstRange(of: Array("<SctyTrlr>".utf8))?.lowerBound
+    else { return nil }
+    return Array(document[start..<end])
+  }
+
+  /// Why a trailer is refused; nil where it is right.
+  static func problem(_ trailer: XMLElement?, document: [UInt8]) -> String? {
+    guard let trailer else { return "there is no security trailer" }
+    guard trailer.text("CnttTp") == "AUTH",
+      trailer.text("AuthntcdData/Rcpt/KeyIdr/KeyId") == ToroCatalog.keyID,
+      trailer.text("AuthntcdData/Rcpt/KeyIdr/KeyVrsn") == ToroCatalog.keyVersion
+    else { return "the key is not known" }
+    guard trailer.text("AuthntcdData/MACAlgo/Algo") == "CCA3" else {
+      return "the algorithm is not supported"
+    }
+    guard let body = body(of: document), let right = mac(body),
+      trailer.text("AuthntcdData/MAC") == Base64.encode(right)
+    else { return "the MAC does not fit the body" }
+    return nil
+  }
+}
+
+/// The ids and keys that the simulated gateway knows (contract, section 7): inventions and public
+/// test values, none of them a customer's.
+package enum ToroCatalog {
+  package static let passphrase = "ToroGatewayNexoV1PassphraseDevOnly"
+  package static let keyID = "SpecV1TestKey"
+  package static let keyVersion = "1"
+  package static let cardKeyVersion = "2010060715"
+  package static let salt = "SpecV1TestKey"
+  package static let iterations = 10_000
+  package static let keyLength = 32
+  package static let acquirerID = "9287351"
+  package static let merchantID = "TOROMER001"
+  package static let merchantName = "Test Merchant"
+  package static let merchantCategory = "5812"
+  package static let poiID = "66000001"
+  package static let recipientID = "toro-gateway"
+  /// The tag under which the simulated reader takes touch areas: Miura's own is not public.
+  package static let touchAreaTag: UInt32 = 0xdfb001
+
+  /// What an amount comes to, in minor units: everything else is approved.
+  package static let outcomes: [(amount: Int, scenario: String, meaning: String)] = [
+    (9001, "gateway:refer", "declined: refer to the issuer (01)"),
+    (9005, "gateway:decline", "declined: do not honour (05)"),
+    (9010, "gateway:partial", "half of it is approved"),
+    (9051, "gateway:insufficient_funds", "declined: insufficient funds (51)"),
+    (9054, "gateway:expired_card", "declined: the card has expired (54)"),
+    (9055, "gateway:wrong_pin", "declined: incorrect PIN (55)"),
+    (9068, "gateway:suspended", "received, and not processed yet"),
+    (9091, "gateway:technical", "the issuer cannot be reached (91)"),
+  ]
+}

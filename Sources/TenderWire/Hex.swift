@@ -1,0 +1,51 @@
+/// Bytes as hexadecimal text.
+package enum Hex {
+  /// Two digits a byte, upper case.
+  package static func encode(_ bytes: some Collection<UInt8>) -> String {
+    var text = ""
+    text.reserveCapacity(bytes.count * 2)
+    for byte in bytes {
+      text.append(digit(byte >> 4))
+      text.append(digit(byte & 15))
+    }
+    return text
+  }
+
+  /// The bytes of a text of whole pairs in either case; nil for anything else.
+  package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    let digits = Array(text.utf8)
+    guard digits.count % 2 == 0 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(digits.count / 2)
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = value(digits[index]), let low = value(digits[index + 1]) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
+  }
+
+  /// Decimal digits packed two a byte, zeros in front (EMV's format n); nil where they do not fit.
+  package static func packed(_ number: Int, bytes count: Int) -> [UInt8]? {
+    var rest = number
+    var bytes = [UInt8](repeating: 0, count: count)
+    guard number >= 0 else { return nil }
+    for index in bytes.indices.reversed() {
+      bytes[index] = UInt8(rest % 10) | UInt8(rest / 10 % 10) << 4
+      rest /= 100
+    }
+    return rest == 0 ? bytes : nil
+  }
+
+  private static func digit(_ nibble: UInt8) -> Character {
+    Character(Unicode.Scalar(nibble < 10 ? nibble + 48 : nibble + 55))
+  }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/// A data object in BER-TLV (ISO/IEC 7816-4, section 5.2.2; EMV Book 3, annex B).
+package struct TLV: Sendable, Hashable {
+  /// The tag's bytes as one number: `0x9f02`.
+  package let tag: UInt32
+  package let value: [UInt8]
+
+  package init(_ tag: UInt32, _ value: [UInt8]) {
+    self.tag = tag
+    self.value = value
+  }
+
+  /// An object made of others.
+  package init(_ tag: UInt32, holding objects: [TLV]) {
+    self.init(tag, objects.flatMap(\.encoded))
+  }
+
+  /// The bytes, with the shortest length that fits.
+  package var encoded: [UInt8] {
+    var bytes = Self.bytes(of: tag)
+    let count = value.count
+    if count < 0x80 {
+      bytes.append(UInt8(count))
+    } else {
+      let size = Self.bytes(of: UInt32(count))
+      bytes.append(0x80 | UInt8(size.count))
+      bytes += size
+    }
+    return bytes + value
+  }
+
+  /// The tag as hexadecimal text.
+  package var name: String { Hex.encode(Self.bytes(of: tag)) }
+
+  /// The objects in a value; nil where it is not made of any.
+  package var objects: [TLV]? { Self.read(value) }
+
+  /// The objects that stand one after the other in some bytes; nil where those are cut short or
+  /// malformed.
+  ///
+  /// Tags take up to four bytes and lengths up to five, in any form. Zero bytes between objects are
+  /// padding.
+  package static func read(_ bytes: some Collection<UInt8>) -> [TLV]? {
+    let bytes = Array(bytes)
+    var objects: [TLV] = []
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == 0 {
+        index += 1
+        continue
+      }
+      guard let tag = tag(bytes, &index), let count = length(bytes, &index),
+        count <= bytes.count - index
+      else { return nil }
+      objects.append(TLV(tag, Array(bytes[index..<(index + count)])))
+      index += count
+    }
+    return objects
+  }
+
+  private static func tag(_ bytes: [UInt8], _ index: inout Int) -> UInt32? {
+    var tag = UInt32(bytes[index])
+    index += 1
+    guard tag & 0x1f == 0x1f else { return tag }
+    for _ in 0..<3 {
+      guard index < bytes.count else { return nil }
+      let byte = bytes[index]
+      index += 1
+      tag = tag << 8 | UInt32(byte)
+      if byte & 0x80 == 0 { return tag }
+    }
+    return nil
+  }
+
+  private static func length(_ bytes: [UInt8], _ index: inout Int) -> Int? {
+    guard index < bytes.count else { return nil }
+    let first = bytes[index]
+    index += 1
+    guard first & 0x80 != 0 else { return Int(first) }
+    let size = Int(first & 0x7f)
+    guard (1...4).contains(size), size <= bytes.count - index else { return nil }
+    var count = 0
+    for byte in bytes[index..<(index + size)] { count = count << 8 | Int(byte) }
+    index += size
+    return count
+  }
+
+  private static func bytes(of number: UInt32) -> [UInt8] {
+    let all = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
+    let significant = all.drop { $0 == 0 }
+    return significant.isEmpty ? [0] : Array(significant)
+  }
+}
+
+extension [TLV] {
+  /// The value of the first object with a tag.
+  package subscript(tag tag: UInt32) -> [UInt8]? { first { $0.tag == tag }?.value }
+}

@@ -1,0 +1,85 @@
+import TenderModel
+import TenderWire
+
+/// What the acquirer said to an authorisation (`AcceptorAuthorisationResponse`; section 2.4).
+struct AuthorisationAnswer {
+  /// `Response9Code`: APPR, DECL, PART, SUSP, TECH.
+  let response: String
+  let reason: String?
+  let additional: String?
+  let code: String?
+  let recipient: String?
+  /// In minor units.
+  let authorised: Int?
+  let isCompletionRequired: Bool
+  /// For the chip: 8A, 91, 71, 72.
+  let issuerData: [TLV]
+
+  /// Reads a body; nil where a mandatory part is missing or makes no sense for the sale.
+  init?(_ body: XMLElement, for sale: SaleIdentity) {
+    guard let result = body["TxRspn"]?["AuthstnRslt"],
+      let response = result.text("RspnToAuthstn/Rspn"),
+      ["APPR", "DECL", "PART", "SUSP", "TECH"].contains(response),
+      let details = body["Tx"]?["TxDtls"]
+    else { return nil }
+    self.response = response
+    reason = result.text("RspnToAuthstn/RspnRsn").nonEmpty
+    additional = result.text("RspnToAuthstn/AddtlRspnInf").nonEmpty
+    code = result.text("AuthstnCd").nonEmpty
+    recipient = body.text("Tx/RcptTxId").nonEmpty
+    isCompletionRequired = ["true", "1"].contains(result.text("CmpltnReqrd") ?? "")
+    if let currency = details.text("Ccy"), currency != sale.currency.code { return nil }
+    if let text = details.text("AuthrsdAmt") {
+      guard let amount = DecimalAmount.minorUnits(text, sale.currency), amount <= sale.amount
+      else { return nil }
+      authorised = amount
+    } else {
+      authorised = nil
+    }
+    // Which part was approved must be said.
+    if response == "PART", authorised == nil || authorised == 0 { return nil }
+    if let text = details.text("ICCRltdData") {
+      guard let bytes = Base64.decode(text.filter { !$0.isWhitespace }),
+        let objects = TLV.read(bytes)
+      else { return nil }
+      issuerData = objects
+    } else {
+      issuerData = []
+    }
+  }
+
+  var isApproved: Bool { response == "APPR" || response == "PART" }
+
+  /// The authorisation response code as the issuer set it, two characters; nil where it did not.
+  var actionCode: String? {
+    guard let bytes = issuerData[tag: 0x8a], bytes.count == 2,
+      bytes.allSatisfy({ (0x20..<0x7f).contains($0) })
+    else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// What the chip is told: the issuer's objects, else a code that says the same.
+  var decision: [TLV] {
+    let ours = issuerData.filter { [0x8a, 0x91, 0x71, 0x72].contains($0.tag) }
+    if actionCode != nil { return ours }
+    let code = TLV(0x8a, Array((isApproved ? "00" : "05").utf8))
+    return [code] + ours.filter { $0.tag != 0x8a }
+  }
+}
+
+/// Amounts as messages write them: decimal, of up to five digits behind the point.
+enum DecimalAmount {
+  /// The minor units; nil for what the currency has no digits for.
+  static func minorUnits(_ text: String, _ currency: Currency) -> Int? {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count), text.utf8.count <= 20 else { return nil }
+    var fraction = parts.count == 2 ? String(parts[1]) : ""
+    while fraction.hasSuffix("0") { fraction.removeLast() }
+    let whole = fraction.isEmpty ? String(parts[0]) : "\(parts[0]).\(fraction)"
+    return (try? Money(decimal: whole, currency: currency, named: ""))?.minorUnits
+  }
+}
+
+extension String? {
+  fileprivate var nonEmpty: String? { flatMap { $0.isEmpty ? nil : $0 } }
+}

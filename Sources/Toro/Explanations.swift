@@ -1,0 +1,159 @@
+package import TenderModel
+
+/// The pages of `tender explain` for Toro's documented errors and our own words beside them.
+extension ToroProvider {
+  /// Every page of this provider.
+  package static let explanations: [Explanation] =
+    ToroError.allCases.map { error in
+      let page = pages[error]
+      return Explanation(
+        error.code,
+        error.kind,
+        provider: error.rawValue,
+        page?.meaning ?? error.rawValue,
+        page?.advice ?? "run the same command again"
+      )
+    } + own
+
+  private static let pages: [ToroError: (meaning: String, advice: String)] = [
+    .customerCancelled: (
+      "the customer cancelled on the reader, or would not sign; no money moved",
+      "run the same command again where the customer wants to"
+    ),
+    .operatorCancelled: (
+      "the sale was cancelled here (Ctrl-C, tender cancel); no money moved",
+      "run the same command again"
+    ),
+    .transactionAborted: (
+      "the sale ended for a reason that is not known", "run the same command again"
+    ),
+    .deviceConnectionFailed: (
+      "there is no connection to the reader", "check power, cable, network and --device"
+    ),
+    .deviceNotSelected: ("no reader was named", "add --device, or toro.device to the profile"),
+    .deviceDisconnected: (
+      "the reader went away; no money moved, or what was authorised was undone",
+      "check power and link, then run the same command again"
+    ),
+    .deviceError: (
+      "the reader answered what it should not; no money moved",
+      "see --trace; tender doctor --provider toro checks the reader"
+    ),
+    .deviceBusy: ("the reader is doing something else", "wait until it is done"),
+    .deviceUpdateFailed: (
+      "the reader's firmware or configuration could not be updated; tender updates none",
+      "update it with Miura's tools"
+    ),
+    .deviceNotSupported: (
+      "the reader cannot do what was asked: no touch screen to sign on", "use --signature app"
+    ),
+    .closeBluetoothConnectionFailed: (
+      "the Bluetooth session could not be closed", "switch the reader off and on"
+    ),
+    .unsupportedCard: ("the reader does not take this card", "try another card"),
+    .cardReadError: ("the card could not be read, or was taken out too early", "try again"),
+    .magSwipeError: ("the stripe could not be read", "swipe again, or insert the chip"),
+    .transactionAlreadyStarted: (
+      "a sale is under way on the reader", "wait for it, or tender cancel REF"
+    ),
+    .transactionTimeout: (
+      "no card, choice or PIN came in time; no money moved", "run the same command again"
+    ),
+    .transactionError: (
+      "the sale could not be gone on with: the card approved without the acquirer, or the like",
+      "try again, perhaps with another card"
+    ),
+    .acceptorRejected: (
+      "the gateway rejected the message; nothing was done",
+      "the reason code is in result.reason: SECU is about keys, INTP about the terminal's id"
+    ),
+    .terminalManagerRejected: (
+      "the terminal manager rejected the status report", "check toro.poi_id with Toro"
+    ),
+    .gatewayUnavailable: (
+      "the gateway did not answer, or cannot be reached", "try again later"
+    ),
+    .badGatewayResponse: (
+      "the gateway answered with an HTTP error", "try again later; 401 and 403: check the API key"
+    ),
+    .malformedResponse: (
+      "the gateway's answer cannot be believed: not readable, not signed, or for another sale",
+      "check passphrase and toro.kdf; see --trace"
+    ),
+  ]
+
+  private static let own: [Explanation] = [
+    Explanation(
+      "acquirer_declined",
+      .declined,
+      "the acquirer or issuer declined; the reason is in the receipt",
+      "no money moved; --new-attempt tries again, perhaps with another card"
+    ),
+    Explanation(
+      "technical_decline",
+      .declined,
+      "the acquirer could not reach the issuer",
+      "no money moved; --new-attempt tries again"
+    ),
+    Explanation(
+      "declined_by_card",
+      .declined,
+      "the card itself declined; what had been authorised was undone",
+      "no money moved; --new-attempt tries again"
+    ),
+    Explanation(
+      "completion_declined",
+      .declined,
+      "the acquirer would not capture; the authorisation stands",
+      "cancel it, or try again later"
+    ),
+    Explanation(
+      "cancellation_declined",
+      .declined,
+      "the acquirer would not cancel: the sale may be cleared already",
+      "refund it: --type refund --original REF"
+    ),
+    Explanation(
+      "transaction_undone",
+      .cancelled,
+      "an answer was lost or a card not finished with, and the sale was undone",
+      "no money moved; --new-attempt tries again"
+    ),
+    Explanation(
+      "signature_verification_failed",
+      .cancelled,
+      "the signature was not given or did not match, and the sale was undone",
+      "no money moved; --new-attempt tries again"
+    ),
+    Explanation(
+      "signature_not_asked",
+      .refused,
+      "a signature may be needed, and there is nobody to give or compare it",
+      "add --signature-file and --signature-matches, or run it on a terminal"
+    ),
+    Explanation(
+      "not_refundable",
+      .conflict,
+      "the original is not a captured sale",
+      "see: tender journal show REF"
+    ),
+    Explanation(
+      "sale_lost",
+      .conflict,
+      "the journal has no details of the sale",
+      "settle it with the acquirer by hand"
+    ),
+    Explanation(
+      "no_receipt",
+      .notFound,
+      "there is no receipt at this reference",
+      "card-present sales have one, once a card was read"
+    ),
+    Explanation(
+      "bluetooth_unsupported",
+      .unsupported,
+      "Bluetooth readers are for Linux alone",
+      "connect it by USB or network"
+    ),
+  ]
+}

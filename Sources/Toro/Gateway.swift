@@ -1,0 +1,282 @@
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// The gateway as messages and answers: every answer is checked before it is believed.
+struct Gateway {
+  let context: ToroContext
+  let messages: Messages
+
+  /// Throws `auth` where there is no passphrase, `usage` where an id is missing.
+  init(_ context: ToroContext) throws(Fault) {
+    self.context = context
+    let configuration = context.configuration
+    let passphrase = try configuration.checked()
+    messages = Messages(
+      configuration: configuration,
+      key: try MessageKey(
+        passphrase: passphrase,
+        configuration.derivation,
+        id: configuration.keyID,
+        version: configuration.keyVersion
+      )
+    )
+  }
+
+  /// A header for a new exchange: its number grows with the clock and is never used twice, but for
+  /// one chance in a hundred thousand within one millisecond.
+  func header(repetition: Int = 0) -> Messages.Header {
+    let digits = context.randomness.text(5, from: "0123456789")
+    return Messages.Header(
+      exchange: String(context.clock.now) + digits,
+      time: Timestamp.milliText(context.clock.now),
+      repetition: repetition
+    )
+  }
+
+  /// Sends a message and gives the body of its answer.
+  ///
+  /// Throws a documented error, with effect unknown where the message may have been heeded.
+  func exchange(_ message: Messages.Message, by deadline: Deadline) throws(Fault) -> XMLElement {
+    let configuration = context.configuration
+    var fields = [
+      HTTPRequest.Field("Content-Type", "application/xml"),
+      HTTPRequest.Field("Accept", "application/xml"),
+    ]
+    if let key = configuration.apiKey {
+      fields.append(HTTPRequest.Field(configuration.apiKeyHeader, key.revealed, isSecret: true))
+    }
+    let answer: HTTPResponse
+    do throws(Fault) {
+      answer = try context.http.send(
+        HTTPRequest(
+          method: "POST",
+          url: configuration.gatewayURL + message.kind.path,
+          fields: fields,
+          body: message.bytes,
+          isEffecting: message.kind.isEffecting
+        ),
+        by: deadline
+      )
+    } catch {
+      guard error.kind == .notSent || error.kind == .providerError else {
+        throw error.effect == .unknown && message.kind.isEffecting ? error.afterSending : error
+      }
+      throw Fault.toro(
+        .gatewayUnavailable,
+        "Toro's gateway: \(error.message)",
+        hint: "no money moved; try again later",
+        reason: error.code
+      ).of(message, isLost: error.effect == .unknown)
+    }
+    return try body(of: answer, to: message)
+  }
+
+  /// Statuses that say that a request was not carried out (RFC 9110, section 15.5).
+  private static let refusals: Set<Int> = [
+    400, 401, 403, 404, 405, 406, 410, 411, 413, 414, 415, 422, 429, 431,
+  ]
+
+  private func body(
+    of answer: HTTPResponse,
+    to message: Messages.Message
+  ) throws(Fault) -> XMLElement {
+    // The status of a rejection is not public: what the body says comes first.
+    let document = answer.body.isEmpty ? nil : try XMLElement.read(answer.body)
+    let root = document?.name == "Document" ? document?.children.first : nil
+    if let root, ["AccptrRjctn", "TermnlMgmtRjctn"].contains(root.name) {
+      try check(root, message)
+      throw Rejection(root).fault(message.kind)
+    }
+    guard (200..<300).contains(answer.status) else {
+      throw Fault.toro(
+        .badGatewayResponse,
+        "Toro's gateway answered \(answer.status)",
+        hint: [401, 403].contains(answer.status)
+          ? "check TENDER_TORO_API_KEY and toro.api_key_header" : "no money moved; try again later",
+        reason: "HTTP \(answer.status)"
+      ).of(message, isLost: !Self.refusals.contains(answer.status))
+    }
+    guard let document, let root else { throw malformed("no ISO 20022 document", message) }
+    let expected = message.kind.answers.first { $0.root == root.name }
+    guard let expected else { throw malformed("a \(root.name.prefix(40))", message) }
+    let name = "urn:iso:std:iso:20022:tech:xsd:" + expected.schema
+    guard document.namespace.hasPrefix(name + ".") || document.namespace == name else {
+      throw malformed("another namespace than \(expected.schema)", message)
+    }
+    guard root.children.count(where: { $0.name == expected.body }) == 1,
+      let bytes = XMLElement.bytes(of: expected.body, in: answer.body)
+    else { throw malformed("no \(expected.body)", message) }
+    guard try messages.key.fits(root["SctyTrlr"], body: bytes) else {
+      throw malformed("a security trailer that does not fit", message)
+    }
+    try check(root, message)
+    // What was signed is what is read: nothing else in the document is believed.
+    guard let body = try XMLElement.read(bytes) else { throw malformed("no body", message) }
+    try checkTransaction(body, message)
+    return body
+  }
+
+  /// Whether an answer is the answer to this exchange.
+  private func check(_ root: XMLElement, _ message: Messages.Message) throws(Fault) {
+    let isRejection = root["Rjct"] != nil
+    guard let exchange = root.text("Hdr/XchgId") else {
+      if isRejection { return }
+      throw malformed("no exchange number", message)
+    }
+    guard exchange == message.exchange else {
+      throw malformed("the number of another exchange", message)
+    }
+  }
+
+  private func checkTransaction(
+    _ body: XMLElement,
+    _ message: Messages.Message
+  ) throws(Fault) {
+    guard let transaction = message.transaction else { return }
+    guard body.text("Tx/TxId/TxRef") == transaction else {
+      throw malformed("the reference of another transaction", message)
+    }
+    let sale = body.text("Tx/SaleRefId")
+    guard sale == nil || sale == message.saleReference else {
+      throw malformed("the reference of another sale", message)
+    }
+  }
+
+  private func malformed(_ what: String, _ message: Messages.Message) -> Fault {
+    Fault.toro(
+      .malformedResponse,
+      "Toro's gateway answered with \(what)",
+      hint: "no money moved; try again later",
+      reason: what
+    ).of(message, isLost: true)
+  }
+
+  /// Sends an advice until it is answered or the time is over; gives the answer's body.
+  ///
+  /// Each repetition is a new exchange about the same transaction. A rejection is an answer, and
+  /// ends it. Throws with effect unknown where none came.
+  func advise(
+    by deadline: Deadline,
+    _ make: (Messages.Header) throws(Fault) -> Messages.Message
+  ) throws(Fault) -> XMLElement {
+    var pause = 500
+    var repetition = 0
+    var isOut = false
+    while true {
+      let share = max(context.configuration.timeout / 3, 1000)
+      do throws(Fault) {
+        return try exchange(
+          try make(header(repetition: repetition)),
+          by: Deadline(in: min(share, max(deadline.remaining, 1)), on: context.clock)
+        )
+      } catch {
+        isOut = isOut || error.effect == .unknown
+        let isNoAnswer =
+          error.effect == .unknown || error.kind == .providerError
+          || error.kind == .notSent
+        guard isNoAnswer, error.kind != .interrupted, error.kind != .terminated,
+          pause < deadline.remaining
+        else { throw isOut ? error.afterSendingAnyway : error }
+        do throws(Fault) {
+          try context.clock.pause(milliseconds: pause)
+        } catch let signal {
+          throw isOut ? error.afterSendingAnyway : signal
+        }
+        pause = min(pause * 2, 5000)
+        repetition += 1
+      }
+    }
+  }
+}
+
+/// A rejection (`AcceptorRejection`, `TerminalManagementRejection`): a reason, and words for people.
+struct Rejection {
+  let reason: String
+  let words: String?
+
+  init(_ root: XMLElement) {
+    reason = root.text("Rjct/RjctRsn") ?? "UNPR"
+    words = root.text("Rjct/AddtlInf")
+  }
+
+  /// What ISO 20022's `RejectReason1` means, in short.
+  private static let meanings = [
+    "UNPR": "it could not be processed", "IMSG": "the envelope is incorrect",
+    "PARS": "it cannot be decoded", "SECU": "its security could not be verified",
+    "INTP": "this terminal is not known", "RCPP": "it is for somebody else",
+    "DPMG": "its exchange number was used before", "VERS": "its version is not supported",
+    "MSGT": "this kind of message is not supported",
+  ]
+
+  func fault(_ kind: Messages.Kind) -> Fault {
+    let error: ToroError = kind == .statusReport ? .terminalManagerRejected : .acceptorRejected
+    let meaning = Self.meanings[reason].map { " (\($0))" } ?? ""
+    var fault = Fault.toro(
+      error,
+      "Toro rejected the \(kind.rawValue): \(reason)\(meaning)"
+        + (words.map { ": \($0)" } ?? ""),
+      hint: reason == "SECU"
+        ? "check TENDER_TORO_PASSPHRASE, toro.kdf, toro.key_id and toro.key_version"
+        : "nothing was done; change what is named",
+      reason: reason
+    )
+    if let words { fault.result?["message"] = .string(words) }
+    return fault
+  }
+}
+
+extension Messages.Kind {
+  /// What may answer: root, schema without its version, and the element that is signed.
+  fileprivate var answers: [(root: String, schema: String, body: String)] {
+    switch self {
+    case .authorisation: [("AccptrAuthstnRspn", "caaa.002.001", "AuthstnRspn")]
+    case .completion: [("AccptrCmpltnAdvcRspn", "caaa.004.001", "CmpltnAdvcRspn")]
+    case .cancellation: [("AccptrCxlAdvcRspn", "caaa.008.001", "CxlAdvcRspn")]
+    case .diagnostic: [("AccptrDgnstcRspn", "caaa.014.001", "DgnstcRspn")]
+    case .statusReport:
+      [
+        ("MgmtPlanRplcmnt", "catm.002.001", "MgmtPlan"),
+        ("AccptrCfgtnUpd", "catm.003.001", "AccptrCfgtn"),
+      ]
+    }
+  }
+}
+
+extension Fault {
+  /// The failure of a message: unknown where it may have been heeded and could move money.
+  fileprivate func of(_ message: Messages.Message, isLost: Bool) -> Fault {
+    isLost && message.kind.isEffecting ? afterSending : self
+  }
+
+  /// Even a last try that never left does not undo an earlier one that did.
+  fileprivate var afterSendingAnyway: Fault { effect == .unknown ? self : afterSending }
+}
+
+extension ToroConfiguration {
+  /// Checks that what no default can stand in for is there; gives the passphrase.
+  func checked() throws(Fault) -> SharedSecret {
+    let needed = [
+      ("acquirer_id", acquirerID), ("merchant_id", merchantID), ("poi_id", poiID),
+      ("merchant_category_code", merchantCategory),
+    ]
+    let missing = needed.filter { $0.1.isEmpty }.map { "toro.\($0.0)" }
+    guard missing.isEmpty else {
+      throw Fault(
+        .usage,
+        code: "bad_config",
+        "Toro needs \(missing.joined(separator: ", ")) in the profile",
+        hint: "see: tender help files"
+      )
+    }
+    guard let passphrase else {
+      throw Fault(
+        .auth,
+        code: "credentials_missing",
+        "Toro's messages need a passphrase, and TENDER_TORO_PASSPHRASE is not set",
+        hint: "set it, or TENDER_TORO_PASSPHRASE_FILE for a file that holds it"
+      )
+    }
+    return passphrase
+  }
+}

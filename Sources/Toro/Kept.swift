@@ -1,0 +1,34 @@
+import TenderModel
+import TenderWire
+
+/// What the journal keeps of a sale for a later process: who it is, and the advice that is under way.
+struct Kept {
+  var sale: SaleIdentity
+  var advice: Messages.Advice?
+
+  init(_ sale: SaleIdentity, advice: Messages.Advice? = nil) {
+    self.sale = sale
+    self.advice = advice
+  }
+
+  /// The text for the journal: no card data, no secrets.
+  var text: String {
+    var object: JSONObject = ["sale": .string(sale.kept)]
+    if let advice {
+      object["advice"] = .string(advice.reference)
+      object["advice_at"] = .string(advice.time)
+    }
+    return JSONWriter.text(.object(object))
+  }
+
+  /// Reads what `text` gave; nil for anything else.
+  init?(_ text: String?) {
+    guard let object = text.flatMap({ JSONReader.read($0)?.object }),
+      let sale = object.text("sale").flatMap(SaleIdentity.init(kept:))
+    else { return nil }
+    self.sale = sale
+    if let reference = object.text("advice"), let time = object.text("advice_at") {
+      advice = Messages.Advice(reference: reference, time: time)
+    }
+  }
+}

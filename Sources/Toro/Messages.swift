@@ -1,0 +1,447 @@
+import TenderModel
+import TenderWire
+
+/// The messages to the gateway, compact and in the schemas' order (protocol note, section 2).
+struct Messages {
+  let configuration: ToroConfiguration
+  let key: MessageKey
+
+  /// One message, ready to be sent.
+  struct Message {
+    let kind: Kind
+    let bytes: [UInt8]
+    let exchange: String
+    /// The transaction that the answer must name.
+    var transaction: String?
+    var saleReference: String?
+  }
+
+  /// The exchanges: paths and message names (section 1.3; the authorisation's path is inferred).
+  enum Kind: String {
+    case authorisation, completion, cancellation, diagnostic
+    case statusReport = "status-report"
+
+    var path: String {
+      switch self {
+      case .authorisation: "/v1/caaa/authorisation-request"
+      case .completion: "/v1/caaa/completion-advice"
+      case .cancellation: "/v1/caaa/cancellation-advice"
+      case .diagnostic: "/v1/caaa/diagnostic-request"
+      case .statusReport: "/v1/catm/status-report"
+      }
+    }
+
+    fileprivate var schema: String {
+      switch self {
+      case .authorisation: "caaa.001.001.12"
+      case .completion: "caaa.003.001.12"
+      case .cancellation: "caaa.007.001.12"
+      case .diagnostic: "caaa.013.001.10"
+      case .statusReport: "catm.001.001.12"
+      }
+    }
+
+    fileprivate var root: String {
+      switch self {
+      case .authorisation: "AccptrAuthstnReq"
+      case .completion: "AccptrCmpltnAdvc"
+      case .cancellation: "AccptrCxlAdvc"
+      case .diagnostic: "AccptrDgnstcReq"
+      case .statusReport: "StsRpt"
+      }
+    }
+
+    /// Whether it can move money.
+    var isEffecting: Bool { self != .diagnostic && self != .statusReport }
+  }
+
+  /// Puts header, body and trailer together.
+  private func message(
+    _ kind: Kind,
+    function: String?,
+    _ header: Header,
+    _ body: (inout XMLWriter) -> Void
+  ) throws(Fault) -> Message {
+    var content = XMLWriter()
+    body(&content)
+    var writer = XMLWriter()
+    writer.raw(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
+        + "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:\(kind.schema)\"><\(kind.root)><Hdr>"
+    )
+    if let function {
+      writer.element("MsgFctn", function)
+      writer.element("PrtcolVrsn", "12")
+    } else {
+      writer.element("DwnldTrf", "false")
+      writer.element("FrmtVrsn", "12")
+    }
+    writer.element("XchgId", header.exchange)
+    if function != nil, header.repetition > 0 {
+      writer.element("ReTrnsmssnCntr", String(min(header.repetition, 999)))
+    }
+    writer.element("CreDtTm", header.time)
+    writer.element("InitgPty") { writer in
+      writer.element("Id", configuration.poiID)
+      writer.element("Tp", "OPOI")
+      writer.element("Issr", "ACQR")
+    }
+    if let recipient = configuration.recipientID {
+      writer.element("RcptPty") { writer in
+        writer.element("Id", recipient)
+        writer.element("Tp", "ITAG")
+      }
+    }
+    writer.raw("</Hdr>")
+    writer.raw(content.bytes)
+    try key.writeTrailer(over: content.bytes, &writer)
+    writer.raw("</\(kind.root)></Document>")
+    return Message(kind: kind, bytes: writer.bytes, exchange: header.exchange)
+  }
+
+  /// What the header of a message says of this exchange.
+  struct Header {
+    var exchange: String
+    var time: String
+    /// How often the message was sent before.
+    var repetition = 0
+  }
+
+  /// Asks to authorise a purchase or refund (`AcceptorAuthorisationRequest`).
+  func authorisation(
+    _ header: Header,
+    _ sale: SaleIdentity,
+    _ card: PresentedCard,
+    _ terms: Terms
+  ) throws(Fault) -> Message {
+    var message = try message(
+      .authorisation,
+      function: terms.captures ? "FAUQ" : "AUTQ",
+      header
+    ) { writer in
+      writer.element("AuthstnReq") { writer in
+        writeEnvironment(&writer, card, terms)
+        writer.element("Cntxt") { writer in
+          writer.element("PmtCntxt") { writer in
+            for name in ["CardPres", "CrdhldrPres", "OnLineCntxt"] { writer.element(name, "true") }
+            writer.element("AttndncCntxt", "ATTD")
+            writer.element("TxEnvt", "MERC")
+            writer.element("TxChanl", "MPOS")
+            writer.element("CardDataNtryMd", card.entryMode)
+            if card.isFallback { writer.element("FllbckInd", "FFLB") }
+            if !sale.isRefund { writer.element("SpprtdOptn", "PART") }
+          }
+        }
+        writer.element("Tx") { writer in
+          writer.element("TxCaptr", terms.captures ? "true" : "false")
+          writer.element("TxTp", sale.type)
+          if terms.gratuity != nil { writer.element("AddtlSvc", "GRTT") }
+          writer.element("MrchntCtgyCd", configuration.merchantCategory)
+          writer.element("SaleRefId", sale.saleReference)
+          writeID(&writer, sale)
+          if let original = terms.original { writeOriginal(&writer, original) }
+          writer.element("InitrTxId", sale.initiator)
+          writer.element("TxDtls") { writer in
+            writer.element("Ccy", sale.currency.code)
+            writer.element("TtlAmt", sale.money.decimalText)
+            if let gratuity = terms.gratuity {
+              let money = Money(minorUnits: gratuity, currency: sale.currency)
+              writer.element("DtldAmt") { $0.element("Grtty", money.decimalText) }
+            }
+            for item in terms.additional {
+              writer.element("AddtlInf") { writer in
+                writer.element("Id", item.name)
+                writer.element("Val", Base64.encode(item.value.utf8))
+              }
+            }
+            let data = card.issuerData
+            writer.element("ICCRltdData", data.isEmpty ? nil : Base64.encode(data))
+          }
+        }
+      }
+    }
+    message.transaction = sale.reference
+    message.saleReference = sale.saleReference
+    return message
+  }
+
+  /// What a sale is under, beside its identity.
+  struct Terms {
+    var captures = true
+    /// In minor units.
+    var gratuity: Int?
+    var original: SaleIdentity?
+    var additional: [(name: String, value: String)] = []
+    /// The reader's serial number.
+    var serial: String?
+  }
+
+  /// Captures what was authorised (`AcceptorCompletionAdvice`).
+  func completion(
+    _ header: Header,
+    _ advice: Advice,
+    _ sale: SaleIdentity
+  ) throws(Fault) -> Message {
+    var message = try message(.completion, function: "FCMV", header) { writer in
+      writer.element("CmpltnAdvc") { writer in
+        writeParties(&writer)
+        writer.element("Tx") { writer in
+          writer.element("TxCaptr", "true")
+          writer.element("TxTp", sale.type)
+          writer.element("MrchntCtgyCd", configuration.merchantCategory)
+          writer.element("SaleRefId", sale.saleReference)
+          writeID(&writer, reference: advice.reference, time: advice.time)
+          writeOriginal(&writer, sale)
+          writer.element("TxSucss", "true")
+          writer.element("InitrTxId", sale.initiator.isEmpty ? nil : sale.initiator)
+          writer.element("RcptTxId", sale.recipient)
+          writeAmount(&writer, sale)
+        }
+      }
+    }
+    message.transaction = advice.reference
+    message.saleReference = sale.saleReference
+    return message
+  }
+
+  /// The identity of an advice: the same however often it is sent.
+  struct Advice {
+    var reference: String
+    var time: String
+  }
+
+  /// Undoes a sale, whole (`AcceptorCancellationAdvice`).
+  ///
+  /// `reason` is of ISO 20022's `FailureReason3`, where it failed here.
+  func cancellation(
+    _ header: Header,
+    _ advice: Advice,
+    _ sale: SaleIdentity,
+    reason: String?
+  ) throws(Fault) -> Message {
+    var message = try message(.cancellation, function: "CCAV", header) { writer in
+      writer.element("CxlAdvc") { writer in
+        writeParties(&writer)
+        writer.element("Tx") { writer in
+          writer.element("MrchntCtgyCd", configuration.merchantCategory)
+          writer.element("SaleRefId", sale.saleReference)
+          writeID(&writer, reference: advice.reference, time: advice.time)
+          writeOriginal(&writer, sale)
+          writer.element("TxSucss", reason == nil ? "true" : "false")
+          writer.element("FailrRsn", reason)
+          writer.element("InitrTxId", sale.initiator.isEmpty ? nil : sale.initiator)
+          writer.element("RcptTxId", sale.recipient)
+          writeAmount(&writer, sale)
+        }
+      }
+    }
+    message.transaction = advice.reference
+    message.saleReference = sale.saleReference
+    return message
+  }
+
+  /// Asks whether the gateway is there and knows us (`AcceptorDiagnosticRequest`).
+  func diagnostic(_ header: Header) throws(Fault) -> Message {
+    try message(.diagnostic, function: "DGNP", header) { writer in
+      writer.element("DgnstcReq") { writer in
+        writeParties(&writer, withAcquirer: true)
+        writer.element("AcqrrAvlbtyReqd", "true")
+      }
+    }
+  }
+
+  /// Tells the terminal manager what stands here, and asks for its plan (`StatusReport`).
+  func statusReport(_ header: Header, serial: String?) throws(Fault) -> Message {
+    try message(.statusReport, function: nil, header) { writer in
+      writer.element("StsRpt") { writer in
+        writer.element("POIId") { $0.element("Id", configuration.poiID) }
+        writer.element("TermnlMgrId") { writer in
+          writer.element("Id", configuration.recipientID ?? configuration.acquirerID)
+        }
+        writer.element("DataSet") { writer in
+          writer.element("Id") { $0.element("Tp", "STRP") }
+          writer.element("Cntt") { writer in
+            if let serial {
+              writer.element("POICmpnt") { writer in
+                writer.element("Tp", "TERM")
+                writeReader(&writer, serial)
+              }
+            }
+            writer.element("POIDtTm", header.time)
+            // The first item alone is heeded (section 1.3).
+            writer.element("DataSetReqrd") { writer in
+              writer.element("Id") { $0.element("Tp", "MGTP") }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+extension Messages {
+  private func writeEnvironment(
+    _ writer: inout XMLWriter,
+    _ card: PresentedCard,
+    _ terms: Terms
+  ) {
+    writer.element("Envt") { writer in
+      writeAcquirer(&writer)
+      writer.element("Mrchnt") { writer in
+        writer.element("Id") { $0.element("Id", configuration.merchantID) }
+        writer.element("CmonNm", configuration.merchantName)
+        writer.element("LctnCtgy", "FIXD")
+      }
+      writer.element("POI") { writer in
+        writer.element("Id") { writer in
+          writer.element("Id", configuration.poiID)
+          if let latitude = configuration.latitude, let longitude = configuration.longitude {
+            writer.element("Glctn") { writer in
+              writer.element("GeogcCordints") { writer in
+                writer.element("Lat", latitude)
+                writer.element("Long", longitude)
+              }
+            }
+          }
+        }
+        writer.element("Cpblties") { writer in
+          for code in ["CICC", "ECTL", "MGST"] { writer.element("CardRdngCpblties", code) }
+          for code in ["MNSG", "FEPN", "NPIN"] { writer.element("CrdhldrVrfctnCpblties", code) }
+          writer.element("OnLineCpblties", "ONLN")
+        }
+        if let serial = terms.serial {
+          writer.element("Cmpnt") { writer in
+            writer.element("Tp", "TERM")
+            writeReader(&writer, serial)
+          }
+        }
+      }
+      writeCard(&writer, card)
+      writeHolder(&writer, card)
+    }
+  }
+
+  private func writeReader(_ writer: inout XMLWriter, _ serial: String) {
+    writer.element("Id") { writer in
+      writer.element("PrvdrId", "Miura")
+      writer.element("SrlNb", String(serial.prefix(35)))
+    }
+  }
+
+  private func writeAcquirer(_ writer: inout XMLWriter) {
+    writer.element("Acqrr") { writer in
+      writer.element("Id") { writer in
+        writer.element("Id", configuration.acquirerID)
+        writer.element("Tp", "ACQR")
+      }
+      writer.element("ParamsVrsn", configuration.acquirerParameters)
+    }
+  }
+
+  /// The card's number as the reader encrypted it; how Toro wants it wrapped is inferred (section
+  /// 2.7): the key's serial number in two halves, the data as it is.
+  private func writeCard(_ writer: inout XMLWriter, _ card: PresentedCard) {
+    writer.element("Card") { writer in
+      if let (data, serial) = card.encrypted {
+        writer.element("PrtctdCardData") { writer in
+          writeEnvelope(&writer, data, serial: serial)
+        }
+      }
+      writer.element("MskdPAN", card.shownNumber)
+    }
+  }
+
+  private func writeEnvelope(_ writer: inout XMLWriter, _ data: [UInt8], serial: [UInt8]) {
+    writer.element("CnttTp", "EVLP")
+    writer.element("EnvlpdData") { writer in
+      writer.element("Rcpt") { writer in
+        writer.element("KEK") { writer in
+          writer.element("KEKId") { writer in
+            writer.element("KeyId", configuration.cardKeyID ?? configuration.keyID)
+            writer.element("KeyVrsn", configuration.cardKeyVersion ?? configuration.keyVersion)
+            writer.element("DerivtnId", Base64.encode(serial.prefix(5)))
+          }
+          writer.element("KeyNcrptnAlgo") { $0.element("Algo", "DKP9") }
+          writer.element("NcrptdKey", Base64.encode(serial.suffix(5)))
+        }
+      }
+      writer.element("NcrptdCntt") { writer in
+        writer.element("CnttTp", "DATA")
+        writer.element("CnttNcrptnAlgo") { $0.element("Algo", "E3DC") }
+        writer.element("NcrptdData", Base64.encode(data))
+      }
+    }
+  }
+
+  private func writeHolder(_ writer: inout XMLWriter, _ card: PresentedCard) {
+    guard let method = card.authentication else { return }
+    writer.element("Crdhldr") { writer in
+      writer.element("Authntcn") { writer in
+        writer.element("AuthntcnMtd", method)
+        if case .entered(let block, let serial) = card.pin {
+          writer.element("CrdhldrOnLinePIN") { writer in
+            writer.element("NcrptdPINBlck") { writeEnvelope(&$0, block, serial: serial) }
+            writer.element("PINFrmt", "ISO0")
+          }
+        }
+      }
+    }
+  }
+
+  private func writeParties(_ writer: inout XMLWriter, withAcquirer: Bool = false) {
+    writer.element("Envt") { writer in
+      if withAcquirer { writeAcquirer(&writer) }
+      writer.element("Mrchnt") { writer in
+        writer.element("Id") { $0.element("Id", configuration.merchantID) }
+      }
+      writer.element("POI") { writer in
+        writer.element("Id") { $0.element("Id", configuration.poiID) }
+      }
+    }
+  }
+
+  private func writeID(_ writer: inout XMLWriter, _ sale: SaleIdentity) {
+    writeID(&writer, reference: sale.reference, time: sale.time)
+  }
+
+  private func writeID(_ writer: inout XMLWriter, reference: String, time: String) {
+    writer.element("TxId") { writer in
+      writer.element("TxDtTm", time)
+      writer.element("TxRef", reference)
+    }
+  }
+
+  private func writeOriginal(_ writer: inout XMLWriter, _ sale: SaleIdentity) {
+    writer.element("OrgnlTx") { writer in
+      writer.element("SaleRefId", sale.saleReference)
+      writeID(&writer, sale)
+      writer.element("POIId") { $0.element("Id", configuration.poiID) }
+      writer.element("InitrTxId", sale.initiator.isEmpty ? nil : sale.initiator)
+      writer.element("RcptTxId", sale.recipient)
+      writer.element("TxTp", sale.type)
+      writer.element("CardDataNtryMd", sale.entryMode)
+      if let response = sale.response {
+        writer.element("TxRslt") { writer in
+          writer.element("RspnToAuthstn") { writer in
+            writer.element("Rspn", response)
+            writer.element("RspnRsn", sale.responseReason)
+            writer.element("AddtlRspnInf", sale.additionalResponse)
+          }
+          writer.element("AuthstnCd", sale.authorisationCode)
+        }
+      }
+    }
+  }
+
+  private func writeAmount(_ writer: inout XMLWriter, _ sale: SaleIdentity) {
+    writer.element("TxDtls") { writer in
+      writer.element("Ccy", sale.currency.code)
+      writer.element("TtlAmt", sale.money.decimalText)
+    }
+  }
+}
+
+extension SaleIdentity {
+  /// The kind of transaction, in ISO 20022's `CardPaymentServiceType12`.
+  var type: String { isRefund ? "RFND" : "CRDP" }
+}

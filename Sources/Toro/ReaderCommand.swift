@@ -1,0 +1,192 @@
+package import TenderModel
+package import TenderWire
+
+/// A command to the reader (protocol note, section 3.3).
+package struct ReaderCommand: Sendable, Hashable {
+  /// Its name in Miura's documents.
+  package let name: String
+  /// CLA INS P1 P2, then the data with its length.
+  package let bytes: [UInt8]
+  /// Whether its answer comes when the customer is done: others are answered before it.
+  package var isLong = false
+
+  /// The packet to send.
+  package var frame: [UInt8] { ReaderFrame.encode(command: bytes) }
+
+  private init(_ name: String, _ head: [UInt8], _ data: [UInt8] = [], isLong: Bool = false) {
+    self.name = name
+    bytes = data.isEmpty ? head : head + [UInt8(truncatingIfNeeded: data.count)] + data
+    self.isLong = isLong
+  }
+
+  private init(_ name: String, _ head: [UInt8], _ objects: [TLV], isLong: Bool = false) {
+    self.init(name, head, TLV(0xe0, holding: objects).encoded, isLong: isLong)
+  }
+}
+
+extension ReaderCommand {
+  /// A soft reset, which tells the serial number.
+  package static let reset = ReaderCommand("RESET DEVICE", [0xd0, 0, 0, 0])
+  /// What the reader has: stripe, chip, contactless, display, keyboard.
+  package static let deviceInfo = ReaderCommand("GET DEVICE INFO", [0xd0, 2, 0, 0])
+  /// Whether card data and PIN can be encrypted.
+  package static let encryptionStatus = ReaderCommand("P2PE STATUS", [0xee, 0xe0, 0, 0])
+  /// Ends what the reader waits for.
+  package static let abort = ReaderCommand("ABORT", [0xd0, 0xff, 0, 0])
+  /// Events of card slots and stripe, with the tracks.
+  package static let cardEvents = ReaderCommand("CARD STATUS", [0xd0, 0x60, 0x0f, 0])
+  package static let noCardEvents = ReaderCommand("CARD STATUS", [0xd0, 0x60, 0, 0])
+  /// Events of the keyboard, for the cancel key where no long command listens to it.
+  package static let keyEvents = ReaderCommand("KEYBOARD STATUS", [0xd0, 0x61, 1, 0])
+  package static let battery = ReaderCommand("BATTERY STATUS", [0xd0, 0x62, 0, 0])
+
+  /// Sets the reader's clock, `time` in UTC.
+  package static func setClock(_ time: ReaderTime) -> ReaderCommand {
+    ReaderCommand(
+      "SYSTEM CLOCK",
+      [0xd0, 0x10, 0, 0],
+      [TLV(0x9a, time.date), TLV(0x9f21, time.time)]
+    )
+  }
+
+  /// Shows text, a line for each line feed, with the light on.
+  package static func display(_ text: String) -> ReaderCommand {
+    let isPlain = text.utf8.allSatisfy { $0 < 0x80 }
+    return ReaderCommand(
+      "DISPLAY TEXT",
+      [0xd2, 1, 0, isPlain ? 1 : 0x81],
+      Array(text.utf8.prefix(200))
+    )
+  }
+
+  /// The gratuity menu: at most four percentages, blanks behind them.
+  package static func gratuityMenu(_ percentages: [Int], of money: Money) -> ReaderCommand {
+    var slots = percentages.prefix(4).map { UInt8(truncatingIfNeeded: $0) }
+    while slots.count < 4 { slots.append(254) }
+    return ReaderCommand(
+      "GET DYNAMIC TIP",
+      [0xd2, 5, 1, 1],
+      [
+        TLV(0x9f02, Hex.packed(money.minorUnits, bytes: 6) ?? []), TLV(0xdfa217, slots),
+        TLV(0x5f2a, Hex.packed(money.currency.number, bytes: 2) ?? []),
+        TLV(0x5f36, [UInt8(money.currency.exponent)]),
+      ],
+      isLong: true
+    )
+  }
+
+  private static func sale(_ money: Money, _ isRefund: Bool, _ time: ReaderTime) -> [TLV] {
+    [
+      TLV(0x9c, [isRefund ? 0x20 : 0]), TLV(0x9f02, Hex.packed(money.minorUnits, bytes: 6) ?? []),
+      TLV(0x9a, time.date), TLV(0x9f21, time.time),
+    ]
+  }
+
+  private static func currency(_ money: Money) -> TLV {
+    TLV(0x5f2a, Hex.packed(money.currency.number, bytes: 2) ?? [])
+  }
+
+  /// Begins a transaction with the chip in the slot. The reader lets its customer choose among
+  /// several applications.
+  package static func startTransaction(
+    _ money: Money,
+    isRefund: Bool,
+    at time: ReaderTime
+  ) -> ReaderCommand {
+    ReaderCommand(
+      "START TRANSACTION",
+      [0xde, 0xd1, 0, 0],
+      sale(money, isRefund, time) + [currency(money)],
+      isLong: true
+    )
+  }
+
+  /// Waits for a card to be tapped.
+  package static func startContactless(
+    _ money: Money,
+    isRefund: Bool,
+    at time: ReaderTime
+  ) -> ReaderCommand {
+    ReaderCommand(
+      "START CONTACTLESS TRANSACTION",
+      [0xde, 0xc1, 0, 0],
+      sale(money, isRefund, time) + [currency(money)],
+      isLong: true
+    )
+  }
+
+  /// Hands the issuer's decision to the chip: 8A, and where they came 91, 71 and 72.
+  package static func proceed(_ decision: [TLV]) -> ReaderCommand {
+    ReaderCommand("CONTINUE TRANSACTION", [0xde, 0xd2, 0, 0], decision, isLong: true)
+  }
+
+  /// Asks for the PIN of a card that was swiped.
+  package static func onlinePIN(_ money: Money, label: String, track: [UInt8]) -> ReaderCommand {
+    ReaderCommand(
+      "ONLINE PIN",
+      [0xde, 0xd6, 1, 0],
+      [
+        TLV(0x9f02, Hex.packed(money.minorUnits, bytes: 6) ?? []), TLV(0x50, Array(label.utf8)),
+        currency(money), TLV(0xdfae22, track),
+      ],
+      isLong: true
+    )
+  }
+
+  /// Begins to take a signature: areas of the touch screen, each under `tag`, which is not public.
+  package static func beginTouch(_ tag: UInt32) -> ReaderCommand {
+    let areas: [[UInt16]] = [
+      [3, 32, 312, 163, 5], [0, 199, 64, 41, 4], [127, 199, 64, 41, 4], [256, 199, 64, 41, 4],
+    ]
+    return ReaderCommand(
+      "TOUCH BEGIN",
+      [0xdb, 1, 0, 0],
+      areas.map { area in
+        let places = area.prefix(4).flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }
+        return TLV(tag, places + [UInt8(area[4])])
+      }
+    )
+  }
+
+  package static let touchStatus = ReaderCommand("TOUCH STATUS", [0xdb, 0, 0, 0])
+  package static let endTouch = ReaderCommand("TOUCH END", [0xdb, 2, 0, 0])
+  package static let clearTouch = ReaderCommand("TOUCH CLEAR", [0xdb, 3, 0, 0])
+
+  /// Where the signature's picture is put on the reader.
+  static let signatureFile = "sign.png"
+
+  /// Writes the signature's picture (PNG) to a file of the reader.
+  package static let exportTouch = ReaderCommand(
+    "TOUCH EXPORT",
+    [0xdb, 4, 0, 0, UInt8(signatureFile.utf8.count)] + Array(signatureFile.utf8) + [4]
+  )
+  package static let selectSignature = ReaderCommand(
+    "SELECT FILE",
+    [0, 0xa4, 0, 0],
+    Array(signatureFile.utf8)
+  )
+
+  /// Reads at most 252 bytes of the selected file; offsets from 32,768 on take a third byte.
+  package static func read(at offset: Int) -> ReaderCommand {
+    let high = UInt8(truncatingIfNeeded: offset >> 8)
+    let low = UInt8(truncatingIfNeeded: offset)
+    let head: [UInt8] =
+      offset < 0x8000
+      ? [0, 0xb0, high, low]
+      : [0, 0xb0, 0x80 | UInt8(truncatingIfNeeded: offset >> 16), high, 1, low]
+    return ReaderCommand("READ BINARY", head + [0xfc])
+  }
+}
+
+/// A moment as EMV writes it: six digits of date, six of time, packed.
+package struct ReaderTime: Sendable, Hashable {
+  let date: [UInt8]
+  let time: [UInt8]
+
+  /// From milliseconds since 1970, UTC.
+  package init(_ milliseconds: Int) {
+    let digits = Timestamp.text(milliseconds).filter(\.isNumber).dropFirst(2)
+    date = Hex.decode(digits.prefix(6)) ?? []
+    time = Hex.decode(digits.dropFirst(6).prefix(6)) ?? []
+  }
+}

@@ -1,0 +1,123 @@
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// A connected reader: packets over a stream, answers matched with their commands.
+final class ReaderLink {
+  private let stream: any ByteStream
+  private let watch: (@Sendable (JSONObject) -> Void)?
+  private var decoder = FrameDecoder()
+  private var messages: [ReaderMessage] = []
+  /// Commands without an answer, the last one at the end: what comes later is answered first while
+  /// a long one runs (protocol note, section 3.1).
+  private var outstanding: [ReaderCommand] = []
+  /// Commands that wait for a short one to be answered: who answers which would not be known.
+  private var queue: [ReaderCommand] = []
+
+  init(_ stream: any ByteStream, watch: (@Sendable (JSONObject) -> Void)?) {
+    self.stream = stream
+    self.watch = watch
+  }
+
+  /// What comes from a reader.
+  enum Event {
+    case answer(ReaderCommand, ReaderMessage)
+    case unsolicited(ReaderMessage)
+    /// The time was over, or a signal came.
+    case nothing
+  }
+
+  /// Sends a command, as soon as no short one is without an answer.
+  ///
+  /// Throws `deviceDisconnected`.
+  func send(_ command: ReaderCommand) throws(Fault) {
+    queue.append(command)
+    try flush()
+  }
+
+  private func flush() throws(Fault) {
+    while !queue.isEmpty, outstanding.allSatisfy(\.isLong) { try transmit(queue.removeFirst()) }
+  }
+
+  private func transmit(_ command: ReaderCommand) throws(Fault) {
+    watch?(["reader": "send", "command": .string(command.name)])
+    do throws(Fault) {
+      try stream.send(command.frame)
+    } catch {
+      throw .disconnected("while it was sent \(command.name)")
+    }
+    outstanding.append(command)
+  }
+
+  /// Waits for the next event.
+  ///
+  /// Throws `deviceDisconnected` at the end of the stream, `deviceError` for bytes that are no
+  /// packets.
+  func next(milliseconds: Int) throws(Fault) -> Event {
+    if let message = messages.first {
+      messages.removeFirst()
+      return try event(message)
+    }
+    let event: StreamEvent
+    do throws(Fault) {
+      event = try stream.receive(milliseconds: milliseconds)
+    } catch {
+      throw .disconnected("the link broke")
+    }
+    switch event {
+    case .ended: throw .disconnected(decoder.isInside ? "in the middle of a packet" : "it hung up")
+    case .nothing: return .nothing
+    case .bytes(let bytes):
+      do throws(FrameProblem) {
+        messages += try decoder.receive(bytes)
+      } catch {
+        throw .deviceError("the reader sent \(error.text)")
+      }
+      guard let message = messages.first else { return .nothing }
+      messages.removeFirst()
+      return try self.event(message)
+    }
+  }
+
+  private func event(_ message: ReaderMessage) throws(Fault) -> Event {
+    trace(message)
+    if message.isUnsolicited { return .unsolicited(message) }
+    guard let place = place(of: message) else {
+      throw .deviceError("the reader answered what it was not asked")
+    }
+    let command = outstanding.remove(at: place)
+    try flush()
+    return .answer(command, message)
+  }
+
+  /// Which command a message answers: the last one, but for an abort that crossed the answer of what
+  /// it was to end.
+  private func place(of message: ReaderMessage) -> Int? {
+    guard let last = outstanding.indices.last else { return nil }
+    guard let long = outstanding.lastIndex(where: \.isLong), long != last,
+      outstanding[last] == .abort
+    else { return last }
+    let isOfLong = !message.body.isEmpty || message.status != 0x9000
+    return isOfLong ? long : last
+  }
+
+  func close() { stream.close() }
+
+  /// Names, tags and sizes: no values, so no card's.
+  private func trace(_ message: ReaderMessage) {
+    guard let watch else { return }
+    var line: JSONObject = [
+      "reader": message.isUnsolicited ? "unsolicited" : "answer",
+      "bytes": .integer(message.body.count),
+      "sw": .string(Hex.encode([UInt8(message.status >> 8), UInt8(message.status & 0xff)])),
+    ]
+    if !message.isUnsolicited, let place = place(of: message) {
+      line["command"] = .string(outstanding[place].name)
+    }
+    if let template = TLV.read(message.body)?.first {
+      let inner = template.objects ?? []
+      line["tags"] = .array([.string(template.name)] + inner.map { .string($0.name) })
+    }
+    watch(line)
+  }
+}

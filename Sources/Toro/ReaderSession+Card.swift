@@ -1,0 +1,209 @@
+import TenderModel
+import TenderWire
+
+/// What becomes of a card once it has been read: PIN, acquirer, chip, signature.
+extension ReaderSession {
+  mutating func authorise(_ card: PresentedCard) -> [Action] {
+    self.card = card
+    step = .deciding
+    return [.enter(.authorising), .authorise(card)]
+  }
+
+  /// What a chip came to, with contact or without.
+  mutating func read(
+    _ interface: PresentedCard.Interface,
+    _ message: ReaderMessage
+  ) -> [Action] {
+    let (tag, objects) = message.template
+    let read = PresentedCard(interface, objects)
+    switch tag {
+    case 0xe4:
+      guard read.encrypted != nil else {
+        return fail(.deviceError, "the reader did not encrypt the card's data")
+      }
+      return authorise(read)
+    case 0xe2:
+      // Asked to choose although the reader was not told to ask: the first has the highest priority.
+      step = .chip
+      return [.enter(.awaitingApplicationSelection), .send(.proceed([TLV(0xc0, [1])]))]
+    case 0xe5:
+      card = read
+      return leave(.declinedByCard, "Declined")
+    case 0xe3: return fail(.transactionError, "the card approved without the acquirer")
+    default: return fail(.deviceError, "the reader answered with no card")
+    }
+  }
+
+  mutating func readChip(_ event: Event) -> [Action] {
+    switch event {
+    case .answer(let command, let message):
+      guard command.isLong else { return [] }
+      if isStopping { return fail(.operatorCancelled, "the operator cancelled") }
+      switch message.status {
+      case 0x9000: return read(.contact, message)
+      case 0x9f28: return fallBack(.unsupportedCard)
+      case 0x9f30: return fallBack(.cardReadError)
+      default: return fail(status: message.status, during: command.name)
+      }
+    case .unsolicited(let message):
+      if note(message), slot == .empty { patience = 2000 }
+      switch message.template.objects[tag: 0xc3] {
+      case [2]: return [.enter(.awaitingPinEntry)]
+      case [3]: return [.enter(.awaitingApplicationSelection)]
+      default: return []
+      }
+    case .quiet:
+      if isStopping { return fail(.operatorCancelled, "the operator cancelled") }
+      return slot == .empty
+        ? fail(.cardReadError, "the card was removed")
+        : fail(.transactionTimeout, "the card was not finished with in time")
+    default: return []
+    }
+  }
+
+  mutating func takePIN(_ card: PresentedCard, _ event: Event) -> [Action] {
+    switch event {
+    case .answer(let command, let message):
+      guard command.isLong else { return [] }
+      if isStopping { return fail(.operatorCancelled, "the operator cancelled") }
+      guard message.status == 0x9000 else {
+        return fail(status: message.status, during: command.name)
+      }
+      let objects = message.template.objects + (TLV.read(message.body) ?? [])
+      var card = card
+      if let block = objects[tag: 0xdfae04], let serial = objects[tag: 0xdfae05],
+        serial.count == 10
+      {
+        card.pin = .entered(block: block, serial: serial)
+        return authorise(card)
+      }
+      switch message.body {
+      case [0x08]: return fail(.customerCancelled, "the customer did not enter a PIN")
+      case [0x0c]:
+        card.pin = .bypassed
+        return authorise(card)
+      default: return fail(.deviceError, "the reader could not encrypt the PIN")
+      }
+    case .quiet:
+      return isStopping
+        ? fail(.operatorCancelled, "the operator cancelled")
+        : fail(.transactionTimeout, "no PIN was entered in time")
+    default: return []
+    }
+  }
+
+  mutating func finish(_ decision: Decision) -> [Action] {
+    guard let card, card.interface == .contact else { return finished(decision) }
+    step = .finishing(decision)
+    patience = 15_000
+    return switch decision {
+    case .approved(let objects), .declined(let objects): [.send(.proceed(objects))]
+    // Z3: unable to go online, declined (EMV Book 4, annex A6).
+    case .unavailable: [.send(.proceed([TLV(0x8a, Array("Z3".utf8))]))]
+    }
+  }
+
+  mutating func finished(_ decision: Decision, _ event: Event) -> [Action] {
+    switch event {
+    case .answer(let command, let message):
+      guard command.isLong else { return [] }
+      guard case .approved = decision else { return finished(decision) }
+      switch (message.status, message.template.tag) {
+      case (0x9000, 0xe3): return finished(decision)
+      case (0x9000, 0xe5): return leave(.refusedByCard, "Declined")
+      default:
+        return leave(
+          .undo(.cardReadError, "the card could not be finished with", reason: "UCMP"),
+          "Cancelled"
+        )
+      }
+    case .quiet:
+      guard case .approved = decision else { return finished(decision) }
+      return leave(
+        .undo(.deviceError, "the reader did not finish with the card", reason: "UCMP"),
+        "Cancelled"
+      )
+    default: return []
+    }
+  }
+
+  /// The card is done with.
+  private mutating func finished(_ decision: Decision) -> [Action] {
+    switch decision {
+    case .unavailable: return leave(.released, "Not completed")
+    case .declined: return leave(.completed, "Declined")
+    case .approved:
+      guard card?.wantsSignature == true, !terms.isRefund else {
+        return leave(.completed, "Approved")
+      }
+      guard terms.signsOnDevice, let tag = terms.touchAreaTag else {
+        step = .signing
+        return [.enter(.awaitingSignature), .takeSignature]
+      }
+      step = .touching(.beginning)
+      patience = 5000
+      return [.enter(.awaitingSignature), .send(.beginTouch(tag))]
+    }
+  }
+
+  mutating func compare(_ signature: [UInt8]?) -> [Action] {
+    guard let signature, !signature.isEmpty else {
+      return leave(.signatureFailed(.customerCancelled), "Cancelled")
+    }
+    self.signature = signature
+    step = .comparing
+    return [.compare(signature)]
+  }
+
+  /// The signature on the reader's own screen: areas 1, 2 and 3 cancel, clear and accept.
+  mutating func take(_ touch: Touch, _ event: Event) -> [Action] {
+    switch (touch, event) {
+    case (.drawing, .unsolicited(let message)):
+      guard let tag = terms.touchAreaTag, let area = message.template.objects[tag: tag]?.first
+      else { return [] }
+      switch area {
+      case 1: return leave(.signatureFailed(.customerCancelled), "Cancelled")
+      case 2: return [.send(.clearTouch)]
+      case 3:
+        step = .touching(.ending)
+        patience = 5000
+        return [.send(.endTouch)]
+      default: return []
+      }
+    case (_, .quiet): return leave(.signatureFailed(.customerCancelled), "Cancelled")
+    case (.drawing, _): return []
+    case (_, .answer(_, let message)):
+      if case .reading(let bytes) = touch { return read(bytes, message) }
+      guard message.status == 0x9000 else {
+        let why = "the reader could not take the signature"
+        return leave(.undo(.deviceError, why, reason: "UCMP"), "Cancelled")
+      }
+      switch touch {
+      case .beginning:
+        step = .touching(.drawing)
+        patience = terms.cardTimeout
+        return []
+      case .ending:
+        step = .touching(.exporting)
+        return [.send(.exportTouch)]
+      case .exporting:
+        step = .touching(.selecting)
+        return [.send(.selectSignature)]
+      default:
+        step = .touching(.reading([]))
+        return [.send(.read(at: 0))]
+      }
+    default: return []
+    }
+  }
+
+  /// One more piece of the signature's picture; a short one is the last.
+  private mutating func read(_ bytes: [UInt8], _ message: ReaderMessage) -> [Action] {
+    let whole = bytes + (message.status == 0x9000 ? message.body : [])
+    guard message.status == 0x9000, message.body.count == 252, whole.count < 1 << 20 else {
+      return compare(whole)
+    }
+    step = .touching(.reading(whole))
+    return [.send(.read(at: whole.count))]
+  }
+}

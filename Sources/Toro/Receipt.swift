@@ -1,0 +1,76 @@
+import TenderModel
+import TenderWire
+
+/// The receipt of the source document, field by field ("Receipt"); what is absent is left out.
+package struct Receipt: Sendable {
+  var sale: SaleIdentity
+  var gratuity: Int?
+  var card: PresentedCard?
+  var serial: String?
+  var answer: AuthorisationAnswer?
+  /// Where no acquirer was asked: the card's own no.
+  var isDeclinedByCard = false
+  var captures = true
+  var signature: [UInt8]?
+  var signatureVerificationFailed = false
+  var latitude: String?
+  var longitude: String?
+  var additional: JSONObject = [:]
+
+  /// The spellings of these three are ours: the documents name `approved` and `declined` alone.
+  package static let partiallyApproved = "partiallyApproved"
+  static let suspended = "suspended"
+  static let technical = "technicalError"
+
+  var responseCode: String {
+    if isDeclinedByCard { return "declined" }
+    return switch answer?.response {
+    case "APPR": "approved"
+    case "PART": Self.partiallyApproved
+    case "SUSP": Self.suspended
+    case "TECH": Self.technical
+    default: "declined"
+    }
+  }
+
+  /// Whether the acquirer has the money: asked to capture, approved, and no completion wanted.
+  var isCaptured: Bool {
+    guard let answer else { return false }
+    return captures && answer.isApproved && !answer.isCompletionRequired && !isDeclinedByCard
+  }
+
+  var fields: JSONObject {
+    var fields: JSONObject = ["saleReferenceId": .string(sale.saleReference)]
+    fields["amount"] = .integer(sale.amount)
+    if let answer, answer.isApproved {
+      fields["authorisedAmount"] = .integer(answer.authorised ?? sale.amount)
+    }
+    fields["type"] = sale.isRefund ? "refund" : "purchase"
+    fields["gratuityAmount"] = gratuity.map(JSON.integer)
+    fields["currency"] = .string(sale.currency.code)
+    fields["authCode"] = answer?.code.map(JSON.string)
+    fields["responseCode"] = .string(responseCode)
+    fields["responseReason"] =
+      isDeclinedByCard ? "declined by the card" : answer?.reason.map(JSON.string)
+    fields["authenticationMethod"] = card?.authentication.map(JSON.string)
+    fields["additionalResponseInformation"] = answer?.additional.map(JSON.string)
+    fields["actionCode"] = answer?.actionCode.map(JSON.string)
+    fields["aid"] = card?.aid.map(JSON.string)
+    fields["applicationLabel"] = card?.label.map(JSON.string)
+    fields["paymentInterface"] = card.map { .string($0.interface.rawValue) }
+    fields["panStart"] = card?.start.map(JSON.string)
+    fields["panLastFour"] = card?.lastFour.map(JSON.string)
+    fields["recipientTransactionId"] = answer?.recipient.map(JSON.string)
+    fields["initiatorTransactionId"] = .string(sale.initiator)
+    fields["transactionReference"] = .string(sale.reference)
+    fields["dateTime"] = .string(sale.time)
+    fields["terminalSerialNumber"] = (serial ?? card?.serial).map(JSON.string)
+    fields["signatureBase64"] = signature.map { .string(Base64.encode($0)) }
+    fields["signatureVerificationFailed"] = .bool(signatureVerificationFailed)
+    fields["captured"] = .bool(isCaptured)
+    fields["longitude"] = longitude.map(JSON.string)
+    fields["latitude"] = latitude.map(JSON.string)
+    if !additional.members.isEmpty { fields["additionalInformation"] = .object(additional) }
+    return fields
+  }
+}

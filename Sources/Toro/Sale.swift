@@ -1,0 +1,119 @@
+package import TenderModel
+import TenderWire
+
+/// A sale's own identity, kept in the journal from before its authorization leaves until it is over.
+package struct SaleIdentity: Sendable, Hashable {
+  package var saleReference: String
+  /// The transaction's reference, made here.
+  package var reference: String
+  /// When it was, ISO 8601 with milliseconds.
+  package var time: String
+  package var initiator: String
+  package var isRefund: Bool
+  /// All that is asked for, gratuity included, in minor units.
+  package var amount: Int
+  package var currency: Currency
+  package var entryMode: String?
+  /// What the acquirer said, where it has.
+  package var recipient: String?
+  package var response: String?
+  package var responseReason: String?
+  package var additionalResponse: String?
+  package var authorisationCode: String?
+
+  /// The identity as the journal keeps it: no card data, no secrets.
+  var kept: String {
+    var object: JSONObject = [
+      "sale": .string(saleReference), "ref": .string(reference), "at": .string(time),
+      "init": .string(initiator), "refund": .bool(isRefund), "amount": .integer(amount),
+      "currency": .string(currency.code),
+    ]
+    object["entry"] = entryMode.map(JSON.string)
+    object["rcpt"] = recipient.map(JSON.string)
+    object["rspn"] = response.map(JSON.string)
+    object["rsn"] = responseReason.map(JSON.string)
+    object["inf"] = additionalResponse.map(JSON.string)
+    object["code"] = authorisationCode.map(JSON.string)
+    return JSONWriter.text(.object(object))
+  }
+
+  /// Reads what `kept` wrote; nil for anything else.
+  init?(kept text: String) {
+    guard let object = JSONReader.read(text)?.object, let sale = object.text("sale"),
+      let reference = object.text("ref"), let time = object.text("at"),
+      let initiator = object.text("init"), let amount = object["amount"]?.wholeNumber,
+      let currency = object.text("currency").flatMap(Currency.init(code:))
+    else { return nil }
+    self.init(
+      saleReference: sale,
+      reference: reference,
+      time: time,
+      initiator: initiator,
+      isRefund: object["refund"]?.truth ?? false,
+      amount: amount,
+      currency: currency
+    )
+    entryMode = object.text("entry")
+    recipient = object.text("rcpt")
+    response = object.text("rspn")
+    responseReason = object.text("rsn")
+    additionalResponse = object.text("inf")
+    authorisationCode = object.text("code")
+  }
+
+  init(
+    saleReference: String,
+    reference: String,
+    time: String,
+    initiator: String,
+    isRefund: Bool,
+    amount: Int,
+    currency: Currency
+  ) {
+    self.saleReference = saleReference
+    self.reference = reference
+    self.time = time
+    self.initiator = initiator
+    self.isRefund = isRefund
+    self.amount = amount
+    self.currency = currency
+  }
+
+  /// Reads the identity of an earlier sale from its receipt; nil where the receipt lacks it.
+  package init?(receipt: JSONObject) {
+    guard let reference = receipt.text("transactionReference"),
+      let time = receipt.text("dateTime"), Timestamp.read(time) != nil,
+      let amount = receipt["authorisedAmount"]?.wholeNumber ?? receipt["amount"]?.wholeNumber,
+      let currency = receipt.text("currency").flatMap(Currency.init(code:)),
+      let sale = receipt.text("saleReferenceId")
+    else { return nil }
+    self.init(
+      saleReference: sale,
+      reference: reference,
+      time: time,
+      initiator: receipt.text("initiatorTransactionId") ?? "",
+      isRefund: receipt.text("type") == "refund",
+      amount: amount,
+      currency: currency
+    )
+    recipient = receipt.text("recipientTransactionId")
+    response =
+      switch receipt.text("responseCode") {
+      case "approved": "APPR"
+      case Receipt.partiallyApproved: "PART"
+      default: nil
+      }
+    responseReason = receipt.text("responseReason")
+    additionalResponse = receipt.text("additionalResponseInformation")
+    authorisationCode = receipt.text("authCode")
+    entryMode =
+      switch receipt.text("paymentInterface") {
+      case "contact": "CICC"
+      case "contactless": "ECTL"
+      case "magswipe": "MGST"
+      default: nil
+      }
+  }
+
+  var money: Money { Money(minorUnits: amount, currency: currency) }
+}

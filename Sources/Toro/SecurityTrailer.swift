@@ -1,0 +1,117 @@
+private import CCrypto
+package import TenderModel
+import TenderWire
+
+/// The message key and what it makes: the `SctyTrlr` of every message (protocol note, section 1.3,
+/// "Security trailer").
+package struct MessageKey: Sendable {
+  private let key: SharedSecret
+  let id: String
+  let version: String
+
+  /// Derives the key of a passphrase.
+  ///
+  /// Throws `usage` for parameters that PBKDF2 or CMAC do not take.
+  package init(
+    passphrase: SharedSecret,
+    _ derivation: KeyDerivation,
+    id: String,
+    version: String
+  ) throws(Fault) {
+    try Self.open()
+    guard [16, 24, 32].contains(derivation.length), (1...10_000_000).contains(derivation.iterations)
+    else {
+      throw Fault(
+        .usage,
+        code: "bad_config",
+        "toro.kdf has \(derivation.iterations) iterations and a length of \(derivation.length)",
+        hint: "1 to 10,000,000 iterations, and 16, 24 or 32 bytes"
+      )
+    }
+    var secret: [UInt8] = []
+    passphrase.secret.append(to: &secret)
+    defer { secret.wipe() }
+    var bytes = [UInt8](repeating: 0, count: derivation.length)
+    let salt = Array(derivation.salt.utf8)
+    let worked = unsafe tender_crypto_pbkdf2(
+      derivation.digest,
+      secret,
+      secret.count,
+      salt,
+      salt.count,
+      Int32(derivation.iterations),
+      &bytes,
+      bytes.count
+    )
+    guard worked == 1 else {
+      throw Fault(.internal, code: "internal", "libcrypto could not derive the message key")
+    }
+    key = SharedSecret(consuming: &bytes)
+    self.id = id
+    self.version = version
+  }
+
+  /// The MAC over a body: CMAC under AES, no hash before it (`CCA3` with a key of 32 bytes).
+  package func mac(over body: [UInt8]) throws(Fault) -> [UInt8] {
+    try Self.open()
+    var bytes: [UInt8] = []
+    key.secret.append(to: &bytes)
+    defer { bytes.wipe() }
+    var mac = [UInt8](repeating: 0, count: 16)
+    guard unsafe tender_crypto_cmac(bytes, bytes.count, body, body.count, &mac) == 1 else {
+      throw Fault(.internal, code: "internal", "libcrypto could not compute a MAC")
+    }
+    return mac
+  }
+
+  /// The name of the algorithm in ISO 20022's code set.
+  private var algorithm: String {
+    switch key.secret.count {
+    case 16: "CCA1"
+    case 24: "CCA2"
+    default: "CCA3"
+    }
+  }
+
+  /// Writes the trailer over a body.
+  func writeTrailer(over body: [UInt8], _ writer: inout XMLWriter) throws(Fault) {
+    let mac = Base64.encode(try mac(over: body))
+    writer.element("SctyTrlr") { writer in
+      writer.element("CnttTp", "AUTH")
+      writer.element("AuthntcdData") { writer in
+        writer.element("Rcpt") { writer in
+          writer.element("KeyIdr") { writer in
+            writer.element("KeyId", id)
+            writer.element("KeyVrsn", version)
+          }
+        }
+        writer.element("MACAlgo") { $0.element("Algo", algorithm) }
+        writer.element("NcpsltdCntt") { $0.element("CnttTp", "DATA") }
+        writer.element("MAC", mac)
+      }
+    }
+  }
+
+  /// Whether a trailer fits a body; false for another algorithm, and for none.
+  func fits(_ trailer: XMLElement?, body: [UInt8]) throws(Fault) -> Bool {
+    guard let data = trailer?["AuthntcdData"], trailer?.text("CnttTp") == "AUTH",
+      data.text("MACAlgo/Algo") == algorithm,
+      let text = data.text("MAC"), let given = Base64.decode(text.filter { !$0.isWhitespace })
+    else { return false }
+    let right = try mac(over: body)
+    guard given.count == right.count else { return false }
+    // No earlier end for a better guess.
+    return zip(given, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  private static func open() throws(Fault) {
+    if let problem = unsafe tender_crypto_open() {
+      throw Fault(
+        .internal,
+        code: "library_missing",
+        unsafe String(cString: problem),
+        hint: "nothing was sent"
+      )
+    }
+  }
+}

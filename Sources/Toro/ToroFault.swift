@@ -1,0 +1,122 @@
+import TenderEngine
+import TenderModel
+
+/// The documented errors of Toro's SDK (protocol note, section 1.2), each with what it means here.
+package enum ToroError: String, Sendable, CaseIterable {
+  case customerCancelled, operatorCancelled
+  case deviceConnectionFailed, deviceNotSelected, deviceDisconnected, deviceError, deviceBusy
+  case deviceUpdateFailed, deviceNotSupported, closeBluetoothConnectionFailed
+  case unsupportedCard, cardReadError, magSwipeError
+  case transactionAlreadyStarted, transactionAborted, transactionTimeout, transactionError
+  case acceptorRejected, terminalManagerRejected
+  case gatewayUnavailable, badGatewayResponse, malformedResponse
+
+  /// The kind of fault, and so the exit status (contract, section 4).
+  var kind: Fault.Kind {
+    switch self {
+    case .customerCancelled, .operatorCancelled, .transactionAborted: .cancelled
+    case .deviceConnectionFailed, .deviceNotSelected, .deviceDisconnected, .deviceError,
+      .deviceBusy, .deviceUpdateFailed, .deviceNotSupported, .closeBluetoothConnectionFailed,
+      .unsupportedCard, .cardReadError, .magSwipeError, .transactionError:
+      .device
+    case .transactionAlreadyStarted: .conflict
+    case .transactionTimeout: .expired
+    case .acceptorRejected, .terminalManagerRejected: .rejected
+    case .gatewayUnavailable, .badGatewayResponse, .malformedResponse: .providerError
+    }
+  }
+
+  /// Its name in snake case, as `tender explain` has it.
+  var code: String {
+    var code = ""
+    for letter in rawValue {
+      if letter.isUppercase { code.append("_") }
+      code.append(contentsOf: letter.lowercased())
+    }
+    return code
+  }
+
+  /// The state that a transaction ends in with this error.
+  var state: TransactionState {
+    switch self {
+    case .customerCancelled, .operatorCancelled, .transactionAborted: .cancelled
+    default: .failed
+    }
+  }
+
+  /// Who cancelled, in the documented words of `CancellationType`.
+  var cancellationType: String? {
+    switch self {
+    case .customerCancelled: "customer"
+    case .operatorCancelled: "attendant"
+    default: nil
+    }
+  }
+
+  /// The result of a transaction that ended with this error.
+  func result(_ reason: String? = nil, receipt: JSONObject? = nil) -> JSONObject {
+    var result: JSONObject = [
+      "state": .string(state.rawValue), "error": .string(rawValue),
+    ]
+    result["cancellationType"] = cancellationType.map(JSON.string)
+    result["reason"] = reason.map(JSON.string)
+    result["receipt"] = receipt.map(JSON.object)
+    return result
+  }
+}
+
+/// The documented states of a transaction (source document, "States").
+package enum TransactionState: String, Sendable, CaseIterable {
+  case ready, connectingToDevice, awaitingGratuity, awaitingCard, awaitingSignature
+  case awaitingPinEntry, awaitingApplicationSelection, authorising, completed, cancelled, failed
+}
+
+extension Fault {
+  /// A documented error.
+  ///
+  /// The codes of `ToroError` have their pages in `Explanations.swift`.
+  static func toro(
+    _ error: ToroError,
+    _ message: String,
+    hint: String? = nil,
+    reason: String? = nil
+  ) -> Fault {
+    let code = error.code
+    return Fault(
+      error.kind,
+      code: code,
+      message,
+      hint: hint,
+      result: error.result(reason)
+    )
+  }
+
+  /// The link to the reader is gone.
+  static func disconnected(_ when: String) -> Fault {
+    .toro(
+      .deviceDisconnected,
+      "the reader is gone: \(when)",
+      hint: "no money moved; check power and link, then run the same command again"
+    )
+  }
+
+  /// The reader did something that cannot be gone on from.
+  static func deviceError(_ why: String) -> Fault {
+    .toro(.deviceError, why, hint: "no money moved; run the same command again", reason: why)
+  }
+
+  /// The same failure after an effecting request has left: what it did is not known.
+  var afterSending: Fault {
+    if kind == .interrupted || kind == .terminated {
+      return .stopped(by: kind, effect: .unknown, underWay: "an effecting request was under way")
+    }
+    return Fault(
+      .unknown,
+      effect: .unknown,
+      code: "outcome_unknown",
+      "the request was sent and its outcome is not known: \(message)",
+      hint: "do not take the payment again; the same command or tender journal resume undoes it",
+      result: result
+    )
+  }
+}
