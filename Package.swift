@@ -128,6 +128,15 @@ let package = Package(
       exclude: ["Answers"],
       swiftSettings: rules
     ),
+    .testTarget(
+      name: "ToroTests",
+      dependencies: [
+        "CCrypto", "CXML2", "TenderEngine", "TenderJournal", "TenderModel", "TenderSimulator",
+        "TenderTestSupport", "TenderWire", "Toro",
+      ],
+      exclude: ["Vectors"],
+      swiftSettings: rules
+    ),
     tests(of: "TenderTransport", needs: "TenderEngine", "TenderModel", "TenderWire"),
     tests(of: "TenderJournal", needs: "TenderDatabase", "TenderEngine", "TenderModel"),
     tests(of: "TenderSimulator", needs: "TenderEngine", "TenderModel", "TenderWire"),
@@ -142,7 +151,7 @@ let package = Package(
       name: "TenderArchitectureTests",
       dependencies: [
         "PayTheory", "TenderCommandLine", "TenderEngine", "TenderModel", "TenderTestSupport",
-        "TrueLayer", "tender",
+        "Toro", "TrueLayer", "tender",
       ],
       swiftSettings: rules
     ),

@@ -25,6 +25,15 @@ _tender() {
     --consent)
       COMPREPLY=($(compgen -W "pis pis,ais" -- "$word"))
       return ;;
+    --type)
+      COMPREPLY=($(compgen -W "purchase refund" -- "$word"))
+      return ;;
+    --signature)
+      COMPREPLY=($(compgen -W "device app" -- "$word"))
+      return ;;
+    --signature-matches)
+      COMPREPLY=($(compgen -W "yes no" -- "$word"))
+      return ;;
     --status)
       COMPREPLY=($(compgen -W "requires_confirmation requires_action pending authorized succeeded declined cancelled refunded partially_refunded returned expired revoked failed unknown" -- "$word"))
       return ;;
@@ -40,7 +49,7 @@ _tender() {
     --color)
       COMPREPLY=($(compgen -W "auto always never" -- "$word"))
       return ;;
-    --metadata-file|--instrument-file|--resource-token-file|--form-file|--trace|--config)
+    --metadata-file|--instrument-file|--resource-token-file|--form-file|--signature-file|--original-file|--additional-file|--trace|--config)
       compopt -o filenames 2>/dev/null
       COMPREPLY=($(compgen -f -- "$word"))
       return ;;
@@ -48,20 +57,20 @@ _tender() {
       compopt -o filenames 2>/dev/null
       COMPREPLY=($(compgen -d -- "$word"))
       return ;;
-    --amount|--amount-minor|--currency|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--instrument-fd|--token|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--form|--since|--until|--before|--last-four|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--profile|--fields|--timeout)
+    --amount|--amount-minor|--currency|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--instrument-fd|--token|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--form|--device|--gratuity|--gratuity-minor|--gratuity-menu|--original|--additional|--since|--until|--before|--last-four|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--profile|--fields|--timeout)
       return ;;
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     if [[ -n $skip ]]; then skip=""; continue; fi
     case "${COMP_WORDS[i]}" in
-      --amount|--amount-minor|--currency|--fee-mode|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--metadata-file|--method|--instrument-file|--instrument-fd|--test-card|--test-account|--token|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--mandate-type|--use-case|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--resource-token-file|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--consent|--form|--form-file|--since|--until|--before|--status|--last-four|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--provider|--env|--profile|--output|-o|--fields|--trace|--color|--config|--state-dir|--timeout) skip=1 ;;
+      --amount|--amount-minor|--currency|--fee-mode|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--metadata-file|--method|--instrument-file|--instrument-fd|--test-card|--test-account|--token|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--mandate-type|--use-case|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--resource-token-file|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--consent|--form|--form-file|--type|--device|--gratuity|--gratuity-minor|--gratuity-menu|--signature|--signature-file|--signature-matches|--original|--original-file|--additional|--additional-file|--since|--until|--before|--status|--last-four|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--provider|--env|--profile|--output|-o|--fields|--trace|--color|--config|--state-dir|--timeout) skip=1 ;;
       -*) ;;
       *) if [[ -z $first ]]; then first="${COMP_WORDS[i]}"
          elif [[ -z $second ]]; then second="${COMP_WORDS[i]}"; fi ;;
     esac
   done
   if [[ -z $first && $word != -* ]]; then
-    COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status journal providers explain simulator config schema completion help version" -- "$word"))
+    COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status journal providers explain doctor simulator config schema completion help version" -- "$word"))
     return
   fi
   case "$first" in
@@ -92,24 +101,25 @@ _tender() {
       fi ;;
     help)
       if [[ $word != -* ]]; then
-        COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status journal providers explain simulator config schema completion help version instruments banks exit-status output environment files security" -- "$word"))
+        COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status journal providers explain doctor simulator config schema completion help version instruments banks readers exit-status output environment files security" -- "$word"))
         return
       fi ;;
   esac
   case "$first $second" in
-    "transact "*) COMPREPLY=($(compgen -W "--amount --amount-minor --currency --fee-mode --fee --fee-minor --reference --confirmation --payor --payor-id --account-code --payment-parameters --invoice-id --recurring-id --send-receipt --receipt-description --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --token --beneficiary-name --sort-code --account-number --iban --merchant-account --payment-reference --user --preselect --mandate --mandate-type --use-case --valid-from --valid-to --max-individual --limit --payment-id --mandate-id --resource-token-file --redirect-url --return-url --country --bank --branch --scheme --account --consent --form --form-file --retry --open --idempotency-key --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "transact "*) COMPREPLY=($(compgen -W "--amount --amount-minor --currency --fee-mode --fee --fee-minor --reference --confirmation --payor --payor-id --account-code --payment-parameters --invoice-id --recurring-id --send-receipt --receipt-description --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --token --type --device --gratuity --gratuity-minor --gratuity-menu --signature --signature-file --signature-matches --no-capture --original --original-file --additional --additional-file --beneficiary-name --sort-code --account-number --iban --merchant-account --payment-reference --user --preselect --mandate --mandate-type --use-case --valid-from --valid-to --max-individual --limit --payment-id --mandate-id --resource-token-file --redirect-url --return-url --country --bank --branch --scheme --account --consent --form --form-file --retry --open --idempotency-key --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "confirm "*) COMPREPLY=($(compgen -W "--resource-token-file --redirect-url --return-url --country --bank --branch --scheme --account --consent --form --form-file --retry --open --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "cancel "*) COMPREPLY=($(compgen -W "--refund --amount --amount-minor --currency --payment-reference --resource-token-file --idempotency-key --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "tokenize "*) COMPREPLY=($(compgen -W "--reference --payor --payor-id --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --idempotency-key --new-attempt --expect --events --dry-run --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "payment-status "*) COMPREPLY=($(compgen -W "--resource-token-file --wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "mandate-status "*) COMPREPLY=($(compgen -W "--resource-token-file --wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal list") COMPREPLY=($(compgen -W "--since --until --status --last-four --amount --amount-minor --currency --all --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
-    "journal show") COMPREPLY=($(compgen -W "--id --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "journal show") COMPREPLY=($(compgen -W "--receipt --id --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal resume") COMPREPLY=($(compgen -W "--all --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal export") COMPREPLY=($(compgen -W "--since --until --status --last-four --amount --amount-minor --currency --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal prune") COMPREPLY=($(compgen -W "--before --dry-run --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "providers "*) COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "explain "*) COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "doctor "*) COMPREPLY=($(compgen -W "--device --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "simulator serve") COMPREPLY=($(compgen -W "--port --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "simulator reset") COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "simulator scenarios") COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;

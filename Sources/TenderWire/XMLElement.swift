@@ -99,7 +99,9 @@ package struct XMLElement: Sendable, Hashable {
       // `<Plan` also begins `<PlanReplacement`.
       let after = document[place...].first ?? 0
       guard [UInt8(ascii: ">"), UInt8(ascii: " "), 9, 10, 13].contains(after) else { continue }
-      guard let end = document[place...].firstRange(of: Array("</\(name)>".utf8)) else { return nil }
+      guard let end = document[place...].firstRange(of: Array("</\(name)>".utf8)) else {
+        return nil
+      }
       return Array(document[found.lowerBound..<end.upperBound])
     }
     return nil

@@ -4,6 +4,7 @@ import TenderEngine
 import TenderModel
 import TenderTestSupport
 import Testing
+import Toro
 import TrueLayer
 
 /// The rules of the house that a compiler does not check.
@@ -29,8 +30,9 @@ import TrueLayer
   /// Which modules of the system each room may import; the rooms are Package.swift's to say.
   static let allowed: [String: Set<String>] = [
     "TenderModel": ["Glibc", "Darwin", "Synchronization"],
-    "TenderWire": ["FoundationEssentials", "Foundation"], "TenderEngine": [],
-    "PayTheory": ["CSodium"], "TrueLayer": ["CCrypto", "Synchronization"],
+    "TenderWire": ["FoundationEssentials", "Foundation", "CXML2"], "TenderEngine": [],
+    "PayTheory": ["CSodium"], "Toro": ["CCrypto"],
+    "TrueLayer": ["CCrypto", "Synchronization"],
     "TenderTransport": [
       "CCurl", "CCrypto", "CMicroHTTPD", "Glibc", "Darwin", "Synchronization",
     ],
@@ -44,7 +46,8 @@ import TrueLayer
 
   static let rooms: Set<String> = [
     "PayTheory", "TenderCommandLine", "TenderDatabase", "TenderEngine", "TenderJournal",
-    "TenderModel", "TenderOutput", "TenderSimulator", "TenderTransport", "TenderWire", "TrueLayer",
+    "TenderModel", "TenderOutput", "TenderSimulator", "TenderTransport", "TenderWire", "Toro",
+    "TrueLayer",
   ]
 
   @Test func `imports only what each room may`() {
@@ -74,7 +77,7 @@ import TrueLayer
     let shared = ["TenderModel", "TenderWire", "TenderEngine", "TenderTransport", "TenderJournal"]
     for source in Self.sources where shared.contains(source.room) {
       for line in source.text.split(separator: "\n") where !line.contains("//") {
-        for name in ["paytheory", "truelayer", "PayTheory", "TrueLayer"] {
+        for name in ["paytheory", "truelayer", "PayTheory", "TrueLayer", "toro", "Toro"] {
           #expect(!line.contains(name), "\(source.file): \(line)")
         }
       }
@@ -82,7 +85,8 @@ import TrueLayer
   }
 
   static let pages =
-    Explanation.general + PayTheoryProvider.explanations + TrueLayerProvider.explanations
+    Explanation.general + PayTheoryProvider.explanations + ToroProvider.explanations
+    + TrueLayerProvider.explanations
 
   @Test func `explains every code that is thrown`() {
     let known = Set(Self.pages.map(\.code))

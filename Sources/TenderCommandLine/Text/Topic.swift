@@ -23,7 +23,7 @@ package struct Topic: Sendable {
 
   /// Every topic, in the order in which help lists them.
   package static let all: [Topic] = [
-    instruments, banks, exitStatus, output, environment, files, security, simulator,
+    instruments, banks, readers, exitStatus, output, environment, files, security, simulator,
   ]
 
   private static let instruments = Topic(
@@ -74,6 +74,35 @@ package struct Topic: Sendable {
     ]
   )
 
+  private static let readers = Topic(
+    name: "readers",
+    summary: "card-present sales with Toro and a Miura reader",
+    body: [
+      "tender transact --provider toro connects to the reader (--device), waits for chip, tap or "
+        + "stripe, asks the acquirer, and prints the receipt under result.receipt. --events prints "
+        + "each state: connectingToDevice, awaitingGratuity, awaitingCard, awaitingPinEntry, "
+        + "awaitingApplicationSelection, authorising, awaitingSignature, completed, cancelled, "
+        + "failed.",
+      "A reader is tcp://HOST:PORT (6543 where left out), tty:/dev/ttyACM0 or, on Linux, "
+        + "bluetooth:00:11:22:33:44:55/CHANNEL. Card data stays encrypted from the reader to the "
+        + "acquirer.",
+      "--gratuity is added to --amount; --gratuity-menu 10,15,20 lets the customer choose on the "
+        + "reader. A sale that wants a signature takes it from --signature-file or a typed name, "
+        + "and asks whether it matches (--signature-matches); no undoes the sale and ends in 12.",
+      "Ctrl-C, or tender cancel REF in another shell, lets the reader go: 12. Afterwards tender "
+        + "cancel REF undoes the sale, whole, by a cancellation advice that is repeated until it is "
+        + "answered. --no-capture authorises only; tender confirm REF captures. --type refund "
+        + "--original REF gives back what the journal knows, --original-file what a saved receipt "
+        + "says, never more than is left.",
+      "An authorisation whose answer is lost is undone in the same run (12, the lost answer under "
+        + "result.error) or, where the gateway stays silent, by the same command or tender journal "
+        + "resume later (9 until then). tender journal show REF --receipt prints both copies.",
+      "Toro publishes neither ids nor keys: everything else than the simulator needs acquirer_id, "
+        + "merchant_id, merchant_category_code, poi_id, key_id, key_version and kdf (prf, salt, "
+        + "iterations, length) in the profile, and TENDER_TORO_PASSPHRASE. See tender help files.",
+    ]
+  )
+
   private static let exitStatus = Topic(
     name: "exit-status",
     summary: "one exit status for each kind of failure",
@@ -119,6 +148,7 @@ package struct Topic: Sendable {
         TENDER_TRUELAYER_CLIENT_ID TENDER_TRUELAYER_CLIENT_SECRET
         TENDER_TRUELAYER_KEY_ID TENDER_TRUELAYER_PRIVATE_KEY
         TENDER_TRUELAYER_RESOURCE_TOKEN
+        TENDER_TORO_API_KEY TENDER_TORO_PASSPHRASE TENDER_TORO_DEVICE
       """,
       "Each credential also with _FILE behind its name, for a file that holds the value; both at "
         + "once is an error. TENDER_ENV is never enough for a live write.",
@@ -126,6 +156,7 @@ package struct Topic: Sendable {
         TENDER_PAYTHEORY_TOKEN_URL TENDER_PAYTHEORY_SOCKET_URL
         TENDER_PAYTHEORY_GRAPHQL_URL
         TENDER_TRUELAYER_API_URL TENDER_TRUELAYER_AUTH_URL
+        TENDER_TORO_GATEWAY_URL
       """,
       "Base addresses replace the provider's scheme, host and port, for tests and proxies; not on "
         + "live. All that a command needs, or none. Plain http and ws go to loopback only.",
@@ -151,6 +182,20 @@ package struct Topic: Sendable {
                   "truelayer":{"client_id":"…", "client_secret_file":"…",
                                "key_id":"…", "private_key_file":"…",
                                "redirect_url":"http://localhost:3000/callback"}},
+          "till":{"provider":"toro", "env":"sandbox",
+                  "toro":{"device":"tty:/dev/ttyACM0", "currency":"GBP",
+                          "acquirer_id":"…", "merchant_id":"…",
+                          "merchant_name":"…", "merchant_category_code":"5812",
+                          "poi_id":"…", "recipient_id":"…",
+                          "location":{"latitude":"51.5", "longitude":"-0.1"},
+                          "api_key_header":"api-key", "passphrase_file":"…",
+                          "key_id":"…", "key_version":"1",
+                          "kdf":{"prf":"hmac-sha256", "salt":"…",
+                                 "iterations":10000, "length":32},
+                          "card_key_id":"…", "card_key_version":"…",
+                          "gratuity_enabled":false,
+                          "gratuity_percentages":[10,15,20],
+                          "signature_mode":"app", "card_timeout":"60s"}},
           "support":{"provider":"truelayer", "env":"live", "mode":"read-only"}}}
       """,
       "$XDG_STATE_HOME/tender/ (~/.local/state) is yours alone: journal.db is the journal of every "
@@ -191,6 +236,10 @@ package struct Topic: Sendable {
       "These amounts in cents decide a card payment where the merchant pays the fee. ACH payments "
         + "stay PENDING for 5 seconds; --test-account failure fails. --sim-scenario and "
         + "--sim-fault do the rest: see tender simulator scenarios.",
+      "These amounts in minor units decide a card-present sale with Toro: 9001 refer, 9005 "
+        + "declined, 9010 approved by half, 9051 insufficient funds, 9054 expired card, 9055 wrong "
+        + "PIN, 9068 not processed yet, 9091 issuer not reached. --sim-scenario card:tap and the "
+        + "like play card and customer; under simulator serve the reader is a TCP port of its own.",
       "--sim-seed and --sim-clock make output repeat byte for byte. With sandbox and live they "
         + "are errors; behind simulator serve they travel in a header.",
     ]

@@ -103,6 +103,9 @@ enum GatewayGrammar {
     {
       return "\(path) is \(element.text.prefix(20))"
     }
+    if path == "Document" {
+      return element.children.lazy.compactMap { problem($0, path: path) }.first
+    }
     guard let order = order(path) else { return nil }
     var rest = element.children[...]
     for part in order.split(separator: " ") {

@@ -181,7 +181,7 @@ struct GatewayWriter {
           writer.element("Cntt") { writer in
             writer.element("Actn") { writer in
               writer.element("Tp", "DWNL")
-              writer.element("TmCond") { $0.element("WtgTm", "1440") }
+              writer.element("Trggr", "DATE")
             }
           }
         }

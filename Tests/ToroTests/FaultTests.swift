@@ -1,0 +1,320 @@
+import TenderEngine
+import TenderJournal
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import TenderWire
+import Testing
+import Toro
+
+/// Every step of a sale with everything that can go wrong at it: the exit, the documented name, what
+/// the acquirer's books say, and what the same command does afterwards.
+@Suite struct FaultTests {
+  struct Row: CustomTestStringConvertible {
+    var fault: String
+    var exit: Int32
+    var error: String
+    var scenario: String?
+    var isSignedOnDevice = false
+
+    var testDescription: String { fault }
+  }
+
+  /// An authorisation that may have been heeded is undone in the same run: 12.
+  static let authorisation: [Row] =
+    [
+      ("empty", 12, "malformedResponse"), ("garbage", 12, "malformedResponse"),
+      ("truncated", 12, "malformedResponse"), ("bad-mac", 12, "malformedResponse"),
+      ("no-trailer", 12, "malformedResponse"), ("wrong-exchange", 12, "malformedResponse"),
+      ("wrong-transaction", 12, "malformedResponse"), ("too-much", 12, "malformedResponse"),
+      ("silence", 12, "gatewayUnavailable"), ("close-before", 12, "gatewayUnavailable"),
+      ("close-after", 12, "gatewayUnavailable"), ("http-500", 12, "badGatewayResponse"),
+      ("http-502", 12, "badGatewayResponse"), ("http-503", 12, "badGatewayResponse"),
+      ("http-401", 11, "badGatewayResponse"), ("http-404", 11, "badGatewayResponse"),
+      ("http-429", 11, "badGatewayResponse"), ("reject-secu", 7, "acceptorRejected"),
+    ].map { Row(fault: "authorisation:" + $0.0, exit: $0.1, error: $0.2) }
+
+  /// A reader that fails before the acquirer was asked is 19; afterwards the sale is undone.
+  static let reader: [Row] = {
+    let troubles = [
+      ("disconnect", "deviceDisconnected"), ("busy", "deviceBusy"), ("error", "deviceError"),
+      ("silence", "deviceError"), ("garbage", "deviceError"), ("bad-lrc", "deviceError"),
+    ]
+    var rows: [Row] = []
+    for (trouble, error) in troubles {
+      rows.append(Row(fault: "reader-setup:" + trouble, exit: 19, error: error))
+      let isSilent = trouble == "silence"
+      rows.append(
+        Row(
+          fault: "reader-card:" + trouble,
+          exit: isSilent ? 13 : 19,
+          error: isSilent ? "transactionTimeout" : error
+        )
+      )
+      rows.append(
+        Row(
+          fault: "reader-finish:" + trouble,
+          exit: 12,
+          error: ["busy", "error"].contains(trouble) ? "cardReadError" : error
+        )
+      )
+    }
+    rows += [
+      Row(fault: "reader-pin:disconnect", exit: 19, error: "deviceDisconnected"),
+      Row(fault: "reader-pin:silence", exit: 13, error: "transactionTimeout"),
+      Row(
+        fault: "reader-choice:disconnect",
+        exit: 19,
+        error: "deviceDisconnected",
+        scenario: "card:application_choice"
+      ),
+      Row(fault: "reader-connect:disconnect", exit: 19, error: "deviceDisconnected"),
+      Row(fault: "reader:no-keys", exit: 19, error: "deviceError"),
+      Row(
+        fault: "reader-touch:disconnect*1",
+        exit: 19,
+        error: "deviceDisconnected",
+        isSignedOnDevice: true
+      ),
+    ]
+    return rows
+  }()
+
+  private func engine(_ world: ToroWorld, _ row: Row) throws -> Engine {
+    try world.engine(scenario: row.scenario, fault: row.fault) { options, _ in
+      if row.isSignedOnDevice { options.signatureMode = .device }
+    }
+  }
+
+  @Test(arguments: authorisation + reader)
+  func `is answered, and the same command makes it good`(_ row: Row) throws {
+    let world = try ToroWorld()
+    let engine = try engine(world, row)
+    let order = try world.sale()
+    var exit: Int32 = 0
+    var result: JSONObject = [:]
+    do throws(Fault) {
+      let report = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      exit = report.fault?.exitStatus ?? 0
+      result = report.result
+    } catch {
+      exit = error.exitStatus
+      result = error.result ?? [:]
+      #expect(error.effect == .none)
+    }
+    #expect(exit == row.exit)
+    #expect(result.text("error") == row.error)
+    #expect(try world.ledger().standing == 0)
+    let isUndone = row.exit == 12
+    #expect(world.announced.last == (isUndone ? "cancelled" : world.announced.last))
+    // Undone is final; everything else left the reference free.
+    let again = try world.engine().transact(order, newAttempt: isUndone, idempotencyKey: nil)
+    #expect(again.status == .succeeded && again.attemptNumber == 2)
+    #expect(try world.ledger().standing == 1)
+  }
+
+  /// The gateway falls silent, for the undoing as well: unknown until it speaks again.
+  @Test func `stays unknown until the undoing is answered`() throws {
+    let world = try ToroWorld()
+    let order = try world.sale()
+    let silent = SilentGateway()
+    let engine = try world.engine()
+    silent.inner = world.wire.inner
+    world.wire.inner = silent
+    func run(_ engine: Engine) -> Fault? {
+      do throws(Fault) {
+        return try engine.transact(order, newAttempt: false, idempotencyKey: nil).fault
+      } catch {
+        return error
+      }
+    }
+    let first = run(engine)
+    #expect(first?.exitStatus == 9 && first?.effect == .unknown)
+    #expect(first?.result?.text("error") == "gatewayUnavailable")
+    #expect(try world.ledger().standing == 1)
+    #expect(try world.latest()?.shownStatus == .unknown)
+    let advices = world.wire.requests.dropFirst().compactMap { bytes in
+      (try? XMLElement.read(bytes))?.children.first
+    }
+    // Repeated: a new exchange each time, about the same transaction, and counted.
+    #expect(advices.count > 1)
+    #expect(Set(advices.map { $0.text("Hdr/XchgId") }).count == advices.count)
+    #expect(Set(advices.map { $0.text("CxlAdvc/Tx/TxId/TxRef") }).count == 1)
+    #expect(advices.dropFirst().first?.text("Hdr/ReTrnsmssnCntr") == "1")
+    #expect(advices.first?.text("CxlAdvc/Tx/FailrRsn") == "TIMO")
+    // Nor does a new attempt go past it.
+    let second = try world.engine()
+    silent.inner = world.wire.inner
+    world.wire.inner = silent
+    #expect(run(second)?.exitStatus == 9)
+    let third = run(try world.engine())
+    #expect(third?.exitStatus == 12)
+    #expect(try world.ledger().standing == 0)
+    #expect(try world.latest()?.result.text("error") == "gatewayUnavailable")
+    let last = try XMLElement.read(try #require(world.wire.requests.last))
+    #expect(
+      last?.children.first?.text("CxlAdvc/Tx/TxId/TxRef")
+        == advices.first?.text("CxlAdvc/Tx/TxId/TxRef")
+    )
+  }
+
+  /// A completion whose answer is lost is sent again until it is answered.
+  @Test(arguments: [
+    ("silence*1", Int32(0)), ("close-after*1", 0), ("bad-mac*1", 0), ("http-500*1", 0),
+    ("silence", 9), ("truncated", 9), ("http-500", 9), ("reject-pars", 7), ("http-401", 9),
+    ("declined", 3),
+  ]) func `captures once, whatever happens to the answers`(_ fault: String, _ exit: Int32) throws {
+    let world = try ToroWorld()
+    _ = try world.engine().transact(
+      try world.sale { $0.captures = false },
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    let held = try world.latest()
+    let engine = try world.engine(fault: "completion:\(fault)")
+    var found: Int32 = 0
+    do throws(Fault) {
+      found = try engine.confirm(held, handle: "A").fault?.exitStatus ?? 0
+    } catch {
+      found = error.exitStatus
+    }
+    // Whether a plain 401 to every try says that none was heeded is for the gateway to say.
+    #expect(found == exit || fault == "http-401" && found == 11)
+    let again = try world.engine().confirm(try world.latest(), handle: "A")
+    #expect(again.status == .succeeded && again.receipt["captured"] == true)
+    #expect(try world.ledger() == (1, 1, 1))
+  }
+
+  @Test(arguments: [
+    ("silence*1", Int32(0)), ("close-after*1", 0), ("close-before*1", 0), ("wrong-exchange*1", 0),
+    ("http-503*1", 0), ("silence", 9), ("garbage", 9), ("declined", 3), ("reject-intp", 7),
+  ]) func `cancels once, whatever happens to the answers`(_ fault: String, _ exit: Int32) throws {
+    let world = try ToroWorld()
+    _ = try world.engine().transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    let engine = try world.engine(fault: "cancellation:\(fault)")
+    let paid = try world.latest()
+    var found: Int32 = 0
+    do throws(Fault) {
+      found = try engine.cancel(paid, handle: "A").fault?.exitStatus ?? 0
+    } catch {
+      found = error.exitStatus
+    }
+    #expect(found == exit)
+    if exit == 3 || exit == 7 { #expect(try world.latest()?.status == .succeeded) }
+    let again = try world.engine().cancel(try world.latest(), handle: "A")
+    #expect(again.status == .cancelled)
+    #expect(try world.ledger().standing == 0)
+  }
+
+  /// Who died between sending and hearing left an attempt in `sent`.
+  @Test func `undoes what a dead process left, and says so`() throws {
+    let world = try ToroWorld()
+    let order = try world.sale()
+    let engine = try world.engine()
+    _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+    var attempt = try #require(try world.latest())
+    attempt.phase = .sent
+    attempt.preparation = Self.kept(attempt)
+    attempt.result = ["state": "authorising"]
+    try world.journal.update(attempt, note: "as killed")
+    let report = try world.engine().resume(try #require(try world.latest()))
+    #expect(report.status == .cancelled)
+    #expect(report.result.text("error") == "transactionAborted")
+    #expect(try world.ledger() == (1, 0, 0))
+    #expect(try world.latest()?.preparation == nil)
+  }
+
+  /// What the adapter keeps of a sale while it is not known what became of it.
+  private static func kept(_ attempt: Attempt) -> String? {
+    guard let receipt = attempt.result["receipt"]?.object else { return nil }
+    let sale: JSONObject = [
+      "sale": .string(attempt.reference), "ref": receipt["transactionReference"] ?? .null,
+      "at": receipt["dateTime"] ?? .null, "init": receipt["initiatorTransactionId"] ?? .null,
+      "refund": false, "amount": receipt["amount"] ?? .null, "currency": "GBP",
+    ]
+    return JSONWriter.text(["sale": .string(JSONWriter.text(.object(sale)))])
+  }
+
+  @Test(arguments: [
+    ("reference of 36", "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", 1000, "bad_reference"),
+    ("nothing", "A", 0, "bad_amount"),
+  ]) func `refuses before anything is opened`(
+    _ name: String,
+    _ reference: String,
+    _ amount: Int,
+    _ code: String
+  ) throws {
+    let world = try ToroWorld()
+    let order = try world.sale(reference, amount)
+    let engine = try world.engine()
+    do throws(Fault) {
+      _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      Issue.record("takes it")
+    } catch {
+      #expect(error.kind == .usage && error.code == code)
+    }
+    #expect(try world.latest(reference) == nil && world.wire.requests.isEmpty)
+  }
+
+  @Test func `needs somebody who can sign and compare before the sale`() throws {
+    let world = try ToroWorld()
+    let engine = try world.engine(attendant: Nobody())
+    let order = try world.sale()
+    do throws(Fault) {
+      _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      Issue.record("takes it")
+    } catch {
+      #expect(error.exitStatus == 17 && error.code == "signature_not_asked")
+    }
+    #expect(try world.latest() == nil)
+  }
+
+  /// A body that was signed, moved aside, and another in its place.
+  @Test func `believes only what is signed`() throws {
+    let world = try ToroWorld()
+    let engine = try world.engine(scenario: "gateway:decline")
+    world.wire.forge = { bytes in
+      let text = String(decoding: bytes, as: UTF8.self)
+      guard let body = XMLElement.bytes(of: "AuthstnRspn", in: bytes) else { return bytes }
+      let signed = String(decoding: body, as: UTF8.self)
+      let forged = signed.replacing("<Rspn>DECL</Rspn>", with: "<Rspn>APPR</Rspn>")
+      return Array(text.replacing(signed, with: "<!--\(signed)-->\(forged)").utf8)
+    }
+    let report = try engine.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    #expect(report.status == .declined || report.status == .cancelled)
+    world.wire.forge = { bytes in
+      let text = String(decoding: bytes, as: UTF8.self)
+      return Array(text.replacing("<Rspn>DECL</Rspn>", with: "<Rspn>APPR</Rspn>").utf8)
+    }
+    let second = try engine.transact(
+      try world.sale("B"),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(second.status == .cancelled && second.result.text("error") == "malformedResponse")
+  }
+}
+
+/// Does everything and says nothing.
+final class SilentGateway: HTTPExchange, @unchecked Sendable {
+  // Unchecked: a test works on one thread.
+  var inner: (any HTTPExchange)?
+  private var isFirst = true
+
+  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    // The authorisation arrives; what is to undo it does not.
+    if isFirst { _ = try inner?.send(request, by: deadline) }
+    isFirst = false
+    throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer")
+  }
+}
+
+/// Nobody is at the till.
+struct Nobody: Attendant {
+  var canSign: Bool { false }
+  var canCompare: Bool { false }
+
+  func signature() throws(Fault) -> [UInt8]? { nil }
+
+  func signatureMatches() throws(Fault) -> Bool { false }
+}

@@ -1,0 +1,177 @@
+import TenderEngine
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import TenderWire
+import Testing
+import Toro
+
+/// The simulated gateway against messages that were not written by the adapter.
+@Suite struct GatewayTests {
+  static let paths = [
+    "01-authreq-purchase-contact-capture": "/v1/caaa/authorisation-request",
+    "08-authreq-refund": "/v1/caaa/authorisation-request",
+    "09-completion-advice-capture": "/v1/caaa/completion-advice",
+    "12-cancellation-advice": "/v1/caaa/cancellation-advice",
+  ]
+
+  private func post(
+    _ world: ToroWorld,
+    _ path: String,
+    _ text: String
+  ) throws -> XMLElement {
+    _ = try world.provider()
+    let answer = try #require(world.wire.inner).send(
+      HTTPRequest(method: "POST", url: "https://gateway.example" + path, body: Array(text.utf8)),
+      by: Deadline(in: 1000, on: world.clock)
+    )
+    #expect(answer.status == 200)
+    #expect(try SchemaTests.complaint(answer.body) == nil)
+    return try #require(try XMLElement.read(answer.body)?.children.first)
+  }
+
+  @Test func `takes the constructed messages: purchase, refund, cancellation`() throws {
+    let world = try ToroWorld()
+    let purchase = try Vectors.text("xml/01-authreq-purchase-contact-capture.xml")
+    let path = try #require(Self.paths["01-authreq-purchase-contact-capture"])
+    let answer = try post(world, path, purchase)
+    #expect(answer.name == "AccptrAuthstnRspn")
+    #expect(answer.text("AuthstnRspn/TxRspn/AuthstnRslt/RspnToAuthstn/Rspn") == "APPR")
+    #expect(answer.text("AuthstnRspn/Tx/TxId/TxRef") == "purchase-0001")
+    #expect(answer.text("Hdr/XchgId") == "1")
+    let refund = try post(world, path, try Vectors.text("xml/08-authreq-refund.xml"))
+    #expect(refund.text("AuthstnRspn/TxRspn/AuthstnRslt/RspnToAuthstn/Rspn") == "APPR")
+    // What was given back cannot be cancelled any more.
+    let cancellation = try post(
+      world,
+      try #require(Self.paths["12-cancellation-advice"]),
+      try Vectors.text("xml/12-cancellation-advice.xml")
+    )
+    #expect(cancellation.text("CxlAdvcRspn/Tx/Rspn") == "DECL")
+    // The same exchange number again.
+    let again = try post(world, path, purchase)
+    #expect(again.text("Rjct/RjctRsn") == "DPMG")
+  }
+
+  struct Row: CustomTestStringConvertible {
+    var name: String
+    var change: @Sendable (String) -> String
+    var reason: String
+    var path = "/v1/caaa/authorisation-request"
+
+    var testDescription: String { name }
+  }
+
+  static let rows: [Row] = [
+    Row(name: "cut off", change: { String($0.dropLast(20)) }, reason: "PARS"),
+    Row(
+      name: "an element is missing",
+      change: { $0.replacing("<TxCaptr>true</TxCaptr>", with: "") },
+      reason: "PARS"
+    ),
+    Row(
+      name: "two are in the wrong order",
+      change: {
+        $0.replacing("<TxTp>CRDP</TxTp>", with: "")
+          .replacing("<SaleRefId>", with: "<TxTp>CRDP</TxTp><SaleRefId>")
+      },
+      reason: "PARS"
+    ),
+    Row(
+      name: "one is there twice",
+      change: { $0.replacing("<Ccy>GBP</Ccy>", with: "<Ccy>GBP</Ccy><Ccy>GBP</Ccy>") },
+      reason: "PARS"
+    ),
+    Row(
+      name: "a code is of no set",
+      change: { $0.replacing("<TxTp>CRDP</TxTp>", with: "<TxTp>XXXX</TxTp>") },
+      reason: "PARS"
+    ),
+    Row(
+      name: "another namespace",
+      change: { $0.replacing("caaa.001.001.12", with: "caaa.003.001.12") },
+      reason: "IMSG"
+    ),
+    Row(name: "not compact", change: { $0.replacing("</Hdr>", with: "</Hdr>\n") }, reason: "IMSG"),
+    Row(
+      name: "another message",
+      change: { $0 },
+      reason: "MSGT",
+      path: "/v1/caaa/completion-advice"
+    ),
+    Row(
+      name: "the amount was changed",
+      change: { $0.replacing("<TtlAmt>10.00</TtlAmt>", with: "<TtlAmt>99.00</TtlAmt>") },
+      reason: "SECU"
+    ),
+    Row(
+      name: "no trailer",
+      change: { text in
+        let start = text.firstRange(of: "<SctyTrlr>")!.lowerBound
+        let end = text.firstRange(of: "</SctyTrlr>")!.upperBound
+        return text.replacingCharacters(in: start..<end)
+      },
+      reason: "SECU"
+    ),
+    Row(
+      name: "another key",
+      change: { $0.replacing("<KeyVrsn>1</KeyVrsn>", with: "<KeyVrsn>2</KeyVrsn>") },
+      reason: "SECU"
+    ),
+    Row(
+      name: "another version",
+      change: { $0.replacing("<PrtcolVrsn>12</PrtcolVrsn>", with: "<PrtcolVrsn>11</PrtcolVrsn>") },
+      reason: "VERS"
+    ),
+    Row(
+      name: "another terminal",
+      change: { $0.replacing("<InitgPty><Id>66000001<", with: "<InitgPty><Id>66000002<") },
+      reason: "INTP"
+    ),
+    Row(
+      name: "another addressee",
+      change: { $0.replacing("<Id>toro-gateway</Id>", with: "<Id>elsewhere</Id>") },
+      reason: "RCPP"
+    ),
+  ]
+
+  @Test(arguments: rows) func `rejects a message`(_ row: Row) throws {
+    let world = try ToroWorld()
+    let text = try Vectors.text("xml/01-authreq-purchase-contact-capture.xml")
+    let answer = try post(world, row.path, row.change(text))
+    #expect(answer.name == "AccptrRjctn")
+    #expect(answer.text("Rjct/RjctRsn") == row.reason)
+    #expect(try world.ledger("sale-12345").authorised == 0)
+  }
+
+  @Test func `answers an advice the same however often it comes`() throws {
+    let world = try ToroWorld()
+    _ = try world.engine().transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    _ = try world.engine(fault: "cancellation:close-after*2")
+      .cancel(try world.latest(), handle: "A")
+    #expect(world.wire.requests.count == 4)
+    #expect(try world.ledger() == (1, 0, 0))
+  }
+
+  @Test func `lets nobody in whose sale was undone before it arrived`() throws {
+    let world = try ToroWorld()
+    let advice = try post(
+      world,
+      "/v1/caaa/cancellation-advice",
+      try Vectors.text("xml/12-cancellation-advice.xml")
+    )
+    #expect(advice.text("CxlAdvcRspn/Tx/Rspn") == "APPR")
+    let late = try post(
+      world,
+      "/v1/caaa/authorisation-request",
+      try Vectors.text("xml/01-authreq-purchase-contact-capture.xml")
+    )
+    #expect(late.text("AuthstnRspn/TxRspn/AuthstnRslt/RspnToAuthstn/Rspn") == "DECL")
+  }
+}
+
+extension String {
+  fileprivate func replacingCharacters(in range: Range<String.Index>) -> String {
+    String(self[..<range.lowerBound]) + String(self[range.upperBound...])
+  }
+}

@@ -1,0 +1,442 @@
+import Foundation
+import TenderEngine
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import TenderWire
+import Testing
+import Toro
+
+/// Sales and refunds on the simulated reader: states, receipts, exits.
+@Suite struct SaleTests {
+  struct Row: CustomTestStringConvertible {
+    var scenario: String
+    /// The documented states between the first and the last two.
+    var states: [String]
+    var status: Status?
+    var exit: Int32
+    /// Fields of the receipt that this row is about; nil for one that must not be there.
+    var receipt: [String: JSON?] = [:]
+    /// The documented name under `result.error`.
+    var error: String?
+
+    var testDescription: String { scenario }
+  }
+
+  private static let pin = ["awaitingCard", "awaitingPinEntry", "authorising"]
+  private static let plain = ["awaitingCard", "authorising"]
+  private static let signed = ["awaitingCard", "authorising", "awaitingSignature"]
+
+  static let rows: [Row] = [
+    Row(
+      scenario: "card:chip_pin",
+      states: pin,
+      status: .succeeded,
+      exit: 0,
+      receipt: [
+        "authenticationMethod": "FPIN", "paymentInterface": "contact", "responseCode": "approved",
+        "aid": "A0000000031010", "applicationLabel": "VISA DEBIT", "actionCode": "00",
+        "panStart": "476173", "panLastFour": "0010", "captured": true,
+        "signatureBase64": nil,
+      ]
+    ),
+    Row(
+      scenario: "card:online_pin",
+      states: pin,
+      status: .succeeded,
+      exit: 0,
+      receipt: ["authenticationMethod": "NPIN"]
+    ),
+    Row(
+      scenario: "card:chip_signature",
+      states: signed,
+      status: .succeeded,
+      exit: 0,
+      receipt: ["authenticationMethod": "CPSG", "signatureBase64": "QWRh"]
+    ),
+    Row(
+      scenario: "card:tap",
+      states: plain,
+      status: .succeeded,
+      exit: 0,
+      receipt: [
+        "authenticationMethod": nil, "paymentInterface": "contactless",
+        "applicationLabel": "Debit Mastercard",
+      ]
+    ),
+    Row(
+      scenario: "card:tap_mobile",
+      states: plain,
+      status: .succeeded,
+      exit: 0,
+      receipt: ["authenticationMethod": "MOBL"]
+    ),
+    Row(
+      scenario: "card:swipe",
+      states: signed,
+      status: .succeeded,
+      exit: 0,
+      receipt: [
+        "authenticationMethod": "CPSG", "paymentInterface": "magswipe", "aid": nil,
+        "actionCode": nil, "panLastFour": "0010",
+      ]
+    ),
+    Row(
+      scenario: "card:swipe_pin",
+      states: pin,
+      status: .succeeded,
+      exit: 0,
+      receipt: ["authenticationMethod": "NPIN", "paymentInterface": "magswipe"]
+    ),
+    Row(
+      scenario: "card:chip_swiped",
+      states: pin,
+      status: .succeeded,
+      exit: 0,
+      receipt: ["paymentInterface": "contact"]
+    ),
+    Row(
+      scenario: "card:application_choice",
+      states: [
+        "awaitingCard", "awaitingApplicationSelection", "awaitingPinEntry", "authorising",
+      ],
+      status: .succeeded,
+      exit: 0
+    ),
+    Row(scenario: "card:wrong_pin", states: pin, status: .succeeded, exit: 0),
+    Row(
+      scenario: "card:pin_bypass",
+      states: pin,
+      status: .declined,
+      exit: 3,
+      receipt: [
+        "authenticationMethod": "BYPS", "responseCode": "declined", "responseReason": "70",
+        "captured": false, "authCode": nil, "authorisedAmount": nil,
+      ]
+    ),
+    Row(
+      scenario: "card:pin_cancel",
+      states: ["awaitingCard", "awaitingPinEntry"],
+      status: .cancelled,
+      exit: 12,
+      error: "customerCancelled"
+    ),
+    Row(
+      scenario: "card:customer_cancel",
+      states: ["awaitingCard"],
+      status: .cancelled,
+      exit: 12,
+      error: "customerCancelled"
+    ),
+    Row(
+      scenario: "card:timeout",
+      states: ["awaitingCard"],
+      status: .expired,
+      exit: 13,
+      error: "transactionTimeout"
+    ),
+    Row(
+      scenario: "card:no_card",
+      states: ["awaitingCard"],
+      status: .expired,
+      exit: 13,
+      error: "transactionTimeout"
+    ),
+    Row(
+      scenario: "card:card_removed",
+      states: ["awaitingCard"],
+      exit: 19,
+      error: "cardReadError"
+    ),
+    Row(
+      scenario: "card:unsupported_card",
+      states: ["awaitingCard"],
+      exit: 19,
+      error: "unsupportedCard"
+    ),
+    Row(
+      scenario: "card:chip_unreadable",
+      states: signed,
+      status: .succeeded,
+      exit: 0,
+      receipt: ["paymentInterface": "magswipe"]
+    ),
+    Row(scenario: "card:chip_error", states: signed, status: .succeeded, exit: 0),
+    Row(scenario: "card:fallback", states: signed, status: .succeeded, exit: 0),
+    Row(scenario: "card:try_contact", states: pin, status: .succeeded, exit: 0),
+    Row(
+      scenario: "card:card_declines",
+      states: ["awaitingCard"],
+      status: .declined,
+      exit: 3,
+      receipt: ["responseCode": "declined", "recipientTransactionId": nil]
+    ),
+    Row(
+      scenario: "card:declines_after",
+      states: pin,
+      status: .declined,
+      exit: 3,
+      receipt: ["responseCode": "declined", "captured": false]
+    ),
+    Row(
+      scenario: "card:removed_after",
+      states: pin,
+      status: .cancelled,
+      exit: 12,
+      receipt: ["captured": false],
+      error: "cardReadError"
+    ),
+    Row(
+      scenario: "gateway:refer",
+      states: pin,
+      status: .declined,
+      exit: 3,
+      receipt: ["responseReason": "01", "actionCode": "01"]
+    ),
+    Row(
+      scenario: "gateway:insufficient_funds",
+      states: pin,
+      status: .declined,
+      exit: 3,
+      receipt: ["responseReason": "51"]
+    ),
+    Row(
+      scenario: "gateway:partial",
+      states: pin,
+      status: .succeeded,
+      exit: 0,
+      receipt: ["amount": 1000, "authorisedAmount": 500]
+    ),
+    Row(scenario: "gateway:suspended", states: pin, status: .pending, exit: 0),
+    Row(scenario: "gateway:technical", states: pin, status: .declined, exit: 3),
+    Row(
+      scenario: "gateway:completion_required",
+      states: pin,
+      status: .requiresConfirmation,
+      exit: 0,
+      receipt: ["captured": false]
+    ),
+  ]
+
+  @Test(arguments: rows) func `comes to its end through the documented states`(_ row: Row) throws {
+    let world = try ToroWorld()
+    var exit: Int32 = 0
+    var result: JSONObject = [:]
+    let engine = try world.engine(scenario: row.scenario)
+    let order = try world.sale()
+    do throws(Fault) {
+      let report = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      exit = report.fault?.exitStatus ?? 0
+      result = report.result
+      #expect(report.status == row.status)
+    } catch {
+      exit = error.exitStatus
+      result = error.result ?? [:]
+      #expect(row.status == nil && error.effect == .none)
+    }
+    #expect(exit == row.exit)
+    #expect(result.text("error") == row.error)
+    #expect(world.announced.first == "connectingToDevice")
+    #expect(Array(world.announced.dropFirst().dropLast()) == row.states)
+    #expect(world.announced.last == result.text("state"))
+    for (field, value) in row.receipt { #expect(result["receipt"]?[field] == value, "\(field)") }
+    // Who was declined, cancelled or undone owes nothing.
+    let stands = [.succeeded, .requiresConfirmation].contains(row.status)
+    #expect(try world.ledger().standing == (stands ? 1 : 0))
+  }
+
+  @Test func `shows every field of the receipt`() throws {
+    let world = try ToroWorld()
+    let report = try world.engine(scenario: "card:chip_signature") { _, configuration in
+      configuration.latitude = "51.5"
+      configuration.longitude = "-0.1"
+    }.transact(
+      try world.sale("SALE-1", 1150) { order in
+        order.gratuity = 150
+        order.additional = ["order": "A-17", "table": 4]
+      },
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    let receipt = report.receipt
+    let fixed: JSONObject = [
+      "saleReferenceId": "SALE-1", "amount": 1150, "authorisedAmount": 1150, "type": "purchase",
+      "gratuityAmount": 150, "currency": "GBP", "responseCode": "approved", "responseReason": "00",
+      "authenticationMethod": "CPSG", "additionalResponseInformation": "01:SIMAPPROVED",
+      "actionCode": "00", "aid": "A0000000031010", "applicationLabel": "VISA DEBIT",
+      "paymentInterface": "contact", "panStart": "476173", "panLastFour": "0010",
+      "terminalSerialNumber": "12345678", "signatureBase64": "QWRh",
+      "signatureVerificationFailed": false, "captured": true, "longitude": "-0.1",
+      "latitude": "51.5", "additionalInformation": ["order": "A-17", "table": 4],
+    ]
+    for member in fixed.members { #expect(receipt[member.key] == member.value, "\(member.key)") }
+    let free = [
+      "authCode", "recipientTransactionId", "initiatorTransactionId", "transactionReference",
+      "dateTime",
+    ]
+    for name in free { #expect(receipt.text(name)?.isEmpty == false, "\(name)") }
+    #expect(receipt.members.count == fixed.members.count + free.count)
+    #expect(Timestamp.read(receipt.text("dateTime") ?? "") != nil)
+    #expect(report.amount == 1150 && report.id == receipt.text("transactionReference"))
+  }
+
+  @Test(arguments: [("card:tip_2", 15, 1150), ("card:tip_3", 20, 1200), ("card:tap", 10, 1100)])
+  func `adds the gratuity that the customer chooses`(
+    _ scenario: String,
+    _ percent: Int,
+    _ total: Int
+  ) throws {
+    let world = try ToroWorld()
+    let report = try world.engine(scenario: scenario)
+      .transact(
+        try world.sale { $0.gratuityMenu = [10, 15, 20] },
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    #expect(world.announced[1] == "awaitingGratuity")
+    #expect(report.amount == total && report.requestedAmount == 1000)
+    #expect(report.receipt["gratuityAmount"] == .integer(10 * percent))
+    #expect(report.receipt["authorisedAmount"] == .integer(total))
+    #expect(
+      String(decoding: try #require(world.wire.requests.first), as: UTF8.self)
+        .contains("<DtldAmt><Grtty>\(percent / 10).\(percent % 10)0</Grtty></DtldAmt>")
+    )
+  }
+
+  @Test func `rounds a gratuity half up`() throws {
+    let world = try ToroWorld()
+    let report = try world.engine(scenario: "card:tap")
+      .transact(
+        try world.sale("A", 1050) { $0.gratuityMenu = [15] },
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    #expect(report.receipt["gratuityAmount"] == 158)
+  }
+
+  @Test(arguments: [true, false])
+  func `takes a signature on the reader`(matches: Bool) throws {
+    let world = try ToroWorld()
+    let report = try world.engine(scenario: "card:chip_signature") { options, _ in
+      options.signatureMode = .device
+      options.signatureMatches = matches
+    }.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    // A PNG file.
+    #expect(report.receipt.text("signatureBase64")?.hasPrefix("iVBORw0KGgo") == true)
+    #expect(report.receipt["signatureVerificationFailed"] == .bool(!matches))
+    #expect(report.fault?.exitStatus ?? 0 == (matches ? 0 : 12))
+    #expect(try world.ledger().standing == (matches ? 1 : 0))
+    if !matches { #expect(report.result.text("error") == "operatorCancelled") }
+  }
+
+  @Test func `undoes the sale of a customer who will not sign on the reader`() throws {
+    let world = try ToroWorld()
+    let report = try world.engine(scenario: "card:signature_refused") { options, _ in
+      options.signatureMode = .device
+    }.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    #expect(report.status == .cancelled && report.fault?.code == "signature_verification_failed")
+    #expect(report.result.text("error") == "customerCancelled")
+    #expect(report.receipt["signatureVerificationFailed"] == true)
+    #expect(try world.ledger().standing == 0)
+  }
+
+  @Test func `captures later, once`() throws {
+    let world = try ToroWorld()
+    let engine = try world.engine()
+    let held = try engine.transact(
+      try world.sale { $0.captures = false },
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(held.status == .requiresConfirmation && held.receipt["captured"] == false)
+    #expect(try world.ledger() == (1, 1, 0))
+    let done = try world.engine().confirm(try world.latest(), handle: "A")
+    #expect(done.status == .succeeded && done.receipt["captured"] == true)
+    #expect(done.replayed == false)
+    #expect(try world.ledger() == (1, 1, 1))
+    let again = try world.engine().confirm(try world.latest(), handle: "A")
+    #expect(again.replayed == true)
+    #expect(world.wire.requests.count == 2)
+  }
+
+  @Test func `undoes a sale, once, and a held one`() throws {
+    for captures in [true, false] {
+      let world = try ToroWorld()
+      _ = try world.engine().transact(
+        try world.sale { $0.captures = captures },
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+      let undone = try world.engine().cancel(try world.latest(), handle: "A")
+      #expect(undone.status == .cancelled && undone.fault == nil)
+      #expect(undone.result.text("cancellationType") == "attendant")
+      #expect(undone.receipt.text("panLastFour") == "0010")
+      #expect(try world.ledger() == (1, 0, 0))
+      #expect(try world.engine().cancel(try world.latest(), handle: "A").replayed == true)
+      let again = try world.engine()
+        .transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+      #expect(again.replayed == true && again.fault?.exitStatus == 12)
+      #expect(world.wire.requests.count == 2)
+      let next = try world.engine()
+        .transact(try world.sale(), newAttempt: true, idempotencyKey: nil)
+      #expect(next.status == .succeeded && next.attemptNumber == 2)
+    }
+  }
+
+  @Test func `gives back what was paid, and never more`() throws {
+    let world = try ToroWorld()
+    let engine = try world.engine()
+    _ = try engine.transact(try world.sale("P", 2000), newAttempt: false, idempotencyKey: nil)
+    func refund(_ reference: String, _ amount: Int) throws -> Report {
+      try world.engine()
+        .transact(
+          try world.refund(reference, of: "P", amount),
+          newAttempt: false,
+          idempotencyKey: nil
+        )
+    }
+    let part = try refund("R1", 500)
+    #expect(part.status == .succeeded && part.receipt.text("type") == "refund")
+    #expect(try world.latest("P")?.status == .partiallyRefunded)
+    #expect(throws: Fault.self) { try refund("R2", 1600) }
+    #expect(try world.ledger("R2").authorised == 0)
+    #expect(throws: Fault.self) { try world.engine().cancel(try world.latest("P"), handle: "P") }
+    #expect(try refund("R3", 1500).status == .succeeded)
+    #expect(try world.latest("P")?.status == .refunded)
+    #expect(throws: Fault.self) { try refund("R4", 1) }
+    // Undoing a refund gives the right to it back.
+    #expect(try world.engine().cancel(try world.latest("R3"), handle: "R3").status == .cancelled)
+    #expect(try world.latest("P")?.status == .partiallyRefunded)
+    #expect(try refund("R5", 1500).status == .succeeded)
+    #expect(try refund("R1", 500).replayed == true)
+  }
+
+  @Test func `refunds by a saved receipt what the journal does not know`() throws {
+    let shop = try ToroWorld()
+    let paid = try shop.engine().transact(
+      try shop.sale("P", 900),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    let other = try ToroWorld()
+    let simulated = shop.wire.inner
+    let engine = try other.engine()
+    other.wire.inner = simulated
+    let report = try engine.transact(
+      try other.sale("R", 900) { order in
+        order.isRefund = true
+        order.original = paid.receipt
+      },
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(report.status == .succeeded)
+    let sent = String(decoding: try #require(other.wire.requests.last), as: UTF8.self)
+    #expect(sent.contains("<TxTp>RFND</TxTp>"))
+    #expect(
+      sent.contains(
+        "<OrgnlTx><SaleRefId>P</SaleRefId><TxId><TxDtTm>\(paid.receipt.text("dateTime") ?? "")"
+      )
+    )
+  }
+}

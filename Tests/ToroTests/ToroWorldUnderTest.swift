@@ -1,0 +1,212 @@
+import Foundation
+import Synchronization
+import TenderEngine
+import TenderJournal
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import Testing
+import Toro
+
+/// The adapter, a journal, the simulated reader and gateway, with a clock that tests move.
+final class ToroWorld {
+  let folder: URL
+  let clock = ManualClock()
+  let journal: SQLiteJournal
+  let redactor = Redactor()
+  let wire = Recorder()
+  private let states = States()
+
+  final class States: Sendable {
+    private let list = Mutex<[String]>([])
+
+    func add(_ state: String) { list.withLock { $0.append(state) } }
+
+    var all: [String] { list.withLock { $0 } }
+  }
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "till-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    journal = try SQLiteJournal(folder: folder.path, redactor: redactor)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  /// The states that were announced.
+  var announced: [String] { states.all }
+
+  /// An engine over the simulator in process, as a new process would have it.
+  func engine(
+    scenario: String? = nil,
+    fault: String? = nil,
+    env: Env = .simulator,
+    attendant: any Attendant = AgreeableAttendant(),
+    devices: (any DeviceExchange)? = nil,
+    interruption: any Interruption = NeverInterrupted(),
+    change: (inout SaleOptions, inout ToroConfiguration) -> Void = { _, _ in }
+  ) throws -> Engine {
+    let provider = try provider(
+      scenario: scenario,
+      fault: fault,
+      env: env,
+      attendant: attendant,
+      devices: devices,
+      interruption: interruption,
+      change: change
+    )
+    return Engine(
+      env: env,
+      provider: provider,
+      journal: journal,
+      clock: clock,
+      interruption: interruption,
+      patience: 500,
+      digest: { $0.count < 16 ? $0 + [UInt8](repeating: 0, count: 16) : Array($0.suffix(16)) },
+      announce: { [states] in states.add($0) }
+    )
+  }
+
+  /// The adapter alone.
+  func provider(
+    scenario: String? = nil,
+    fault: String? = nil,
+    env: Env = .simulator,
+    attendant: any Attendant = AgreeableAttendant(),
+    devices: (any DeviceExchange)? = nil,
+    interruption: any Interruption = NeverInterrupted(),
+    change: (inout SaleOptions, inout ToroConfiguration) -> Void = { _, _ in }
+  ) throws -> ToroProvider {
+    var options = SimulatorOptions()
+    if let scenario { try options.set(scenario: scenario) }
+    if let fault { try options.set(fault: fault) }
+    let simulator = try InProcessSimulator(
+      SimulatorWorld(
+        ledgerPath: folder.path + "/simulator.db",
+        clock: clock,
+        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
+        options: options
+      )
+    )
+    wire.inner = simulator
+    var configuration = Self.configuration(env)
+    var choices = SaleOptions()
+    change(&choices, &configuration)
+    return ToroProvider(
+      ToroContext(
+        configuration: configuration,
+        options: choices,
+        http: wire,
+        devices: devices ?? SimulatedDevices(simulator),
+        attendant: attendant,
+        clock: clock,
+        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "client"),
+        interruption: interruption,
+        redactor: redactor
+      )
+    )
+  }
+
+  /// The ids and keys that the simulated gateway knows.
+  static func configuration(_ env: Env = .simulator) -> ToroConfiguration {
+    var configuration = ToroConfiguration(env: env)
+    configuration.passphrase = SharedSecret(ToroCatalog.passphrase)
+    configuration.derivation = KeyDerivation(
+      salt: ToroCatalog.salt,
+      iterations: ToroCatalog.iterations,
+      length: ToroCatalog.keyLength
+    )
+    configuration.acquirerID = ToroCatalog.acquirerID
+    configuration.merchantID = ToroCatalog.merchantID
+    configuration.merchantName = ToroCatalog.merchantName
+    configuration.merchantCategory = ToroCatalog.merchantCategory
+    configuration.poiID = ToroCatalog.poiID
+    configuration.recipientID = ToroCatalog.recipientID
+    configuration.cardKeyVersion = ToroCatalog.cardKeyVersion
+    configuration.touchAreaTag = ToroCatalog.touchAreaTag
+    configuration.timeout = 3000
+    return configuration
+  }
+
+  /// A purchase of some pounds.
+  func sale(
+    _ reference: String = "A",
+    _ amount: Int = 1000,
+    change: (inout SaleOrder) -> Void = { _ in }
+  ) throws -> SaleOrder {
+    let currency = try #require(Currency(code: "GBP"))
+    var order = SaleOrder(
+      reference: try Reference(reference),
+      amount: Money(minorUnits: amount, currency: currency)
+    )
+    change(&order)
+    return order
+  }
+
+  /// The refund of a sale in the journal.
+  func refund(_ reference: String, of original: String, _ amount: Int) throws -> SaleOrder {
+    let receipt = try latest(original)?.result["receipt"]?.object
+    return try sale(reference, amount) { order in
+      order.isRefund = true
+      order.original = receipt
+      order.originalReference = original
+    }
+  }
+
+  func latest(_ reference: String = "A") throws -> Attempt? {
+    try journal.latest(env: .simulator, provider: ToroProvider.name, reference: reference)
+  }
+
+  /// What the acquirer's own books say of a reference.
+  func ledger(
+    _ reference: String = "A"
+  ) throws -> (authorised: Int, standing: Int, captured: Int) {
+    try LedgerAudit.sales(path: folder.path + "/simulator.db", reference: reference)
+  }
+}
+
+/// Passes requests on, and keeps every message that went either way.
+final class Recorder: HTTPExchange, @unchecked Sendable {
+  // Unchecked: a test works on one thread.
+  var inner: (any HTTPExchange)?
+  private(set) var requests: [[UInt8]] = []
+  private(set) var answers: [[UInt8]] = []
+  /// Changes an answer on its way.
+  var forge: (([UInt8]) -> [UInt8])?
+
+  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    requests.append(request.body)
+    guard let inner else { throw Fault(.notSent, code: "unreachable", "nobody is there") }
+    var answer = try inner.send(request, by: deadline)
+    if let forge { answer.body = forge(answer.body) }
+    answers.append(answer.body)
+    return answer
+  }
+}
+
+/// Somebody who signs, and finds that it matches.
+struct AgreeableAttendant: Attendant {
+  var matches = true
+
+  var canSign: Bool { true }
+  var canCompare: Bool { true }
+
+  func signature() throws(Fault) -> [UInt8]? { Array("Ada".utf8) }
+
+  func signatureMatches() throws(Fault) -> Bool { matches }
+}
+
+extension Report {
+  var receipt: JSONObject { result["receipt"]?.object ?? [:] }
+}
+
+/// The files of `Vectors`.
+enum Vectors {
+  static func bytes(_ name: String) throws -> [UInt8] {
+    try Array(Data(contentsOf: URL(filePath: Project.path("Tests/ToroTests/Vectors/" + name))))
+  }
+
+  static func text(_ name: String) throws -> String {
+    String(decoding: try bytes(name), as: UTF8.self)
+  }
+}
