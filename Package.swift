@@ -144,7 +144,9 @@ let package = Package(
     tests(of: "TenderCommandLine", needs: "TenderModel"),
     .testTarget(
       name: "TenderBinaryTests",
-      dependencies: ["tender", "TenderModel", "TenderTestSupport", "TenderWire"],
+      dependencies: [
+        "tender", "TenderModel", "TenderSimulator", "TenderTestSupport", "TenderWire",
+      ],
       swiftSettings: rules
     ),
     .testTarget(

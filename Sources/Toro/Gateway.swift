@@ -258,7 +258,8 @@ extension ToroConfiguration {
   func checked() throws(Fault) -> SharedSecret {
     let needed = [
       ("acquirer_id", acquirerID), ("merchant_id", merchantID), ("poi_id", poiID),
-      ("merchant_category_code", merchantCategory),
+      ("merchant_category_code", merchantCategory), ("key_id", keyID), ("key_version", keyVersion),
+      ("kdf", derivation.iterations == 0 ? "" : "set"),
     ]
     let missing = needed.filter { $0.1.isEmpty }.map { "toro.\($0.0)" }
     guard missing.isEmpty else {

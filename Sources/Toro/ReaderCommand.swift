@@ -35,9 +35,11 @@ extension ReaderCommand {
   package static let abort = ReaderCommand("ABORT", [0xd0, 0xff, 0, 0])
   /// Events of card slots and stripe, with the tracks.
   package static let cardEvents = ReaderCommand("CARD STATUS", [0xd0, 0x60, 0x0f, 0])
+  /// No more of these events.
   package static let noCardEvents = ReaderCommand("CARD STATUS", [0xd0, 0x60, 0, 0])
   /// Events of the keyboard, for the cancel key where no long command listens to it.
   package static let keyEvents = ReaderCommand("KEYBOARD STATUS", [0xd0, 0x61, 1, 0])
+  /// Whether it is charging, and how full it is, in per cent.
   package static let battery = ReaderCommand("BATTERY STATUS", [0xd0, 0x62, 0, 0])
 
   /// Sets the reader's clock, `time` in UTC.
@@ -148,8 +150,11 @@ extension ReaderCommand {
     )
   }
 
+  /// Whether there is a touch screen.
   package static let touchStatus = ReaderCommand("TOUCH STATUS", [0xdb, 0, 0, 0])
+  /// Takes no more strokes.
   package static let endTouch = ReaderCommand("TOUCH END", [0xdb, 2, 0, 0])
+  /// Forgets the strokes so far.
   package static let clearTouch = ReaderCommand("TOUCH CLEAR", [0xdb, 3, 0, 0])
 
   /// Where the signature's picture is put on the reader.
@@ -160,6 +165,7 @@ extension ReaderCommand {
     "TOUCH EXPORT",
     [0xdb, 4, 0, 0, UInt8(signatureFile.utf8.count)] + Array(signatureFile.utf8) + [4]
   )
+  /// Chooses the signature's file for reading.
   package static let selectSignature = ReaderCommand(
     "SELECT FILE",
     [0, 0xa4, 0, 0],

@@ -85,7 +85,9 @@ package struct SaleIdentity: Sendable, Hashable {
       let time = receipt.text("dateTime"), Timestamp.read(time) != nil,
       let amount = receipt["authorisedAmount"]?.wholeNumber ?? receipt["amount"]?.wholeNumber,
       let currency = receipt.text("currency").flatMap(Currency.init(code:)),
-      let sale = receipt.text("saleReferenceId")
+      let sale = receipt.text("saleReferenceId"),
+      // What was masked names nothing any more, or something else.
+      !Self.isMasked(reference), !Self.isMasked(sale)
     else { return nil }
     self.init(
       saleReference: sale,
@@ -96,7 +98,7 @@ package struct SaleIdentity: Sendable, Hashable {
       amount: amount,
       currency: currency
     )
-    recipient = receipt.text("recipientTransactionId")
+    recipient = Self.whole(receipt.text("recipientTransactionId"))
     response =
       switch receipt.text("responseCode") {
       case "approved": "APPR"
@@ -104,7 +106,7 @@ package struct SaleIdentity: Sendable, Hashable {
       default: nil
       }
     responseReason = receipt.text("responseReason")
-    additionalResponse = receipt.text("additionalResponseInformation")
+    additionalResponse = Self.whole(receipt.text("additionalResponseInformation"))
     authorisationCode = receipt.text("authCode")
     entryMode =
       switch receipt.text("paymentInterface") {
@@ -113,6 +115,13 @@ package struct SaleIdentity: Sendable, Hashable {
       case "magswipe": "MGST"
       default: nil
       }
+  }
+
+  private static func isMasked(_ text: String) -> Bool { text.contains("[redacted]") }
+
+  /// A text that nobody masked, because it looked like a card number.
+  private static func whole(_ text: String?) -> String? {
+    text.flatMap { isMasked($0) ? nil : $0 }
   }
 
   var money: Money { Money(minorUnits: amount, currency: currency) }

@@ -172,6 +172,8 @@ final class SaleRunner {
         ).afterSending
       }
       self.answer = answer
+      keepWhole(answer.recipient)
+      keepWhole(answer.additional)
       sale.recipient = answer.recipient
       sale.response = answer.response
       sale.responseReason = answer.reason
@@ -189,6 +191,16 @@ final class SaleRunner {
       }
       return .unavailable
     }
+  }
+
+  /// Lets the acquirer's own words through that only look like a card number: this card's number
+  /// begins and ends otherwise, and they are needed to undo the sale.
+  private func keepWhole(_ text: String?) {
+    guard let text, let start = session.card?.start, let end = session.card?.lastFour else {
+      return
+    }
+    let digits = text.filter { $0.isASCII && $0.isNumber }
+    if !digits.contains(start.prefix(6)), !digits.hasSuffix(end) { context.redactor.exempt(text) }
   }
 
   private var terms: Messages.Terms {
@@ -370,14 +382,24 @@ final class SaleRunner {
 }
 
 extension Randomness {
-  /// A name that nothing else has: 32 characters of hexadecimal.
-  var transactionReference: String { uuid().filter { $0 != "-" } }
+  /// A name that nothing else has: 28 letters, of which one in 2^121 would come twice.
+  ///
+  /// Letters alone: one in a thousand names with digits would have a card number's in it, and be
+  /// masked wherever it is kept.
+  var transactionReference: String { text(28, from: "BCDFGHJKLMNPQRSTVWXZ") }
 }
 
 extension ReaderLink {
   /// Opens the reader and hears its greeting, where it gives one (USB serial does not; section 3.2).
   static func open(_ context: ToroContext) throws(Fault) -> ReaderLink {
     let configuration = context.configuration
+    guard !configuration.device.isEmpty else {
+      throw .toro(
+        .deviceNotSelected,
+        "no reader was named",
+        hint: "add --device, such as tty:/dev/ttyACM0, or toro.device to the profile"
+      )
+    }
     let stream: any ByteStream
     do throws(Fault) {
       stream = try context.devices.open(

@@ -48,7 +48,7 @@ import Testing
     Case(line: pay + " --sim-fault part3:x", status: 2, code: "bad_value"),
     Case(line: pay + " --timeout 5x", status: 2, code: "bad_value"),
     Case(line: pay + " --fields nothing", status: 2, code: "bad_value"),
-    Case(line: pay + " --provider toro", status: 15, code: "provider_unsupported"),
+    Case(line: pay + " --provider toro", status: 2, code: "bad_options"),
     Case(line: pay + " --provider paytheory --env sandbox", status: 4, code: "credentials_missing"),
     Case(line: pay + " --env live", status: 2, code: "missing_option"),
     Case(

@@ -206,6 +206,23 @@ import Toro
     #expect(try world.ledger().standing == 0)
   }
 
+  /// A receipt that names nothing any more undoes nothing.
+  @Test func `never sends a reference that was masked`() throws {
+    let world = try ToroWorld()
+    let order = try world.sale()
+    _ = try world.engine().transact(order, newAttempt: false, idempotencyKey: nil)
+    var attempt = try #require(try world.latest())
+    #expect(attempt.id?.allSatisfy { $0.isLetter } == true)
+    var receipt = try #require(attempt.result["receipt"]?.object)
+    receipt["transactionReference"] = "X[redacted]Y"
+    attempt.result["receipt"] = .object(receipt)
+    try world.journal.update(attempt, note: "masked")
+    let engine = try world.engine()
+    #expect(throws: Fault.self) { try engine.cancel(try world.latest(), handle: "A") }
+    #expect(world.wire.requests.count == 1)
+    #expect(try world.ledger() == (1, 1, 1))
+  }
+
   /// Who died between sending and hearing left an attempt in `sent`.
   @Test func `undoes what a dead process left, and says so`() throws {
     let world = try ToroWorld()
