@@ -6,10 +6,11 @@ SHELL := /bin/bash
 OS := $(shell uname -s)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-APT := libcurl4-openssl-dev libmicrohttpd-dev libqrencode4 libsodium-dev libsqlite3-dev libssl-dev
+APT := libcurl4-openssl-dev libmicrohttpd-dev libqrencode4 libsodium-dev libsqlite3-dev libssl-dev \
+       libxml2-dev
 APT_TEST := chromium chromium-driver curl openssl stunnel4
 APT_BENCH := curl nginx-light openssl
-BREW := curl libmicrohttpd libsodium openssl@3 qrencode sqlite
+BREW := curl libmicrohttpd libsodium libxml2 openssl@3 qrencode sqlite
 
 # Without an rpath the loader does not look for each library beside the program first.
 RELEASE := -c release --static-swift-stdlib --disable-local-rpath

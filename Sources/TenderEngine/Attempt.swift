@@ -74,6 +74,15 @@ package struct Attempt: Sendable {
     updatedAt = time
   }
 
+  /// What stands before a preparation that holds no secret.
+  package static let plainMark = "plain:"
+
+  /// A preparation that holds no secret, without its mark.
+  package var plainPreparation: String? {
+    guard let preparation, preparation.hasPrefix(Self.plainMark) else { return nil }
+    return String(preparation.dropFirst(Self.plainMark.count))
+  }
+
   /// The status to show: unknown for as long as nobody has found out.
   package var shownStatus: Status { phase == .sent ? .unknown : status }
 

@@ -164,12 +164,13 @@ package final class Progress {
 
   /// Shows a documented state, and writes it down for whoever looks meanwhile.
   ///
-  /// It outlives the process, not the power.
-  package func stand(at state: String) throws(Fault) {
+  /// It outlives the process, not the power. With `sendingNext` it is written together with
+  /// `willSend`, which must come next.
+  package func stand(at state: String, sendingNext: Bool = false) throws(Fault) {
     var next = attempt
     next.result = ["state": .string(state)]
     next.updatedAt = clock.now
-    try journal.note(next, state)
+    if !sendingNext { try journal.note(next, state) }
     attempt = next
     announce(state)
   }
@@ -189,14 +190,16 @@ package final class Progress {
   ///
   /// Throws a `state` fault; nothing effecting was sent then.
   ///
-  /// With `sendingNext` it is written together with `willSend`, which must come next.
+  /// With `sendingNext` it is written together with `willSend`, which must come next. What is not
+  /// secret is not worth the time that it takes to erase it from the disk for good.
   package func keep(
     _ preparation: String,
     id: String?,
-    sendingNext: Bool = false
+    sendingNext: Bool = false,
+    isSecret: Bool = true
   ) throws(Fault) {
     var next = attempt
-    next.preparation = preparation
+    next.preparation = isSecret ? preparation : Attempt.plainMark + preparation
     next.id = id ?? next.id
     next.updatedAt = clock.now
     if !sendingNext { try journal.update(next, note: "preparation kept") }

@@ -204,11 +204,10 @@ package final class SQLiteJournal: Journal {
         )
         return false
       }
-      guard try database.first("SELECT 1 FROM preparation WHERE row = ?", [row]) != nil else {
-        return false
-      }
+      let kept = try database.first("SELECT text FROM preparation WHERE row = ?", [row])
+      guard let text = kept?.first?.text else { return false }
       try database.query("DELETE FROM preparation WHERE row = ?", [row])
-      return true
+      return !text.hasPrefix(Attempt.plainMark)
     }
     if mustErase { try erase() }
   }

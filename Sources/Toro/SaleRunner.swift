@@ -115,7 +115,8 @@ final class SaleRunner {
     case .enter(let next):
       guard next != state else { break }
       state = next
-      try progress.stand(at: next.rawValue)
+      // What follows is written anyway, right before the request leaves.
+      try progress.stand(at: next.rawValue, sendingNext: next == .authorising)
     case .send(let command): try connected().send(command)
     case .authorise(let card): return session.receive(.decided(authorise(card)))
     case .takeSignature:
@@ -158,7 +159,7 @@ final class SaleRunner {
     sale.entryMode = card.entryMode
     do throws(Fault) {
       let message = try gateway.messages.authorisation(gateway.header(), sale, card, terms)
-      try progress.keep(Kept(sale).text, id: sale.reference, sendingNext: true)
+      try progress.keep(Kept(sale).text, id: sale.reference, sendingNext: true, isSecret: false)
       try progress.willSend()
       let body = try gateway.exchange(
         message,

@@ -73,7 +73,7 @@ package struct ToroProvider: CardPresentProvider {
     _ progress: Progress,
     mayRepeat: Bool
   ) throws(Fault) -> Finding {
-    let kept = Kept(attempt.preparation)
+    let kept = Kept(attempt.plainPreparation)
     guard let sale = kept?.sale ?? identity(of: attempt) else { throw .noReceipt(attempt) }
     try checkReady(for: .reversal)
     switch attempt.operation {
@@ -82,7 +82,7 @@ package struct ToroProvider: CardPresentProvider {
       return .happened(try complete(sale, advice, attempt, progress, isSent: true))
     case .confirm:
       // Whether it was captured is not known; undoing it is the same either way.
-      try progress.keep(Kept(sale).text, id: nil)
+      try progress.keep(Kept(sale).text, id: nil, isSecret: false)
       return .undone(try undo(attempt, progress, isSent: true))
     case .cancel: return .happened(try undo(attempt, progress, isSent: true))
     case .transact, .tokenize:
@@ -102,7 +102,7 @@ package struct ToroProvider: CardPresentProvider {
 
   private func identity(of attempt: Attempt) -> SaleIdentity? {
     attempt.result["receipt"]?.object.flatMap(SaleIdentity.init(receipt:))
-      ?? Kept(attempt.preparation)?.sale
+      ?? Kept(attempt.plainPreparation)?.sale
   }
 
   /// A new advice about a sale, in the journal and marked as sent before it leaves.
@@ -114,7 +114,7 @@ package struct ToroProvider: CardPresentProvider {
       reference: context.randomness.transactionReference,
       time: Timestamp.milliText(context.clock.now)
     )
-    try progress.keep(Kept(sale, advice: advice).text, id: nil, sendingNext: true)
+    try progress.keep(Kept(sale, advice: advice).text, id: nil, sendingNext: true, isSecret: false)
     try progress.willSend()
     return advice
   }
@@ -163,7 +163,7 @@ package struct ToroProvider: CardPresentProvider {
     _ progress: Progress,
     isSent: Bool = false
   ) throws(Fault) -> Outcome {
-    guard let sale = Kept(attempt.preparation)?.sale ?? identity(of: attempt) else {
+    guard let sale = Kept(attempt.plainPreparation)?.sale ?? identity(of: attempt) else {
       throw .noReceipt(attempt)
     }
     let undoing = Undoing(context: context, gateway: try Gateway(context), progress: progress)

@@ -10,12 +10,12 @@ struct Undoing {
 
   /// The advice's identity, in the journal before it leaves: a later process sends the same one.
   private func advice(_ sale: SaleIdentity) throws(Fault) -> Messages.Advice {
-    if let advice = Kept(progress.attempt.preparation)?.advice { return advice }
+    if let advice = Kept(progress.attempt.plainPreparation)?.advice { return advice }
     let advice = Messages.Advice(
       reference: context.randomness.transactionReference,
       time: Timestamp.milliText(context.clock.now)
     )
-    try progress.keep(Kept(sale, advice: advice).text, id: nil)
+    try progress.keep(Kept(sale, advice: advice).text, id: nil, isSecret: false)
     return advice
   }
 

@@ -46,6 +46,11 @@ struct Bench {
         arguments: [tender, "payment-status", "BENCH"] + state,
         target: nil
       ),
+      Contestant(
+        name: "tender transact, chip and PIN",
+        arguments: [tender, "transact", "--provider", "toro", "--amount", "10.50"] + state,
+        target: 2.5
+      ),
     ]
     race(&contestants, rounds)
     report(contestants, rounds)

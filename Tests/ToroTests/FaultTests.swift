@@ -231,7 +231,7 @@ import Toro
     _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
     var attempt = try #require(try world.latest())
     attempt.phase = .sent
-    attempt.preparation = Self.kept(attempt)
+    attempt.preparation = Self.kept(attempt).map { Attempt.plainMark + $0 }
     attempt.result = ["state": "authorising"]
     try world.journal.update(attempt, note: "as killed")
     let report = try world.engine().resume(try #require(try world.latest()))
