@@ -133,7 +133,8 @@ struct TillStory {
     #expect(receipt(refund).text("type") == "refund" && refund.record["amount"] == 400)
     #expect(try run("payment-status", "S1").record.text("status") == "partially_refunded")
     let saved = binary.home.appending(path: "receipt.json")
-    try Data(chip.output.split(separator: "\n").last.map(String.init)!.utf8).write(to: saved)
+    let line = try #require(chip.output.split(separator: "\n").last)
+    try Data(line.utf8).write(to: saved)
     let above = try run(
       "transact",
       "--type",

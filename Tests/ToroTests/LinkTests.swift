@@ -215,8 +215,8 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
     for _ in 0..<60 {
       let reader = try chip()
       reader.ends = true
-      for name: UInt16 in [0xd000, 0xd002, 0xeee0, 0xd060, 0xdec1, 0xded1, 0xded2] {
-        guard Int.random(in: 0..<3) == 0 else { continue }
+      let names: [UInt16] = [0xd000, 0xd002, 0xeee0, 0xd060, 0xdec1, 0xded1, 0xded2]
+      for name in names where Int.random(in: 0..<3) == 0 {
         let body = (0..<Int.random(in: 0..<40)).map { _ in
           UInt8.random(in: .min ... .max, using: &generator)
         }

@@ -53,7 +53,7 @@ package final class ReaderServer: @unchecked Sendable {
         hint: "choose another --port, or leave it out for a free one"
       )
     }
-    begin { [self] in accept() }
+    DetachedThread.begin { [self] in accept() }
     return UInt16(bigEndian: address.sin_port)
   }
 
@@ -68,7 +68,7 @@ package final class ReaderServer: @unchecked Sendable {
       guard unsafe poll(&polled, 1, 100) > 0 else { continue }
       let descriptor = Self.acceptOne(listener)
       guard descriptor >= 0 else { continue }
-      begin { [self] in serve(descriptor) }
+      DetachedThread.begin { [self] in serve(descriptor) }
     }
     close(listener)
   }
@@ -124,45 +124,6 @@ package final class ReaderServer: @unchecked Sendable {
     }
     return true
   }
-
-  /// A thread of its own, detached.
-  private func begin(_ body: @escaping @Sendable () -> Void) {
-    let context = unsafe Unmanaged.passRetained(ThreadBody(body)).toOpaque()
-    var attributes = pthread_attr_t()
-    unsafe pthread_attr_init(&attributes)
-    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    #if canImport(Darwin)
-    var thread: pthread_t?
-    #else
-    var thread = pthread_t()
-    #endif
-    let status = unsafe pthread_create(
-      &thread,
-      &attributes,
-      { context in
-        #if canImport(Darwin)
-        unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
-        #else
-        if let context = unsafe context {
-          unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
-        }
-        #endif
-        return nil
-      },
-      context
-    )
-    unsafe pthread_attr_destroy(&attributes)
-    if status != 0 { unsafe Unmanaged<ThreadBody>.fromOpaque(context).release() }
-  }
-}
-
-/// What a thread runs.
-private final class ThreadBody {
-  private let body: @Sendable () -> Void
-
-  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-  func run() { body() }
 }
 
 /// What the customer of the next connection to a served reader will be like: a reader's own protocol

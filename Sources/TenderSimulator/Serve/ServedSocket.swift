@@ -46,35 +46,7 @@ final class ServedSocket: @unchecked Sendable {
     self.descriptor = descriptor
     self.first = first
     unsafe self.handle = handle
-    let context = unsafe Unmanaged.passRetained(self).toOpaque()
-    var attributes = pthread_attr_t()
-    unsafe pthread_attr_init(&attributes)
-    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    #if canImport(Darwin)
-    var thread: pthread_t?
-    #else
-    var thread = pthread_t()
-    #endif
-    let status = unsafe pthread_create(
-      &thread,
-      &attributes,
-      { context in
-        #if canImport(Darwin)
-        unsafe Unmanaged<ServedSocket>.fromOpaque(context).takeRetainedValue().serve()
-        #else
-        if let context = unsafe context {
-          unsafe Unmanaged<ServedSocket>.fromOpaque(context).takeRetainedValue().serve()
-        }
-        #endif
-        return nil
-      },
-      context
-    )
-    unsafe pthread_attr_destroy(&attributes)
-    if status != 0 {
-      unsafe Unmanaged<ServedSocket>.fromOpaque(context).release()
-      end()
-    }
+    if !DetachedThread.begin({ [self] in serve() }) { end() }
   }
 
   private func end() {
