@@ -129,7 +129,8 @@ import Toro
   }
 
   static let commands: [(name: String, command: ReaderCommand)] = {
-    let money = Money(minorUnits: 1000, currency: Currency(code: "GBP")!)
+    guard let pound = Currency(code: "GBP") else { return [] }
+    let money = Money(minorUnits: 1000, currency: pound)
     // 2026-01-02T03:04:05Z, as in the vectors.
     let time = ReaderTime(1_767_323_045_000)
     return [
