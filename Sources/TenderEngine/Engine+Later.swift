@@ -74,7 +74,8 @@ extension Engine {
   package func cancel(_ found: Attempt?, handle: String) throws(Fault) -> Report {
     guard let found else { throw .unknownHandle(handle) }
     let isUnderWay = try stopUnderWay(found)
-    let lock = try hold(found.reference)
+    // Whoever is at work hears it within moments, and a reader takes some seconds to let go.
+    let lock = try hold(found.reference, patience: isUnderWay ? max(patience, 15_000) : nil)
     defer { withExtendedLifetime(lock) {} }
     var attempt = try reread(found)
     if isUnderWay {
@@ -349,8 +350,8 @@ extension Fault {
       "there is no authorization to capture: \(handle.quotedForMessage) "
         + (why ?? "was never transacted here"),
       hint: attempt == nil
-        ? "start with: tender transact --confirmation; see: tender journal list"
-        : "start anew with: tender transact --confirmation --new-attempt",
+        ? "start with: tender transact \(provider.holdOption); see: tender journal list"
+        : "start anew with: tender transact \(provider.holdOption) --new-attempt",
       result: provider.nothingHeld
     )
   }

@@ -12,6 +12,9 @@ package protocol Provider: Sendable {
   /// The provider's documented answer to a confirm of nothing.
   var nothingHeld: JSONObject { get }
 
+  /// The option of `transact` that stops before capture.
+  var holdOption: String { get }
+
   /// Whether its own states alone are shown to who watches, by their documented names.
   var namesItsStates: Bool { get }
 
@@ -47,6 +50,8 @@ package protocol Provider: Sendable {
 
 extension Provider {
   package var namesItsStates: Bool { false }
+
+  package var holdOption: String { "--confirmation" }
 }
 
 /// What a command will ask of a provider.

@@ -21,7 +21,7 @@ package struct XMLElement: Sendable, Hashable {
     var check = UTF8Check()
     guard bytes.count <= 4 << 20, check.accept(bytes[...]), check.isComplete,
       // Neither entities nor defaults: nothing in a message may mean more than it says.
-      bytes.firstRange(of: Array("<!DOCTYPE".utf8)) == nil
+      bytes.firstRange(of: Array("<!DOCTYPE".utf8)) == nil, XMLScanner.accepts(bytes)
     else { return nil }
     return unsafe bytes.withUnsafeBytes { raw in
       let start = unsafe raw.baseAddress?.assumingMemoryBound(to: CChar.self)
@@ -51,7 +51,7 @@ package struct XMLElement: Sendable, Hashable {
       case TENDER_XML_ELEMENT:
         open.append(
           XMLElement(
-            name: unsafe text(tender_xml_name(reader)),
+            name: unsafe localName(text(tender_xml_name(reader))),
             namespace: unsafe text(tender_xml_namespace(reader)),
             text: "",
             children: []
@@ -67,6 +67,11 @@ package struct XMLElement: Sendable, Hashable {
       default: return nil
       }
     }
+  }
+
+  /// A part of a document may have lost the declaration of its prefix.
+  private static func localName(_ name: String) -> String {
+    name.split(separator: ":", maxSplits: 1).last.map(String.init) ?? name
   }
 
   private static func text(_ pointer: UnsafePointer<CChar>?) -> String {
@@ -87,24 +92,41 @@ package struct XMLElement: Sendable, Hashable {
     return element.text
   }
 
-  /// The bytes of the first element of a name in a document, its own tags included.
+  /// The bytes of the element of a name at a depth of a document (the root has 0), its own tags
+  /// included.
   ///
-  /// Found by its tags alone: whoever trusts these bytes must read what they say from them, and not
-  /// from the document. Nil where there is no such element.
-  package static func bytes(of name: String, in document: [UInt8]) -> [UInt8]? {
-    let opening = Array("<\(name)".utf8)
-    var place = document.startIndex
-    while let found = document[place...].firstRange(of: opening) {
-      place = found.upperBound
-      // `<Plan` also begins `<PlanReplacement`.
-      let after = document[place...].first ?? 0
-      guard [UInt8(ascii: ">"), UInt8(ascii: " "), 9, 10, 13].contains(after) else { continue }
-      guard let end = document[place...].firstRange(of: Array("</\(name)>".utf8)) else {
-        return nil
+  /// Found by tags alone: whoever trusts these bytes must read what they say from them, and not from
+  /// the document. Nil where there is none, or more than one.
+  package static func bytes(
+    of name: String,
+    at depth: Int,
+    in document: [UInt8]
+  ) -> [UInt8]? {
+    var scanner = XMLScanner(document)
+    var level = 0
+    var start: Int?
+    var found: Range<Int>?
+    while let tag = scanner.next() {
+      if tag.isEnd { level -= 1 }
+      if level == depth, isNamed(name, document[tag.name]) {
+        if !tag.isEnd {
+          guard start == nil, found == nil else { return nil }
+          start = tag.range.lowerBound
+        }
+        if tag.isEnd || tag.isEmpty, let begun = start {
+          found = begun..<tag.range.upperBound
+          start = nil
+        }
       }
-      return Array(document[found.lowerBound..<end.upperBound])
+      if !tag.isEnd, !tag.isEmpty { level += 1 }
     }
-    return nil
+    return scanner.isBroken ? nil : found.map { Array(document[$0]) }
+  }
+
+  /// Whether a tag's name is this one, whatever prefix stands before it.
+  private static func isNamed(_ name: String, _ bytes: ArraySlice<UInt8>) -> Bool {
+    let local = bytes.split(separator: UInt8(ascii: ":"), maxSplits: 1).last ?? bytes
+    return local.elementsEqual(name.utf8)
   }
 }
 

@@ -72,10 +72,11 @@ struct Gateway {
     return try body(of: answer, to: message)
   }
 
-  /// Statuses that say that a request was not carried out (RFC 9110, section 15.5).
-  private static let refusals: Set<Int> = [
-    400, 401, 403, 404, 405, 406, 410, 411, 413, 414, 415, 422, 429, 431,
-  ]
+  /// Statuses of whoever stands before the gateway and lets nothing in.
+  ///
+  /// RFC 9110, section 15.5; RFC 6585, sections 4 and 5. Any other may be the gateway's own, after it
+  /// did something.
+  private static let refusals: Set<Int> = [401, 403, 404, 405, 413, 415, 429, 431]
 
   private func body(
     of answer: HTTPResponse,
@@ -88,7 +89,8 @@ struct Gateway {
       try check(root, message)
       throw Rejection(root).fault(message.kind)
     }
-    guard (200..<300).contains(answer.status) else {
+    let isAnswer = root.map { root in message.kind.answers.contains { $0.root == root.name } }
+    guard (200..<300).contains(answer.status) || isAnswer == true else {
       throw Fault.toro(
         .badGatewayResponse,
         "Toro's gateway answered \(answer.status)",
@@ -105,7 +107,7 @@ struct Gateway {
       throw malformed("another namespace than \(expected.schema)", message)
     }
     guard root.children.count(where: { $0.name == expected.body }) == 1,
-      let bytes = XMLElement.bytes(of: expected.body, in: answer.body)
+      let bytes = XMLElement.bytes(of: expected.body, at: 2, in: answer.body)
     else { throw malformed("no \(expected.body)", message) }
     guard try messages.key.fits(root["SctyTrlr"], body: bytes) else {
       throw malformed("a security trailer that does not fit", message)
@@ -134,8 +136,13 @@ struct Gateway {
     _ message: Messages.Message
   ) throws(Fault) {
     guard let transaction = message.transaction else { return }
-    guard body.text("Tx/TxId/TxRef") == transaction else {
-      throw malformed("the reference of another transaction", message)
+    guard body.text("Tx/TxId/TxRef") == transaction,
+      let time = body.text("Tx/TxId/TxDtTm"),
+      Timestamp.read(time) == message.time.flatMap(Timestamp.read)
+    else { throw malformed("the reference of another transaction", message) }
+    let initiator = body.text("Tx/InitrTxId")
+    guard initiator == nil || message.initiator == nil || initiator == message.initiator else {
+      throw malformed("the reference of another initiator", message)
     }
     let sale = body.text("Tx/SaleRefId")
     guard sale == nil || sale == message.saleReference else {
@@ -154,22 +161,28 @@ struct Gateway {
 
   /// Sends an advice until it is answered or the time is over; gives the answer's body.
   ///
-  /// Each repetition is a new exchange about the same transaction. A rejection is an answer, and
-  /// ends it. Throws with effect unknown where none came.
+  /// Each repetition is a new exchange about the same transaction, counted from `repetition` on. A
+  /// yes (APPR), a no (DECL) and a rejection are answers, and end it; anything else says that it was
+  /// not processed yet. Throws with effect unknown where none came.
   func advise(
     by deadline: Deadline,
+    repetition first: Int = 0,
     _ make: (Messages.Header) throws(Fault) -> Messages.Message
-  ) throws(Fault) -> XMLElement {
+  ) throws(Fault) -> String {
     var pause = 500
-    var repetition = 0
+    var repetition = first
     var isOut = false
     while true {
       let share = max(context.configuration.timeout / 3, 1000)
       do throws(Fault) {
-        return try exchange(
-          try make(header(repetition: repetition)),
+        let message = try make(header(repetition: repetition))
+        let body = try exchange(
+          message,
           by: Deadline(in: min(share, max(deadline.remaining, 1)), on: context.clock)
         )
+        let response = body.text("Tx/Rspn") ?? ""
+        if ["APPR", "DECL"].contains(response) { return response }
+        throw malformed("\(response.prefix(8)) to the \(message.kind.rawValue)", message)
       } catch {
         isOut = isOut || error.effect == .unknown
         let isNoAnswer =

@@ -17,6 +17,7 @@ struct Kept {
     if let advice {
       object["advice"] = .string(advice.reference)
       object["advice_at"] = .string(advice.time)
+      object["reason"] = advice.reason.map(JSON.string)
     }
     return JSONWriter.text(.object(object))
   }
@@ -28,7 +29,11 @@ struct Kept {
     else { return nil }
     self.sale = sale
     if let reference = object.text("advice"), let time = object.text("advice_at") {
-      advice = Messages.Advice(reference: reference, time: time)
+      advice = Messages.Advice(
+        reference: reference,
+        time: time,
+        reason: object.text("reason")
+      )
     }
   }
 }

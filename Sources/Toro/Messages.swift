@@ -11,8 +11,11 @@ struct Messages {
     let kind: Kind
     let bytes: [UInt8]
     let exchange: String
-    /// The transaction that the answer must name.
+    /// The transaction that the answer must name, and when it was.
     var transaction: String?
+    var time: String?
+    /// What the initiator called it, where the answer says.
+    var initiator: String?
     var saleReference: String?
   }
 
@@ -151,7 +154,7 @@ struct Messages {
             for item in terms.additional {
               writer.element("AddtlInf") { writer in
                 writer.element("Id", item.name)
-                writer.element("Val", Base64.encode(item.value.utf8))
+                writer.element("Val", item.value.isEmpty ? nil : Base64.encode(item.value.utf8))
               }
             }
             let data = card.issuerData
@@ -161,6 +164,8 @@ struct Messages {
       }
     }
     message.transaction = sale.reference
+    message.time = sale.time
+    message.initiator = sale.initiator
     message.saleReference = sale.saleReference
     return message
   }
@@ -194,12 +199,13 @@ struct Messages {
           writeOriginal(&writer, sale)
           writer.element("TxSucss", "true")
           writer.element("InitrTxId", sale.initiator.isEmpty ? nil : sale.initiator)
-          writer.element("RcptTxId", sale.recipient)
+          writer.element("RcptTxId", Self.fitting(sale.recipient, 1...140))
           writeAmount(&writer, sale)
         }
       }
     }
     message.transaction = advice.reference
+    message.time = advice.time
     message.saleReference = sale.saleReference
     return message
   }
@@ -208,16 +214,15 @@ struct Messages {
   struct Advice {
     var reference: String
     var time: String
+    /// Why a sale is undone, of ISO 20022's `FailureReason3`; nil where somebody wants it so.
+    var reason: String?
   }
 
   /// Undoes a sale, whole (`AcceptorCancellationAdvice`).
-  ///
-  /// `reason` is of ISO 20022's `FailureReason3`, where it failed here.
   func cancellation(
     _ header: Header,
     _ advice: Advice,
-    _ sale: SaleIdentity,
-    reason: String?
+    _ sale: SaleIdentity
   ) throws(Fault) -> Message {
     var message = try message(.cancellation, function: "CCAV", header) { writer in
       writer.element("CxlAdvc") { writer in
@@ -227,15 +232,16 @@ struct Messages {
           writer.element("SaleRefId", sale.saleReference)
           writeID(&writer, reference: advice.reference, time: advice.time)
           writeOriginal(&writer, sale)
-          writer.element("TxSucss", reason == nil ? "true" : "false")
-          writer.element("FailrRsn", reason)
+          writer.element("TxSucss", advice.reason == nil ? "true" : "false")
+          writer.element("FailrRsn", advice.reason)
           writer.element("InitrTxId", sale.initiator.isEmpty ? nil : sale.initiator)
-          writer.element("RcptTxId", sale.recipient)
+          writer.element("RcptTxId", Self.fitting(sale.recipient, 1...140))
           writeAmount(&writer, sale)
         }
       }
     }
     message.transaction = advice.reference
+    message.time = advice.time
     message.saleReference = sale.saleReference
     return message
   }
@@ -417,20 +423,26 @@ extension Messages {
       writeID(&writer, sale)
       writer.element("POIId") { $0.element("Id", configuration.poiID) }
       writer.element("InitrTxId", sale.initiator.isEmpty ? nil : sale.initiator)
-      writer.element("RcptTxId", sale.recipient)
+      writer.element("RcptTxId", Self.fitting(sale.recipient, 1...140))
       writer.element("TxTp", sale.type)
       writer.element("CardDataNtryMd", sale.entryMode)
       if let response = sale.response {
         writer.element("TxRslt") { writer in
           writer.element("RspnToAuthstn") { writer in
             writer.element("Rspn", response)
-            writer.element("RspnRsn", sale.responseReason)
-            writer.element("AddtlRspnInf", sale.additionalResponse)
+            writer.element("RspnRsn", Self.fitting(sale.responseReason, 1...35))
+            writer.element("AddtlRspnInf", Self.fitting(sale.additionalResponse, 1...140))
           }
-          writer.element("AuthstnCd", sale.authorisationCode)
+          // An answer's code may be shorter than what a request may say of it.
+          writer.element("AuthstnCd", Self.fitting(sale.authorisationCode, 6...8))
         }
       }
     }
+  }
+
+  /// What an answer said, where the schema has room for it; it may be left out.
+  private static func fitting(_ text: String?, _ length: ClosedRange<Int>) -> String? {
+    text.flatMap { length.contains($0.count) ? $0 : nil }
   }
 
   private func writeAmount(_ writer: inout XMLWriter, _ sale: SaleIdentity) {

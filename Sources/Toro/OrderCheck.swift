@@ -118,18 +118,12 @@ struct OrderCheck {
         "set it as Miura's manual says, or use --signature app"
       )
     }
-    let canSign =
-      options.signatureMode == .device || options.signature != nil || context.attendant.canSign
-    let canCompare = options.signatureMatches != nil || context.attendant.canCompare
-    guard !canSign || !canCompare else { return }
+    guard options.signatureMatches == nil, !context.attendant.canCompare else { return }
     throw Fault(
       .refused,
       code: "signature_not_asked",
-      canSign
-        ? "a signature may have to be compared, and there is nobody to ask"
-        : "the customer may have to sign, and there is nobody to ask",
-      hint: canSign
-        ? "add --signature-matches yes or no" : "add --signature-file and --signature-matches"
+      "a signature may have to be compared, and there is nobody to ask",
+      hint: "add --signature-matches yes or no"
     )
   }
 }

@@ -82,6 +82,11 @@ final class ReaderLink {
   private func event(_ message: ReaderMessage) throws(Fault) -> Event {
     trace(message)
     if message.isUnsolicited { return .unsolicited(message) }
+    // Readers put bare successes between (protocol note, section 3.1, observed): what the customer
+    // ends is never answered so.
+    if message.body.isEmpty, message.status == 0x9000, outstanding.last?.isLong ?? true {
+      return .nothing
+    }
     guard let place = place(of: message) else {
       throw .deviceError("the reader answered what it was not asked")
     }

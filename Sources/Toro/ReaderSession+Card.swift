@@ -112,10 +112,8 @@ extension ReaderSession {
       case (0x9000, 0xe3): return finished(decision)
       case (0x9000, 0xe5): return leave(.refusedByCard, "Declined")
       default:
-        return leave(
-          .undo(.cardReadError, "the card could not be finished with", reason: "UCMP"),
-          "Cancelled"
-        )
+        let (error, why) = meaning(of: message.status, during: command.name)
+        return leave(.undo(error, why, reason: "UCMP"), "Cancelled")
       }
     case .quiet:
       guard case .approved = decision else { return finished(decision) }

@@ -185,22 +185,27 @@ struct ReaderSession: Sendable {
     return leave(.failed(error, why), isCancelled ? "Cancelled" : "Failed")
   }
 
-  /// A status word that ends the attempt to read a card (section 3.8).
-  mutating func fail(status: UInt16, during what: String) -> [Action] {
+  /// What a status word says that ends the work with a card (section 3.8).
+  func meaning(of status: UInt16, during what: String) -> (error: ToroError, why: String) {
     switch status {
     case 0x9f41:
       return isStopping
-        ? fail(.operatorCancelled, "the operator cancelled")
-        : fail(.customerCancelled, "the customer cancelled on the reader")
-    case 0x9f42: return fail(.transactionTimeout, "no card was presented in time")
-    case 0x9f22, 0x9f26: return fail(.deviceBusy, "the reader is busy")
-    case 0x9f23: return fail(.cardReadError, "the card was removed")
-    case 0x9f30: return fail(.cardReadError, "the card's chip could not be read")
-    case 0x9f25, 0x9f28: return fail(.unsupportedCard, "the reader does not take this card")
+        ? (.operatorCancelled, "the operator cancelled")
+        : (.customerCancelled, "the customer cancelled on the reader")
+    case 0x9f42: return (.transactionTimeout, "no card was presented in time")
+    case 0x9f22, 0x9f26: return (.deviceBusy, "the reader is busy")
+    case 0x9f23: return (.cardReadError, "the card was removed")
+    case 0x9f30: return (.cardReadError, "the card's chip could not be read")
+    case 0x9f25, 0x9f28: return (.unsupportedCard, "the reader does not take this card")
     default:
       let code = Hex.encode([UInt8(status >> 8), UInt8(status & 0xff)])
-      return fail(.deviceError, "the reader answered \(code) to \(what)")
+      return (.deviceError, "the reader answered \(code) to \(what)")
     }
+  }
+
+  mutating func fail(status: UInt16, during what: String) -> [Action] {
+    let (error, why) = meaning(of: status, during: what)
+    return fail(error, why)
   }
 
   private mutating func stop() -> [Action] {

@@ -184,9 +184,21 @@ final class SaleRunner {
     } catch {
       trouble = error
       guard error.effect == .unknown else { return .unavailable }
+      var lost = error
+      if error.kind == .interrupted || error.kind == .terminated || context.interruption.kind != nil
+      {
+        // Heard: the undoing must not be stopped by it. The next one ends that as well.
+        context.interruption.acknowledge()
+        lost =
+          Fault.toro(
+            .operatorCancelled,
+            "stopped while the acquirer was asked",
+            reason: "stopped while the acquirer was asked"
+          ).afterSending
+      }
       // First of all: nobody may be charged for what nobody knows.
       do throws(Fault) {
-        undone = try undoing.lost(sale, error)
+        undone = try undoing.lost(sale, lost)
       } catch {
         trouble = error
       }

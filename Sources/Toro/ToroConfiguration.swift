@@ -85,7 +85,6 @@ package struct SaleOptions: Sendable {
 /// Somebody at the till who can be asked.
 package protocol Attendant: Sendable {
   /// Whether anybody can be asked; the simulated till signs and agrees by itself.
-  var canSign: Bool { get }
   var canCompare: Bool { get }
   /// The customer's signature; nil where the customer would not sign. Throws where a signal came.
   func signature() throws(Fault) -> [UInt8]?

@@ -107,6 +107,7 @@ extension Fault {
 
   /// The same failure after an effecting request has left: what it did is not known.
   var afterSending: Fault {
+    if effect == .unknown, code == "outcome_unknown" { return self }
     if kind == .interrupted || kind == .terminated {
       return .stopped(by: kind, effect: .unknown, underWay: "an effecting request was under way")
     }
@@ -115,7 +116,7 @@ extension Fault {
       effect: .unknown,
       code: "outcome_unknown",
       "the request was sent and its outcome is not known: \(message)",
-      hint: "do not take the payment again; the same command or tender journal resume undoes it",
+      hint: "do not take the payment again; the same command or tender journal resume goes on",
       result: result
     )
   }

@@ -13,7 +13,9 @@ package struct ToroProvider: CardPresentProvider {
 
   package var merchant: String { context.configuration.merchantID }
 
-  package var nothingHeld: JSONObject { ["state": "ready", "error": "transactionError"] }
+  package var nothingHeld: JSONObject { ["state": "ready"] }
+
+  package var holdOption: String { "--no-capture" }
 
   package func isID(_ handle: String) -> Bool { false }
 
@@ -128,22 +130,23 @@ package struct ToroProvider: CardPresentProvider {
     isSent: Bool = false
   ) throws(Fault) -> Outcome {
     let gateway = try Gateway(context)
-    let body: XMLElement
+    let response: String
     do throws(Fault) {
-      body = try gateway.advise(
-        by: Deadline(in: context.configuration.timeout, on: context.clock)
+      response = try gateway.advise(
+        by: Deadline(in: context.configuration.timeout, on: context.clock),
+        repetition: isSent ? 1 : 0
       ) { header throws(Fault) in try gateway.messages.completion(header, advice, sale) }
     } catch {
       // What was sent before by another process may have been heeded, whatever this one was told.
       throw isSent ? error.afterSending : error
     }
-    let response = body.text("Tx/Rspn") ?? ""
     guard response == "APPR" else {
       throw Fault(
         .declined,
         effect: isSent ? .unknown : .none,
         code: "completion_declined",
-        "the acquirer answered \(response) to the completion: nothing was captured",
+        "the acquirer answered \(response) to the completion"
+          + (isSent ? "; what an earlier one did is not known" : ": nothing was captured"),
         hint: "cancel it, or try again later",
         result: ["state": "completed", "response": .string(response)]
       )
@@ -170,7 +173,7 @@ package struct ToroProvider: CardPresentProvider {
     if !isSent { _ = try newAdvice(for: sale, progress) }
     let response: String
     do throws(Fault) {
-      response = try undoing.cancel(sale, reason: nil)
+      response = try undoing.cancel(sale, reason: nil, isRepeated: isSent)
     } catch {
       throw isSent ? error.afterSending : error
     }
@@ -179,9 +182,12 @@ package struct ToroProvider: CardPresentProvider {
         .declined,
         effect: isSent ? .unknown : .none,
         code: "cancellation_declined",
-        "the acquirer answered \(response) to the cancellation: the sale stands",
-        hint: "refund it: tender transact --provider toro --type refund --original "
-          + attempt.reference,
+        "the acquirer answered \(response) to the cancellation"
+          + (isSent ? "; what an earlier one did is not known" : ": the sale stands"),
+        hint: isSent
+          ? "ask the acquirer"
+          : "refund it: tender transact --provider toro --type refund --original "
+            + attempt.reference,
         result: ["state": "completed", "response": .string(response)]
       )
     }

@@ -9,27 +9,35 @@ struct Undoing {
   let progress: Progress
 
   /// The advice's identity, in the journal before it leaves: a later process sends the same one.
-  private func advice(_ sale: SaleIdentity) throws(Fault) -> Messages.Advice {
-    if let advice = Kept(progress.attempt.plainPreparation)?.advice { return advice }
+  ///
+  /// `isNew` says that nobody has sent it yet, as far as anybody knows.
+  private func advice(
+    _ sale: SaleIdentity,
+    _ reason: String?
+  ) throws(Fault) -> (advice: Messages.Advice, isNew: Bool) {
+    if let advice = Kept(progress.attempt.plainPreparation)?.advice { return (advice, false) }
     let advice = Messages.Advice(
       reference: context.randomness.transactionReference,
-      time: Timestamp.milliText(context.clock.now)
+      time: Timestamp.milliText(context.clock.now),
+      reason: reason
     )
     try progress.keep(Kept(sale, advice: advice).text, id: nil, isSecret: false)
-    return advice
+    return (advice, true)
   }
 
   /// Undoes a sale; gives what the acquirer said, in ISO 20022's `Response9`.
   ///
   /// Throws with effect unknown where nothing was said.
-  func cancel(_ sale: SaleIdentity, reason: String?) throws(Fault) -> String {
-    let advice = try advice(sale)
-    let body = try gateway.advise(
-      by: Deadline(in: context.configuration.timeout, on: context.clock)
-    ) { header throws(Fault) in
-      try gateway.messages.cancellation(header, advice, sale, reason: reason)
-    }
-    return body.text("Tx/Rspn") ?? ""
+  func cancel(
+    _ sale: SaleIdentity,
+    reason: String?,
+    isRepeated: Bool = true
+  ) throws(Fault) -> String {
+    let (advice, isNew) = try advice(sale, reason)
+    return try gateway.advise(
+      by: Deadline(in: context.configuration.timeout, on: context.clock),
+      repetition: isNew || !isRepeated ? 0 : 1
+    ) { header throws(Fault) in try gateway.messages.cancellation(header, advice, sale) }
   }
 
   /// Undoes a sale whose answer was lost; what came of that is an outcome of its own.
@@ -46,6 +54,11 @@ struct Undoing {
       throw fault.stillUnknown("the acquirer answered \(response) to undoing it")
     }
     progress.enter(TransactionState.cancelled.rawValue)
+    let reason = Kept(progress.attempt.plainPreparation)?.advice?.reason
+    let what =
+      reason == nil || reason == "TIMO"
+      ? "the answer was lost, and what it may have authorised was undone"
+      : "the sale could not be finished, and what had been authorised was undone"
     let error =
       fault.result?.text("error").flatMap(ToroError.init(rawValue:)) ?? .transactionAborted
     var result = error.result(fault.result?.text("reason"))
@@ -57,7 +70,7 @@ struct Undoing {
       fault: Fault(
         .cancelled,
         code: "transaction_undone",
-        "the answer was lost, and what it may have authorised was undone",
+        what,
         hint: "no money moved; a further try needs --new-attempt"
       )
     )
@@ -86,7 +99,9 @@ extension Fault {
     fault.kind = .unknown
     fault.effect = .unknown
     fault.code = "outcome_unknown"
-    fault.message = "\(message); it could not be undone: \(why)"
+    let mark = "; it could not be undone: "
+    let first = message.firstRange(of: mark).map { message[..<$0.lowerBound] } ?? message[...]
+    fault.message = first + mark + why
     fault.hint = "the same command or tender journal resume goes on undoing it"
     return fault
   }

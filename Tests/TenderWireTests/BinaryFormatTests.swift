@@ -88,10 +88,30 @@ import Testing
     #expect(try XMLElement.read(writer.bytes)?.text("b")?.hasPrefix("<&>\"'é?") == true)
   }
 
-  @Test func `finds the bytes of an element by its whole name`() {
-    let text = Array("<R><AB>1</AB><A x=\"1\">2</A><A>3</A></R>".utf8)
-    #expect(XMLElement.bytes(of: "A", in: text) == Array("<A x=\"1\">2</A>".utf8))
-    #expect(XMLElement.bytes(of: "B", in: text) == nil)
-    #expect(XMLElement.bytes(of: "R", in: Array("<R><A>".utf8)) == nil)
+  static let places: [(text: String, bytes: String?)] = [
+    ("<R><AB>1</AB><A x=\"1\">2</A></R>", "<A x=\"1\">2</A>"),
+    ("<n:R><n:A >2<b/></n:A ></n:R>", "<n:A >2<b/></n:A >"), ("<R><A/></R>", "<A/>"),
+    ("<R><!--<A>1</A>--><A>2</A></R>", "<A>2</A>"),
+    ("<R><b><![CDATA[<A>1</A>]]></b><A x='>'>2</A></R>", "<A x='>'>2</A>"),
+    ("<R><b><A>1</A></b><A>2<A>3</A></A></R>", "<A>2<A>3</A></A>"),
+    ("<?x <A> ?><R><A>2</A></R>", "<A>2</A>"), ("<R><A>1</A><A>2</A></R>", nil),
+    ("<R><b><A>1</A></b></R>", nil), ("<R><A>", nil), ("<R><A>1</A><!-- </R>", nil),
+    ("<A>1</A>", nil),
+  ]
+
+  @Test(arguments: places)
+  func `finds the bytes of an element by its name and depth`(_ row: (text: String, bytes: String?))
+  {
+    let found = XMLElement.bytes(of: "A", at: 1, in: Array(row.text.utf8))
+    #expect(found.map { String(decoding: $0, as: UTF8.self) } == row.bytes)
+  }
+
+  @Test func `refuses tags that take a parser's time`() throws {
+    let many = "<a " + (0..<65).map { "b\($0)='1' " }.joined() + "/>"
+    #expect(try XMLElement.read(Array(many.utf8)) == nil)
+    let few = "<a " + (0..<64).map { "b\($0)='1' " }.joined() + "/>"
+    #expect(try XMLElement.read(Array(few.utf8)) != nil)
+    let long = "<a b='" + String(repeating: ">", count: 9000) + "'/>"
+    #expect(try XMLElement.read(Array(long.utf8)) == nil)
   }
 }

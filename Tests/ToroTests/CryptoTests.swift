@@ -43,7 +43,7 @@ import Toro
   @Test func `computes the MAC of the nexo sample over the body with its tags`() throws {
     let body = try Vectors.bytes("xml/epas-caaa.001.001.02-AuthstnReq-body.xml")
     #expect(body.count == 2981)
-    #expect(XMLElement.bytes(of: "AuthstnReq", in: Array("<a/>".utf8) + body + [10]) == body)
+    #expect(XMLElement.bytes(of: "AuthstnReq", at: 0, in: [10] + body + [10]) == body)
     let digest = try #require(
       Self.vectors?["nexo_mac_mccs"]?["sha256"]?.text.flatMap { Hex.decode($0) }
     )
@@ -88,7 +88,7 @@ import Toro
   @Test(arguments: messages)
   func `computes the MAC of a message`(_ file: String, _ body: String) throws {
     let document = try Vectors.bytes("xml/\(file).xml")
-    let bytes = try #require(XMLElement.bytes(of: body, in: document))
+    let bytes = try #require(XMLElement.bytes(of: body, at: 2, in: document))
     let root = try #require(try XMLElement.read(document)?.children.first)
     let mac = try #require(root.text("SctyTrlr/AuthntcdData/MAC"))
     #expect(Base64.encode(try key { _ in }.mac(over: bytes)) == mac)

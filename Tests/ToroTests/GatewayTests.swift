@@ -107,8 +107,9 @@ import Toro
     Row(
       name: "no trailer",
       change: { text in
-        let start = text.firstRange(of: "<SctyTrlr>")!.lowerBound
-        let end = text.firstRange(of: "</SctyTrlr>")!.upperBound
+        guard let start = text.firstRange(of: "<SctyTrlr>")?.lowerBound,
+          let end = text.firstRange(of: "</SctyTrlr>")?.upperBound
+        else { return text }
         return text.replacingCharacters(in: start..<end)
       },
       reason: "SECU"

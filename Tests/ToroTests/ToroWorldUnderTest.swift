@@ -173,12 +173,15 @@ final class Recorder: HTTPExchange, @unchecked Sendable {
   private(set) var answers: [[UInt8]] = []
   /// Changes an answer on its way.
   var forge: (([UInt8]) -> [UInt8])?
+  /// The status of the answers from here on; nil for their own.
+  var status: Int?
 
   func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
     requests.append(request.body)
     guard let inner else { throw Fault(.notSent, code: "unreachable", "nobody is there") }
     var answer = try inner.send(request, by: deadline)
     if let forge { answer.body = forge(answer.body) }
+    if let status { answer.status = status }
     answers.append(answer.body)
     return answer
   }
@@ -188,7 +191,6 @@ final class Recorder: HTTPExchange, @unchecked Sendable {
 struct AgreeableAttendant: Attendant {
   var matches = true
 
-  var canSign: Bool { true }
   var canCompare: Bool { true }
 
   func signature() throws(Fault) -> [UInt8]? { Array("Ada".utf8) }

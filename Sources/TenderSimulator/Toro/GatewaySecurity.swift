@@ -3,8 +3,9 @@ import TenderWire
 
 /// The simulated gateway's end of the security trailer.
 enum GatewaySecurity {
-  /// The key of the published passphrase under the simulator's own parameters: PBKDF2 with
-  /// HMAC-SHA-256, salt `SpecV1TestKey`, 10,000 rounds, 32 bytes. Derived beforehand.
+  /// The key of the published passphrase under the simulator's own parameters, derived beforehand.
+  ///
+  /// PBKDF2 with HMAC-SHA-256, salt `SpecV1TestKey`, 10,000 rounds, 32 bytes.
   private static let key: [UInt8] = [
     0x70, 0x0d, 0x78, 0x83, 0xce, 0xa2, 0xb2, 0x7b, 0x5f, 0xc6, 0x54, 0x45, 0x2d, 0x7a, 0x37, 0x95,
     0xaf, 0xc0, 0x22, 0x62, 0x2e, 0x4b, 0x92, 0x9d, 0x0d, 0x34, 0x86, 0xf1, 0xa4, 0xa2, 0xd6, 0x2e,

@@ -144,8 +144,6 @@ struct Till: Attendant {
     unsafe composition.settings.asksNobody ? nil : Terminal()
   }
 
-  var canSign: Bool { isSimulated || terminal != nil }
-
   var canCompare: Bool { isSimulated || terminal != nil }
 
   func signature() throws(Fault) -> [UInt8]? {

@@ -1,0 +1,98 @@
+/// Goes through the tags of an XML document without understanding it: where elements begin and end,
+/// comments, instructions and character data skipped.
+///
+/// A tag is bounded, so that no parser behind it has to compare a hundred thousand attributes.
+struct XMLScanner {
+  /// A tag, `range` with its angle brackets.
+  struct Tag {
+    let name: Range<Int>
+    let range: Range<Int>
+    let isEnd: Bool
+    /// `<a/>`: it begins and ends.
+    let isEmpty: Bool
+  }
+
+  private let bytes: [UInt8]
+  private var index = 0
+  /// Whether what was found is no document, or beyond the bounds.
+  private(set) var isBroken = false
+  private static let longest = 8192
+  private static let mostAttributes = 64
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Whether every tag of a document is within the bounds.
+  static func accepts(_ bytes: [UInt8]) -> Bool {
+    var scanner = XMLScanner(bytes)
+    while scanner.next() != nil {}
+    return !scanner.isBroken
+  }
+
+  /// The next tag; nil at the end, and where the document is broken.
+  mutating func next() -> Tag? {
+    while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
+      index = start
+      if skip("<!--", to: "-->") || skip("<![CDATA[", to: "]]>") || skip("<?", to: "?>") {
+        continue
+      }
+      guard !isBroken else { return nil }
+      return tag()
+    }
+    return nil
+  }
+
+  /// Skips what begins and ends so; marks the document broken where it has no end.
+  private mutating func skip(_ opening: String, to closing: String) -> Bool {
+    guard bytes[index...].starts(with: opening.utf8) else { return false }
+    let closing = Array(closing.utf8)
+    var place = index + opening.utf8.count
+    while place + closing.count <= bytes.count {
+      if bytes[place] == closing[0], bytes[place...].starts(with: closing) {
+        index = place + closing.count
+        return true
+      }
+      place += 1
+    }
+    isBroken = true
+    return false
+  }
+
+  private mutating func tag() -> Tag? {
+    let start = index
+    var place = start + 1
+    let isEnd = place < bytes.count && bytes[place] == UInt8(ascii: "/")
+    if isEnd { place += 1 }
+    let nameStart = place
+    while place < bytes.count, Self.isName(bytes[place]) { place += 1 }
+    let name = nameStart..<place
+    var quote: UInt8?
+    var attributes = 0
+    while place < bytes.count, place - start <= Self.longest {
+      let byte = bytes[place]
+      if let open = quote {
+        if byte == open { quote = nil }
+      } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        quote = byte
+        attributes += 1
+        guard attributes <= Self.mostAttributes else { break }
+      } else if byte == UInt8(ascii: ">") {
+        index = place + 1
+        return Tag(
+          name: name,
+          range: start..<index,
+          isEnd: isEnd,
+          isEmpty: bytes[place - 1] == UInt8(ascii: "/")
+        )
+      }
+      place += 1
+    }
+    isBroken = true
+    return nil
+  }
+
+  /// Everything but what ends a name in a tag.
+  private static func isName(_ byte: UInt8) -> Bool {
+    byte > 0x20 && byte != UInt8(ascii: ">") && byte != UInt8(ascii: "/")
+      && byte != UInt8(ascii: "=")
+  }
+}

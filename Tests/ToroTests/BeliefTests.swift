@@ -1,0 +1,274 @@
+import TenderEngine
+import TenderJournal
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import TenderWire
+import Testing
+import Toro
+
+/// What of an answer is believed, and what is said of the rest.
+@Suite struct BeliefTests {
+  /// What the message's own status says comes after what is signed in it.
+  @Test(arguments: [400, 404, 409, 422, 429, 500, 503, 302])
+  func `believes a signed answer whatever its HTTP status`(_ status: Int) throws {
+    for (scenario, expected) in [("gateway:decline", Status.declined), ("card:tap", .succeeded)] {
+      let world = try ToroWorld()
+      let engine = try world.engine(scenario: scenario)
+      world.wire.status = status
+      let report = try engine.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+      #expect(report.status == expected)
+      #expect(try world.ledger().standing == (expected == .succeeded ? 1 : 0))
+      #expect(world.wire.requests.count == 1)
+    }
+  }
+
+  /// Without a message in it, only who lets nothing in says that nothing was done.
+  @Test(arguments: [(400, Int32(12)), (409, 12), (422, 12), (401, 11), (404, 11), (429, 11)])
+  func `does not believe that a plain refusal did nothing`(_ status: Int, _ exit: Int32) throws {
+    let world = try ToroWorld()
+    let engine = try world.engine(scenario: "card:tap")
+    let order = try world.sale()
+    world.wire.status = status
+    world.wire.forge = { [wire = world.wire] bytes in
+      guard wire.requests.count == 1 else {
+        wire.status = nil
+        return bytes
+      }
+      return []
+    }
+    var found: Int32 = 0
+    do throws(Fault) {
+      found =
+        try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+        .fault?.exitStatus ?? 0
+    } catch {
+      found = error.exitStatus
+    }
+    #expect(found == exit)
+    if exit == 12 { #expect(try world.ledger().standing == 0) }
+  }
+
+  struct Row: CustomTestStringConvertible {
+    var name: String
+    var change: @Sendable (String) -> String
+    /// The status it comes to; nil where it is not believed.
+    var status: Status?
+
+    var testDescription: String { name }
+  }
+
+  /// Changes that leave the signed bytes as they are, and some that do not.
+  static let rows: [Row] = [
+    Row(
+      name: "the body moved into a comment, a forged one in its place",
+      change: { text in
+        let body = Self.body(text)
+        return text.replacing(body, with: "<!--\(body)-->" + Self.forged(body))
+      }
+    ),
+    Row(
+      name: "the body moved into character data of the header",
+      change: { text in
+        let body = Self.body(text)
+        return text.replacing(body, with: Self.forged(body))
+          .replacing("<Hdr>", with: "<Hdr><Tracblt><![CDATA[\(body)]]></Tracblt>")
+      }
+    ),
+    Row(
+      name: "the body before the root",
+      change: { text in
+        let body = Self.body(text)
+        return text.replacing(body, with: Self.forged(body))
+          .replacing("<Document", with: "<!--\(body)--><Document")
+      }
+    ),
+    Row(
+      name: "two bodies",
+      change: { text in
+        let body = Self.body(text)
+        return text.replacing(body, with: body + Self.forged(body))
+      }
+    ),
+    Row(
+      name: "a changed body",
+      change: { $0.replacing("<Rspn>DECL</Rspn>", with: "<Rspn>APPR</Rspn>") }
+    ),
+    Row(
+      name: "another namespace of the same message",
+      change: { $0.replacing("caaa.002.001.12", with: "caaa.002.001.09") },
+      status: .declined
+    ),
+    Row(
+      name: "another message's namespace",
+      change: { $0.replacing("caaa.002.001.12", with: "caaa.004.001.12") }
+    ),
+    Row(
+      name: "a rejection of another exchange",
+      change: { _ in
+        "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:caaa.015.001.06\"><AccptrRjctn><Hdr>"
+          + "<XchgId>7</XchgId></Hdr><Rjct><RjctRsn>SECU</RjctRsn></Rjct></AccptrRjctn></Document>"
+      }
+    ),
+    Row(
+      name: "a document type",
+      change: { $0.replacing("<Document", with: "<!DOCTYPE Document><Document") }
+    ),
+    Row(
+      name: "a thousand attributes",
+      change: { text in
+        let many = (0..<1000).map { " a\($0)='1'" }.joined()
+        return text.replacing("<Document", with: "<Document\(many)")
+      }
+    ),
+  ]
+
+  private static func body(_ text: String) -> String {
+    let bytes = XMLElement.bytes(of: "AuthstnRspn", at: 2, in: Array(text.utf8)) ?? []
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func forged(_ body: String) -> String {
+    body.replacing("<Rspn>DECL</Rspn>", with: "<Rspn>APPR</Rspn>")
+  }
+
+  @Test(arguments: rows) func `believes only what is signed, where it belongs`(_ row: Row) throws {
+    let world = try ToroWorld()
+    let engine = try world.engine(scenario: "gateway:decline")
+    world.wire.forge = { [wire = world.wire] bytes in
+      wire.requests.count == 1
+        ? Array(row.change(String(decoding: bytes, as: UTF8.self)).utf8) : bytes
+    }
+    let report = try engine.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    #expect(report.status == row.status ?? .cancelled)
+    if row.status == nil { #expect(report.result.text("error") == "malformedResponse") }
+    #expect(try world.ledger().standing == 0)
+  }
+
+  /// The sample of the documents declares a prefix for its namespace.
+  @Test func `takes an answer whose elements have a prefix`() throws {
+    let world = try ToroWorld()
+    let engine = try world.engine(scenario: "card:tap")
+    let key = try MessageKey(
+      passphrase: SharedSecret(ToroCatalog.passphrase),
+      ToroWorld.configuration().derivation,
+      id: ToroCatalog.keyID,
+      version: ToroCatalog.keyVersion
+    )
+    world.wire.forge = { bytes in
+      let text = String(decoding: bytes, as: UTF8.self)
+        .replacing("</", with: "</none:")
+        .replacing("<?", with: "?").replacing("<", with: "<none:")
+        .replacing("<none:/none:", with: "</none:").replacing("?xml", with: "<?xml")
+        .replacing("?>", with: "?>").replacing(" xmlns=", with: " xmlns:none=")
+      let all = Array(text.utf8)
+      guard let body = XMLElement.bytes(of: "AuthstnRspn", at: 2, in: all),
+        let mac = try? key.mac(over: body),
+        let start = text.firstRange(of: "<none:MAC>")?.upperBound,
+        let end = text.firstRange(of: "</none:MAC>")?.lowerBound
+      else { return bytes }
+      return Array((text[..<start] + Base64.encode(mac) + text[end...]).utf8)
+    }
+    let report = try engine.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    #expect(report.status == .succeeded)
+    #expect(report.receipt.text("authCode")?.count == 6)
+  }
+
+  /// Neither a yes nor a no to an advice: it is not known what became of it.
+  @Test(arguments: ["SUSP", "TECH", "PART", "XXXX"])
+  func `does not take another word for an answer to an advice`(_ word: String) throws {
+    let world = try ToroWorld()
+    _ = try world.engine().transact(
+      try world.sale { $0.captures = false },
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    let held = try world.latest()
+    let key = try MessageKey(
+      passphrase: SharedSecret(ToroCatalog.passphrase),
+      ToroWorld.configuration().derivation,
+      id: ToroCatalog.keyID,
+      version: ToroCatalog.keyVersion
+    )
+    func say(_ bytes: [UInt8]) -> [UInt8] {
+      let text = String(decoding: bytes, as: UTF8.self)
+        .replacing("<Rspn>APPR</Rspn>", with: "<Rspn>\(word)</Rspn>")
+      guard let body = XMLElement.bytes(of: "CmpltnAdvcRspn", at: 2, in: Array(text.utf8)),
+        let mac = try? key.mac(over: body),
+        let start = text.firstRange(of: "<MAC>")?.upperBound,
+        let end = text.firstRange(of: "</MAC>")?.lowerBound
+      else { return bytes }
+      return Array((text[..<start] + Base64.encode(mac) + text[end...]).utf8)
+    }
+    let engine = try world.engine()
+    world.wire.forge = say
+    do throws(Fault) {
+      _ = try engine.confirm(held, handle: "A")
+      Issue.record("takes it")
+    } catch {
+      #expect(error.exitStatus == 9)
+    }
+    world.wire.forge = nil
+    let done = try world.engine().confirm(try world.latest(), handle: "A")
+    #expect(done.status == .succeeded)
+    // One capture, however often it was asked for.
+    let advices = Set(
+      world.wire.requests.dropFirst().compactMap { bytes in
+        (try? XMLElement.read(bytes))?.children.first?.text("CmpltnAdvc/Tx/TxId/TxRef")
+      }
+    )
+    #expect(advices.count == 1)
+  }
+
+  /// An answer may hold what no request may repeat.
+  @Test(arguments: ["1234", "1234567890123"])
+  func `repeats of an answer what its schema has room for`(_ code: String) throws {
+    let world = try ToroWorld()
+    let engine = try world.engine()
+    _ = try engine.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    var attempt = try #require(try world.latest())
+    var receipt = try #require(attempt.result["receipt"]?.object)
+    receipt["authCode"] = .string(code)
+    receipt["responseReason"] = .string(String(repeating: "x", count: 50))
+    receipt["recipientTransactionId"] = .string(String(repeating: "y", count: 200))
+    attempt.result["receipt"] = .object(receipt)
+    try world.journal.update(attempt, note: "as answered")
+    _ = try world.engine().cancel(try world.latest(), handle: "A")
+    #expect(try SchemaTests.complaint(try #require(world.wire.requests.last)) == nil)
+  }
+
+  @Test func `undoes at once what was stopped while the acquirer was asked`() throws {
+    let world = try ToroWorld()
+    let stop = StopWhileAsked()
+    let engine = try world.engine(scenario: "card:tap", interruption: stop)
+    stop.inner = world.wire.inner
+    world.wire.inner = stop
+    let report = try engine.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    #expect(report.status == .cancelled && report.fault?.exitStatus == 12)
+    #expect(report.result.text("error") == "operatorCancelled")
+    #expect(try world.ledger() == (1, 0, 0))
+  }
+}
+
+/// Ctrl-C while the first message is under way.
+final class StopWhileAsked: HTTPExchange, Interruption, @unchecked Sendable {
+  // Unchecked: a test works on one thread.
+  var inner: (any HTTPExchange)?
+  private var isPressed = false
+  private var isDone = false
+
+  var kind: Fault.Kind? { isPressed ? .interrupted : nil }
+
+  var descriptor: Int32? { nil }
+
+  func acknowledge() { isPressed = false }
+
+  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    guard let inner else { throw Fault(.notSent, code: "unreachable", "nobody") }
+    let answer = try inner.send(request, by: deadline)
+    guard !isDone else { return answer }
+    isDone = true
+    isPressed = true
+    throw .stopped(by: .interrupted, effect: .unknown, underWay: "a request was under way")
+  }
+}
