@@ -23,7 +23,7 @@ package struct Option: Sendable, Hashable {
     case bank = "Bank payments and mandates"
     case reader = "Card present"
     case filter = "Filter"
-    case server = "Server"
+    case server = "Run"
     case control = "Control"
     case simulator = "Simulator"
     case general = "General"

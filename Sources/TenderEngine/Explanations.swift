@@ -48,6 +48,12 @@ extension Explanation {
       "a file with a secret in it can be read by others",
       "chmod 600 FILE"
     ),
+    Explanation(
+      "bad_line",
+      .usage,
+      "a line of a batch is no command, or has a key that its command does not take",
+      "see: tender help batch; the other lines ran"
+    ),
     Explanation("bad_config", .usage, "the configuration file is wrong", "see: tender help files"),
     Explanation(
       "bad_credential",

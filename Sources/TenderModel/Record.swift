@@ -4,6 +4,7 @@ package struct Record: Sendable, Hashable {
   package enum Kind: String, Sendable, Hashable, CaseIterable {
     case payment, mandate, token, event, error
     case journalEntry = "journal_entry"
+    case batchSummary = "batch_summary"
     case check, capability, explanation, setting, scenario, request, server, version, schema
   }
 

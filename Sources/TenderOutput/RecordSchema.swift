@@ -42,7 +42,7 @@ package enum RecordSchema {
     Field("error", "object", "code, exit, message, hint, effect"),
     Field("details", "object", "what else the provider says: bank, payee, payer, times, refunds"),
     Field("idempotency_key", "string", "the key of the attempt"),
-    Field("line", "integer", "which of several ids this answers"),
+    Field("line", "integer", "which line of a batch, or of several ids, this answers"),
   ]
 
   /// The members of a kind, in the order in which they are printed.
@@ -77,8 +77,21 @@ package enum RecordSchema {
       case .check:
         [
           Field("name", "string", always: true, "what was checked"),
-          Field("outcome", "string", always: true, "ok, warn or fail"),
+          Field("outcome", "string", always: true, "ok or fail"),
           Field("detail", "string", "what was found"),
+          Field("result", "object", "the provider's answer in its own names"),
+          Field("error", "object", "code, exit, message, hint, effect"),
+        ]
+      case .batchSummary:
+        [
+          Field("lines", "integer", always: true, "how many lines were run"),
+          Field("ok", "integer", always: true, "how many of them ended with exit 0"),
+          Field("failed", "integer", always: true, "how many ended otherwise, unknown ones too"),
+          Field("unknown", "integer", always: true, "how many are unknown: exit 9"),
+          Field("replayed", "integer", always: true, "how many answered with an earlier result"),
+          Field("statuses", "object", always: true, "how many lines came to each status"),
+          Field("stopped", "boolean", always: true, "whether lines were left unread"),
+          Field("milliseconds", "integer", always: true, "how long it took"),
         ]
       case .capability:
         [

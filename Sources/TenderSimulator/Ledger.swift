@@ -102,6 +102,12 @@ package enum LedgerAudit {
     return (made.count, made.count { $0["authorized_at"] != nil })
   }
 
+  /// How often a payment under a reference was reversed, refunded in part or whole.
+  package static func reversals(path: String, reference: String) throws(Fault) -> Int {
+    try Ledger(path: path).list("transaction", column: "reference", value: reference)
+      .filter { $0.text("transaction_type") == "REVERSAL" }.count
+  }
+
   /// How many payments under a reference took money, refunds and failures not counted.
   package static func charges(path: String, reference: String) throws(Fault) -> Int {
     try Ledger(path: path).list("transaction", column: "reference", value: reference)

@@ -88,8 +88,9 @@ extension ReaderCommand {
     TLV(0x5f2a, Hex.packed(money.currency.number, bytes: 2) ?? [])
   }
 
-  /// Begins a transaction with the chip in the slot. The reader lets its customer choose among
-  /// several applications.
+  /// Begins a transaction with the chip in the slot.
+  ///
+  /// The reader lets its customer choose among several applications.
   package static func startTransaction(
     _ money: Money,
     isRefund: Bool,

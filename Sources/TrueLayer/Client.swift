@@ -6,7 +6,6 @@ import TenderWire
 /// TrueLayer's API as requests and answers: tokens, signatures, keys, and what is tried again.
 final class Client: Sendable {
   let context: TrueLayerContext
-  private let access = Mutex<[String: (token: String, until: Int)]>([:])
   /// The tokens that creations of this run returned, by id.
   private let made = Mutex<[String: String]>([:])
   /// Whether the token that was given has been refused.
@@ -205,8 +204,11 @@ final class Client: Sendable {
   /// An access token by client credentials (note, section 1.2), kept until shortly before its end.
   private func accessToken(_ scope: String, fresh: Bool) throws(Fault) -> String {
     let scope = configuration.scope ?? scope
-    let known = access.withLock { $0[scope] }
-    if !fresh, let known, known.until > context.clock.now { return known.token }
+    let name = "\(configuration.clientID ?? "") \(configuration.authURL) \(scope)"
+    if !fresh, let known = context.tokens.token(name, at: context.clock.now) {
+      context.redactor.learn(known)
+      return known
+    }
     // Credentials that were refused are not tried again for the next of many ids.
     if let refusal = refusal.withLock({ $0 }) { throw refusal }
     guard let id = configuration.clientID, let secret = configuration.clientSecret else {
@@ -231,7 +233,7 @@ final class Client: Sendable {
     context.redactor.learn(token)
     let life = min(max(answer["expires_in"]?.wholeNumber ?? 0, 0), 86_400)
     let until = context.clock.now + (life - 60) * 1000
-    access.withLock { $0[scope] = (token, until) }
+    context.tokens.keep(token, name, until: until)
     return token
   }
 

@@ -1,3 +1,4 @@
+private import Synchronization
 package import TenderEngine
 package import TenderModel
 
@@ -78,6 +79,22 @@ package struct FlowOptions: Sendable {
   package init() {}
 }
 
+/// The client's own access tokens, kept for as long as they are good; never written down.
+package final class AccessTokens: Sendable {
+  private let known = Mutex<[String: (token: String, until: Int)]>([:])
+
+  package init() {}
+
+  /// The token of a client, address and scope that is still good at a time.
+  func token(_ name: String, at now: Int) -> String? {
+    known.withLock { $0[name] }.flatMap { $0.until > now ? $0.token : nil }
+  }
+
+  func keep(_ token: String, _ name: String, until: Int) {
+    known.withLock { $0[name] = (token, until) }
+  }
+}
+
 /// What the adapter works with: all of it passed in.
 package struct TrueLayerContext: Sendable {
   let configuration: TrueLayerConfiguration
@@ -90,6 +107,7 @@ package struct TrueLayerContext: Sendable {
   let randomness: any Randomness
   let interruption: any Interruption
   let redactor: Redactor
+  let tokens: AccessTokens
 
   package init(
     configuration: TrueLayerConfiguration,
@@ -100,7 +118,8 @@ package struct TrueLayerContext: Sendable {
     clock: any Clock,
     randomness: any Randomness,
     interruption: any Interruption,
-    redactor: Redactor
+    redactor: Redactor,
+    tokens: AccessTokens = AccessTokens()
   ) {
     self.configuration = configuration
     self.options = options
@@ -111,5 +130,6 @@ package struct TrueLayerContext: Sendable {
     self.randomness = randomness
     self.interruption = interruption
     self.redactor = redactor
+    self.tokens = tokens
   }
 }

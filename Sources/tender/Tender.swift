@@ -91,6 +91,7 @@ struct Tender {
     case "payment-status", "mandate-status":
       try LookUpCommands(composition: composition).run(&place)
     case "journal": try JournalCommands(composition: composition).run(&place)
+    case "batch": try BatchCommand(composition: composition).run()
     case "doctor": try DoctorCommand(composition: composition).run(&place)
     default: try SupportCommands(composition: composition).run()
     }

@@ -155,6 +155,18 @@ extension Catalogue {
     ),
     Option("last-four", .filter, .required("DIGITS"), "with these last four digits"),
     Option("all", .filter, "all of them: list not just the latest 50, resume every unknown one"),
+    Option("jobs", .server, .required("N"), "how many lines run at once (4)"),
+    Option("rate", .server, .required("N"), "how many lines may begin in a second"),
+    Option("resume", .server, "go on with a batch that was stopped"),
+    Option("ordered", .server, "print results in the order of the lines"),
+    Option("stop-on-error", .server, "begin no further line once one has failed"),
+    Option(
+      "junit",
+      .server,
+      .required("FILE"),
+      completion: .files,
+      "write a JUnit report, a case for each line"
+    ),
     Option(
       "receipt",
       .filter,

@@ -3,6 +3,36 @@ import TenderModel
 extension Catalogue {
   static let supportCommands: [Command] = [
     Command(
+      "batch",
+      "run many commands from a file",
+      description: [
+        "Runs one command a line: a JSON object with \"command\" (transact, confirm, cancel, "
+          + "tokenize, payment-status, mandate-status), \"reference\", and the long option names as "
+          + "keys, _ for -; repeated options as lists or objects. An \"instrument\" object is "
+          + "allowed and never shown. Any provider in any line; the options here stand behind those "
+          + "of the line.",
+        "Every result is a record with its line; the last is a batch_summary. Exit 0 where every "
+          + "line ended with 0, 14 where some did not, 9 where one is unknown. Ctrl-C finishes what "
+          + "is under way, and the same command with --resume goes on: what is done is printed with "
+          + "\"replayed\": true and never paid again.",
+        "Live lines need --env live and --yes here.",
+      ],
+      operands: [.init("FILE", optional: true)],
+      options: [
+        "jobs", "rate", "resume", "ordered", "stop-on-error", "junit", "device",
+        "signature-matches", "sim-scenario", "sim-fault", "sim-seed", "sim-clock",
+      ],
+      examples: [
+        .init("tender batch payments.jsonl", "every line of a file"),
+        .init("tender batch payments.jsonl --resume", "go on after an interruption"),
+        .init(
+          "tender batch smoke.jsonl --junit report.xml --ordered",
+          "a smoke test, with \"expect\" in its lines"
+        ),
+      ],
+      exits: [.partial, .unknown, .state, .refused, .interrupted, .terminated]
+    ),
+    Command(
       "journal list",
       "list recorded attempts",
       description: [

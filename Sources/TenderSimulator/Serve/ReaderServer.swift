@@ -68,6 +68,9 @@ package final class ReaderServer: @unchecked Sendable {
       guard unsafe poll(&polled, 1, 100) > 0 else { continue }
       let descriptor = Self.acceptOne(listener)
       guard descriptor >= 0 else { continue }
+      // Packets are small, and each is waited for.
+      var yes: Int32 = 1
+      _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, 4)
       DetachedThread.begin { [self] in serve(descriptor) }
     }
     close(listener)

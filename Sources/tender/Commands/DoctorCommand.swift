@@ -33,7 +33,7 @@ struct DoctorCommand {
       } catch {
         if error.kind == .interrupted || error.kind == .terminated { throw error }
         if exit == 0 { exit = error.exitStatus }
-        fields["outcome"] = "failed"
+        fields["outcome"] = "fail"
         fields["detail"] = .string(error.message)
         fields["result"] = error.result.map(JSON.object)
         fields["error"] = .object(error.record)

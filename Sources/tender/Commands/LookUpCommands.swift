@@ -244,10 +244,18 @@ struct LookUpCommands {
 final class LineReader {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
+  /// Where the next line begins.
+  private var start = 0
   private var hasEnded = false
-  private static let limit = 4096
+  private let limit: Int
+  /// How many bytes the lines took that were handed out.
+  private(set) var consumed = 0
 
-  init(descriptor: Int32) { self.descriptor = descriptor }
+  /// `limit` is the longest line, in bytes.
+  init(descriptor: Int32, limit: Int = 4096) {
+    self.descriptor = descriptor
+    self.limit = limit
+  }
 
   /// The next line without its end; nil at the end.
   ///
@@ -255,20 +263,30 @@ final class LineReader {
   /// that is too long.
   func next(idle: () throws(Fault) -> Void = {}) throws(Fault) -> String? {
     while true {
-      if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
-        defer { buffer.removeFirst(end + 1) }
-        return text(buffer[..<end])
+      if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
+        defer {
+          consumed += end + 1 - start
+          start = end + 1
+        }
+        return text(buffer[start..<end])
       }
       if hasEnded {
-        defer { buffer = [] }
-        return buffer.isEmpty ? nil : text(buffer[...])
+        defer {
+          consumed += buffer.count - start
+          buffer = []
+          start = 0
+        }
+        return buffer.count == start ? nil : text(buffer[start...])
       }
-      guard buffer.count <= Self.limit else {
+      // Moved once for many lines, not for each.
+      buffer.removeFirst(start)
+      start = 0
+      guard buffer.count <= limit else {
         throw Fault(
           .usage,
           code: "bad_operand",
-          "a line of standard input is longer than \(Self.limit) bytes",
-          hint: "one id a line"
+          "a line is longer than \(limit) bytes",
+          hint: "one a line"
         )
       }
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

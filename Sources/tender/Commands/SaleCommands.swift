@@ -25,11 +25,13 @@ extension WriteCommands {
     )
     announce(reference)
     composition.signals.hold()
-    var report = try engine.transact(
-      order,
-      newAttempt: invocation.has("new-attempt"),
-      idempotencyKey: key
-    )
+    var report = try composition.withReader { () throws(Fault) in
+      try engine.transact(
+        order,
+        newAttempt: invocation.has("new-attempt"),
+        idempotencyKey: key
+      )
+    }
     if let wait { report = try wait.apply(to: report, engine, composition) }
     return finish(report)
   }

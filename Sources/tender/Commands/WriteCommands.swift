@@ -217,7 +217,8 @@ struct WriteCommands {
       env: env,
       asksNobody: composition.settings.asksNobody,
       interruption: composition.signals,
-      now: composition.clock.now
+      now: composition.clock.now,
+      given: composition.instrument
     )
     do throws(Fault) {
       return try reader.read { output.note($0) }

@@ -14,7 +14,12 @@ struct Console {
   /// Writes all of a text; false where the reader has gone or nothing can be written.
   @discardableResult
   static func write(_ text: String, to descriptor: Int32) -> Bool {
-    var rest = Array(text.utf8)[...]
+    write(Array(text.utf8), to: descriptor)
+  }
+
+  /// Writes all bytes; false where the reader has gone or nothing can be written.
+  static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var rest = bytes[...]
     while !rest.isEmpty {
       let count = unsafe rest.withUnsafeBytes { bytes in
         unsafe systemWrite(descriptor, bytes)
@@ -34,6 +39,16 @@ struct Console {
     #else
     unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
     #endif
+  }
+
+  /// Writes all that a descriptor has to another; false where that cannot be.
+  static func copy(from source: Int32, to target: Int32) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = unsafe read(source, &buffer, buffer.count)
+      if count <= 0 { return count == 0 }
+      guard write(Array(buffer.prefix(count)), to: target) else { return false }
+    }
   }
 
   /// Reads a descriptor to its end, up to a limit in bytes; nil where it cannot be read or is longer.

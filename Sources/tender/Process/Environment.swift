@@ -107,6 +107,54 @@ struct Environment {
     return descriptor
   }
 
+  /// Opens a file to read.
+  static func openForReading(_ path: String, named option: String) throws(Fault) -> Int32 {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .unreadable(path, option) }
+    return descriptor
+  }
+
+  /// How many bytes a regular file has; nil for anything else.
+  static func size(of descriptor: Int32) -> Int? {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return nil
+    }
+    return Int(status.st_size)
+  }
+
+  /// Opens a file to write anew, made for its owner alone.
+  static func openForWriting(_ path: String, named option: String) throws(Fault) -> Int32 {
+    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw Fault(
+        .usage,
+        code: "bad_file",
+        "\(option): cannot write \(path): \(unsafe String(cString: strerror(errno)))",
+        hint: "choose another file"
+      )
+    }
+    return descriptor
+  }
+
+  /// Writes a file of a head, what stands in another, and a tail; the other is closed and removed.
+  static func compose(
+    _ path: String,
+    head: String,
+    from part: String,
+    tail: String,
+    closing descriptor: Int32
+  ) -> Bool {
+    defer {
+      close(descriptor)
+      _ = unsafe unlink(part)
+    }
+    guard let target = try? openForWriting(path, named: "") else { return false }
+    defer { close(target) }
+    guard Console.write(head, to: target), lseek(descriptor, 0, SEEK_SET) == 0 else { return false }
+    return Console.copy(from: descriptor, to: target) && Console.write(tail, to: target)
+  }
+
   /// The IANA name of the local time zone: `TZ`, else what `/etc/localtime` points at, else UTC.
   var timeZoneName: String {
     if let zone = self["TZ"] {

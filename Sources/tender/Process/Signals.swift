@@ -14,6 +14,9 @@ final class Signals: Interruption {
   private let readEnd: Int32
   private let writeEnd: Int32
   private let mayEnd = Mutex(true)
+  /// Whether the first signal is a wish that only `wish` tells of.
+  private let finishesFirst = Atomic(false)
+  private let count = Atomic(0)
   private let end: @Sendable (Fault.Kind) -> Void
 
   /// Takes over both signals for the process, and ignores SIGPIPE: writing tells.
@@ -79,6 +82,8 @@ final class Signals: Interruption {
       var number: Int32 = 0
       guard unsafe sigwait(&set, &number) == 0 else { continue }
       state.store(number, ordering: .sequentiallyConsistent)
+      let times = count.add(1, ordering: .sequentiallyConsistent).newValue
+      if times == 1, finishesFirst.load(ordering: .sequentiallyConsistent) { continue }
       // Under the lock, so that nobody goes on to send something while the process ends.
       mayEnd.withLock { mayEnd in if mayEnd, let kind { end(kind) } }
       var byte: UInt8 = 1
@@ -86,7 +91,23 @@ final class Signals: Interruption {
     }
   }
 
+  /// From here on the first signal stops nothing that is under way; `wish` tells of it.
+  ///
+  /// The second one does.
+  func finishUnderWay() {
+    hold()
+    finishesFirst.store(true, ordering: .sequentiallyConsistent)
+  }
+
   var kind: Fault.Kind? {
+    let isWish =
+      finishesFirst.load(ordering: .sequentiallyConsistent)
+      && count.load(ordering: .sequentiallyConsistent) < 2
+    return isWish ? nil : wish
+  }
+
+  /// What the last signal wants, also where it is the first and must wait.
+  var wish: Fault.Kind? {
     switch state.load(ordering: .sequentiallyConsistent) {
     case 0: nil
     case SIGTERM: .terminated

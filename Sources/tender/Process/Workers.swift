@@ -4,7 +4,8 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Threads that do the same with many things at once; the answers come in the order of the jobs.
+/// Threads that do the same with many things at once; the answers come in the order of the jobs, or
+/// as they are there.
 ///
 /// What each thread needs is made on that thread, so that nothing but jobs and answers is shared.
 @safe
@@ -15,7 +16,9 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
   private var jobs: [(number: Int, job: Job)] = []
   private var answers: [Int: Answer] = [:]
   private var submitted = 0
+  /// How many answers were taken, and which is next in order.
   private var taken = 0
+  private var next = 0
   private var isClosed = false
   private let makeWork: @Sendable () -> (Job) -> Answer
 
@@ -81,13 +84,33 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
   func take() -> Answer {
     locked {
       while true {
-        if let answer = answers.removeValue(forKey: taken) {
+        if let answer = answers.removeValue(forKey: next) {
+          taken += 1
+          next += 1
+          return answer
+        }
+        wait()
+      }
+    }
+  }
+
+  /// The next answer that is there, whichever job it is of; one pool is asked so or in order, not
+  /// both.
+  func takeAny() -> Answer {
+    locked {
+      while true {
+        if let first = answers.keys.min(), let answer = answers.removeValue(forKey: first) {
           taken += 1
           return answer
         }
         wait()
       }
     }
+  }
+
+  /// Whether an answer is there; `inOrder` asks for the oldest open job's.
+  func isReady(inOrder: Bool) -> Bool {
+    locked { inOrder ? answers[next] != nil : !answers.isEmpty }
   }
 
   /// Lets the threads end when there is nothing left to do.
@@ -97,6 +120,27 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
       announce()
     }
   }
+}
+
+/// Something that only one thread may use at a time: a card reader.
+@safe
+final class Turn: @unchecked Sendable {
+  // Unchecked: the lock is all there is.
+  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+
+  init() {
+    unsafe lock = .allocate(capacity: 1)
+    unsafe pthread_mutex_init(lock, nil)
+  }
+
+  deinit {
+    unsafe pthread_mutex_destroy(lock)
+    unsafe lock.deallocate()
+  }
+
+  func take() { unsafe pthread_mutex_lock(lock) }
+
+  func give() { unsafe pthread_mutex_unlock(lock) }
 }
 
 /// A thread that runs one closure.

@@ -19,7 +19,10 @@ final class Composition {
   let signals: Signals
   let clock: any Clock
   private let simulatorOptions: SimulatorOptions
-  private var openedJournal: SQLiteJournal?
+  /// What several runs of one thread share.
+  private let shared: SharedParts
+  /// An instrument that came with a line of a batch.
+  let instrument: [UInt8]?
   /// One for each place, so that many look-ups share a connection and an open ledger.
   private var engines: [Place: Engine] = [:]
 
@@ -36,8 +39,12 @@ final class Composition {
     _ invocation: Invocation,
     _ environment: Environment,
     _ redactor: Redactor,
-    _ signals: Signals
+    _ signals: Signals,
+    sharing shared: SharedParts = SharedParts(),
+    instrument: [UInt8]? = nil
   ) throws(Fault) {
+    self.shared = shared
+    self.instrument = instrument
     self.invocation = invocation
     self.signals = signals
     self.environment = environment
@@ -57,8 +64,8 @@ final class Composition {
   ///
   /// For what writes nothing (a dry run, a look-up) an empty one where there is none yet.
   func journal() throws(Fault) -> any Journal {
-    if let openedJournal { return openedJournal }
     let folder = try settings.stateFolder().text
+    if let known = shared.journals[folder] { return known }
     let isReading =
       invocation.has("dry-run")
       || [
@@ -68,7 +75,7 @@ final class Composition {
     if isReading, !Environment.exists(folder + "/journal.db") { return EmptyJournal() }
     try Environment.makeFolder(folder)
     let journal = try SQLiteJournal(folder: folder, redactor: redactor)
-    openedJournal = journal
+    shared.journals[folder] = journal
     return journal
   }
 
@@ -229,8 +236,16 @@ final class Composition {
       clock: clock,
       randomness: try clientRandomness(),
       interruption: signals,
-      redactor: redactor
+      redactor: redactor,
+      tokens: shared.tokens
     )
+  }
+
+  /// Only one sale at a time has the reader.
+  func withReader<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+    shared.reader?.take()
+    defer { shared.reader?.give() }
+    return try body()
   }
 
   /// Toro, with a reader and a gateway of which each is in this process or elsewhere.
@@ -251,7 +266,7 @@ final class Composition {
       if let trace { watch = { trace.write($0) } }
       // One world for both: a fault that strikes once strikes one of them.
       let simulator =
-        isInProcess || hasOwnReader ? try InProcessSimulator(try servedWorld()) : nil
+        isInProcess || hasOwnReader ? try simulator() : nil
       if isInProcess, let simulator {
         http = simulator
         if let trace { http = TracedHTTP(inner: simulator, trace: trace) }
@@ -300,10 +315,13 @@ final class Composition {
   ) throws(Fault) -> (http: any HTTPExchange, sockets: any SocketExchange) {
     var http: any HTTPExchange
     var sockets: any SocketExchange
+    let name = simulatorOptions.headerValue + "|" + (environment["TENDER_CA_FILE"] ?? "")
     if inProcess {
-      let simulator = try InProcessSimulator(try servedWorld())
+      let simulator = try simulator()
       http = simulator
       sockets = simulator
+    } else if let known = shared.networks[name] {
+      (http, sockets) = known
     } else {
       if let path = environment["TENDER_CA_FILE"], !Environment.exists(path) {
         throw Fault(
@@ -327,6 +345,7 @@ final class Composition {
       }
       http = CurlHTTP(transport)
       sockets = WebSocketClient(transport)
+      shared.networks[name] = (http, sockets)
     }
     if let path = invocation["trace"] {
       let trace = try Trace(path: path, clock: clock)
@@ -373,6 +392,16 @@ final class Composition {
     return options
   }
 
+  /// The simulator of this process; one whose faults are counted is made anew.
+  private func simulator() throws(Fault) -> InProcessSimulator {
+    let world = try servedWorld()
+    let name = world.ledgerPath + "|" + simulatorOptions.headerValue
+    if simulatorOptions.fault == nil, let known = shared.simulators[name] { return known }
+    let made = try InProcessSimulator(world)
+    shared.simulators[name] = made
+    return made
+  }
+
   /// The world that `simulator serve` offers.
   func servedWorld() throws(Fault) -> SimulatorWorld {
     let folder = try settings.stateFolder().text
@@ -383,6 +412,21 @@ final class Composition {
       randomness: SystemRandomness(),
       options: simulatorOptions
     )
+  }
+}
+
+/// What the lines of a batch that one thread runs have in common: open files and connections.
+final class SharedParts {
+  fileprivate var journals: [String: SQLiteJournal] = [:]
+  fileprivate var networks: [String: (http: any HTTPExchange, sockets: any SocketExchange)] = [:]
+  fileprivate var simulators: [String: InProcessSimulator] = [:]
+  fileprivate let tokens: AccessTokens
+  fileprivate let reader: Turn?
+
+  /// `tokens` and `reader` are shared by all threads.
+  init(tokens: AccessTokens = AccessTokens(), reader: Turn? = nil) {
+    self.tokens = tokens
+    self.reader = reader
   }
 }
 

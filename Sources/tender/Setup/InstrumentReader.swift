@@ -11,6 +11,8 @@ struct InstrumentReader {
   let asksNobody: Bool
   let interruption: Signals
   let now: Int
+  /// One that came with a line of a batch.
+  var given: [UInt8]?
 
   private var today: YearMonth {
     let date = Timestamp.yearAndMonth(now)
@@ -26,17 +28,19 @@ struct InstrumentReader {
   /// Throws `usage` for a bad one and `refused` where there is none and nobody to ask. Learns every
   /// secret in it first.
   func read(warn: (String) -> Void) throws(Fault) -> Instrument? {
-    let given = Self.sources.filter { invocation.has($0) }
-    guard given.count <= 1 else {
+    let named = Self.sources.filter { invocation.has($0) }
+    guard named.count + (given == nil ? 0 : 1) <= 1 else {
       throw Fault(
         .usage,
         code: "bad_options",
-        given.map { "--\($0)" }.joined(separator: " and ") + " exclude each other",
+        (named.map { "--\($0)" } + (given == nil ? [] : ["instrument"])).joined(separator: " and ")
+          + " exclude each other",
         hint: "give one of them"
       )
     }
+    if let given { return try parse(given) }
     let method = invocation["method"]
-    switch given.first {
+    switch named.first {
     case "token":
       guard method == nil else { throw .methodMismatch(method ?? "", "--token") }
       return nil

@@ -79,9 +79,25 @@ final class Output {
     return environment["TERM"] != "dumb" && Console.isTerminal(descriptor)
   }
 
+  /// Takes records instead of standard output: a line of a batch has no output of its own.
+  var collect: ((Record) -> Void)?
+
+  /// Prints a record of a batch that was redacted already: a line, in a table a short one.
+  func stream(_ record: Record) {
+    guard isTable else { return put(RecordLine.text(record, fields: fields) + "\n") }
+    let fields = record.fields
+    let parts = [
+      fields["line"]?.wholeNumber.map { String($0) }, fields.text("reference"),
+      fields.text("status") ?? fields["error"]?["code"]?.text, fields.text("id"),
+      fields["error"]?["message"]?.text,
+    ]
+    put(Printable.text(parts.compactMap { $0 }.joined(separator: "  ")) + "\n")
+  }
+
   /// Prints one record on standard output.
   func show(_ record: Record) {
     let shown = redacted(record)
+    if let collect { return collect(shown) }
     let text =
       isTable
       ? Table.text(shown, style: style, fields: fields)

@@ -1,0 +1,69 @@
+internal import TenderModel
+internal import TenderOutput
+
+/// A JUnit report that is written as a batch goes on: the cases into a file beside it, the head once
+/// the numbers are known.
+final class JUnitFile {
+  private let path: String
+  private let part: String
+  private let descriptor: Int32
+  private var tests = 0
+  private var failures = 0
+  private var errors = 0
+  private var milliseconds = 0
+
+  /// Throws `usage` where the file cannot be written.
+  init(_ path: String) throws(Fault) {
+    self.path = path
+    part = path + ".part"
+    descriptor = try Environment.openForWriting(part, named: "--junit")
+  }
+
+  /// Adds a line's case.
+  func add(_ answer: BatchCommand.Answer) throws(Fault) {
+    tests += 1
+    milliseconds += answer.milliseconds
+    let record = answer.records.last
+    let error = record?.fields["error"]?.object
+    let isError = answer.exit != 0 && record?.kind == .error
+    if isError { errors += 1 } else if answer.exit != 0 { failures += 1 }
+    let name = answer.reference ?? "line \(answer.line)"
+    let text = JUnit.testCase(
+      name: name,
+      group: "tender." + (record?.fields.text("command") ?? "batch"),
+      milliseconds: answer.milliseconds,
+      problem: answer.exit == 0
+        ? nil
+        : JUnit.Problem(
+          isError: isError,
+          kind: error?.text("code") ?? "exit \(answer.exit)",
+          message: error?.text("message") ?? "",
+          detail: "line \(answer.line), exit \(answer.exit)"
+        )
+    )
+    guard Console.write(text, to: descriptor) else { throw .unwritable(part) }
+  }
+
+  /// Puts the report together under its own name.
+  func finish() throws(Fault) {
+    let head = JUnit.head(
+      tests: tests,
+      failures: failures,
+      errors: errors,
+      milliseconds: milliseconds
+    )
+    guard Environment.compose(path, head: head, from: part, tail: JUnit.tail, closing: descriptor)
+    else { throw .unwritable(path) }
+  }
+}
+
+extension Fault {
+  fileprivate static func unwritable(_ path: String) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_file",
+      "--junit: cannot write \(path)",
+      hint: "the payments are in the journal all the same"
+    )
+  }
+}

@@ -1,0 +1,230 @@
+import Foundation
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import Testing
+
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
+
+/// Many commands from a file: order, faults in their place, resuming, reports.
+@Suite struct BatchTests {
+  private func write(_ lines: [String], _ binary: Binary) throws -> String {
+    let file = binary.home.appending(path: "batch-\(UUID().uuidString).jsonl")
+    try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: file)
+    return file.path
+  }
+
+  private static func pay(_ reference: String, _ more: String = "") -> String {
+    """
+    {"command":"transact","reference":"\(reference)","amount":"10.50","test_card":"visa"\(more)}
+    """
+  }
+
+  static let mixed = [
+    pay("A1"), pay("A2", #","sim_scenario":"decline:insufficient_funds""#),
+    pay("A3", #","sim_scenario":"decline:insufficient_funds","expect":"declined""#),
+    """
+    {"command":"transact","reference":"A4","amount":5,"metadata":{"order":7},"payor":\
+    {"first_name":"Ada"},"instrument":{"type":"card","number":"5555555555554444",\
+    "security_code":"987","expiration":"12/49"}}
+    """,
+    """
+    {"command":"transact","provider":"toro","reference":"T1","amount_minor":999,\
+    "sim_scenario":"card:tap"}
+    """,
+    """
+    {"command":"transact","provider":"truelayer","reference":"B1","amount":"10",\
+    "bank":"mock-payments-gb-redirect","beneficiary_name":"Ben","sort_code":"56-00-29",\
+    "account_number":"26207729","user":{"name":"Remi","email":"remi@example.com"}}
+    """,
+    pay("H1", #","confirmation":true"#), #"{"command":"confirm","reference":"H1"}"#,
+    #"{"command":"payment-status","id":"H1"}"#, "", "no JSON",
+    #"{"command":"transact","amount":"1","test_card":"visa"}"#,
+    #"{"command":"refund","reference":"X"}"#, pay("A5", #","test_crd":"visa""#),
+    pay("A6", #","yes":true"#), pay("A7", #","instrument":{"type":"card"}"#),
+    pay("L1", #","env":"live""#), pay("4111111111111111"),
+  ]
+
+  @Test func `runs every line, each fault in its place`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let report = binary.home.appending(path: "report.xml")
+    let result = try binary.run(
+      "batch",
+      try write(Self.mixed, binary),
+      "--ordered",
+      "--json",
+      "--junit",
+      report.path
+    )
+    #expect(result.status == 14)
+    let rows = result.records.dropLast()
+    #expect(rows.map { $0["line"] } == [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18])
+    #expect(
+      rows.map { $0.text("status") ?? $0["error"]?["code"]?.text } == [
+        "succeeded", "declined", "declined", "succeeded", "succeeded", "succeeded",
+        "requires_confirmation", "succeeded", "succeeded", "bad_line", "bad_line", "bad_line",
+        "bad_line", "bad_line", "bad_options", "live_not_named", "card_number_on_command_line",
+      ]
+    )
+    #expect(
+      rows.map { $0.text("reference") } == [
+        "A1", "A2", "A3", "A4", "T1", "B1", "H1", "H1", "H1", nil, nil, nil, nil, nil, "A7", "L1",
+        nil,
+      ]
+    )
+    var summary = try #require(result.records.last)
+    #expect(summary["milliseconds"]?.wholeNumber != nil)
+    summary["milliseconds"] = nil
+    summary["at"] = nil
+    let expected: JSONObject = [
+      "schema": 1, "record": "batch_summary", "command": "batch", "lines": 17, "ok": 8,
+      "failed": 9, "unknown": 0, "replayed": 0,
+      "statuses": [
+        "declined": 2, "error": 8, "requires_confirmation": 1, "succeeded": 6,
+      ], "stopped": false,
+    ]
+    #expect(summary.sorted == expected.sorted)
+    #expect(result.errors == "")
+    for (file, bytes) in try binary.everyByte() where !file.hasSuffix(".jsonl") {
+      #expect(bytes.firstRange(of: Data("5555555555554444".utf8)) == nil, "\(file)")
+      #expect(bytes.firstRange(of: Data("4111111111111111".utf8)) == nil, "\(file)")
+    }
+    try check(report)
+  }
+
+  /// The report, read by Foundation's parser.
+  private func check(_ report: URL) throws {
+    let document = try XMLDocument(contentsOf: report)
+    let suite = try #require(try document.nodes(forXPath: "/testsuites/testsuite").first)
+    let counts = try ["tests", "failures", "errors"].map { name in
+      try suite.nodes(forXPath: "@\(name)").first?.stringValue
+    }
+    #expect(counts == ["17", "1", "8"])
+    #expect(try suite.nodes(forXPath: "testcase").count == 17)
+    let failure = try suite.nodes(forXPath: "testcase[@name='A2']/failure/@type").first
+    #expect(failure?.stringValue == "insufficient_funds")
+    #expect(try suite.nodes(forXPath: "testcase[@name='A3']/*").isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: report.path + ".part"))
+  }
+
+  @Test func `goes on where it was stopped, and pays nothing twice`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let file = try write((0..<60).map { Self.pay("R\($0)") }, binary)
+    let (process, output, errors) = try binary.start(["batch", file, "--rate", "100", "--json"])
+    var said = ""
+    while said.count(where: { $0 == "\n" }) < 3 {
+      let more = output.fileHandleForReading.availableData
+      guard !more.isEmpty else { break }
+      said += String(decoding: more, as: UTF8.self)
+    }
+    kill(process.processIdentifier, SIGINT)
+    said += String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 130)
+    #expect(told == "tender: stopped: the same command with --resume goes on\n")
+    let first = Binary.Result(status: 130, output: said, errors: "").records
+    #expect(first.last?["stopped"] == true)
+    let done = first.dropLast().count
+    #expect(first.last?["lines"] == .integer(done) && done < 60)
+    #expect(first.dropLast().allSatisfy { $0.text("status") == "succeeded" })
+    // Killed without a word, in the middle of it.
+    let (second, more, _) = try binary.start(["batch", file, "--resume", "--json"])
+    _ = more.fileHandleForReading.availableData
+    kill(second.processIdentifier, SIGKILL)
+    second.waitUntilExit()
+    let last = try binary.run("batch", file, "--resume", "--json", "--ordered")
+    #expect(last.status == 0, "\(last.errors)")
+    #expect(last.records.last?["ok"] == 60)
+    #expect(last.records.dropLast().prefix(3).allSatisfy { $0["replayed"] == true })
+    let ledger = binary.home.appending(path: ".local/state/tender/simulator.db").path
+    for number in 0..<60 {
+      #expect(try LedgerAudit.charges(path: ledger, reference: "R\(number)") == 1)
+    }
+  }
+
+  @Test func `ends in 9 where one line is unknown, and finds out afterwards`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let file = try write(
+      [Self.pay("A"), Self.pay("B", #","sim_fault":"part2:silence*1""#), Self.pay("C")],
+      binary
+    )
+    let first = try binary.run("batch", file, "--json")
+    #expect(first.status == 9)
+    #expect(first.records.last?["unknown"] == 1 && first.records.last?["ok"] == 2)
+    let second = try binary.run("batch", file, "--resume", "--json")
+    #expect(second.status == 0 && second.records.last?["replayed"] == 3)
+  }
+
+  @Test func `begins nothing more after a failure where it is told so`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lines = [Self.pay("A"), "no"] + (0..<40).map { Self.pay("N\($0)") }
+    let result = try binary.run(
+      "batch",
+      try write(lines, binary),
+      "--stop-on-error",
+      "--jobs",
+      "1",
+      "--json"
+    )
+    #expect(result.status == 14 && result.records.last?["stopped"] == true)
+    // What had begun is finished; one thread is given four lines at most.
+    #expect((result.records.last?["lines"]?.wholeNumber ?? 99) <= 6)
+  }
+
+  @Test func `answers while its lines still come`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let input = Pipe()
+    let (process, output, _) = try binary.start(["batch", "-", "--json"], input: input)
+    input.fileHandleForWriting.write(Data((Self.pay("A") + "\n").utf8))
+    var said = ""
+    while !said.contains("\n") {
+      said += String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    }
+    #expect(said.contains("\"reference\":\"A\"") && said.contains("succeeded"))
+    input.fileHandleForWriting.write(Data(Self.pay("B").utf8))
+    try input.fileHandleForWriting.close()
+    let rest = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(rest.contains("\"lines\":2"))
+  }
+
+  static let wrong: [(words: [String], code: String)] = [
+    (["batch"], "bad_operand"), (["batch", "/nowhere"], "bad_file"),
+    (["batch", "-", "--jobs", "0"], "bad_value"), (["batch", "-", "--jobs", "65"], "bad_value"),
+    (["batch", "-", "--rate", "x"], "bad_value"),
+    (["batch", "-", "--junit", "/nowhere/report.xml"], "bad_file"),
+    (["batch", "-", "--amount", "1"], "unknown_option"),
+  ]
+
+  @Test(arguments: wrong)
+  func `refuses what cannot be`(_ row: (words: [String], code: String)) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let result = try binary.run(row.words + ["--json"], input: "")
+    #expect(result.status == 2 && result.output == "")
+    #expect(result.errorRecord["error"]?["code"]?.text == row.code)
+  }
+
+  @Test func `ends a line that is too long, not the lines before it`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let long = Self.pay(
+      "B",
+      #","receipt_description":""# + String(repeating: "x", count: 300_000) + "\""
+    )
+    let result = try binary.run("batch", try write([Self.pay("A"), long], binary), "--json")
+    #expect(result.status == 2)
+    #expect(result.records.first?.text("status") == "succeeded")
+    #expect(result.records.last?["stopped"] == true)
+    #expect(result.errorRecord["error"]?["code"] == "bad_operand")
+  }
+}
