@@ -145,7 +145,8 @@ let package = Package(
     .testTarget(
       name: "TenderBinaryTests",
       dependencies: [
-        "tender", "TenderModel", "TenderSimulator", "TenderTestSupport", "TenderWire",
+        "tender", "TenderDatabase", "TenderModel", "TenderSimulator", "TenderTestSupport",
+        "TenderWire",
       ],
       swiftSettings: rules
     ),

@@ -49,7 +49,7 @@ _tender() {
     --color)
       COMPREPLY=($(compgen -W "auto always never" -- "$word"))
       return ;;
-    --metadata-file|--instrument-file|--resource-token-file|--form-file|--signature-file|--original-file|--additional-file|--trace|--config)
+    --metadata-file|--instrument-file|--resource-token-file|--form-file|--signature-file|--original-file|--additional-file|--junit|--trace|--config)
       compopt -o filenames 2>/dev/null
       COMPREPLY=($(compgen -f -- "$word"))
       return ;;
@@ -57,20 +57,20 @@ _tender() {
       compopt -o filenames 2>/dev/null
       COMPREPLY=($(compgen -d -- "$word"))
       return ;;
-    --amount|--amount-minor|--currency|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--instrument-fd|--token|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--form|--device|--gratuity|--gratuity-minor|--gratuity-menu|--original|--additional|--since|--until|--before|--last-four|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--profile|--fields|--timeout)
+    --amount|--amount-minor|--currency|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--instrument-fd|--token|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--form|--device|--gratuity|--gratuity-minor|--gratuity-menu|--original|--additional|--since|--until|--before|--last-four|--jobs|--rate|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--profile|--fields|--timeout)
       return ;;
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     if [[ -n $skip ]]; then skip=""; continue; fi
     case "${COMP_WORDS[i]}" in
-      --amount|--amount-minor|--currency|--fee-mode|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--metadata-file|--method|--instrument-file|--instrument-fd|--test-card|--test-account|--token|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--mandate-type|--use-case|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--resource-token-file|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--consent|--form|--form-file|--type|--device|--gratuity|--gratuity-minor|--gratuity-menu|--signature|--signature-file|--signature-matches|--original|--original-file|--additional|--additional-file|--since|--until|--before|--status|--last-four|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--provider|--env|--profile|--output|-o|--fields|--trace|--color|--config|--state-dir|--timeout) skip=1 ;;
+      --amount|--amount-minor|--currency|--fee-mode|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--metadata-file|--method|--instrument-file|--instrument-fd|--test-card|--test-account|--token|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--mandate-type|--use-case|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--resource-token-file|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--consent|--form|--form-file|--type|--device|--gratuity|--gratuity-minor|--gratuity-menu|--signature|--signature-file|--signature-matches|--original|--original-file|--additional|--additional-file|--since|--until|--before|--status|--last-four|--jobs|--rate|--junit|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--provider|--env|--profile|--output|-o|--fields|--trace|--color|--config|--state-dir|--timeout) skip=1 ;;
       -*) ;;
       *) if [[ -z $first ]]; then first="${COMP_WORDS[i]}"
          elif [[ -z $second ]]; then second="${COMP_WORDS[i]}"; fi ;;
     esac
   done
   if [[ -z $first && $word != -* ]]; then
-    COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status journal providers explain doctor simulator config schema completion help version" -- "$word"))
+    COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status batch journal providers explain doctor simulator config schema completion help version" -- "$word"))
     return
   fi
   case "$first" in
@@ -91,7 +91,7 @@ _tender() {
       fi ;;
     schema)
       if [[ $word != -* ]]; then
-        COMPREPLY=($(compgen -W "payment mandate token event error journal_entry check capability explanation setting scenario request server version schema" -- "$word"))
+        COMPREPLY=($(compgen -W "payment mandate token event error journal_entry batch_summary check capability explanation setting scenario request server version schema" -- "$word"))
         return
       fi ;;
     completion)
@@ -101,7 +101,7 @@ _tender() {
       fi ;;
     help)
       if [[ $word != -* ]]; then
-        COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status journal providers explain doctor simulator config schema completion help version instruments banks readers exit-status output environment files security" -- "$word"))
+        COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status batch journal providers explain doctor simulator config schema completion help version instruments banks readers exit-status output environment files security" -- "$word"))
         return
       fi ;;
   esac
@@ -112,6 +112,7 @@ _tender() {
     "tokenize "*) COMPREPLY=($(compgen -W "--reference --payor --payor-id --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --idempotency-key --new-attempt --expect --events --dry-run --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "payment-status "*) COMPREPLY=($(compgen -W "--resource-token-file --wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "mandate-status "*) COMPREPLY=($(compgen -W "--resource-token-file --wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "batch "*) COMPREPLY=($(compgen -W "--jobs --rate --resume --ordered --stop-on-error --junit --device --signature-matches --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal list") COMPREPLY=($(compgen -W "--since --until --status --last-four --amount --amount-minor --currency --all --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal show") COMPREPLY=($(compgen -W "--receipt --id --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal resume") COMPREPLY=($(compgen -W "--all --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;

@@ -30,6 +30,7 @@ package enum JUnit {
       + "time=\"\(seconds(milliseconds))\">\n"
   }
 
+  /// The end.
   package static let tail = "</testsuite>\n</testsuites>\n"
 
   /// One case.

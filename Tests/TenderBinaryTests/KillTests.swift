@@ -11,8 +11,10 @@ private import Darwin
 private import Glibc
 #endif
 
-/// The proof: the program is killed at random moments, over a simulator that keeps its own books in
-/// its own process, and run again. Every reference is charged once, or provably not at all.
+/// The proof: the program is killed at random moments and run again, and charges once.
+///
+/// The simulator keeps its own books in its own process. Every reference is charged once, or provably
+/// not at all.
 ///
 /// `TENDER_KILL_RUNS` asks for more than 300 runs a provider, `TENDER_KILL_SEED` for the moments of an
 /// earlier time, which a failure names.

@@ -1,0 +1,93 @@
+import Foundation
+import Synchronization
+import TenderEngine
+import TenderModel
+import TenderTestSupport
+import TenderTransport
+import Testing
+
+/// A server that answers the first request of a connection, and closes it right after it has read the
+/// second: the moment at which libcurl, left to itself, sends a POST again.
+final class ClosingServer: Sendable {
+  let port: UInt16
+  private let listener: Int32
+  private let seen = Mutex<[String]>([])
+
+  init?() {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr = in_addr(s_addr: UInt32(0x7f00_0001).bigEndian)
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+        unsafe bind(descriptor, raw, size) == 0 && listen(descriptor, 8) == 0
+          && getsockname(descriptor, raw, &size) == 0
+      }
+    }
+    guard isBound else { return nil }
+    listener = descriptor
+    port = UInt16(bigEndian: address.sin_port)
+    Thread.detachNewThread { [self] in accept() }
+  }
+
+  /// The first lines of the requests that came.
+  var requests: [String] { seen.withLock { $0 } }
+
+  func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+
+  private func accept() {
+    while true {
+      let descriptor = Glibc.accept(listener, nil, nil)
+      guard descriptor >= 0 else { return }
+      Thread.detachNewThread { [self] in serve(descriptor) }
+    }
+  }
+
+  private func serve(_ descriptor: Int32) {
+    defer { close(descriptor) }
+    let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}".utf8)
+    for number in 0..<2 {
+      var text = ""
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      while !text.contains("\r\n\r\n") {
+        let count = unsafe read(descriptor, &buffer, buffer.count)
+        guard count > 0 else { return }
+        text += String(decoding: buffer.prefix(count), as: UTF8.self)
+      }
+      seen.withLock { $0.append(text.prefix { $0 != "\r\n" && $0 != "\r" }.description) }
+      if number == 0 { _ = unsafe write(descriptor, answer, answer.count) }
+    }
+  }
+}
+
+@Suite struct KeptConnectionTests {
+  @Test func `sends an effecting request once, whatever becomes of a kept connection`() throws {
+    let server = try #require(ClosingServer())
+    defer { server.stop() }
+    let http = CurlHTTP(
+      TransportSettings(
+        clock: ManualClock(),
+        randomness: CountingRandomness(),
+        interruption: NeverInterrupted(),
+        userAgent: "test"
+      )
+    )
+    func send(_ path: String, isEffecting: Bool) throws(Fault) -> HTTPResponse {
+      try http.send(
+        HTTPRequest(
+          method: "POST",
+          url: "http://127.0.0.1:\(server.port)\(path)",
+          body: Array("{}".utf8),
+          isEffecting: isEffecting
+        ),
+        by: Deadline(in: 5000, on: ManualClock())
+      )
+    }
+    #expect(try send("/token", isEffecting: false).status == 200)
+    for number in 0..<5 { #expect(try send("/pay/\(number)", isEffecting: true).status == 200) }
+    // Each came once, on a connection of its own.
+    let expected = ["POST /token HTTP/1.1"] + (0..<5).map { "POST /pay/\($0) HTTP/1.1" }
+    #expect(server.requests == expected)
+  }
+}
