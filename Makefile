@@ -100,6 +100,7 @@ bench: build setup-bench
 	@state=$$(mktemp -d) && trap 'rm -rf "$$state"' EXIT && \
 	  install -m 755 $(TENDER) "$$state/tender" && \
 	  .build/release/tender-bench "$$state/tender" "$$state" 100 && \
+	  .build/release/tender-bench "$$state/tender" "$$state/journal" 50 journal && \
 	  Tests/Bench/bank.sh "$$state/tender" .build/release/tender-bench
 
 # The Autobahn WebSocket suite, where its runner is (AUTOBAHN names the folder).

@@ -104,6 +104,9 @@ let package = Package(
     ),
     .executableTarget(
       name: "tender-bench",
+      dependencies: [
+        "TenderDatabase", "TenderEngine", "TenderJournal", "TenderModel",
+      ],
       path: "Tests/Bench",
       exclude: ["bank.sh"],
       swiftSettings: rules

@@ -1,3 +1,4 @@
+private import Synchronization
 import TenderDatabase
 package import TenderEngine
 package import TenderModel
@@ -11,13 +12,22 @@ package final class SQLiteJournal: Journal {
   private let locks: LockFile
   private let redactor: Redactor
   private let folder: String
+  /// Whether whoever writes many attempts says when what is erased must be gone for good: it costs
+  /// as much as the rest of a payment.
+  private let defersErasing: Bool
+  private let mustEraseLater = Atomic(false)
 
   /// Opens `journal.db` and `journal.lock` in a folder, making them where they are not there.
   ///
   /// Every text but a preparation passes the redactor first: providers echo what they like.
   /// Throws `state` where they cannot be used, or come from a newer version.
-  package init(folder: String, redactor: Redactor) throws(Fault) {
+  package init(
+    folder: String,
+    redactor: Redactor,
+    defersErasing: Bool = false
+  ) throws(Fault) {
     self.redactor = redactor
+    self.defersErasing = defersErasing
     self.folder = folder
     database = try Database(path: folder + "/journal.db")
     locks = LockFile(path: folder + "/journal.lock")
@@ -209,7 +219,12 @@ package final class SQLiteJournal: Journal {
       try database.query("DELETE FROM preparation WHERE row = ?", [row])
       return !text.hasPrefix(Attempt.plainMark)
     }
-    if mustErase { try erase() }
+    guard mustErase else { return }
+    if defersErasing {
+      mustEraseLater.store(true, ordering: .relaxed)
+    } else {
+      try erase()
+    }
   }
 
   /// Writes the columns that changed: an index costs pages for every column of its that is set.
@@ -229,6 +244,11 @@ package final class SQLiteJournal: Journal {
       "UPDATE attempt SET \(columns) WHERE row = ?",
       changes.map(\.value) + [row]
     )
+  }
+
+  /// Takes out of the files what is to be erased, where that was put off.
+  package func finishErasing() throws(Fault) {
+    if mustEraseLater.exchange(false, ordering: .relaxed) { try erase() }
   }
 
   /// Takes erased bytes out of the write-ahead log: everything goes to the database file, whose

@@ -8,7 +8,7 @@ private import Glibc
 /// machine does falls on all of them alike.
 @main
 struct Bench {
-  private struct Contestant {
+  struct Contestant {
     let name: String
     let arguments: [String]
     /// How many times as long as the first one it may take; nil for no target.
@@ -26,6 +26,9 @@ struct Bench {
       exit(2)
     }
     let rounds = arguments.dropFirst(2).first.flatMap { Int($0) } ?? 100
+    if arguments.count == 4, arguments[3] == "journal" {
+      return JournalBench.run(tender, folder, rounds)
+    }
     if arguments.count == 5 {
       return bank(tender, folder, rounds, address: arguments[3], certificate: arguments[4])
     }
@@ -119,7 +122,7 @@ struct Bench {
   }
 
   /// Runs each contestant once a round.
-  private static func race(_ contestants: inout [Contestant], _ rounds: Int, warmUp: Int = 3) {
+  static func race(_ contestants: inout [Contestant], _ rounds: Int, warmUp: Int = 3) {
     for round in 0..<(rounds + warmUp) {
       for index in contestants.indices {
         let contestant = contestants[index]
@@ -131,7 +134,7 @@ struct Bench {
     }
   }
 
-  private static func report(_ contestants: [Contestant], _ rounds: Int) {
+  static func report(_ contestants: [Contestant], _ rounds: Int) {
     print("median of \(rounds) rounds, the commands in turn within each")
     let base = median(contestants[0].milliseconds)
     for contestant in contestants {
@@ -144,11 +147,11 @@ struct Bench {
     }
   }
 
-  private static func median(_ values: [Double]) -> Double {
+  static func median(_ values: [Double]) -> Double {
     values.isEmpty ? 0 : values.sorted()[values.count / 2]
   }
 
-  private static func decimal(_ value: Double) -> String {
+  static func decimal(_ value: Double) -> String {
     let hundredths = Int((value * 100).rounded())
     return "\(hundredths / 100).\(String(100 + hundredths % 100).dropFirst())"
   }
@@ -158,7 +161,7 @@ struct Bench {
   }
 
   /// Runs a program with its output thrown away; nil where it cannot be run or is killed.
-  private static func run(
+  static func run(
     _ arguments: [String],
     input: String? = nil
   ) -> (milliseconds: Double, kilobytes: Int)? {
@@ -179,8 +182,10 @@ struct Bench {
     }
     var status: Int32 = 0
     var usage = rusage()
-    guard unsafe wait4(process, &status, 0, &usage) == process, status & 0x7f == 0 else {
-      return nil
+    // What fails at once would look fast.
+    guard unsafe wait4(process, &status, 0, &usage) == process, status == 0 else {
+      print("bench: \(arguments.prefix(3).joined(separator: " ")) … ended with \(status >> 8)")
+      exit(1)
     }
     return (now() - start, usage.ru_maxrss)
   }

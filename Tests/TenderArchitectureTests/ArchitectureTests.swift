@@ -36,7 +36,7 @@ import TrueLayer
     "TenderTransport": [
       "CCurl", "CCrypto", "CMicroHTTPD", "Glibc", "Darwin", "Synchronization",
     ],
-    "TenderDatabase": ["CSQLite"], "TenderJournal": ["Glibc", "Darwin"],
+    "TenderDatabase": ["CSQLite"], "TenderJournal": ["Glibc", "Darwin", "Synchronization"],
     "TenderSimulator": [
       "CSodium", "CCrypto", "CMicroHTTPD", "Glibc", "Darwin", "Synchronization",
     ],

@@ -67,7 +67,8 @@ struct BatchCommand {
     guard
       let workers = Workers<Job, Answer>(count: jobs, makeWork: { Self.worker(shared) })
     else { throw Fault(.internal, code: "internal", "no thread can be started") }
-    defer { workers.close() }
+    // Whatever has to be erased is, before the last word is said.
+    defer { workers.finish() }
     var run = Run(composition: composition, report: report, source: source)
     // Lines about one reference come one after the other, as they stand.
     var underWay: [String: Int] = [:]
@@ -189,18 +190,23 @@ struct BatchCommand {
 
   /// What one thread runs its lines with: open files, connections, and a memory for one line's
   /// secrets.
-  private static func worker(_ shared: Shared) -> (Job) -> Answer {
-    let parts = SharedParts(tokens: shared.tokens, reader: shared.reader)
+  private static func worker(_ shared: Shared) -> Workers<Job, Answer>.Work {
+    let parts = SharedParts(tokens: shared.tokens, reader: shared.reader, isBatch: true)
+    var count = 0
     let redactor = Redactor()
     let clock = SystemClock(interruption: NoInterruption())
-    return { job in
+    func perform(_ job: Job) -> Answer {
       let start = clock.uptime
       redactor.forget()
       var answer = run(job, shared, parts, redactor)
+      count += 1
+      // What must be gone for good is, after so many lines at most, and whenever there are no more.
+      if count % 16 == 0 { parts.finishErasing() }
       answer.milliseconds = clock.uptime - start
       answer.key = job.reference
       return answer
     }
+    return .init(perform: perform, rest: parts.finishErasing)
   }
 
   private static func run(

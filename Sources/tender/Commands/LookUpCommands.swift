@@ -168,7 +168,7 @@ struct LookUpCommands {
     let invocation = invocation
     let redactor = composition.redactor
     let signals = composition.signals
-    return Workers(count: 4) { Self.worker(invocation, redactor, signals) }
+    return Workers(count: 4) { .init(perform: Self.worker(invocation, redactor, signals)) }
   }
 
   /// What one thread looks up with: its own journal, connection and tokens; only what is safe to

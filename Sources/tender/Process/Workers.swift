@@ -20,12 +20,20 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
   private var taken = 0
   private var next = 0
   private var isClosed = false
-  private let makeWork: @Sendable () -> (Job) -> Answer
+  /// How many threads have not ended.
+  private var running = 0
+  private let makeWork: @Sendable () -> Work
+
+  /// What a thread does with a job, and what when it has none for the moment, or no more.
+  struct Work {
+    var perform: (Job) -> Answer
+    var rest: () -> Void = {}
+  }
 
   /// Starts that many threads; `makeWork` is called once on each of them.
   ///
   /// Nil where the system has not one left.
-  init?(count: Int, makeWork: @escaping @Sendable () -> (Job) -> Answer) {
+  init?(count: Int, makeWork: @escaping @Sendable () -> Work) {
     self.makeWork = makeWork
     unsafe lock = .allocate(capacity: 1)
     unsafe changed = .allocate(capacity: 1)
@@ -33,6 +41,7 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
     unsafe pthread_cond_init(changed, nil)
     let started = (0..<count).count { _ in Thread.start { [self] in work() } }
     guard started > 0 else { return nil }
+    locked { running += started }
   }
 
   deinit {
@@ -53,14 +62,21 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
   private func announce() { unsafe pthread_cond_broadcast(changed) }
 
   private func work() {
-    let perform = makeWork()
+    let work = makeWork()
+    defer {
+      locked {
+        running -= 1
+        announce()
+      }
+    }
     while true {
+      if locked({ jobs.isEmpty }) { work.rest() }
       let next = locked { () -> (number: Int, job: Job)? in
         while jobs.isEmpty, !isClosed { wait() }
         return jobs.isEmpty ? nil : jobs.removeFirst()
       }
       guard let next else { return }
-      let answer = perform(next.job)
+      let answer = work.perform(next.job)
       locked {
         answers[next.number] = answer
         announce()
@@ -119,6 +135,12 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
       isClosed = true
       announce()
     }
+  }
+
+  /// Waits until all of them have.
+  func finish() {
+    close()
+    locked { while running > 0 { wait() } }
   }
 }
 

@@ -74,7 +74,11 @@ final class Composition {
       .contains(invocation.command.name)
     if isReading, !Environment.exists(folder + "/journal.db") { return EmptyJournal() }
     try Environment.makeFolder(folder)
-    let journal = try SQLiteJournal(folder: folder, redactor: redactor)
+    let journal = try SQLiteJournal(
+      folder: folder,
+      redactor: redactor,
+      defersErasing: shared.isBatch
+    )
     shared.journals[folder] = journal
     return journal
   }
@@ -422,12 +426,18 @@ final class SharedParts {
   fileprivate var simulators: [String: InProcessSimulator] = [:]
   fileprivate let tokens: AccessTokens
   fileprivate let reader: Turn?
+  /// Whether many attempts are written, and what is erased is taken out of the files for several.
+  fileprivate let isBatch: Bool
 
   /// `tokens` and `reader` are shared by all threads.
-  init(tokens: AccessTokens = AccessTokens(), reader: Turn? = nil) {
+  init(tokens: AccessTokens = AccessTokens(), reader: Turn? = nil, isBatch: Bool = false) {
     self.tokens = tokens
     self.reader = reader
+    self.isBatch = isBatch
   }
+
+  /// Takes out of the journals' files what is to be gone for good.
+  func finishErasing() { for journal in journals.values { try? journal.finishErasing() } }
 }
 
 extension Fault {
