@@ -25,7 +25,7 @@ endif
 endif
 TENDER := .build/release/tender
 
-.PHONY: all run test build setup setup-test setup-bench install lint format generate bench conformance clean
+.PHONY: prove all run test build setup setup-test setup-bench install lint format generate bench conformance clean
 
 all: build
 
@@ -71,6 +71,13 @@ endif
 test: setup-test
 	swift build --build-tests --explicit-target-dependency-import-check error
 	swift test --skip-build --disable-xctest
+
+# Kills the program at random moments, RUNS times for each provider.
+RUNS ?= 1000
+prove: setup
+	swift build --build-tests
+	TENDER_KILL_RUNS=$(RUNS) swift test --skip-build --disable-xctest --filter KillTests | \
+	  grep -E 'runs,|✘|Test run with'
 
 lint:
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests

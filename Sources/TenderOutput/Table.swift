@@ -112,7 +112,7 @@ package enum Table {
     case .null: ""
     case .bool(let truth): truth ? "yes" : "no"
     case .integer(let number):
-      if key == "amount" || key == "requested_amount",
+      if ["amount", "requested_amount", "authorisedAmount", "gratuityAmount"].contains(key),
         let currency = object.text("currency").flatMap(Currency.init(code:))
       {
         Money(minorUnits: number, currency: currency).decimalText + " " + currency.code

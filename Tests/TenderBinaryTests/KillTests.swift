@@ -235,6 +235,7 @@ private import Glibc
     }
     #expect(killed > runs / 4, "\(killed) of \(runs) were killed; seed \(seed)")
     // The same command again, for each of them.
+    var undone = 0
     try batch(works.map { $0.work.line($0.reference) }, binary) { result in
       let rows = result.records.dropLast()
       #expect(rows.count == runs, "seed \(seed)")
@@ -247,6 +248,7 @@ private import Glibc
           errors: ""
         )
         try work.check(books, reference, line)
+        if exit == 12 { undone += 1 }
       }
     }
     // Nothing is left that the provider could have answered.
@@ -254,6 +256,10 @@ private import Glibc
     #expect(left.output == "", "seed \(seed)")
     let third = try binary.run("journal", "resume", "--all", "--json")
     #expect(third.status == 0 && third.output == "", "seed \(seed)")
+    print(
+      "\(provider.name): \(runs) runs, \(killed) killed alive, \(undone) undone, "
+        + "\(runs - undone) done once, 0 unknown (seed \(seed))"
+    )
   }
 
   /// Runs lines as one batch.

@@ -69,6 +69,7 @@ struct BatchCommand {
     else { throw Fault(.internal, code: "internal", "no thread can be started") }
     // Whatever has to be erased is, before the last word is said.
     defer { workers.finish() }
+    output.keepsState = true
     var run = Run(composition: composition, report: report, source: source)
     // Lines about one reference come one after the other, as they stand.
     var underWay: [String: Int] = [:]
@@ -332,6 +333,7 @@ private struct Run {
 
   /// The summary, and the exit status of the whole.
   func end(milliseconds: Int) throws(Fault) -> Int32 {
+    output.keepsState = false
     output.clearState()
     try report?.finish()
     let wish = composition.signals.wish

@@ -21,6 +21,10 @@ final class Output {
   private(set) var isBroken = false
   private var isReaderGone = false
   private var hasStateLine = false
+  private var lastState = ""
+  /// Whether the line of the state stays while records are printed: a batch goes on.
+  var keepsState = false
+  private let isTerminal = Console.isTerminal(1)
   private let isDumb: Bool
 
   init(
@@ -125,6 +129,7 @@ final class Output {
   /// Shows a state on one line of the terminal, in the place of the one before.
   func showState(_ state: String) {
     guard !isQuiet, hasStateLine || Console.isTerminal(2) else { return }
+    lastState = state
     if isDumb {
       Console.write("\(state)\n", to: 2)
     } else {
@@ -142,7 +147,10 @@ final class Output {
 
   /// Prints text as it is on standard output.
   func put(_ text: String) {
-    clearState()
+    // Elsewhere than on a terminal it is in nobody's way; on one it comes back below.
+    let state = keepsState && hasStateLine ? lastState : nil
+    if !keepsState || isTerminal { clearState() }
+    defer { if let state, isTerminal { showState(state) } }
     guard !isBroken, !Console.write(text, to: 1) else { return }
     isBroken = true
     isReaderGone = errno == EPIPE
