@@ -99,7 +99,13 @@ package struct Topic: Sendable {
         + "resume later (9 until then). tender journal show REF --receipt prints both copies.",
       "Toro publishes neither ids nor keys: everything else than the simulator needs acquirer_id, "
         + "merchant_id, merchant_category_code, poi_id, key_id, key_version and kdf (prf, salt, "
-        + "iterations, length) in the profile, and TENDER_TORO_PASSPHRASE. See tender help files.",
+        + "iterations, length) in the profile, and TENDER_TORO_PASSPHRASE; where Toro says so also "
+        + "api_key_header with TENDER_TORO_API_KEY, recipient_id, card_key_id, card_key_version and "
+        + "touch_area_tag (the tag of touch areas, for --signature device). See tender help files.",
+      "Inferred from what is public, and not confirmed by Toro: the path of the authorisation "
+        + "request, that the MAC is over the body with its own tags, how the reader's encrypted card "
+        + "data and PIN are wrapped, refunds as RFND with the original, and which of the reader's "
+        + "events is which state. Nothing was run against Toro's servers or a real reader.",
     ]
   )
 
