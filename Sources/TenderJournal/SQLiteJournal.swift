@@ -29,7 +29,11 @@ package final class SQLiteJournal: Journal {
     self.redactor = redactor
     self.defersErasing = defersErasing
     self.folder = folder
-    database = try Database(path: folder + "/journal.db")
+    // Many writers at once take turns for longer than a single command waits.
+    database = try Database(
+      path: folder + "/journal.db",
+      busyTimeout: defersErasing ? 30_000 : 5000
+    )
     locks = LockFile(path: folder + "/journal.lock")
     // Erased bytes must be gone from the pages too; every commit must be on the disk.
     try database.execute("PRAGMA secure_delete = ON; PRAGMA synchronous = FULL")

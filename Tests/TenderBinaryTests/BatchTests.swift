@@ -214,17 +214,118 @@ import FoundationXML
     #expect(result.errorRecord["error"]?["code"]?.text == row.code)
   }
 
-  @Test func `ends a line that is too long, not the lines before it`() throws {
+  @Test func `refuses a line that cannot be read in its place, and runs the others`() throws {
     let binary = try Binary()
     defer { binary.remove() }
     let long = Self.pay(
       "B",
       #","receipt_description":""# + String(repeating: "x", count: 300_000) + "\""
     )
-    let result = try binary.run("batch", try write([Self.pay("A"), long], binary), "--json")
-    #expect(result.status == 2)
-    #expect(result.records.first?.text("status") == "succeeded")
-    #expect(result.records.last?["stopped"] == true)
-    #expect(result.errorRecord["error"]?["code"] == "bad_operand")
+    let file = binary.home.appending(path: "bytes.jsonl")
+    var bytes = Data((Self.pay("A") + "\n" + long + "\n").utf8)
+    bytes += Data(Self.pay("C", #","receipt_description":""#).dropLast().utf8) + [0xFF, 0xFE]
+    bytes += Data("\"}\n".utf8)
+    bytes += Data((Self.pay("D", #","amount":"99""#) + "\n" + Self.pay("E") + "\n").utf8)
+    try bytes.write(to: file)
+    let result = try binary.run("batch", file.path, "--json", "--ordered")
+    #expect(result.status == 14)
+    #expect(
+      result.records.dropLast().map { $0.text("status") ?? $0["error"]?["code"]?.text }
+        == ["succeeded", "bad_line", "bad_line", "bad_line", "succeeded"]
+    )
+    #expect(result.records.last?["lines"] == 5)
+    let ledger = binary.home.appending(path: ".local/state/tender/simulator.db").path
+    #expect(try LedgerAudit.charges(path: ledger, reference: "D") == 0)
+  }
+
+  @Test func `refuses what cannot be a batch before it runs a line`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let file = try write([Self.pay("A")], binary)
+    for arguments in [
+      [binary.home.path], [file, "--junit", file],
+      [file, "--junit", binary.home.appending(path: "none/report.xml").path],
+    ] {
+      let result = try binary.run(["batch", "--json"] + arguments)
+      #expect(result.status == 2, "\(arguments)")
+      #expect(result.output == "", "\(arguments)")
+    }
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == Self.pay("A") + "\n")
+    let look = try binary.run("payment-status", "A", "--json")
+    #expect(look.status == 5)
+  }
+
+  @Test func `keeps a refund behind the sale it is of`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lines = (0..<6).flatMap { number in
+      [
+        """
+        {"command":"transact","reference":"S\(number)","amount":5,"sim_scenario":"card:tap"}
+        """,
+        """
+        {"command":"transact","reference":"R\(number)","type":"refund","original":"S\(number)",\
+        "amount":2,"sim_scenario":"card:tap"}
+        """,
+      ]
+    }
+    let result = try binary.run(
+      "batch",
+      try write(lines, binary),
+      "--provider",
+      "toro",
+      "--jobs",
+      "8",
+      "--json"
+    )
+    #expect(result.status == 0, "\(result.output)")
+    #expect(result.records.last?["ok"] == 12)
+  }
+
+  @Test func `takes an instrument with one provider alone`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let line = """
+      {"command":"transact","provider":"toro","reference":"T","amount":5,\
+      "sim_scenario":"card:tap","instrument":{"type":"card","number":"5555555555554444",\
+      "security_code":"987","expiration":"12/49"}}
+      """
+    let result = try binary.run("batch", try write([line], binary), "--json")
+    #expect(result.status == 14)
+    #expect(result.records.first?["error"]?["code"] == "bad_options")
+    #expect(!(result.output + result.errors).contains("5555555555554444"))
+  }
+
+  @Test func `ends at the first signal where it waits for a line`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let input = Pipe()
+    let (process, output, _) = try binary.start(["batch", "-", "--json"], input: input)
+    input.fileHandleForWriting.write(Data((Self.pay("A") + "\n").utf8))
+    _ = output.fileHandleForReading.availableData
+    kill(process.processIdentifier, SIGTERM)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 143)
+    try input.fileHandleForWriting.close()
+  }
+
+  @Test func `says what is unknown before a report that cannot be written`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let reports = binary.home.appending(path: "reports")
+    try FileManager.default.createDirectory(at: reports, withIntermediateDirectories: true)
+    let input = Pipe()
+    let (process, output, _) = try binary.start(
+      ["batch", "-", "--json", "--junit", reports.appending(path: "r.xml").path],
+      input: input
+    )
+    let line = Self.pay("U", #","sim_fault":"part2:silence*1""#)
+    input.fileHandleForWriting.write(Data((line + "\n").utf8))
+    let first = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    try FileManager.default.removeItem(at: reports)
+    try input.fileHandleForWriting.close()
+    process.waitUntilExit()
+    #expect(first.contains("\"unknown\""))
+    #expect(process.terminationStatus == 9)
   }
 }

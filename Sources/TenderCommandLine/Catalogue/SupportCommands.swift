@@ -12,9 +12,11 @@ extension Catalogue {
           + "allowed and never shown. Any provider in any line; the options here stand behind those "
           + "of the line.",
         "Every result is a record with its line; the last is a batch_summary. Exit 0 where every "
-          + "line ended with 0, 14 where some did not, 9 where one is unknown. Ctrl-C finishes what "
-          + "is under way, and the same command with --resume goes on: what is done is printed with "
-          + "\"replayed\": true and never paid again.",
+          + "line ended with 0, 14 where some did not, 9 where one is unknown, 130 or 143 where a "
+          + "signal ended it. A line that cannot be read is an error record in its place. Ctrl-C "
+          + "finishes what is under way, a sale that waits for its card ends cancelled, and the same "
+          + "command with --resume goes on: what is done is printed with \"replayed\": true and "
+          + "never paid again.",
         "Live lines need --env live and --yes here.",
       ],
       operands: [.init("FILE", optional: true)],

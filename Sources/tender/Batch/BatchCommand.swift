@@ -20,6 +20,8 @@ struct BatchCommand {
     var reference: String? {
       if case .success(let line) = content { line.reference } else { nil }
     }
+
+    var keys: [String] { if case .success(let line) = content { line.keys } else { [] } }
   }
 
   /// What a line came to.
@@ -30,8 +32,10 @@ struct BatchCommand {
     var line: Int
     /// For people; nil where it must not be shown.
     var reference: String?
-    /// What other lines of the same reference wait for.
-    var key: String?
+    /// What other lines about the same references wait for.
+    var keys: Set<String> = []
+    /// Whether it was one that writes.
+    var writes = false
     /// Whether nothing of the batch can go on: a journal that cannot be used.
     var isFatal = false
   }
@@ -55,8 +59,11 @@ struct BatchCommand {
     let jobs = try number("jobs", 1...64) ?? 4
     let rate = try number("rate", 1...100_000)
     let plan = try plan()
-    let source = try BatchSource(path)
-    let report = try invocation["junit"].map { path throws(Fault) in try JUnitFile(path) }
+    let signals = composition.signals
+    let source = try BatchSource(path) { signals.wish != nil }
+    let report = try invocation["junit"].map { report throws(Fault) in
+      try JUnitFile(report, input: path)
+    }
     composition.signals.finishUnderWay()
     let shared = Shared(
       plan: plan,
@@ -76,9 +83,7 @@ struct BatchCommand {
     let inOrder = invocation.has("ordered")
     func take() throws(Fault) {
       let answer = inOrder ? workers.take() : workers.takeAny()
-      if let reference = answer.key {
-        underWay[reference] = underWay[reference].flatMap { $0 > 1 ? $0 - 1 : nil }
-      }
+      for key in answer.keys { underWay[key] = underWay[key].flatMap { $0 > 1 ? $0 - 1 : nil } }
       try run.take(answer)
     }
     func takeReady() throws(Fault) {
@@ -88,26 +93,22 @@ struct BatchCommand {
     var number = 0
     do throws(Fault) {
       while !mustStop(run),
-        let text = try source.next(idle: { () throws(Fault) in
+        let text: Result<String, Fault> = try source.next(idle: { () throws(Fault) in
           // Whoever writes the lines may take long: what is there is shown first.
           while workers.open > 0 { try take() }
         })
       {
-        if text.isBlank {
-          number += 1
-          continue
-        }
         number += 1
+        if case .success(let text) = text, text.isBlank { continue }
         if let rate { try pace(start, run.submitted, rate, takeReady) }
         if mustStop(run) {
           run.isStopped = true
           break
         }
         let job = Job(content: line(text, plan), line: number)
-        if let reference = job.reference {
-          while underWay[reference] != nil { try take() }
-          underWay[reference] = 1
-        }
+        let keys = Set(job.keys)
+        while keys.contains(where: { underWay[$0] != nil }) { try take() }
+        for key in keys { underWay[key] = 1 }
         workers.submit(job)
         run.submitted += 1
         while workers.open >= jobs * 4 { try take() }
@@ -125,9 +126,9 @@ struct BatchCommand {
     return try run.end(milliseconds: composition.clock.uptime - start)
   }
 
-  private func line(_ text: String, _ plan: Plan) -> Result<BatchLine, Fault> {
+  private func line(_ text: Result<String, Fault>, _ plan: Plan) -> Result<BatchLine, Fault> {
     do throws(Fault) {
-      return .success(try BatchLine(text, defaults: plan.defaults))
+      return .success(try BatchLine(try text.get(), defaults: plan.defaults))
     } catch {
       return .failure(error)
     }
@@ -204,7 +205,10 @@ struct BatchCommand {
       // What must be gone for good is, after so many lines at most, and whenever there are no more.
       if count % 16 == 0 { parts.finishErasing() }
       answer.milliseconds = clock.uptime - start
-      answer.key = job.reference
+      answer.keys = Set(job.keys)
+      if case .success(let line) = job.content {
+        answer.writes = line.words.first?.hasSuffix("-status") == false
+      }
       return answer
     }
     return .init(perform: perform, rest: parts.finishErasing)
@@ -258,7 +262,7 @@ struct BatchCommand {
       let now = SystemClock(interruption: NoInterruption()).now
       let isCard = error.code == "card_number_on_command_line"
       let name = isCard ? nil : place.reference ?? reference
-      var shown = redactor.redact(error)
+      var shown = redactor.redact(isCard ? .cardInLine : error)
       shown.message = redactor.redact(shown.message, foreign: true)
       let record = Records(command: command, now: now).record(
         shown,
@@ -292,6 +296,7 @@ private struct Run {
   var statuses: [String: Int] = [:]
   var isStopped = false
   var isFatal = false
+  private var hasWritten = false
   /// Why no more lines could be read.
   var problem: Fault?
   private var shownAt = 0
@@ -314,7 +319,8 @@ private struct Run {
       if let status { statuses[status, default: 0] += 1 }
       output.stream(record)
     }
-    try report?.add(answer)
+    hasWritten = hasWritten || answer.writes
+    report?.add(answer)
     let now = composition.clock.uptime
     // Ten times a second is as often as anybody looks.
     if now - shownAt >= 100 {
@@ -335,7 +341,8 @@ private struct Run {
   func end(milliseconds: Int) throws(Fault) -> Int32 {
     output.keepsState = false
     output.clearState()
-    try report?.finish()
+    if let failure = report?.finish() { output.warn("\(failure.message); \(failure.hint ?? "")") }
+    if let problem, ok + failed == 0 { throw problem }
     let wish = composition.signals.wish
     var fields: JSONObject = [
       "lines": .integer(ok + failed), "ok": .integer(ok), "failed": .integer(failed),
@@ -353,14 +360,26 @@ private struct Run {
       output.tell("stopped: the same command with --resume goes on")
     }
     if unknown > 0 { return Fault.Kind.unknown.exitStatus }
-    if let problem { throw problem }
+    if let problem { output.warn("\(problem.message); the lines before it were run") }
     if isFatal { return Fault.Kind.state.exitStatus }
     if let wish { return wish.exitStatus }
-    return output.exit(failed > 0 ? Fault.Kind.partial.exitStatus : 0)
+    let exit = failed > 0 || isStopped ? Fault.Kind.partial.exitStatus : 0
+    // Whose records nobody reads has done its work all the same.
+    return hasWritten ? exit : output.exit(exit)
   }
 }
 
 extension Fault {
+  fileprivate static var cardInLine: Fault {
+    Fault(
+      .usage,
+      code: "card_number_on_command_line",
+      "the line has something that looks like a card number outside of an instrument; it was not "
+        + "sent, logged or stored",
+      hint: "a card goes into \"instrument\""
+    )
+  }
+
   fileprivate static var liveNotOnBatch: Fault {
     Fault(
       .refused,

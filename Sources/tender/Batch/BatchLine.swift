@@ -7,6 +7,8 @@ struct BatchLine: Sendable {
   /// The words behind the program's name.
   let words: [String]
   let reference: String?
+  /// The references that it is about: its own, and that of the sale that it refunds.
+  let keys: [String]
   /// An instrument that stands in the line; never echoed.
   let instrument: [UInt8]?
 
@@ -28,6 +30,10 @@ struct BatchLine: Sendable {
         "is no JSON object",
         hint: "such as {\"command\":\"transact\",\"reference\":\"A1\",…}"
       )
+    }
+    guard Self.countOfMembers(text) == object.members.count else {
+      // Readers differ in which of them counts; here none does.
+      throw .badLine("has a key twice", hint: "leave one of them")
     }
     guard let name = object.text("command") else {
       throw .badLine("has no command", hint: "one of \(Self.commands.joined(separator: ", "))")
@@ -84,8 +90,38 @@ struct BatchLine: Sendable {
       )
     }
     if let operand { words += ["--", operand] }
+    keys = [reference] + [object.text("original")].compactMap { $0 }
     self.words = words
     self.instrument = instrument
+  }
+
+  /// How many members the object of a line that was read has, a name that stands twice counted twice:
+  /// the colons outside of texts and of what is within.
+  private static func countOfMembers(_ text: String) -> Int {
+    var count = 0
+    var depth = 0
+    var isInText = false
+    var isEscaped = false
+    for byte in text.utf8 {
+      if isInText {
+        if isEscaped {
+          isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+          isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+          isInText = false
+        }
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: "\""): isInText = true
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+      case UInt8(ascii: ":"): if depth == 1 { count += 1 }
+      default: break
+      }
+    }
+    return count
   }
 
   /// A member as the words of its option.

@@ -17,7 +17,9 @@ final class BatchSource {
   private static let limit = 262_144
 
   /// Opens a file, or takes standard input for `-`.
-  init(_ path: String) throws(Fault) {
+  ///
+  /// `shouldStop` says that nobody waits for further lines.
+  init(_ path: String, shouldStop: @escaping () -> Bool) throws(Fault) {
     if path == "-" {
       descriptor = 0
       size = nil
@@ -25,17 +27,39 @@ final class BatchSource {
       descriptor = try Environment.openForReading(path, named: "batch")
       size = Environment.size(of: descriptor)
     }
-    reader = LineReader(descriptor: descriptor, limit: Self.limit)
+    reader = LineReader(
+      descriptor: descriptor,
+      limit: Self.limit,
+      skipsLongLines: true,
+      shouldStop: shouldStop
+    )
   }
 
   deinit { if descriptor > 0 { close(descriptor) } }
 
-  /// The next line; nil at the end.
+  /// The next line, or why it cannot be one; nil at the end.
   ///
-  /// `idle` is called before whoever writes the lines has to be waited for. Throws `usage` for a line
-  /// that is too long.
-  func next(idle: () throws(Fault) -> Void) throws(Fault) -> String? {
-    try reader.next(idle: idle)
+  /// `idle` is called before whoever writes the lines has to be waited for. Throws `usage` where
+  /// nothing can be read.
+  func next(idle: () throws(Fault) -> Void) throws(Fault) -> Result<String, Fault>? {
+    guard let text = try reader.next(idle: idle) else { return nil }
+    if reader.isTooLong {
+      return .failure(
+        Fault(
+          .usage,
+          code: "bad_line",
+          "the line is longer than \(Self.limit) bytes",
+          hint: "one command a line"
+        )
+      )
+    }
+    guard !reader.isGarbled else {
+      // What it stands for would be another reference, and perhaps somebody else's.
+      return .failure(
+        Fault(.usage, code: "bad_line", "the line is no UTF-8", hint: "write it as UTF-8")
+      )
+    }
+    return .success(text)
   }
 
   /// How much of a file has been read, from 0 to 1; nil where nobody knows.

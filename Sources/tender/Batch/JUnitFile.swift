@@ -3,6 +3,8 @@ internal import TenderOutput
 
 /// A JUnit report that is written as a batch goes on: the cases into a file beside it, the head once
 /// the numbers are known.
+///
+/// What goes wrong with it once the first line has begun is a warning: the payments come first.
 final class JUnitFile {
   private let path: String
   private let part: String
@@ -11,16 +13,26 @@ final class JUnitFile {
   private var failures = 0
   private var errors = 0
   private var milliseconds = 0
+  private var isBroken = false
 
-  /// Throws `usage` where the file cannot be written.
-  init(_ path: String) throws(Fault) {
+  /// Throws `usage` where the file cannot be written, or is the batch itself.
+  init(_ path: String, input: String) throws(Fault) {
+    guard input == "-" || !Environment.isSameFile(path, input) else {
+      throw Fault(
+        .usage,
+        code: "bad_file",
+        "--junit: \(path.quotedForMessage) is the batch itself",
+        hint: "choose another file"
+      )
+    }
     self.path = path
     part = path + ".part"
+    try Environment.checkWritable(path, named: "--junit")
     descriptor = try Environment.openForWriting(part, named: "--junit")
   }
 
   /// Adds a line's case.
-  func add(_ answer: BatchCommand.Answer) throws(Fault) {
+  func add(_ answer: BatchCommand.Answer) {
     tests += 1
     milliseconds += answer.milliseconds
     let record = answer.records.last
@@ -41,25 +53,26 @@ final class JUnitFile {
           detail: "line \(answer.line), exit \(answer.exit)"
         )
     )
-    guard Console.write(text, to: descriptor) else { throw .unwritable(part) }
+    if !isBroken { isBroken = !Console.write(text, to: descriptor) }
   }
 
-  /// Puts the report together under its own name.
-  func finish() throws(Fault) {
+  /// Puts the report together under its own name; gives what went wrong.
+  func finish() -> Fault? {
     let head = JUnit.head(
       tests: tests,
       failures: failures,
       errors: errors,
       milliseconds: milliseconds
     )
-    guard Environment.compose(path, head: head, from: part, tail: JUnit.tail, closing: descriptor)
-    else { throw .unwritable(path) }
-  }
-}
-
-extension Fault {
-  fileprivate static func unwritable(_ path: String) -> Fault {
-    Fault(
+    let isWhole = Environment.compose(
+      path,
+      head: head,
+      from: part,
+      tail: JUnit.tail,
+      closing: descriptor
+    )
+    guard !isWhole || isBroken else { return nil }
+    return Fault(
       .usage,
       code: "bad_file",
       "--junit: cannot write \(path)",

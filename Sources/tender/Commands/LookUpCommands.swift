@@ -247,14 +247,29 @@ final class LineReader {
   /// Where the next line begins.
   private var start = 0
   private var hasEnded = false
+  private var isPassing = false
   private let limit: Int
+  /// Whether a line that is too long is passed over, and `isTooLong` tells of it.
+  private let skipsLongLines: Bool
+  private(set) var isTooLong = false
+  /// Whether the line that was handed out is no UTF-8, and not as it stood.
+  private(set) var isGarbled = false
+  /// Whether whoever waits for lines shall not wait any longer.
+  private let shouldStop: () -> Bool
   /// How many bytes the lines took that were handed out.
   private(set) var consumed = 0
 
   /// `limit` is the longest line, in bytes.
-  init(descriptor: Int32, limit: Int = 4096) {
+  init(
+    descriptor: Int32,
+    limit: Int = 4096,
+    skipsLongLines: Bool = false,
+    shouldStop: @escaping () -> Bool = { false }
+  ) {
     self.descriptor = descriptor
     self.limit = limit
+    self.skipsLongLines = skipsLongLines
+    self.shouldStop = shouldStop
   }
 
   /// The next line without its end; nil at the end.
@@ -276,11 +291,16 @@ final class LineReader {
           buffer = []
           start = 0
         }
-        return buffer.count == start ? nil : text(buffer[start...])
+        return buffer.count == start && !isPassing ? nil : text(buffer[start...])
       }
       // Moved once for many lines, not for each.
       buffer.removeFirst(start)
       start = 0
+      if skipsLongLines, buffer.count > limit {
+        isPassing = true
+        consumed += buffer.count
+        buffer = []
+      }
       guard buffer.count <= limit else {
         throw Fault(
           .usage,
@@ -290,16 +310,31 @@ final class LineReader {
         )
       }
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      if unsafe poll(&waiting, 1, 0) == 0 { try idle() }
+      if unsafe poll(&waiting, 1, 0) == 0 {
+        try idle()
+        while unsafe poll(&waiting, 1, 100) == 0 { if shouldStop() { return nil } }
+      }
       var chunk = [UInt8](repeating: 0, count: 16_384)
       let count = unsafe read(descriptor, &chunk, chunk.count)
       if count < 0, errno == EINTR { continue }
-      if count <= 0 { hasEnded = true } else { buffer += chunk.prefix(count) }
+      guard count >= 0 else {
+        throw Fault(
+          .usage,
+          code: "bad_file",
+          "the lines cannot be read: \(unsafe String(cString: strerror(errno)))",
+          hint: "check what is to be read"
+        )
+      }
+      if count == 0 { hasEnded = true } else { buffer += chunk.prefix(count) }
     }
   }
 
   private func text(_ bytes: ArraySlice<UInt8>) -> String {
     let line = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
-    return String(decoding: line, as: UTF8.self)
+    isTooLong = isPassing
+    isPassing = false
+    let text = String(validating: line, as: UTF8.self)
+    isGarbled = text == nil
+    return text ?? String(decoding: line, as: UTF8.self)
   }
 }

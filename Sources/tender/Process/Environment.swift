@@ -137,6 +137,28 @@ struct Environment {
     return descriptor
   }
 
+  /// Throws `usage` where a file cannot be written; what stands in it stays for now.
+  static func checkWritable(_ path: String, named option: String) throws(Fault) {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw Fault(
+        .usage,
+        code: "bad_file",
+        "\(option): cannot write \(path): \(unsafe String(cString: strerror(errno)))",
+        hint: "choose another file"
+      )
+    }
+    close(descriptor)
+  }
+
+  /// Whether two paths lead to one file.
+  static func isSameFile(_ one: String, _ other: String) -> Bool {
+    var first = stat()
+    var second = stat()
+    guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+  }
+
   /// Writes a file of a head, what stands in another, and a tail; the other is closed and removed.
   static func compose(
     _ path: String,

@@ -17,6 +17,8 @@ final class Signals: Interruption {
   /// Whether the first signal is a wish that only `wish` tells of.
   private let finishesFirst = Atomic(false)
   private let count = Atomic(0)
+  /// The last signal, acknowledged or not.
+  private let last = Atomic<Int32>(0)
   private let end: @Sendable (Fault.Kind) -> Void
 
   /// Takes over both signals for the process, and ignores SIGPIPE: writing tells.
@@ -82,6 +84,7 @@ final class Signals: Interruption {
       var number: Int32 = 0
       guard unsafe sigwait(&set, &number) == 0 else { continue }
       state.store(number, ordering: .sequentiallyConsistent)
+      last.store(number, ordering: .sequentiallyConsistent)
       let times = count.add(1, ordering: .sequentiallyConsistent).newValue
       if times == 1, finishesFirst.load(ordering: .sequentiallyConsistent) { continue }
       // Under the lock, so that nobody goes on to send something while the process ends.
@@ -103,12 +106,19 @@ final class Signals: Interruption {
     let isWish =
       finishesFirst.load(ordering: .sequentiallyConsistent)
       && count.load(ordering: .sequentiallyConsistent) < 2
-    return isWish ? nil : wish
+    return isWish ? nil : Self.kind(state)
   }
 
-  /// What the last signal wants, also where it is the first and must wait.
-  var wish: Fault.Kind? {
-    switch state.load(ordering: .sequentiallyConsistent) {
+  /// What the last signal wants, also where it is the first and must wait, or was acknowledged.
+  var wish: Fault.Kind? { Self.kind(last) }
+
+  /// The same signals for who waits for a payer or a card: the first is for them at once.
+  var atTheTill: any Interruption { AtTheTill(signals: self) }
+
+  fileprivate var pressed: Fault.Kind? { Self.kind(state) }
+
+  private static func kind(_ signal: borrowing Atomic<Int32>) -> Fault.Kind? {
+    switch signal.load(ordering: .sequentiallyConsistent) {
     case 0: nil
     case SIGTERM: .terminated
     default: .interrupted
@@ -123,4 +133,15 @@ final class Signals: Interruption {
     var byte: UInt8 = 0
     while unsafe poll(&waiting, 1, 0) > 0, unsafe read(readEnd, &byte, 1) == 1 {}
   }
+}
+
+/// Signals that nothing waits for the end of: nobody has paid yet.
+private struct AtTheTill: Interruption {
+  let signals: Signals
+
+  var kind: Fault.Kind? { signals.pressed }
+
+  var descriptor: Int32? { signals.descriptor }
+
+  func acknowledge() { signals.acknowledge() }
 }

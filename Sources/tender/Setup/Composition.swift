@@ -131,6 +131,14 @@ final class Composition {
     let place = Place(provider: provider, env: env, need: need)
     if let known = engines[place] { return known }
     try invocation.checkOptions(for: provider)
+    if instrument != nil, provider != PayTheoryProvider.name.text {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "an instrument does not go with \(provider)",
+        hint: "it is for --provider paytheory"
+      )
+    }
     if env != .simulator, !simulatorOptions.isEmpty {
       throw Fault(
         .usage,
@@ -280,7 +288,7 @@ final class Composition {
       if hasOwnReader, let simulator {
         devices = SimulatedDevices(simulator)
       } else {
-        devices = Devices(interruption: signals)
+        devices = Devices(interruption: signals.atTheTill)
         if !simulatorOptions.isEmpty, let base = configuration.gatewayBase {
           devices = ForetoldDevices(inner: devices, http: http, base: base)
         }
@@ -299,7 +307,7 @@ final class Composition {
         ),
         clock: clock,
         randomness: try clientRandomness(),
-        interruption: signals,
+        interruption: signals.atTheTill,
         redactor: redactor,
         watch: watch
       )
