@@ -8,7 +8,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 APT := libcurl4-openssl-dev libmicrohttpd-dev libqrencode4 libsodium-dev libsqlite3-dev libssl-dev \
        libxml2-dev
-APT_TEST := chromium chromium-driver curl openssl stunnel4
+APT_TEST := chromium chromium-driver curl openssl python3-graphql-core python3-jsonschema stunnel4
 APT_BENCH := curl nginx-light openssl
 BREW := curl libmicrohttpd libsodium libxml2 openssl@3 qrencode sqlite
 

@@ -114,13 +114,14 @@ let package = Package(
     tests(of: "TenderModel"),
     tests(of: "TenderWire"),
     tests(of: "TenderEngine", needs: "TenderModel"),
-    tests(
-      of: "PayTheory",
-      needs: "TenderEngine",
-      "TenderJournal",
-      "TenderModel",
-      "TenderSimulator",
-      "TenderWire"
+    .testTarget(
+      name: "PayTheoryTests",
+      dependencies: [
+        "PayTheory", "TenderEngine", "TenderJournal", "TenderModel", "TenderSimulator",
+        "TenderTestSupport", "TenderWire",
+      ],
+      exclude: ["Schema"],
+      swiftSettings: rules
     ),
     .testTarget(
       name: "TrueLayerTests",

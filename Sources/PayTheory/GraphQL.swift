@@ -2,11 +2,10 @@ import TenderEngine
 import TenderModel
 import TenderWire
 
-/// Pay Theory's GraphQL interface, as far as look-ups and reversals need it (protocol note, section
-/// 8).
+/// Pay Theory's GraphQL interface, as far as look-ups and reversals need it (published schema of
+/// 2026; protocol note, section 8).
 ///
-/// Arguments stand in the query text, as the documentation writes them: the names of the argument
-/// types, which variables would need, are not public.
+/// Arguments are written into the document, as the documentation does.
 struct GraphQL {
   private let context: PayTheoryContext
   private let merchantUID: String
@@ -32,13 +31,14 @@ struct GraphQL {
 
   /// The transactions that match a key, newest first, at most `limit`.
   func transactions(_ key: String, _ value: String, limit: Int) throws(Fault) -> [JSONObject] {
-    let query = """
+    let data = try ask(TransactionFields.all) { fields in
+      """
       query { transactions(limit: \(limit), query: {query_list: [{key: \(Self.quoted(key)), \
       value: \(Self.quoted(value)), operator: EQUAL, conjunctive_operator: NONE_NEXT}], \
       sort_list: [{direction: DESC, key: "transaction_date"}]}) \
-      { items { \(Self.transactionFields) } total_row_count } }
+      { items { \(fields) } total_row_count } }
       """
-    let data = try run(query, isEffecting: false)
+    }
     guard let items = data["transactions"]?["items"]?.array else {
       throw .unreadable("an answer without transactions")
     }
@@ -72,7 +72,6 @@ struct GraphQL {
     var arguments = [
       "amount: \(order.amount.minorUnits)", "merchant_uid: \(Self.quoted(merchantUID))",
       "payment_method_id: \(Self.quoted(method))",
-      "currency: \(Self.quoted(order.amount.currency.code))",
       "fee_mode: \(order.feeMode.uppercased())", "reference: \(Self.quoted(order.reference.text))",
     ]
     if let fee = order.fee { arguments.append("fee: \(fee.minorUnits)") }
@@ -86,7 +85,7 @@ struct GraphQL {
     }
     let query = """
       mutation { createTransaction(\(arguments.joined(separator: ", "))) \
-      { \(Self.transactionFields) } }
+      { \(TransactionFields.ofCharge.joined(separator: " ")) } }
       """
     let data = try run(query, isEffecting: true, willSend: willSend)
     guard let transaction = data["createTransaction"]?.object,
@@ -95,14 +94,45 @@ struct GraphQL {
     return transaction
   }
 
-  private static let transactionFields = """
-    transaction_id status transaction_type transaction_date gross_amount net_amount fees fee_mode \
-    currency reference account_code parent_id refunded_amount refund_voidable \
-    refund_reason { reason_code reason_details } dispute_status failure_reasons is_settled \
-    ach_return_details { return_code return_details transfer_type } authorization_id avs_status \
-    metadata payor { payor_id } \
-    payment_method { payment_method_id payment_type card_brand last_four exp_date } updated_row_at
-    """
+  /// Asks for fields, and once more without those that a server names as unknown: a server of an
+  /// older schema refuses the whole document for one of them.
+  ///
+  /// `document` makes the query of the fields' text. Nothing effecting goes this way.
+  private func ask(
+    _ fields: [String],
+    _ document: (String) -> String
+  ) throws(Fault) -> JSONObject {
+    var fields = fields
+    for _ in 0..<3 {
+      let answer = try send(document(fields.joined(separator: " ")), isEffecting: false)
+      let unknown = Self.unknownFields(answer)
+      let left = fields.filter { field in
+        TransactionFields.needed.contains(field) || !unknown.contains(TransactionFields.name(field))
+      }
+      guard left.count < fields.count else { return try Self.data(answer) }
+      fields = left
+    }
+    return try Self.data(try send(document(fields.joined(separator: " ")), isEffecting: false))
+  }
+
+  /// The first name in quotes of each error of an answer without data: what a server does not know.
+  private static func unknownFields(_ answer: HTTPResponse) -> Set<String> {
+    guard (200..<300).contains(answer.status) || answer.status == 400,
+      let body = JSONReader.read(answer.body)?.object,
+      body["data"] == nil || body["data"] == .null
+    else { return [] }
+    var names: Set<String> = []
+    for error in body["errors"]?.array?.prefix(100) ?? [] {
+      // Servers differ in the quote mark; what follows the name may be a suggestion.
+      let parts = (error["message"]?.text ?? "").split(
+        maxSplits: 2,
+        omittingEmptySubsequences: false,
+        whereSeparator: { $0 == "\"" || $0 == "'" }
+      )
+      if parts.count == 3 { names.insert(String(parts[1])) }
+    }
+    return names
+  }
 
   /// A string literal of GraphQL (specification, section 2.9.4): JSON's escapes are a subset.
   private static func quoted(_ text: String) -> String { JSONWriter.text(.string(text)) }
@@ -112,6 +142,19 @@ struct GraphQL {
     isEffecting: Bool,
     willSend: () throws(Fault) -> Void = {}
   ) throws(Fault) -> JSONObject {
+    let answer = try send(query, isEffecting: isEffecting, willSend: willSend)
+    do throws(Fault) {
+      return try Self.data(answer)
+    } catch {
+      throw isEffecting && error.code == "graphql_unclear" ? error.afterSending : error
+    }
+  }
+
+  private func send(
+    _ query: String,
+    isEffecting: Bool,
+    willSend: () throws(Fault) -> Void = {}
+  ) throws(Fault) -> HTTPResponse {
     let configuration = context.configuration
     let request = HTTPRequest(
       method: "POST",
@@ -129,20 +172,14 @@ struct GraphQL {
       isEffecting: isEffecting
     )
     if isEffecting { try willSend() }
-    let answer: HTTPResponse
     do throws(Fault) {
-      answer = try context.http.send(
+      return try context.http.send(
         request,
         by: Deadline(in: configuration.timeout, on: context.clock)
       )
     } catch {
       if error.kind == .notSent || !isEffecting { throw error.withoutEffect }
       throw error.afterSending
-    }
-    do throws(Fault) {
-      return try Self.data(answer)
-    } catch {
-      throw isEffecting && error.code == "graphql_unclear" ? error.afterSending : error
     }
   }
 

@@ -26,7 +26,7 @@ extension PayTheoryProvider {
     }
     try checkFee(order)
     if order.options["send_receipt"]?.truth == true, order.payor["email"] == nil,
-      order.payorID == nil
+      order.payorID == nil, order.storedMethod == nil
     {
       throw .rule(
         "bad_options",

@@ -43,6 +43,16 @@ extension Fault {
     )
   }
 
+  /// The session of a hold is over: whether the hold is too, the provider does not say.
+  static func holdExpired(_ held: Attempt) -> Fault {
+    var fault = sessionExpired
+    fault.message = "Pay Theory ended the session of the hold before it was captured"
+    fault.hint =
+      "nothing was captured and it is still held here; run the same command again, or let go of it: "
+      + "tender cancel \(held.reference)"
+    return fault
+  }
+
   /// The app is not attested: said by us for stage `paytheory`, or by the provider.
   static func invalidApp(_ why: String) -> Fault {
     Fault(

@@ -89,7 +89,12 @@ package struct PayTheoryProvider: Provider {
   package func confirm(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
     let prepared = try preparation(of: held)
     progress.enter("connecting")
-    let conversation = try Conversation.open(session: prepared.session, context)
+    let conversation: Conversation
+    do throws(Fault) {
+      conversation = try Conversation.open(session: prepared.session, context)
+    } catch {
+      throw error.code == "session_expired" ? .holdExpired(held) : error
+    }
     let requests = requests(conversation)
     let complete = try conversation.ask(
       "host:transfer_part2",
@@ -106,10 +111,20 @@ package struct PayTheoryProvider: Provider {
   package func release(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
     let prepared = try preparation(of: held)
     progress.enter("connecting")
-    let conversation = try Conversation.open(session: prepared.session, context)
+    let conversation = try openForRelease(prepared.session)
     let requests = requests(conversation)
     try conversation.tell("host:cancel_transfer") { requests.cancel(prepared, &$0) }
     return Outcome(status: .cancelled, id: held.id, result: [:])
+  }
+
+  /// The session of the hold, or a new one where that has expired: the intent is named by its id.
+  private func openForRelease(_ session: String) throws(Fault) -> Conversation {
+    do throws(Fault) {
+      return try Conversation.open(session: session, context)
+    } catch {
+      guard error.code == "session_expired" else { throw error }
+      return try Conversation.open(session: context.randomness.uuid(), context)
+    }
   }
 
   package func reverse(_ captured: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
@@ -133,7 +148,7 @@ package struct PayTheoryProvider: Provider {
   }
 
   package func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome {
-    if case .cash = order.instrument { throw .noFields("tokenize") }
+    if case .cash = order.instrument { throw .cashToken }
     progress.enter("connecting")
     let conversation = try Conversation.open(session: context.randomness.uuid(), context)
     let requests = requests(conversation)
@@ -329,6 +344,17 @@ extension Outcome {
 }
 
 extension Fault {
+  /// Cash has no payment method to store.
+  package static var cashToken: Fault {
+    Fault(
+      .usage,
+      code: "no_fields",
+      "cash cannot be tokenized",
+      hint: "a card or a bank account can",
+      result: Fault.noFields("tokenize").result
+    )
+  }
+
   /// No instrument that this command can use, in the documented words.
   static func noFields(_ verb: String) -> Fault {
     Fault(

@@ -30,7 +30,7 @@ enum Transactions {
       "amount": transaction["gross_amount"] ?? 0,
       "state": transaction["status"].orEmpty,
       "metadata": transaction["metadata"].orEmptyObject,
-      "payor_id": (transaction["payor"]?["payor_id"]).orEmpty,
+      "payor_id": (method?["payor"]?["payor_id"]).orEmpty,
       "payment_method_id": (method?["payment_method_id"]).orEmpty,
       "brand": brand(method),
     ]

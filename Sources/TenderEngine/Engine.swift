@@ -253,6 +253,12 @@ package struct Engine {
   /// Shows a state of the attempt, where the provider has no names of its own for them.
   func say(_ state: String) { if !provider.namesItsStates { announce(state) } }
 
+  /// The state of a report for whoever watches: the provider's own name where it has names.
+  package func state(of report: Report) -> String {
+    guard provider.namesItsStates else { return report.status.rawValue }
+    return report.result.text("state") ?? report.result.text("status") ?? report.status.rawValue
+  }
+
   /// Writes a state down; a failure after sending is a warning, since the outcome must be shown.
   private func write(_ attempt: Attempt, note: String) -> Fault? {
     do throws(Fault) {

@@ -63,7 +63,8 @@ package enum RecordSchema {
         [
           Field("provider", "string", "who was asked"), Field("env", "string", "where"),
           Field("reference", "string", "the merchant's own name"),
-          Field("state", "string", always: true, "the state that began"),
+          Field("state", "string", always: true, "the state that began, in the provider's words"),
+          Field("next_action", "object", "what the payer has to do"),
         ]
       case .journalEntry:
         payment.filter { !["replayed", "source", "line"].contains($0.name) } + [

@@ -91,6 +91,11 @@ package struct Scenario: Sendable, Hashable {
       ),
       Scenario(name: "returned", meaning: "ACH payments are RETURNED after 5 s of the clock"),
       Scenario(name: "dispute", meaning: "payments succeed and are disputed"),
+      Scenario(
+        name: "hold:expired",
+        meaning: "a hold is too old: its session is closed (SESSION_EXPIRED), as it is 24 h of the "
+          + "clock after it was made"
+      ),
     ]
     + bank
     + reader

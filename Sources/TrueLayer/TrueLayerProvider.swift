@@ -15,6 +15,9 @@ package struct TrueLayerProvider: AuthorizingProvider {
 
   package var name: ProviderName { Self.name }
 
+  /// The states that the documentation names, and no others.
+  package var namesItsStates: Bool { true }
+
   package var merchant: String { context.configuration.clientID ?? "resource-token" }
 
   package var nothingHeld: JSONObject { ["error": "generic"] }

@@ -219,6 +219,34 @@ import Testing
     #expect(try world.charges() == 0)
   }
 
+  @Test(arguments: [nil, "hold:expired"] as [String?])
+  func `a hold that grew too old is SESSION_EXPIRED, and can be let go of`(
+    _ scenario: String?
+  ) throws {
+    let world = try World()
+    let held = try world.engine().transact(
+      world.order(confirmation: true),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    if scenario == nil {
+      world.clock.advance(24 * 3_600_000 - 1)
+      #expect(try world.engine().lookUp("A", known: world.latest()).status == .requiresConfirmation)
+      world.clock.advance(1)
+    }
+    let report = try world.engine(scenario: scenario).confirm(world.latest(), handle: "A")
+    #expect(report.fault?.exitStatus == 13)
+    #expect(report.fault?.code == "session_expired")
+    #expect(report.fault?.effect == Fault.Effect.none)
+    #expect(report.result.text("type") == "SESSION_EXPIRED: Socket session has expired")
+    #expect(report.fault?.hint?.contains("tender cancel A") == true)
+    #expect(try world.latest()?.status == .requiresConfirmation)
+    let cancelled = try world.engine(scenario: scenario).cancel(world.latest(), handle: "A")
+    #expect(cancelled.status == .cancelled)
+    #expect(cancelled.id == held.id)
+    #expect(try world.charges() == 0)
+  }
+
   @Test func `learns the service fee, and never charges another than was ordered`() throws {
     let world = try World()
     let held = try world.engine().transact(

@@ -30,6 +30,7 @@ final class World {
     credentials: Bool = true,
     twoStep: Bool = true,
     key: String = PayTheoryCatalog.apiKey,
+    exchange: (any HTTPExchange) throws -> any HTTPExchange = { $0 },
     wrap: (any SocketExchange) -> any SocketExchange = { $0 }
   ) throws -> Engine {
     var options = SimulatorOptions()
@@ -52,7 +53,7 @@ final class World {
           secretKey: credentials ? SharedSecret(PayTheoryCatalog.secretKey) : nil,
           twoStep: twoStep
         ),
-        http: simulator,
+        http: try exchange(simulator),
         sockets: wrap(simulator),
         clock: clock,
         randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "world"),

@@ -30,6 +30,9 @@ package enum PayTheoryCatalog {
     return words.prefix(1).uppercased() + words.dropFirst() + "."
   }
 
+  /// How long a hold can be confirmed, in milliseconds; the simulator's own choice.
+  static let holdLife = 24 * 60 * 60 * 1000
+
   /// The named rule sets of `payment_parameters`: least and most in cents.
   static let paymentParameters: [String: ClosedRange<Int>] = ["default": 100...500_000]
 

@@ -13,16 +13,20 @@ struct PayTheoryGraphQL {
       omittingEmptySubsequences: false
     )
     guard credentials.count == 2, credentials.allSatisfy({ !$0.isEmpty }) else {
-      return Self.errors("Unauthorized", status: 401)
+      return Self.errors(["Unauthorized"], status: 401)
     }
     guard let body = JSONReader.read(request.body)?.object, let query = body.text("query"),
-      let document = GraphQLDocument(query, variables: body["variables"]?.object ?? [:])
-    else { return Self.errors("Syntax error", status: 400) }
+      let document = GraphQLDocument(query), let schema = PayTheorySchema.schema
+    else { return Self.errors(["Syntax Error"], status: 400) }
+    let variables = body["variables"]?.object ?? [:]
+    let problems = GraphQLValidation(document, variables: variables, schema: schema).problems
+    guard problems.isEmpty else { return Self.errors(problems, status: 400) }
     var data: JSONObject = [:]
     for field in document.fields {
-      switch try answer(field, isMutation: document.isMutation) {
-      case .success(let value): data[field.alias] = Self.select(value, field.selection)
-      case .failure(let problem): return Self.errors(problem.text, status: 200)
+      let arguments = GraphQLValidation.arguments(of: field, in: document, variables: variables)
+      switch try answer(field.name, arguments, isMutation: document.isMutation) {
+      case .success(let value): data[field.alias] = Self.select(value, field.selection ?? [])
+      case .failure(let problem): return Self.errors([problem.text], status: 200)
       }
     }
     return HTTPResponse(
@@ -37,14 +41,17 @@ struct PayTheoryGraphQL {
   }
 
   private func answer(
-    _ field: GraphQLDocument.Field,
+    _ name: String,
+    _ arguments: JSONObject,
     isMutation: Bool
   ) throws(Fault) -> Result<JSON, Problem> {
-    switch (field.name, isMutation) {
-    case ("transactions", false): return try transactions(field.arguments)
-    case ("createReversal", true): return try createReversal(field.arguments)
-    case ("createTransaction", true): return try createTransaction(field.arguments)
-    default: return .failure(Problem(text: "Cannot query field \(field.name)"))
+    switch (name, isMutation) {
+    case ("transactions", false): return try transactions(arguments)
+    case ("paymentMethodTokens", false): return try methods(arguments)
+    case ("serviceFee", false): return .success(Self.serviceFee(arguments))
+    case ("createReversal", true): return try createReversal(arguments)
+    case ("createTransaction", true): return try createTransaction(arguments)
+    default: return .failure(Problem(text: "Cannot query field \"\(name)\"."))
     }
   }
 
@@ -62,50 +69,42 @@ struct PayTheoryGraphQL {
         found = try ledger.list("transaction", column: "reference", value: value)
       }
     } else {
-      guard pairs.allSatisfy({ Self.operators.contains($0["operator"]?.text ?? "EQUAL") }) else {
-        return .failure(Problem(text: "Unsupported operator"))
-      }
-      found = try ledger.list("transaction").filter { Self.matches($0, pairs) }
+      found = try ledger.list("transaction").filter { PayTheoryQuery.matches($0, pairs) }
     }
-    var items = found.map { store.current($0, now: world.now) }
-    // Rows come out oldest first; the only sorting asked for is by date.
+    return .success(Self.page(found.map { store.current($0, now: world.now) }, arguments))
+  }
+
+  private func methods(_ arguments: JSONObject) throws(Fault) -> Result<JSON, Problem> {
+    let pairs = arguments["query"]?["query_list"]?.array ?? []
+    let found = try ledger.list("method").map(PayTheoryTransactions.method)
+    return .success(Self.page(found.filter { PayTheoryQuery.matches($0, pairs) }, arguments))
+  }
+
+  /// The items that were asked for; rows come out oldest first, and dates are what is sorted by.
+  private static func page(_ found: [JSONObject], _ arguments: JSONObject) -> JSON {
+    var items = found
     let sorting = arguments["query"]?["sort_list"]?.array?.first
     if sorting?["direction"]?.text == "DESC" { items.reverse() }
     let total = items.count
     if let limit = arguments["limit"]?.wholeNumber, limit >= 0 {
       items = Array(items.prefix(limit))
     }
-    return .success([
-      "items": .array(items.map(JSON.object)), "total_row_count": .integer(total),
-    ])
+    return ["items": .array(items.map(JSON.object)), "total_row_count": .integer(total)]
   }
 
-  private static let operators: Set<String> = ["EQUAL", "NOT_EQUAL", "IN_LIST", "NOT_IN_LIST"]
-
-  /// All pairs joined by their conjunctions, from the first to the last.
-  private static func matches(_ transaction: JSONObject, _ pairs: [JSON]) -> Bool {
-    var result = true
-    var isOr = false
-    for pair in pairs {
-      let value = transaction[pair["key"]?.text ?? ""]
-      let text = value?.text ?? value?.wholeNumber.map { String($0) } ?? ""
-      let list = pair["in_values"]?.array?.compactMap(\.text) ?? []
-      let fits =
-        switch pair["operator"]?.text {
-        case "NOT_EQUAL": text != pair["value"]?.text
-        case "IN_LIST": list.contains(text)
-        case "NOT_IN_LIST": !list.contains(text)
-        default: text == pair["value"]?.text
-        }
-      result = isOr ? result || fits : result && fits
-      isOr = pair["conjunctive_operator"]?.text == "OR_NEXT"
-    }
-    return result
+  private static func serviceFee(_ arguments: JSONObject) -> JSON {
+    let amount = arguments["amount"]?.wholeNumber ?? 0
+    let isACH = arguments["is_ach"]?.truth ?? (arguments.text("payment_type") == "ACH")
+    let fee = PayTheoryCatalog.serviceFee(amount: amount, isACH: isACH)
+    return [
+      "adjusted_total": .integer(amount + fee), "fee": .integer(fee), "fee_limit_reached": false,
+      "total": .integer(amount + fee),
+    ]
   }
 
   private func createReversal(_ arguments: JSONObject) throws(Fault) -> Result<JSON, Problem> {
-    guard let id = arguments.text("transaction_id"), let amount = arguments["amount"]?.wholeNumber
-    else { return .failure(Problem(text: "createReversal needs amount and transaction_id")) }
+    let id = arguments.text("transaction_id") ?? ""
+    let amount = arguments["amount"]?.wholeNumber ?? 0
     let store = PayTheoryTransactions(world: world, ledger: ledger)
     let reversal = try ledger.transaction { () throws(Fault) in
       try store.reverse(id, amount: amount, now: world.now)
@@ -119,9 +118,6 @@ struct PayTheoryGraphQL {
   private func createTransaction(_ arguments: JSONObject) throws(Fault) -> Result<JSON, Problem> {
     guard let amount = arguments["amount"]?.wholeNumber, amount > 0 else {
       return .failure(Problem(text: "Amount must be a positive integer"))
-    }
-    guard arguments.text("merchant_uid") != nil else {
-      return .failure(Problem(text: "createTransaction needs merchant_uid"))
     }
     guard let id = arguments.text("payment_method_id"),
       let method = try ledger.find("method", id)
@@ -156,13 +152,13 @@ struct PayTheoryGraphQL {
 
   /// What was asked for of a value, under the asked-for names, absent fields as null.
   private static func select(_ value: JSON, _ selection: [GraphQLDocument.Field]) -> JSON {
-    guard !selection.isEmpty else { return value }
+    guard !selection.isEmpty else { return value == "" ? .null : value }
     switch value {
     case .array(let elements): return .array(elements.map { select($0, selection) })
     case .object(let object):
       var chosen: JSONObject = [:]
       for field in selection {
-        chosen[field.alias] = select(object[field.name] ?? .null, field.selection)
+        chosen[field.alias] = select(object[field.name] ?? .null, field.selection ?? [])
       }
       return .object(chosen)
     default: return value
@@ -170,8 +166,9 @@ struct PayTheoryGraphQL {
   }
 
   /// A refusal before anything was executed: errors without data.
-  private static func errors(_ text: String, status: Int) -> HTTPResponse {
-    let body: JSON = ["errors": [["message": .string(text)]]]
+  private static func errors(_ texts: [String], status: Int) -> HTTPResponse {
+    let errors = texts.prefix(20).map { ["message": .string($0)] as JSON }
+    let body: JSON = ["errors": .array(errors)]
     return HTTPResponse(status: status, body: Array(JSONWriter.text(body).utf8))
   }
 }

@@ -73,6 +73,11 @@ final class PayTheorySocket: SocketSession {
     guard let step = Self.steps[action] else {
       return [.send(Self.error("Unknown action"))]
     }
+    if step == "host-token",
+      try PayTheorySteps.isExpired(session: sessionKey, world, ledger)
+    {
+      return [.close(code: 1001)]
+    }
     let fault = faults.strike(step)
     switch fault {
     case "close-before": return [.close(code: 1001)]

@@ -32,6 +32,22 @@ struct PayTheorySteps {
     }
   }
 
+  /// Whether a session has a hold that has grown too old.
+  ///
+  /// Neither how long a real hold lives nor how its end is told is public: a session that is closed
+  /// is the documented way in which one ends.
+  static func isExpired(
+    session: String,
+    _ world: SimulatorWorld,
+    _ ledger: Ledger
+  ) throws(Fault) -> Bool {
+    try ledger.list("intent", column: "reference", value: session).contains { intent in
+      guard intent.text("state") == "pending" else { return false }
+      return world.options.scenario == "hold:expired"
+        || intent["expires_at"]?.wholeNumber ?? Int.max <= world.now
+    }
+  }
+
   /// A host token serves once (section 4.1); what is wrong with this one, or nil.
   private func spend(_ inner: JSONObject, _ now: Int) throws(Fault) -> String? {
     guard let token = inner.text("hostToken"), let claims = WebToken.verify(token, now: now),
@@ -77,7 +93,8 @@ struct PayTheorySteps {
     guard needsConfirmation else {
       return .sealed(type: "transfer_complete", body: try capture(intent, id, now))
     }
-    try ledger.put("intent", id, intent)
+    intent["expires_at"] = .integer(now + PayTheoryCatalog.holdLife)
+    try ledger.put("intent", id, intent, reference: sessionKey)
     return .sealed(
       type: "transfer_confirmation",
       body: preparation(intent, id, inner, method)

@@ -34,12 +34,13 @@ struct PayTheoryTransactions {
       "merchant_uid": .string(PayTheoryCatalog.merchantUID), "is_settled": false,
       "metadata": .string(JSONWriter.text(intent["metadata"] ?? [:])),
       "failure_reasons": failure.map { [.string($0)] } ?? [],
-      "payor": ["payor_id": .string(payor)],
-      "payment_method": [
-        "payment_method_id": .string(method), "payment_type": intent["method"] ?? "",
-        "card_brand": isACH ? .null : intent["brand"] ?? .null,
-        "last_four": intent["last_four"] ?? "", "exp_date": intent["expiration"] ?? .null,
-      ],
+      "payment_method": .object(
+        Self.method([
+          "payment_method_id": .string(method), "payor_id": .string(payor),
+          "payment_type": intent["method"] ?? "", "brand": intent["brand"] ?? .null,
+          "last_four": intent["last_four"] ?? "", "exp_date": intent["expiration"] ?? .null,
+        ])
+      ),
       "updated_row_at": .string(Timestamp.preciseText(now)),
     ]
     if let failure { transaction["failure_code"] = .string(failure) }
@@ -55,6 +56,19 @@ struct PayTheoryTransactions {
     if failure == nil, isDisputed { transaction["dispute_status"] = "INQUIRY" }
     try ledger.put("transaction", receipt, transaction, reference: intent.text("reference"))
     return transaction
+  }
+
+  /// A stored payment method as GraphQL shows it: the payor is under it (protocol note, section 8.2).
+  static func method(_ stored: JSONObject) -> JSONObject {
+    let isACH = stored.text("payment_type") == "ACH"
+    return [
+      "payment_method_id": stored["payment_method_id"] ?? .null,
+      "payment_type": stored["payment_type"] ?? .null,
+      "card_brand": isACH ? .null : stored["brand"] ?? .null,
+      "last_four": stored["last_four"] ?? .null, "exp_date": stored["exp_date"] ?? .null,
+      "is_active": true, "merchant_uid": .string(PayTheoryCatalog.merchantUID),
+      "payor": ["payor_id": stored["payor_id"] ?? .null],
+    ]
   }
 
   /// Why a charge fails, or nil: scenario first, then the documented amounts and accounts.

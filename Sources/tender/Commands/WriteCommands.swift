@@ -96,16 +96,9 @@ struct WriteCommands {
       needing: .payment(byStoredMethod: false)
     )
     try engine.checkReady(for: .payment(byStoredMethod: false))
-    guard invocation["method"] != "cash", let instrument = try instrument(env, tokenizing: true)
-    else {
-      throw Fault(
-        .usage,
-        code: "no_fields",
-        "cash cannot be tokenized",
-        hint: "a card or a bank account can",
-        result: PayTheoryProvider.noFields(tokenizing: true)
-      )
-    }
+    if invocation["method"] == "cash" { throw .cashToken }
+    guard let instrument = try instrument(env, tokenizing: true) else { throw .cashToken }
+    if case .cash = instrument { throw .cashToken }
     let order = try OrderBuilder(invocation: invocation, currency: "USD")
       .token(reference, instrument: instrument)
     if invocation.has("dry-run") {
@@ -224,7 +217,7 @@ struct WriteCommands {
       return try reader.read { output.note($0) }
     } catch {
       var fault = error
-      if fault.code == "no_fields" {
+      if ["no_fields", "no_instrument"].contains(fault.code) {
         fault.result = PayTheoryProvider.noFields(tokenizing: tokenizing)
       }
       throw fault
@@ -324,7 +317,7 @@ struct WaitOptions {
       every: interval,
       purpose: purpose
     ) { changed in
-      composition.announce(changed.status.rawValue, changed.provider.text, changed.env)
+      composition.announce(engine.state(of: changed), changed.provider.text, changed.env)
     }
   }
 }

@@ -8,13 +8,15 @@ internal import TrueLayer
 final class BankGuide: FlowGuide, @unchecked Sendable {
   // Unchecked: one thread asks, and it is the one that waits for the answer.
   private unowned let composition: Composition
+  private let env: Env
   /// Whether a real payer opens the address; else the simulator plays them.
   private let hasPayer: Bool
   private var terminal: Terminal?
   private var file: JSONObject?
 
-  init(_ composition: Composition, hasPayer: Bool) {
+  init(_ composition: Composition, _ env: Env, hasPayer: Bool) {
     self.composition = composition
+    self.env = env
     self.hasPayer = hasPayer
   }
 
@@ -152,7 +154,12 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
   }
 
   func show(_ address: String, isAwaited: Bool) throws(Fault) {
-    composition.announceRedirect(address)
+    composition.announce(
+      "redirect",
+      TrueLayerProvider.name.text,
+      env,
+      next: ["type": "redirect", "url": .string(address)]
+    )
     guard hasPayer else {
       return output.note("the simulated payer is at the bank; --sim-scenario says what they do")
     }

@@ -33,7 +33,11 @@ final class Composition {
   }
 
   /// What is being worked on, for events.
-  var reference: String?
+  var reference: String? {
+    didSet { if reference != oldValue { announced = nil } }
+  }
+  /// The state that was shown last.
+  private var announced: String?
 
   init(
     _ invocation: Invocation,
@@ -170,7 +174,11 @@ final class Composition {
 
   /// Shows a state to whoever watches: a record with --events, a line with --verbose, and of a sale
   /// at a reader one line of a terminal that changes.
-  func announce(_ state: String, _ provider: String, _ env: Env) {
+  ///
+  /// Each state is shown when it begins, and not again until another has begun.
+  func announce(_ state: String, _ provider: String, _ env: Env, next: JSON? = nil) {
+    guard state != announced else { return }
+    announced = state
     if output.isVerbose {
       output.note("\(state)")
     } else if provider == ToroProvider.name.text {
@@ -180,16 +188,7 @@ final class Composition {
     var fields: JSONObject = ["provider": .string(provider), "env": .string(env.rawValue)]
     fields["reference"] = reference.map(JSON.string)
     fields["state"] = .string(state)
-    output.show(records.record(.event, fields))
-  }
-
-  /// Shows the address that a payer must open to whoever watches.
-  func announceRedirect(_ address: String) {
-    guard invocation.has("events") else { return }
-    var fields: JSONObject = [:]
-    fields["reference"] = reference.map(JSON.string)
-    fields["state"] = "redirect"
-    fields["next_action"] = ["type": "redirect", "url": .string(address)]
+    fields["next_action"] = next
     output.show(records.record(.event, fields))
   }
 
@@ -244,7 +243,7 @@ final class Composition {
       http: invocation.has("dry-run")
         ? Unreachable() : try exchanges(inProcess: isInProcess).http,
       redirects: redirects,
-      guide: BankGuide(self, hasPayer: !isInProcess),
+      guide: BankGuide(self, env, hasPayer: !isInProcess),
       clock: clock,
       randomness: try clientRandomness(),
       interruption: signals,
