@@ -156,7 +156,7 @@ final class Conversation {
     do throws(Fault) {
       answer = try context.http.send(
         HTTPRequest(
-          method: "GET",
+          method: .get,
           url: configuration.tokenURL,
           fields: [
             HTTPRequest.Field("X-API-Key", configuration.key.text, isSecret: true),

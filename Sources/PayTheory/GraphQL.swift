@@ -157,7 +157,7 @@ struct GraphQL {
   ) throws(Fault) -> HTTPResponse {
     let configuration = context.configuration
     let request = HTTPRequest(
-      method: "POST",
+      method: .post,
       url: configuration.graphQLURL,
       fields: [
         HTTPRequest.Field(

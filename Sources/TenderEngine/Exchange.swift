@@ -1,5 +1,11 @@
 package import TenderModel
 
+/// The methods that requests to providers have (RFC 9110, section 9).
+package enum HTTPMethod: String, Sendable {
+  case get = "GET"
+  case post = "POST"
+}
+
 /// One HTTP request.
 package struct HTTPRequest: Sendable {
   /// A header field; `isSecret` keeps its value out of every trace.
@@ -15,7 +21,7 @@ package struct HTTPRequest: Sendable {
     }
   }
 
-  package var method: String
+  package var method: HTTPMethod
   package var url: String
   package var fields: [Field]
   package var body: [UInt8]
@@ -26,7 +32,7 @@ package struct HTTPRequest: Sendable {
   package var isEffecting: Bool
 
   package init(
-    method: String,
+    method: HTTPMethod,
     url: String,
     fields: [Field] = [],
     body: [UInt8] = [],
@@ -52,6 +58,12 @@ package struct HTTPResponse: Sendable {
     self.body = body
     self.fields = fields
   }
+}
+
+/// A device that another process has: the code of the fault that `DeviceExchange.open` then throws.
+package enum DeviceInUse {
+  /// A word that no provider's error has.
+  package static let code = "device_in_use"
 }
 
 /// Something that carries HTTP requests to a provider.

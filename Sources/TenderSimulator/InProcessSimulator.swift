@@ -80,7 +80,7 @@ extension InProcessSimulator: HTTPExchange {
     guard let address = WebAddress(request.url) else { throw .unreachable(request.url) }
     let parts = address.target.split(separator: "?", maxSplits: 1).map(String.init)
     let simulated = SimulatedRequest(
-      method: request.method,
+      method: request.method.rawValue,
       path: parts.first ?? "/",
       query: parts.count > 1 ? parts[1] : "",
       fields: Dictionary(

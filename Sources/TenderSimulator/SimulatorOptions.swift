@@ -229,6 +229,10 @@ package struct SimulatedFault: Sendable, Hashable {
     var faults = [
       SimulatedFault(name: "reader:no-keys", meaning: "the reader has no keys to encrypt with"),
       SimulatedFault(
+        name: "reader:acknowledges",
+        meaning: "the reader acknowledges CARD STATUS as well, as some firmware does"
+      ),
+      SimulatedFault(
         name: "reader:chatter",
         meaning: "events nobody asked for between all answers"
       ),

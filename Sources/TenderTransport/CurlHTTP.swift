@@ -40,6 +40,10 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
     let fields = FieldList()
     // libcurl would ask for permission to send a large body, and wait for it.
     fields.append("Expect:")
+    if request.method == .post, !request.fields.contains(where: { $0.isContentType }) {
+      // It would call a body that is not there a form.
+      fields.append("Content-Type:")
+    }
     for field in request.fields + settings.extraFields {
       guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
         throw Fault(
@@ -53,7 +57,7 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
     handle.setFields(fields)
     let answer = AnswerBuffer(limit: settings.answerLimit)
     handle.collect(into: answer)
-    let code = handle.perform(posting: request.method == "POST" ? request.body : nil)
+    let code = handle.perform(posting: request.method == .post ? request.body : nil)
     withExtendedLifetime((fields, answer)) {}
     guard code == CURLE_OK else {
       let fault = handle.fault(code, host: address.authority)
@@ -66,4 +70,8 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
       fields: answer.fields
     )
   }
+}
+
+extension HTTPRequest.Field {
+  fileprivate var isContentType: Bool { name.lowercased() == "content-type" }
 }

@@ -113,7 +113,12 @@ package struct Devices: DeviceExchange {
   private static func openTerminal(_ path: String) throws(Fault) -> Int32 {
     let descriptor = openSerialLine(path)
     guard descriptor >= 0 else {
+      if errno == EBUSY { throw .inUse(path) }
       throw .unreachable("\(path): \(unsafe String(cString: strerror(errno)))")
+    }
+    guard Self.takeForOneself(descriptor) else {
+      close(descriptor)
+      throw .inUse(path)
     }
     var settings = termios()
     guard unsafe tcgetattr(descriptor, &settings) == 0 else {
@@ -131,6 +136,29 @@ package struct Devices: DeviceExchange {
     prepare(descriptor)
     return descriptor
   }
+
+  /// Keeps a serial line from every other process: those of this program by a lock, which also
+  /// holds for the superuser, all others by TIOCEXCL.
+  ///
+  /// Gives false where another has it; both end with the descriptor.
+  private static func takeForOneself(_ descriptor: Int32) -> Bool {
+    var region = systemLock()
+    #if canImport(Darwin)
+    let command: Int32 = 90
+    #else
+    let command: Int32 = 37
+    #endif
+    // F_OFD_SETLK, over the whole of it.
+    region.l_type = Int16(F_WRLCK)
+    region.l_whence = Int16(SEEK_SET)
+    guard unsafe fcntl(descriptor, command, &region) == 0 else {
+      return errno != EAGAIN && errno != EACCES
+    }
+    _ = ioctl(descriptor, UInt(TIOCEXCL))
+    return true
+  }
+
+  private static func systemLock() -> flock { flock() }
 
   #if canImport(Darwin)
   private static func connectBluetooth(
@@ -312,6 +340,10 @@ private final class DeviceStream: ByteStream {
 extension Fault {
   fileprivate static func unreachable(_ why: String) -> Fault {
     Fault(.device, code: "device_connection_failed", why)
+  }
+
+  fileprivate static func inUse(_ path: String) -> Fault {
+    Fault(.device, code: DeviceInUse.code, "\(path) is in use by another process")
   }
 
   fileprivate static var broken: Fault {

@@ -14,6 +14,8 @@ struct AuthorisationAnswer {
   let isCompletionRequired: Bool
   /// For the chip: 8A, 91, 71, 72.
   let issuerData: [TLV]
+  /// What the acquirer wants done besides, in its own names: `{"ActnTp","MsgToPres":{"MsgDstn",…}}`.
+  let actions: [JSONObject]
 
   /// Reads a body; nil where a mandatory part is missing or makes no sense for the sale.
   init?(_ body: XMLElement, for sale: SaleIdentity) {
@@ -28,6 +30,7 @@ struct AuthorisationAnswer {
     code = result.text("AuthstnCd").nonEmpty
     recipient = body.text("Tx/RcptTxId").nonEmpty
     isCompletionRequired = ["true", "1"].contains(result.text("CmpltnReqrd") ?? "")
+    actions = Self.actions(body["TxRspn"])
     if let currency = details.text("Ccy"), currency != sale.currency.code { return nil }
     if let text = details.text("AuthrsdAmt") {
       guard let amount = DecimalAmount.minorUnits(text, sale.currency), amount <= sale.amount
@@ -46,6 +49,33 @@ struct AuthorisationAnswer {
     } else {
       issuerData = []
     }
+  }
+
+  /// At most ten actions, their texts shortened (`Action14`, ISO 20022 caaa.002.001.12).
+  private static func actions(_ response: XMLElement?) -> [JSONObject] {
+    (response?.children.filter { $0.name == "Actn" }.prefix(10) ?? []).map { action in
+      var shown: JSONObject = [:]
+      shown["ActnTp"] = action.text("ActnTp").nonEmpty.map(JSON.string)
+      guard let message = action["MsgToPres"] else { return shown }
+      var text: JSONObject = [:]
+      for name in ["MsgDstn", "InfQlfr", "Frmt", "MsgCntt"] {
+        text[name] = message.text(name).nonEmpty.map { .string(String($0.prefix(2000))) }
+      }
+      shown["MsgToPres"] = .object(text)
+      return shown
+    }
+  }
+
+  /// What the cardholder's display is to show; nil where nothing is for it.
+  var displayText: String? {
+    let texts = actions.compactMap { action -> String? in
+      guard let message = action["MsgToPres"], message["MsgDstn"]?.text == "CDSP",
+        ["TEXT", nil].contains(message["Frmt"]?.text)
+      else { return nil }
+      return message["MsgCntt"]?.text
+    }
+    guard !texts.isEmpty else { return nil }
+    return String(Printable.text(texts.joined(separator: " ")).prefix(80))
   }
 
   var isApproved: Bool { response == "APPR" || response == "PART" }

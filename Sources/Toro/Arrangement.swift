@@ -3,7 +3,7 @@ package import TenderModel
 /// The order in which the source document lists the fields of a receipt.
 extension ToroProvider {
   private static let members = [
-    "state", "error", "cancellationType", "reason", "message", "receipt", "refunds",
+    "state", "error", "cancellationType", "reason", "message", "receipt", "actions", "refunds",
   ]
   private static let fields = [
     "saleReferenceId", "amount", "authorisedAmount", "type", "gratuityAmount", "currency",

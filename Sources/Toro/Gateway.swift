@@ -50,7 +50,7 @@ struct Gateway {
     do throws(Fault) {
       answer = try context.http.send(
         HTTPRequest(
-          method: "POST",
+          method: .post,
           url: configuration.gatewayURL + message.kind.path,
           fields: fields,
           body: message.bytes,
@@ -205,10 +205,13 @@ struct Gateway {
 
 /// A rejection (`AcceptorRejection`, `TerminalManagementRejection`): a reason, and words for people.
 struct Rejection {
+  let error: ToroError
   let reason: String
   let words: String?
 
   init(_ root: XMLElement) {
+    // Whoever rejects says who it is, whatever it was sent.
+    error = root.name == "TermnlMgmtRjctn" ? .terminalManagerRejected : .acceptorRejected
     reason = root.text("Rjct/RjctRsn") ?? "UNPR"
     words = root.text("Rjct/AddtlInf")
   }
@@ -223,7 +226,6 @@ struct Rejection {
   ]
 
   func fault(_ kind: Messages.Kind) -> Fault {
-    let error: ToroError = kind == .statusReport ? .terminalManagerRejected : .acceptorRejected
     let meaning = Self.meanings[reason].map { " (\($0))" } ?? ""
     var fault = Fault.toro(
       error,

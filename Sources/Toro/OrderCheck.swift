@@ -111,13 +111,6 @@ struct OrderCheck {
   private func checkSignature() throws(Fault) {
     guard !order.isRefund else { return }
     let options = context.options
-    if options.signatureMode == .device, context.configuration.touchAreaTag == nil {
-      throw usage(
-        "bad_config",
-        "--signature device needs toro.touch_area_tag: the reader's touch commands are not public",
-        "set it as Miura's manual says, or use --signature app"
-      )
-    }
     guard options.signatureMatches == nil, !context.attendant.canCompare else { return }
     throw Fault(
       .refused,

@@ -9,6 +9,8 @@ package struct ReaderCommand: Sendable, Hashable {
   package let bytes: [UInt8]
   /// Whether its answer comes when the customer is done: others are answered before it.
   package var isLong = false
+  /// Whether the reader answers by an event alone (CARD STATUS; protocol note, section 3.3).
+  package var isSilent = false
 
   /// The packet to send.
   package var frame: [UInt8] { ReaderFrame.encode(command: bytes) }
@@ -17,6 +19,11 @@ package struct ReaderCommand: Sendable, Hashable {
     self.name = name
     bytes = data.isEmpty ? head : head + [UInt8(truncatingIfNeeded: data.count)] + data
     self.isLong = isLong
+  }
+
+  private init(silent name: String, _ head: [UInt8]) {
+    self.init(name, head)
+    isSilent = true
   }
 
   private init(_ name: String, _ head: [UInt8], _ objects: [TLV], isLong: Bool = false) {
@@ -34,9 +41,9 @@ extension ReaderCommand {
   /// Ends what the reader waits for.
   package static let abort = ReaderCommand("ABORT", [0xd0, 0xff, 0, 0])
   /// Events of card slots and stripe, with the tracks.
-  package static let cardEvents = ReaderCommand("CARD STATUS", [0xd0, 0x60, 0x0f, 0])
+  package static let cardEvents = ReaderCommand(silent: "CARD STATUS", [0xd0, 0x60, 0x0f, 0])
   /// No more of these events.
-  package static let noCardEvents = ReaderCommand("CARD STATUS", [0xd0, 0x60, 0, 0])
+  package static let noCardEvents = ReaderCommand(silent: "CARD STATUS", [0xd0, 0x60, 0, 0])
   /// Events of the keyboard, for the cancel key where no long command listens to it.
   package static let keyEvents = ReaderCommand("KEYBOARD STATUS", [0xd0, 0x61, 1, 0])
   /// Whether it is charging, and how full it is, in per cent.
@@ -136,8 +143,13 @@ extension ReaderCommand {
     )
   }
 
-  /// Begins to take a signature: areas of the touch screen, each under `tag`, which is not public.
-  package static func beginTouch(_ tag: UInt32) -> ReaderCommand {
+  /// The tags of the touch screen (protocol note, section 3.4): an area of it, and an area that was
+  /// touched.
+  static let touchArea: UInt32 = 0xdfaf01
+  static let touchedArea: UInt32 = 0xdfaf02
+
+  /// Begins to take a signature: the area that records it, and three buttons below.
+  package static let beginTouch: ReaderCommand = {
     let areas: [[UInt16]] = [
       [3, 32, 312, 163, 5], [0, 199, 64, 41, 4], [127, 199, 64, 41, 4], [256, 199, 64, 41, 4],
     ]
@@ -146,10 +158,10 @@ extension ReaderCommand {
       [0xdb, 1, 0, 0],
       areas.map { area in
         let places = area.prefix(4).flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }
-        return TLV(tag, places + [UInt8(area[4])])
+        return TLV(touchArea, places + [UInt8(area[4])])
       }
     )
-  }
+  }()
 
   /// Whether there is a touch screen.
   package static let touchStatus = ReaderCommand("TOUCH STATUS", [0xdb, 0, 0, 0])
@@ -158,30 +170,35 @@ extension ReaderCommand {
   /// Forgets the strokes so far.
   package static let clearTouch = ReaderCommand("TOUCH CLEAR", [0xdb, 3, 0, 0])
 
-  /// Where the signature's picture is put on the reader.
-  static let signatureFile = "sign.png"
+  /// The name of the signature's picture on the reader, which adds `.png` to it.
+  private static let signature = "sign"
 
-  /// Writes the signature's picture (PNG) to a file of the reader.
+  /// Writes the signature's picture (PNG) to a file of the reader: the name alone, no Le (protocol
+  /// note, section 3.3).
   package static let exportTouch = ReaderCommand(
     "TOUCH EXPORT",
-    [0xdb, 4, 0, 0, UInt8(signatureFile.utf8.count)] + Array(signatureFile.utf8) + [4]
+    [0xdb, 4, 0, 0],
+    Array(signature.utf8)
   )
-  /// Chooses the signature's file for reading.
+  /// Chooses the signature's file for reading; the answer has its size.
   package static let selectSignature = ReaderCommand(
     "SELECT FILE",
     [0, 0xa4, 0, 0],
-    Array(signatureFile.utf8)
+    Array((signature + ".png").utf8)
   )
 
-  /// Reads at most 252 bytes of the selected file; offsets from 32,768 on take a third byte.
-  package static func read(at offset: Int) -> ReaderCommand {
+  /// The most bytes that one READ BINARY gives.
+  static let pieceLength = 0xfc
+
+  /// Reads at most `count` bytes of the selected file; offsets from 32,768 on take a third byte.
+  package static func read(at offset: Int, count: Int = pieceLength) -> ReaderCommand {
     let high = UInt8(truncatingIfNeeded: offset >> 8)
     let low = UInt8(truncatingIfNeeded: offset)
     let head: [UInt8] =
       offset < 0x8000
       ? [0, 0xb0, high, low]
       : [0, 0xb0, 0x80 | UInt8(truncatingIfNeeded: offset >> 16), high, 1, low]
-    return ReaderCommand("READ BINARY", head + [0xfc])
+    return ReaderCommand("READ BINARY", head + [UInt8(max(1, min(count, pieceLength)))])
   }
 }
 

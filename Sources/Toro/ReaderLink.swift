@@ -11,11 +11,22 @@ final class ReaderLink {
   /// Commands without an answer, the last one at the end: what comes later is answered first while
   /// a long one runs (protocol note, section 3.1).
   private var outstanding: [ReaderCommand] = []
+  /// A command that is answered by an event alone, until an acknowledgement of it was seen: some
+  /// firmware sends one.
+  private var silent: ReaderCommand?
   /// Commands that wait for a short one to be answered: who answers which would not be known.
   private var queue: [ReaderCommand] = []
 
-  init(_ stream: any ByteStream, watch: (@Sendable (JSONObject) -> Void)?) {
+  /// The reader is this process's for as long as this is held.
+  private var lock: (any AttemptLock)?
+
+  init(
+    _ stream: any ByteStream,
+    holding lock: (any AttemptLock)? = nil,
+    watch: (@Sendable (JSONObject) -> Void)?
+  ) {
     self.stream = stream
+    self.lock = lock
     self.watch = watch
   }
 
@@ -46,7 +57,7 @@ final class ReaderLink {
     } catch {
       throw .disconnected("while it was sent \(command.name)")
     }
-    outstanding.append(command)
+    if command.isSilent { silent = command } else { outstanding.append(command) }
   }
 
   /// Waits for the next event.
@@ -82,11 +93,15 @@ final class ReaderLink {
   private func event(_ message: ReaderMessage) throws(Fault) -> Event {
     trace(message)
     if message.isUnsolicited { return .unsolicited(message) }
+    let isBare = message.body.isEmpty && message.status == 0x9000
+    if let command = silent, isBare ? outstanding.last?.isLong ?? true : outstanding.isEmpty {
+      silent = nil
+      return .answer(command, message)
+    }
     // Readers put bare successes between (protocol note, section 3.1, observed): what the customer
     // ends is never answered so.
-    if message.body.isEmpty, message.status == 0x9000, outstanding.last?.isLong ?? true {
-      return .nothing
-    }
+    if isBare, outstanding.last?.isLong ?? true { return .nothing }
+    if outstanding.isEmpty, [0x9f22, 0x9f26].contains(message.status) { throw .busyReader }
     guard let place = place(of: message) else {
       throw .deviceError("the reader answered what it was not asked")
     }
@@ -106,7 +121,10 @@ final class ReaderLink {
     return isOfLong ? long : last
   }
 
-  func close() { stream.close() }
+  func close() {
+    stream.close()
+    lock = nil
+  }
 
   /// Names, tags and sizes: no values, so no card's.
   private func trace(_ message: ReaderMessage) {

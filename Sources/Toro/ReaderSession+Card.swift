@@ -134,13 +134,13 @@ extension ReaderSession {
       guard card?.wantsSignature == true, !terms.isRefund else {
         return leave(.completed, "Approved")
       }
-      guard terms.signsOnDevice, let tag = terms.touchAreaTag else {
+      guard terms.signsOnDevice else {
         step = .signing
         return [.enter(.awaitingSignature), .takeSignature]
       }
       step = .touching(.beginning)
       patience = 5000
-      return [.enter(.awaitingSignature), .send(.beginTouch(tag))]
+      return [.enter(.awaitingSignature), .send(.beginTouch)]
     }
   }
 
@@ -157,8 +157,9 @@ extension ReaderSession {
   mutating func take(_ touch: Touch, _ event: Event) -> [Action] {
     switch (touch, event) {
     case (.drawing, .unsolicited(let message)):
-      guard let tag = terms.touchAreaTag, let area = message.template.objects[tag: tag]?.first
-      else { return [] }
+      guard let area = message.template.objects[tag: ReaderCommand.touchedArea]?.first else {
+        return []
+      }
       switch area {
       case 1: return leave(.signatureFailed(.customerCancelled), "Cancelled")
       case 2: return [.send(.clearTouch)]
@@ -170,11 +171,11 @@ extension ReaderSession {
       }
     case (_, .quiet): return leave(.signatureFailed(.customerCancelled), "Cancelled")
     case (.drawing, _): return []
-    case (_, .answer(_, let message)):
-      if case .reading(let bytes) = touch { return read(bytes, message) }
+    case (_, .answer(let command, let message)) where !command.isSilent:
+      if case .reading(let bytes, let size) = touch { return read(bytes, size, message) }
       guard message.status == 0x9000 else {
-        let why = "the reader could not take the signature"
-        return leave(.undo(.deviceError, why, reason: "UCMP"), "Cancelled")
+        let (error, why) = meaning(of: message.status, during: command.name)
+        return leave(.undo(error, why, reason: "UCMP"), "Cancelled")
       }
       switch touch {
       case .beginning:
@@ -188,20 +189,44 @@ extension ReaderSession {
         step = .touching(.selecting)
         return [.send(.selectSignature)]
       default:
-        step = .touching(.reading([]))
-        return [.send(.read(at: 0))]
+        let size = message.template.objects[tag: 0x80] ?? TLV.read(message.body)?[tag: 0x80]
+        let count = size.flatMap(Self.size)
+        guard count != 0 else { return compare(nil) }
+        step = .touching(.reading([], size: count))
+        return [.send(.read(at: 0, count: count ?? ReaderCommand.pieceLength))]
       }
     default: return []
     }
   }
 
-  /// One more piece of the signature's picture; a short one is the last.
-  private mutating func read(_ bytes: [UInt8], _ message: ReaderMessage) -> [Action] {
-    let whole = bytes + (message.status == 0x9000 ? message.body : [])
-    guard message.status == 0x9000, message.body.count == 252, whole.count < 1 << 20 else {
-      return compare(whole)
+  /// The most bytes that a signature's picture may have.
+  private static let pictureLimit = 1 << 20
+
+  /// A file's size; nil for none that a picture has.
+  private static func size(_ bytes: [UInt8]) -> Int? {
+    guard (1...8).contains(bytes.count) else { return nil }
+    var size = 0
+    for byte in bytes {
+      size = size << 8 | Int(byte)
+      guard size <= pictureLimit else { return nil }
     }
-    step = .touching(.reading(whole))
-    return [.send(.read(at: whole.count))]
+    return size
+  }
+
+  /// One more piece of the signature's picture; where its size is not known, a short one is the last.
+  private mutating func read(
+    _ bytes: [UInt8],
+    _ size: Int?,
+    _ message: ReaderMessage
+  ) -> [Action] {
+    let whole = bytes + (message.status == 0x9000 ? message.body : [])
+    let isLast =
+      size.map { whole.count >= $0 } ?? (message.body.count < ReaderCommand.pieceLength)
+    guard message.status == 0x9000, !message.body.isEmpty, !isLast,
+      whole.count < Self.pictureLimit
+    else { return compare(whole) }
+    step = .touching(.reading(whole, size: size))
+    let left = size.map { $0 - whole.count } ?? ReaderCommand.pieceLength
+    return [.send(.read(at: whole.count, count: left))]
   }
 }

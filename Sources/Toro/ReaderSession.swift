@@ -63,14 +63,13 @@ struct ReaderSession: Sendable {
     var time: ReaderTime
     var cardTimeout: Int
     var signsOnDevice: Bool
-    var touchAreaTag: UInt32?
   }
 
   enum Step: Sendable {
     case idle
     case settingUp([ReaderCommand])
     case menu
-    /// The reader is told to report cards; whether it has said so.
+    /// The reader is told to report cards; whether it has acknowledged that.
     case arming(isAcknowledged: Bool)
     case waiting
     case chip
@@ -80,14 +79,15 @@ struct ReaderSession: Sendable {
     case signing
     case touching(Touch)
     case comparing
-    case leaving(End, left: Int)
+    case leaving(End)
     case over
   }
 
   /// Where taking a signature on the reader stands.
   enum Touch: Sendable {
     case beginning, drawing, ending, exporting, selecting
-    case reading([UInt8])
+    /// The bytes so far, and how many there are in all, where the reader has said so.
+    case reading([UInt8], size: Int?)
   }
 
   /// What is in the slot.
@@ -103,6 +103,8 @@ struct ReaderSession: Sendable {
   var serial: String?
   var card: PresentedCard?
   var signature: [UInt8]?
+  /// What the acquirer wants the cardholder to read at the end.
+  var message: String?
   private var hasContactless = true
   private var isTapRunning = false
   var isStopping = false
@@ -146,13 +148,9 @@ struct ReaderSession: Sendable {
       guard case .compared(let matches) = event else { return [] }
       return matches
         ? leave(.completed, "Approved") : leave(.signatureFailed(.operatorCancelled), "Cancelled")
-    case .leaving(let end, let left):
+    case .leaving(let end):
       switch event {
-      case .answer:
-        guard left <= 1 else {
-          step = .leaving(end, left: left - 1)
-          return []
-        }
+      case .answer(let command, _) where !command.isSilent: break
       case .quiet: break
       default: return []
       }
@@ -165,7 +163,7 @@ struct ReaderSession: Sendable {
   /// What the loss of the reader means at this moment.
   func end(lostBy fault: ToroError, _ why: String) -> End {
     switch step {
-    case .leaving(let end, _): end
+    case .leaving(let end): end
     case .finishing(.approved), .touching: .undo(fault, why, reason: "UCMP")
     case .finishing(.declined): .completed
     case .finishing(.unavailable): .released
@@ -175,9 +173,11 @@ struct ReaderSession: Sendable {
 
   /// Says goodbye: a word on the display, no more events, and then the end.
   mutating func leave(_ end: End, _ text: String) -> [Action] {
-    step = .leaving(end, left: 2)
+    step = .leaving(end)
     patience = 1000
-    return [.send(.display(text)), .send(.noCardEvents)]
+    // What the acquirer has to say stands below our own word, as the end of what happened.
+    let said = message.map { "\(text)\n\($0)" } ?? text
+    return [.send(.display(said)), .send(.noCardEvents)]
   }
 
   mutating func fail(_ error: ToroError, _ why: String) -> [Action] {
@@ -197,6 +197,7 @@ struct ReaderSession: Sendable {
     case 0x9f23: return (.cardReadError, "the card was removed")
     case 0x9f30: return (.cardReadError, "the card's chip could not be read")
     case 0x9f25, 0x9f28: return (.unsupportedCard, "the reader does not take this card")
+    case 0x9fce: return (.deviceNotSupported, "the reader has no touch screen to sign on")
     default:
       let code = Hex.encode([UInt8(status >> 8), UInt8(status & 0xff)])
       return (.deviceError, "the reader answered \(code) to \(what)")
@@ -255,7 +256,7 @@ extension ReaderSession {
       }
     case .touchStatus:
       guard message.status == 0x9000 else {
-        return fail(.deviceNotSupported, "the reader has no touch screen to sign on")
+        return fail(status: message.status, during: command.name)
       }
     default: break
     }
@@ -321,7 +322,9 @@ extension ReaderSession {
     return [.enter(.awaitingCard), .send(.cardEvents)]
   }
 
-  /// The reader reports its slot once it reports at all; a tap that is begun before confuses it.
+  /// The reader reports its slot once it reports at all, and says no more to it (protocol note,
+  /// section 3.3); a tap that is begun before confuses it. Some firmware acknowledges as well, before
+  /// or after.
   private mutating func arm(_ isAcknowledged: Bool, _ event: Event) -> [Action] {
     switch event {
     case .answer(let command, let message):
@@ -337,7 +340,7 @@ extension ReaderSession {
       return beginWaiting()
     case .unsolicited(let message):
       let hasStatus = note(message)
-      return isAcknowledged && hasStatus ? beginWaiting() : []
+      return hasStatus ? beginWaiting() : []
     case .quiet:
       return isAcknowledged ? beginWaiting() : fail(.deviceError, "the reader does not answer")
     default: return []

@@ -46,7 +46,8 @@ package struct Receipt: Sendable {
       fields["authorisedAmount"] = .integer(answer.authorised ?? sale.amount)
     }
     fields["type"] = sale.isRefund ? "refund" : "purchase"
-    fields["gratuityAmount"] = gratuity.map(JSON.integer)
+    // Always there in the source document ("Receipt"): 0 where there is none.
+    fields["gratuityAmount"] = .integer(gratuity ?? 0)
     fields["currency"] = .string(sale.currency.code)
     fields["authCode"] = answer?.code.map(JSON.string)
     fields["responseCode"] = .string(responseCode)

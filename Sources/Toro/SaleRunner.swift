@@ -39,8 +39,7 @@ final class SaleRunner {
         menu: order.gratuityMenu,
         time: ReaderTime(now),
         cardTimeout: context.configuration.cardTimeout,
-        signsOnDevice: context.options.signatureMode == .device && !order.isRefund,
-        touchAreaTag: context.configuration.touchAreaTag
+        signsOnDevice: context.options.signatureMode == .device && !order.isRefund
       )
     )
     sale = SaleIdentity(
@@ -180,6 +179,7 @@ final class SaleRunner {
       sale.responseReason = answer.reason
       sale.additionalResponse = answer.additional
       sale.authorisationCode = answer.code
+      session.message = answer.displayText
       return answer.isApproved ? .approved(answer.decision) : .declined(answer.decision)
     } catch {
       trouble = error
@@ -377,6 +377,10 @@ final class SaleRunner {
     _ result: JSONObject,
     _ fault: Fault?
   ) -> Outcome {
+    var result = result
+    if let actions = answer?.actions, !actions.isEmpty {
+      result["actions"] = .array(actions.map(JSON.object))
+    }
     let isApproved = answer?.isApproved == true && !receipt.isDeclinedByCard
     let amount = isApproved ? answer?.authorised ?? sale.amount : sale.amount
     let asked = order.amount.minorUnits
@@ -413,6 +417,13 @@ extension ReaderLink {
         hint: "add --device, such as tty:/dev/ttyACM0, or toro.device to the profile"
       )
     }
+    var lock: (any AttemptLock)?
+    if let reserve = context.reserve {
+      guard let taken = try reserve(configuration.device) else {
+        throw .readerInUse(configuration.device)
+      }
+      lock = taken
+    }
     let stream: any ByteStream
     do throws(Fault) {
       stream = try context.devices.open(
@@ -421,6 +432,7 @@ extension ReaderLink {
       )
     } catch {
       guard error.kind == .device else { throw error }
+      if error.code == DeviceInUse.code { throw .readerInUse(configuration.device) }
       throw .toro(
         .deviceConnectionFailed,
         "no connection to the reader: \(error.message)",
@@ -428,7 +440,7 @@ extension ReaderLink {
         reason: error.message
       )
     }
-    let link = ReaderLink(stream, watch: context.watch)
+    let link = ReaderLink(stream, holding: lock, watch: context.watch)
     guard !configuration.device.hasPrefix("tty:") else { return link }
     let deadline = Deadline(in: 1500, on: context.clock)
     while deadline.remaining > 0, context.interruption.kind == nil {

@@ -30,8 +30,6 @@ package struct ToroConfiguration: Sendable {
   package var latitude: String?
   package var longitude: String?
   package var device = "simulator"
-  /// The tag of touch areas on a reader with a touch screen, which is not public.
-  package var touchAreaTag: UInt32?
   /// How long one request may take, in milliseconds.
   package var timeout = 30_000
   /// How long a card, a choice or a PIN is awaited, in milliseconds.
@@ -105,6 +103,9 @@ package struct ToroContext: Sendable {
   let redactor: Redactor
   /// Takes lines of the trace: names, tags and sizes, no values.
   let watch: (@Sendable (JSONObject) -> Void)?
+  /// Takes a reader, by its address, for as long as the lock is held; nil where another has it.
+  package typealias Reservation = @Sendable (String) throws(Fault) -> (any AttemptLock)?
+  let reserve: Reservation?
 
   package init(
     configuration: ToroConfiguration,
@@ -116,7 +117,8 @@ package struct ToroContext: Sendable {
     randomness: any Randomness,
     interruption: any Interruption,
     redactor: Redactor,
-    watch: (@Sendable (JSONObject) -> Void)? = nil
+    watch: (@Sendable (JSONObject) -> Void)? = nil,
+    reserve: Reservation? = nil
   ) {
     self.configuration = configuration
     self.options = options
@@ -128,5 +130,6 @@ package struct ToroContext: Sendable {
     self.interruption = interruption
     self.redactor = redactor
     self.watch = watch
+    self.reserve = reserve
   }
 }

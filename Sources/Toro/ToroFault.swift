@@ -100,6 +100,24 @@ extension Fault {
     )
   }
 
+  /// The reader says that it is doing something else.
+  static var busyReader: Fault {
+    .toro(
+      .deviceBusy,
+      "the reader is busy",
+      hint: "no money moved; wait until it is free, then run the same command again"
+    )
+  }
+
+  /// Another sale has the reader.
+  static func readerInUse(_ device: String) -> Fault {
+    .toro(
+      .transactionAlreadyStarted,
+      "another transaction is under way on \(device.quotedForMessage)",
+      hint: "wait for it to end, or stop it with tender cancel REF; then run the same command again"
+    )
+  }
+
   /// The reader did something that cannot be gone on from.
   static func deviceError(_ why: String) -> Fault {
     .toro(.deviceError, why, hint: "no money moved; run the same command again", reason: why)

@@ -34,7 +34,7 @@ extension ToroProvider {
       else { continue }
       switch message.status {
       case 0x9000: return message
-      case 0x9f22, 0x9f26: throw .toro(.deviceBusy, "the reader is busy", hint: "try again later")
+      case 0x9f22, 0x9f26: throw .busyReader
       default:
         let code = Hex.encode([UInt8(message.status >> 8), UInt8(message.status & 0xff)])
         throw .deviceError("the reader answered \(code) to \(command.name)")

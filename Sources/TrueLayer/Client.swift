@@ -26,7 +26,7 @@ final class Client: Sendable {
 
   /// One request.
   struct Call {
-    var method = "GET"
+    var method = HTTPMethod.get
     var path: String
     var body: [UInt8] = []
     var key: String?
@@ -141,7 +141,7 @@ final class Client: Sendable {
     }
     if let key = call.key { fields.append(HTTPRequest.Field("Idempotency-Key", key)) }
     // A resource token needs no signature; the client's own needs one on every write (section 1.4).
-    if call.method != "GET", isOwn {
+    if call.method != .get, isOwn {
       guard let keyID = configuration.keyID, let privateKey = configuration.privateKey else {
         throw .sdkNotConfigured(configuration.missing(key: true), for: "a signed request")
       }
@@ -149,7 +149,7 @@ final class Client: Sendable {
         HTTPRequest.Field(
           "Tl-Signature",
           try RequestSignature.value(
-            method: call.method,
+            method: call.method.rawValue,
             path: call.path,
             headers: call.key.map { [("Idempotency-Key", $0)] } ?? [],
             body: call.body,
@@ -245,7 +245,7 @@ final class Client: Sendable {
       do throws(Fault) {
         answer = try context.http.send(
           HTTPRequest(
-            method: "POST",
+            method: .post,
             url: configuration.authURL + "/connect/token",
             fields: [
               HTTPRequest.Field("Content-Type", "application/json; charset=UTF-8"),
@@ -289,7 +289,7 @@ final class Client: Sendable {
 
 extension Client.Call {
   /// Whether the same request twice does no more than once: a read, or a write with a key.
-  fileprivate var isSafeToRepeat: Bool { method == "GET" || key != nil }
+  fileprivate var isSafeToRepeat: Bool { method == .get || key != nil }
 }
 
 extension HTTPResponse {

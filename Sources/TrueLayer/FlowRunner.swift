@@ -117,7 +117,7 @@ struct FlowRunner {
     defer { writer.wipe() }
     let answer = try client.send(
       Client.Call(
-        method: "POST",
+        method: .post,
         path: path(resource) + tail,
         body: writer.bytes,
         // Its own for each submission: the same form may rightly be sent twice.
@@ -195,7 +195,7 @@ struct FlowRunner {
     try progress.willSend()
     _ = try client.send(
       Client.Call(
-        method: "POST",
+        method: .post,
         path: path(resource) + "/actions/cancel",
         key: context.randomness.uuid().lowercased(),
         credential: .resource(resource.id, resource.kind),

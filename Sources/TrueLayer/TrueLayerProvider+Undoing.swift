@@ -36,7 +36,7 @@ extension TrueLayerProvider {
     try progress.willSend()
     let answer = try client.send(
       Client.Call(
-        method: "POST",
+        method: .post,
         path: Paths.resource(.mandate, resource.id) + "/revoke",
         key: context.randomness.uuid().lowercased(),
         credential: .client(Scopes.of(.mandate)),
@@ -86,7 +86,7 @@ extension TrueLayerProvider {
     let id = try id(of: attempt)
     let answer = try client.send(
       Client.Call(
-        method: "POST",
+        method: .post,
         path: Paths.resource(.payment, id) + "/refunds",
         body: Array((kept.text("body") ?? "{}").utf8),
         key: kept.text("key"),

@@ -215,7 +215,7 @@ package struct TrueLayerProvider: AuthorizingProvider {
       ? Scopes.mandate(sent["mandate"]?["type"]?.text ?? "sweeping") : Scopes.payments
     let answer = try client.send(
       Client.Call(
-        method: "POST",
+        method: .post,
         path: Paths.collection(kind),
         body: body,
         key: key,
@@ -251,7 +251,7 @@ package struct TrueLayerProvider: AuthorizingProvider {
     let body: JSON = ["query": .string(address.query), "fragment": .string(address.fragment)]
     let answer = try client.send(
       Client.Call(
-        method: "POST",
+        method: .post,
         path: "/v3/payments-provider-return",
         body: Array(JSONWriter.text(body).utf8),
         key: context.randomness.uuid().lowercased(),

@@ -31,7 +31,7 @@ final class ScriptedServer: HTTPExchange, SocketExchange {
 
   func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
     seen.withLock { $0.requests.append(request) }
-    guard request.method == "GET" else {
+    guard request.method == .get else {
       return graphQL(JSONReader.read(request.body)?["query"]?.text ?? "")
     }
     return HTTPResponse(status: 200, body: Array(#"{"pt-token":"a.b+c"}"#.utf8))
@@ -147,8 +147,8 @@ private final class ScriptedSocket: MessageSocket {
     )
     #expect(
       seen.envelopes.map { $0.members.map(\.key) } == [
-        ["action", "encoded"], ["action", "encoded", "publicKey", "sessionKey"],
-        ["action", "encoded", "publicKey", "sessionKey"],
+        ["action", "encoded"], ["action", "encoded", "sessionKey", "publicKey"],
+        ["action", "encoded", "sessionKey", "publicKey"],
       ]
     )
     let host = try #require(JSONReader.read(seen.inner[0])?.object)

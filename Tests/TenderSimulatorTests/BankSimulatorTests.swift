@@ -43,7 +43,7 @@ import Testing
     if let token { all.append(HTTPRequest.Field("Authorization", "Bearer \(token)")) }
     let answer = try simulator.send(
       HTTPRequest(
-        method: method,
+        method: HTTPMethod(rawValue: method) ?? .get,
         url: "https://simulator" + path,
         fields: all,
         body: Array(body.utf8)

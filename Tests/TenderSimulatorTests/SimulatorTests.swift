@@ -38,7 +38,7 @@ import Testing
   {
     let answer = try simulator().send(
       HTTPRequest(
-        method: method,
+        method: HTTPMethod(rawValue: method) ?? .get,
         url: "https://simulator" + path,
         fields: fields.map { HTTPRequest.Field($0.key, $0.value) },
         body: Array(body.utf8)

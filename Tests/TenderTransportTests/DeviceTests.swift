@@ -59,6 +59,17 @@ import Testing
     stream.close()
   }
 
+  @Test func `keeps a serial line to itself until it is closed`() throws {
+    let (descriptor, path) = try #require(Self.pseudoTerminal())
+    defer { close(descriptor) }
+    let first = try connect("tty:\(path)")
+    let fault = #expect(throws: Fault.self) { try connect("tty:\(path)") }
+    #expect(fault?.code == DeviceInUse.code)
+    #expect(fault?.kind == .device)
+    first.close()
+    try connect("tty:\(path)").close()
+  }
+
   /// The controlling end of a new terminal, and the path of the other.
   private static func pseudoTerminal() -> (Int32, String)? {
     // The numbers of Linux (asm-generic/ioctls.h): unlock it, and ask for its own.

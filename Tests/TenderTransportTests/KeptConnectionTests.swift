@@ -31,8 +31,13 @@ final class ClosingServer: Sendable {
     Thread.detachNewThread { [self] in accept() }
   }
 
+  /// The requests that came, up to the end of their fields.
+  var heads: [String] { seen.withLock { $0 } }
+
   /// The first lines of the requests that came.
-  var requests: [String] { seen.withLock { $0 } }
+  var requests: [String] {
+    heads.map { $0.prefix { $0 != "\r\n" && $0 != "\r" }.description }
+  }
 
   func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
 
@@ -55,7 +60,7 @@ final class ClosingServer: Sendable {
         guard count > 0 else { return }
         text += String(decoding: buffer.prefix(count), as: UTF8.self)
       }
-      seen.withLock { $0.append(text.prefix { $0 != "\r\n" && $0 != "\r" }.description) }
+      seen.withLock { $0.append(text) }
       if number == 0 { _ = unsafe write(descriptor, answer, answer.count) }
     }
   }
@@ -65,18 +70,11 @@ final class ClosingServer: Sendable {
   @Test func `sends an effecting request once, whatever becomes of a kept connection`() throws {
     let server = try #require(ClosingServer())
     defer { server.stop() }
-    let http = CurlHTTP(
-      TransportSettings(
-        clock: ManualClock(),
-        randomness: CountingRandomness(),
-        interruption: NeverInterrupted(),
-        userAgent: "test"
-      )
-    )
+    let http = Self.http()
     func send(_ path: String, isEffecting: Bool) throws(Fault) -> HTTPResponse {
       try http.send(
         HTTPRequest(
-          method: "POST",
+          method: .post,
           url: "http://127.0.0.1:\(server.port)\(path)",
           body: Array("{}".utf8),
           isEffecting: isEffecting
@@ -89,5 +87,34 @@ final class ClosingServer: Sendable {
     // Each came once, on a connection of its own.
     let expected = ["POST /token HTTP/1.1"] + (0..<5).map { "POST /pay/\($0) HTTP/1.1" }
     #expect(server.requests == expected)
+  }
+
+  private static func http() -> CurlHTTP {
+    CurlHTTP(
+      TransportSettings(
+        clock: ManualClock(),
+        randomness: CountingRandomness(),
+        interruption: NeverInterrupted(),
+        userAgent: "test"
+      )
+    )
+  }
+
+  @Test func `says nothing of a content type where there is no body`() throws {
+    let server = try #require(ClosingServer())
+    defer { server.stop() }
+    for fields in [[], [HTTPRequest.Field("Content-Type", "application/xml")]] {
+      _ = try Self.http().send(
+        HTTPRequest(
+          method: .post,
+          url: "http://127.0.0.1:\(server.port)/cancel",
+          fields: fields
+        ),
+        by: Deadline(in: 5000, on: ManualClock())
+      )
+    }
+    let heads = server.heads.map { $0.lowercased() }
+    #expect(heads.map { $0.contains("content-type") } == [false, true])
+    #expect(heads.allSatisfy { !$0.contains("urlencoded") && $0.contains("content-length: 0") })
   }
 }

@@ -69,7 +69,20 @@ import Toro
         scenario: "card:application_choice"
       ),
       Row(fault: "reader-connect:disconnect", exit: 19, error: "deviceDisconnected"),
+      Row(fault: "reader-connect:busy*1", exit: 19, error: "deviceBusy"),
       Row(fault: "reader:no-keys", exit: 19, error: "deviceError"),
+      Row(
+        fault: "reader-touch:busy*1",
+        exit: 19,
+        error: "deviceBusy",
+        isSignedOnDevice: true
+      ),
+      Row(
+        fault: "reader-touch:error*1",
+        exit: 19,
+        error: "deviceError",
+        isSignedOnDevice: true
+      ),
       Row(
         fault: "reader-touch:disconnect*1",
         exit: 19,

@@ -22,7 +22,7 @@ import Toro
   ) throws -> XMLElement {
     _ = try world.provider()
     let answer = try #require(world.wire.inner).send(
-      HTTPRequest(method: "POST", url: "https://gateway.example" + path, body: Array(text.utf8)),
+      HTTPRequest(method: .post, url: "https://gateway.example" + path, body: Array(text.utf8)),
       by: Deadline(in: 1000, on: world.clock)
     )
     #expect(answer.status == 200)

@@ -43,6 +43,8 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
   private static let plain: [UInt16: [UInt8]] = [
     0xd000: packet(TLV(0xe1, holding: [TLV(0x9f1e, Array("11111111".utf8))]).encoded),
     0xeee0: packet([0xe1, 5, 0xdf, 0xae, 1, 1, 6]),
+    // CARD STATUS is answered by its event alone (protocol note, section 3.3).
+    0xd060: [],
   ]
 
   static func packet(
@@ -90,7 +92,7 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
   private func chip() throws -> ScriptedReader {
     let reader = ScriptedReader()
     reader.script = [
-      0xd060: [Self.ok + Self.noCard],
+      0xd060: [Self.noCard],
       0xdec1: [ScriptedReader.card([3, 0]) + ScriptedReader.packet([], 0x9f43)],
       0xded1: [try ScriptedReader.online()],
       0xded2: [ScriptedReader.packet([0xe3, 4, 0x8a, 2, 0x30, 0x30])],
@@ -155,7 +157,7 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
     reader.script[0xdec1] = [ScriptedReader.packet([], 0x9f43) + ScriptedReader.card([3, 0])]
     #expect(try run(reader).exit == 0)
     let first = try chip()
-    first.script[0xd060] = [Self.ok + ScriptedReader.card([3, 0])]
+    first.script[0xd060] = [ScriptedReader.card([3, 0])]
     #expect(try run(first).exit == 0)
     #expect(!first.commands.contains(0xdec1))
   }

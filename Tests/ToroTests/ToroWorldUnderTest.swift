@@ -44,7 +44,9 @@ final class ToroWorld {
     attendant: any Attendant = AgreeableAttendant(),
     devices: (any DeviceExchange)? = nil,
     interruption: any Interruption = NeverInterrupted(),
-    change: (inout SaleOptions, inout ToroConfiguration) -> Void = { _, _ in }
+    change: (inout SaleOptions, inout ToroConfiguration) -> Void = { _, _ in },
+    watching: ((any DeviceExchange) -> any DeviceExchange)? = nil,
+    reserve: ToroContext.Reservation? = nil
   ) throws -> Engine {
     let provider = try provider(
       scenario: scenario,
@@ -53,7 +55,9 @@ final class ToroWorld {
       attendant: attendant,
       devices: devices,
       interruption: interruption,
-      change: change
+      change: change,
+      watching: watching,
+      reserve: reserve
     )
     return Engine(
       env: env,
@@ -75,7 +79,10 @@ final class ToroWorld {
     attendant: any Attendant = AgreeableAttendant(),
     devices: (any DeviceExchange)? = nil,
     interruption: any Interruption = NeverInterrupted(),
-    change: (inout SaleOptions, inout ToroConfiguration) -> Void = { _, _ in }
+    change: (inout SaleOptions, inout ToroConfiguration) -> Void = { _, _ in },
+    watching: ((any DeviceExchange) -> any DeviceExchange)? = nil,
+    reserve: ToroContext.Reservation? = nil,
+    simulated: (any DeviceExchange) -> Void = { _ in }
   ) throws -> ToroProvider {
     var options = SimulatorOptions()
     if let scenario { try options.set(scenario: scenario) }
@@ -89,6 +96,8 @@ final class ToroWorld {
       )
     )
     wire.inner = simulator
+    let own: any DeviceExchange = SimulatedDevices(simulator)
+    simulated(own)
     var configuration = Self.configuration(env)
     var choices = SaleOptions()
     change(&choices, &configuration)
@@ -97,12 +106,13 @@ final class ToroWorld {
         configuration: configuration,
         options: choices,
         http: wire,
-        devices: devices ?? SimulatedDevices(simulator),
+        devices: devices ?? watching?(own) ?? own,
         attendant: attendant,
         clock: clock,
         randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "client"),
         interruption: interruption,
-        redactor: redactor
+        redactor: redactor,
+        reserve: reserve
       )
     )
   }
@@ -123,7 +133,6 @@ final class ToroWorld {
     configuration.poiID = ToroCatalog.poiID
     configuration.recipientID = ToroCatalog.recipientID
     configuration.cardKeyVersion = ToroCatalog.cardKeyVersion
-    configuration.touchAreaTag = ToroCatalog.touchAreaTag
     configuration.timeout = 3000
     return configuration
   }

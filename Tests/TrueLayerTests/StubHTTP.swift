@@ -51,7 +51,7 @@ final class StubHTTP: HTTPExchange {
   func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
     let step = state.withLock { state -> Step? in
       state.requests.append(request)
-      guard let next = state.steps.first, request.method == next.method,
+      guard let next = state.steps.first, request.method.rawValue == next.method,
         request.url.hasSuffix(next.path)
       else { return nil }
       return state.steps.removeFirst()
@@ -64,7 +64,11 @@ final class StubHTTP: HTTPExchange {
       throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer")
     case .unreachable: throw Fault(.notSent, code: "unreachable", "cannot reach it")
     case nil:
-      throw Fault(.internal, code: "internal", "unexpected: \(request.method) \(request.url)")
+      throw Fault(
+        .internal,
+        code: "internal",
+        "unexpected: \(request.method.rawValue) \(request.url)"
+      )
     }
   }
 }

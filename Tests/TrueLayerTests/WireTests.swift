@@ -68,7 +68,7 @@ import TrueLayer
     try #require(sent.count == 3)
     #expect(sent[0].url == "https://auth.truelayer-sandbox.com/connect/token")
     #expect(
-      JSONReader.read(sent[0].body)?.object
+      JSONReader.read(sent[0].body)?.object?.sorted
         == [
           "client_id": "sandbox-tender-0000",
           "client_secret": "bank-simulator-opens-nothing-else", "grant_type": "client_credentials",
@@ -143,7 +143,7 @@ import TrueLayer
     let report = try engine.withdraw(nil, handle: Self.id)
     #expect(report.status == .revoked)
     #expect(report.result == ["status": "revoked"])
-    let revoke = try #require(stub.requests.last { $0.method == "POST" })
+    let revoke = try #require(stub.requests.last { $0.method == .post })
     #expect(revoke.body.isEmpty)
     #expect(Self.isSigned(revoke, path + "/revoke", publicKey))
     #expect(

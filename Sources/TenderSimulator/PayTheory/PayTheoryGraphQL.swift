@@ -20,13 +20,13 @@ struct PayTheoryGraphQL {
     else { return Self.errors(["Syntax Error"], status: 400) }
     let variables = body["variables"]?.object ?? [:]
     let problems = GraphQLValidation(document, variables: variables, schema: schema).problems
-    guard problems.isEmpty else { return Self.errors(problems, status: 400) }
+    guard problems.isEmpty else { return Self.errors(problems, status: 200) }
     var data: JSONObject = [:]
     for field in document.fields {
       let arguments = GraphQLValidation.arguments(of: field, in: document, variables: variables)
       switch try answer(field.name, arguments, isMutation: document.isMutation) {
       case .success(let value): data[field.alias] = Self.select(value, field.selection ?? [])
-      case .failure(let problem): return Self.errors([problem.text], status: 200)
+      case .failure(let problem): return Self.errors([problem.text], at: field.alias, status: 200)
       }
     }
     return HTTPResponse(
@@ -165,9 +165,18 @@ struct PayTheoryGraphQL {
     }
   }
 
-  /// A refusal before anything was executed: errors without data.
-  private static func errors(_ texts: [String], status: Int) -> HTTPResponse {
-    let errors = texts.prefix(20).map { ["message": .string($0)] as JSON }
+  /// A refusal before anything was executed, errors without data; one of a field has its path
+  /// (specification, section 7.1.2).
+  private static func errors(
+    _ texts: [String],
+    at path: String? = nil,
+    status: Int
+  ) -> HTTPResponse {
+    let errors = texts.prefix(20).map { text in
+      var error: JSONObject = ["message": .string(text)]
+      error["path"] = path.map { [.string($0)] }
+      return JSON.object(error)
+    }
     let body: JSON = ["errors": .array(errors)]
     return HTTPResponse(status: status, body: Array(JSONWriter.text(body).utf8))
   }

@@ -59,8 +59,6 @@ package enum ToroCatalog {
   package static let merchantCategory = "5812"
   package static let poiID = "66000001"
   package static let recipientID = "toro-gateway"
-  /// The tag under which the simulated reader takes touch areas: Miura's own is not public.
-  package static let touchAreaTag: UInt32 = 0xdfb001
 
   /// What an amount comes to, in minor units: everything else is approved.
   package static let outcomes: [(amount: Int, scenario: String, meaning: String)] = [

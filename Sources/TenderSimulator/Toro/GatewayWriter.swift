@@ -127,7 +127,20 @@ struct GatewayWriter {
             writer.element("AuthstnCd", sale.text("code"))
             writer.element("CmpltnReqrd", sale["completion"] == true ? "true" : "false")
           }
+          if sale.text("rsn") == "01" { Self.writeReferral(&writer) }
         }
+      }
+    }
+  }
+
+  /// Refer to the issuer: an action, and a text for the cardholder's display (`Action14`).
+  private static func writeReferral(_ writer: inout XMLWriter) {
+    writer.element("Actn") { writer in
+      writer.element("ActnTp", "RFRL")
+      writer.element("MsgToPres") { writer in
+        writer.element("MsgDstn", "CDSP")
+        writer.element("Frmt", "TEXT")
+        writer.element("MsgCntt", "Please call your bank")
       }
     }
   }

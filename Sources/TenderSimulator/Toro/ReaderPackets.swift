@@ -9,6 +9,8 @@ struct ReaderPackets {
     let first: UInt8
     let second: UInt8
     let data: [UInt8]
+    /// How many bytes are wanted (Le), where the command says so.
+    let expected: Int?
   }
 
   /// What some bytes came to.
@@ -33,14 +35,17 @@ struct ReaderPackets {
       let rest = Array(apdu.dropFirst(4))
       let count = rest.first.map(Int.init) ?? 0
       // Behind the data there may be one more byte, what is expected (Le).
-      let data = count > 0 && rest.count > count ? Array(rest[1...count]) : []
+      let hasData = count > 0 && rest.count > count
+      let data = hasData ? Array(rest[1...count]) : []
+      let behind = hasData ? rest.dropFirst(count + 1) : rest[...]
       found.append(
         .command(
           Command(
             instruction: UInt16(apdu[0]) << 8 | UInt16(apdu[1]),
             first: apdu[2],
             second: apdu[3],
-            data: data
+            data: data,
+            expected: behind.first.map { Int($0) }
           )
         )
       )

@@ -26,7 +26,12 @@ final class SimulatedReader {
   /// How often a card was presented.
   private var turn = 0
   private var hasSwiped = false
-  private var touchTag: UInt32?
+  /// What was drawn on the screen, and the file that it was written to.
+  private var hasStrokes = false
+  private var files: [String: [UInt8]] = [:]
+  private var selected: String?
+  /// What the clock was set to: date and time as EMV packs them.
+  private var clock: (date: [UInt8], time: [UInt8])?
 
   private let scenario: String
 
@@ -117,8 +122,9 @@ final class SimulatedReader {
     case 0xeee0:
       let hasKeys = world.options.fault != "reader:no-keys"
       answer(TLV(0xe1, holding: [TLV(0xdfae01, [hasKeys ? 6 : 0])]))
-    case 0xd010, 0xd061: answer()
-    case 0xd201: answer()
+    case 0xd001: answer(Self.configuration)
+    case 0xd010: tellTime(command)
+    case 0xd061, 0xd201: answer()
     case 0xd062: answer(TLV(0xe1, holding: [TLV(0xdfa209, [2]), TLV(0xdfa20a, [100])]))
     case 0xd060: reportCards(command)
     case 0xd205: if !struck("reader-tip") { tip(command) }
@@ -128,8 +134,8 @@ final class SimulatedReader {
     case 0xded6: if !struck("reader-pin") { takePIN() }
     case 0xd0ff: abort()
     case 0xdb00...0xdb04: if !struck("reader-touch") { touch(command) }
-    case 0x00a4: answer()
-    case 0x00b0: answerBytes(Self.picture)
+    case 0x00a4: selectFile(command)
+    case 0x00b0: readFile(command)
     default: answer(status: 0x9f26)
     }
   }
@@ -169,10 +175,63 @@ final class SimulatedReader {
     ]
   )
 
-  private func reportCards(_ command: ReaderPackets.Command) {
+  /// The files of a configuration with their versions, more than fits one packet: names and order as
+  /// a public log shows them.
+  private static let configuration = TLV(
+    0xe1,
+    holding: [
+      ("ARQCDOL.CFG", "1.26"), ("AACDOL.CFG", "1.26"), ("TCDOL.CFG", "1.26"),
+      ("ONLINEDOL.CFG", "1.26"), ("CONTACTLESS.CFG", "1.26"), ("CTLSCAPK.CFG", "1.26"),
+      ("TERMINAL.CFG", "1.26"), ("EMVCONF.CFG", "1.26"), ("PROMPTS.TXT", "1.26"),
+      ("MSGTEXT.CFG", "1.26"), ("P2PEDOL.CFG", "1.26"), ("MPI.CFG", "1.26"),
+    ].map { entry(0xed, $0.0, $0.1) }
+  )
+
+  /// SYSTEM CLOCK: the time where nothing is sent, set where date and time are.
+  private func tellTime(_ command: ReaderPackets.Command) {
+    guard !command.data.isEmpty else {
+      let now = Timestamp.text(world.now).filter(\.isNumber).dropFirst(2)
+      let date = clock?.date ?? Hex.decode(now.prefix(6)) ?? []
+      let time = clock?.time ?? Hex.decode(now.dropFirst(6).prefix(6)) ?? []
+      return answer(TLV(0xe1, holding: [TLV(0x9a, date), TLV(0x9f21, time)]))
+    }
+    let objects = TLV.read(command.data)?.first?.objects ?? []
+    guard let date = objects[tag: 0x9a], let time = objects[tag: 0x9f21] else {
+      return answer(status: 0x9f88)
+    }
+    let isPacked = (date + time).allSatisfy { $0 >> 4 < 10 && $0 & 15 < 10 }
+    guard date.count == 3, time.count == 3, isPacked else { return answer(status: 0x9f21) }
+    clock = (date, time)
     answer()
-    guard command.first != 0 else { return }
+  }
+
+  /// CARD STATUS: no answer but the event (protocol note, section 3.3); some firmware acknowledges.
+  private func reportCards(_ command: ReaderPackets.Command) {
+    if world.options.fault == "reader:acknowledges" { answer() }
+    guard command.first & 1 != 0 else { return }
     cardEvent([0, 0])
+  }
+
+  private func selectFile(_ command: ReaderPackets.Command) {
+    let name = String(decoding: command.data, as: UTF8.self)
+    guard let file = files[name] else { return answer(status: 0x9f2a) }
+    selected = name
+    let size = (0..<4).map { UInt8(truncatingIfNeeded: file.count >> (24 - 8 * $0)) }
+    answer(TLV(0xe1, holding: [TLV(0x80, size)]))
+  }
+
+  private func readFile(_ command: ReaderPackets.Command) {
+    guard let file = selected.flatMap({ files[$0] }) else { return answer(status: 0x9f2a) }
+    guard let count = command.expected, (1...0xfc).contains(count) else {
+      return answer(status: 0x9f21)
+    }
+    var offset = Int(command.first) << 8 | Int(command.second)
+    if offset >= 0x8000 {
+      guard let low = command.data.first else { return answer(status: 0x9f21) }
+      offset = (offset & 0x7fff) << 8 | Int(low)
+    }
+    guard offset + count <= file.count else { return answer(status: 0x9f21) }
+    answerBytes(Array(file[offset..<(offset + count)]))
   }
 
   /// The gratuity menu: the customer takes the choice that the scenario names, else the first.
@@ -350,15 +409,38 @@ final class SimulatedReader {
     answer(TLV(0xe1, holding: [TLV(0xdfae04, block), TLV(0xdfae05, sale.keySerial)]))
   }
 
-  /// A touch screen on which the customer signs, or not.
+  /// A touch screen on which the customer signs, or not (protocol note, sections 3.3 and 3.4).
   private func touch(_ command: ReaderPackets.Command) {
-    guard command.instruction != 0xdb00 else {
-      return answer(status: scenario == "no_touch" ? 0x9fce : 0x9000)
+    guard scenario != "no_touch" else { return answer(status: 0x9fce) }
+    switch command.instruction {
+    case 0xdb00: answer(TLV(0xe1, holding: [TLV(0xdfaf03, [1])]))
+    case 0xdb01:
+      let areas = TLV.read(command.data)?.first?.objects ?? []
+      guard !areas.isEmpty, areas.allSatisfy(Self.isArea) else { return answer(status: 0x9f21) }
+      answer()
+      hasStrokes = true
+      // Areas are numbered in the order in which they came.
+      event(TLV(0xe1, holding: [TLV(0xdfaf02, [0])]))
+      event(TLV(0xe1, holding: [TLV(0xdfaf02, [scenario == "signature_refused" ? 1 : 3])]))
+    case 0xdb03:
+      hasStrokes = false
+      answer()
+    case 0xdb04:
+      let name = command.data
+      let isName = name.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ".") }
+      guard !name.isEmpty, isName else { return answer(status: 0x9f21) }
+      guard hasStrokes else { return answer(status: 0x9f14) }
+      files[String(decoding: name, as: UTF8.self) + ".png"] = Self.picture
+      answer()
+    default: answer()
     }
-    answer()
-    guard command.instruction == 0xdb01,
-      let area = TLV.read(command.data)?.first?.objects?.first, area.value.count == 9
-    else { return }
-    event(TLV(0xe1, holding: [TLV(area.tag, [scenario == "signature_refused" ? 1 : 3])]))
+  }
+
+  /// An area on a screen of 320 by 240: x, y, width, height, and what becomes of a touch.
+  private static func isArea(_ area: TLV) -> Bool {
+    guard area.tag == 0xdfaf01, area.value.count == 9 else { return false }
+    let places = (0..<4).map { Int(area.value[$0 * 2]) << 8 | Int(area.value[$0 * 2 + 1]) }
+    return places[0] + places[2] <= 320 && places[1] + places[3] <= 240
+      && [4, 5].contains(area.value[8])
   }
 }

@@ -25,15 +25,15 @@ struct BatchLine: Sendable {
   ///
   /// Throws `usage` for what no command line could say.
   init(_ text: String, defaults: [(name: String, value: String)]) throws(Fault) {
-    guard let object = JSONReader.read(text)?.object else {
+    guard let object = JSONReader.read(text, duplicates: .refused)?.object else {
+      if JSONReader.read(text) != nil {
+        // Readers differ in which of them counts; here none does.
+        throw .badLine("has a key twice", hint: "leave one of them")
+      }
       throw .badLine(
         "is no JSON object",
         hint: "such as {\"command\":\"transact\",\"reference\":\"A1\",…}"
       )
-    }
-    guard Self.countOfMembers(text) == object.members.count else {
-      // Readers differ in which of them counts; here none does.
-      throw .badLine("has a key twice", hint: "leave one of them")
     }
     guard let name = object.text("command") else {
       throw .badLine("has no command", hint: "one of \(Self.commands.joined(separator: ", "))")
@@ -93,35 +93,6 @@ struct BatchLine: Sendable {
     keys = [reference] + [object.text("original")].compactMap { $0 }
     self.words = words
     self.instrument = instrument
-  }
-
-  /// How many members the object of a line that was read has, a name that stands twice counted twice:
-  /// the colons outside of texts and of what is within.
-  private static func countOfMembers(_ text: String) -> Int {
-    var count = 0
-    var depth = 0
-    var isInText = false
-    var isEscaped = false
-    for byte in text.utf8 {
-      if isInText {
-        if isEscaped {
-          isEscaped = false
-        } else if byte == UInt8(ascii: "\\") {
-          isEscaped = true
-        } else if byte == UInt8(ascii: "\"") {
-          isInText = false
-        }
-        continue
-      }
-      switch byte {
-      case UInt8(ascii: "\""): isInText = true
-      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-      case UInt8(ascii: ":"): if depth == 1 { count += 1 }
-      default: break
-      }
-    }
-    return count
   }
 
   /// A member as the words of its option.

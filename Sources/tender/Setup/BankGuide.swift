@@ -113,7 +113,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
       bytes = try Environment.read(path, named: "--form-file", limit: 65_536)
     }
     defer { bytes.wipe() }
-    guard let object = JSONReader.read(bytes)?.object else {
+    guard let object = JSONReader.read(bytes, duplicates: .refused)?.object else {
       throw Fault(
         .usage,
         code: "bad_file",

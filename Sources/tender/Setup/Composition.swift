@@ -265,6 +265,7 @@ final class Composition {
     let configuration = try setup.configuration()
     let options = try setup.options()
     let isInProcess = env == .simulator && configuration.gatewayBase == nil
+    if let warning = setup.warning { output.note(warning) }
     let hasOwnReader = configuration.device == ToroSetup.simulatedDevice
     if hasOwnReader, env != .simulator { throw .simulatedReader(env) }
     var http: any HTTPExchange = Unreachable()
@@ -308,9 +309,27 @@ final class Composition {
         randomness: try clientRandomness(),
         interruption: signals.atTheTill,
         redactor: redactor,
-        watch: watch
+        watch: watch,
+        reserve: hasOwnReader || invocation.has("dry-run") ? nil : try reservation()
       )
     )
+  }
+
+  /// A lock on a reader, kept beside those on references: whoever shares a journal shares it.
+  private func reservation() throws(Fault) -> ToroContext.Reservation {
+    let journal = try journal()
+    let clock = clock
+    let interruption = signals
+    return { address throws(Fault) in
+      try journal.lock(
+        env: .simulator,
+        provider: ToroProvider.name,
+        // No reference has a control character.
+        reference: "\u{1}" + address,
+        by: Deadline(in: 0, on: clock),
+        interruption: interruption
+      )
+    }
   }
 
   /// The randomness of this side: from the seed where there is one.

@@ -42,7 +42,7 @@ struct ConfigFile {
       return
     }
     let bytes = try Environment.read(path, named: "--config")
-    guard let top = JSONReader.read(bytes)?.object else {
+    guard let top = JSONReader.read(bytes, duplicates: .refused)?.object else {
       throw .config(path, "is not a JSON object", nil)
     }
     try Self.checkKeys(top, Self.topKeys, path, "")

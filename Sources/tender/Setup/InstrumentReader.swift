@@ -101,7 +101,7 @@ struct InstrumentReader {
   private func parse(_ input: [UInt8]) throws(Fault) -> Instrument {
     var input = input
     defer { input.wipe() }
-    guard let object = JSONReader.read(input)?.object else {
+    guard let object = JSONReader.read(input, duplicates: .refused)?.object else {
       throw .badInstrument("is not a JSON object")
     }
     let type = object.text("type") ?? invocation["method"] ?? "card"

@@ -166,7 +166,7 @@ struct OrderBuilder {
     var pairs: JSONObject = [:]
     if let path = invocation[fileOption] {
       let bytes = try Environment.read(path, named: "--\(fileOption)", limit: 262_144)
-      guard let object = JSONReader.read(bytes)?.object else {
+      guard let object = JSONReader.read(bytes, duplicates: .refused)?.object else {
         throw Fault(
           .usage,
           code: "bad_file",

@@ -51,14 +51,18 @@ struct ToroSetup {
     configuration.latitude = section["location"]?["latitude"]?.text
     configuration.longitude = section["location"]?["longitude"]?.text
     configuration.device = device
-    configuration.touchAreaTag =
-      section.text("touch_area_tag").flatMap { UInt32($0, radix: 16) }
-      ?? (isSimulated ? ToroCatalog.touchAreaTag : nil)
     configuration.timeout = try settings.timeout()
     if let text = section.text("card_timeout") {
       configuration.cardTimeout = try TimeText.milliseconds(text, option: "toro.card_timeout")
     }
     return configuration
+  }
+
+  /// What the profile still says and nobody reads any more; nil where it says nothing of the kind.
+  var warning: String? {
+    guard section["touch_area_tag"] != nil else { return nil }
+    return "toro.touch_area_tag is not used any more: the tags of the touch screen are known; "
+      + "take it out of the profile"
   }
 
   /// The reader's address; on the simulator the simulated one, where nothing else is said.
@@ -182,7 +186,7 @@ struct ForetoldDevices: DeviceExchange {
   func open(_ address: String, by deadline: Deadline) throws(Fault) -> any ByteStream {
     // Another server than ours does not know the path, which is no reason to stop.
     _ = try? http.send(
-      HTTPRequest(method: "POST", url: base + NextCustomer.path),
+      HTTPRequest(method: .post, url: base + NextCustomer.path),
       by: deadline
     )
     return try inner.open(address, by: deadline)

@@ -38,7 +38,7 @@ struct TracedHTTP: HTTPExchange {
 
   func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
     trace.write([
-      "http": .string(request.method), "url": .string(Trace.withoutQuery(request.url)),
+      "http": .string(request.method.rawValue), "url": .string(Trace.withoutQuery(request.url)),
       "headers": .array(request.fields.map { .string($0.name) }),
       "bytes": .integer(request.body.count), "effecting": .bool(request.isEffecting),
     ])
