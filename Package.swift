@@ -129,7 +129,7 @@ let package = Package(
         "CCrypto", "TenderEngine", "TenderJournal", "TenderModel", "TenderSimulator",
         "TenderTestSupport", "TenderWire", "TrueLayer",
       ],
-      exclude: ["Answers"],
+      exclude: ["Answers", "Schema"],
       swiftSettings: rules
     ),
     .testTarget(

@@ -89,6 +89,21 @@ package struct Option: Sendable, Hashable {
     )
   }
 
+  /// The same option without some of its values.
+  func without(_ values: [String]) -> Option {
+    Option(
+      name,
+      short: short,
+      group,
+      value,
+      repeats: repeats,
+      choices: choices.filter { !values.contains($0) },
+      completion: completion,
+      providers: providers,
+      summary
+    )
+  }
+
   /// The option as help writes it: `-o, --output FORMAT`.
   package var usage: String {
     let long =
@@ -155,6 +170,8 @@ package struct Command: Sendable {
   package let examples: [Example]
   /// The exit statuses that it can give, besides 0, 1 and 2.
   package let exits: [Fault.Kind]
+  /// Values of its options that it answers with a reason of its own, and that help does not offer.
+  let unoffered: [String: [String]]
 
   init(
     _ words: String,
@@ -163,7 +180,8 @@ package struct Command: Sendable {
     operands: [Operand] = [],
     options: [String] = [],
     examples: [Example],
-    exits: [Fault.Kind] = []
+    exits: [Fault.Kind] = [],
+    unoffered: [String: [String]] = [:]
   ) {
     self.words = words.split(separator: " ").map(String.init)
     self.summary = summary
@@ -172,6 +190,7 @@ package struct Command: Sendable {
     optionNames = options
     self.examples = examples
     self.exits = exits + (options.contains("wait") ? [.pending] : [])
+    self.unoffered = unoffered
   }
 
   /// The words with a space between.
@@ -181,6 +200,13 @@ package struct Command: Sendable {
   package var options: [Option] {
     let own = optionNames.compactMap { name in Catalogue.options.first { $0.name == name } }
     return own + Catalogue.options.filter { $0.group == .general }
+  }
+
+  /// The options as help shows them.
+  package var shownOptions: [Option] {
+    options.map { option in
+      unoffered[option.name].map { option.without($0) } ?? option
+    }
   }
 
   /// The line that shows how it is called.

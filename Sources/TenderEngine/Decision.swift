@@ -28,6 +28,11 @@ package enum Decision: Sendable {
     case (.done, _) where latest.isFreed:
       self = .open(number: latest.number + 1)
     case (.done, .declined), (.done, .cancelled), (.done, .expired), (.done, .revoked):
+      guard latest.isFinal || !newAttempt else {
+        // Stopped here, and its payer can still go on elsewhere.
+        self = .refuse(.stillStands(latest))
+        return
+      }
       self =
         newAttempt
         ? .open(number: latest.number + 1) : Self.replay(latest, ifSameAs: content)

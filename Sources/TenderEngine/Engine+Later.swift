@@ -131,6 +131,11 @@ extension Engine {
     kind: Attempt.Kind = .payment,
     purpose: LookUp.Purpose = .status
   ) throws(Fault) -> Report {
+    // What an attempt came to says nothing about an id that somebody names: the provider is asked.
+    let isByID = provider.isID(handle)
+    if isByID, let attempt = known, attempt.kind != kind || attempt.isFreed || attempt.isToken {
+      return try lookUp(handle, known: nil, kind: kind, purpose: purpose)
+    }
     if let known, known.kind != kind, !known.isToken { throw .otherKind(handle, known.kind) }
     try provider.checkReady(for: .lookUp)
     var query = LookUp(kind: kind)

@@ -31,15 +31,14 @@ package struct Address: Sendable, Hashable {
     ].compactMap { name, value in value.map { (name, $0) } }
   }
 
-  /// Checks the country (two or three letters) and the postal code by its country's pattern.
+  /// Checks the country (ISO 3166-1) and the postal code by its country's pattern.
   ///
   /// Throws a `usage` fault that names the field only.
   package func checked() throws(Fault) -> Address {
     var address = self
     if let country {
-      let letters = country.utf8.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 }
-      guard letters, (2...3).contains(country.utf8.count) else {
-        throw .badField("country", "must be an ISO 3166 code of two or three letters")
+      guard CountryCode.isKnown(country.uppercased()) else {
+        throw .badField("country", "must be an ISO 3166 code of two or three letters, such as US")
       }
       address.country = country.uppercased()
     }
@@ -69,7 +68,7 @@ package enum PostalCode {
       default: return false
       }
     }
-    let two = country.flatMap { $0.utf8.count == 3 ? Self.twoLetters[$0] : $0 }
+    let two = country.flatMap(CountryCode.twoLetters)
     guard let two, let shapes = Self.shapes[two] else { return (2...10).contains(squeezed.count) }
     return shapes.contains { Self.matches(squeezed, $0) }
   }
@@ -85,12 +84,6 @@ package enum PostalCode {
       }
     }
   }
-
-  /// Three-letter codes that forms commonly carry.
-  private static let twoLetters = [
-    "USA": "US", "CAN": "CA", "GBR": "GB", "IRL": "IE", "DEU": "DE", "FRA": "FR", "ESP": "ES",
-    "ITA": "IT", "NLD": "NL", "AUS": "AU", "MEX": "MX", "BRA": "BR", "JPN": "JP", "IND": "IN",
-  ]
 
   /// 9 a digit, @ a letter, * either; separators left out.
   private static let shapes: [String: [String]] = {

@@ -52,21 +52,34 @@ struct Answers {
     }
   }
 
-  /// The banks of the country that was asked for; where it has none, of the locale's; else all.
-  private func offered(_ banks: [Bank]) -> [Bank] {
-    for country in [options.country, options.localeCountry].compactMap(\.self) {
-      let found = banks.filter { $0.country?.uppercased() == country.uppercased() }
-      if !found.isEmpty {
-        if let wanted = options.country, wanted.uppercased() != country.uppercased() {
-          context.guide.note("no bank in \(wanted.uppercased()): showing those in \(country)")
-        }
-        return found
-      }
+  /// An action with only what a person would be offered.
+  func offered(_ next: NextAction) -> NextAction {
+    guard case .providerSelection(let banks) = next else { return next }
+    return .providerSelection(offered(banks).banks)
+  }
+
+  /// The banks of the country that was asked for; where it has none, of the locale's; else all, by
+  /// country. Within a country they stay in TrueLayer's order, healthy ones first.
+  private func offered(_ banks: [Bank]) -> (banks: [Bank], note: String?) {
+    let sorted = Self.sorted(banks)
+    let wanted = options.country?.uppercased()
+    for country in [wanted, options.localeCountry?.uppercased()].compactMap(\.self) {
+      let found = sorted.filter { $0.country?.uppercased() == country }
+      guard !found.isEmpty else { continue }
+      guard let wanted, wanted != country else { return (found, nil) }
+      return (found, "no bank in \(wanted): showing those in \(country)")
     }
-    if let wanted = options.country {
-      context.guide.note("no bank in \(wanted.uppercased()): showing all")
+    return (sorted, wanted.map { "no bank in \($0): showing all" })
+  }
+
+  private static func sorted(_ banks: [Bank]) -> [Bank] {
+    let ranked = banks.enumerated().sorted { left, right in
+      let countries = (left.element.country ?? "~", right.element.country ?? "~")
+      if countries.0 != countries.1 { return countries.0 < countries.1 }
+      if left.element.isHealthy != right.element.isHealthy { return left.element.isHealthy }
+      return left.offset < right.offset
     }
-    return banks
+    return ranked.map(\.element)
   }
 
   private func bank(among banks: [Bank]) throws(Fault) -> String? {
@@ -77,7 +90,8 @@ struct Answers {
       if !found.isHealthy { context.guide.note("\(found.name) is reported as not healthy") }
       return wanted
     }
-    let offered = offered(banks)
+    let (offered, note) = offered(banks)
+    if let note { context.guide.note(note) }
     let chosen = try context.guide.choose(
       Question(
         subject: "bank",

@@ -22,6 +22,8 @@ struct AuthorizationFlow {
   private var starts = 0
   private var answers = 0
   private var shown: String?
+  /// Whether a form was answered since the last look: a bank that takes forms may need nobody else.
+  private var hasAnsweredForm = false
 
   /// More steps than any bank has; what goes on longer goes in a circle.
   private static let limit = 40
@@ -61,7 +63,10 @@ struct AuthorizationFlow {
   private mutating func receive(_ next: NextAction?) throws(Fault) -> Step {
     switch next {
     case nil: return .look
-    case .wait: return .end
+    case .wait:
+      guard hasAnsweredForm else { return .end }
+      hasAnsweredForm = false
+      return .look
     case .redirect(let address):
       guard listens else { return .end }
       if shown == address { return .look }
@@ -79,6 +84,7 @@ struct AuthorizationFlow {
       throw .unexpectedBehaviour("a form without fields")
     case .branchSelection, .schemeSelection, .userAccountSelection, .consent, .form: break
     }
+    if case .form = next { hasAnsweredForm = true }
     answers += 1
     guard answers <= Self.limit else { throw .unexpectedBehaviour("the flow goes in a circle") }
     return next.map(Step.answer) ?? .look

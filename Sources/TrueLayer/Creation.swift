@@ -141,11 +141,11 @@ package struct Creation: Sendable {
           "give one payee"
         )
       }
-      guard ResourceID.isSafe(merchantAccount) else {
+      guard ResourceID.isUUID(merchantAccount) else {
         throw .creation(
           "bad_value",
           "--merchant-account cannot be \(merchantAccount.quotedForMessage)",
-          "the id of the account in TrueLayer's Console"
+          "the id of the account in TrueLayer's Console, a UUID"
         )
       }
       var payee: JSONObject = [

@@ -40,7 +40,9 @@ struct FlowRunner {
         case .start: current = try start(current)
         case .answer(let next):
           guard let submission = try answer(next, current) else {
-            return current.awaiting(next, missing ?? .inputMissing(next.missing))
+            // What a program reads is what a person would be shown.
+            let offered = Answers(context: context).offered(next)
+            return current.awaiting(offered, missing ?? .inputMissing(next.missing))
           }
           current = try submit(submission, current)
         case .redirect(let address):
@@ -156,7 +158,8 @@ struct FlowRunner {
     }
   }
 
-  /// The operator or payer stops it: a payment is cancelled, a mandate left to expire.
+  /// The operator or payer stops it: a payment is cancelled; a mandate, which cannot be, is left to
+  /// expire, and is not final before.
   func giveUp(_ resource: Resource) throws(Fault) -> Outcome {
     context.interruption.acknowledge()
     var ended = resource
@@ -178,12 +181,17 @@ struct FlowRunner {
       }
     }
     var outcome = ended.outcome
-    let fault = Fault.userCanceled(ended)
+    let isLeft = resource.kind == .mandate && ended.isOpen
+    let fault = isLeft ? Fault.leftToExpire(ended) : .userCanceled(ended)
     outcome.fault = fault
     outcome.result = fault.result ?? [:]
     outcome.status = .cancelled
-    outcome.nextAction = nil
-    outcome.kept = Outcome.Kept(outcome)
+    outcome.nextAction = isLeft ? (ended.next ?? .wait(nil)).shown : nil
+    outcome.kept = Outcome.Kept(
+      result: outcome.result,
+      nextAction: outcome.nextAction.flatMap { $0["type"] }.map { ["type": $0] },
+      fault: fault
+    )
     return outcome
   }
 
@@ -301,6 +309,16 @@ enum Paths {
 
 /// Ids before they enter a path.
 enum ResourceID {
+  /// Five groups of hexadecimal digits, as every published id is (RFC 9562, section 4).
+  static func isUUID(_ text: String) -> Bool {
+    let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    return groups.map(\.count) == [8, 4, 4, 4, 12]
+      && groups.joined().allSatisfy { byte in
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+      }
+  }
+
   /// Letters, digits, dashes, underscores and the asterisks of published samples, 1 to 64 of them:
   /// nothing that means anything in a path.
   static func isSafe(_ text: String) -> Bool {

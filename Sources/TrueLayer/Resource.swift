@@ -192,12 +192,11 @@ struct FailureReason {
 
   var kind: Class {
     switch word {
-    case "authorization_failed", "not_authorized", "user_canceled_at_provider",
-      "invalid_credentials", "invalid_otp":
+    case "authorization_failed", "not_authorized", "invalid_credentials", "invalid_otp":
       .authorization
     case "rejected", "provider_rejected": .bank
-    case "expired": .expired
-    case "canceled": .cancelled
+    case "expired", "provider_expired": .expired
+    case "canceled", "user_canceled_at_provider": .cancelled
     case "internal_server_error", "provider_error": .server
     default: .other
     }

@@ -130,6 +130,18 @@ extension Fault {
     )
   }
 
+  /// The operator stopped a mandate that TrueLayer has no way to cancel.
+  static func leftToExpire(_ resource: Resource) -> Fault {
+    Fault(
+      .cancelled,
+      code: "user_canceled",
+      "stopped here; TrueLayer cannot cancel a mandate that is not authorized: its payer can still "
+        + "authorize it until it expires, 15 minutes after it was made",
+      hint: "see what became of it: tender mandate-status \(resource.id)",
+      result: result("userCanceled", resource.reasons)
+    )
+  }
+
   /// The cancellation was accepted, and the payment shows something else so far.
   static func cancelPending(_ resource: Resource) -> Fault {
     Fault(

@@ -22,7 +22,7 @@ package struct TrueLayerProvider: AuthorizingProvider {
 
   package var nothingHeld: JSONObject { ["error": "generic"] }
 
-  package func isID(_ handle: String) -> Bool { ResourceID.isSafe(handle) }
+  package func isID(_ handle: String) -> Bool { ResourceID.isUUID(handle) }
 
   package func checkReady(for need: Need) throws(Fault) {
     let configuration = context.configuration
@@ -62,7 +62,7 @@ package struct TrueLayerProvider: AuthorizingProvider {
   package func check(_ order: AuthorizationOrder) throws(Fault) {
     // What cannot be read must be known before anything is made.
     _ = try context.guide.given([])
-    if let id = order.existingID, !ResourceID.isSafe(id) {
+    if let id = order.existingID, !ResourceID.isUUID(id) {
       throw Fault(
         .usage,
         code: "bad_value",

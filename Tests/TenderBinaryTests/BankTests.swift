@@ -92,7 +92,10 @@ struct BankStory {
     #expect(missing.errorRecord["result"]?["error"] == "paymentNotFound")
 
     let settled = try run(
-      ["transact", "--amount", "20", "--merchant-account", "acc-1", "--reference", "R1"]
+      [
+        "transact", "--amount", "20", "--merchant-account", "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6",
+        "--reference", "R1",
+      ]
         + Self.payer + Self.bank
     )
     #expect(settled.record["result"]?["state"] == "settled")

@@ -161,7 +161,7 @@ private import Glibc
   private static func bank(_ reference: String, _ more: String = "") -> String {
     """
     {"command":"transact","provider":"truelayer","reference":"\(reference)","amount":"10",\
-    "bank":"mock-payments-gb-redirect","merchant_account":"till-1",\
+    "bank":"mock-payments-gb-redirect","merchant_account":"8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6",\
     "redirect_url":"https://shop.example/return",\
     "user":{"name":"Remi","email":"remi@example.com"}\(more)}
     """

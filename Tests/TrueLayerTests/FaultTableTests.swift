@@ -93,7 +93,7 @@ import TrueLayer
     let order = try world.payment("A", amount: 2000) { creation in
       creation.sortCode = nil
       creation.accountNumber = nil
-      creation.merchantAccount = "a-merchant-account"
+      creation.merchantAccount = "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6"
     }
     _ = try world.engine(change: FlowTests.bank)
       .transact(order, newAttempt: false, idempotencyKey: nil)

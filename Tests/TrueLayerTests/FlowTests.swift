@@ -82,6 +82,20 @@ import TrueLayer
         exit: 12
       ),
       Case(
+        scenario: "bank:failed:user_canceled_at_provider",
+        status: .cancelled,
+        result: failed("userCanceled", "user_canceled_at_provider"),
+        code: "user_canceled",
+        exit: 12
+      ),
+      Case(
+        scenario: "bank:failed:provider_expired",
+        status: .expired,
+        result: failed("paymentExpired", "provider_expired"),
+        code: "payment_expired",
+        exit: 13
+      ),
+      Case(
         scenario: "bank:failed:internal_server_error",
         status: .declined,
         result: failed("serverError", "internal_server_error"),
@@ -121,7 +135,7 @@ import TrueLayer
     ]
     + [
       "blocked", "insufficient_funds", "payment_limit_exceeded", "scheme_unavailable",
-      "provider_expired", "unknown_error",
+      "unknown_error",
     ].map { reason in
       Case(
         scenario: "bank:failed:\(reason)",
@@ -384,12 +398,14 @@ import TrueLayer
   func `Ctrl-C while the payer is awaited cancels`(_ kind: Attempt.Kind) throws {
     let world = try World()
     let impatient = Impatient()
+    var options = SimulatorOptions()
+    try options.set(scenario: "bank:abandon")
     let simulator = try InProcessSimulator(
       SimulatorWorld(
         ledgerPath: world.folder.path + "/simulator.db",
         clock: world.clock,
         randomness: SeededRandomness(seed: 1, label: "sim"),
-        options: SimulatorOptions()
+        options: options
       )
     )
     let engine = world.engine(
@@ -401,10 +417,28 @@ import TrueLayer
     let order = kind == .mandate ? try world.mandate("A") : try world.payment("A")
     let report = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
     #expect(report.status == .cancelled)
-    #expect(report.isFinal)
+    // A mandate cannot be cancelled at TrueLayer: its payer can go on until it expires.
+    #expect(report.isFinal == (kind == .payment))
     #expect(report.fault?.exitStatus == 12)
     #expect(report.result["error"] == "userCanceled")
     #expect(impatient.isAnswered)
-    if kind == .payment { #expect(report.result["failure_reason"] == "canceled") }
+    guard kind == .mandate else {
+      #expect(report.result["failure_reason"] == "canceled")
+      return
+    }
+    #expect(report.fault?.message.contains("until it expires") == true)
+    #expect(try world.latest("A")?.isFinal == false)
+    // A second one beside it could be authorized as well.
+    let refused = #expect(throws: Fault.self) {
+      try engine.transact(order, newAttempt: true, idempotencyKey: nil)
+    }
+    #expect(refused?.exitStatus == 6)
+    let seen = try engine.lookUp("A", known: world.latest("A"), kind: .mandate)
+    #expect(seen.status == .requiresAction)
+    world.clock.advance(900_000)
+    let expired = try engine.lookUp("A", known: world.latest("A"), kind: .mandate)
+    #expect(expired.status == .expired)
+    #expect(expired.isFinal)
+    #expect(try world.latest("A")?.isFinal == true)
   }
 }

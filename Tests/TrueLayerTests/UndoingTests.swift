@@ -55,7 +55,7 @@ extension FlowTests {
       creation.sortCode = nil
       creation.accountNumber = nil
       creation.beneficiaryName = nil
-      creation.merchantAccount = "a-merchant-account"
+      creation.merchantAccount = "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6"
     }
     let paid = try engine(nil).transact(order, newAttempt: false, idempotencyKey: nil)
     #expect(Self.plain(paid.result) == ["state": "settled"])

@@ -162,7 +162,8 @@ extension Catalogue {
           "print the id alone"
         ),
       ],
-      exits: onTheWay
+      exits: onTheWay,
+      unoffered: ["method": ["cash"]]
     ),
     Command(
       "payment-status",

@@ -171,7 +171,7 @@ package enum Completions {
   }
 
   private static func zshOptions(_ command: Command) -> String {
-    var lines = command.options.map { option -> String in
+    var lines = command.shownOptions.map { option -> String in
       let star = option.repeats ? "*" : ""
       let equals =
         switch option.value {

@@ -72,7 +72,7 @@ package enum HelpText {
     }
     for paragraph in command.description { lines += [""] + wrapped(paragraph, indent: 0) }
     for group in Option.Group.allCases {
-      let options = command.options.filter { $0.group == group }
+      let options = command.shownOptions.filter { $0.group == group }
       guard !options.isEmpty else { continue }
       lines += ["", "\(group.rawValue):"]
       for option in options { lines += entry(option) }

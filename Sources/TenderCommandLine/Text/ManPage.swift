@@ -69,7 +69,7 @@ package enum ManPage {
     }
     text += "\n" + section("DESCRIPTION")
     for part in command.description { text += paragraph(part) }
-    let own = command.options.filter { $0.group != .general }
+    let own = command.shownOptions.filter { $0.group != .general }
     if !own.isEmpty { text += section("OPTIONS") + entries(own) }
     text += paragraph("The general options are in \\fBtender\\fR(1).", isMarkedUp: true)
     text += section("EXIT STATUS") + ".TP\n.B 0\ndone\n"

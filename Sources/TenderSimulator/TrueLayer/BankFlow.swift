@@ -189,7 +189,10 @@ struct BankFlow {
         in: &resource
       )
     case "done":
-      bank.play(world.options.scenario ?? "bank:execute", &resource, kind)
+      // A form is answered with `authorizing` or `failed` (OpenAPI, `PerformPaymentAction`): what the
+      // bank makes of it is seen at the next look.
+      resource["_embedded"] = true
+      bank.show(["type": "wait"], in: &resource)
     default:
       guard let page = step.split(separator: ":").last.flatMap({ Int($0) }),
         let forms = chosen?.forms, forms.indices.contains(page)
@@ -269,7 +272,7 @@ struct BankFlow {
         }
         choose(
           "branch_selection",
-          ["type": "preselected", "branch_id": .string(branch)],
+          ["type": "user_selected", "branch_id": .string(branch)],
           &resource
         )
       }

@@ -46,27 +46,16 @@ struct BankHTTP {
     guard parts.first == "v3" else {
       return try BankPages(bank: bank).handle(request, parts)
     }
-    guard let step = Self.step(request.method, parts) else { return nil }
-    return try faults.react(step, forced: forced) { () throws(Fault) in
-      try answer(request) { request throws(BankProblem) in try self.route(request, parts) }
+    guard let route = BankRoute(parts) else {
+      return .answer(try answer(request) { _ throws(BankProblem) in throw .notFound })
     }
-  }
-
-  /// The name of a step, for its faults.
-  private static func step(_ method: String, _ parts: [String]) -> String? {
-    guard parts.count >= 2 else { return nil }
-    if parts[1] == "payments-provider-return" { return "return" }
-    guard ["payments", "mandates"].contains(parts[1]) else { return nil }
-    if method == "GET" { return parts.count > 3 && parts[3] == "refunds" ? "refunds" : "status" }
-    switch parts.dropFirst(3).joined(separator: "/") {
-    case "": return "create"
-    case "authorization-flow": return "start"
-    case "authorization-flow/actions/consent": return "consent"
-    case "authorization-flow/actions/form": return "form"
-    case "actions/cancel": return "bank-cancel"
-    case "revoke": return "revoke"
-    case "refunds": return "refund"
-    default: return "selection"
+    guard route.methods.contains(request.method) else {
+      var refused = try answer(request) { _ throws(BankProblem) in throw .method }
+      refused.fields["allow"] = route.methods.joined(separator: ", ")
+      return .answer(refused)
+    }
+    return try faults.react(route.step(request.method), forced: forced) { () throws(Fault) in
+      try answer(request) { request throws(BankProblem) in try self.answer(request, parts, route) }
     }
   }
 
@@ -104,12 +93,14 @@ struct BankHTTP {
       response = HTTPResponse(
         status: reply.status,
         body: reply.body.map { Array(JSONWriter.text(.object($0)).utf8) } ?? [],
-        fields: ["content-type": "application/json; charset=UTF-8"]
+        fields: ["tl-trace-id": traceID]
       )
+      if reply.body != nil {
+        response.fields["content-type"] = "application/json; charset=UTF-8"
+      }
     } catch {
       response = error.answer(traceID: traceID)
     }
-    response.fields["tl-trace-id"] = traceID
     if request.method == "POST" { response.fields["tl-should-retry"] = "false" }
     return response
   }
@@ -159,32 +150,38 @@ struct BankHTTP {
     return caller
   }
 
-  private func route(_ request: SimulatedRequest, _ parts: [String]) throws(BankProblem) -> Reply {
-    if parts[1] == "payments-provider-return" {
-      return try keyed(request) { body throws(BankProblem) in try providerReturn(body) }
+  private func answer(
+    _ request: SimulatedRequest,
+    _ parts: [String],
+    _ route: BankRoute
+  ) throws(BankProblem) -> Reply {
+    switch route.endpoint {
+    case .providerReturn:
+      return try keyed(request, route) { body throws(BankProblem) in try providerReturn(body) }
+    case .provider:
+      guard let found = BankCatalog.bank(parts[2]) else { throw .notFound }
+      return Reply(200, BankLookUps(bank: bank, pages: pages(request)).provider(found))
+    default: break
     }
-    let kind: BankWorld.Kind = parts[1] == "mandates" ? .mandate : .payment
     let caller = try caller(request)
     let isWrite = request.method == "POST"
-    let tail = parts.dropFirst(3).joined(separator: "/")
-    let isForClient = parts.count == 2 || tail == "revoke" || tail.hasPrefix("refunds")
     if case .resource(let id) = caller {
-      guard !isForClient, id == nil || id == parts[2] else { throw .forbidden }
+      guard !route.isForClient, id == nil || parts.count > 2 && id == parts[2] else {
+        throw .forbidden
+      }
     }
-    if isWrite, caller == .client {
+    // A search changes nothing and is not signed.
+    if isWrite, caller == .client, route.endpoint != .search {
       guard BankSignature.fits(request.fields["tl-signature"] ?? "", request) else {
         throw .badSignature
       }
     }
-    guard isWrite else {
-      return Reply(200, try read(kind, parts, tail, caller))
-    }
-    let wantsKey = isForClient || tail == "actions/cancel"
-    if wantsKey, request.fields["idempotency-key"] == nil {
+    guard isWrite else { return Reply(200, try read(route, parts, caller, request)) }
+    if route.wantsKey, request.fields["idempotency-key"] == nil {
       throw .invalid("Idempotency-Key", "Value is required.")
     }
-    return try keyed(request) { body throws(BankProblem) in
-      try write(kind, parts, tail, body, pages: pages(request))
+    return try keyed(request, route) { body throws(BankProblem) in
+      try write(route, parts, body, pages: pages(request))
     }
   }
 
@@ -193,12 +190,23 @@ struct BankHTTP {
   }
 
   /// Runs a write once for each idempotency key, and repeats its answer afterwards (section 1.6).
+  ///
+  /// A member that is null is one that is not there; some clients write an empty list for nothing.
   private func keyed(
     _ request: SimulatedRequest,
-    _ run: (JSONObject) throws(BankProblem) -> Reply
+    _ route: BankRoute,
+    _ perform: (JSONObject) throws(BankProblem) -> Reply
   ) throws(BankProblem) -> Reply {
-    let body = request.body.isEmpty ? [:] : JSONReader.read(request.body)?.object
-    guard let body else { throw .invalid("$", "The body is no JSON object.") }
+    let given = request.body.isEmpty ? [:] : JSONReader.read(request.body)
+    guard let body = given == [] ? [:] : given?.object?.withoutNulls else {
+      throw .invalid("$", "The body is no JSON object.")
+    }
+    func run(_ body: JSONObject) throws(BankProblem) -> Reply {
+      if let violation = route.body.violation(in: .object(body)) {
+        throw .invalid(violation.place.isEmpty ? "$" : violation.place, violation.reason)
+      }
+      return try perform(body)
+    }
     guard let key = request.fields["idempotency-key"] else { return try run(body) }
     // A form holds passwords: what was sent is remembered by its hash.
     let content = Self.hash("\(request.method) \(request.path)\n", request.body)
@@ -247,36 +255,41 @@ struct BankHTTP {
   }
 
   private func read(
-    _ kind: BankWorld.Kind,
+    _ route: BankRoute,
     _ parts: [String],
-    _ tail: String,
-    _ caller: Caller
+    _ caller: Caller,
+    _ request: SimulatedRequest
   ) throws(BankProblem) -> JSONObject {
-    guard parts.count >= 3 else { throw .notFound }
-    let resource = try find(kind, parts[2], isAwaited: true)
-    switch tail {
-    case "": return bank.shown(resource, toClient: caller == .client)
-    case "refunds":
-      let refunds = resource["_refunds"]?.array?.compactMap(\.object) ?? []
-      return ["items": .array(refunds.map { .object(aged($0)) })]
-    default:
-      let refunds = resource["_refunds"]?.array?.compactMap(\.object) ?? []
-      guard parts.count == 5, parts[3] == "refunds",
-        let refund = refunds.first(where: { $0.text("id") == parts[4] })
-      else { throw .notFound }
+    let lookUps = BankLookUps(bank: bank, pages: pages(request))
+    guard parts.count >= 3 else { return try stored { () throws(Fault) in try lookUps.mandates() } }
+    let resource = try find(route.kind, parts[2], isAwaited: true)
+    let refunds = resource["_refunds"]?.array?.compactMap(\.object) ?? []
+    switch route.endpoint {
+    case .refunds: return ["items": .array(refunds.map { .object(aged($0)) })]
+    case .refund:
+      guard let refund = refunds.first(where: { $0.text("id") == parts[4] }) else {
+        throw .notFound
+      }
       return aged(refund)
+    case .funds: return try lookUps.funds(resource, request.query)
+    case .constraints:
+      return try stored { () throws(Fault) in try lookUps.constraints(resource) }
+    default: return bank.shown(resource, toClient: caller == .client)
     }
   }
 
   private func write(
-    _ kind: BankWorld.Kind,
+    _ route: BankRoute,
     _ parts: [String],
-    _ tail: String,
     _ body: JSONObject,
     pages: String
   ) throws(BankProblem) -> Reply {
+    let kind = route.kind
+    if route.endpoint == .search {
+      return Reply(200, BankLookUps(bank: bank, pages: pages).search(body))
+    }
     let flow = BankFlow(bank: bank, kind: kind, pages: pages)
-    if parts.count == 2 {
+    if route.endpoint == .collection {
       let creation = BankCreation(bank: bank)
       var made = kind == .payment ? try creation.payment(body) : try creation.mandate(body)
       if let capabilities = body["authorization_flow"]?.object {
@@ -286,33 +299,29 @@ struct BankHTTP {
       return Reply(201, created(made))
     }
     var resource = try find(kind, parts[2])
-    var reply: Reply
-    switch tail {
-    case "authorization-flow":
+    let reply: Reply
+    switch route.endpoint {
+    case .start:
       try flow.start(&resource, body)
       reply = Reply(200, flowAnswer(resource))
-    case "actions/cancel" where kind == .payment:
+    case .cancel:
       let isOpen = ["authorization_required", "authorizing", "attempt_failed"]
         .contains(resource.text("status"))
       guard isOpen else { throw .state }
       if resource.text("status") == "attempt_failed" { resource["status"] = "authorizing" }
       bank.fail(&resource, "canceled")
       reply = Reply(202, nil)
-    case "revoke" where kind == .mandate:
+    case .revoke:
       guard resource.text("status") == "authorized" else { throw .state }
       resource["status"] = "revoked"
       resource["revoked_at"] = .string(bank.time)
       resource["revocation_source"] = "client"
       reply = Reply(204, nil)
-    case "refunds" where kind == .payment: reply = try refund(&resource, body)
-    default:
-      guard parts.count == 6, tail.hasPrefix("authorization-flow/actions/") else { throw .notFound }
-      let isForPayments = [
-        "branch-selection", "scheme-selection", "user-account-selection", "form",
-      ]
-      guard kind == .payment || !isForPayments.contains(parts[5]) else { throw .notFound }
-      try flow.submit(parts[5], body, &resource)
+    case .refunds: reply = try refund(&resource, body)
+    case .submission(let action):
+      try flow.submit(action, body, &resource)
       reply = Reply(200, flowAnswer(resource))
+    default: throw .notFound
     }
     let changed = resource
     try stored { () throws(Fault) in try bank.save(kind, changed) }
@@ -368,7 +377,7 @@ struct BankHTTP {
       throw .invalid("amount_in_minor", "More than is left of the payment.")
     }
     guard let reference = body.text("reference"), (1...18).contains(reference.count) else {
-      throw .invalid("reference", "Value is required.")
+      throw .invalid("reference", "Must have 1 to 18 characters.")
     }
     let id = bank.uuid()
     var refund: JSONObject = [

@@ -50,6 +50,13 @@ struct BankProblem: Error {
     title: "Not Found",
     detail: "Resource could not be found."
   )
+  /// Not documented, since the documented methods are the only ones.
+  static let method = BankProblem(
+    status: 405,
+    name: "method-not-allowed",
+    title: "Method Not Allowed",
+    detail: "This path has other methods."
+  )
   static let keyReuse = BankProblem(
     status: 422,
     name: "idempotency-key-reuse",
@@ -106,7 +113,9 @@ struct BankProblem: Error {
     return HTTPResponse(
       status: status,
       body: Array(JSONWriter.text(.object(body)).utf8),
-      fields: ["content-type": "application/problem+json; charset=UTF-8"]
+      fields: [
+        "content-type": "application/problem+json; charset=UTF-8", "tl-trace-id": traceID,
+      ]
     )
   }
 }

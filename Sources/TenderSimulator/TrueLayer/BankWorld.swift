@@ -72,6 +72,7 @@ struct BankWorld {
       return fresh(
         [
           "type": "sweeping", "currency": "GBP", "beneficiary": payee,
+          "reference": .string(Self.reference(of: id)),
           "provider_selection": selection,
           "constraints": [
             "maximum_individual_amount": .integer(amount),
@@ -92,6 +93,11 @@ struct BankWorld {
       ],
       id: id
     )
+  }
+
+  /// The statement reference that a mandate gets where none is given.
+  static func reference(of id: String) -> String {
+    String(id.filter { $0 != "-" }.prefix(18)).uppercased()
   }
 
   /// A new resource that waits for its payer.
@@ -253,6 +259,10 @@ struct BankWorld {
 
   /// The payer as the scenario plays them; under `serve` only where one is named.
   private func playPayer(_ resource: inout JSONObject, _ kind: Kind) {
+    if resource["_embedded"] == true, resource.text("status") == "authorizing" {
+      resource["_embedded"] = nil
+      return play(world.options.scenario ?? "bank:execute", &resource, kind)
+    }
     let named = world.options.scenario.flatMap { name in
       name.hasPrefix("bank:") || name.hasPrefix("mandate:") ? name : nil
     }
@@ -273,7 +283,7 @@ struct BankWorld {
   /// Does what a scenario says the payer does.
   func play(_ scenario: String, _ resource: inout JSONObject, _ kind: Kind) {
     let parts = scenario.split(separator: ":", maxSplits: 1).map(String.init)
-    guard parts.count == 2, ["bank", "mandate"].contains(parts[0]) else {
+    guard parts.count == 2, parts[0] == "bank" || parts[0] == "mandate" && kind == .mandate else {
       return act(kind == .mandate ? "Authorise" : "Execute", on: &resource, kind)
     }
     switch parts[1] {
@@ -292,9 +302,13 @@ struct BankWorld {
 
   /// A resource as its reader may see it: some members are for the client alone (note, section 2.3).
   func shown(_ resource: JSONObject, toClient: Bool) -> JSONObject {
+    // The published schema wants these two of whoever asks (OpenAPI, `PaymentSettled`,
+    // `GetVRPMandateCommonWithUserDetails`).
+    let isMandate = resource["payment_method"] == nil
+    let isSettled = resource.text("status") == "settled"
     let own = [
       "created_at", "executed_at", "settled_at", "failed_at", "authorized_at", "remitter",
-    ]
+    ].filter { !(isMandate && $0 == "created_at") && !(isSettled && $0 == "executed_at") }
     var shown = JSONObject(
       resource.members.filter { member in
         !member.key.hasPrefix("_") && (toClient || !own.contains(member.key))

@@ -33,7 +33,10 @@ struct BankOrderBuilder {
 
   func order(_ reference: Reference) throws(Fault) -> AuthorizationOrder {
     guard let existing = try existing() else { return try creation(reference).order() }
-    let making = Catalogue.creationOptions.map(\.name) + ["amount", "amount-minor", "metadata"]
+    let making =
+      Catalogue.creationOptions.map(\.name) + [
+        "amount", "amount-minor", "currency", "metadata", "metadata-file",
+      ]
     for name in making where invocation.has(name) {
       throw Fault(
         .usage,

@@ -1,0 +1,445 @@
+import Foundation
+import TenderEngine
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import TenderWire
+import Testing
+import TrueLayer
+
+/// TrueLayer's published schema judges every request of the adapter and every answer of the simulator.
+@Suite(
+  .serialized,
+  .enabled(if: Judge.has("jsonschema"), "python3-jsonschema is not installed")
+)
+struct SchemaTests {
+  private func simulator(
+    _ world: World,
+    scenario: String? = nil,
+    fault: String? = nil
+  ) throws -> InProcessSimulator {
+    var options = SimulatorOptions()
+    if let scenario { try options.set(scenario: scenario) }
+    if let fault { try options.set(fault: fault) }
+    return try InProcessSimulator(
+      SimulatorWorld(
+        ledgerPath: world.folder.path + "/simulator.db",
+        clock: world.clock,
+        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
+        options: options
+      )
+    )
+  }
+
+  /// One way through the commands, whatever each comes to.
+  private func run(
+    _ judge: Judge,
+    scenario: String?,
+    fault: String? = nil,
+    _ body: (World, Engine) throws -> Void
+  ) throws -> JudgedHTTP {
+    let world = try World(form: Self.form)
+    let http = JudgedHTTP(try simulator(world, scenario: scenario, fault: fault), judge)
+    let engine = world.engine(over: http, listens: true) { options, _ in
+      options.bank = "mock-payments-gb-redirect"
+      options.patience = 20_000
+    }
+    try body(world, engine)
+    return http
+  }
+
+  private static let form = [
+    "psu-branch-code": "123", "psu-account-number": "1234567", "psu-sub-account": "01",
+    "psu-id": "remi", "psu-password": "secret", "embedded-auth-flow-sca-select": "Sms",
+    "otp_authorization": "123456", "remitter-iban": "NL39ABNA8234998285",
+  ]
+
+  private func attempt(_ body: () throws -> Void) {
+    // What a scenario or fault comes to is another test's; here every exchange on the way counts.
+    do { try body() } catch {}
+  }
+
+  /// Payment, look-up, cancel, refund, mandate, look-up, revoke.
+  private func wholeStory(_ world: World, _ engine: Engine) throws {
+    attempt {
+      _ = try engine.transact(world.payment("A"), newAttempt: false, idempotencyKey: nil)
+    }
+    attempt { _ = try engine.lookUp("A", known: world.latest("A")) }
+    attempt { _ = try engine.withdraw(world.latest("A"), handle: "A") }
+    attempt {
+      let order = try world.payment("R", amount: 2000) { creation in
+        creation.sortCode = nil
+        creation.accountNumber = nil
+        creation.merchantAccount = "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6"
+      }
+      _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+    }
+    for _ in 0..<2 {
+      attempt {
+        _ = try engine.refund(
+          world.latest("R"),
+          handle: "R",
+          amount: 500,
+          statement: nil,
+          newAttempt: false,
+          idempotencyKey: nil
+        )
+      }
+      world.clock.advance(3000)
+    }
+    attempt { _ = try engine.lookUp("R", known: world.latest("R")) }
+    attempt {
+      _ = try engine.transact(world.mandate("M"), newAttempt: false, idempotencyKey: nil)
+    }
+    attempt { _ = try engine.lookUp("M", known: world.latest("M"), kind: .mandate) }
+    attempt { _ = try engine.withdraw(world.latest("M"), handle: "M") }
+    attempt { _ = try engine.lookUp("M", known: world.latest("M"), kind: .mandate) }
+  }
+
+  @Test func `every request and answer of every scenario`() throws {
+    let judge = try JudgedHTTP.judge()
+    let scenarios = Scenario.all.map(\.name).filter { name in
+      ["bank:", "mandate:", "refund:"].contains { name.hasPrefix($0) }
+    }
+    var operations: Set<String> = []
+    for scenario in [nil] + scenarios.map(Optional.some) {
+      let http = try run(judge, scenario: scenario, wholeStory)
+      #expect(http.problems == [], "\(scenario ?? "none")")
+      operations.formUnion(http.operations.keys)
+    }
+    #expect(scenarios.count > 35)
+    #expect(
+      operations == [
+        "create-payment", "get-payment", "start-payment-authorization-flow",
+        "submit-provider-selection", "submit-consent", "cancel-payment", "create-payment-refund",
+        "get-payment-refunds", "get-payment-refund", "create-mandate", "get-mandate",
+        "start-mandate-authorization-flow", "submit-mandate-provider-selection",
+        "submit-mandate-consent", "revoke-mandate",
+      ]
+    )
+  }
+
+  @Test func `every request and answer of every fault`() throws {
+    let judge = try JudgedHTTP.judge()
+    let steps = [
+      "bank-token", "create", "start", "selection", "consent", "form", "return", "status",
+      "bank-cancel", "revoke", "refund", "refunds",
+    ]
+    let faults = SimulatedFault.all.map(\.name).filter { name in
+      steps.contains { name.hasPrefix($0 + ":") } && !name.hasSuffix(":slow")
+    }
+    #expect(faults.count > 130)
+    for fault in faults {
+      let http = try run(judge, scenario: nil, fault: fault + "*1", wholeStory)
+      #expect(http.problems == [], "\(fault)")
+    }
+  }
+
+  /// Every bank: forms, branches, schemes, embedded, decoupled.
+  @Test(arguments: [
+    ("mock-payments-de-redirect", "EUR"), ("mock-payments-de-embedded", "EUR"),
+    ("mock-payments-de-redirect-additional-input-text", "EUR"),
+    ("mock-payments-de-embedded-ais-pis", "EUR"), ("mock-payments-de-decoupled", "EUR"),
+    ("mock-payments-fr-redirect", "EUR"), ("mock-payments-nl-redirect", "EUR"),
+    ("mock-payments-gb-redirect-unhealthy", "GBP"),
+  ])
+  func `every step of every bank`(_ bank: String, _ currency: String) throws {
+    let judge = try JudgedHTTP.judge()
+    for preselects in [false, true] {
+      let world = try World(form: Self.form)
+      let http = JudgedHTTP(try simulator(world), judge)
+      let engine = world.engine(over: http, listens: true) { options, _ in
+        options.bank = bank
+        options.branch = "main-branch"
+        options.scheme = currency == "EUR" ? "sepa_credit_transfer" : nil
+        options.consentsToAccountData = true
+        options.account = preselects ? nil : "new"
+      }
+      let order = try world.payment("A", currency: currency) { creation in
+        if preselects { creation.preselectedBank = bank }
+      }
+      attempt {
+        let report = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+        #expect(report.status == .succeeded || report.result["state"] == "wait", "\(report.result)")
+      }
+      #expect(http.problems == [], "\(bank) \(preselects)")
+      #expect(http.operations["create-payment"] == 1)
+    }
+  }
+
+  /// Asks the simulator itself, as another client does.
+  private func ask(
+    _ world: World,
+    _ simulator: InProcessSimulator,
+    _ method: HTTPMethod,
+    _ path: String,
+    body: String = "",
+    key: String? = nil
+  ) throws -> (response: HTTPResponse, json: JSON) {
+    let token = try simulator.send(
+      HTTPRequest(
+        method: .post,
+        url: "https://simulator/connect/token",
+        body: Array(
+          JSONWriter.text([
+            "grant_type": "client_credentials", "client_id": .string(BankCatalog.clientID),
+            "client_secret": .string(BankCatalog.clientSecret), "scope": "payments",
+          ]).utf8
+        )
+      ),
+      by: Deadline(in: 1000, on: world.clock)
+    )
+    let bearer = JSONReader.read(token.body)?["access_token"]?.text ?? ""
+    var fields = [HTTPRequest.Field("Authorization", "Bearer \(bearer)")]
+    if method == .post {
+      let key = key ?? UUID().uuidString
+      fields.append(HTTPRequest.Field("Idempotency-Key", key))
+      fields.append(
+        HTTPRequest.Field(
+          "Tl-Signature",
+          try RequestSignature.value(
+            method: method.rawValue,
+            path: String(path.prefix { $0 != "?" }),
+            headers: [("Idempotency-Key", key)],
+            body: Array(body.utf8),
+            keyID: BankCatalog.keyID,
+            key: SharedSecret(BankCatalog.privateKey)
+          )
+        )
+      )
+    }
+    let response = try simulator.send(
+      HTTPRequest(
+        method: method,
+        url: "https://simulator" + path,
+        fields: fields,
+        body: Array(body.utf8)
+      ),
+      by: Deadline(in: 1000, on: world.clock)
+    )
+    return (response, JSONReader.read(response.body) ?? .null)
+  }
+
+  private func verdict(
+    _ judge: Judge,
+    _ method: HTTPMethod,
+    _ path: String,
+    body: String,
+    _ response: HTTPResponse,
+    checksRequest: Bool = true
+  ) throws -> [String] {
+    try judge.ask([
+      "method": .string(method.rawValue), "path": .string(String(path.prefix { $0 != "?" })),
+      "key": true, "checks_request": .bool(checksRequest), "signature": true,
+      "request": .string(body), "status": .integer(response.status),
+      "response": .string(String(decoding: response.body, as: UTF8.self)),
+      "trace_id": response.fields["tl-trace-id"].map(JSON.string) ?? .null,
+    ])["problems"]?.array?.compactMap(\.text) ?? ["no verdict"]
+  }
+
+  @Test func `what no command asks for is there as well`() throws {
+    let world = try World()
+    let judge = try JudgedHTTP.judge()
+    let simulator = try simulator(world, scenario: "mandate:authorise")
+    let engine = world.engine(over: simulator, listens: true) { options, _ in
+      options.bank = "mock-payments-gb-redirect"
+    }
+    let made = try engine.transact(world.mandate("M"), newAttempt: false, idempotencyKey: nil)
+    let id = try #require(made.id)
+    for path in [
+      "/v3/mandates", "/v3/mandates/\(id)/funds?amount_in_minor=100&currency=GBP",
+      "/v3/mandates/\(id)/constraints", "/v3/payments-providers/mock-payments-gb-redirect",
+      "/v3/payments-providers/nowhere", "/v3/mandates/\(id)/funds?currency=GBP",
+    ] {
+      let (response, _) = try ask(world, simulator, .get, path)
+      #expect(try verdict(judge, .get, path, body: "", response) == [], "\(path)")
+    }
+    let funds = "/v3/mandates/\(id)/funds?currency=GBP&amount_in_minor="
+    #expect(try ask(world, simulator, .get, funds + "5000").json["confirmed"] == true)
+    #expect(try ask(world, simulator, .get, funds + "5001").json["confirmed"] == false)
+    let list = try ask(world, simulator, .get, "/v3/mandates").json
+    #expect(list["items"]?.array?.first?["id"] == .string(id))
+    #expect(list["items"]?.array?.first?["reference"]?.text?.isEmpty == false)
+    #expect(list["items"]?.array?.first?["created_at"] != nil)
+    let search = #"{"countries":["DE"],"authorization_flow":{"configuration":{}}}"#
+    let found = try ask(world, simulator, .post, "/v3/payments-providers/search", body: search)
+    #expect(
+      try verdict(judge, .post, "/v3/payments-providers/search", body: search, found.response) == []
+    )
+    #expect(found.json["items"]?.array?.count == 5)
+    #expect(found.json["items"]?.array?.allSatisfy { $0["country_code"] == "DE" } == true)
+  }
+
+  @Test func `other methods and unknown paths are answered as problems`() throws {
+    let world = try World()
+    let simulator = try simulator(world)
+    let wrong = try ask(world, simulator, .get, "/v3/payments")
+    #expect(wrong.response.status == 405)
+    #expect(wrong.response.fields["allow"] == "POST")
+    #expect(wrong.json["trace_id"]?.text == wrong.response.fields["tl-trace-id"])
+    for path in [
+      "/v3/nothing", "/v3/payments/x/nothing", "/v3/mandates/x/authorization-flow/actions/form",
+    ] {
+      let unknown = try ask(world, simulator, .post, path)
+      #expect(unknown.response.status == 404)
+      #expect(unknown.json["title"] == "Not Found")
+      #expect(unknown.json["trace_id"]?.text == unknown.response.fields["tl-trace-id"])
+    }
+  }
+
+  static let payment =
+    #"{"amount_in_minor":1000,"currency":"GBP","payment_method":{"type":"bank_transfer","#
+    + #""provider_selection":{"type":"user_selected","filter":{"countries":["GB"],"#
+    + #""release_channel":"general_availability","provider_ids":["mock-payments-gb-redirect"]},"#
+    + #""scheme_selection":{"type":"instant_preferred","allow_remitter_fee":true}},"#
+    + #""beneficiary":{"type":"external_account","account_holder_name":"Ben Eficiary","#
+    + #""reference":"ORDER 1042","account_identifier":{"type":"sort_code_account_number","#
+    + #""sort_code":"560029","account_number":"26207729"}}},"user":{"id":"u","name":"Remi Terr","#
+    + #""email":"remi@example.com","phone":"+447700900000","date_of_birth":"1990-01-31","address":"#
+    + #"{"address_line1":"1 High Street","city":"London","zip":"EC2A 1PX","country_code":"GB"},"#
+    + #""political_exposure":"none"},"metadata":{"order":"1042"}}"#
+
+  static let preselected =
+    #"{"amount_in_minor":1000,"currency":"EUR","payment_method":{"type":"bank_transfer","#
+    + #""provider_selection":{"type":"preselected","provider_id":"mock-payments-de-redirect","#
+    + #""scheme_selection":{"type":"preselected","scheme_id":"sepa_credit_transfer"},"#
+    + #""remitter":{"account_holder_name":"Remi","account_identifier":{"type":"iban","#
+    + #""iban":"NL39ABNA8234998285"}}},"beneficiary":{"type":"merchant_account","#
+    + #""merchant_account_id":"8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6","reference":"A"}},"#
+    + #""user":{"id":"u"},"hosted_page":{"return_uri":"https://shop.example","country_code":"DE"}}"#
+
+  static let mandate =
+    #"{"mandate":{"type":"commercial","use_case":"utilities","provider_selection":"#
+    + #"{"type":"user_selected"},"beneficiary":{"type":"external_account","#
+    + #""account_holder_name":"Ben","account_identifier":{"type":"sort_code_account_number","#
+    + #""sort_code":"560029","account_number":"26207729"}},"reference":"GAS"},"currency":"GBP","#
+    + #""user":{"id":"u"},"constraints":{"maximum_individual_amount":5000,"periodic_limits":"#
+    + #"{"month":{"maximum_amount":50000,"period_alignment":"calendar"}}}}"#
+
+  /// Bodies that are right, with where they go.
+  static let bodies = [
+    ("/v3/payments", payment), ("/v3/payments", preselected), ("/v3/mandates", mandate),
+    (
+      "/v3/payments-providers/search",
+      #"{"authorization_flow":{"configuration":{"form":{"input_types":["text"]}}},"#
+        + #""countries":["GB"],"currencies":["GBP"],"customer_segments":["retail"],"#
+        + #""release_channel":"public_beta"}"#
+    ),
+  ]
+
+  /// Every member taken out, of another type, too long, of another word; every list emptied.
+  private static func mutations(_ value: JSON) -> [JSON] {
+    switch value {
+    case .object(let object):
+      var all: [JSON] = []
+      for (index, member) in object.members.enumerated() {
+        var without = object.members
+        without.remove(at: index)
+        all.append(.object(JSONObject(without)))
+        for mutation in mutations(member.value) {
+          var changed = object.members
+          changed[index].value = mutation
+          all.append(.object(JSONObject(changed)))
+        }
+      }
+      return all + ["text", 7, [1]]
+    case .array(let elements):
+      return [[], .array(elements + elements), 7]
+        + elements.flatMap { element in
+          mutations(element).map { [$0] }
+        }
+    case .string(let text):
+      return [
+        7, true, "", .string(text + "()"), .string(text + "é"),
+        .string(String(repeating: "a", count: 17)),
+        .string(String(repeating: "a", count: 41)), .string(String(repeating: "9", count: 600)),
+        "SIDEWAYS", .string(text.lowercased()), .string(text + "\n"),
+      ]
+    case .integer: return [0, -1, "1000", .number("1.5"), 100_000_001]
+    case .bool: return ["true", 1]
+    default: return []
+    }
+  }
+
+  @Test(arguments: bodies)
+  func `the simulator refuses what the schema refuses`(_ path: String, _ text: String) throws {
+    let world = try World()
+    let judge = try JudgedHTTP.judge()
+    let simulator = try simulator(world)
+    let whole = try #require(JSONReader.read(text))
+    let right = try ask(world, simulator, .post, path, body: text)
+    #expect(right.response.status < 300, "\(right.json)")
+    #expect(try verdict(judge, .post, path, body: text, right.response) == [])
+    var refused = 0
+    for mutation in Self.mutations(whole) {
+      let body = JSONWriter.text(mutation)
+      let (response, json) = try ask(world, simulator, .post, path, body: body)
+      let problems = try verdict(judge, .post, path, body: body, response)
+      #expect(problems.allSatisfy { $0.hasPrefix("request: ") }, "\(body) \(problems)")
+      let isWrong = problems.contains { $0.hasPrefix("request: ") }
+      if isWrong {
+        refused += 1
+        #expect(response.status == 400, "taken although \(problems): \(body)")
+      } else if response.status >= 300 {
+        // What the schema cannot say: unknown banks, members that belong together.
+        #expect(response.status == 400)
+        #expect(json["errors"]?.object?.members.isEmpty == false, "\(json)")
+      }
+    }
+    #expect(refused > 20)
+  }
+
+  /// Refused, each with the member that is wrong: what was once taken.
+  @Test(arguments: [
+    (
+      #""reference":"ORDER 1042""#, #""reference":"ORDER_1042""#,
+      "payment_method.beneficiary.reference"
+    ),
+    (
+      #""reference":"ORDER 1042""#, #""reference":"1234567890123456789""#,
+      "payment_method.beneficiary.reference"
+    ),
+    (
+      #""countries":["GB"]"#, #""countries":["XX"]"#,
+      "payment_method.provider_selection.filter.countries[0]"
+    ),
+    (#""email":"remi@example.com""#, #""email":"remi""#, "user.email"),
+    (#""metadata":{"order":"1042"}"#, #""metadata":{"order":7}"#, "metadata"),
+    (#""currency":"GBP""#, #""currency":"USD""#, "currency"),
+    (
+      #""account_holder_name":"Ben Eficiary""#, #""account_holder_name":"Ben (x)""#,
+      "payment_method.beneficiary.account_holder_name"
+    ),
+    (#""date_of_birth":"1990-01-31""#, #""date_of_birth":"1990-02-31""#, "user.date_of_birth"),
+  ])
+  func `names the member that it refuses`(_ old: String, _ new: String, _ name: String) throws {
+    let world = try World()
+    let body = Self.payment.replacing(old, with: new)
+    #expect(body != Self.payment)
+    let answer = try ask(world, try simulator(world), .post, "/v3/payments", body: body)
+    #expect(answer.response.status == 400)
+    #expect(answer.json["errors"]?.object?.members.map(\.key) == [name])
+  }
+
+  @Test func `null is absent, and an empty list is no body`() throws {
+    let world = try World()
+    let simulator = try simulator(world)
+    let body = Self.payment.replacing(#""id":"u""#, with: #""id":null"#)
+      .replacing(#""metadata":{"order":"1042"}"#, with: #""metadata":null"#)
+    let made = try ask(world, simulator, .post, "/v3/payments", body: body)
+    #expect(made.response.status == 201)
+    #expect(made.json["user"]?["id"]?.text?.count == 36)
+    let id = try #require(made.json["id"]?.text)
+    let cancelled = try ask(
+      world,
+      simulator,
+      .post,
+      "/v3/payments/\(id)/actions/cancel",
+      body: "[]"
+    )
+    #expect(cancelled.response.status == 202)
+    let seen = try ask(world, simulator, .get, "/v3/payments/\(id)").json
+    #expect(seen["failure_reason"] == "canceled")
+    #expect(seen["metadata"] == nil)
+  }
+}
