@@ -256,7 +256,8 @@ package struct Engine {
   /// The state of a report for whoever watches: the provider's own name where it has names.
   package func state(of report: Report) -> String {
     guard provider.namesItsStates else { return report.status.rawValue }
-    return report.result.text("state") ?? report.result.text("status") ?? report.status.rawValue
+    return report.result.text("state") ?? report.result.text("status")
+      ?? report.result["refund"]?["status"]?.text ?? report.status.rawValue
   }
 
   /// Writes a state down; a failure after sending is a warning, since the outcome must be shown.

@@ -218,22 +218,35 @@ final class Server {
   private let binary: Binary
   private let process: Process
   let port: Int
+  /// The variables that it says to set, with their addresses.
+  let announced: [String: String]
 
   init() throws {
     binary = try Binary()
     let (process, output, _) = try binary.start(["simulator", "serve", "--json"])
     self.process = process
-    var text = Data()
-    var found: Int?
-    while found == nil {
+    var text = ""
+    while !text.contains("TENDER_TRUELAYER_AUTH_URL") {
       let more = output.fileHandleForReading.availableData
       guard !more.isEmpty else { break }
-      text += more
-      let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first
-      found = line.flatMap { JSONReader.read(String($0))?["value"]?.text }
-        .flatMap { $0.split(separator: ":").last.flatMap { Int($0) } }
+      text += String(decoding: more, as: UTF8.self)
     }
-    port = try #require(found)
+    var announced: [String: String] = [:]
+    for line in text.split(separator: "\n") {
+      guard let record = JSONReader.read(String(line))?.object, let name = record.text("name")
+      else {
+        continue
+      }
+      announced[name] = record.text("value")
+    }
+    self.announced = announced
+    let address = try #require(announced["TENDER_TRUELAYER_AUTH_URL"])
+    port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
+  }
+
+  /// Those of its variables that begin so.
+  func variables(_ prefix: String) -> [String: String] {
+    announced.filter { $0.key.hasPrefix(prefix) }
   }
 
   func variables(scheme: String, port: Int, host: String = "127.0.0.1") -> [String: String] {

@@ -198,27 +198,11 @@ struct TillStory {
   }
 
   @Test func `takes cards over TCP and HTTP with only the addresses changed`() throws {
-    let server = try Binary()
-    defer { server.remove() }
-    let (process, output, _) = try server.start(["simulator", "serve", "--json"])
-    defer {
-      process.terminate()
-      process.waitUntilExit()
-    }
-    var said = ""
-    while !said.contains("TENDER_TRUELAYER_AUTH_URL") {
-      let more = output.fileHandleForReading.availableData
-      guard !more.isEmpty else { break }
-      said += String(decoding: more, as: UTF8.self)
-    }
+    let server = try Server()
+    defer { server.stop() }
     var binary = try Binary()
     defer { binary.remove() }
-    for line in said.split(separator: "\n") {
-      guard let record = JSONReader.read(String(line))?.object, let name = record.text("name"),
-        name.hasPrefix("TENDER_TORO_")
-      else { continue }
-      binary.variables[name] = record.text("value")
-    }
+    binary.variables = server.variables("TENDER_TORO_")
     #expect(binary.variables.count == 2)
     try TillStory(binary: binary).run()
   }

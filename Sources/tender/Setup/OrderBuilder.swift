@@ -107,10 +107,19 @@ struct OrderBuilder {
 
   private func payor() throws(Fault) -> JSONObject {
     let payor = try fields("payor", among: Self.payorFields)
-    _ = try Address(
-      postalCode: payor.text("postal_code"),
-      country: payor.text("country")
-    ).checked()
+    do throws(Fault) {
+      _ = try Address(
+        postalCode: payor.text("postal_code"),
+        country: payor.text("country")
+      ).checked()
+    } catch {
+      throw Fault(
+        .usage,
+        code: "bad_value",
+        error.message.replacing("the instrument's ", with: "--payor "),
+        hint: "such as --payor country=US --payor postal_code=45202"
+      )
+    }
     return payor
   }
 
