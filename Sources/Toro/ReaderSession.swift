@@ -322,9 +322,10 @@ extension ReaderSession {
     return [.enter(.awaitingCard), .send(.cardEvents)]
   }
 
-  /// The reader reports its slot once it reports at all, and says no more to it (protocol note,
-  /// section 3.3); a tap that is begun before confuses it. Some firmware acknowledges as well, before
-  /// or after.
+  /// Waits for the reader's report of its slot, its only word to CARD STATUS (protocol note, section
+  /// 3.3).
+  ///
+  /// A tap that is begun before confuses it. Some firmware acknowledges as well, before or after.
   private mutating func arm(_ isAcknowledged: Bool, _ event: Event) -> [Action] {
     switch event {
     case .answer(let command, let message):

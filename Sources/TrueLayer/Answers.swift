@@ -59,7 +59,9 @@ struct Answers {
   }
 
   /// The banks of the country that was asked for; where it has none, of the locale's; else all, by
-  /// country. Within a country they stay in TrueLayer's order, healthy ones first.
+  /// country.
+  ///
+  /// Within a country they stay in TrueLayer's order, healthy ones first.
   private func offered(_ banks: [Bank]) -> (banks: [Bank], note: String?) {
     let sorted = Self.sorted(banks)
     let wanted = options.country?.uppercased()

@@ -148,7 +148,9 @@ struct BankPeriod {
   }
 
   /// The period that a time is in, in milliseconds since 1970: counted from the consent, or of the
-  /// calendar. Months and years are the simulator's own, of 30 and 365 days.
+  /// calendar.
+  ///
+  /// Months and years are the simulator's own, of 30 and 365 days.
   func around(_ now: Int, since consent: Int, _ isCalendar: Bool) -> (start: Int, end: Int) {
     let origin = isCalendar ? 0 : consent
     let elapsed = max(0, now - origin)

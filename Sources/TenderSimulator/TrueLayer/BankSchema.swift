@@ -144,7 +144,7 @@ extension BankSchema.Text {
 
 /// The forms that texts of the schema have.
 enum BankText {
-  /// `[a-zA-Z0-9-:().,'+ ?/]`
+  /// References: letters, digits, space and `-:().,'+?/`.
   static let reference: @Sendable (Unicode.Scalar) -> Bool = { scalar in
     letterOrDigit(scalar) || "-:().,'+ ?/".unicodeScalars.contains(scalar)
   }
