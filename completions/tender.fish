@@ -79,6 +79,7 @@ complete -c tender -n '__fish_seen_subcommand_from transact confirm' -l form-fil
 complete -c tender -n '__fish_seen_subcommand_from transact confirm' -l retry -d 'let a failed authorization be started again (GBP)'
 complete -c tender -n '__fish_seen_subcommand_from transact confirm' -l open -d 'open the bank\'s page in the browser'
 complete -c tender -n '__fish_seen_subcommand_from cancel' -l refund -d 'send a settled payment back, whole or with --amount in part'
+complete -c tender -n '__fish_seen_subcommand_from cancel' -l refund-reference -x -d 'your own name for a further refund of the same payment; the same name never refunds twice'
 complete -c tender -n '__fish_seen_subcommand_from transact' -l type -x -a 'purchase refund' -d 'a purchase (default), or the refund of one'
 complete -c tender -n '__fish_seen_subcommand_from transact batch doctor' -l device -x -d 'the reader: simulator, tcp://HOST:PORT, tty:PATH or bluetooth:ADDRESS[/CHANNEL]'
 complete -c tender -n '__fish_seen_subcommand_from transact' -l gratuity -x -d 'a gratuity on top of the amount; the sum is authorised'

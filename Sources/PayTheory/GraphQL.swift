@@ -146,7 +146,14 @@ struct GraphQL {
     do throws(Fault) {
       return try Self.data(answer)
     } catch {
-      throw isEffecting && error.code == "graphql_unclear" ? error.afterSending : error
+      guard isEffecting else { throw error }
+      switch error.code {
+      case "graphql_unclear": throw error.afterSending
+      // A refusal may come after the effect: only one of the document itself proves that there was
+      // none.
+      case "graphql_refused": throw Self.isOfDocument(answer) ? error : error.afterSending
+      default: throw error
+      }
     }
   }
 
@@ -220,6 +227,28 @@ struct GraphQL {
     }
     guard let data = body?["data"]?.object else { throw .unreadable("an answer without data") }
     return data
+  }
+
+  /// Whether an answer says that the document was not executed: every error is one of parsing or
+  /// validation (GraphQL specification, section 7.1.2, "Request Error"; the words are graphql-js',
+  /// graphql-java's and AWS AppSync's).
+  private static func isOfDocument(_ answer: HTTPResponse) -> Bool {
+    guard let body = JSONReader.read(answer.body)?.object,
+      body["data"] == nil || body["data"] == .null,
+      let errors = body["errors"]?.array, !errors.isEmpty
+    else { return false }
+    let codes = ["GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED"]
+    let beginnings = [
+      "Cannot query field ", "Unknown argument ", "Unknown type ", "Unknown field ", "Syntax Error",
+      "Validation error", "Invalid Syntax", "Expected value of type ", "Expected type ",
+      "Value \"", "Field \"", "Argument \"", "Variable \"",
+    ]
+    return errors.allSatisfy { error in
+      guard error["path"] == nil || error["path"] == .null else { return false }
+      if let code = error["extensions"]?["code"]?.text, codes.contains(code) { return true }
+      let text = error["message"]?.text ?? ""
+      return beginnings.contains { text.hasPrefix($0) }
+    }
   }
 
   private static func isAboutCredentials(_ body: JSONObject?) -> Bool {

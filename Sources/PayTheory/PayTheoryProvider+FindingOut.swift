@@ -1,5 +1,6 @@
 package import TenderEngine
 package import TenderModel
+import TenderWire
 
 /// What became of an effecting request whose answer was lost (contract: by receipt number, by
 /// reference, or by the original of a reversal).
@@ -36,12 +37,52 @@ extension PayTheoryProvider {
       return mayRepeat ? .doneNow(try confirm(attempt, progress)) : .didNotHappen
     }
     let others = try progress.receiptsOfOthers()
-    if let found = try transaction(LookUp(reference: attempt.reference, others: others)) {
-      return .happened(Transactions.payment(found))
-    }
+    let query = LookUp(reference: attempt.reference, others: others)
+    let found = try transaction(query) { item throws(Fault) in try isThis(item, attempt) }
+    if let found { return .happened(Transactions.payment(found)) }
     // A host token lives a quarter of an hour: until then the request may still arrive.
     guard age >= 15 * 60_000 else { throw .tooEarly(seconds: 15 * 60 - age / 1000) }
     return .didNotHappen
+  }
+
+  /// How far the clocks of both sides may be apart, in milliseconds.
+  private static let skew = 60 * 60_000
+
+  /// Whether a transaction of the same reference is what an attempt sent: its amount, currency,
+  /// instrument and time.
+  ///
+  /// Throws where all fits but the time: it proves neither that this happened nor that it did not.
+  private func isThis(_ item: JSONObject, _ attempt: Attempt) throws(Fault) -> Bool {
+    if let amount = attempt.amount, let gross = item["gross_amount"]?.wholeNumber, gross != amount {
+      // A service fee may be in it.
+      guard gross - (item["fees"]?.wholeNumber ?? 0) == amount else { return false }
+    }
+    if let currency = attempt.currency, let other = item.text("currency"), other != currency {
+      return false
+    }
+    let method = item["payment_method"]
+    if let lastFour = attempt.lastFour, let other = method?["last_four"]?.text, !other.isEmpty,
+      other != lastFour
+    {
+      return false
+    }
+    if let token = attempt.content.text("token"), let other = method?["payment_method_id"]?.text,
+      other != token
+    {
+      return false
+    }
+    guard let sent = attempt.sentAt, let date = item.text("transaction_date"),
+      let made = Timestamp.read(date)
+    else { return true }
+    // A date alone is that day's first moment.
+    let precision = date.utf8.count == 10 ? 24 * 60 * 60_000 : 0
+    if made >= sent - Self.skew - precision { return true }
+    throw Fault(
+      .unknown,
+      code: "outcome_unknown",
+      "Pay Theory has an older payment like it, \(item.text("transaction_id") ?? ""): whether that is "
+        + "this one cannot be told"
+    )
   }
 
   private func reversalFinding(_ attempt: Attempt) throws(Fault) -> Finding {

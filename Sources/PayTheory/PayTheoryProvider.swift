@@ -59,7 +59,8 @@ package struct PayTheoryProvider: Provider {
       willSend: progress.willSend
     ) { requests.transferPart1(order, confirmation: isTwoStep, &$0) }
     guard answer.type == "transfer_confirmation" else {
-      return try Replies.transferComplete(answer.body, feeMode: order.feeMode).of(order)
+      return try Replies.transferComplete(answer.body, feeMode: order.feeMode, of: Ordered(order))
+        .of(order)
     }
     guard let prepared = Preparation(body: answer.body, session: session, metadata: order.metadata)
     else { throw .socketError("a confirmation without a receipt number") }
@@ -83,7 +84,13 @@ package struct PayTheoryProvider: Provider {
       effecting: true,
       willSend: progress.willSend
     ) { fresh.transferPart2(prepared, &$0) }
-    return try Replies.transferComplete(complete.body, feeMode: order.feeMode).of(order, prepared)
+    let ordered = Ordered(
+      prepared,
+      reference: order.reference.text,
+      currency: order.amount.currency.code
+    )
+    return try Replies.transferComplete(complete.body, feeMode: order.feeMode, of: ordered)
+      .of(order, prepared)
   }
 
   package func confirm(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
@@ -103,7 +110,11 @@ package struct PayTheoryProvider: Provider {
       willSend: progress.willSend
     ) { requests.transferPart2(prepared, &$0) }
     let feeMode = prepared.body.text("fee_mode")
-    var outcome = try Replies.transferComplete(complete.body, feeMode: feeMode)
+    var outcome = try Replies.transferComplete(
+      complete.body,
+      feeMode: feeMode,
+      of: Ordered(prepared, reference: held.reference, currency: held.currency)
+    )
     outcome.id = prepared.receipt
     return outcome
   }
@@ -166,19 +177,25 @@ package struct PayTheoryProvider: Provider {
 
   /// The transaction that a look-up finds: by receipt number, else the newest of the reference
   /// that is a payment and that no other attempt owns.
-  func transaction(_ query: LookUp) throws(Fault) -> JSONObject? {
+  func transaction(
+    _ query: LookUp,
+    where isOne: (JSONObject) throws(Fault) -> Bool = { _ in true }
+  ) throws(Fault) -> JSONObject? {
     let graphQL = try GraphQL(context, for: "a look-up")
     if let id = query.id {
       return try graphQL.transactions("transaction_id", id, limit: 1)
         .first { $0.text("transaction_id") == id }
     }
     guard let reference = query.reference else { return nil }
-    return try graphQL.transactions("reference", reference, limit: 50).first { item in
+    for item in try graphQL.transactions("reference", reference, limit: 50) {
       let id = item.text("transaction_id") ?? ""
       let isPayment = item.text("transaction_type") != "REVERSAL" && !id.contains(":")
-      return isPayment && !query.others.contains(id)
-        && item.text("reference").map { $0 == reference } ?? true
+      guard isPayment, !query.others.contains(id),
+        item.text("reference").map({ $0 == reference }) ?? true, try isOne(item)
+      else { continue }
+      return item
     }
+    return nil
   }
 
   static func reversed(isVoid: Bool, transaction: String?, of attempt: Attempt) -> Outcome {

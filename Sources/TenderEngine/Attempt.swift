@@ -100,6 +100,12 @@ package struct Attempt: Sendable {
     }
   }
 
+  /// Whether nobody has changed it since it was `other`.
+  func isVersion(of other: Attempt) -> Bool {
+    updatedAt == other.updatedAt && phase == other.phase && status == other.status
+      && operation == other.operation && reversal == other.reversal
+  }
+
   /// Takes in what came of an operation.
   package mutating func apply(_ outcome: Outcome, at time: Int) {
     phase = .done

@@ -19,8 +19,8 @@ package protocol AuthorizingProvider: Provider {
     _ progress: Progress
   ) throws(Fault) -> Outcome
   /// The refund that was sent and whose answer was lost: its amount in minor units, and whether it
-  /// was all that was left; nil where there is none.
-  func pendingRefund(of attempt: Attempt) -> (amount: Int, isRest: Bool)?
+  /// was all that was left, and the operator's name for it; nil where there is none.
+  func pendingRefund(of attempt: Attempt) -> (amount: Int, isRest: Bool, name: String?)?
   /// Stops an authorization that awaits its payer.
   func giveUp(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome
   /// Learns of a payment or mandate that was made elsewhere; nil where there is none of that id.
@@ -72,6 +72,8 @@ package struct RefundOrder: Sendable {
   package var key: String
   /// What the statement says; nil for something made of the payment's reference.
   package var statement: String?
+  /// The operator's own name for it (`--refund-reference`).
+  package var name: String?
 }
 
 /// Something that was made elsewhere, as a first look finds it.
@@ -92,12 +94,17 @@ extension Attempt {
     reversal?["refunds"]?.array?.compactMap(\.object) ?? []
   }
 
+  /// The provider's members of a refund, and the operator's name for it.
+  package static func shown(refund entry: JSONObject) -> JSONObject {
+    JSONObject(
+      entry.members.filter { !["attempt", "rest", "key", "amount"].contains($0.key) }
+    )
+  }
+
   /// The provider's members of the last refund.
   var latestRefund: JSONObject? {
     guard let last = refunds.last else { return nil }
-    return JSONObject(
-      last.members.filter { !["attempt", "rest", "key", "amount"].contains($0.key) }
-    )
+    return Self.shown(refund: last)
   }
 }
 

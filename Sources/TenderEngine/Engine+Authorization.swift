@@ -39,6 +39,7 @@ extension Engine {
       provider: provider.name,
       reference: order.reference.text
     )
+    try checkOwner(of: latest)
     while true {
       switch Decision(latest: latest, content: order.content, newAttempt: newAttempt) {
       case .refuse(let fault): throw fault
@@ -111,33 +112,44 @@ extension Engine {
 
   /// Refunds a settled payment, whole or in part, or answers with what the last refund came to.
   ///
-  /// `amount` in minor units; nil for all that is left. Throws `conflict` for more than that.
+  /// `amount` in minor units; nil for all that is left. `name` is the operator's own for a further
+  /// refund (`--refund-reference`): the same one is the same refund. A refund whose answer was lost is
+  /// found out, and nothing is opened beside it. Throws `conflict` for more than what is left.
   package func refund(
     _ found: Attempt?,
     handle: String,
     amount: Int?,
     statement: String?,
+    name: String? = nil,
     newAttempt: Bool,
     idempotencyKey: String?
   ) throws(Fault) -> Report {
     let bank = try bank()
+    guard !newAttempt || name != nil else { throw .unnamedRefund }
     let lock = try hold(found?.reference ?? handle)
     defer { withExtendedLifetime(lock) {} }
     var attempt = try known(found, handle: handle)
     if attempt.phase == .sent {
       // Finding out sends the lost one again: never for the sake of another.
       if let lost = bank.pendingRefund(of: attempt) {
-        guard amount.map({ $0 == lost.amount }) ?? lost.isRest else {
-          throw .otherRefundUnknown(attempt, lost.amount)
+        guard lost.name == name, amount.map({ $0 == lost.amount }) ?? lost.isRest else {
+          throw .otherRefundUnknown(attempt, lost.amount, lost.name)
         }
+        return Report(try findOut(attempt, mayRepeat: false).attempt, .cancel, replayed: false)
       }
       attempt = try findOut(attempt, mayRepeat: false).attempt
     }
     try provider.checkReady(for: .withdrawal)
     attempt.operation = .cancel
-    if let last = attempt.refunds.last, !newAttempt {
-      let isSame = amount.map { $0 == last["amount"]?.wholeNumber } ?? (last["rest"] == true)
+    if let index = attempt.refunds.lastIndex(where: { $0.text("refund_reference") == name }) {
+      let earlier = attempt.refunds[index]
+      let isSame = amount.map { $0 == earlier["amount"]?.wholeNumber } ?? (earlier["rest"] == true)
       guard isSame else { throw .otherRefund(attempt) }
+      guard index == attempt.refunds.count - 1 else {
+        var report = Report(attempt, .cancel, replayed: true)
+        report.result = ["refund": .object(Attempt.shown(refund: earlier))]
+        return report
+      }
       let before = attempt
       var report = try settle(attempt, .cancel) { _ throws(Fault) in
         guard let outcome = try provider.lookUp(.refund(of: before)) else {
@@ -158,7 +170,8 @@ extension Engine {
       isRest: amount == nil,
       // A refusal is remembered under its key: what is asked for afterwards has another.
       key: idempotencyKey ?? key(.cancel, "\(attempt.reference)/refund/\(tries)", number),
-      statement: statement
+      statement: statement,
+      name: name
     )
     return try settle(attempt, .cancel) { progress throws(Fault) in
       try bank.refund(order, of: attempt, progress)
@@ -167,7 +180,11 @@ extension Engine {
 
   /// The attempt as it is now that its lock is held; what was made elsewhere is taken in first.
   private func known(_ found: Attempt?, handle: String) throws(Fault) -> Attempt {
-    if let found { return try reread(found) }
+    if let found {
+      let attempt = try reread(found)
+      try checkOwner(of: attempt)
+      return attempt
+    }
     guard provider.isID(handle) else { throw .unknownHandle(handle) }
     try provider.checkReady(for: .authorization)
     guard let adoption = try bank().adopt(handle) else { throw .unknownHandle(handle) }
@@ -215,16 +232,32 @@ extension Fault {
       .conflict,
       code: "refund_differs",
       "\(attempt.reference.quotedForMessage) was refunded with another amount",
-      hint: "a further refund needs --new-attempt; see: tender journal show \(attempt.reference)"
+      hint: "a further refund needs --new-attempt and its own --refund-reference; see: "
+        + "tender journal show \(attempt.reference)"
     )
   }
 
-  fileprivate static func otherRefundUnknown(_ attempt: Attempt, _ amount: Int) -> Fault {
+  fileprivate static var unnamedRefund: Fault {
+    Fault(
+      .usage,
+      code: "bad_options",
+      "--new-attempt on a refund needs --refund-reference",
+      hint: "a name of yours for this further refund; the same one never refunds twice"
+    )
+  }
+
+  fileprivate static func otherRefundUnknown(
+    _ attempt: Attempt,
+    _ amount: Int,
+    _ name: String?
+  ) -> Fault {
     Fault(
       .conflict,
       code: "refund_differs",
-      "what became of a refund of \(amount) \(attempt.currency ?? "") in minor units is not known yet",
-      hint: "find out first, with its amount or: tender journal resume \(attempt.reference)"
+      "what became of a refund of \(amount) \(attempt.currency ?? "") in minor units"
+        + (name.map { " (\($0.quotedForMessage))" } ?? "") + " is not known yet",
+      hint: "find out first, with its amount and name or: tender journal resume "
+        + attempt.reference
     )
   }
 

@@ -53,6 +53,7 @@ extension Engine {
     let lock = try hold(found.reference)
     defer { withExtendedLifetime(lock) {} }
     var attempt = try reread(found)
+    try checkOwner(of: attempt)
     if attempt.phase == .sent {
       let known = try findOut(attempt)
       attempt = known.attempt
@@ -78,6 +79,7 @@ extension Engine {
     let lock = try hold(found.reference, patience: isUnderWay ? max(patience, 15_000) : nil)
     defer { withExtendedLifetime(lock) {} }
     var attempt = try reread(found)
+    try checkOwner(of: attempt)
     if isUnderWay {
       journal.forgetStop(env: env, provider: provider.name, reference: found.reference)
       // It was stopped before anything was sent.
@@ -116,6 +118,7 @@ extension Engine {
     let lock = try hold(found.reference, patience: 0)
     defer { withExtendedLifetime(lock) {} }
     let attempt = try reread(found)
+    try checkOwner(of: attempt)
     guard attempt.phase == .sent else { return Report(attempt, attempt.operation, replayed: true) }
     let known = try findOut(attempt)
     return Report(known.attempt, known.attempt.operation, replayed: !known.doneNow)
@@ -279,7 +282,8 @@ extension Engine {
     // A held payment may share nothing with what the provider lists; only captured ones follow it.
     // What a payer authorizes elsewhere goes on elsewhere.
     let follows = { (attempt: Attempt) in
-      attempt.phase == .done && (attempt.isCaptured || isAuthorizedByPayer && !attempt.isFreed)
+      attempt.phase == .done && provider.owns(attempt)
+        && (attempt.isCaptured || isAuthorizedByPayer && !attempt.isFreed)
     }
     guard follows(known), known.status != outcome.status else { return shown }
     let lock = try journal.lock(
@@ -292,7 +296,8 @@ extension Engine {
     guard let lock else { return shown }
     defer { withExtendedLifetime(lock) {} }
     var current = try reread(known)
-    guard follows(current) else { return shown }
+    // What was asked before somebody else changed it says nothing about what it is now.
+    guard follows(current), current.isVersion(of: known) else { return shown }
     if outcome.kept != nil {
       current.operation = purpose == .refund ? .cancel : .transact
       current.apply(outcome, at: clock.now)

@@ -89,9 +89,13 @@ extension Engine {
   private func currentRefunds(of original: Attempt) throws(Fault) -> [JSONObject] {
     var current: [JSONObject] = []
     for entry in original.refunds {
-      guard let reference = entry.text("reference"),
-        let refund = try journal.latest(env: env, provider: provider.name, reference: reference)
-      else { continue }
+      guard let reference = entry.text("reference") else { continue }
+      let latest = try journal.latest(env: env, provider: provider.name, reference: reference)
+      guard let refund = latest else {
+        // A journal that has forgotten a refund does not make its amount refundable again.
+        current.append(entry)
+        continue
+      }
       let isOver = refund.phase == .done && (refund.isFreed || !refund.isCaptured)
       if isOver { continue }
       var shown = entry

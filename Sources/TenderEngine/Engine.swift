@@ -97,6 +97,7 @@ package struct Engine {
       journal.forgetStop(env: env, provider: provider.name, reference: reference.text)
     }
     var latest = try journal.latest(env: env, provider: provider.name, reference: reference.text)
+    try checkOwner(of: latest)
     var foundNow = false
     while true {
       switch Decision(latest: latest, content: content, newAttempt: newAttempt) {
@@ -147,10 +148,15 @@ package struct Engine {
     do throws(Fault) {
       let outcome = try perform(progress)
       var done = progress.attempt
-      done.operation = operation
-      done.apply(outcome, at: clock.now)
+      var warning: Fault?
+      if !progress.isConcluded {
+        done.operation = operation
+        done.apply(outcome, at: clock.now)
+        // Outcome before word: what cannot be written down is not announced, and found out later.
+        warning = write(done, note: "outcome")
+        if let warning, progress.attempt.phase == .sent { throw .unrecorded(warning) }
+      }
       say(done.status.rawValue)
-      let warning = write(done, note: "outcome")
       if operation == .cancel { settleOriginal(of: done) }
       return Report(done, operation, replayed: false, warning: warning).showing(outcome)
     } catch {
@@ -160,12 +166,14 @@ package struct Engine {
 
   /// Writes down a fault: unknown stays `sent`; effect none leaves things as they were found.
   private func settleFault(
-    _ fault: Fault,
+    _ failure: Fault,
     before: Attempt,
     _ progress: Progress,
     _ operation: Attempt.Operation
   ) throws(Fault) -> Report {
     var after = progress.attempt
+    // A journal that fails once a request has left says nothing about what that request did.
+    let fault = failure.kind == .state && after.phase == .sent ? .unrecorded(failure) : failure
     after.updatedAt = clock.now
     if fault.effect == .unknown {
       after.operation = operation
@@ -244,8 +252,10 @@ package struct Engine {
       known.apply(outcome, at: clock.now)
       doneNow = true
     }
+    if let failure = write(known, note: doneNow ? "sent again and done" : "found out") {
+      throw .unrecorded(failure)
+    }
     say(known.status.rawValue)
-    try journal.update(known, note: doneNow ? "sent again and done" : "found out")
     settleOriginal(of: known)
     return (known, doneNow)
   }
@@ -260,7 +270,7 @@ package struct Engine {
       ?? report.result["refund"]?["status"]?.text ?? report.status.rawValue
   }
 
-  /// Writes a state down; a failure after sending is a warning, since the outcome must be shown.
+  /// Writes a state down; gives what went wrong.
   private func write(_ attempt: Attempt, note: String) -> Fault? {
     do throws(Fault) {
       try journal.update(attempt, note: note)
@@ -289,6 +299,24 @@ package struct Engine {
   ) throws(Fault) -> String {
     let latest = try journal.latest(env: env, provider: provider.name, reference: reference)
     return key(operation, reference, (latest?.number ?? 0) + 1)
+  }
+
+  /// Checks that an attempt is of the merchant whose credentials these are; what was never sent is
+  /// nobody's.
+  ///
+  /// Throws `conflict` (`other_merchant`).
+  func checkOwner(of attempt: Attempt?) throws(Fault) {
+    guard let attempt, !attempt.isFreed, attempt.phase != .prepared, !provider.owns(attempt) else {
+      return
+    }
+    throw Fault(
+      .conflict,
+      code: "other_merchant",
+      "reference \(attempt.reference.quotedForMessage) is of merchant "
+        + "\(attempt.merchant.quotedForMessage), and these are the credentials of "
+        + provider.merchant.quotedForMessage,
+      hint: "use that merchant's credentials, or another --reference"
+    )
   }
 
   /// Takes the lock on a reference, or says who has it.
@@ -325,5 +353,21 @@ package struct Engine {
     bytes[6] = bytes[6] & 0x0f | 0x80
     bytes[8] = bytes[8] & 0x3f | 0x80
     return UUIDText.format(bytes).lowercased()
+  }
+}
+
+extension Fault {
+  /// The journal failed after an effecting request had left: that run knows what it did, the journal
+  /// does not, and nothing may say that nothing happened.
+  static func unrecorded(_ failure: Fault) -> Fault {
+    guard failure.effect != .unknown else { return failure }
+    return Fault(
+      .unknown,
+      effect: .unknown,
+      code: "outcome_unknown",
+      "the request was sent and what came of it could not be written down: \(failure.message)",
+      hint: "do not pay again; once the journal can be written, the same command finds out",
+      result: failure.result
+    )
   }
 }

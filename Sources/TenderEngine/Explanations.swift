@@ -109,6 +109,12 @@ extension Explanation {
       "--new-attempt is for declined, cancelled and expired ones"
     ),
     Explanation(
+      "other_merchant",
+      .conflict,
+      "the payment under this reference was made with another merchant's credentials",
+      "use that merchant's credentials, or another --reference"
+    ),
+    Explanation(
       "in_progress",
       .conflict,
       "another process is working on the reference",

@@ -9,6 +9,9 @@ package protocol Provider: Sendable {
   /// Who is paid, for keys and fingerprints: never a secret.
   var merchant: String { get }
 
+  /// Whether these credentials may decide about an attempt: only its own merchant's do.
+  func owns(_ attempt: Attempt) -> Bool
+
   /// The provider's documented answer to a confirm of nothing.
   var nothingHeld: JSONObject { get }
 
@@ -49,6 +52,8 @@ package protocol Provider: Sendable {
 }
 
 extension Provider {
+  package func owns(_ attempt: Attempt) -> Bool { attempt.merchant == merchant }
+
   package var namesItsStates: Bool { false }
 
   package var holdOption: String { "--confirmation" }
@@ -121,6 +126,8 @@ package final class Progress {
   package private(set) var hasSent = false
   /// The attempt as it was last written down with an outcome in this run.
   package private(set) var recorded: Attempt?
+  /// Whether the outcome of this run is in the journal already.
+  package private(set) var isConcluded = false
   private let journal: any Journal
   private let clock: any Clock
   private let interruption: any Interruption
@@ -162,6 +169,17 @@ package final class Progress {
     try journal.update(next, note: note)
     attempt = next
     recorded = next
+  }
+
+  /// Writes down, durably, what the run came to, before anybody hears of it.
+  ///
+  /// Throws a `state` fault; then nothing may be announced.
+  package func conclude(_ outcome: Outcome) throws(Fault) {
+    var next = attempt
+    next.apply(outcome, at: clock.now)
+    try journal.update(next, note: "outcome")
+    attempt = next
+    isConcluded = true
   }
 
   /// Shows a state to whoever watches; nothing is written.

@@ -224,11 +224,10 @@ package final class SQLiteJournal: Journal {
       return !text.hasPrefix(Attempt.plainMark)
     }
     guard mustErase else { return }
-    if defersErasing {
-      mustEraseLater.store(true, ordering: .relaxed)
-    } else {
-      try erase()
-    }
+    mustEraseLater.store(true, ordering: .relaxed)
+    // The state is written by now: that the bytes of the old one cannot be erased yet, since somebody
+    // reads, is no failure to write it.
+    if !defersErasing { try? finishErasing() }
   }
 
   /// Writes the columns that changed: an index costs pages for every column of its that is set.
@@ -252,7 +251,13 @@ package final class SQLiteJournal: Journal {
 
   /// Takes out of the files what is to be erased, where that was put off.
   package func finishErasing() throws(Fault) {
-    if mustEraseLater.exchange(false, ordering: .relaxed) { try erase() }
+    guard mustEraseLater.exchange(false, ordering: .relaxed) else { return }
+    do throws(Fault) {
+      try erase()
+    } catch {
+      mustEraseLater.store(true, ordering: .relaxed)
+      throw error
+    }
   }
 
   /// Takes erased bytes out of the write-ahead log: everything goes to the database file, whose
@@ -295,6 +300,11 @@ package final class SQLiteJournal: Journal {
           b.updated >= ? OR b.phase <> 'done' OR b.next_action IS NOT NULL
           OR b.status IN (\(unfinished.joined(separator: ", ")))
           OR (b.kind = \(Attempt.Kind.mandate.rawValue) AND b.status = 'authorized')
+          -- What is left to refund of an original is counted by its refunds.
+          OR (json_extract(b.content, '$.type') = 'refund' AND EXISTS (
+            SELECT 1 FROM attempt o WHERE o.env = b.env AND o.provider = b.provider
+            AND o.reference = json_extract(b.content, '$.original')
+          ))
         )
       )
       """

@@ -320,6 +320,14 @@ package struct SimulatedFault: Sendable, Hashable {
         ),
       ]
     }
+    for (other, what) in [
+      ("receipt", "the success of another payment"), ("decline", "the decline of another payment"),
+      ("amount", "another amount"),
+    ] {
+      faults.append(
+        SimulatedFault(name: "part2:other-\(other)", meaning: "does it, answers with \(what)")
+      )
+    }
     faults.append(
       SimulatedFault(name: "graphql:echo", meaning: "repeats the credentials in its error text")
     )

@@ -17,6 +17,8 @@ struct ReaderSession: Sendable {
     /// The customer's signature; nil where there is none.
     case signature([UInt8]?)
     case compared(Bool)
+    /// The acquirer's word could not be written down: nobody may hear it.
+    case unrecorded
   }
 
   /// What is to be done.
@@ -26,6 +28,8 @@ struct ReaderSession: Sendable {
     case authorise(PresentedCard)
     case takeSignature
     case compare([UInt8])
+    /// To write the acquirer's word down: what follows tells it to the reader.
+    case settle
     case end(End)
   }
 
@@ -121,6 +125,12 @@ struct ReaderSession: Sendable {
   /// Takes an event; gives what is to be done, in order.
   mutating func receive(_ event: Event) -> [Action] {
     if case .stop = event { return stop() }
+    if case .unrecorded = event {
+      return leave(
+        .undo(.transactionError, "the approval could not be written down", reason: "UCMP"),
+        "Cancelled"
+      )
+    }
     switch step {
     case .idle:
       guard case .begin = event else { return [] }
@@ -177,7 +187,9 @@ struct ReaderSession: Sendable {
     patience = 1000
     // What the acquirer has to say stands below our own word, as the end of what happened.
     let said = message.map { "\(text)\n\($0)" } ?? text
-    return [.send(.display(said)), .send(.noCardEvents)]
+    let goodbye: [Action] = [.send(.display(said)), .send(.noCardEvents)]
+    if case .completed = end { return [.settle] + goodbye }
+    return goodbye
   }
 
   mutating func fail(_ error: ToroError, _ why: String) -> [Action] {

@@ -63,9 +63,18 @@ final class SaleRunner {
       while !pending.isEmpty {
         if case .end(let end) = pending[0] { return try finish(end) }
         let action = pending.removeFirst()
+        if case .settle = action {
+          // Outcome before word: what cannot be written down is undone, and told to nobody.
+          if !conclude() { pending = session.receive(.unrecorded) }
+          continue
+        }
         do throws(Fault) {
           pending = try perform(action) + pending
         } catch {
+          if error.kind == .state, answer?.isApproved == true {
+            pending = session.receive(.unrecorded)
+            continue
+          }
           guard let lost = Self.loss(error) else { throw error }
           return try finish(session.end(lostBy: lost, error.message))
         }
@@ -128,7 +137,7 @@ final class SaleRunner {
       }
       let matches = try asked { () throws(Fault) in try context.attendant.signatureMatches() }
       return session.receive(.compared(matches ?? false))
-    case .end: break
+    case .settle, .end: break
     }
     return []
   }
@@ -141,6 +150,16 @@ final class SaleRunner {
       guard [.interrupted, .terminated, .refused].contains(error.kind) else { throw error }
       context.interruption.acknowledge()
       return nil
+    }
+  }
+
+  /// Writes the acquirer's word down; false where an approval could not be.
+  private func conclude() -> Bool {
+    do throws(Fault) {
+      try progress.conclude(word(receipt()))
+      return true
+    } catch {
+      return answer?.isApproved != true
     }
   }
 
@@ -248,7 +267,14 @@ final class SaleRunner {
   private func finish(_ end: ReaderSession.End) throws(Fault) -> Outcome {
     var receipt = receipt()
     switch end {
-    case .completed: return completed(receipt)
+    case .completed:
+      if !progress.isConcluded, !conclude() {
+        return try finish(
+          .undo(.transactionError, "the approval could not be written down", reason: "UCMP")
+        )
+      }
+      progress.enter(TransactionState.completed.rawValue)
+      return word(receipt)
     case .declinedByCard:
       receipt.isDeclinedByCard = true
       return declinedByCard(receipt)
@@ -331,8 +357,7 @@ final class SaleRunner {
   }
 
   /// The acquirer's word.
-  private func completed(_ receipt: Receipt) -> Outcome {
-    progress.enter(TransactionState.completed.rawValue)
+  private func word(_ receipt: Receipt) -> Outcome {
     let result: JSONObject = ["state": "completed", "receipt": .object(receipt.fields)]
     guard let answer else { return outcome(.failed, receipt, result, nil) }
     switch answer.response {

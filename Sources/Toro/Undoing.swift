@@ -21,7 +21,13 @@ struct Undoing {
       time: Timestamp.milliText(context.clock.now),
       reason: reason
     )
-    try progress.keep(Kept(sale, advice: advice).text, id: nil, isSecret: false)
+    do throws(Fault) {
+      try progress.keep(Kept(sale, advice: advice).text, id: nil, isSecret: false)
+    } catch {
+      // That the sale was sent is in the journal: a later process undoes it once more, by another
+      // advice. Not to send this one now would leave the cardholder charged until then.
+      guard error.kind == .state else { throw error }
+    }
     return (advice, true)
   }
 

@@ -185,7 +185,8 @@ struct FlowRunner {
     let fault = isLeft ? Fault.leftToExpire(ended) : .userCanceled(ended)
     outcome.fault = fault
     outcome.result = fault.result ?? [:]
-    outcome.status = .cancelled
+    // TrueLayer cannot cancel a mandate that its payer can still authorize: it is as open as before.
+    outcome.status = isLeft ? .requiresAction : .cancelled
     outcome.nextAction = isLeft ? (ended.next ?? .wait(nil)).shown : nil
     outcome.kept = Outcome.Kept(
       result: outcome.result,

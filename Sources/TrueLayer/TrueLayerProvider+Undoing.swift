@@ -71,11 +71,12 @@ extension TrueLayerProvider {
       "amount_in_minor": .integer(order.amount),
       "reference": .string(statement),
     ]
-    let kept: JSONObject = [
+    var kept: JSONObject = [
       "attempt": .integer(order.number), "amount": .integer(order.amount),
       "rest": .bool(order.isRest), "key": .string(order.key),
       "body": .string(JSONWriter.text(body)),
     ]
+    kept["refund_reference"] = order.name.map(JSON.string)
     try progress.keep(JSONWriter.text(.object(kept)), id: nil, sendingNext: true)
     try progress.willSend()
     return try sendRefund(kept, attempt)
@@ -169,9 +170,7 @@ extension TrueLayerProvider {
 
   private static func refunded(_ entries: [JSONObject], amount: Int?, id: String) -> Outcome {
     let last = entries.last ?? [:]
-    let shown = JSONObject(
-      last.members.filter { !["attempt", "rest", "key", "amount"].contains($0.key) }
-    )
+    let shown = Attempt.shown(refund: last)
     var fault: Fault?
     if last.text("status") == "failed" {
       let reason = last.text("failure_reason") ?? "no reason given"
@@ -179,7 +178,7 @@ extension TrueLayerProvider {
         .declined,
         code: "refund_failed",
         "the refund failed: \(reason)",
-        hint: "a further one needs --new-attempt"
+        hint: "a further one needs --new-attempt and --refund-reference"
       )
     }
     var outcome = Outcome(
@@ -195,12 +194,14 @@ extension TrueLayerProvider {
     return outcome
   }
 
-  package func pendingRefund(of attempt: Attempt) -> (amount: Int, isRest: Bool)? {
+  package func pendingRefund(
+    of attempt: Attempt
+  ) -> (amount: Int, isRest: Bool, name: String?)? {
     guard attempt.id != nil,
       let kept = attempt.preparation.flatMap({ JSONReader.read($0)?.object }),
       let amount = kept["amount"]?.wholeNumber
     else { return nil }
-    return (amount, kept["rest"] == true)
+    return (amount, kept["rest"] == true, kept.text("refund_reference"))
   }
 
   /// Longer than what nobody authorized lives (note, section 1.3), in milliseconds.

@@ -20,6 +20,12 @@ package struct TrueLayerProvider: AuthorizingProvider {
 
   package var merchant: String { context.configuration.clientID ?? "resource-token" }
 
+  /// A resource token opens one payment or mandate alone, whoever's it is.
+  package func owns(_ attempt: Attempt) -> Bool {
+    let anyone = "resource-token"
+    return attempt.merchant == merchant || attempt.merchant == anyone || merchant == anyone
+  }
+
   package var nothingHeld: JSONObject { ["error": "generic"] }
 
   package func isID(_ handle: String) -> Bool { ResourceID.isUUID(handle) }

@@ -15,10 +15,20 @@ struct Tender {
   static func main() {
     ProcessGuard.begin()
     // Nothing is buffered, and the libraries' own farewells take as long as half a look-up's work.
-    _exit(run(Array(CommandLine.arguments.dropFirst())))
+    _exit(run(Array(CommandLine.arguments.dropFirst()), garbled: garbledArgument))
   }
 
-  private static func run(_ arguments: [String]) -> Int32 {
+  /// The number of the first argument that is not UTF-8; nil where all are.
+  ///
+  /// `CommandLine.arguments` repairs them, and two references that differ would be one.
+  private static var garbledArgument: Int? {
+    (1..<max(1, Int(CommandLine.argc))).first { number in
+      guard let bytes = unsafe CommandLine.unsafeArgv[number] else { return false }
+      return unsafe String(validatingCString: bytes) == nil
+    }
+  }
+
+  private static func run(_ arguments: [String], garbled: Int?) -> Int32 {
     let environment = Environment()
     let redactor = Redactor()
     let machineReadable = !wantsTable(arguments, environment)
@@ -26,6 +36,14 @@ struct Tender {
     var command = "tender"
     var now = 0
     do throws(Fault) {
+      if let garbled {
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "argument \(garbled) is not UTF-8: \(arguments[garbled - 1].quotedForMessage)",
+          hint: "write it in UTF-8, as a terminal with LC_ALL=C.UTF-8 does"
+        )
+      }
       switch try Parser.parse(arguments) {
       case .help(let words): return put(try HelpText.text(for: words))
       case .version(let invocation): return version(invocation, environment)

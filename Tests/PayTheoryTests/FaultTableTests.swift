@@ -101,7 +101,7 @@ import Testing
 
   static let late = [
     "close-before", "close-after", "drop-before", "drop-after", "silence", "garbage", "wrong-key",
-    "gateway-error", "error", "error-array",
+    "gateway-error", "error", "error-array", "other-receipt", "other-decline", "other-amount",
   ]
 
   @Test(arguments: late)
@@ -139,7 +139,9 @@ import Testing
     #expect(again.result.text("type") == "PT_COMPLETE")
     #expect(try world.charges() == 1)
     #expect(try world.latest()?.preparation == nil)
-    let happened = name.hasSuffix("after") || ["silence", "garbage", "wrong-key"].contains(name)
+    let happened =
+      name.hasSuffix("after") || name.hasPrefix("other")
+      || ["silence", "garbage", "wrong-key"].contains(name)
     #expect(again.replayed == happened)
   }
 

@@ -149,7 +149,16 @@ import Testing
     let fault = #expect(throws: Fault.self) {
       try world.engine().transact(unknown, newAttempt: false, idempotencyKey: nil)
     }
-    #expect(fault?.exitStatus == 7)
+    // It may have been refused after the effect: only a look at the books proves that it was not.
+    #expect(fault?.exitStatus == 9)
+    #expect(try world.latest("Q")?.phase == .sent)
+    world.clock.advance(16 * 60_000)
+    let found = #expect(throws: Fault.self) {
+      try world.engine().transact(unknown, newAttempt: false, idempotencyKey: nil)
+    }
+    #expect(found?.exitStatus == 9)
+    #expect(try world.latest("Q")?.number == 2)
+    #expect(try world.charges("Q") == 0)
   }
 
   @Test func `a lost charge by token proves nothing for a quarter of an hour`() throws {

@@ -201,8 +201,28 @@ private final class ScriptedSocket: MessageSocket {
     Answer(status: 200, body: "<html>", lookUp: 11, effecting: 9),
     Answer(status: 200, body: "{}", lookUp: 11, effecting: 9),
     Answer(status: 200, body: #"{"data":null}"#, lookUp: 11, effecting: 9),
-    Answer(status: 200, body: #"{"errors":[{"message":"no"}]}"#, lookUp: 7, effecting: 7),
-    Answer(status: 400, body: #"{"errors":[{"message":"no"}]}"#, lookUp: 7, effecting: 7),
+    // A refusal may come after the effect, but not one of the document.
+    Answer(status: 200, body: #"{"errors":[{"message":"no"}]}"#, lookUp: 7, effecting: 9),
+    Answer(status: 400, body: #"{"errors":[{"message":"no"}]}"#, lookUp: 7, effecting: 9),
+    Answer(status: 409, body: "{}", lookUp: 7, effecting: 9),
+    Answer(
+      status: 200,
+      body: #"{"errors":[{"message":"Unknown argument 'x'"}]}"#,
+      lookUp: 7,
+      effecting: 7
+    ),
+    Answer(
+      status: 400,
+      body: #"{"errors":[{"message":"no","extensions":{"code":"GRAPHQL_PARSE_FAILED"}}]}"#,
+      lookUp: 7,
+      effecting: 7
+    ),
+    Answer(
+      status: 200,
+      body: #"{"errors":[{"message":"Unknown argument 'x'"},{"message":"no"}]}"#,
+      lookUp: 7,
+      effecting: 9
+    ),
     Answer(
       status: 200,
       body: #"{"data":{"createTransaction":null},"errors":[{"message":"no"}]}"#,

@@ -31,7 +31,9 @@ final class World {
     twoStep: Bool = true,
     key: String = PayTheoryCatalog.apiKey,
     exchange: (any HTTPExchange) throws -> any HTTPExchange = { $0 },
-    wrap: (any SocketExchange) -> any SocketExchange = { $0 }
+    wrap: (any SocketExchange) -> any SocketExchange = { $0 },
+    over other: (any Journal)? = nil,
+    announce: @escaping (String) -> Void = { _ in }
   ) throws -> Engine {
     var options = SimulatorOptions()
     if let fault { try options.set(fault: fault) }
@@ -63,13 +65,13 @@ final class World {
     return Engine(
       env: env,
       provider: provider,
-      journal: journal,
+      journal: other ?? journal,
       clock: clock,
       interruption: NeverInterrupted(),
       // A process that another test starts holds inherited locks until it runs its own program.
       patience: 500,
       digest: { $0.count < 16 ? $0 + [UInt8](repeating: 0, count: 16) : $0 },
-      announce: { _ in }
+      announce: announce
     )
   }
 

@@ -1,5 +1,5 @@
 private import Synchronization
-import TenderEngine
+package import TenderEngine
 package import TenderModel
 
 /// A clock that tests move.
@@ -46,6 +46,94 @@ package final class CountingRandomness: Randomness {
         return UInt8(truncatingIfNeeded: next &* 167 &+ next >> 8)
       }
     }
+  }
+}
+
+/// A journal in front of another that cannot write what `fails` picks, as on a full disk.
+package struct FailingJournal: Journal {
+  private let inner: any Journal
+  private let fails: @Sendable (Attempt, String) -> Bool
+
+  /// `fails` is asked for each write, with the note of its line in the history.
+  package init(_ inner: any Journal, where fails: @escaping @Sendable (Attempt, String) -> Bool) {
+    self.inner = inner
+    self.fails = fails
+  }
+
+  private func check(_ attempt: Attempt, _ note: String) throws(Fault) {
+    guard fails(attempt, note) else { return }
+    throw Fault(.state, code: "disk_full", "the disk is full")
+  }
+
+  package func lock(
+    env: Env,
+    provider: ProviderName,
+    reference: String,
+    by deadline: Deadline,
+    interruption: any Interruption
+  ) throws(Fault) -> (any AttemptLock)? {
+    try inner.lock(
+      env: env,
+      provider: provider,
+      reference: reference,
+      by: deadline,
+      interruption: interruption
+    )
+  }
+
+  package func latest(env: Env, provider: ProviderName, reference: String) throws(Fault) -> Attempt?
+  {
+    try inner.latest(env: env, provider: provider, reference: reference)
+  }
+
+  package func attempts(
+    matching handle: String,
+    filter: AttemptFilter
+  ) throws(Fault) -> [Attempt] { try inner.attempts(matching: handle, filter: filter) }
+
+  package func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault) {
+    try inner.each(filter, body)
+  }
+
+  package func count() throws(Fault) -> Int { try inner.count() }
+
+  package func insert(_ attempt: Attempt) throws(Fault) -> Attempt {
+    try check(attempt, "opened")
+    return try inner.insert(attempt)
+  }
+
+  package func update(_ attempt: Attempt, note: String) throws(Fault) {
+    try check(attempt, note)
+    try inner.update(attempt, note: note)
+  }
+
+  package func note(_ attempt: Attempt, _ text: String) throws(Fault) {
+    try check(attempt, text)
+    try inner.note(attempt, text)
+  }
+
+  package func requestStop(env: Env, provider: ProviderName, reference: String) throws(Fault) {
+    try inner.requestStop(env: env, provider: provider, reference: reference)
+  }
+
+  package func isStopRequested(env: Env, provider: ProviderName, reference: String) -> Bool {
+    inner.isStopRequested(env: env, provider: provider, reference: reference)
+  }
+
+  package func forgetStop(env: Env, provider: ProviderName, reference: String) {
+    inner.forgetStop(env: env, provider: provider, reference: reference)
+  }
+
+  package func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
+    try inner.prunable(before: time, filter)
+  }
+
+  package func prune(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
+    try inner.prune(before: time, filter)
+  }
+
+  package func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] {
+    try inner.history(of: attempt)
   }
 }
 

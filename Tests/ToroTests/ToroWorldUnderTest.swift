@@ -46,7 +46,9 @@ final class ToroWorld {
     interruption: any Interruption = NeverInterrupted(),
     change: (inout SaleOptions, inout ToroConfiguration) -> Void = { _, _ in },
     watching: ((any DeviceExchange) -> any DeviceExchange)? = nil,
-    reserve: ToroContext.Reservation? = nil
+    reserve: ToroContext.Reservation? = nil,
+    over other: (any Journal)? = nil,
+    announce: @escaping (String) -> Void = { _ in }
   ) throws -> Engine {
     let provider = try provider(
       scenario: scenario,
@@ -62,12 +64,15 @@ final class ToroWorld {
     return Engine(
       env: env,
       provider: provider,
-      journal: journal,
+      journal: other ?? journal,
       clock: clock,
       interruption: interruption,
       patience: 500,
       digest: { $0.count < 16 ? $0 + [UInt8](repeating: 0, count: 16) : Array($0.suffix(16)) },
-      announce: { [states] in states.add($0) }
+      announce: { [states] state in
+        states.add(state)
+        announce(state)
+      }
     )
   }
 

@@ -61,6 +61,7 @@ extension FlowTests {
     #expect(Self.plain(paid.result) == ["state": "settled"])
     func refund(
       _ amount: Int?,
+      _ name: String? = nil,
       again: Bool = false,
       scenario: String? = nil
     ) throws -> Report {
@@ -69,6 +70,7 @@ extension FlowTests {
         handle: "R",
         amount: amount,
         statement: nil,
+        name: name,
         newAttempt: again,
         idempotencyKey: nil
       )
@@ -84,21 +86,31 @@ extension FlowTests {
     #expect(same.result["refund"]?["id"] == first.result["refund"]?["id"])
     let other = #expect(throws: Fault.self) { _ = try refund(600) }
     #expect(other?.code == "refund_differs")
-    let tooMuch = #expect(throws: Fault.self) { _ = try refund(1600, again: true) }
+    let unnamed = #expect(throws: Fault.self) { _ = try refund(100, again: true) }
+    #expect(unnamed?.exitStatus == 2)
+    #expect(unnamed?.message == "--new-attempt on a refund needs --refund-reference")
+    let tooMuch = #expect(throws: Fault.self) { _ = try refund(1600, "two", again: true) }
     #expect(tooMuch?.code == "refund_exceeds")
     #expect(tooMuch?.exitStatus == 6)
-    let failing = try refund(100, again: true, scenario: "refund:failed")
+    let failing = try refund(100, "two", again: true, scenario: "refund:failed")
     #expect(failing.status == .pending)
     world.clock.advance(3000)
-    let failed = try refund(100)
+    // The same name is the same refund, with --new-attempt or without.
+    let failed = try refund(100, "two", again: true)
+    #expect(failed.replayed == true)
     #expect(failed.fault?.code == "refund_failed")
     #expect(failed.fault?.exitStatus == 3)
     #expect(failed.result["refund"]?["failure_reason"] == "insufficient_funds")
     #expect(failed.status == .partiallyRefunded)
-    let rest = try refund(nil, again: true)
+    let rest = try refund(nil, "three", again: true)
     #expect(rest.result["refund"]?["amount_in_minor"] == 1500)
     world.clock.advance(3000)
-    #expect(try refund(nil).status == .refunded)
+    #expect(try refund(nil, "three").status == .refunded)
+    let earlier = try refund(500)
+    #expect(earlier.replayed == true)
+    #expect(earlier.result["refund"]?["id"] == first.result["refund"]?["id"])
+    let differs = #expect(throws: Fault.self) { _ = try refund(100, "three") }
+    #expect(differs?.code == "refund_differs")
     let looked = try engine(nil).lookUp("R", known: try world.latest("R"))
     #expect(looked.status == .refunded)
     #expect(looked.details["refunds"]?.array?.count == 3)

@@ -116,6 +116,12 @@ extension Catalogue {
       "refund",
       .bank,
       "send a settled payment back, whole or with --amount in part"
-    ).only("truelayer")
+    ).only("truelayer"),
+    Option(
+      "refund-reference",
+      .bank,
+      .required("NAME"),
+      "your own name for a further refund of the same payment; the same name never refunds twice"
+    ).only("truelayer"),
   ]
 }

@@ -125,13 +125,13 @@ extension Catalogue {
           + "which. Reversals need merchant credentials.",
         "A bank payment is cancelled until it is authorized; a mandate is revoked once it is. "
           + "--refund sends a settled payment back, whole or in part; a further refund of the same "
-          + "payment needs --new-attempt.",
+          + "payment needs --new-attempt and a --refund-reference of its own.",
         "A card-present sale that is under way on the reader is stopped there; afterwards it is "
           + "undone by a cancellation advice, whole, while it is not cleared.",
       ],
       operands: [.init("REF", optional: true)],
       options: [
-        "refund", "amount", "amount-minor", "currency", "payment-reference",
+        "refund", "refund-reference", "amount", "amount-minor", "currency", "payment-reference",
         "resource-token-file", "idempotency-key", "new-attempt", "wait", "interval", "expect",
         "events",
         "dry-run", "id",

@@ -97,7 +97,8 @@ final class PayTheorySocket: SocketSession {
       message,
       encoded,
       wrongKey: fault == "wrong-key",
-      echoes: fault == "echo"
+      echoes: fault == "echo",
+      mistakenFor: fault.flatMap { $0.hasPrefix("other-") ? $0 : nil }
     )
     return switch fault {
     case "close-after": [.close(code: 1001)]
@@ -119,7 +120,8 @@ final class PayTheorySocket: SocketSession {
     _ message: JSONObject,
     _ encoded: String,
     wrongKey: Bool,
-    echoes: Bool
+    echoes: Bool,
+    mistakenFor other: String?
   ) throws(Fault) -> String {
     if action == "host:hostToken" {
       if echoes { return Self.error("Cannot take \(token)") }
@@ -139,14 +141,15 @@ final class PayTheorySocket: SocketSession {
     case .failure(let text): return Self.error(text)
     case .plain(let type, let body): return Self.envelope(type, body: .object(body))
     case .sealed(let type, let body):
-      let other = wrongKey ? ServerBox(seed: world.randomness.bytes(32)) : box
-      let plain = Array(JSONWriter.text(.object(body)).utf8)
-      guard let sealed = other.seal(plain, nonce: world.randomness.bytes(24), for: client) else {
+      let shown = other.map { Self.body(body, mistakenFor: $0) } ?? body
+      let box = wrongKey ? ServerBox(seed: world.randomness.bytes(32)) : self.box
+      let plain = Array(JSONWriter.text(.object(shown)).utf8)
+      guard let sealed = box.seal(plain, nonce: world.randomness.bytes(24), for: client) else {
         return Self.error("Unable to encrypt answer")
       }
       return JSONWriter.text([
         "type": .string(type), "body": .string(Base64.encode(sealed)),
-        "public_key": .string(Base64.encode(box.publicKey)),
+        "public_key": .string(Base64.encode(self.box.publicKey)),
       ])
     }
   }
@@ -190,6 +193,20 @@ final class PayTheorySocket: SocketSession {
         "merchantUid": .string(PayTheoryCatalog.merchantUID),
       ]
     )
+  }
+
+  /// The answer to another payment, which is sent by mistake.
+  private static func body(_ body: JSONObject, mistakenFor other: String) -> JSONObject {
+    var body = body
+    switch other {
+    case "other-amount": body["amount"] = 1
+    case "other-decline":
+      body["receipt_number"] = "pt-tender-paytheorylab-another00001"
+      body["state"] = "FAILURE"
+      body["type"] = "DECLINED"
+    default: body["receipt_number"] = "pt-tender-paytheorylab-another00001"
+    }
+    return body
   }
 
   private static func envelope(_ type: String, body: JSON) -> String {

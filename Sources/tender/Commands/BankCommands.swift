@@ -61,7 +61,7 @@ extension WriteCommands {
     try invocation.checkStandardInput()
     let isConfirm = invocation.command.name == "confirm"
     let isRefund = invocation.has("refund")
-    for name in ["amount", "amount-minor", "payment-reference"]
+    for name in ["amount", "amount-minor", "currency", "payment-reference", "refund-reference"]
     where invocation.has(name) && !isRefund {
       throw Fault(
         .usage,
@@ -100,6 +100,9 @@ extension WriteCommands {
         handle: handle,
         amount: amount?.minorUnits,
         statement: invocation["payment-reference"],
+        name: try invocation["refund-reference"].map { text throws(Fault) in
+          try Reference(text).text
+        },
         newAttempt: invocation.has("new-attempt"),
         idempotencyKey: key
       )

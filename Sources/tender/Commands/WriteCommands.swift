@@ -133,6 +133,16 @@ struct WriteCommands {
     if provider == TrueLayerProvider.name.text {
       return try authorizeLater(place, env, attempt, handle, wait)
     }
+    // An amount that is not looked at would give everything back.
+    for option in ["amount", "amount-minor", "currency", "idempotency-key"]
+    where invocation.has(option) {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "tender \(name) does not take --\(option) with \(provider): it undoes the whole payment",
+        hint: "leave --\(option) out to undo the whole payment"
+      )
+    }
     let isReversal = name == "cancel" && attempt?.isCaptured == true
     let engine = try composition.engine(
       provider,

@@ -1,0 +1,203 @@
+import Foundation
+import PayTheory
+private import Synchronization
+import TenderEngine
+import TenderJournal
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import Testing
+
+/// Nothing is said that is not written down, and nothing is concluded from another's words.
+@Suite struct OutcomeFirstTests {
+  private final class Said: Sendable {
+    private let states = Mutex<[String]>([])
+
+    func add(_ state: String) { states.withLock { $0.append(state) } }
+
+    var all: [String] { states.withLock { $0 } }
+  }
+
+  @Test func `an outcome that cannot be written down is unknown, and found out later`() throws {
+    let world = try World()
+    let said = Said()
+    let full = FailingJournal(world.journal) { _, note in note == "outcome" }
+    let fault = #expect(throws: Fault.self) {
+      try world.engine(over: full, announce: said.add).transact(
+        world.order(),
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    #expect(fault?.exitStatus == 9)
+    #expect(fault?.effect == .unknown)
+    #expect(!said.all.contains("succeeded"))
+    #expect(try world.latest()?.phase == .sent)
+    #expect(try world.charges() == 1)
+    // Found out, and again not written down.
+    let unread = FailingJournal(world.journal) { _, note in note == "found out" }
+    let still = #expect(throws: Fault.self) {
+      try world.engine(over: unread, announce: said.add).transact(
+        world.order(),
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    #expect(still?.exitStatus == 9)
+    #expect(!said.all.contains("succeeded"))
+    let found = try world.engine(announce: said.add).transact(
+      world.order(),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(found.status == .succeeded)
+    #expect(said.all.last == "succeeded")
+    #expect(try world.charges() == 1)
+  }
+
+  @Test func `what is announced is in the journal by then`() throws {
+    let world = try World()
+    let phases = Mutex<[String]>([])
+    let engine = try world.engine(announce: { state in
+      guard state == "succeeded", let phase = try? world.latest()?.phase else { return }
+      phases.withLock { $0.append(phase.rawValue) }
+    })
+    _ = try engine.transact(world.order(), newAttempt: false, idempotencyKey: nil)
+    #expect(phases.withLock { $0 } == ["done"])
+  }
+
+  @Test func `another merchant's credentials decide nothing`() throws {
+    let world = try World()
+    let other = "other-paytheorylab-0123456789abcdef"
+    _ = #expect(throws: Fault.self) {
+      try world.engine(fault: "part2:silence").transact(
+        world.order(),
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    let unknown = try #require(try world.latest())
+    let resumed = #expect(throws: Fault.self) { try world.engine(key: other).resume(unknown) }
+    #expect(resumed?.exitStatus == 6)
+    #expect(resumed?.code == "other_merchant")
+    #expect(resumed?.message.contains(unknown.merchant) == true)
+    #expect(try world.latest()?.phase == .sent)
+    _ = try world.engine().resume(unknown)
+    let replayed = #expect(throws: Fault.self) {
+      try world.engine(key: other).transact(
+        world.order(),
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    #expect(replayed?.code == "other_merchant")
+    let cancelled = #expect(throws: Fault.self) {
+      try world.engine(key: other).cancel(world.latest(), handle: "A")
+    }
+    #expect(cancelled?.code == "other_merchant")
+    #expect(try world.latest()?.status == .succeeded)
+  }
+
+  /// A look-up during which somebody else cancels.
+  private final class Overtaken: HTTPExchange, @unchecked Sendable {
+    // Unchecked: a test works on one thread.
+    private let inner: any HTTPExchange
+    private let meanwhile: () -> Void
+
+    init(_ inner: any HTTPExchange, _ meanwhile: @escaping () -> Void) {
+      self.inner = inner
+      self.meanwhile = meanwhile
+    }
+
+    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+      let answer = try inner.send(request, by: deadline)
+      if request.url.hasSuffix("/graphql") { meanwhile() }
+      return answer
+    }
+  }
+
+  @Test func `a look-up's word is of the version that it was asked at`() throws {
+    let world = try World()
+    _ = try world.engine().transact(world.order(), newAttempt: false, idempotencyKey: nil)
+    let before = try #require(try world.latest())
+    let engine = try world.engine()
+    let looking = try world.engine(exchange: { inner in
+      Overtaken(inner) {
+        world.clock.advance(10)
+        _ = try? engine.cancel(before, handle: "A")
+      }
+    })
+    _ = try looking.lookUp("A", known: before)
+    let after = try #require(try world.latest())
+    #expect([.cancelled, .refunded].contains(after.status))
+    #expect(after.reversal != nil)
+  }
+
+  @Test func `an older payment of the same reference is not what was sent`() throws {
+    let world = try World()
+    let token = try world.engine().tokenize(
+      TokenOrder(
+        reference: try Reference("T"),
+        instrument: try #require(try world.order().instrument),
+        payor: [:],
+        payorID: nil,
+        metadata: [:]
+      ),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    func order(_ amount: Int) throws -> PaymentOrder {
+      var order = try world.order("R", amount: amount)
+      order.instrument = nil
+      order.storedMethod = token.id
+      return order
+    }
+    // Made by a journal that this one knows nothing of.
+    try FileManager.default.createDirectory(
+      atPath: world.folder.path + "/other",
+      withIntermediateDirectories: true
+    )
+    let elsewhere = try SQLiteJournal(folder: world.folder.path + "/other", redactor: Redactor())
+    _ = try world.engine(over: elsewhere).transact(
+      order(500),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    _ = #expect(throws: Fault.self) {
+      try world.engine(fault: "graphql:close-before").transact(
+        order(1100),
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    let lost = try #require(try world.latest("R"))
+    let still = #expect(throws: Fault.self) { try world.engine().resume(lost) }
+    #expect(still?.exitStatus == 9)
+    #expect(try world.latest("R")?.phase == .sent)
+    // The same amount, a day before: it proves nothing either way, at no time.
+    let old = try World()
+    _ = try old.engine().transact(old.order("Q"), newAttempt: false, idempotencyKey: nil)
+    let receipt = try #require(try old.latest("Q")?.id)
+    let folder = old.folder.path + "/other"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let young = try SQLiteJournal(folder: folder, redactor: Redactor())
+    old.clock.advance(24 * 60 * 60_000)
+    _ = #expect(throws: Fault.self) {
+      try old.engine(fault: "part1:drop-before", twoStep: false, over: young).transact(
+        old.order("Q"),
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    old.clock.advance(60 * 60_000)
+    let latest = try young.latest(
+      env: .simulator,
+      provider: PayTheoryProvider.name,
+      reference: "Q"
+    )
+    let unclear = try #require(latest)
+    let unsure = #expect(throws: Fault.self) { try old.engine(over: young).resume(unclear) }
+    #expect(unsure?.exitStatus == 9)
+    #expect(unsure?.message.contains(receipt) == true)
+  }
+}

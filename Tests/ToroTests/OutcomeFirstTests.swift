@@ -1,0 +1,89 @@
+private import Synchronization
+import TenderEngine
+import TenderJournal
+import TenderModel
+import TenderTestSupport
+import TenderWire
+import Testing
+import Toro
+
+/// An approval is in the journal before reader, event or standard output hears of it.
+@Suite struct OutcomeFirstTests {
+  private static let scenarios = ["card:tap", "card:swipe", "card:chip_pin", "card:chip_signature"]
+
+  @Test(arguments: scenarios)
+  func `what is announced as completed is in the journal by then`(_ scenario: String) throws {
+    let world = try ToroWorld()
+    let seen = Mutex<[String]>([])
+    let engine = try world.engine(
+      scenario: scenario,
+      announce: { state in
+        guard state == "completed", let attempt = try? world.latest() else { return }
+        seen.withLock { $0.append("\(attempt.phase) \(attempt.status)") }
+      }
+    )
+    let report = try engine.transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    #expect(report.status == .succeeded)
+    #expect(seen.withLock { $0 } == ["done succeeded"])
+    // One line of the history for the outcome.
+    let history = try world.journal.history(of: try #require(try world.latest()))
+    #expect(history.filter { $0.note == "outcome" }.count == 1)
+  }
+
+  @Test(arguments: scenarios)
+  func `an approval that cannot be written down is undone and told to nobody`(
+    _ scenario: String
+  ) throws {
+    let world = try ToroWorld()
+    let watched = WatchedReader()
+    // Full from the moment at which the request is out.
+    let isSent = Mutex(false)
+    let journal = FailingJournal(world.journal) { attempt, note in
+      if note == "sent" {
+        isSent.withLock { $0 = true }
+        return false
+      }
+      return isSent.withLock { $0 }
+    }
+    let fault = #expect(throws: Fault.self) {
+      try world.engine(scenario: scenario, watching: { watched.around($0) }, over: journal)
+        .transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    }
+    #expect(fault?.exitStatus == 9)
+    #expect(!world.announced.contains("completed"))
+    let approved = Hex.encode(Array("Approved".utf8))
+    #expect(!watched.sent.contains { Hex.encode($0).contains(approved) })
+    #expect(try world.ledger().authorised == 1)
+    #expect(try world.ledger().standing == 0)
+    // The next run hears that it is undone, and takes nothing.
+    let again = try world.engine().transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    #expect(again.status == .cancelled)
+    #expect(again.fault?.exitStatus == 12)
+    #expect(try world.ledger().standing == 0)
+    let anew = try world.engine().transact(world.sale(), newAttempt: true, idempotencyKey: nil)
+    #expect(anew.status == .succeeded)
+    #expect(try world.ledger().standing == 1)
+  }
+
+  @Test func `what a prune forgets is not refundable again`() throws {
+    let world = try ToroWorld()
+    func take(_ order: SaleOrder) throws -> Report {
+      try world.engine().transact(order, newAttempt: false, idempotencyKey: nil)
+    }
+    _ = try take(world.sale())
+    #expect(try take(world.refund("B1", of: "A", 300)).status == .succeeded)
+    world.clock.advance(1000)
+    #expect(try take(world.refund("B2", of: "A", 300)).status == .succeeded)
+    // Older than this is B1 alone, and the original still counts it.
+    let filter = AttemptFilter(env: .simulator, provider: ToroProvider.name)
+    #expect(try world.journal.prune(before: world.clock.now - 500, filter) == 0)
+    let tooMuch = #expect(throws: Fault.self) { try take(world.refund("B3", of: "A", 500)) }
+    #expect(tooMuch?.code == "refund_exceeds")
+    #expect(try world.latest("A")?.refunds.count == 2)
+    // Once the original is gone nothing needs them any more.
+    #expect(try world.journal.prune(before: world.clock.now + 1, filter) > 0)
+    #expect(try world.latest("A") == nil)
+    _ = try world.journal.prune(before: world.clock.now + 1, filter)
+    #expect(try world.latest("B1") == nil)
+  }
+}
