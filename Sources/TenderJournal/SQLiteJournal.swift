@@ -29,7 +29,6 @@ package final class SQLiteJournal: Journal {
     self.redactor = redactor
     self.defersErasing = defersErasing
     self.folder = folder
-    // Many writers at once take turns for longer than a single command waits.
     database = try Database(
       path: folder + "/journal.db",
       busyTimeout: defersErasing ? 30_000 : 5000
@@ -47,7 +46,12 @@ package final class SQLiteJournal: Journal {
       )
     }
     if found == 0 { try create() } else if found < Self.version { try migrate() }
+    // Somebody was killed, or had to leave, before the bytes of a preparation were gone.
+    if unfinished.exists { try? erase() }
   }
+
+  /// The mark of an erasure that is not finished: it is there before the change that needs it.
+  private var unfinished: MarkFile { MarkFile(path: folder + "/journal.erase") }
 
   /// Brings a file of an older version up to this one, in one transaction or not at all.
   private func migrate() throws(Fault) {
@@ -201,8 +205,8 @@ package final class SQLiteJournal: Journal {
     stop(env, provider, reference).remove()
   }
 
-  private func stop(_ env: Env, _ provider: ProviderName, _ reference: String) -> StopFile {
-    StopFile(folder: folder, name: "\(env.rawValue)/\(provider.text)/\(reference)")
+  private func stop(_ env: Env, _ provider: ProviderName, _ reference: String) -> MarkFile {
+    MarkFile(folder: folder, name: "\(env.rawValue)/\(provider.text)/\(reference)")
   }
 
   package func update(_ attempt: Attempt, note text: String) throws(Fault) {
@@ -221,9 +225,14 @@ package final class SQLiteJournal: Journal {
       let kept = try database.first("SELECT text FROM preparation WHERE row = ?", [row])
       guard let text = kept?.first?.text else { return false }
       try database.query("DELETE FROM preparation WHERE row = ?", [row])
-      return !text.hasPrefix(Attempt.plainMark)
+      guard !text.hasPrefix(Attempt.plainMark) else { return false }
+      // Where the mark cannot be made, the erasing below is all there is.
+      try? unfinished.make()
+      return true
     }
     guard mustErase else { return }
+    // Another process may have finished its own meanwhile.
+    try? unfinished.make()
     mustEraseLater.store(true, ordering: .relaxed)
     // The state is written by now: that the bytes of the old one cannot be erased yet, since somebody
     // reads, is no failure to write it.
@@ -262,12 +271,30 @@ package final class SQLiteJournal: Journal {
 
   /// Takes erased bytes out of the write-ahead log: everything goes to the database file, whose
   /// freed bytes `secure_delete` overwrote, and the log is cut to nothing.
+  ///
+  /// Whoever reads the journal meanwhile holds it up: after some tenths of a second it is left to the
+  /// next command. Throws `state` then.
   private func erase() throws(Fault) {
-    for _ in 0..<50 {
+    try database.execute("PRAGMA busy_timeout = 100")
+    defer { try? database.execute("PRAGMA busy_timeout = \(busyTimeout)") }
+    for _ in 0..<(defersErasing ? 30 : 3) {
       let busy = try database.first("PRAGMA wal_checkpoint(TRUNCATE)")?.first?.integer
-      if busy == 0 { return }
+      if busy == 0 {
+        unfinished.remove()
+        return
+      }
     }
+    throw Fault(
+      .state,
+      code: "state_unusable",
+      "the journal is being read: what was erased from it stays on the disk for now",
+      hint: "any later command finishes it"
+    )
   }
+
+  /// How long a write waits for another's, in milliseconds: many writers at once take turns for longer
+  /// than a single command waits.
+  private var busyTimeout: Int32 { defersErasing ? 30_000 : 5000 }
 
   package func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
     let (rows, values) = Self.prunable(before: time, filter)
@@ -278,11 +305,16 @@ package final class SQLiteJournal: Journal {
     let (rows, values) = Self.prunable(before: time, filter)
     let count = try database.transaction { () throws(Fault) in
       let count = try prunable(before: time, filter)
+      if count > 0 { try? unfinished.make() }
       try database.query("DELETE FROM history WHERE attempt IN (\(rows))", values)
       try database.query("DELETE FROM attempt WHERE row IN (\(rows))", values)
       return count
     }
-    if count > 0 { try erase() }
+    if count > 0 {
+      try? unfinished.make()
+      // The rows are gone; their bytes are by the next command at the latest.
+      try? erase()
+    }
     return count
   }
 

@@ -67,6 +67,8 @@ final class CurlStream {
   /// Throws with effect unknown.
   func receive(by deadline: Deadline) throws(Fault) -> [UInt8] {
     while true {
+      // Whoever never stops sending must not outlive the deadline, or a wish to stop.
+      try check(deadline, hasSent: true)
       if let bytes = try receiveNow() { return bytes }
       try wait(for: POLLIN, by: deadline, hasSent: true)
     }
@@ -83,8 +85,18 @@ final class CurlStream {
   }
 
   private func wait(for events: Int32, by deadline: Deadline, hasSent: Bool) throws(Fault) {
-    let left = deadline.remaining
-    guard left > 0 else {
+    try check(deadline, hasSent: hasSent)
+    var polled = [pollfd(fd: handle.socket, events: Int16(events), revents: 0)]
+    if let descriptor = interruption.descriptor {
+      polled.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+    }
+    _ = unsafe poll(&polled, nfds_t(polled.count), Int32(min(max(deadline.remaining, 0), 60_000)))
+    try check(nil, hasSent: hasSent)
+  }
+
+  /// Throws where the time is over or somebody wants it to stop.
+  private func check(_ deadline: Deadline?, hasSent: Bool) throws(Fault) {
+    if let deadline, deadline.remaining <= 0 {
       throw Fault(
         .providerError,
         effect: .unknown,
@@ -92,11 +104,6 @@ final class CurlStream {
         "no answer from \(host) within the time for one request"
       )
     }
-    var polled = [pollfd(fd: handle.socket, events: Int16(events), revents: 0)]
-    if let descriptor = interruption.descriptor {
-      polled.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
-    }
-    _ = unsafe poll(&polled, nfds_t(polled.count), Int32(min(left, 60_000)))
     if let kind = interruption.kind {
       throw .stopped(
         by: kind,

@@ -78,6 +78,24 @@ struct Gateway {
   /// did something.
   private static let refusals: Set<Int> = [401, 403, 404, 405, 413, 415, 429, 431]
 
+  /// Whether a refusal proves nothing: a rejection carries no trailer, and these statuses may be said
+  /// of an answer as well as of a request.
+  static func isUnproven(_ fault: Fault) -> Bool {
+    if [ToroError.acceptorRejected, .terminalManagerRejected].map(\.code).contains(fault.code) {
+      return true
+    }
+    return [403, 404, 413, 429].contains { fault.result?.text("reason") == "HTTP \($0)" }
+  }
+
+  /// Whether two messages were rejected for who sends them: their key, the terminal, the addressee, the
+  /// version or the kind (ISO 20022, `RejectReason1`). Nothing that it sends is processed then.
+  static func refusesTerminal(_ first: Fault, and second: Fault) -> Bool {
+    guard isUnproven(first), isUnproven(second), first.kind == .rejected, second.kind == .rejected,
+      let reason = first.result?.text("reason"), reason == second.result?.text("reason")
+    else { return false }
+    return ["SECU", "INTP", "RCPP", "VERS", "MSGT"].contains(reason)
+  }
+
   private func body(
     of answer: HTTPResponse,
     to message: Messages.Message

@@ -202,7 +202,10 @@ final class SaleRunner {
       return answer.isApproved ? .approved(answer.decision) : .declined(answer.decision)
     } catch {
       trouble = error
-      guard error.effect == .unknown else { return .unavailable }
+      guard error.effect == .unknown else {
+        if progress.hasSent, Gateway.isUnproven(error) { proveRefused(error) }
+        return .unavailable
+      }
       var lost = error
       if error.kind == .interrupted || error.kind == .terminated || context.interruption.kind != nil
       {
@@ -222,6 +225,19 @@ final class SaleRunner {
         trouble = error
       }
       return .unavailable
+    }
+  }
+
+  /// Undoes what was refused: a refusal that nobody signed may come after the effect.
+  ///
+  /// Where the acquirer says that it is undone the refusal is what the sale came to; where it refuses
+  /// all that this terminal sends, for the same reason, too. Else it is unknown.
+  private func proveRefused(_ refusal: Fault) {
+    do throws(Fault) {
+      if try undoing.cancel(sale, reason: "TIMO") == "APPR" { return }
+      trouble = refusal.afterSending
+    } catch {
+      if !Gateway.refusesTerminal(refusal, and: error) { trouble = refusal.afterSending }
     }
   }
 

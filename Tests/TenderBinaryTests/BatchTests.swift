@@ -174,8 +174,20 @@ import FoundationXML
       "--json"
     )
     #expect(result.status == 14 && result.records.last?["stopped"] == true)
-    // What had begun is finished; one thread is given four lines at most.
-    #expect((result.records.last?["lines"]?.wholeNumber ?? 99) <= 6)
+    // One at a time: the line that failed is the last.
+    #expect(result.records.last?["lines"] == 2)
+    let declined = Self.pay("D", #","sim_scenario":"decline:insufficient_funds""#)
+    let more = [Self.pay("B"), declined] + (0..<40).map { Self.pay("M\($0)") }
+    let several = try binary.run(
+      "batch",
+      try write(more, binary),
+      "--stop-on-error",
+      "--ordered",
+      "--json"
+    )
+    #expect(several.status == 14)
+    // Of four at a time three may be under way when it fails.
+    #expect((several.records.last?["lines"]?.wholeNumber ?? 99) <= 5)
   }
 
   @Test func `answers while its lines still come`() throws {

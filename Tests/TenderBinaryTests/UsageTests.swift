@@ -22,6 +22,53 @@ import Testing
   ]
   static let lab = "acme-paytheorylab-00112233445566778899aabbccddeeff"
 
+  @Test(arguments: ["paytheory", "toro"], ["--amount=4", "--amount-minor=400", "--currency=USD"])
+  func `undoes nothing where an amount would be ignored`(
+    _ provider: String,
+    _ option: String
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let sale = ["transact", "--provider", provider, "--amount", "10", "--reference", "A"]
+    let card = provider == "toro" ? [] : ["--test-card", "visa"]
+    #expect(try binary.run(sale + card + ["--no-input"]).status == 0)
+    let cancelled = try binary.run("cancel", "A", option, "--json")
+    #expect(cancelled.status == 2)
+    #expect(cancelled.errorRecord["error"]?["code"] == "bad_options")
+    let left = try binary.run("journal", "list", "--json").record
+    #expect(left.text("status") == "succeeded")
+  }
+
+  @Test func `refuses arguments that are not UTF-8`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    // Two names that a repair would make one.
+    for byte in ["374", "366"] {
+      for words in [
+        "transact --amount 5 --test-card visa --reference", "payment-status", "explain",
+      ] {
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = [
+          "-c", #"exec "$0" \#(words) "$(printf 'M\\#(byte)ller')""#, Binary.path.path,
+        ]
+        shell.environment = ["HOME": binary.home.path, "PATH": "/usr/bin:/bin"]
+        let errors = Pipe()
+        shell.standardError = errors
+        shell.standardOutput = FileHandle.nullDevice
+        try shell.run()
+        let said = String(
+          decoding: errors.fileHandleForReading.readDataToEndOfFile(),
+          as: UTF8.self
+        )
+        shell.waitUntilExit()
+        #expect(shell.terminationStatus == 2, "\(words)")
+        #expect(said.contains("is not UTF-8: 'M\u{fffd}ller'"), "\(said)")
+      }
+    }
+    #expect(try binary.run("journal", "list", "--json").records.isEmpty)
+  }
+
   @Test(arguments: [
     Case(line: "transact --test-card visa", status: 2, code: "missing_option"),
     Case(line: "transact --amount 10.505 --test-card visa", status: 2, code: "bad_amount"),

@@ -66,6 +66,35 @@ import Testing
     #expect(try !contains(secret))
   }
 
+  @Test func `leaves the erasing to the next command while somebody reads`() throws {
+    let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
+    let secret = "prep-\(UUID().uuidString)"
+    var held = try journal.insert(attempt("A"))
+    held.preparation = String(repeating: secret, count: 200)
+    held.phase = .done
+    held.status = .requiresConfirmation
+    try journal.update(held, note: "held")
+    let reader = try Database(path: folder.path + "/journal.db")
+    try reader.execute("BEGIN")
+    _ = try reader.first("SELECT count(*) FROM attempt")
+    held.preparation = nil
+    held.status = .succeeded
+    // The outcome is written, whoever reads.
+    try journal.update(held, note: "outcome")
+    #expect(
+      try journal.latest(env: held.env, provider: held.provider, reference: "A")?.status
+        == .succeeded
+    )
+    #expect(try contains(secret))
+    let early = try SQLiteJournal(folder: folder.path, redactor: Redactor())
+    #expect(try early.count() == 1)
+    #expect(try contains(secret))
+    try reader.execute("COMMIT")
+    _ = try SQLiteJournal(folder: folder.path, redactor: Redactor())
+    #expect(try !contains(secret))
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/journal.erase"))
+  }
+
   func contains(_ text: String) throws -> Bool {
     for name in ["journal.db", "journal.db-wal", "journal.db-shm"] {
       let url = folder.appending(path: name)

@@ -6,14 +6,13 @@ import TenderTestSupport
 import TenderTransport
 import Testing
 
-/// A server that answers the first request of a connection, and closes it right after it has read the
-/// second: the moment at which libcurl, left to itself, sends a POST again.
-final class ClosingServer: Sendable {
+/// A server on loopback that gives every connection to a function, in a thread of its own.
+final class LoopbackServer: Sendable {
   let port: UInt16
   private let listener: Int32
-  private let seen = Mutex<[String]>([])
+  private let serve: @Sendable (Int32) -> Void
 
-  init?() {
+  init?(_ serve: @escaping @Sendable (Int32) -> Void) {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -28,15 +27,8 @@ final class ClosingServer: Sendable {
     guard isBound else { return nil }
     listener = descriptor
     port = UInt16(bigEndian: address.sin_port)
+    self.serve = serve
     Thread.detachNewThread { [self] in accept() }
-  }
-
-  /// The requests that came, up to the end of their fields.
-  var heads: [String] { seen.withLock { $0 } }
-
-  /// The first lines of the requests that came.
-  var requests: [String] {
-    heads.map { $0.prefix { $0 != "\r\n" && $0 != "\r" }.description }
   }
 
   func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
@@ -45,25 +37,67 @@ final class ClosingServer: Sendable {
     while true {
       let descriptor = Glibc.accept(listener, nil, nil)
       guard descriptor >= 0 else { return }
-      Thread.detachNewThread { [self] in serve(descriptor) }
+      Thread.detachNewThread { [self] in
+        serve(descriptor)
+        close(descriptor)
+      }
     }
   }
 
-  private func serve(_ descriptor: Int32) {
-    defer { close(descriptor) }
-    let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}".utf8)
-    for number in 0..<2 {
-      var text = ""
-      var buffer = [UInt8](repeating: 0, count: 4096)
-      while !text.contains("\r\n\r\n") {
-        let count = unsafe read(descriptor, &buffer, buffer.count)
-        guard count > 0 else { return }
-        text += String(decoding: buffer.prefix(count), as: UTF8.self)
-      }
-      seen.withLock { $0.append(text) }
-      if number == 0 { _ = unsafe write(descriptor, answer, answer.count) }
+  /// The head of a request; nil at the end of the connection.
+  static func head(_ descriptor: Int32) -> String? {
+    var text = ""
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while !text.contains("\r\n\r\n") {
+      let count = unsafe read(descriptor, &buffer, buffer.count)
+      guard count > 0 else { return nil }
+      text += String(decoding: buffer.prefix(count), as: UTF8.self)
     }
+    return text
   }
+
+  /// Sends bytes; false where nobody takes them any more.
+  static func send(_ bytes: [UInt8], _ descriptor: Int32) -> Bool {
+    unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+  }
+}
+
+/// A server that answers the first request of a connection, and closes it right after it has read the
+/// second: the moment at which libcurl, left to itself, sends a POST again.
+final class ClosingServer: Sendable {
+  let port: UInt16
+  private let server: LoopbackServer
+  private let seen: Seen
+
+  private final class Seen: Sendable {
+    let heads = Mutex<[String]>([])
+  }
+
+  init?() {
+    let seen = Seen()
+    let server = LoopbackServer { descriptor in
+      let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}".utf8)
+      for number in 0..<2 {
+        guard let head = LoopbackServer.head(descriptor) else { return }
+        seen.heads.withLock { $0.append(head) }
+        if number == 0 { _ = LoopbackServer.send(answer, descriptor) }
+      }
+    }
+    guard let server else { return nil }
+    self.server = server
+    self.seen = seen
+    port = server.port
+  }
+
+  /// The requests that came, up to the end of their fields.
+  var heads: [String] { seen.heads.withLock { $0 } }
+
+  /// The first lines of the requests that came.
+  var requests: [String] {
+    heads.map { $0.prefix { $0 != "\r\n" && $0 != "\r" }.description }
+  }
+
+  func stop() { server.stop() }
 }
 
 @Suite struct KeptConnectionTests {

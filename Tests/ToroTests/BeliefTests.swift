@@ -23,8 +23,13 @@ import Toro
     }
   }
 
-  /// Without a message in it, only who lets nothing in says that nothing was done.
-  @Test(arguments: [(400, Int32(12)), (409, 12), (422, 12), (401, 11), (404, 11), (429, 11)])
+  /// Without a message in it, only who lets nobody in says that nothing was done; after a refusal that
+  /// the advice proves, the refusal is what the sale came to.
+  @Test(
+    arguments: [
+      (400, Int32(12)), (409, 12), (422, 12), (401, 11), (403, 11), (404, 11), (413, 11), (429, 11),
+    ]
+  )
   func `does not believe that a plain refusal did nothing`(_ status: Int, _ exit: Int32) throws {
     let world = try ToroWorld()
     let engine = try world.engine(scenario: "card:tap")
@@ -46,7 +51,48 @@ import Toro
       found = error.exitStatus
     }
     #expect(found == exit)
-    if exit == 12 { #expect(try world.ledger().standing == 0) }
+    if status != 401 { #expect(try world.ledger().standing == 0) }
+    if exit == 12 { return }
+    world.wire.status = nil
+    world.wire.forge = nil
+    guard status != 401 else { return }
+    let again = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+    #expect(again.status == .succeeded)
+    #expect(try world.ledger().standing == 1)
+  }
+
+  /// A rejection carries no trailer: it may come after the effect, and only the advice proves that
+  /// nothing is left.
+  @Test(arguments: [("PARS", false, Int32(7)), ("PARS", true, 9), ("SECU", true, 7)])
+  func `a rejection is believed once what it may hide is undone`(
+    _ reason: String,
+    _ everything: Bool,
+    _ exit: Int32
+  ) throws {
+    let world = try ToroWorld()
+    let engine = try world.engine(scenario: "card:tap")
+    let order = try world.sale()
+    world.wire.forge = { [wire = world.wire] bytes in
+      guard everything || wire.requests.count == 1 else { return bytes }
+      let text = String(decoding: bytes, as: UTF8.self)
+      let exchange = text.firstMatch(of: /<XchgId>([0-9]+)<\/XchgId>/)?.1 ?? ""
+      return Array(
+        """
+        <Document xmlns="urn:iso:std:iso:20022:tech:xsd:caaa.015.001.12"><AccptrRjctn>\
+        <Hdr><DwnldTrf>false</DwnldTrf><FrmtVrsn>12</FrmtVrsn><XchgId>\(exchange)</XchgId>\
+        <CreDtTm>2026-11-21T00:00:00Z</CreDtTm></Hdr>\
+        <Rjct><RjctRsn>\(reason)</RjctRsn></Rjct></AccptrRjctn></Document>
+        """.utf8
+      )
+    }
+    let fault = #expect(throws: Fault.self) {
+      try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+    }
+    #expect(fault?.exitStatus == exit)
+    #expect(fault?.result?.text("error") == "acceptorRejected")
+    #expect(try world.ledger().authorised == 1)
+    if !everything { #expect(try world.ledger().standing == 0) }
+    #expect(try world.latest()?.phase == (exit == 9 ? .sent : .done))
   }
 
   struct Row: CustomTestStringConvertible {

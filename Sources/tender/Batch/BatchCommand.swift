@@ -101,6 +101,11 @@ struct BatchCommand {
         number += 1
         if case .success(let text) = text, text.isBlank { continue }
         if let rate { try pace(start, run.submitted, rate, takeReady) }
+        if stopsOnError {
+          // No line waits behind another that may fail.
+          while workers.open >= jobs { try take() }
+          try takeReady()
+        }
         if mustStop(run) {
           run.isStopped = true
           break
@@ -136,8 +141,10 @@ struct BatchCommand {
 
   private func mustStop(_ run: Run) -> Bool {
     if composition.signals.wish != nil || output.isBroken || run.isFatal { return true }
-    return invocation.has("stop-on-error") && run.failed > 0
+    return stopsOnError && run.failed > 0
   }
+
+  private var stopsOnError: Bool { invocation.has("stop-on-error") }
 
   /// Waits until the next line may begin: so many a second, from the start on.
   private func pace(

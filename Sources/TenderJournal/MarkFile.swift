@@ -7,11 +7,12 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Wishes that somebody stop what they are doing: a file for each, beside the journal.
-///
-/// Who works on a reference looks for its file while nothing else happens.
-struct StopFile {
+/// Empty files beside the journal: a wish that somebody stop, for which who works on a reference looks
+/// while nothing else happens, and the mark of an erasure that is not finished.
+struct MarkFile {
   let path: String
+
+  init(path: String) { self.path = path }
 
   init(folder: String, name: String) {
     path = folder + "/stop-" + String(LockFile.position(of: name), radix: 16)
