@@ -51,7 +51,7 @@ struct Gateway {
       answer = try context.http.send(
         HTTPRequest(
           method: .post,
-          url: configuration.gatewayURL + message.kind.path,
+          url: configuration.gatewayURL + path(of: message.kind),
           fields: fields,
           body: message.bytes,
           isEffecting: message.kind.isEffecting
@@ -70,6 +70,13 @@ struct Gateway {
       ).of(message, isLost: error.effect == .unknown)
     }
     return try body(of: answer, to: message)
+  }
+
+  private func path(of kind: Messages.Kind) -> String {
+    guard kind == .authorisation, let path = context.configuration.authorisationPath else {
+      return kind.path
+    }
+    return path
   }
 
   /// Statuses of whoever stands before the gateway and lets nothing in.

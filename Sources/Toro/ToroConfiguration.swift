@@ -30,6 +30,9 @@ package struct ToroConfiguration: Sendable {
   package var latitude: String?
   package var longitude: String?
   package var device = "simulator"
+  /// Where authorisations are sent: the one path that Toro does not publish (protocol note, section
+  /// 1.3); nil for what the others suggest.
+  package var authorisationPath: String?
   /// How long one request may take, in milliseconds.
   package var timeout = 30_000
   /// How long a card, a choice or a PIN is awaited, in milliseconds.

@@ -118,8 +118,13 @@ import Testing
 
   @Test func `a look-up's word is of the version that it was asked at`() throws {
     let world = try World()
-    _ = try world.engine().transact(world.order(), newAttempt: false, idempotencyKey: nil)
+    let account = try Instrument.bankAccount(TestInstruments.account(succeeds: true))
+    let order = try world.order(instrument: account)
+    _ = try world.engine().transact(order, newAttempt: false, idempotencyKey: nil)
     let before = try #require(try world.latest())
+    #expect(before.status == .pending)
+    // By now it has settled, and a look-up has news.
+    world.clock.advance(10 * 24 * 60 * 60_000)
     let engine = try world.engine()
     let looking = try world.engine(exchange: { inner in
       Overtaken(inner) {
@@ -127,7 +132,8 @@ import Testing
         _ = try? engine.cancel(before, handle: "A")
       }
     })
-    _ = try looking.lookUp("A", known: before)
+    let seen = try looking.lookUp("A", known: before)
+    #expect(seen.status == .succeeded)
     let after = try #require(try world.latest())
     #expect([.cancelled, .refunded].contains(after.status))
     #expect(after.reversal != nil)

@@ -95,6 +95,25 @@ import Toro
     #expect(try world.latest()?.phase == (exit == 9 ? .sent : .done))
   }
 
+  @Test func `sends authorisations, and nothing else, where the profile says`() throws {
+    let world = try ToroWorld()
+    let engine = try world.engine(
+      scenario: "card:tap",
+      change: { _, configuration in configuration.authorisationPath = "/v2/authorisations" }
+    )
+    // The simulator knows no such path: 404, which the advice proves.
+    let fault = #expect(throws: Fault.self) {
+      try engine.transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    }
+    #expect(fault?.exitStatus == 11)
+    #expect(
+      world.wire.addresses == [
+        "https://api.torogateway.dev/v2/authorisations",
+        "https://api.torogateway.dev/v1/caaa/cancellation-advice",
+      ]
+    )
+  }
+
   struct Row: CustomTestStringConvertible {
     var name: String
     var change: @Sendable (String) -> String

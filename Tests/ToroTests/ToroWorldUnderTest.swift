@@ -184,6 +184,7 @@ final class Recorder: HTTPExchange, @unchecked Sendable {
   // Unchecked: a test works on one thread.
   var inner: (any HTTPExchange)?
   private(set) var requests: [[UInt8]] = []
+  private(set) var addresses: [String] = []
   private(set) var answers: [[UInt8]] = []
   /// Changes an answer on its way.
   var forge: (([UInt8]) -> [UInt8])?
@@ -192,6 +193,7 @@ final class Recorder: HTTPExchange, @unchecked Sendable {
 
   func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
     requests.append(request.body)
+    addresses.append(request.url)
     guard let inner else { throw Fault(.notSent, code: "unreachable", "nobody is there") }
     var answer = try inner.send(request, by: deadline)
     if let forge { answer.body = forge(answer.body) }

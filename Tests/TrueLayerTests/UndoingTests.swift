@@ -115,4 +115,46 @@ extension FlowTests {
     #expect(looked.status == .refunded)
     #expect(looked.details["refunds"]?.array?.count == 3)
   }
+
+  @Test(arguments: ["close-before", "close-after", "silence", "http-500"])
+  func `a further refund whose answer is lost is made once`(_ fault: String) throws {
+    let world = try World()
+    let order = try world.payment("R", amount: 1000) { creation in
+      creation.sortCode = nil
+      creation.accountNumber = nil
+      creation.beneficiaryName = nil
+      creation.merchantAccount = "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6"
+    }
+    _ = try world.engine(change: Self.bank).transact(
+      order,
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    func refund(_ amount: Int, _ name: String?, fault: String? = nil) throws -> Report {
+      try world.engine(fault: fault, change: Self.bank).refund(
+        try world.latest("R"),
+        handle: "R",
+        amount: amount,
+        statement: nil,
+        name: name,
+        newAttempt: name != nil,
+        idempotencyKey: nil
+      )
+    }
+    _ = try refund(200, nil)
+    let lost = #expect(throws: Fault.self) { _ = try refund(300, "two", fault: "refund:" + fault) }
+    #expect(lost?.exitStatus == 9)
+    // Another one is not opened beside it, by another name or another amount.
+    for (amount, name) in [(300, "three"), (400, "two"), (200, nil)] {
+      let other = #expect(throws: Fault.self) { _ = try refund(amount, name) }
+      #expect(other?.code == "refund_differs")
+    }
+    let found = try refund(300, "two")
+    #expect(found.result["refund"]?["amount_in_minor"] == 300)
+    #expect(found.result["refund"]?["refund_reference"] == "two")
+    world.clock.advance(3000)
+    #expect(try refund(300, "two").replayed == true)
+    let looked = try world.engine(change: Self.bank).lookUp("R", known: try world.latest("R"))
+    #expect(looked.details["refunds"]?.array?.count == 2)
+  }
 }

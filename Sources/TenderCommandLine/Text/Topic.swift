@@ -100,7 +100,8 @@ package struct Topic: Sendable {
       "Toro publishes neither ids nor keys: everything else than the simulator needs acquirer_id, "
         + "merchant_id, merchant_category_code, poi_id, key_id, key_version and kdf (prf, salt, "
         + "iterations, length) in the profile, and TENDER_TORO_PASSPHRASE; where Toro says so also "
-        + "api_key_header with TENDER_TORO_API_KEY, recipient_id, card_key_id and card_key_version. "
+        + "api_key_header with TENDER_TORO_API_KEY, recipient_id, card_key_id, card_key_version and "
+        + "authorisation_path. "
         + "See tender help files.",
       "Inferred from what is public, and not confirmed by Toro: the path of the authorisation "
         + "request, that the MAC is over the body with its own tags, how the reader's encrypted card "

@@ -25,7 +25,7 @@ struct ConfigFile {
     "merchant_category_code", "poi_id", "recipient_id", "location", "api_key", "api_key_file",
     "api_key_header", "passphrase", "passphrase_file", "key_id", "key_version", "kdf",
     "card_key_id", "card_key_version", "gratuity_enabled", "gratuity_percentages",
-    "signature_mode", "touch_area_tag", "card_timeout", "_comment",
+    "signature_mode", "touch_area_tag", "card_timeout", "authorisation_path", "_comment",
   ]
   private static let secretKeys: Set<String> = [
     "secret_key", "client_secret", "private_key", "passphrase", "resource_token",
@@ -168,6 +168,11 @@ struct ConfigFile {
     }
     if let tag = section.text("touch_area_tag"), UInt32(tag, radix: 16) == nil {
       throw .config(path, "\(place)touch_area_tag is no hexadecimal tag", nil)
+    }
+    if let target = section.text("authorisation_path"),
+      !target.hasPrefix("/") || !target.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+    {
+      throw .config(path, "\(place)authorisation_path is no path", "such as /v1/caaa/…")
     }
     if let time = section.text("card_timeout") {
       _ = try TimeText.milliseconds(time, option: "\(place)card_timeout")

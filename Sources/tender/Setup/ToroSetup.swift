@@ -50,6 +50,7 @@ struct ToroSetup {
       section.text("recipient_id") ?? (isSimulated ? ToroCatalog.recipientID : nil)
     configuration.latitude = section["location"]?["latitude"]?.text
     configuration.longitude = section["location"]?["longitude"]?.text
+    configuration.authorisationPath = section.text("authorisation_path")
     configuration.device = device
     configuration.timeout = try settings.timeout()
     if let text = section.text("card_timeout") {
