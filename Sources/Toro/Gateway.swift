@@ -95,7 +95,9 @@ struct Gateway {
   }
 
   /// Whether two messages were rejected for who sends them: their key, the terminal, the addressee, the
-  /// version or the kind (ISO 20022, `RejectReason1`). Nothing that it sends is processed then.
+  /// version or the kind (ISO 20022, `RejectReason1`).
+  ///
+  /// Nothing that it sends is processed then.
   static func refusesTerminal(_ first: Fault, and second: Fault) -> Bool {
     guard isUnproven(first), isUnproven(second), first.kind == .rejected, second.kind == .rejected,
       let reason = first.result?.text("reason"), reason == second.result?.text("reason")
