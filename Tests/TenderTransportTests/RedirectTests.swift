@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func `lets in who belongs to the payment, and nobody else`() throws {
-    let port = Int.random(in: 40_000..<50_000)
+    let port = Int.random(in: 26_000..<32_000)
     let redirects = LoopbackRedirects(interruption: NeverInterrupted())
     let visit = try redirects.listen(at: "http://localhost:\(port)/callback")
     defer { visit.close() }
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func `says that a port is taken, and gives it back`() throws {
-    let port = Int.random(in: 50_000..<60_000)
+    let port = Int.random(in: 20_000..<26_000)
     let redirects = LoopbackRedirects(interruption: NeverInterrupted())
     let address = "http://127.0.0.1:\(port)/callback"
     let first = try redirects.listen(at: address)
@@ -57,7 +57,13 @@ import Testing
     #expect(busy?.code == "port_busy")
     #expect(busy?.exitStatus == 2)
     first.close()
-    try redirects.listen(at: address).close()
+    // A process that another test starts holds the port until it runs its own program; to ask for an
+    // answer takes longer than that.
+    for _ in 0..<50 {
+      if let again = try? redirects.listen(at: address) { return again.close() }
+      #expect(try Self.get(address).status == "000")
+    }
+    Issue.record("the port was not given back")
   }
 
   @Test(arguments: [
