@@ -69,6 +69,7 @@ extension Engine {
         attempt.kind = order.kind
         attempt.amount = order.amount?.minorUnits
         attempt.currency = order.amount?.currency.code ?? order.currency
+        try closeDead(latest)
         attempt = try journal.insert(attempt)
         say("prepared")
         return try settle(attempt, .transact) { progress throws(Fault) in

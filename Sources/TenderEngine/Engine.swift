@@ -124,6 +124,7 @@ package struct Engine {
           at: clock.now
         )
         prepare(&attempt)
+        try closeDead(latest)
         attempt = try journal.insert(attempt)
         say("prepared")
         return try settle(attempt, operation, perform)
@@ -299,6 +300,19 @@ package struct Engine {
   ) throws(Fault) -> String {
     let latest = try journal.latest(env: env, provider: provider.name, reference: reference)
     return key(operation, reference, (latest?.number ?? 0) + 1)
+  }
+
+  /// Closes an attempt whose process died before it sent anything, now that another is opened.
+  ///
+  /// Its lock must be held: nobody is at work on it.
+  func closeDead(_ latest: Attempt?) throws(Fault) {
+    guard var dead = latest, dead.phase == .prepared else { return }
+    dead.phase = .done
+    dead.status = .failed
+    dead.isFreed = true
+    dead.preparation = nil
+    dead.updatedAt = clock.now
+    try journal.update(dead, note: "ended before anything was sent")
   }
 
   /// Checks that an attempt is of the merchant whose credentials these are; what was never sent is

@@ -66,6 +66,31 @@ import Testing
     #expect(phases.withLock { $0 } == ["done"])
   }
 
+  @Test func `an attempt that died before it sent anything is closed by the next one`() throws {
+    let world = try World()
+    // What dies before it sends writes nothing more.
+    let dying = FailingJournal(world.journal) { _, note in note != "opened" }
+    _ = #expect(throws: Fault.self) {
+      try world.engine(over: dying).transact(
+        world.order(),
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    #expect(try world.latest()?.phase == .prepared)
+    let paid = try world.engine().transact(
+      world.order(),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(paid.attemptNumber == 2)
+    let attempts = try world.journal.attempts(matching: "A", filter: AttemptFilter())
+    #expect(attempts.map(\.number) == [2, 1])
+    #expect(attempts.map(\.shownStatus) == [.succeeded, .failed])
+    #expect(attempts.map(\.phase) == [.done, .done])
+    #expect(try world.charges() == 1)
+  }
+
   @Test func `another merchant's credentials decide nothing`() throws {
     let world = try World()
     let other = "other-paytheorylab-0123456789abcdef"
