@@ -230,7 +230,7 @@ struct GraphQL {
   }
 
   /// Whether an answer says that the document was not executed: every error is one of parsing or
-  /// validation (GraphQL specification, section 7.1.2, "Request Error"; the words are graphql-js',
+  /// validation (GraphQL specification, section 7.1.2, "Request Errors"; the words are graphql-js',
   /// graphql-java's and AWS AppSync's).
   private static func isOfDocument(_ answer: HTTPResponse) -> Bool {
     guard let body = JSONReader.read(answer.body)?.object,

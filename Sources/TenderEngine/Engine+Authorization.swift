@@ -146,14 +146,9 @@ extension Engine {
       let earlier = attempt.refunds[index]
       let isSame = amount.map { $0 == earlier["amount"]?.wholeNumber } ?? (earlier["rest"] == true)
       guard isSame else { throw .otherRefund(attempt) }
-      guard index == attempt.refunds.count - 1 else {
-        var report = Report(attempt, .cancel, replayed: true)
-        report.result = ["refund": .object(Attempt.shown(refund: earlier))]
-        return report
-      }
-      let before = attempt
+      let query = LookUp.refund(of: attempt, at: index)
       var report = try settle(attempt, .cancel) { _ throws(Fault) in
-        guard let outcome = try provider.lookUp(.refund(of: before)) else {
+        guard let outcome = try provider.lookUp(query) else {
           throw .unknownHandle(handle)
         }
         return outcome
@@ -161,7 +156,7 @@ extension Engine {
       report.replayed = true
       return report
     }
-    let number = (attempt.refunds.last?["attempt"]?.wholeNumber ?? 0) + 1
+    let number = (attempt.refunds.compactMap { $0["attempt"]?.wholeNumber }.max() ?? 0) + 1
     let left = (attempt.amount ?? 0) - attempt.refunded
     guard left > 0, amount ?? left <= left else { throw .tooMuch(attempt, left: left) }
     let tries = try journal.history(of: attempt).count
@@ -217,11 +212,12 @@ extension Attempt {
 }
 
 extension LookUp {
-  /// A look at the refunds of a payment.
-  static func refund(of attempt: Attempt) -> LookUp {
+  /// A look at the refunds of a payment, the one at `index` last: the answer is in its words.
+  static func refund(of attempt: Attempt, at index: Int) -> LookUp {
     var query = LookUp(id: attempt.id, kind: attempt.kind)
     query.purpose = .refund
     query.refunds = attempt.refunds
+    query.refunds.append(query.refunds.remove(at: index))
     query.amount = attempt.amount
     return query
   }

@@ -74,6 +74,7 @@ extension Engine {
   /// Throws `not_found` for an unknown handle, `conflict` where there is nothing to undo.
   package func cancel(_ found: Attempt?, handle: String) throws(Fault) -> Report {
     guard let found else { throw .unknownHandle(handle) }
+    try checkOwner(of: found)
     let isUnderWay = try stopUnderWay(found)
     // Whoever is at work hears it within moments, and a reader takes some seconds to let go.
     let lock = try hold(found.reference, patience: isUnderWay ? max(patience, 15_000) : nil)

@@ -204,7 +204,7 @@ import Testing
     let folder = binary.home.appending(path: ".config/tender")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let config =
-      #"{"schema":1,"profiles":{"till":{"provider":"toro","toro":{"touch_area_tag":"DFB001"}}}}"#
+      #"{"schema":1,"profiles":{"till":{"provider":"toro","toro":{"touch_area_tag":"none"}}}}"#
     try Data(config.utf8).write(to: folder.appending(path: "config.json"))
     let sale = try binary.run(
       "transact",

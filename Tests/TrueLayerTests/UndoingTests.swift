@@ -106,6 +106,10 @@ extension FlowTests {
     #expect(rest.result["refund"]?["amount_in_minor"] == 1500)
     world.clock.advance(3000)
     #expect(try refund(nil, "three").status == .refunded)
+    // One that failed stays failed, whatever was refunded after it.
+    let second = try refund(100, "two")
+    #expect(second.fault?.exitStatus == 3)
+    #expect(second.result["refund"]?["refund_reference"] == "two")
     let earlier = try refund(500)
     #expect(earlier.replayed == true)
     #expect(earlier.result["refund"]?["id"] == first.result["refund"]?["id"])

@@ -166,9 +166,6 @@ struct ConfigFile {
     if let code = section.text("currency"), Currency(code: code) == nil {
       throw .config(path, "\(place)currency \(code.quotedForMessage) is no ISO 4217 code", nil)
     }
-    if let tag = section.text("touch_area_tag"), UInt32(tag, radix: 16) == nil {
-      throw .config(path, "\(place)touch_area_tag is no hexadecimal tag", nil)
-    }
     if let target = section.text("authorisation_path"),
       !target.hasPrefix("/") || !target.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
     {
