@@ -75,7 +75,14 @@ package struct Option: Sendable, Hashable {
   }
 
   /// The same option, known to these providers alone.
-  func only(_ providers: String...) -> Option {
+  func only(_ providers: String...) -> Option { copy(choices: choices, providers: providers) }
+
+  /// The same option without some of its values.
+  func without(_ values: [String]) -> Option {
+    copy(choices: choices.filter { !values.contains($0) }, providers: providers)
+  }
+
+  private func copy(choices: [String], providers: [String]) -> Option {
     Option(
       name,
       short: short,
@@ -83,21 +90,6 @@ package struct Option: Sendable, Hashable {
       value,
       repeats: repeats,
       choices: choices,
-      completion: completion,
-      providers: providers,
-      summary
-    )
-  }
-
-  /// The same option without some of its values.
-  func without(_ values: [String]) -> Option {
-    Option(
-      name,
-      short: short,
-      group,
-      value,
-      repeats: repeats,
-      choices: choices.filter { !values.contains($0) },
       completion: completion,
       providers: providers,
       summary

@@ -8,7 +8,7 @@ package final class SQLiteJournal: Journal {
   /// Raised with every change of the tables; a file with a higher one is refused.
   private static let version = 2
 
-  private let database: Database
+  let database: Database
   private let locks: LockFile
   private let redactor: Redactor
   private let folder: String
@@ -51,7 +51,7 @@ package final class SQLiteJournal: Journal {
   }
 
   /// The mark of an erasure that is not finished: it is there before the change that needs it.
-  private var unfinished: MarkFile { MarkFile(path: folder + "/journal.erase") }
+  var unfinished: MarkFile { MarkFile(path: folder + "/journal.erase") }
 
   /// Brings a file of an older version up to this one, in one transaction or not at all.
   private func migrate() throws(Fault) {
@@ -274,7 +274,7 @@ package final class SQLiteJournal: Journal {
   ///
   /// Whoever reads the journal meanwhile holds it up: after some tenths of a second it is left to the
   /// next command. Throws `state` then.
-  private func erase() throws(Fault) {
+  func erase() throws(Fault) {
     try database.execute("PRAGMA busy_timeout = 100")
     defer { try? database.execute("PRAGMA busy_timeout = \(busyTimeout)") }
     for _ in 0..<(defersErasing ? 30 : 3) {
@@ -295,53 +295,6 @@ package final class SQLiteJournal: Journal {
   /// How long a write waits for another's, in milliseconds: many writers at once take turns for longer
   /// than a single command waits.
   private var busyTimeout: Int32 { defersErasing ? 30_000 : 5000 }
-
-  package func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
-    let (rows, values) = Self.prunable(before: time, filter)
-    return try database.first("SELECT count(*) FROM (\(rows))", values)?.first?.integer ?? 0
-  }
-
-  package func prune(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
-    let (rows, values) = Self.prunable(before: time, filter)
-    let count = try database.transaction { () throws(Fault) in
-      let count = try prunable(before: time, filter)
-      if count > 0 { try? unfinished.make() }
-      try database.query("DELETE FROM history WHERE attempt IN (\(rows))", values)
-      try database.query("DELETE FROM attempt WHERE row IN (\(rows))", values)
-      return count
-    }
-    if count > 0 {
-      try? unfinished.make()
-      // The rows are gone; their bytes are by the next command at the latest.
-      try? erase()
-    }
-    return count
-  }
-
-  /// The rows that may go: of references at which no attempt is young, unfinished or of use.
-  private static func prunable(
-    before time: Int,
-    _ filter: AttemptFilter
-  ) -> (sql: String, values: [Database.Value]) {
-    let condition = Condition(filter)
-    let unfinished = Status.allCases.filter { !$0.isFinal }.map { "'\($0.rawValue)'" }
-    let sql = """
-      SELECT row FROM attempt a WHERE a.updated < ?\(condition.and) AND NOT EXISTS (
-        SELECT 1 FROM attempt b
-        WHERE b.reference = a.reference AND b.provider = a.provider AND b.env = a.env AND (
-          b.updated >= ? OR b.phase <> 'done' OR b.next_action IS NOT NULL
-          OR b.status IN (\(unfinished.joined(separator: ", ")))
-          OR (b.kind = \(Attempt.Kind.mandate.rawValue) AND b.status = 'authorized')
-          -- What is left to refund of an original is counted by its refunds.
-          OR (json_extract(b.content, '$.type') = 'refund' AND EXISTS (
-            SELECT 1 FROM attempt o WHERE o.env = b.env AND o.provider = b.provider
-            AND o.reference = json_extract(b.content, '$.original')
-          ))
-        )
-      )
-      """
-    return (sql, [.integer(time)] + condition.values + [.integer(time)])
-  }
 
   package func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] {
     var entries: [HistoryEntry] = []
@@ -371,31 +324,5 @@ package final class SQLiteJournal: Journal {
         .text(attempt.shownStatus.rawValue), .text(text),
       ]
     )
-  }
-}
-
-/// A filter as SQL.
-private struct Condition {
-  var and = ""
-  var values: [Database.Value] = []
-
-  init(_ filter: AttemptFilter) {
-    add("env = ?", filter.env.map { .text($0.rawValue) })
-    add("provider = ?", filter.provider.map { .text($0.text) })
-    if filter.status == .unknown {
-      and += " AND phase = 'sent'"
-    } else {
-      add("status = ? AND phase <> 'sent'", filter.status.map { .text($0.rawValue) })
-    }
-    add("last_four = ?", filter.lastFour.map(Database.Value.text))
-    add("amount = ?", filter.amount.map(Database.Value.integer))
-    add("created >= ?", filter.since.map(Database.Value.integer))
-    add("created <= ?", filter.until.map(Database.Value.integer))
-  }
-
-  private mutating func add(_ text: String, _ value: Database.Value?) {
-    guard let value else { return }
-    and += " AND " + text
-    values.append(value)
   }
 }

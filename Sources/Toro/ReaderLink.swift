@@ -144,3 +144,50 @@ final class ReaderLink {
     watch(line)
   }
 }
+
+extension ReaderLink {
+  /// Opens the reader and hears its greeting, where it gives one (USB serial does not; section 3.2).
+  static func open(_ context: ToroContext) throws(Fault) -> ReaderLink {
+    let configuration = context.configuration
+    guard !configuration.device.isEmpty else {
+      throw .toro(
+        .deviceNotSelected,
+        "no reader was named",
+        hint: "add --device, such as tty:/dev/ttyACM0, or toro.device to the profile"
+      )
+    }
+    var lock: (any AttemptLock)?
+    if let reserve = context.reserve {
+      guard let taken = try reserve(configuration.device) else {
+        throw .readerInUse(configuration.device)
+      }
+      lock = taken
+    }
+    let stream: any ByteStream
+    do throws(Fault) {
+      stream = try context.devices.open(
+        configuration.device,
+        by: Deadline(in: min(configuration.timeout, 15_000), on: context.clock)
+      )
+    } catch {
+      guard error.kind == .device else { throw error }
+      if error.code == DeviceInUse.code { throw .readerInUse(configuration.device) }
+      throw .toro(
+        .deviceConnectionFailed,
+        "no connection to the reader: \(error.message)",
+        hint: "no money moved; check --device \(configuration.device)",
+        reason: error.message
+      )
+    }
+    let link = ReaderLink(stream, holding: lock, watch: context.watch)
+    guard !configuration.device.hasPrefix("tty:") else { return link }
+    let deadline = Deadline(in: 1500, on: context.clock)
+    while deadline.remaining > 0, context.interruption.kind == nil {
+      guard case .unsolicited(let message) = try link.next(milliseconds: deadline.remaining),
+        message.template.objects[tag: 0xc3] == [1]
+      else { continue }
+      break
+    }
+    return link
+  }
+}

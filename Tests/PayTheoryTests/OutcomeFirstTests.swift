@@ -167,13 +167,7 @@ import Testing
   @Test func `an older payment of the same reference is not what was sent`() throws {
     let world = try World()
     let token = try world.engine().tokenize(
-      TokenOrder(
-        reference: try Reference("T"),
-        instrument: try #require(try world.order().instrument),
-        payor: [:],
-        payorID: nil,
-        metadata: [:]
-      ),
+      world.tokenOrder(),
       newAttempt: false,
       idempotencyKey: nil
     )

@@ -120,13 +120,7 @@ import Testing
   @Test func `tokenizes, and charges the token`() throws {
     let world = try World()
     let token = try world.engine().tokenize(
-      TokenOrder(
-        reference: Reference("T"),
-        instrument: .card(TestInstruments.card("amex", today: YearMonth(year: 2026, month: 11))),
-        payor: [:],
-        payorID: nil,
-        metadata: [:]
-      ),
+      world.tokenOrder(),
       newAttempt: false,
       idempotencyKey: nil
     )
@@ -164,13 +158,7 @@ import Testing
   @Test func `a lost charge by token proves nothing for a quarter of an hour`() throws {
     let world = try World()
     let token = try world.engine().tokenize(
-      TokenOrder(
-        reference: Reference("T"),
-        instrument: .card(TestInstruments.card("visa", today: YearMonth(year: 2026, month: 11))),
-        payor: [:],
-        payorID: nil,
-        metadata: [:]
-      ),
+      world.tokenOrder(),
       newAttempt: false,
       idempotencyKey: nil
     )

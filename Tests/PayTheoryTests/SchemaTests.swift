@@ -153,13 +153,7 @@ struct SchemaTests {
       _ = try engine.lookUp(reference, known: world.latest(reference))
     }
     let token = try engine.tokenize(
-      TokenOrder(
-        reference: Reference("T"),
-        instrument: .card(TestInstruments.card("visa", today: YearMonth(year: 2026, month: 11))),
-        payor: [:],
-        payorID: nil,
-        metadata: [:]
-      ),
+      world.tokenOrder(),
       newAttempt: false,
       idempotencyKey: nil
     )

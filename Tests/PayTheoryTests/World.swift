@@ -95,6 +95,17 @@ final class World {
     )
   }
 
+  /// A card that is to be stored.
+  func tokenOrder() throws -> TokenOrder {
+    TokenOrder(
+      reference: try Reference("T"),
+      instrument: try .card(TestInstruments.card("visa", today: YearMonth(year: 2026, month: 11))),
+      payor: [:],
+      payorID: nil,
+      metadata: [:]
+    )
+  }
+
   func latest(_ reference: String = "A") throws -> Attempt? {
     try journal.latest(
       env: .simulator,

@@ -1,0 +1,253 @@
+import TenderModel
+import TenderWire
+
+/// Getting the reader ready, and waiting for a card.
+extension ReaderSession {
+  mutating func setUp(_ commands: [ReaderCommand], _ event: Event) -> [Action] {
+    guard case .answer(let command, let message) = event else {
+      if case .quiet = event { return fail(.deviceError, "the reader does not answer") }
+      return []
+    }
+    let objects = message.template.objects
+    switch command {
+    case .reset:
+      guard message.status == 0x9000 else {
+        return fail(status: message.status, during: command.name)
+      }
+      serial = objects[tag: 0x9f1e].map { String(decoding: $0.prefix(35), as: UTF8.self) }
+    case .deviceInfo:
+      hasContactless = Self.hasContactless(objects)
+    case .encryptionStatus:
+      guard message.status == 0x9000 else {
+        return fail(status: message.status, during: command.name)
+      }
+      // Bit 2: card data is encrypted; bit 1: PINs are.
+      guard let status = objects[tag: 0xdfae01]?.first, status & 0x06 == 0x06 else {
+        return fail(.deviceError, "the reader has no keys to encrypt card data and PINs with")
+      }
+    case .touchStatus:
+      guard message.status == 0x9000 else {
+        return fail(status: message.status, during: command.name)
+      }
+    default: break
+    }
+    let rest = Array(commands.dropFirst())
+    if let next = rest.first {
+      step = .settingUp(rest)
+      return [.send(next)]
+    }
+    guard !terms.menu.isEmpty else { return beginArming() }
+    step = .menu
+    patience = terms.cardTimeout
+    return [.enter(.awaitingGratuity), .send(.gratuityMenu(terms.menu, of: money))]
+  }
+
+  /// Whether the reader's own list has contactless, or does not say.
+  private static func hasContactless(_ objects: [TLV]) -> Bool {
+    for (name, value) in zip(objects, objects.dropFirst())
+    where name.tag == 0xdf0d && value.tag == 0xdf7f {
+      if String(decoding: name.value, as: UTF8.self).lowercased() == "contactless" {
+        return value.value != Array("0".utf8)
+      }
+    }
+    return true
+  }
+
+  mutating func chooseGratuity(_ event: Event) -> [Action] {
+    switch event {
+    case .answer(_, let message):
+      if isStopping { return fail(.operatorCancelled, "the operator cancelled") }
+      guard message.status == 0x9000 else {
+        return message.status == 0x9f42
+          ? fail(.transactionTimeout, "no gratuity was chosen in time")
+          : fail(status: message.status, during: "GET DYNAMIC TIP")
+      }
+      let objects = message.template.objects + (TLV.read(message.body) ?? [])
+      guard let value = objects[tag: 0xdfa208], let choice = Self.number(value),
+        terms.menu.indices.contains(choice - 1)
+      else { return fail(.deviceError, "the reader's gratuity menu answered no choice of it") }
+      let chosen = terms.menu[choice - 1]
+      percentage = chosen
+      // Half a minor unit is rounded up.
+      let amount = (terms.money.minorUnits * chosen + 50) / 100
+      gratuity = amount
+      money = Money(minorUnits: terms.money.minorUnits + amount, currency: money.currency)
+      return beginArming()
+    case .quiet:
+      return isStopping
+        ? fail(.operatorCancelled, "the operator cancelled")
+        : fail(.transactionTimeout, "no gratuity was chosen in time")
+    default: return cancelKey(event) ?? []
+    }
+  }
+
+  /// A number that is written in ASCII digits, or is one byte.
+  private static func number(_ bytes: [UInt8]) -> Int? {
+    if bytes.count == 1, bytes[0] < 0x20 { return Int(bytes[0]) }
+    return bytes.count <= 4 ? Int(String(decoding: bytes, as: UTF8.self)) : nil
+  }
+
+  mutating func beginArming() -> [Action] {
+    step = .arming(isAcknowledged: false)
+    patience = 5000
+    return [.enter(.awaitingCard), .send(.cardEvents)]
+  }
+
+  /// Waits for the reader's report of its slot, its only word to CARD STATUS (protocol note, section
+  /// 3.3).
+  ///
+  /// A tap that is begun before confuses it. Some firmware acknowledges as well, before or after.
+  mutating func arm(_ isAcknowledged: Bool, _ event: Event) -> [Action] {
+    switch event {
+    case .answer(let command, let message):
+      guard command == .cardEvents else { return [] }
+      guard message.status == 0x9000 else {
+        return fail(status: message.status, during: command.name)
+      }
+      if case .empty = slot, swipe == nil {
+        step = .arming(isAcknowledged: true)
+        patience = 300
+        return []
+      }
+      return beginWaiting()
+    case .unsolicited(let message):
+      let hasStatus = note(message)
+      return hasStatus ? beginWaiting() : []
+    case .quiet:
+      return isAcknowledged ? beginWaiting() : fail(.deviceError, "the reader does not answer")
+    default: return []
+    }
+  }
+
+  private mutating func beginWaiting() -> [Action] {
+    step = .waiting
+    patience = terms.cardTimeout
+    if case .empty = slot, swipe == nil {
+      guard hasContactless else { return ask("Insert or swipe") }
+      isTapRunning = true
+      // Its own end comes first: the reader knows best how long it waits.
+      patience = terms.cardTimeout + 5000
+      return [
+        .send(.startContactless(money, isRefund: terms.isRefund, at: terms.time))
+      ]
+    }
+    return goOn()
+  }
+
+  /// Shows what is wanted where no long command listens, cancel key included.
+  private mutating func ask(_ text: String) -> [Action] {
+    step = .waiting
+    patience = terms.cardTimeout
+    let amount = "\(money.currency.code) \(money.decimalText)"
+    return [.send(.display("\(text)\n\(amount)")), .send(.keyEvents)]
+  }
+
+  /// Takes in what an unsolicited message says of slot and stripe; false where it says nothing.
+  mutating func note(_ message: ReaderMessage) -> Bool {
+    let objects = message.template.objects
+    guard let status = objects[tag: 0x48], status.count == 2 else { return false }
+    if status[1] & 1 != 0 {
+      swipe = PresentedCard(.magswipe, objects)
+    } else {
+      slot = status[0] & 1 == 0 ? .empty : status[0] & 2 == 0 ? .unreadable : .chip
+    }
+    return true
+  }
+
+  mutating func wait(_ event: Event) -> [Action] {
+    switch event {
+    case .answer(let command, let message):
+      guard command.isLong else { return [] }
+      isTapRunning = false
+      if isStopping { return fail(.operatorCancelled, "the operator cancelled") }
+      return tapped(message)
+    case .unsolicited(let message):
+      if let actions = cancelKey(event) { return actions }
+      guard note(message), !isStopping else { return [] }
+      if isTapRunning {
+        let isNews = if case .empty = slot { swipe != nil } else { true }
+        // The tap ends by itself; where it does not, it is ended.
+        if isNews { patience = 1500 }
+        return []
+      }
+      return goOn()
+    case .quiet:
+      if isStopping { return fail(.operatorCancelled, "the operator cancelled") }
+      if isTapRunning, swipe != nil || slot != .empty {
+        patience = 2000
+        isTapRunning = false
+        return [.send(.abort)]
+      }
+      if let fallback {
+        return fail(fallback, "the chip could not be used, and no stripe was read")
+      }
+      return fail(.transactionTimeout, "no card was presented in time")
+    default: return []
+    }
+  }
+
+  private mutating func tapped(_ message: ReaderMessage) -> [Action] {
+    switch message.status {
+    case 0x9000: return read(.contactless, message)
+    case 0x9f43, 0x9f44:
+      if slot != .empty || swipe != nil { return goOn() }
+      // The event that says what it was is on its way.
+      patience = 3000
+      return []
+    case 0x9f41 where slot != .empty || swipe != nil: return goOn()
+    case 0x9fc1: return ask("Insert or swipe")
+    case 0x9fc2: return ask("Insert, swipe or try another card")
+    case 0x9fc3: return ask("Insert the card")
+    case 0x9f28: return fallBack(.unsupportedCard)
+    case 0x9f30: return fallBack(.cardReadError)
+    default: return fail(status: message.status, during: "START CONTACTLESS TRANSACTION")
+    }
+  }
+
+  /// Does what slot and stripe ask for, now that nothing else runs.
+  private mutating func goOn() -> [Action] {
+    if let card = swipe {
+      swipe = nil
+      return swiped(card)
+    }
+    switch slot {
+    case .chip:
+      step = .chip
+      patience = terms.cardTimeout + 5000
+      return [.send(.startTransaction(money, isRefund: terms.isRefund, at: terms.time))]
+    case .unreadable: return fallBack(.cardReadError)
+    case .empty: return []
+    }
+  }
+
+  /// Lets the stripe be read, since the chip cannot be.
+  mutating func fallBack(_ reason: ToroError) -> [Action] {
+    fallback = reason
+    slot = .empty
+    return ask("Remove the card and swipe it")
+  }
+
+  mutating func swiped(_ card: PresentedCard) -> [Action] {
+    var card = card
+    guard card.encrypted != nil, let track = card.maskedTrack else {
+      return fail(.magSwipeError, "the stripe could not be read")
+    }
+    if card.hasChip, fallback == nil { return ask("This card has a chip: insert it") }
+    card.isFallback = fallback != nil
+    guard card.needsPIN else { return authorise(card) }
+    step = .pin(card)
+    patience = terms.cardTimeout + 5000
+    return [
+      .enter(.awaitingPinEntry),
+      .send(.onlinePIN(money, label: "PIN", track: Array(track.utf8))),
+    ]
+  }
+
+  /// The cancel key, where the keyboard is listened to.
+  private mutating func cancelKey(_ event: Event) -> [Action]? {
+    guard case .unsolicited(let message) = event, !isTapRunning,
+      message.template.objects[tag: 0xdfa205] == [0x1b]
+    else { return nil }
+    return fail(.customerCancelled, "the customer cancelled on the reader")
+  }
+}
