@@ -95,6 +95,29 @@ import Toro
     #expect(try world.latest()?.phase == (exit == 9 ? .sent : .done))
   }
 
+  /// Whoever rejects says who it is: the terminal manager by its own message (ISO 20022, catm.004).
+  @Test func `a rejection by the terminal manager has its name, whatever it rejects`() throws {
+    let world = try ToroWorld()
+    let engine = try world.engine(scenario: "card:tap")
+    world.wire.forge = { [wire = world.wire] bytes in
+      guard wire.requests.count == 1 else { return bytes }
+      return Array(
+        """
+        <Document xmlns="urn:iso:std:iso:20022:tech:xsd:catm.004.001.05"><TermnlMgmtRjctn>\
+        <Rjct><RjctRsn>UNPR</RjctRsn><AddtlInf>try later</AddtlInf></Rjct>\
+        </TermnlMgmtRjctn></Document>
+        """.utf8
+      )
+    }
+    let fault = #expect(throws: Fault.self) {
+      try engine.transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    }
+    #expect(fault?.exitStatus == 7)
+    #expect(fault?.result?.text("error") == "terminalManagerRejected")
+    #expect(fault?.result?.text("message") == "try later")
+    #expect(try world.ledger().standing == 0)
+  }
+
   @Test func `sends authorisations, and nothing else, where the profile says`() throws {
     let world = try ToroWorld()
     let engine = try world.engine(
