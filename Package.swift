@@ -66,7 +66,14 @@ let package = Package(
       "CMicroHTTPD"
     ),
     room("TenderDatabase", needs: "TenderModel", "CSQLite"),
-    room("TenderJournal", needs: "TenderDatabase", "TenderEngine", "TenderModel", "TenderWire"),
+    room(
+      "TenderJournal",
+      needs: "TenderDatabase",
+      "TenderEngine",
+      "TenderModel",
+      "TenderWire",
+      "CSodium"
+    ),
     room(
       "TenderSimulator",
       needs: "TenderDatabase",

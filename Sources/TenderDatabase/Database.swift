@@ -76,6 +76,11 @@ package final class Database: @unchecked Sendable {
     try execute("PRAGMA journal_mode = WAL")
   }
 
+  /// Whether the file is one that belongs with a write-ahead log.
+  package var isLogged: Bool {
+    get throws(Fault) { try first("PRAGMA journal_mode")?.first?.text == "wal" }
+  }
+
   /// Runs one statement and hands over its rows; `body` says no to stop.
   package func query(
     _ sql: String,

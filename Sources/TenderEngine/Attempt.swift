@@ -16,6 +16,8 @@ package struct Attempt: Sendable {
 
   /// The journal's own number for it; 0 before it is written.
   package var row: Int = 0
+  /// How often it was written: a write from an older version fails.
+  package var version: Int = 0
   package var env: Env
   package var provider: ProviderName
   package var reference: String
@@ -35,6 +37,8 @@ package struct Attempt: Sendable {
   package var brand: String?
   package var merchant: String
   package var content: JSONObject
+  /// Keyed hashes of the members of `content` that are not in it as they were typed.
+  package var fingerprints: JSONObject = [:]
   package var idempotencyKey: String
   package var result: JSONObject = [:]
   /// The result of what undid it, where something did.
@@ -48,6 +52,8 @@ package struct Attempt: Sendable {
   package var updatedAt: Int
   /// When the effecting request was recorded as sent.
   package var sentAt: Int?
+  /// The same moment on the machine's own clock, which nobody sets.
+  package var sentMoment: Moment?
 
   package init(
     env: Env,
@@ -102,8 +108,7 @@ package struct Attempt: Sendable {
 
   /// Whether nobody has changed it since it was `other`.
   func isVersion(of other: Attempt) -> Bool {
-    updatedAt == other.updatedAt && phase == other.phase && status == other.status
-      && operation == other.operation && reversal == other.reversal
+    row == other.row && version == other.version
   }
 
   /// Takes in what came of an operation.

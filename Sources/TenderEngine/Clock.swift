@@ -6,8 +6,38 @@ package protocol Clock: Sendable {
   var now: Int { get }
   /// Milliseconds on a clock that nobody sets; only differences mean anything.
   var uptime: Int { get }
+  /// Now, on the machine's own clock, as another process on it reads it.
+  var moment: Moment { get }
   /// Waits. Throws where a signal ends the wait.
   func pause(milliseconds: Int) throws(Fault)
+}
+
+/// A moment on the machine's own clock: it goes on while the machine sleeps, nobody sets it, and it
+/// begins anew with each boot.
+package struct Moment: Sendable, Hashable {
+  /// Which boot of the machine it is of.
+  package let boot: String
+  /// Milliseconds since that boot.
+  package let milliseconds: Int
+
+  package init(boot: String, milliseconds: Int) {
+    self.boot = boot
+    self.milliseconds = milliseconds
+  }
+
+  /// The moment that `text` writes.
+  package init?(_ text: String) {
+    let parts = text.split(separator: " ")
+    guard parts.count == 2, let milliseconds = Int(parts[1]) else { return nil }
+    self.init(boot: String(parts[0]), milliseconds: milliseconds)
+  }
+
+  package var text: String { "\(boot) \(milliseconds)" }
+
+  /// How many milliseconds have passed at least since an earlier moment: over a boot, those since it.
+  package func elapsed(since earlier: Moment) -> Int {
+    boot == earlier.boot ? max(0, milliseconds - earlier.milliseconds) : milliseconds
+  }
 }
 
 /// The moment by which an answer must be there, on a clock's `uptime`.

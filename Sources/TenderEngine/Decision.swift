@@ -14,7 +14,14 @@ package enum Decision: Sendable {
   case refuse(Fault)
 
   /// Decides for an order's content; `newAttempt` is the operator's `--new-attempt`.
-  package init(latest: Attempt?, content: JSONObject, newAttempt: Bool) {
+  ///
+  /// `fingerprints` are the keyed hashes of what the journal does not keep as it was typed.
+  package init(
+    latest: Attempt?,
+    content: JSONObject,
+    fingerprints: JSONObject = [:],
+    newAttempt: Bool
+  ) {
     guard let latest else {
       self = .open(number: 1)
       return
@@ -35,19 +42,27 @@ package enum Decision: Sendable {
       }
       self =
         newAttempt
-        ? .open(number: latest.number + 1) : Self.replay(latest, ifSameAs: content)
+        ? .open(number: latest.number + 1) : Self.replay(latest, ifSameAs: content, fingerprints)
     case (.done, _):
       if newAttempt {
         self = .refuse(.stillStands(latest))
       } else {
-        self = Self.replay(latest, ifSameAs: content)
+        self = Self.replay(latest, ifSameAs: content, fingerprints)
       }
     }
   }
 
-  private static func replay(_ latest: Attempt, ifSameAs content: JSONObject) -> Decision {
+  private static func replay(
+    _ latest: Attempt,
+    ifSameAs content: JSONObject,
+    _ fingerprints: JSONObject
+  ) -> Decision {
     let names = Set(latest.content.members.map(\.key) + content.members.map(\.key)).sorted()
-    let different = names.filter { latest.content[$0] != content[$0] }
+    let different = names.filter { name in
+      // What was not kept as it was typed is known by its fingerprint alone.
+      if let print = latest.fingerprints[name] { return print != fingerprints[name] }
+      return latest.content[name] != content[name]
+    }
     return different.isEmpty ? .replay : .refuse(.otherContent(latest, different: different))
   }
 }

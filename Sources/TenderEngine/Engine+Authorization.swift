@@ -40,8 +40,14 @@ extension Engine {
       reference: order.reference.text
     )
     try checkOwner(of: latest)
+    let typed = try journal.fingerprints(of: order.content)
     while true {
-      switch Decision(latest: latest, content: order.content, newAttempt: newAttempt) {
+      switch Decision(
+        latest: latest,
+        content: order.content,
+        fingerprints: typed,
+        newAttempt: newAttempt
+      ) {
       case .refuse(let fault): throw fault
       case .findOut:
         guard let unknown = latest else { continue }
@@ -70,7 +76,8 @@ extension Engine {
         attempt.amount = order.amount?.minorUnits
         attempt.currency = order.amount?.currency.code ?? order.currency
         try closeDead(latest)
-        attempt = try journal.insert(attempt)
+        attempt.fingerprints = typed
+        attempt = try journal.insert(attempt, .process)
         say("prepared")
         return try settle(attempt, .transact) { progress throws(Fault) in
           try bank.authorize(order, progress)
@@ -196,9 +203,9 @@ extension Engine {
       at: clock.now
     )
     attempt.kind = adoption.kind
-    attempt = try journal.insert(attempt)
+    attempt = try journal.insert(attempt, .process)
     attempt.apply(adoption.outcome, at: clock.now)
-    try journal.update(attempt, note: "made elsewhere")
+    try journal.update(&attempt, note: "made elsewhere", .power)
     return attempt
   }
 }

@@ -306,7 +306,7 @@ extension Engine {
       current.status = outcome.status
       current.updatedAt = clock.now
     }
-    try journal.update(current, note: "looked up")
+    try journal.update(&current, note: "looked up", .power)
     shown.attempt = current
     return shown
   }

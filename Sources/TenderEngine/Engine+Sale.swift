@@ -82,7 +82,7 @@ extension Engine {
     ]
     original.reversal = ["refunds": .array((refunds + [entry]).map(JSON.object))]
     original.updatedAt = clock.now
-    try journal.update(original, note: "refund \(order.reference.text) begins")
+    try journal.update(&original, note: "refund \(order.reference.text) begins", .power)
   }
 
   /// The refunds of an original that count: done, not known, or under way.
@@ -142,8 +142,9 @@ extension Engine {
     guard original.reversal != latest.reversal || original.status != latest.status else { return }
     original.updatedAt = clock.now
     try? journal.update(
-      original,
-      note: "refund \(refund.reference): \(refund.shownStatus.rawValue)"
+      &original,
+      note: "refund \(refund.reference): \(refund.shownStatus.rawValue)",
+      .power
     )
   }
 }

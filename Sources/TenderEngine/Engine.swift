@@ -99,8 +99,14 @@ package struct Engine {
     var latest = try journal.latest(env: env, provider: provider.name, reference: reference.text)
     try checkOwner(of: latest)
     var foundNow = false
+    let typed = try journal.fingerprints(of: content)
     while true {
-      switch Decision(latest: latest, content: content, newAttempt: newAttempt) {
+      switch Decision(
+        latest: latest,
+        content: content,
+        fingerprints: typed,
+        newAttempt: newAttempt
+      ) {
       case .refuse(let fault): throw fault
       case .replay:
         guard let latest else { continue }
@@ -124,8 +130,9 @@ package struct Engine {
           at: clock.now
         )
         prepare(&attempt)
+        attempt.fingerprints = typed
         try closeDead(latest)
-        attempt = try journal.insert(attempt)
+        attempt = try journal.insert(attempt, .process)
         say("prepared")
         return try settle(attempt, operation, perform)
       }
@@ -149,13 +156,17 @@ package struct Engine {
     do throws(Fault) {
       let outcome = try perform(progress)
       var done = progress.attempt
-      var warning: Fault?
+      var warning = progress.warning
       if !progress.isConcluded {
         done.operation = operation
         done.apply(outcome, at: clock.now)
         // Outcome before word: what cannot be written down is not announced, and found out later.
-        warning = write(done, note: "outcome")
-        if let warning, progress.attempt.phase == .sent { throw .unrecorded(warning) }
+        do throws(Fault) {
+          warning = try journal.conclude(&done, note: "outcome")
+        } catch {
+          if progress.attempt.phase == .sent { throw .unrecorded(error) }
+          warning = error
+        }
       }
       say(done.status.rawValue)
       if operation == .cancel { settleOriginal(of: done) }
@@ -181,13 +192,14 @@ package struct Engine {
       after.fault = fault
       say("unknown")
       // The attempt is in the journal as sent already: that this fails loses no knowledge.
-      _ = write(after, note: "outcome unknown: \(fault.code)")
+      write(after, note: "outcome unknown: \(fault.code)")
       throw fault
     }
     if before.phase == .done {
       after = before
+      after.version = progress.attempt.version
       after.updatedAt = clock.now
-      _ = write(after, note: "\(operation.rawValue) had no effect: \(fault.code)")
+      write(after, note: "\(operation.rawValue) had no effect: \(fault.code)")
     } else {
       after.phase = .done
       after.isFreed = true
@@ -200,7 +212,7 @@ package struct Engine {
       default: after.status = .failed
       }
       say(after.status.rawValue)
-      _ = write(after, note: "ended with no effect: \(fault.code)")
+      write(after, note: "ended with no effect: \(fault.code)")
     }
     guard fault.isOutcome else { throw fault }
     var report = Report(after, operation, replayed: false)
@@ -253,8 +265,11 @@ package struct Engine {
       known.apply(outcome, at: clock.now)
       doneNow = true
     }
-    if let failure = write(known, note: doneNow ? "sent again and done" : "found out") {
-      throw .unrecorded(failure)
+    known.version = progress.attempt.version
+    do throws(Fault) {
+      try journal.update(&known, note: doneNow ? "sent again and done" : "found out", .power)
+    } catch {
+      throw .unrecorded(error)
     }
     say(known.status.rawValue)
     settleOriginal(of: known)
@@ -271,14 +286,10 @@ package struct Engine {
       ?? report.result["refund"]?["status"]?.text ?? report.status.rawValue
   }
 
-  /// Writes a state down; gives what went wrong.
-  private func write(_ attempt: Attempt, note: String) -> Fault? {
-    do throws(Fault) {
-      try journal.update(attempt, note: note)
-      return nil
-    } catch {
-      return error
-    }
+  /// Writes a state down, if it can be: that it cannot loses no knowledge.
+  private func write(_ attempt: Attempt, note: String) {
+    var written = attempt
+    _ = try? journal.conclude(&written, note: note)
   }
 
   /// Checks that the provider has what a command needs, before anything is opened or asked.
@@ -312,7 +323,7 @@ package struct Engine {
     dead.isFreed = true
     dead.preparation = nil
     dead.updatedAt = clock.now
-    try journal.update(dead, note: "ended before anything was sent")
+    try journal.update(&dead, note: "ended before anything was sent", .power)
   }
 
   /// Checks that an attempt is of the merchant whose credentials these are; what was never sent is
@@ -334,7 +345,10 @@ package struct Engine {
   }
 
   /// Takes the lock on a reference, or says who has it.
+  ///
+  /// A journal that has forgotten something has no say about any reference.
   func hold(_ reference: String, patience: Int? = nil) throws(Fault) -> any AttemptLock {
+    try journal.checkWhole()
     let deadline = Deadline(in: patience ?? self.patience, on: clock)
     let lock = try journal.lock(
       env: env,
@@ -343,14 +357,7 @@ package struct Engine {
       by: deadline,
       interruption: interruption
     )
-    guard let lock else {
-      throw Fault(
-        .conflict,
-        code: "in_progress",
-        "another process is working on reference \(reference.quotedForMessage)",
-        hint: "wait for it to end, then run the same command again"
-      )
-    }
+    guard let lock else { throw .inProgress(reference) }
     return lock
   }
 
@@ -371,6 +378,25 @@ package struct Engine {
 }
 
 extension Fault {
+  static func inProgress(_ reference: String) -> Fault {
+    Fault(
+      .conflict,
+      code: "in_progress",
+      "another process is working on reference \(reference.quotedForMessage)",
+      hint: "wait for it to end, then run the same command again"
+    )
+  }
+
+  /// The journal failed after the outcome was known, and the outcome lies beside it.
+  static func setAside(_ failure: Fault) -> Fault {
+    Fault(
+      .state,
+      code: failure.code,
+      "the journal could not take the outcome, which lies in journal.aside: \(failure.message)",
+      hint: "make room or access; the next command that can write takes it in"
+    )
+  }
+
   /// The journal failed after an effecting request had left: that run knows what it did, the journal
   /// does not, and nothing may say that nothing happened.
   static func unrecorded(_ failure: Fault) -> Fault {

@@ -151,6 +151,50 @@ extension Explanation {
       "the journal comes from a newer version; nothing was sent",
       "use that version"
     ),
+    Explanation(
+      "journal_forgot",
+      .state,
+      "the journal is an old copy, is damaged, or was removed: it may not know a payment that was "
+        + "made; nothing was sent",
+      "put the newest copy back, or look after the missing payments; then: tender journal settle "
+        + "--all --as restored"
+    ),
+    Explanation(
+      "journal_damaged",
+      .state,
+      "a row of the journal does not match its checksum",
+      "see: tender journal verify; put the newest copy back"
+    ),
+    Explanation(
+      "journal_moved",
+      .state,
+      "the journal's files were moved, removed or replaced while they were in use",
+      "put them back, then run the same command again"
+    ),
+    Explanation(
+      "journal_conflict",
+      .state,
+      "another command changed the attempt meanwhile",
+      "run the same command again"
+    ),
+    Explanation(
+      "nothing_forgotten",
+      .conflict,
+      "the journal is whole: there is nothing to settle",
+      "settle one attempt by its reference"
+    ),
+    Explanation(
+      "nothing_to_settle",
+      .conflict,
+      "the outcome of the attempt is known",
+      "only an unknown attempt can be settled"
+    ),
+    Explanation(
+      "not_confirmed",
+      .refused,
+      "settling was not confirmed",
+      "add --yes, or type yes"
+    ),
     Explanation("read_only", .refused, "the profile refuses writes", "use another --profile"),
     Explanation(
       "live_not_named",

@@ -1,8 +1,17 @@
 package import TenderModel
 
+/// What a write must survive before it counts as written.
+package enum Durability: Sendable, Hashable {
+  /// The end of the process, however it ends; the power may take it.
+  case process
+  /// The end of the power: the bytes are on the disk.
+  case power
+}
+
 /// Where every attempt is written before it is sent.
 ///
-/// Every function throws a `state` fault.
+/// Each write names the version of the attempt that it was made from, and fails (`journal_conflict`)
+/// where another has written since. Every function throws a `state` fault.
 package protocol Journal: Sendable {
   /// Takes the lock on a reference, waiting until `deadline`; nil where another process holds it.
   /// The lock ends when the returned value is let go, or with the process.
@@ -21,13 +30,27 @@ package protocol Journal: Sendable {
   func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault)
   /// How many attempts there are, for names that a seed makes.
   func count() throws(Fault) -> Int
-  /// Writes a new attempt, so that it outlives the process, and gives it its row.
-  func insert(_ attempt: Attempt) throws(Fault) -> Attempt
-  /// Writes an attempt's new state, durably, and a line of its history. A preparation that the
-  /// state no longer has is erased from the files for good.
-  func update(_ attempt: Attempt, note: String) throws(Fault)
-  /// Writes an attempt's new state, so that it outlives the process, and a line of its history.
-  func note(_ attempt: Attempt, _ text: String) throws(Fault)
+  /// Writes a new attempt and gives it its row.
+  func insert(_ attempt: Attempt, _ durability: Durability) throws(Fault) -> Attempt
+  /// Writes an attempt's new state and a line of its history, and raises its version.
+  ///
+  /// A preparation that the state no longer has is erased from the files for good. Where the state is
+  /// `sent`, room for its outcome is taken first (see `setAside`), and the files are looked for at
+  /// their paths: without either nothing is written.
+  func update(_ attempt: inout Attempt, note: String, _ durability: Durability) throws(Fault)
+  /// Writes what came of an attempt in `sent` where `update` cannot: into the room that was taken
+  /// before it was sent. Every reader sees it from then on, and the next that can writes it in its
+  /// place.
+  func setAside(_ attempt: inout Attempt, note: String) throws(Fault)
+  /// Throws (`journal_forgot`) where the journal is not all that was written here: then it cannot say
+  /// that a reference is new.
+  func checkWhole() throws(Fault)
+  /// Says that attempts are sent to others than the simulator in this process: they outlive the
+  /// journal.
+  func reachesOutside()
+  /// Of the members that this journal does not keep as they were typed, what tells them apart: a keyed
+  /// hash each, by name.
+  func fingerprints(of content: JSONObject) throws(Fault) -> JSONObject
   /// Asks whoever works on a reference to stop, where it still can.
   func requestStop(env: Env, provider: ProviderName, reference: String) throws(Fault)
   /// Whether that was asked for, and not taken back.
@@ -44,6 +67,26 @@ package protocol Journal: Sendable {
   func prune(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int
   /// What happened to an attempt, oldest first.
   func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry]
+}
+
+extension Journal {
+  /// Writes what a request that was sent came to: into the room taken for it where the journal fails.
+  ///
+  /// Gives why it had to be set aside. Throws the journal's own fault where neither was possible.
+  func conclude(_ attempt: inout Attempt, note: String) throws(Fault) -> Fault? {
+    do throws(Fault) {
+      try update(&attempt, note: note, .power)
+      return nil
+    } catch {
+      do throws(Fault) {
+        try setAside(&attempt, note: note)
+        return .setAside(error)
+      } catch let second {
+        _ = second
+        throw error
+      }
+    }
+  }
 }
 
 /// A held lock; it ends with the last reference to it.

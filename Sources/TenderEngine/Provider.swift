@@ -128,6 +128,8 @@ package final class Progress {
   package private(set) var recorded: Attempt?
   /// Whether the outcome of this run is in the journal already.
   package private(set) var isConcluded = false
+  /// Why the outcome had to be set aside.
+  private(set) var warning: Fault?
   private let journal: any Journal
   private let clock: any Clock
   private let interruption: any Interruption
@@ -166,7 +168,7 @@ package final class Progress {
   package func record(_ outcome: Outcome, note: String) throws(Fault) {
     var next = attempt
     next.apply(outcome, at: clock.now)
-    try journal.update(next, note: note)
+    try journal.update(&next, note: note, .power)
     attempt = next
     recorded = next
   }
@@ -177,7 +179,7 @@ package final class Progress {
   package func conclude(_ outcome: Outcome) throws(Fault) {
     var next = attempt
     next.apply(outcome, at: clock.now)
-    try journal.update(next, note: "outcome")
+    warning = try journal.conclude(&next, note: "outcome")
     attempt = next
     isConcluded = true
   }
@@ -193,7 +195,7 @@ package final class Progress {
     var next = attempt
     next.result = ["state": .string(state)]
     next.updatedAt = clock.now
-    if !sendingNext { try journal.note(next, state) }
+    if !sendingNext { try journal.update(&next, note: state, .process) }
     attempt = next
     announce(state)
   }
@@ -225,7 +227,7 @@ package final class Progress {
     next.preparation = isSecret ? preparation : Attempt.plainMark + preparation
     next.id = id ?? next.id
     next.updatedAt = clock.now
-    if !sendingNext { try journal.update(next, note: "preparation kept") }
+    if !sendingNext { try journal.update(&next, note: "preparation kept", .power) }
     attempt = next
   }
 
@@ -237,8 +239,9 @@ package final class Progress {
     var next = attempt
     next.phase = .sent
     next.sentAt = clock.now
+    next.sentMoment = clock.moment
     next.updatedAt = clock.now
-    try journal.update(next, note: "sent")
+    try journal.update(&next, note: "sent", .power)
     attempt = next
     hasSent = true
     if !namesItsStates { announce("sent") }

@@ -8,16 +8,22 @@ enum AttemptRow {
   private static let columns = [
     "env", "provider", "reference", "number", "operation", "phase", "status", "freed", "kind",
     "id", "amount", "requested", "currency", "last_four", "brand", "merchant", "content", "key",
-    "result", "reversal", "next_action", "fault", "created", "updated", "sent",
+    "result", "reversal", "next_action", "fault", "created", "updated", "sent", "version",
+    "prints", "moment",
   ]
 
   static let select =
     "SELECT a.row, " + columns.map { "a.\($0)" }.joined(separator: ", ")
-    + ", p.text FROM attempt a LEFT JOIN preparation p ON p.row = a.row"
+    + ", a.sum, p.text FROM attempt a LEFT JOIN preparation p ON p.row = a.row"
 
   static let insert =
-    "INSERT INTO attempt (" + columns.joined(separator: ", ") + ") VALUES ("
-    + columns.map { _ in "?" }.joined(separator: ", ") + ")"
+    "INSERT INTO attempt (" + columns.joined(separator: ", ") + ", sum) VALUES ("
+    + columns.map { _ in "?, " }.joined() + "?)"
+
+  /// The checksum of a row: its columns, and the preparation that belongs to it.
+  static func sum(of values: [Database.Value], preparation: String?) -> String {
+    Checksum.of(values + [Database.Value(preparation)])
+  }
 
   /// The columns whose values differ from a row that was read.
   static func changes(
@@ -42,7 +48,9 @@ enum AttemptRow {
       attempt.reversal.map(json) ?? .null,
       Database.Value(attempt.nextAction.map(JSONWriter.text)),
       attempt.fault.map { json(faultObject($0)) } ?? .null, .integer(attempt.createdAt),
-      .integer(attempt.updatedAt), Database.Value(attempt.sentAt),
+      .integer(attempt.updatedAt), Database.Value(attempt.sentAt), .integer(attempt.version),
+      attempt.fingerprints == [:] ? .null : json(attempt.fingerprints),
+      Database.Value(attempt.sentMoment?.text),
     ]
   }
 
@@ -50,7 +58,7 @@ enum AttemptRow {
   ///
   /// Throws `state` where the row is not one of ours.
   static func attempt(_ row: [Database.Value]) throws(Fault) -> Attempt {
-    guard row.count == columns.count + 2, let env = row[1].text.flatMap(Env.init(rawValue:)),
+    guard row.count == columns.count + 3, let env = row[1].text.flatMap(Env.init(rawValue:)),
       let operation = row[5].text.flatMap(Attempt.Operation.init(rawValue:)),
       let phase = row[6].text.flatMap(Attempt.Phase.init(rawValue:)),
       let status = row[7].text.flatMap(Status.init(rawValue:)), let content = object(row[17])
@@ -60,6 +68,17 @@ enum AttemptRow {
         code: "state_unusable",
         "the journal holds a row that this version cannot read",
         hint: "use the version that wrote it, or another --state-dir"
+      )
+    }
+    let values = row.dropFirst().dropLast(2)
+    if let kept = row[row.count - 2].text,
+      kept != sum(of: Array(values), preparation: row.last?.text)
+    {
+      throw Fault(
+        .state,
+        code: "journal_damaged",
+        "the journal's row of \((row[3].text ?? "").quotedForMessage) does not match its checksum",
+        hint: "see: tender journal verify; put the newest copy of the journal back"
       )
     }
     var attempt = Attempt(
@@ -90,7 +109,10 @@ enum AttemptRow {
     attempt.fault = object(row[22]).flatMap(fault)
     attempt.updatedAt = row[24].integer ?? 0
     attempt.sentAt = row[25].integer
-    attempt.preparation = row[26].text
+    attempt.version = row[26].integer ?? 0
+    attempt.fingerprints = object(row[27]) ?? [:]
+    attempt.sentMoment = row[28].text.flatMap(Moment.init)
+    attempt.preparation = row[30].text
     return attempt
   }
 

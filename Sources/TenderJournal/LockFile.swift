@@ -20,24 +20,16 @@ struct LockFile {
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> HeldLock? {
-    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw .lockUnusable(path) }
-    let held = HeldLock(descriptor: descriptor)
+    var held = try open()
     while true {
-      var region = flock()
-      region.l_type = Int16(F_WRLCK)
-      region.l_whence = Int16(SEEK_SET)
-      region.l_start = off_t(Self.position(of: name))
-      region.l_len = 1
-      #if canImport(Darwin)
-      let command: Int32 = 90
-      #else
-      let command: Int32 = 37
-      #endif
-      // F_OFD_SETLK: the lock belongs to this descriptor, so that threads exclude each other too.
-      if unsafe fcntl(descriptor, command, &region) == 0 { return held }
+      if PlainFile.lock(held.descriptor, at: Int(Self.position(of: name))) {
+        // Whoever removed the file meanwhile let the next one make another.
+        if PlainFile.identity(at: path) == held.identity { return held }
+        held = try open()
+        continue
+      }
       guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
-        throw .lockUnusable(path)
+        throw .unusable(path, PlainFile.problem)
       }
       guard deadline.remaining > 0 else { return nil }
       var polled = pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
@@ -45,6 +37,14 @@ struct LockFile {
       try interruption.check()
     }
   }
+
+  private func open() throws(Fault) -> HeldLock {
+    let descriptor = try PlainFile.open(path)
+    return HeldLock(descriptor: descriptor, identity: PlainFile.identity(of: descriptor))
+  }
+
+  /// The byte that is locked while the journal's files are made: none of a name.
+  static let opening = Int(UInt64.max >> 2) + 1
 
   /// FNV-1a over the name, kept within positive file positions.
   static func position(of name: String) -> UInt64 {
@@ -56,20 +56,13 @@ struct LockFile {
 
 /// A lock that ends when it is let go.
 final class HeldLock: AttemptLock {
-  private let descriptor: Int32
+  let descriptor: Int32
+  let identity: PlainFile.Identity?
 
-  init(descriptor: Int32) { self.descriptor = descriptor }
-
-  deinit { close(descriptor) }
-}
-
-extension Fault {
-  fileprivate static func lockUnusable(_ path: String) -> Fault {
-    Fault(
-      .state,
-      code: "state_unusable",
-      "cannot use \(path): \(unsafe String(cString: strerror(errno)))",
-      hint: "nothing was sent; make room or access, or choose another --state-dir"
-    )
+  init(descriptor: Int32, identity: PlainFile.Identity?) {
+    self.descriptor = descriptor
+    self.identity = identity
   }
+
+  deinit { PlainFile.close(descriptor) }
 }

@@ -11,11 +11,18 @@ extension SQLiteJournal {
 
   package func prune(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
     let (rows, values) = Self.prunable(before: time, filter)
-    let count = try database.transaction { () throws(Fault) in
+    let count = try commit(.power) { () throws(Fault) in
       let count = try prunable(before: time, filter)
-      if count > 0 { try? unfinished.make() }
-      try database.query("DELETE FROM history WHERE attempt IN (\(rows))", values)
+      guard count > 0 else { return 0 }
+      try? unfinished.make()
+      // The newest line stays the newest: the chain and the mark go on from it.
+      let last = try database.first("SELECT max(at) FROM history")?.first?.integer
+      try addLine(0, nil, "\(count) attempts forgotten", "", at: last)
+      let lines = "FROM history WHERE attempt IN (\(rows))"
+      let gone = try database.first("SELECT count(*) \(lines)", values)?.first?.integer ?? 0
+      try database.query("DELETE \(lines)", values)
       try database.query("DELETE FROM attempt WHERE row IN (\(rows))", values)
+      try database.query("UPDATE journal SET forgotten = forgotten + ?", [.integer(gone)])
       return count
     }
     if count > 0 {

@@ -1,39 +1,84 @@
-private import Synchronization
+import Synchronization
 import TenderDatabase
 package import TenderEngine
 package import TenderModel
 
 /// The journal in a SQLite file: write-ahead log, synced at every commit, erased bytes overwritten.
+///
+/// Each row has a checksum, the lines of the history form a chain, and a mark outside of the folder
+/// says how far the chain had come.
 package final class SQLiteJournal: Journal {
-  /// Raised with every change of the tables; a file with a higher one is refused.
-  private static let version = 2
-
   let database: Database
+  let folder: String
+  let redactor: Redactor
+  let mark: HighWaterMark?
+  let aside: SetAside
   private let locks: LockFile
-  private let redactor: Redactor
-  private let folder: String
   /// Whether whoever writes many attempts says when what is erased must be gone for good: it costs
   /// as much as the rest of a payment.
-  private let defersErasing: Bool
-  private let mustEraseLater = Atomic(false)
+  let defersErasing: Bool
+  let mustEraseLater = Atomic(false)
+  /// The database file as it was opened: another at its path is another journal.
+  let file: PlainFile.Identity?
+  private let state = Mutex(State())
+  /// Whether it sends to anybody but the simulator of its own folder.
+  let isOutside = Atomic(false)
+
+  private struct State: Sendable {
+    var lockFile: PlainFile.Identity?
+    var name = ""
+    var waiting: [Int: Attempt] = [:]
+  }
+
+  /// The file in which locks were taken last.
+  private var lockFile: PlainFile.Identity? {
+    get { state.withLock { $0.lockFile } }
+    set { state.withLock { $0.lockFile = newValue } }
+  }
+
+  /// This journal's own name, made with it.
+  var name: String {
+    get { state.withLock { $0.name } }
+    set { state.withLock { $0.name = newValue } }
+  }
+
+  /// Outcomes that wait for the database, by the row of their attempt.
+  var waiting: [Int: Attempt] {
+    get { state.withLock { $0.waiting } }
+    set { state.withLock { $0.waiting = newValue } }
+  }
 
   /// Opens `journal.db` and `journal.lock` in a folder, making them where they are not there.
   ///
   /// Every text but a preparation passes the redactor first: providers echo what they like.
-  /// Throws `state` where they cannot be used, or come from a newer version.
+  /// `isMarked` keeps a high-water mark beside the folder. Throws `state` where they cannot be used, or
+  /// come from a newer version. What it has forgotten is told by `checkWhole` alone.
   package init(
     folder: String,
     redactor: Redactor,
-    defersErasing: Bool = false
+    defersErasing: Bool = false,
+    isMarked: Bool = false
   ) throws(Fault) {
     self.redactor = redactor
     self.defersErasing = defersErasing
     self.folder = folder
-    database = try Database(
-      path: folder + "/journal.db",
-      busyTimeout: defersErasing ? 30_000 : 5000
-    )
+    let path = folder + "/journal.db"
+    var lacksLog = PlainFile.exists(path) && !PlainFile.exists(path + "-wal")
+    // Whoever makes the files holds this until they are all there.
+    var opening: Int32?
+    defer { if let opening { PlainFile.close(opening) } }
+    if lacksLog || !PlainFile.exists(path) {
+      let file = try PlainFile.open(folder + "/journal.lock")
+      opening = file
+      _ = PlainFile.lock(file, at: LockFile.opening, waits: true)
+      lacksLog = PlainFile.exists(path) && !PlainFile.exists(path + "-wal")
+    }
+    let isNew = !PlainFile.exists(path)
+    database = try Database(path: path, busyTimeout: defersErasing ? 30_000 : 5000)
     locks = LockFile(path: folder + "/journal.lock")
+    aside = SetAside(path: folder + "/journal.aside")
+    mark = isMarked ? HighWaterMark(of: folder) : nil
+    file = PlainFile.identity(at: path)
     // Erased bytes must be gone from the pages too; every commit must be on the disk.
     try database.execute("PRAGMA secure_delete = ON; PRAGMA synchronous = FULL")
     let found = try database.first("PRAGMA user_version")?.first?.integer ?? 0
@@ -45,57 +90,30 @@ package final class SQLiteJournal: Journal {
         hint: "use that version, or another --state-dir"
       )
     }
+    // Its header says that it belongs with a log, which no longer lies beside it.
+    var isLogLost = lacksLog && found == Self.version
+    if isLogLost { isLogLost = try database.isLogged }
     if found == 0 { try create() } else if found < Self.version { try migrate() }
+    // A backup that was put in place has no log yet.
+    if try !database.isLogged { try database.useLog() }
+    try compareWithMark(isNew: isNew, isLogLost: isLogLost)
+    takeInWhatWaits()
     // Somebody was killed, or had to leave, before the bytes of a preparation were gone.
     if unfinished.exists { try? erase() }
   }
 
+  /// Says that it sends to others than the simulator of its own folder from now on.
+  package func reachesOutside() { isOutside.store(true, ordering: .relaxed) }
+
   /// The mark of an erasure that is not finished: it is there before the change that needs it.
   var unfinished: MarkFile { MarkFile(path: folder + "/journal.erase") }
 
-  /// Brings a file of an older version up to this one, in one transaction or not at all.
-  private func migrate() throws(Fault) {
-    try database.transaction { () throws(Fault) in
-      // Another process may have been faster.
-      guard try database.first("PRAGMA user_version")?.first?.integer == 1 else { return }
-      // Version 1 only told a token (1) from a payment (0): the raw values of `Attempt.Kind`.
-      try database.execute("ALTER TABLE attempt RENAME COLUMN token TO kind")
-      try database.execute("PRAGMA user_version = \(Self.version)")
-    }
+  /// The attempt of a row, or what waits to be written there.
+  func attempt(_ row: [Database.Value]) throws(Fault) -> Attempt {
+    let found = try AttemptRow.attempt(row)
+    guard let later = waiting[found.row], later.version > found.version else { return found }
+    return later
   }
-
-  private func create() throws(Fault) {
-    try database.useLog()
-    try database.transaction { () throws(Fault) in
-      // Another process may have been faster.
-      guard try database.first("PRAGMA user_version")?.first?.integer == 0 else { return }
-      try database.execute(Self.tables + "; PRAGMA user_version = \(Self.version)")
-    }
-  }
-
-  private static let tables = """
-    CREATE TABLE attempt (
-      row INTEGER PRIMARY KEY, env TEXT NOT NULL, provider TEXT NOT NULL, reference TEXT NOT NULL,
-      number INTEGER NOT NULL, operation TEXT NOT NULL, phase TEXT NOT NULL, status TEXT NOT NULL,
-      freed INTEGER NOT NULL, kind INTEGER NOT NULL, id TEXT, amount INTEGER, requested INTEGER,
-      currency TEXT, last_four TEXT, brand TEXT, merchant TEXT NOT NULL, content TEXT NOT NULL,
-      key TEXT NOT NULL, result TEXT NOT NULL, reversal TEXT, next_action TEXT, fault TEXT,
-      created INTEGER NOT NULL, updated INTEGER NOT NULL, sent INTEGER,
-      UNIQUE (reference, provider, env, number)
-    );
-    CREATE TABLE preparation (row INTEGER PRIMARY KEY, text TEXT NOT NULL);
-    CREATE TABLE history (
-      attempt INTEGER NOT NULL, number INTEGER NOT NULL, at INTEGER NOT NULL,
-      phase TEXT NOT NULL, status TEXT NOT NULL, note TEXT NOT NULL,
-      PRIMARY KEY (attempt, number)
-    ) WITHOUT ROWID;
-    CREATE INDEX attempt_by_id ON attempt (id) WHERE id IS NOT NULL;
-    CREATE INDEX attempt_by_time ON attempt (created);
-    CREATE INDEX attempt_by_status ON attempt (status, created);
-    CREATE INDEX attempt_by_last_four ON attempt (last_four, created)
-      WHERE last_four IS NOT NULL;
-    CREATE INDEX attempt_by_amount ON attempt (amount, created)
-    """
 
   package func lock(
     env: Env,
@@ -104,11 +122,21 @@ package final class SQLiteJournal: Journal {
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)? {
-    try locks.take(
+    let held = try locks.take(
       "\(env.rawValue)/\(provider.text)/\(reference)",
       by: deadline,
       interruption: interruption
     )
+    if let held { lockFile = held.identity }
+    return held
+  }
+
+  /// Throws where the file of the locks is another than the one whose locks are held: then others may
+  /// work on the same references.
+  func checkLockFile() throws(Fault) {
+    guard lockFile == nil || PlainFile.identity(at: locks.path) == lockFile else {
+      throw .moved(locks.path)
+    }
   }
 
   package func latest(
@@ -121,7 +149,7 @@ package final class SQLiteJournal: Journal {
         + " WHERE env = ? AND provider = ? AND reference = ? ORDER BY number DESC LIMIT 1",
       [.text(env.rawValue), .text(provider.text), .text(reference)]
     )
-    return try row.map { row throws(Fault) in try AttemptRow.attempt(row) }
+    return try row.map { row throws(Fault) in try attempt(row) }
   }
 
   package func attempts(
@@ -141,7 +169,7 @@ package final class SQLiteJournal: Journal {
     }
     var found: [Attempt] = []
     for row in rows {
-      let attempt = try AttemptRow.attempt(row)
+      let attempt = try attempt(row)
       if !found.contains(where: { $0.row == attempt.row }) { found.append(attempt) }
     }
     return found.sorted { $0.row > $1.row }
@@ -155,7 +183,7 @@ package final class SQLiteJournal: Journal {
       condition.values
     ) { row in
       do throws(Fault) {
-        return body(try AttemptRow.attempt(row))
+        return body(try attempt(row))
       } catch {
         problem = error
         return false
@@ -166,27 +194,6 @@ package final class SQLiteJournal: Journal {
 
   package func count() throws(Fault) -> Int {
     try database.first("SELECT max(row) FROM attempt")?.first?.integer ?? 0
-  }
-
-  package func insert(_ attempt: Attempt) throws(Fault) -> Attempt {
-    var written = attempt
-    // Nothing has been sent yet: what is written here outlives the process, and may be lost with
-    // the power. Everything from `sent` on is synced.
-    try database.execute("PRAGMA synchronous = NORMAL")
-    defer { try? database.execute("PRAGMA synchronous = FULL") }
-    written.row = try database.transaction { () throws(Fault) in
-      try database.query(AttemptRow.insert, AttemptRow.values(attempt.redacted(by: redactor)))
-      let row = database.lastRow
-      try note(row, attempt, "opened")
-      return row
-    }
-    return written
-  }
-
-  package func note(_ attempt: Attempt, _ text: String) throws(Fault) {
-    try database.execute("PRAGMA synchronous = NORMAL")
-    defer { try? database.execute("PRAGMA synchronous = FULL") }
-    try update(attempt, note: text)
   }
 
   package func requestStop(
@@ -207,55 +214,6 @@ package final class SQLiteJournal: Journal {
 
   private func stop(_ env: Env, _ provider: ProviderName, _ reference: String) -> MarkFile {
     MarkFile(folder: folder, name: "\(env.rawValue)/\(provider.text)/\(reference)")
-  }
-
-  package func update(_ attempt: Attempt, note text: String) throws(Fault) {
-    let mustErase = try database.transaction { () throws(Fault) in
-      let row = Database.Value.integer(attempt.row)
-      try writeChanges(attempt)
-      try note(attempt.row, attempt, text)
-      if let preparation = attempt.preparation {
-        try database.query(
-          "INSERT INTO preparation (row, text) VALUES (?, ?) "
-            + "ON CONFLICT (row) DO UPDATE SET text = excluded.text",
-          [row, .text(preparation)]
-        )
-        return false
-      }
-      let kept = try database.first("SELECT text FROM preparation WHERE row = ?", [row])
-      guard let text = kept?.first?.text else { return false }
-      try database.query("DELETE FROM preparation WHERE row = ?", [row])
-      guard !text.hasPrefix(Attempt.plainMark) else { return false }
-      // Where the mark cannot be made, the erasing below is all there is.
-      try? unfinished.make()
-      return true
-    }
-    guard mustErase else { return }
-    // Another process may have finished its own meanwhile.
-    try? unfinished.make()
-    mustEraseLater.store(true, ordering: .relaxed)
-    // The state is written by now: that the bytes of the old one cannot be erased yet, since somebody
-    // reads, is no failure to write it.
-    if !defersErasing { try? finishErasing() }
-  }
-
-  /// Writes the columns that changed: an index costs pages for every column of its that is set.
-  private func writeChanges(_ attempt: Attempt) throws(Fault) {
-    let row = Database.Value.integer(attempt.row)
-    guard let before = try database.first(AttemptRow.select + " WHERE a.row = ?", [row]) else {
-      throw Fault(
-        .state,
-        code: "state_unusable",
-        "the journal has lost the attempt at \(attempt.reference.quotedForMessage)"
-      )
-    }
-    let changes = AttemptRow.changes(from: before, to: attempt.redacted(by: redactor))
-    guard !changes.isEmpty else { return }
-    let columns = changes.map { "\($0.column) = ?" }.joined(separator: ", ")
-    try database.query(
-      "UPDATE attempt SET \(columns) WHERE row = ?",
-      changes.map(\.value) + [row]
-    )
   }
 
   /// Takes out of the files what is to be erased, where that was put off.
@@ -299,7 +257,7 @@ package final class SQLiteJournal: Journal {
   package func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] {
     var entries: [HistoryEntry] = []
     try database.query(
-      "SELECT at, phase, status, note FROM history WHERE attempt = ? ORDER BY number",
+      "SELECT at, phase, status, note FROM history WHERE attempt = ? ORDER BY line",
       [.integer(attempt.row)]
     ) { row in
       entries.append(
@@ -313,16 +271,5 @@ package final class SQLiteJournal: Journal {
       return true
     }
     return entries
-  }
-
-  private func note(_ row: Int, _ attempt: Attempt, _ text: String) throws(Fault) {
-    try database.query(
-      "INSERT INTO history (attempt, number, at, phase, status, note) VALUES "
-        + "(?, (SELECT count(*) FROM history WHERE attempt = ?), ?, ?, ?, ?)",
-      [
-        .integer(row), .integer(row), .integer(attempt.updatedAt), .text(attempt.phase.rawValue),
-        .text(attempt.shownStatus.rawValue), .text(text),
-      ]
-    )
   }
 }

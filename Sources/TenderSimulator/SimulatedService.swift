@@ -39,6 +39,8 @@ struct HeaderClock: Clock {
 
   var uptime: Int { machine.uptime }
 
+  var moment: Moment { machine.moment }
+
   func pause(milliseconds: Int) throws(Fault) { try machine.pause(milliseconds: milliseconds) }
 }
 

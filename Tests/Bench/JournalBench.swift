@@ -52,13 +52,13 @@ enum JournalBench {
     var times: [Double] = []
     for number in 0..<200 {
       let start = now()
-      var attempt = try journal.insert(attempt("R\(number)"))
+      var attempt = try journal.insert(attempt("R\(number)"), .process)
       attempt.phase = .sent
-      try journal.update(attempt, note: "sent")
+      try journal.update(&attempt, note: "sent", .power)
       attempt.phase = .done
       attempt.status = .succeeded
       attempt.result = ["type": "PT_COMPLETE", "body": ["receipt_number": "pt-1", "amount": 1050]]
-      try journal.update(attempt, note: "outcome")
+      try journal.update(&attempt, note: "outcome", .power)
       times.append(now() - start)
     }
     print(
@@ -101,7 +101,7 @@ enum JournalBench {
   private static func lookUp(_ tender: String, _ folder: String, _ rounds: Int) throws {
     for (name, count) in [("/thousand", 1000), ("/million", 1_000_000)] {
       let journal = try journal(folder + name)
-      _ = try journal.insert(attempt("FIRST"))
+      _ = try journal.insert(attempt("FIRST"), .process)
       let database = try Database(path: folder + name + "/journal.db")
       let columns = """
         number, operation, phase, status, freed, kind, currency, merchant, content, key, result, \

@@ -36,7 +36,8 @@ import TrueLayer
     "TenderTransport": [
       "CCurl", "CCrypto", "CMicroHTTPD", "Glibc", "Darwin", "Synchronization",
     ],
-    "TenderDatabase": ["CSQLite"], "TenderJournal": ["Glibc", "Darwin", "Synchronization"],
+    "TenderDatabase": ["CSQLite"],
+    "TenderJournal": ["CSodium", "Glibc", "Darwin", "Synchronization"],
     "TenderSimulator": [
       "CSodium", "CCrypto", "CMicroHTTPD", "Glibc", "Darwin", "Synchronization",
     ],

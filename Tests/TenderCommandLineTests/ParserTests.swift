@@ -91,7 +91,8 @@ import Testing
     Bad(
       line: "journal lst",
       message: "journal has no 'lst'",
-      hint: "did you mean journal list? it has list, show, resume, export, prune"
+      hint:
+        "did you mean journal list? it has list, show, resume, export, prune, verify, backup, settle"
     ),
     Bad(
       line: "completion zhs",

@@ -32,14 +32,21 @@ import Testing
   }
 
   @Test func `keeps what another process wrote`() throws {
-    var written = try SQLiteJournal(folder: folder.path, redactor: Redactor()).insert(attempt())
+    var written = try SQLiteJournal(folder: folder.path, redactor: Redactor()).insert(
+      attempt(),
+      .process
+    )
     written.phase = .done
     written.status = .declined
     written.id = "pt-1"
     written.lastFour = "1111"
     written.result = ["type": "X"]
     written.fault = Fault(.declined, code: "x", "y", hint: "z")
-    try SQLiteJournal(folder: folder.path, redactor: Redactor()).update(written, note: "outcome")
+    try SQLiteJournal(folder: folder.path, redactor: Redactor()).update(
+      &written,
+      note: "outcome",
+      .power
+    )
     let other = try SQLiteJournal(folder: folder.path, redactor: Redactor())
     let read = try #require(try other.attempts(matching: "pt-1", filter: AttemptFilter()).first)
     #expect(read.reference == "A")
@@ -52,35 +59,35 @@ import Testing
   @Test func `erases a preparation so that no byte of it is left in any file`() throws {
     let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
     let secret = "prep-\(UUID().uuidString)"
-    var held = try journal.insert(attempt())
+    var held = try journal.insert(attempt(), .process)
     held.preparation = String(repeating: secret, count: 200)
     held.status = .requiresConfirmation
     held.phase = .done
-    try journal.update(held, note: "held")
+    try journal.update(&held, note: "held", .power)
     #expect(try contains(secret))
     // Others come and go meanwhile.
-    for number in 0..<20 { _ = try journal.insert(attempt("B\(number)")) }
+    for number in 0..<20 { _ = try journal.insert(attempt("B\(number)"), .process) }
     held.preparation = nil
     held.status = .succeeded
-    try journal.update(held, note: "outcome")
+    try journal.update(&held, note: "outcome", .power)
     #expect(try !contains(secret))
   }
 
   @Test func `leaves the erasing to the next command while somebody reads`() throws {
     let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
     let secret = "prep-\(UUID().uuidString)"
-    var held = try journal.insert(attempt("A"))
+    var held = try journal.insert(attempt("A"), .process)
     held.preparation = String(repeating: secret, count: 200)
     held.phase = .done
     held.status = .requiresConfirmation
-    try journal.update(held, note: "held")
+    try journal.update(&held, note: "held", .power)
     let reader = try Database(path: folder.path + "/journal.db")
     try reader.execute("BEGIN")
     _ = try reader.first("SELECT count(*) FROM attempt")
     held.preparation = nil
     held.status = .succeeded
     // The outcome is written, whoever reads.
-    try journal.update(held, note: "outcome")
+    try journal.update(&held, note: "outcome", .power)
     #expect(
       try journal.latest(env: held.env, provider: held.provider, reference: "A")?.status
         == .succeeded
@@ -138,7 +145,7 @@ import Testing
       attempt.status = status
       attempt.amount = 100 * (index + 1)
       attempt.createdAt += index * 1000
-      _ = try journal.insert(attempt)
+      _ = try journal.insert(attempt, .process)
     }
     func found(_ filter: AttemptFilter) throws -> [String] {
       var references: [String] = []
@@ -168,13 +175,13 @@ import Testing
       updated: Int = 1000,
       change: (inout Attempt) -> Void = { _ in }
     ) throws {
-      var written = try journal.insert(attempt(reference, number: number))
+      var written = try journal.insert(attempt(reference, number: number), .process)
       written.phase = .done
       written.status = status
       written.result = ["secret": .string("forget-me-\(reference)")]
       written.updatedAt = updated
       change(&written)
-      try journal.update(written, note: "outcome")
+      try journal.update(&written, note: "outcome", .power)
     }
     try write("paid", .succeeded)
     try write("declined", .declined)
@@ -208,46 +215,75 @@ import Testing
     #expect(try contains("forget-me-young"))
   }
 
-  /// The tables of version 1 that an attempt is read from.
-  static let version1 = """
+  /// The tables of version 2; version 1 called `kind` `token`.
+  static let version2 = """
     CREATE TABLE attempt (
       row INTEGER PRIMARY KEY, env TEXT NOT NULL, provider TEXT NOT NULL, reference TEXT NOT NULL,
       number INTEGER NOT NULL, operation TEXT NOT NULL, phase TEXT NOT NULL, status TEXT NOT NULL,
-      freed INTEGER NOT NULL, token INTEGER NOT NULL, id TEXT, amount INTEGER, requested INTEGER,
+      freed INTEGER NOT NULL, kind INTEGER NOT NULL, id TEXT, amount INTEGER, requested INTEGER,
       currency TEXT, last_four TEXT, brand TEXT, merchant TEXT NOT NULL, content TEXT NOT NULL,
       key TEXT NOT NULL, result TEXT NOT NULL, reversal TEXT, next_action TEXT, fault TEXT,
       created INTEGER NOT NULL, updated INTEGER NOT NULL, sent INTEGER,
       UNIQUE (reference, provider, env, number)
     );
-    CREATE TABLE preparation (row INTEGER PRIMARY KEY, text TEXT NOT NULL)
+    CREATE TABLE preparation (row INTEGER PRIMARY KEY, text TEXT NOT NULL);
+    CREATE TABLE history (
+      attempt INTEGER NOT NULL, number INTEGER NOT NULL, at INTEGER NOT NULL,
+      phase TEXT NOT NULL, status TEXT NOT NULL, note TEXT NOT NULL,
+      PRIMARY KEY (attempt, number)
+    ) WITHOUT ROWID
     """
 
-  @Test func `takes over what version 1 wrote`() throws {
+  @Test(arguments: [1, 2])
+  func `takes over what an older version wrote`(_ version: Int) throws {
     do {
       let old = try Database(path: folder.appending(path: "journal.db").path)
-      try old.execute(Self.version1)
-      for (reference, token) in [("paid", 0), ("token", 1)] {
+      try old.useLog()
+      try old.execute(Self.version2)
+      if version == 1 { try old.execute("ALTER TABLE attempt RENAME COLUMN kind TO token") }
+      for (row, reference) in ["paid", "token", "held"].enumerated() {
         try old.execute(
           """
-          INSERT INTO attempt (env, provider, reference, number, operation, phase, status, freed,
-            token, id, amount, merchant, content, key, result, created, updated)
-          VALUES ('simulator', 'paytheory', '\(reference)', 1, 'transact', 'done', 'succeeded', 0,
-            \(token), 'pt-\(reference)', 1050, 'm', '{"amount":1050}', 'key', '{}', 1, 2)
+          INSERT INTO attempt VALUES (\(row + 1), 'simulator', 'paytheory', '\(reference)', 1,
+            'transact', 'done', '\(reference == "held" ? "requires_confirmation" : "succeeded")', 0,
+            \(reference == "token" ? 1 : 0), 'pt-\(reference)', 1050, NULL, 'USD', '1111', 'VISA',
+            'm', '{"amount":1050}', 'key', '{}', NULL, NULL, NULL, 1, 2, 3);
+          INSERT INTO history VALUES (\(row + 1), 0, 1, 'prepared', 'pending', 'opened'),
+            (\(row + 1), 1, 2, 'done', 'succeeded', 'outcome')
           """
         )
       }
-      try old.execute("PRAGMA user_version = 1")
+      try old.execute("INSERT INTO preparation VALUES (3, 'sealed')")
+      try old.execute("PRAGMA user_version = \(version)")
     }
     // Twice: the second finds it done.
-    for _ in 0..<2 {
-      let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
-      let found = try ["paid", "token"].map { reference in
+    for turn in 0..<2 {
+      let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor(), isMarked: true)
+      try journal.checkWhole()
+      let found = try ["paid", "token", "held"].map { reference in
         try #require(try journal.attempts(matching: reference, filter: AttemptFilter()).first)
       }
-      #expect(found.map(\.kind) == [.payment, .token])
-      #expect(found.map(\.id) == ["pt-paid", "pt-token"])
-      #expect(found.map(\.amount) == [1050, 1050])
+      #expect(found.map(\.kind) == [.payment, .token, .payment])
+      #expect(found.map(\.id) == ["pt-paid", "pt-token", "pt-held"])
+      #expect(found.map(\.amount) == [1050, 1050, 1050])
+      #expect(found.map(\.preparation) == [nil, nil, turn == 0 ? "sealed" : nil])
+      #expect(try journal.history(of: found[0]).prefix(2).map(\.note) == ["opened", "outcome"])
+      guard turn == 0 else { continue }
+      var held = found[2]
+      held.preparation = nil
+      held.status = .succeeded
+      try journal.update(&held, note: "captured", .power)
+      #expect(try journal.history(of: held).map(\.note) == ["opened", "outcome", "captured"])
+      #expect(try journal.verify() == [])
     }
+    try? FileManager.default.removeItem(at: Self.mark(of: folder))
+  }
+
+  /// The mark of a state folder, beside it.
+  static func mark(of folder: URL) -> URL {
+    let whole = folder.resolvingSymlinksInPath()
+    return whole.deletingLastPathComponent()
+      .appending(path: ".\(whole.lastPathComponent).tender-mark")
   }
 
   @Test(arguments: ["garbage", "newer"])

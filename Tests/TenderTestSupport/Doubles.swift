@@ -19,6 +19,8 @@ package final class ManualClock: Clock {
     }
   }
 
+  package var moment: Moment { Moment(boot: "boot", milliseconds: now) }
+
   package func pause(milliseconds: Int) throws(Fault) { advance(milliseconds) }
 
   package func advance(_ milliseconds: Int) { time.withLock { $0 += milliseconds } }
@@ -97,19 +99,34 @@ package struct FailingJournal: Journal {
 
   package func count() throws(Fault) -> Int { try inner.count() }
 
-  package func insert(_ attempt: Attempt) throws(Fault) -> Attempt {
+  package func insert(
+    _ attempt: Attempt,
+    _ durability: Durability
+  ) throws(Fault) -> Attempt {
     try check(attempt, "opened")
-    return try inner.insert(attempt)
+    return try inner.insert(attempt, durability)
   }
 
-  package func update(_ attempt: Attempt, note: String) throws(Fault) {
+  package func update(
+    _ attempt: inout Attempt,
+    note: String,
+    _ durability: Durability
+  ) throws(Fault) {
     try check(attempt, note)
-    try inner.update(attempt, note: note)
+    try inner.update(&attempt, note: note, durability)
   }
 
-  package func note(_ attempt: Attempt, _ text: String) throws(Fault) {
-    try check(attempt, text)
-    try inner.note(attempt, text)
+  package func setAside(_ attempt: inout Attempt, note: String) throws(Fault) {
+    try check(attempt, note)
+    try inner.setAside(&attempt, note: note)
+  }
+
+  package func checkWhole() throws(Fault) { try inner.checkWhole() }
+
+  package func reachesOutside() { inner.reachesOutside() }
+
+  package func fingerprints(of content: JSONObject) throws(Fault) -> JSONObject {
+    try inner.fingerprints(of: content)
   }
 
   package func requestStop(env: Env, provider: ProviderName, reference: String) throws(Fault) {

@@ -320,7 +320,7 @@ import Toro
     receipt["responseReason"] = .string(String(repeating: "x", count: 50))
     receipt["recipientTransactionId"] = .string(String(repeating: "y", count: 200))
     attempt.result["receipt"] = .object(receipt)
-    try world.journal.update(attempt, note: "as answered")
+    try world.journal.update(&attempt, note: "as answered", .power)
     _ = try world.engine().cancel(try world.latest(), handle: "A")
     #expect(try SchemaTests.complaint(try #require(world.wire.requests.last)) == nil)
   }

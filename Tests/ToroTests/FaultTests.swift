@@ -229,7 +229,7 @@ import Toro
     var receipt = try #require(attempt.result["receipt"]?.object)
     receipt["transactionReference"] = "X[redacted]Y"
     attempt.result["receipt"] = .object(receipt)
-    try world.journal.update(attempt, note: "masked")
+    try world.journal.update(&attempt, note: "masked", .power)
     let engine = try world.engine()
     #expect(throws: Fault.self) { try engine.cancel(try world.latest(), handle: "A") }
     #expect(world.wire.requests.count == 1)
@@ -246,7 +246,7 @@ import Toro
     attempt.phase = .sent
     attempt.preparation = Self.kept(attempt).map { Attempt.plainMark + $0 }
     attempt.result = ["state": "authorising"]
-    try world.journal.update(attempt, note: "as killed")
+    try world.journal.update(&attempt, note: "as killed", .power)
     let report = try world.engine().resume(try #require(try world.latest()))
     #expect(report.status == .cancelled)
     #expect(report.result.text("error") == "transactionAborted")

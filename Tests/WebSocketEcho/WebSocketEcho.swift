@@ -86,6 +86,8 @@ private struct MachineClock: Clock {
     return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
   }
 
+  var moment: Moment { Moment(boot: "-", milliseconds: uptime) }
+
   func pause(milliseconds: Int) throws(Fault) {}
 }
 

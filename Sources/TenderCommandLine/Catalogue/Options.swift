@@ -153,8 +153,23 @@ extension Catalogue {
       choices: Status.allCases.map(\.rawValue),
       "with this status"
     ),
+    Option(
+      "as",
+      .filter,
+      .required("STATUS"),
+      choices: [
+        "succeeded", "declined", "cancelled", "expired", "failed", "refunded",
+        "partially_refunded", "authorized", "revoked", "restored",
+      ],
+      "how it ended; restored, with --all: the whole journal"
+    ),
+    Option("reason", .filter, .required("TEXT"), "why, for the history"),
     Option("last-four", .filter, .required("DIGITS"), "with these last four digits"),
-    Option("all", .filter, "all of them: list not just the latest 50, resume every unknown one"),
+    Option(
+      "all",
+      .filter,
+      "all of them: list not just the latest 50, resume every unknown one, settle the journal"
+    ),
     Option("jobs", .server, .required("N"), "how many lines run at once (4)"),
     Option("rate", .server, .required("N"), "how many lines may begin in a second"),
     Option("resume", .server, "go on with a batch that was stopped"),

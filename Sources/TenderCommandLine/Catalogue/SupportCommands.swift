@@ -110,6 +110,58 @@ extension Catalogue {
       exits: [.state, .refused]
     ),
     Command(
+      "journal verify",
+      "check that the journal is whole",
+      description: [
+        "Reads the whole journal and compares each row with its checksum, the history with its "
+          + "chain, and both with the mark that lies beside the state folder. What is damaged, "
+          + "missing or older than what was written here ends in 16, a record for each.",
+        "Where a journal has forgotten something, each command that pays or undoes ends in 16 until "
+          + "the newest copy is back, or tender journal settle --all --as restored.",
+      ],
+      examples: [.init("tender journal verify", "is anything damaged or missing?")],
+      exits: [.state]
+    ),
+    Command(
+      "journal backup",
+      "copy the journal while it is in use",
+      description: [
+        "Writes a consistent copy into a new file that only its owner can read. A copy of journal.db "
+          + "alone lacks what is still in journal.db-wal. To restore it, put it in place of "
+          + "journal.db and remove journal.db-wal and journal.db-shm; tender then says what it has "
+          + "forgotten since."
+      ],
+      operands: [.init("FILE")],
+      examples: [.init("tender journal backup /backup/journal.db", "a copy for the night")],
+      exits: [.usage, .state]
+    ),
+    Command(
+      "journal settle",
+      "say how an unknown attempt ended",
+      description: [
+        "For what nobody can find out any more: ends an attempt whose outcome is unknown as the "
+          + "provider's own console, a statement or the payer shows it. The reason goes into the "
+          + "history. failed says that nothing happened, and frees the reference; for a cancel or a "
+          + "refund, succeeded says that the payment stands.",
+        "With --all --as restored: the journal is an old copy or was removed, somebody has looked "
+          + "after the payments that it does not know, and it counts as whole again.",
+        "Needs --yes or a typed yes; live attempts --env live too.",
+      ],
+      operands: [.init("REF", optional: true)],
+      options: ["as", "reason", "all", "id"],
+      examples: [
+        .init(
+          "tender journal settle ORDER-1042 --as failed --reason console --yes",
+          "it did not happen"
+        ),
+        .init(
+          "tender journal settle --all --as restored --reason checked --yes",
+          "go on with an old copy"
+        ),
+      ],
+      exits: [.notFound, .conflict, .state, .refused]
+    ),
+    Command(
       "providers",
       "list providers and what they can do",
       description: ["Lists each provider with the commands and methods it has."],

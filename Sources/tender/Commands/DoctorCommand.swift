@@ -57,6 +57,7 @@ struct DoctorCommand {
         let folder = try composition.settings.stateFolder().text
         try Environment.makeFolder(folder)
         let journal = try composition.journal()
+        try journal.checkWhole()
         return "\(folder): \(try journal.count()) attempts in the journal"
       },
     ]

@@ -5,7 +5,7 @@ internal import TenderModel
 internal import TenderWire
 internal import Toro
 
-/// `journal list`, `journal show`, `journal resume`, `journal export`, `journal prune`.
+/// `journal list`, `show`, `resume`, `export`, `prune`, `verify`, `backup` and `settle`.
 struct JournalCommands {
   let composition: Composition
 
@@ -14,11 +14,135 @@ struct JournalCommands {
 
   func run(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
     switch invocation.command.words[1] {
-    case "list": try list()
-    case "show": try show(&place)
-    case "export": try export()
+    case "list": try whole(try list())
+    case "show": try whole(try show(&place))
+    case "export": try whole(try export())
     case "prune": try prune()
+    case "verify": try verify()
+    case "backup": try backUp()
+    case "settle": try settle(&place)
     default: try resume(&place)
+    }
+  }
+
+  /// The exit of what was printed, unless the journal has forgotten something: then that is said last.
+  private func whole(_ exit: Int32) throws(Fault) -> Int32 {
+    try composition.journal().checkWhole()
+    return exit
+  }
+
+  private func verify() throws(Fault) -> Int32 {
+    let journal = try composition.journal()
+    let problems = try (journal as? SQLiteJournal)?.verify() ?? []
+    var rows: [Record] = []
+    func add(_ outcome: String, _ detail: String) {
+      let record = composition.records.record(
+        .check,
+        ["name": "journal", "outcome": .string(outcome), "detail": .string(detail)]
+      )
+      if output.isTable { rows.append(record) } else { output.show(record) }
+    }
+    for problem in problems { add("fail", problem) }
+    if problems.isEmpty {
+      add("ok", "\(try journal.count()) attempts: every row, the history and the mark agree")
+    }
+    if output.isTable { output.show(rows, columns: ["name", "outcome", "detail"]) }
+    return output.exit(problems.isEmpty ? 0 : Fault.Kind.state.exitStatus)
+  }
+
+  private func backUp() throws(Fault) -> Int32 {
+    guard let path = invocation.operands.first, invocation.operands.count == 1 else {
+      throw Fault(
+        .usage,
+        code: "bad_operand",
+        "journal backup needs one file name",
+        hint: "such as: tender journal backup journal-2026-11-21.db"
+      )
+    }
+    guard let journal = try composition.journal() as? SQLiteJournal else { return 0 }
+    try journal.checkWhole()
+    composition.signals.hold()
+    try journal.backUp(to: path)
+    output.tell("\(try journal.count()) attempts written to \(path)")
+    return 0
+  }
+
+  private func settle(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+    guard let reason = invocation["reason"], !reason.isEmpty, let word = invocation["as"] else {
+      throw Fault(
+        .usage,
+        code: "missing_option",
+        "journal settle needs --as and --reason",
+        hint: "the reason goes into the history: how it was found out, and who says so"
+      )
+    }
+    try WriteCommands(composition: composition).refuseReadOnly()
+    composition.signals.hold()
+    if invocation.has("all") {
+      guard word == "restored", invocation.operands.isEmpty else {
+        throw Fault(
+          .usage,
+          code: "bad_options",
+          "--all goes with --as restored, and without a reference",
+          hint: "a single attempt: tender journal settle REF --as STATUS --reason TEXT"
+        )
+      }
+      try confirmSettling("take the journal as it is for whole")
+      guard let journal = try composition.journal() as? SQLiteJournal else { return 0 }
+      try journal.settleLoss(reason: reason, at: composition.clock.now)
+      output.tell("the journal counts as whole from here on")
+      return 0
+    }
+    guard let status = Status(rawValue: word) else {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--as restored goes with --all",
+        hint: "a single attempt is settled as succeeded, declined, cancelled, refunded or failed"
+      )
+    }
+    let handle = try invocation.handle()
+    place.reference = handle
+    let (provider, env, found) = try composition.target(of: handle)
+    place.provider = provider
+    place.env = env
+    guard let found else { throw .unknownHandle(handle) }
+    try WriteCommands(composition: composition).approve(env, "settle \(handle) as \(word)")
+    if env != .live { try confirmSettling("settle \(handle) as \(word)") }
+    let refund = found.preparation.flatMap { JSONReader.read($0)?.object }.flatMap { kept in
+      kept["key"] == nil ? nil : kept.without(["body", "key"])
+    }
+    let settled = try composition.journal().settle(
+      found,
+      as: status,
+      reason: reason,
+      refund: refund,
+      composition.clock,
+      composition.signals
+    )
+    let history = try composition.journal().history(of: settled)
+    output.show(composition.records.record(settled, history: history))
+    return output.exit(0)
+  }
+
+  /// What nobody can check is not settled by a slip.
+  private func confirmSettling(_ what: String) throws(Fault) {
+    if invocation.has("yes") { return }
+    guard !composition.settings.asksNobody, let terminal = Terminal() else {
+      throw Fault(
+        .refused,
+        code: "not_confirmed",
+        "settling needs --yes or a typed yes, and there is nobody to ask",
+        hint: "add --yes"
+      )
+    }
+    let answer = try terminal.ask(
+      "\(what)? Type yes: ",
+      hidden: false,
+      interruption: composition.signals
+    )
+    guard answer == "yes" else {
+      throw Fault(.refused, code: "not_confirmed", "not confirmed", hint: "nothing was changed")
     }
   }
 
@@ -228,5 +352,14 @@ struct JournalCommands {
   private func finish(_ report: Report) -> Int32 {
     output.show(composition.records.record(report))
     return report.fault.map { $0.isOutcome ? 0 : $0.exitStatus } ?? 0
+  }
+}
+
+extension JSONObject {
+  /// The object without some of its members.
+  fileprivate func without(_ names: [String]) -> JSONObject {
+    var left = self
+    for name in names { left[name] = nil }
+    return left
   }
 }

@@ -16,6 +16,28 @@ struct SystemClock: Clock {
 
   var uptime: Int { Self.read(CLOCK_MONOTONIC) }
 
+  var moment: Moment { Moment(boot: Self.boot, milliseconds: Self.read(Self.sinceBoot)) }
+
+  #if canImport(Darwin)
+  private static let sinceBoot = CLOCK_MONOTONIC_RAW
+  /// The kernel's name for this boot.
+  private static let boot: String = {
+    var name = [CChar](repeating: 0, count: 64)
+    var size = name.count
+    guard unsafe sysctlbyname("kern.bootsessionuuid", &name, &size, nil, 0) == 0 else { return "-" }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }()
+  #else
+  private static let sinceBoot = CLOCK_BOOTTIME
+  /// The kernel's name for this boot.
+  private static let boot: String = {
+    let path = "/proc/sys/kernel/random/boot_id"
+    let bytes = (try? Environment.read(path, named: path)) ?? []
+    let text = String(decoding: bytes, as: UTF8.self).filter { $0.isHexDigit || $0 == "-" }
+    return text.isEmpty ? "-" : text
+  }()
+  #endif
+
   private static func read(_ clock: clockid_t) -> Int {
     var time = timespec()
     unsafe clock_gettime(clock, &time)
@@ -49,6 +71,11 @@ final class StandingClock: Clock {
 
   /// Real time goes on, so that deadlines on a network end; pauses come on top.
   var uptime: Int { machine.uptime + now - start }
+
+  var moment: Moment {
+    let real = machine.moment
+    return Moment(boot: real.boot, milliseconds: real.milliseconds + now - start)
+  }
 
   func pause(milliseconds: Int) throws(Fault) { time.withLock { $0 += milliseconds } }
 }

@@ -38,6 +38,8 @@ final class Composition {
   }
   /// The state that was shown last.
   private var announced: String?
+  /// Whether anything is sent to others than the simulator in this process.
+  private var goesOutside = false
 
   init(
     _ invocation: Invocation,
@@ -74,14 +76,16 @@ final class Composition {
       invocation.has("dry-run")
       || [
         "payment-status", "mandate-status", "journal list", "journal show", "journal export",
+        "journal verify",
       ]
       .contains(invocation.command.name)
-    if isReading, !Environment.exists(folder + "/journal.db") { return EmptyJournal() }
+    if isReading, !SQLiteJournal.isExpected(in: folder) { return EmptyJournal() }
     try Environment.makeFolder(folder)
     let journal = try SQLiteJournal(
       folder: folder,
       redactor: redactor,
-      defersErasing: shared.isBatch
+      defersErasing: shared.isBatch,
+      isMarked: true
     )
     shared.journals[folder] = journal
     return journal
@@ -151,6 +155,8 @@ final class Composition {
         hint: "they steer the simulator alone"
       )
     }
+    // Before the simulator's own file: a folder in which neither is was emptied as a whole.
+    let journal = try journal()
     let adapter: any Provider =
       switch provider {
       case PayTheoryProvider.name.text: PayTheoryProvider(try payTheory(env, need: need))
@@ -158,10 +164,11 @@ final class Composition {
       case TrueLayerProvider.name.text: TrueLayerProvider(try trueLayer(env))
       default: throw .notSpoken(provider)
       }
+    if goesOutside { journal.reachesOutside() }
     let engine = Engine(
       env: env,
       provider: adapter,
-      journal: try journal(),
+      journal: journal,
       clock: clock,
       interruption: signals,
       patience: try settings.timeout(),
@@ -346,6 +353,7 @@ final class Composition {
     var http: any HTTPExchange
     var sockets: any SocketExchange
     let name = simulatorOptions.headerValue + "|" + (environment["TENDER_CA_FILE"] ?? "")
+    if !inProcess { goesOutside = true }
     if inProcess {
       let simulator = try simulator()
       http = simulator

@@ -38,11 +38,23 @@ struct EmptyJournal: Journal {
 
   func count() throws(Fault) -> Int { 0 }
 
-  func insert(_ attempt: Attempt) throws(Fault) -> Attempt { throw .dryRun }
+  func insert(_ attempt: Attempt, _ durability: Durability) throws(Fault) -> Attempt {
+    throw .dryRun
+  }
 
-  func update(_ attempt: Attempt, note: String) throws(Fault) { throw .dryRun }
+  func update(
+    _ attempt: inout Attempt,
+    note: String,
+    _ durability: Durability
+  ) throws(Fault) { throw .dryRun }
 
-  func note(_ attempt: Attempt, _ text: String) throws(Fault) { throw .dryRun }
+  func setAside(_ attempt: inout Attempt, note: String) throws(Fault) { throw .dryRun }
+
+  func checkWhole() throws(Fault) {}
+
+  func reachesOutside() {}
+
+  func fingerprints(of content: JSONObject) throws(Fault) -> JSONObject { [:] }
 
   func requestStop(env: Env, provider: ProviderName, reference: String) throws(Fault) {
     throw .dryRun

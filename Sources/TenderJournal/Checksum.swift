@@ -1,0 +1,87 @@
+private import CSodium
+import TenderDatabase
+import TenderModel
+import TenderWire
+
+/// BLAKE2b (RFC 7693) over values, each with its length, as hexadecimal.
+struct Checksum {
+  private var bytes: [UInt8] = []
+
+  mutating func add(_ text: String) {
+    add(length: text.utf8.count)
+    bytes += text.utf8
+  }
+
+  mutating func add(_ value: Database.Value) {
+    switch value {
+    case .null: add(length: -1)
+    case .integer(let number): add(String(number))
+    case .text(let text): add(text)
+    }
+  }
+
+  private mutating func add(length: Int) {
+    for shift in stride(from: 0, to: 64, by: 8) {
+      bytes.append(UInt8(truncatingIfNeeded: length >> shift))
+    }
+  }
+
+  /// The hash in `size` bytes (16 to 64), keyed where there is a key of as many.
+  func text(_ size: Int = 16, key: [UInt8]? = nil) -> String {
+    var digest = [UInt8](repeating: 0, count: size)
+    if let key {
+      _ = unsafe crypto_generichash(&digest, size, bytes, UInt64(bytes.count), key, key.count)
+    } else {
+      _ = unsafe crypto_generichash(&digest, size, bytes, UInt64(bytes.count), nil, 0)
+    }
+    return Hex.encode(digest)
+  }
+
+  static func of(_ values: [Database.Value]) -> String {
+    var sum = Checksum()
+    for value in values { sum.add(value) }
+    return sum.text()
+  }
+}
+
+/// What tells two values apart that the journal does not keep as they were typed.
+///
+/// The key lies in a file of its own, so that a journal that gets into other hands tells nothing.
+struct FingerprintKey {
+  let path: String
+
+  /// Throws `state` where there is none and none can be made.
+  func bytes(making random: [UInt8]) throws(Fault) -> [UInt8] {
+    if let known = read() { return known }
+    // Written whole, and linked to its name: two processes end with one key.
+    let draft = path + "-" + Hex.encode(Array(random.prefix(8)))
+    defer { PlainFile.remove(draft) }
+    try PlainFile.write(random, to: draft)
+    PlainFile.link(draft, as: path)
+    guard let made = read() else { throw .unusable(path, "it is no key") }
+    return made
+  }
+
+  func read() -> [UInt8]? {
+    guard let bytes = PlainFile.read(path, limit: 64), bytes.count == 32 else { return nil }
+    return bytes
+  }
+}
+
+extension JSON {
+  /// The same text for the same value, whatever the order of its members.
+  var canonicalText: String { JSONWriter.text(sorted) }
+
+  private var sorted: JSON {
+    switch self {
+    case .array(let elements): .array(elements.map(\.sorted))
+    case .object(let object):
+      .object(
+        object.members.sorted { $0.key < $1.key }.reduce(into: JSONObject()) { made, member in
+          made[member.key] = member.value.sorted
+        }
+      )
+    default: self
+    }
+  }
+}

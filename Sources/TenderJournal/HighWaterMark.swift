@@ -1,0 +1,116 @@
+import Synchronization
+import TenderEngine
+import TenderModel
+
+/// How far a journal had come, kept in a small file outside of its folder: a journal that is behind it
+/// has forgotten something.
+///
+/// One line in one disk sector, written in place after each commit that is on the disk.
+final class HighWaterMark: Sendable {
+  /// What the mark says.
+  struct Position: Sendable, Hashable {
+    /// The journal's own name, made with it.
+    var journal: String
+    /// The number and the chained checksum of the newest line of its history.
+    var line: Int
+    var link: String
+    /// Milliseconds since 1970.
+    var time: Int
+    /// Whether anything in it was sent to another side than the simulator of its own folder.
+    var isOutside: Bool
+  }
+
+  private static let magic = "tender-mark-1"
+  private static let size = 256
+
+  let path: String
+  /// The folder that it is of, as a hash: a mark that was moved along with another folder is none.
+  private let folder: String
+  private let state = Mutex(State())
+
+  private struct State: Sendable {
+    var descriptor: Int32?
+    var last: Position?
+  }
+
+  private var descriptor: Int32? {
+    get { state.withLock { $0.descriptor } }
+    set { state.withLock { $0.descriptor = newValue } }
+  }
+
+  /// What was written last.
+  private var last: Position? {
+    get { state.withLock { $0.last } }
+    set { state.withLock { $0.last = newValue } }
+  }
+
+  /// The mark of a folder, beside it.
+  init(of folder: String) {
+    let whole = PlainFile.resolved(folder)
+    let parts = whole.split(separator: "/")
+    path = "/" + parts.dropLast().map { $0 + "/" }.joined() + ".\(parts.last ?? "").tender-mark"
+    var sum = Checksum()
+    sum.add(whole)
+    self.folder = sum.text()
+  }
+
+  deinit { if let descriptor { PlainFile.close(descriptor) } }
+
+  /// What it says; nil where there is none for this folder.
+  func read() -> Position? {
+    guard let bytes = PlainFile.read(path, limit: Self.size) else { return nil }
+    return position(bytes)
+  }
+
+  private func position(_ bytes: [UInt8]) -> Position? {
+    let parts = String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }
+    guard parts.count == 8, parts[0] == Self.magic, parts[1] == folder, let line = Int(parts[3]),
+      let time = Int(parts[5]), parts[7] == Self.sum(parts.dropLast())
+    else { return nil }
+    return Position(
+      journal: String(parts[2]),
+      line: line,
+      link: String(parts[4]),
+      time: time,
+      isOutside: parts[6] == "1"
+    )
+  }
+
+  private static func sum(_ parts: some Collection<Substring>) -> String {
+    var sum = Checksum()
+    for part in parts { sum.add(String(part)) }
+    return sum.text()
+  }
+
+  /// Raises it, never lowers it, unless `anew`.
+  ///
+  /// A mark that cannot be written protects less and stops nobody: what it is for is in the journal.
+  func raise(to position: Position, anew: Bool = false) {
+    guard anew || last.map({ $0.line < position.line || $0.journal != position.journal }) ?? true,
+      let file = descriptor ?? (try? PlainFile.open(path)), PlainFile.lock(file, at: 0, waits: true)
+    else { return }
+    descriptor = file
+    defer { PlainFile.unlock(file, at: 0) }
+    var next = position
+    if !anew, let there = PlainFile.read(file, Self.size, at: 0).flatMap(self.position),
+      there.journal == position.journal
+    {
+      next.isOutside = there.isOutside || position.isOutside
+      guard there.line < position.line || there.isOutside != next.isOutside else { return }
+      if there.line > next.line {
+        next = there
+        next.isOutside = true
+      }
+    }
+    var parts: [Substring] = [
+      Self.magic[...], folder[...], next.journal[...], "\(next.line)", next.link[...],
+      "\(next.time)", next.isOutside ? "1" : "0",
+    ]
+    parts.append(Self.sum(parts)[...])
+    let text = parts.joined(separator: " ")
+    let padding = String(repeating: " ", count: Self.size - 1 - text.utf8.count)
+    if PlainFile.write(Array((text + padding + "\n").utf8), to: file, at: 0) { last = next }
+    // In place and within one sector, it is old or new after a power cut; an old one is only weaker.
+    if anew { _ = PlainFile.sync(file) }
+  }
+}

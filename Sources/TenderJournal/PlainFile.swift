@@ -1,0 +1,181 @@
+import TenderModel
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// Small files beside the journal, for their owner alone; links are not followed.
+enum PlainFile {
+  /// A file's place on its disk: the same path may lead to another file later.
+  struct Identity: Hashable {
+    let device: UInt64
+    let number: UInt64
+  }
+
+  /// The identity of what is at a path; nil where nothing is.
+  static func identity(at path: String) -> Identity? {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return nil }
+    return Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+  }
+
+  static func identity(of descriptor: Int32) -> Identity? {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+    return Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+  }
+
+  /// Opens a file to read and write, made where it is not there.
+  static func open(_ path: String, exclusively: Bool = false) throws(Fault) -> Int32 {
+    let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (exclusively ? O_EXCL : 0)
+    let descriptor = Self.open(path, flags)
+    guard descriptor >= 0 else { throw .unusable(path, problem) }
+    return descriptor
+  }
+
+  private static func open(_ path: String, _ flags: Int32) -> Int32 {
+    #if canImport(Darwin)
+    unsafe Darwin.open(path, flags, 0o600)
+    #else
+    unsafe Glibc.open(path, flags, 0o600)
+    #endif
+  }
+
+  /// A file's first bytes; nil where it cannot be read.
+  static func read(_ path: String, limit: Int) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return read(descriptor, limit, at: 0)
+  }
+
+  static func read(_ descriptor: Int32, _ count: Int, at position: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+      unsafe pread(descriptor, buffer.baseAddress, count, off_t(position))
+    }
+    guard got >= 0 else { return nil }
+    return Array(bytes.prefix(got))
+  }
+
+  /// Whether all bytes were written.
+  static func write(_ bytes: [UInt8], to descriptor: Int32, at position: Int) -> Bool {
+    var done = 0
+    while done < bytes.count {
+      let written = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe pwrite(
+          descriptor,
+          buffer.baseAddress?.advanced(by: done),
+          bytes.count - done,
+          off_t(position + done)
+        )
+      }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { return false }
+      done += written
+    }
+    return true
+  }
+
+  /// Whether what was written is on the disk.
+  static func sync(_ descriptor: Int32) -> Bool { fsync(descriptor) == 0 }
+
+  /// Writes a new file, durably.
+  static func write(_ bytes: [UInt8], to path: String) throws(Fault) {
+    let descriptor = try open(path, exclusively: true)
+    defer { close(descriptor) }
+    guard write(bytes, to: descriptor, at: 0), sync(descriptor) else {
+      throw .unusable(path, problem)
+    }
+  }
+
+  /// Gives a file a further name, unless another has it.
+  static func link(_ path: String, as name: String) { _ = Self.hardLink(path, name) }
+
+  private static func hardLink(_ path: String, _ name: String) -> Int32 {
+    #if canImport(Darwin)
+    unsafe Darwin.link(path, name)
+    #else
+    unsafe Glibc.link(path, name)
+    #endif
+  }
+
+  static func remove(_ path: String) { _ = unsafe unlink(path) }
+
+  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+  /// Takes disk space for a part of a file, so that writing there later needs none.
+  static func allocate(_ descriptor: Int32, _ count: Int, at position: Int) -> Bool {
+    #if canImport(Darwin)
+    let zeros = [UInt8](repeating: 0, count: count)
+    return write(zeros, to: descriptor, at: position)
+    #else
+    return posix_fallocate(descriptor, off_t(position), off_t(count)) == 0
+    #endif
+  }
+
+  /// Locks one byte of an open file for this descriptor alone; false where another holds it.
+  static func lock(_ descriptor: Int32, at position: Int, waits: Bool = false) -> Bool {
+    var region = flock()
+    region.l_type = Int16(F_WRLCK)
+    region.l_whence = Int16(SEEK_SET)
+    region.l_start = off_t(position)
+    region.l_len = 1
+    // F_OFD_SETLK and F_OFD_SETLKW: the lock belongs to this descriptor, so that threads exclude each
+    // other too.
+    #if canImport(Darwin)
+    let command: Int32 = waits ? 91 : 90
+    #else
+    let command: Int32 = waits ? 38 : 37
+    #endif
+    while true {
+      if unsafe fcntl(descriptor, command, &region) == 0 { return true }
+      guard waits, errno == EINTR else { return false }
+    }
+  }
+
+  static func unlock(_ descriptor: Int32, at position: Int) {
+    var region = flock()
+    region.l_type = Int16(F_UNLCK)
+    region.l_whence = Int16(SEEK_SET)
+    region.l_start = off_t(position)
+    region.l_len = 1
+    #if canImport(Darwin)
+    let command: Int32 = 90
+    #else
+    let command: Int32 = 37
+    #endif
+    _ = unsafe fcntl(descriptor, command, &region)
+  }
+
+  static func close(_ descriptor: Int32) {
+    #if canImport(Darwin)
+    _ = Darwin.close(descriptor)
+    #else
+    _ = Glibc.close(descriptor)
+    #endif
+  }
+
+  /// The path with links and dots resolved; the path itself where it leads nowhere.
+  static func resolved(_ path: String) -> String {
+    guard let text = unsafe realpath(path, nil) else { return path }
+    defer { unsafe free(text) }
+    return unsafe String(cString: text)
+  }
+
+  /// The system's words for the last failure.
+  static var problem: String { unsafe String(cString: strerror(errno)) }
+}
+
+extension Fault {
+  static func unusable(_ path: String, _ why: String) -> Fault {
+    Fault(
+      .state,
+      code: "state_unusable",
+      "cannot use \(path): \(why)",
+      hint: "make room or access, or choose another --state-dir"
+    )
+  }
+}

@@ -1,0 +1,254 @@
+import Synchronization
+import TenderDatabase
+package import TenderEngine
+package import TenderModel
+import TenderWire
+
+/// Every write: versioned, checksummed, chained, and marked outside of the folder.
+extension SQLiteJournal {
+  package func insert(
+    _ attempt: Attempt,
+    _ durability: Durability
+  ) throws(Fault) -> Attempt {
+    try checkWhole()
+    var written = attempt
+    written.version = 1
+    let kept = written.redacted(by: redactor)
+    written.row = try commit(durability) { () throws(Fault) in
+      let values = AttemptRow.values(kept)
+      let sum = AttemptRow.sum(of: values, preparation: nil)
+      try database.query(AttemptRow.insert, values + [.text(sum)])
+      let row = database.lastRow
+      try addLine(row, kept, "opened", sum)
+      return row
+    }
+    return written
+  }
+
+  package func update(
+    _ attempt: inout Attempt,
+    note text: String,
+    _ durability: Durability
+  ) throws(Fault) {
+    if attempt.phase == .sent {
+      try checkPlace()
+      try aside.take(for: attempt.row)
+    } else if durability == .power {
+      try checkPlace()
+    }
+    var written = attempt
+    written.version += 1
+    let before = attempt
+    let mustErase = try commit(durability) { () throws(Fault) in
+      try write(written, over: before.version, text)
+    }
+    attempt = written
+    waiting[attempt.row] = nil
+    if attempt.phase != .sent { aside.leave(attempt.row) }
+    if mustErase { eraseOrPutOff() }
+  }
+
+  package func setAside(_ attempt: inout Attempt, note text: String) throws(Fault) {
+    try checkPlace()
+    var written = attempt
+    written.version += 1
+    let kept = written.redacted(by: redactor)
+    let fields: JSONObject = [
+      "journal": .string(name), "row": .integer(written.row), "over": .integer(attempt.version),
+      "note": .string(text), "preparation": .bool(written.preparation != nil),
+      "values": .array(AttemptRow.values(kept).map(\.json)),
+    ]
+    try aside.write(.object(fields), for: written.row)
+    attempt = written
+    waiting[written.row] = written
+  }
+
+  /// Writes what was set aside in its place, where the database takes it by now.
+  func takeInWhatWaits() {
+    for (slot, entry) in aside.entries() {
+      guard entry["journal"]?.text == name, let row = entry["row"]?.wholeNumber,
+        let over = entry["over"]?.wholeNumber, let note = entry["note"]?.text,
+        let values = entry["values"]?.array.map({ $0.map(Database.Value.init(json:)) })
+      else { continue }
+      let preparation =
+        entry["preparation"] == true
+        ? try? database.first("SELECT text FROM preparation WHERE row = ?", [.integer(row)])?.first
+        : nil
+      let text = preparation ?? nil
+      guard
+        let found = try? AttemptRow.attempt([.integer(row)] + values + [.null, text ?? .null])
+      else { continue }
+      var attempt = found
+      attempt.version = over
+      do throws(Fault) {
+        let current = try database.first(
+          "SELECT version FROM attempt WHERE row = ?",
+          [.integer(row)]
+        )
+        guard current?.first?.integer == over else {
+          aside.clear(slot)
+          continue
+        }
+        let mustErase = try commit(.power) { () throws(Fault) in
+          var written = attempt
+          written.version += 1
+          return try write(written, over: over, note)
+        }
+        aside.clear(slot)
+        if mustErase { eraseOrPutOff() }
+      } catch {
+        attempt.version = over + 1
+        waiting[row] = attempt
+      }
+    }
+  }
+
+  /// Writes an attempt's row, its preparation and a line of its history; says whether secret bytes
+  /// must go from the files.
+  private func write(
+    _ attempt: Attempt,
+    over version: Int,
+    _ note: String
+  ) throws(Fault) -> Bool {
+    let row = Database.Value.integer(attempt.row)
+    let before = try database.first(AttemptRow.select + " WHERE a.row = ?", [row])
+    guard let before else {
+      throw .conflict(
+        "the journal has no attempt at \(attempt.reference.quotedForMessage) any more"
+      )
+    }
+    let found = try AttemptRow.attempt(before)
+    guard found.version == version else {
+      throw .conflict("another command changed \(attempt.reference.quotedForMessage) meanwhile")
+    }
+    let kept = attempt.redacted(by: redactor)
+    let sum = AttemptRow.sum(of: AttemptRow.values(kept), preparation: kept.preparation)
+    // The columns that changed: an index costs pages for every column of its that is set.
+    let changes =
+      AttemptRow.changes(from: before, to: kept) + [(column: "sum", value: .text(sum))]
+    let columns = changes.map { "\($0.column) = ?" }.joined(separator: ", ")
+    try database.query(
+      "UPDATE attempt SET \(columns) WHERE row = ?",
+      changes.map(\.value) + [row]
+    )
+    try addLine(attempt.row, kept, note, sum)
+    return try writePreparation(kept.preparation, before: found.preparation, row)
+  }
+
+  private func writePreparation(
+    _ text: String?,
+    before: String?,
+    _ row: Database.Value
+  ) throws(Fault) -> Bool {
+    if let text {
+      guard text != before else { return false }
+      try database.query(
+        "INSERT INTO preparation (row, text) VALUES (?, ?) "
+          + "ON CONFLICT (row) DO UPDATE SET text = excluded.text",
+        [row, .text(text)]
+      )
+      return false
+    }
+    guard let before else { return false }
+    try database.query("DELETE FROM preparation WHERE row = ?", [row])
+    guard !before.hasPrefix(Attempt.plainMark) else { return false }
+    // Where the mark cannot be made, the erasing after the commit is all there is.
+    try? unfinished.make()
+    return true
+  }
+
+  private func eraseOrPutOff() {
+    // Another process may have finished its own meanwhile.
+    try? unfinished.make()
+    mustEraseLater.store(true, ordering: .relaxed)
+    // The state is written by now: that the bytes of the old one cannot be erased yet, since somebody
+    // reads, is no failure to write it.
+    if !defersErasing { try? finishErasing() }
+  }
+
+  /// Adds a line to the history, chained to the one before.
+  func addLine(
+    _ row: Int,
+    _ attempt: Attempt?,
+    _ text: String,
+    _ sum: String,
+    at time: Int? = nil
+  ) throws(Fault) {
+    let last = try database.first("SELECT line, link FROM history ORDER BY line DESC LIMIT 1")
+    let line = (last?[0].integer ?? 0) + 1
+    let values: [Database.Value] = [
+      .integer(line), .integer(row), .integer(attempt?.updatedAt ?? time ?? 0),
+      .text(attempt?.phase.rawValue ?? "done"), .text(attempt?.shownStatus.rawValue ?? ""),
+      .text(text), .text(sum),
+    ]
+    try database.query(
+      "INSERT INTO history (line, attempt, at, phase, status, note, sum, link) "
+        + "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      values + [.text(Self.link(values, after: last?[1].text))]
+    )
+  }
+
+  static func link(_ values: [Database.Value], after link: String?) -> String {
+    Checksum.of(values + [Database.Value(link)])
+  }
+
+  /// Runs a transaction; what must survive the power is on the disk and marked when it returns.
+  func commit<Result>(
+    _ durability: Durability,
+    _ body: () throws(Fault) -> Result
+  ) throws(Fault) -> Result {
+    if durability == .process { try database.execute("PRAGMA synchronous = NORMAL") }
+    defer { if durability == .process { try? database.execute("PRAGMA synchronous = FULL") } }
+    let (result, head) = try database.transaction { () throws(Fault) in
+      let result = try body()
+      return (result, durability == .power && mark != nil ? try self.head() : nil)
+    }
+    if let head { mark?.raise(to: head) }
+    return result
+  }
+
+  package func fingerprints(of content: JSONObject) throws(Fault) -> JSONObject {
+    var prints: JSONObject = [:]
+    for member in content.members where redactor.redact(member.value) != member.value {
+      let random = try database.first("SELECT hex(randomblob(32))")?.first?.text ?? ""
+      let key = try FingerprintKey(path: folder + "/journal.key").bytes(
+        making: Hex.decode(random) ?? []
+      )
+      var sum = Checksum()
+      sum.add(member.key)
+      sum.add(member.value.canonicalText)
+      prints[member.key] = .string(sum.text(key: key))
+    }
+    return prints
+  }
+}
+
+extension Database.Value {
+  /// The value in JSON.
+  fileprivate var json: JSON {
+    switch self {
+    case .null: .null
+    case .integer(let number): .integer(number)
+    case .text(let text): .string(text)
+    }
+  }
+
+  fileprivate init(json: JSON) {
+    if let number = json.wholeNumber {
+      self = .integer(number)
+    } else {
+      self = json.text.map(Database.Value.text) ?? .null
+    }
+  }
+}
+
+extension Fault {
+  fileprivate static func conflict(_ why: String) -> Fault {
+    Fault(
+      .state,
+      code: "journal_conflict",
+      why,
+      hint: "run the same command again"
+    )
+  }
+}

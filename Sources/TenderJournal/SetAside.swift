@@ -1,0 +1,124 @@
+import Synchronization
+import TenderDatabase
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// Room for outcomes that the database cannot take: a file whose space is allocated, in slots.
+///
+/// A slot is locked by who sends, before it sends, and holds what came of that where the database
+/// failed. What is in it is read with every opening, and cleared once the database has it.
+final class SetAside: Sendable {
+  /// One slot holds one attempt, in bytes.
+  static let slotSize = 65_536
+  private static let slotCount = 16
+  /// More at once than this find no room, and send nothing.
+  private static let mostSlots = 256
+  private static let magic = "tender-aside-1"
+
+  let path: String
+  private let state = Mutex(State())
+
+  private struct State: Sendable {
+    var descriptor: Int32?
+    var slots: [Int: Int] = [:]
+  }
+
+  private var descriptor: Int32? {
+    get { state.withLock { $0.descriptor } }
+    set { state.withLock { $0.descriptor = newValue } }
+  }
+
+  /// The slot that each attempt's row has.
+  private var slots: [Int: Int] {
+    get { state.withLock { $0.slots } }
+    set { state.withLock { $0.slots = newValue } }
+  }
+
+  init(path: String) { self.path = path }
+
+  deinit { if let descriptor { PlainFile.close(descriptor) } }
+
+  private func opened() throws(Fault) -> Int32 {
+    if let descriptor { return descriptor }
+    let made = try PlainFile.open(path)
+    descriptor = made
+    return made
+  }
+
+  /// Takes room for the outcome of an attempt.
+  ///
+  /// Throws `state` where there is none.
+  func take(for row: Int) throws(Fault) {
+    guard slots[row] == nil else { return }
+    let file = try opened()
+    for slot in 0..<Self.mostSlots {
+      let position = slot * Self.slotSize
+      guard PlainFile.lock(file, at: position) else { continue }
+      if let head = PlainFile.read(file, 1, at: position), head.first ?? 0 == 0 {
+        // A file that is long enough has its space already.
+        let isThere = !(PlainFile.read(file, 1, at: position + Self.slotSize - 1) ?? []).isEmpty
+        let count = slot == 0 ? Self.slotCount : 1
+        guard isThere || PlainFile.allocate(file, Self.slotSize * count, at: position) else {
+          PlainFile.unlock(file, at: position)
+          throw .unusable(path, "there is no room for what the payment comes to")
+        }
+        slots[row] = slot
+        return
+      }
+      PlainFile.unlock(file, at: position)
+    }
+    throw .unusable(path, "too many outcomes wait in it for the journal")
+  }
+
+  /// Gives an attempt's room back.
+  func leave(_ row: Int) {
+    guard let slot = slots.removeValue(forKey: row), let descriptor else { return }
+    PlainFile.unlock(descriptor, at: slot * Self.slotSize)
+  }
+
+  /// Writes an attempt into its room, durably.
+  func write(_ values: JSON, for row: Int) throws(Fault) {
+    guard let slot = slots[row], let descriptor else {
+      throw .unusable(path, "no room was taken in it")
+    }
+    let text = JSONWriter.text(values)
+    var sum = Checksum()
+    sum.add(text)
+    let bytes = Array("\(Self.magic) \(sum.text()) \(text.utf8.count)\n\(text)".utf8)
+    guard bytes.count <= Self.slotSize,
+      PlainFile.write(bytes, to: descriptor, at: slot * Self.slotSize), PlainFile.sync(descriptor)
+    else { throw .unusable(path, PlainFile.problem) }
+  }
+
+  /// What the slots hold, by their number; what is not whole counts as nothing.
+  func entries() -> [(slot: Int, values: JSON)] {
+    guard PlainFile.exists(path), let file = try? opened() else { return [] }
+    var found: [(slot: Int, values: JSON)] = []
+    for slot in 0..<Self.mostSlots {
+      let position = slot * Self.slotSize
+      guard let head = PlainFile.read(file, 128, at: position), !head.isEmpty else { break }
+      guard head[0] != 0, let end = head.firstIndex(of: 0x0a) else { continue }
+      let parts = String(decoding: head[..<end], as: UTF8.self).split(separator: " ")
+      guard parts.count == 3, parts[0] == Self.magic, let count = Int(parts[2]),
+        (1...Self.slotSize).contains(count),
+        let body = PlainFile.read(file, count, at: position + end + 1), body.count == count
+      else { continue }
+      let text = String(decoding: body, as: UTF8.self)
+      var sum = Checksum()
+      sum.add(text)
+      guard sum.text() == parts[1], let values = JSONReader.read(text) else { continue }
+      found.append((slot, values))
+    }
+    return found
+  }
+
+  /// Clears a slot whose content the database has; it is left alone where somebody works with it.
+  func clear(_ slot: Int) {
+    guard let descriptor, !slots.values.contains(slot),
+      PlainFile.lock(descriptor, at: slot * Self.slotSize)
+    else { return }
+    _ = PlainFile.write([0], to: descriptor, at: slot * Self.slotSize)
+    PlainFile.unlock(descriptor, at: slot * Self.slotSize)
+  }
+}

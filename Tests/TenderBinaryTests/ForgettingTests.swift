@@ -1,0 +1,118 @@
+import Foundation
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import Testing
+
+/// A journal that was put back, damaged or removed does not sell again what it has forgotten.
+@Suite struct ForgettingTests {
+  static let pay = [
+    "transact", "--amount", "10.50", "--test-card", "visa", "--json", "--reference",
+  ]
+
+  static func code(_ result: Binary.Result) -> String? {
+    result.errorRecord["error"]?["code"]?.text
+  }
+
+  @Test func `an old copy is noticed by every command, and settled by hand`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let state = binary.home.appending(path: ".local/state/tender")
+    let old = binary.home.appending(path: "old")
+    #expect(try binary.run(Self.pay + ["A"]).status == 0)
+    try FileManager.default.copyItem(at: state, to: old)
+    #expect(try binary.run(Self.pay + ["B"]).status == 0)
+    for name in ["journal.db", "journal.db-wal", "journal.db-shm"] {
+      try FileManager.default.removeItem(at: state.appending(path: name))
+      try FileManager.default.copyItem(
+        at: old.appending(path: name),
+        to: state.appending(path: name)
+      )
+    }
+    for words in [
+      Self.pay + ["B"], Self.pay + ["A"], ["cancel", "A", "--json"], ["journal", "list", "--json"],
+      ["journal", "export"], ["journal", "show", "A", "--json"],
+      ["journal", "backup", "x.db", "--json"],
+    ] {
+      let result = try binary.run(words)
+      #expect(result.status == 16, "\(words)")
+      #expect(Self.code(result) == "journal_forgot", "\(words)")
+    }
+    // What it knows is shown all the same, and what the provider knows can be asked for.
+    #expect(
+      try binary.run("journal", "list", "--json").records.map { $0.text("reference") } == ["A"]
+    )
+    #expect(try binary.run("payment-status", "A", "--json").record.text("status") == "succeeded")
+    let verified = try binary.run("journal", "verify", "--json")
+    #expect(verified.status == 16)
+    #expect(verified.record.text("outcome") == "fail")
+    let settle = [
+      "journal", "settle", "--all", "--as", "restored", "--reason", "B was looked up", "--json",
+    ]
+    #expect(try binary.run(settle).status == 17)
+    #expect(try binary.run(settle + ["--yes"]).status == 0)
+    #expect(Self.code(try binary.run(settle + ["--yes"])) == "nothing_forgotten")
+    #expect(try binary.run(Self.pay + ["C"]).status == 0)
+    #expect(try binary.run("journal", "verify", "--json").status == 0)
+  }
+
+  @Test func `a state folder that is removed while a payment runs sells nothing twice`() throws {
+    let shop = try CircumstanceTests.Shop()
+    let state = shop.binary.home.appending(path: ".local/state/tender")
+    #expect(try shop.binary.run(Self.pay + ["FIRST"]).status == 0)
+    // The other side holds the answer back for a second.
+    let (process, output, errors) = try shop.binary.start(
+      Self.pay + ["A", "--sim-fault", "part2:slow"]
+    )
+    while try LedgerAudit.charges(path: shop.books, reference: "A") == 0, process.isRunning {
+      usleep(20_000)
+    }
+    try FileManager.default.removeItem(at: state)
+    _ = output.fileHandleForReading.readDataToEndOfFile()
+    _ = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 9)
+    let again = try shop.binary.run(Self.pay + ["A"])
+    #expect(again.status == 16)
+    #expect(Self.code(again) == "journal_forgot")
+    #expect(try LedgerAudit.charges(path: shop.books, reference: "A") == 1)
+  }
+
+  @Test func `an unknown payment is settled by hand, once, with its reason`() throws {
+    let shop = try CircumstanceTests.Shop()
+    let binary = shop.binary
+    let (process, output, errors) = try binary.start(
+      Self.pay + ["A", "--sim-fault", "part2:silence"]
+    )
+    while try LedgerAudit.charges(path: shop.books, reference: "A") == 0, process.isRunning {
+      usleep(20_000)
+    }
+    // The other side is gone for good, and what it did with it.
+    shop.process.terminate()
+    _ = output.fileHandleForReading.readDataToEndOfFile()
+    _ = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 9)
+    let settle = [
+      "journal", "settle", "A", "--json", "--reason", "on the statement of May", "--as",
+    ]
+    #expect(try binary.run(settle + ["succeeded"]).status == 17)
+    #expect(Self.code(try binary.run(settle + ["refunded", "--yes"])) == "bad_value")
+    #expect(Self.code(try binary.run(settle + ["restored", "--yes"])) == "bad_options")
+    #expect(
+      try binary.run("journal", "settle", "A", "--as", "succeeded", "--yes", "--json").status == 2
+    )
+    let settled = try binary.run(settle + ["succeeded", "--yes"])
+    #expect(settled.status == 0)
+    #expect(settled.record.text("status") == "succeeded")
+    #expect(
+      settled.record["history"]?.array?.last?["note"]
+        == "settled by hand as succeeded: on the statement of May"
+    )
+    #expect(Self.code(try binary.run(settle + ["failed", "--yes"])) == "nothing_to_settle")
+    let again = try binary.run(Self.pay + ["A"])
+    #expect(again.status == 0)
+    #expect(again.record["replayed"] == true)
+    #expect(try LedgerAudit.charges(path: shop.books, reference: "A") == 1)
+  }
+}
