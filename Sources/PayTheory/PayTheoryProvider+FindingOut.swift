@@ -24,7 +24,7 @@ extension PayTheoryProvider {
     _ mayRepeat: Bool
   ) throws(Fault) -> Finding {
     if attempt.operation == .cancel { return try reversalFinding(attempt) }
-    let age = context.clock.now - (attempt.sentAt ?? context.clock.now)
+    let age = progress.sinceSent
     if let prepared = attempt.preparation.flatMap(Preparation.init(kept:)) {
       if let found = try transaction(LookUp(id: prepared.receipt)) {
         return .happened(Transactions.payment(found))
@@ -83,29 +83,6 @@ extension PayTheoryProvider {
       "Pay Theory has an older payment like it, \(item.text("transaction_id") ?? ""): whether that is "
         + "this one cannot be told"
     )
-  }
-
-  private func reversalFinding(_ attempt: Attempt) throws(Fault) -> Finding {
-    guard let receipt = attempt.id, let found = try transaction(LookUp(id: receipt)) else {
-      throw .unknownHandle(attempt.reference)
-    }
-    switch Transactions.status(found) {
-    case .cancelled:
-      return .happened(Self.reversed(isVoid: true, transaction: receipt, of: attempt))
-    case .refunded:
-      return .happened(Self.reversed(isVoid: false, transaction: nil, of: attempt))
-    default:
-      if let refunded = found["refunded_amount"]?.wholeNumber, refunded > 0,
-        refunded >= attempt.amount ?? Int.max
-      {
-        return .happened(Self.reversed(isVoid: false, transaction: nil, of: attempt))
-      }
-      let age = context.clock.now - (attempt.sentAt ?? context.clock.now)
-      guard context.configuration.env != .live || age >= 60_000 else {
-        throw .tooEarly(seconds: 60 - age / 1000)
-      }
-      return .didNotHappen
-    }
   }
 }
 

@@ -138,26 +138,6 @@ package struct PayTheoryProvider: Provider {
     }
   }
 
-  package func reverse(_ captured: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
-    guard let receipt = captured.id, let amount = captured.amount else {
-      throw Fault(
-        .conflict,
-        code: "nothing_to_cancel",
-        "reference \(captured.reference.quotedForMessage) has no receipt number to reverse"
-      )
-    }
-    let reversal = try GraphQL(context, for: "a reversal").createReversal(
-      receipt: receipt,
-      amount: amount,
-      willSend: progress.willSend
-    )
-    return Self.reversed(
-      isVoid: reversal["is_void"]?.truth ?? false,
-      transaction: reversal.text("transaction_id"),
-      of: captured
-    )
-  }
-
   package func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome {
     if case .cash = order.instrument { throw .cashToken }
     progress.enter("connecting")
@@ -171,8 +151,11 @@ package struct PayTheoryProvider: Provider {
     return try Replies.token(answer.body)
   }
 
+  package func asksAtOnce(about attempt: Attempt) -> Bool { true }
+
   package func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
-    try transaction(query).map(Transactions.lookUp)
+    if query.purpose == .refund { return Self.gaveBack(query.refunds, of: query) }
+    return try transaction(query).map(Transactions.lookUp)
   }
 
   /// The transaction that a look-up finds: by receipt number, else the newest of the reference
@@ -196,16 +179,6 @@ package struct PayTheoryProvider: Provider {
       return item
     }
     return nil
-  }
-
-  static func reversed(isVoid: Bool, transaction: String?, of attempt: Attempt) -> Outcome {
-    var reversal: JSONObject = ["is_void": .bool(isVoid)]
-    reversal["transaction_id"] = transaction.map(JSON.string)
-    return Outcome(
-      status: isVoid ? .cancelled : .refunded,
-      id: attempt.id,
-      result: ["reversal": .object(reversal)]
-    )
   }
 
   private func charge(

@@ -1,7 +1,20 @@
 package import TenderModel
 
+/// A provider that gives money back in parts.
+package protocol RefundingProvider: Provider {
+  /// Sends received money back.
+  func refund(
+    _ order: RefundOrder,
+    of attempt: Attempt,
+    _ progress: Progress
+  ) throws(Fault) -> Outcome
+  /// The refund that was sent and whose answer was lost: its amount in minor units, and whether it
+  /// was all that was left, and the operator's name for it; nil where there is none.
+  func pendingRefund(of attempt: Attempt) -> (amount: Int, isRest: Bool, name: String?)?
+}
+
 /// A provider whose payments and mandates the payer authorizes at a bank, step by step.
-package protocol AuthorizingProvider: Provider {
+package protocol AuthorizingProvider: RefundingProvider {
   /// Checks that a command has what it needs before anything is opened, and holds on to what it
   /// will need later (an address to listen at). Throws a `usage` fault.
   func check(_ order: AuthorizationOrder) throws(Fault)
@@ -12,15 +25,6 @@ package protocol AuthorizingProvider: Provider {
   /// Cancels a payment, or revokes an authorized mandate. Throws `conflict` where its state forbids
   /// it.
   func withdraw(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome
-  /// Sends received money back.
-  func refund(
-    _ order: RefundOrder,
-    of attempt: Attempt,
-    _ progress: Progress
-  ) throws(Fault) -> Outcome
-  /// The refund that was sent and whose answer was lost: its amount in minor units, and whether it
-  /// was all that was left, and the operator's name for it; nil where there is none.
-  func pendingRefund(of attempt: Attempt) -> (amount: Int, isRest: Bool, name: String?)?
   /// Stops an authorization that awaits its payer.
   func giveUp(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome
   /// Learns of a payment or mandate that was made elsewhere; nil where there is none of that id.
@@ -61,7 +65,7 @@ package struct AuthorizationOrder: Sendable {
   }
 }
 
-/// What `cancel --refund` asks for.
+/// What `cancel --refund`, and `cancel` with an amount, ask for.
 package struct RefundOrder: Sendable {
   /// Refunds of one payment are numbered from 1.
   package var number: Int

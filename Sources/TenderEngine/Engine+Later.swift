@@ -76,10 +76,9 @@ extension Engine {
     guard let found else { throw .unknownHandle(handle) }
     try checkOwner(of: found)
     let isUnderWay = try stopUnderWay(found)
-    // Whoever is at work hears it within moments, and a reader takes some seconds to let go.
-    let lock = try hold(found.reference, patience: isUnderWay ? max(patience, 15_000) : nil)
+    let lock = isUnderWay ? try holdStopping(found.reference) : try hold(found.reference)
     defer { withExtendedLifetime(lock) {} }
-    var attempt = try reread(found)
+    var attempt = try newest(found, handle: handle)
     try checkOwner(of: attempt)
     if isUnderWay {
       journal.forgetStop(env: env, provider: provider.name, reference: found.reference)
@@ -111,6 +110,39 @@ extension Engine {
       }
     case .replay, .capture, .findOut: return Report(attempt, .cancel, replayed: true)
     }
+  }
+
+  /// Takes the lock of a reference whose work is asked to stop, again and again: whoever waited for it
+  /// too begins new work, and must hear it as well.
+  private func holdStopping(_ reference: String) throws(Fault) -> any AttemptLock {
+    // Whoever is at work hears it within moments, and a reader takes some seconds to let go.
+    let deadline = Deadline(in: max(patience, 15_000), on: clock)
+    while true {
+      let lock = try journal.lock(
+        env: env,
+        provider: provider.name,
+        reference: reference,
+        by: Deadline(in: min(500, deadline.remaining), on: clock),
+        interruption: interruption
+      )
+      if let lock { return lock }
+      guard deadline.remaining > 0 else { throw .inProgress(reference) }
+      try journal.requestStop(env: env, provider: provider.name, reference: reference)
+    }
+  }
+
+  /// The attempt as it is now that its lock is held; the newest of its reference, where that was meant:
+  /// another command may have opened one meanwhile.
+  private func newest(_ found: Attempt, handle: String) throws(Fault) -> Attempt {
+    let latest = try journal.latest(
+      env: found.env,
+      provider: found.provider,
+      reference: found.reference
+    )
+    guard let latest, handle == found.reference, latest.phase != .prepared else {
+      return try reread(found)
+    }
+    return latest
   }
 
   /// Finds out what an attempt in `sent` did; any other is answered as it stands.
@@ -148,6 +180,7 @@ extension Engine {
       query.id = known.isToken ? nil : known.id
       if query.id == nil { query.reference = known.reference }
       query.refunds = known.refunds
+      query.isKnown = true
       query.amount = known.amount
     } else if provider.isID(handle) {
       query.id = handle

@@ -9,6 +9,8 @@ package struct Engine {
   let interruption: any Interruption
   /// How long to wait for another process that works on the same reference, in milliseconds.
   let patience: Int
+  /// For how long after a send an effect may still appear at the provider, in milliseconds.
+  let lateWindow: Int
   /// SHA-256 or better, for keys that repeat.
   let digest: ([UInt8]) -> [UInt8]
   let announce: (String) -> Void
@@ -20,6 +22,7 @@ package struct Engine {
     clock: any Clock,
     interruption: any Interruption,
     patience: Int,
+    lateWindow: Int = 0,
     digest: @escaping ([UInt8]) -> [UInt8],
     announce: @escaping (String) -> Void
   ) {
@@ -29,6 +32,7 @@ package struct Engine {
     self.clock = clock
     self.interruption = interruption
     self.patience = patience
+    self.lateWindow = lateWindow
     self.digest = digest
     self.announce = announce
   }
@@ -153,8 +157,10 @@ package struct Engine {
       namesItsStates: provider.namesItsStates,
       announce: announce
     )
+    var isAnswered = false
     do throws(Fault) {
       let outcome = try perform(progress)
+      isAnswered = true
       var done = progress.attempt
       var warning = progress.warning
       if !progress.isConcluded {
@@ -172,7 +178,32 @@ package struct Engine {
       if operation == .cancel { settleOriginal(of: done) }
       return Report(done, operation, replayed: false, warning: warning).showing(outcome)
     } catch {
+      if !isAnswered, error.effect == .unknown, let report = askAtOnce(progress, operation) {
+        return report
+      }
       return try settleFault(error, before: progress.recorded ?? attempt, progress, operation)
+    }
+  }
+
+  /// Asks once, before anybody is told that an outcome is unknown; nil where that tells nothing.
+  ///
+  /// Only what is there counts: what is not yet there may still come.
+  private func askAtOnce(_ progress: Progress, _ operation: Attempt.Operation) -> Report? {
+    var lost = progress.attempt
+    guard lost.phase == .sent, !progress.isConcluded, interruption.kind == nil else { return nil }
+    lost.operation = operation
+    guard provider.asksAtOnce(about: lost),
+      case .happened(let outcome) = try? provider.findOut(lost, progress, mayRepeat: false)
+    else { return nil }
+    var done = progress.attempt
+    done.operation = operation
+    done.apply(outcome, at: clock.now)
+    do throws(Fault) {
+      let warning = try journal.conclude(&done, note: "answer lost, found out")
+      say(done.status.rawValue)
+      return Report(done, operation, replayed: false, warning: warning).showing(outcome)
+    } catch {
+      return nil
     }
   }
 
@@ -224,9 +255,13 @@ package struct Engine {
   /// Finds out what an attempt in `sent` did, and writes that down.
   ///
   /// Throws with effect unknown where it cannot.
+  ///
+  /// `goesOn` says that the same thing is done again at once, which does no harm: then it need not be
+  /// waited for.
   func findOut(
     _ attempt: Attempt,
-    mayRepeat: Bool = true
+    mayRepeat: Bool = true,
+    goesOn: Bool = false
   ) throws(Fault) -> (attempt: Attempt, doneNow: Bool) {
     let progress = Progress(
       attempt: attempt,
@@ -246,11 +281,15 @@ package struct Engine {
       known.apply(outcome, at: clock.now)
       doneNow = true
     case .didNotHappen:
+      try checkLate(attempt)
       known.phase = .done
       known.updatedAt = clock.now
       known.fault = nil
-      // What was prepared at the provider is held there; the body of a creation is not.
-      if known.preparation != nil, known.id != nil {
+      if attempt.operation == .cancel, attempt.status != .requiresConfirmation {
+        // The payment is as it was before that was tried.
+        known.preparation = nil
+      } else if known.preparation != nil, known.id != nil {
+        // What was prepared at the provider is held there; the body of a creation is not.
         known.status = .requiresConfirmation
       } else if attempt.operation == .transact {
         known.status = .failed
@@ -258,6 +297,7 @@ package struct Engine {
         known.preparation = nil
       }
     case .stands(let outcome):
+      if !goesOn { try checkLate(attempt) }
       known.operation = .transact
       known.apply(outcome, at: clock.now)
     case .undone(let outcome):
@@ -274,6 +314,21 @@ package struct Engine {
     say(known.status.rawValue)
     settleOriginal(of: known)
     return (known, doneNow)
+  }
+
+  /// Throws while an effect may still appear that nobody sees yet: absence is not evidence.
+  private func checkLate(_ attempt: Attempt) throws(Fault) {
+    let left = lateWindow - clock.elapsed(since: attempt)
+    guard left > 0 else { return }
+    throw Fault(
+      .unknown,
+      effect: .unknown,
+      code: "outcome_unknown",
+      "\(provider.name.text) does not know it yet, which proves nothing for another "
+        + "\((left + 999) / 1000) s",
+      hint: "do not pay again; run the same command again after that",
+      result: attempt.fault?.result
+    )
   }
 
   /// Shows a state of the attempt, where the provider has no names of its own for them.

@@ -43,6 +43,8 @@ package protocol Provider: Sendable {
     _ progress: Progress,
     mayRepeat: Bool
   ) throws(Fault) -> Finding
+  /// Whether a question right after an answer was lost can tell what came of it, and does nothing else.
+  func asksAtOnce(about attempt: Attempt) -> Bool
   /// Checks, before anything is opened or sent, that a command has what it needs.
   func checkReady(for need: Need) throws(Fault)
   /// Whether a handle that the journal does not know is an id of this provider's.
@@ -53,6 +55,8 @@ package protocol Provider: Sendable {
 
 extension Provider {
   package func owns(_ attempt: Attempt) -> Bool { attempt.merchant == merchant }
+
+  package func asksAtOnce(about attempt: Attempt) -> Bool { false }
 
   package var namesItsStates: Bool { false }
 
@@ -88,6 +92,8 @@ package struct LookUp: Sendable, Hashable {
   package var refunds: [JSONObject] = []
   /// What the payer paid, in minor units, where the journal knows it.
   package var amount: Int?
+  /// Whether the answer may change what the journal has of it.
+  package var isKnown = false
 
   /// In whose words to answer: a look-up's, the operation's that made the payment, a refund's.
   package enum Purpose: Sendable, Hashable { case status, outcome, refund }
@@ -111,9 +117,10 @@ package enum Finding: Sendable {
   case happened(Outcome)
   /// It had not happened and was done now, with the same preparation.
   case doneNow(Outcome)
-  /// It provably did not happen, and will not.
+  /// Nothing of it is there: once the late window is over, it did not happen, and will not.
   case didNotHappen
-  /// It did not happen, and this is how the payment stands without it.
+  /// Nothing of it is there, and this is how the payment stands without it; it may still arrive within
+  /// the late window.
   case stands(Outcome)
   /// Whatever it did is undone now; this is what came of undoing it.
   case undone(Outcome)
@@ -152,6 +159,10 @@ package final class Progress {
     self.interruption = interruption
     self.announce = announce
   }
+
+  /// How many milliseconds ago at least the attempt was recorded as sent: by the machine's own clock,
+  /// since the wall's may be set meanwhile.
+  package var sinceSent: Int { clock.elapsed(since: attempt) }
 
   /// The receipts that other attempts at this reference own.
   package func receiptsOfOthers() throws(Fault) -> [String] {

@@ -334,12 +334,24 @@ enum ResourceID {
 
 extension Client {
   /// How a payment or mandate stands.
-  func resource(_ kind: Attempt.Kind, _ id: String) throws(Fault) -> Resource {
+  ///
+  /// What decides about an attempt must be of that very one; a look-up of an id shows what the provider
+  /// has to say.
+  func resource(
+    _ kind: Attempt.Kind,
+    _ id: String,
+    decides: Bool = true
+  ) throws(Fault) -> Resource {
     let answer = try send(
       Call(path: Paths.resource(kind, id), credential: .resource(id, kind), kind: kind)
     )
     guard answer.body.text("status") != nil else {
       throw .unexpectedBehaviour("a \(kind == .mandate ? "mandate" : "payment") without status")
+    }
+    if decides, let other = answer.body.text("id"), other != id {
+      throw .unexpectedBehaviour(
+        "the answer is about another \(kind == .mandate ? "mandate" : "payment")"
+      )
     }
     return Resource(kind: kind, id: id, body: answer.body, traceID: answer.traceID).masked
   }

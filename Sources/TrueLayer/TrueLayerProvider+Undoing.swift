@@ -204,6 +204,11 @@ extension TrueLayerProvider {
     return (amount, kept["rest"] == true, kept.text("refund_reference"))
   }
 
+  /// A creation is taken up by the same command, which also goes on with it.
+  package func asksAtOnce(about attempt: Attempt) -> Bool {
+    attempt.id != nil && attempt.operation == .cancel
+  }
+
   /// Longer than what nobody authorized lives (note, section 1.3), in milliseconds.
   private static let lifetime = 960_000
 
@@ -221,13 +226,16 @@ extension TrueLayerProvider {
         return .happened(try sendRefund(kept, attempt))
       }
       let resource = try client.resource(attempt.kind, id)
+      if let amount = attempt.amount, let other = resource.amount, amount != other {
+        throw .unexpectedBehaviour("the answer is about another amount")
+      }
       guard attempt.operation == .cancel else { return .happened(resource.outcome) }
       let isUndone = resource.shownStatus == .cancelled || resource.status == "revoked"
       return isUndone ? .happened(resource.withdrawn) : .stands(resource.outcome)
     } catch {
       // Nobody was shown the way to authorize what is not known here: after its 15 minutes it has
       // expired, whether it was made or not.
-      let age = context.clock.now - (attempt.sentAt ?? attempt.createdAt)
+      let age = progress.sinceSent
       if attempt.id == nil, error.kind == .rejected, error.effect == .none, age > Self.lifetime {
         return .didNotHappen
       }

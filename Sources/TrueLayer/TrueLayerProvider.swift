@@ -135,7 +135,7 @@ package struct TrueLayerProvider: AuthorizingProvider {
   package func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
     guard let id = query.id, ResourceID.isSafe(id) else { return nil }
     if query.purpose == .refund { return try refunds(of: id, query) }
-    let resource = try client.resource(query.kind, id)
+    let resource = try client.resource(query.kind, id, decides: query.isKnown)
     var outcome = query.purpose == .status ? resource.lookedUp : resource.outcome
     if case .redirect(let address)? = resource.next, Redirection.isUsable(address) {
       // Opens the bank's page: whoever pays must see it whole.

@@ -1,5 +1,6 @@
 import PayTheory
 import TenderEngine
+import TenderJournal
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
@@ -104,13 +105,53 @@ import Testing
     "gateway-error", "error", "error-array", "other-receipt", "other-decline", "other-amount",
   ]
 
+  /// What was done although its answer was lost, or was of another payment.
+  @Test(
+    arguments: [
+      "close-after", "drop-after", "silence", "garbage", "wrong-key", "other-receipt",
+      "other-decline", "other-amount",
+    ]
+  )
+  func `asks once before it says that an outcome is unknown`(_ name: String) throws {
+    let world = try World()
+    let report = try world.engine(fault: "part2:" + name).transact(
+      world.order(),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(report.status == .succeeded)
+    #expect(report.replayed == false)
+    #expect(report.result.text("type") == "PT_COMPLETE")
+    #expect(try world.latest()?.phase == .done)
+    #expect(try world.latest()?.preparation == nil)
+    #expect(try world.charges() == 1)
+    let latest = try #require(try world.latest())
+    #expect(try world.journal.history(of: latest).last?.note == "answer lost, found out")
+  }
+
+  /// Nothing is there yet, which proves nothing.
+  @Test(arguments: ["close-before", "drop-before", "gateway-error", "error"])
+  func `stays unknown where the question finds nothing`(_ name: String) throws {
+    let world = try World()
+    let fault = #expect(throws: Fault.self) {
+      try world.engine(fault: "part2:" + name).transact(
+        world.order(),
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    #expect(fault?.exitStatus == 9)
+    #expect(try world.latest()?.phase == .sent)
+    #expect(try world.charges() == 0)
+  }
+
   @Test(arguments: late)
   func `is unknown once part 2 was sent, and the same command comes to one charge`(
     _ name: String
   ) throws {
     let world = try World()
     let fault = #expect(throws: Fault.self) {
-      try world.engine(fault: "part2:" + name).transact(
+      try world.engine(fault: "part2:" + name, credentials: false).transact(
         world.order(),
         newAttempt: false,
         idempotencyKey: nil
@@ -161,7 +202,8 @@ import Testing
     #expect(try world.latest()?.status == .requiresConfirmation)
     #expect(try world.latest()?.preparation != nil)
     let lost = #expect(throws: Fault.self) {
-      try world.engine(fault: "part2:" + name).confirm(world.latest(), handle: "A")
+      try world.engine(fault: "part2:" + name, credentials: false)
+        .confirm(world.latest(), handle: "A")
     }
     #expect(lost?.exitStatus == 9)
     let done = try world.engine().confirm(world.latest(), handle: "A")

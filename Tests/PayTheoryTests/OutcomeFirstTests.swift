@@ -21,7 +21,7 @@ import Testing
   @Test func `an outcome that cannot be written down is unknown, and found out later`() throws {
     let world = try World()
     let said = Said()
-    let full = FailingJournal(world.journal) { _, note in note == "outcome" }
+    let full = FailingJournal(world.journal) { _, note in note.hasSuffix("outcome") }
     let fault = #expect(throws: Fault.self) {
       try world.engine(over: full, announce: said.add).transact(
         world.order(),
@@ -52,6 +52,31 @@ import Testing
     )
     #expect(found.status == .succeeded)
     #expect(said.all.last == "succeeded")
+    #expect(try world.charges() == 1)
+  }
+
+  @Test func `an outcome that the database cannot take is set aside, and said`() throws {
+    let world = try World()
+    let full = FailingJournal(world.journal) { _, note in note == "outcome" }
+    let report = try world.engine(over: full).transact(
+      world.order(),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(report.status == .succeeded)
+    #expect(report.warning?.message.contains("journal.aside") == true)
+    // Another process sees it, and so does the database as soon as it can.
+    let next = try SQLiteJournal(folder: world.folder.path, redactor: Redactor())
+    let found = try next.latest(env: .simulator, provider: PayTheoryProvider.name, reference: "A")
+    #expect(found?.phase == .done)
+    #expect(found?.status == .succeeded)
+    #expect(found?.preparation == nil)
+    let again = try world.engine(over: next).transact(
+      world.order(),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(again.replayed == true)
     #expect(try world.charges() == 1)
   }
 
@@ -95,7 +120,7 @@ import Testing
     let world = try World()
     let other = "other-paytheorylab-0123456789abcdef"
     _ = #expect(throws: Fault.self) {
-      try world.engine(fault: "part2:silence").transact(
+      try world.engine(fault: "part2:drop-before").transact(
         world.order(),
         newAttempt: false,
         idempotencyKey: nil

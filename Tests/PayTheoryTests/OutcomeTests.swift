@@ -297,7 +297,11 @@ import Testing
     )
     #expect(report.status == .succeeded)
     let lost = #expect(throws: Fault.self) {
-      try world.engine(fault: "part1:close-after", twoStep: false).transact(
+      try world.engine(
+        fault: "part1:close-after",
+        credentials: false,
+        twoStep: false
+      ).transact(
         world.order("B"),
         newAttempt: false,
         idempotencyKey: nil

@@ -33,6 +33,7 @@ final class World {
     exchange: (any HTTPExchange) throws -> any HTTPExchange = { $0 },
     wrap: (any SocketExchange) -> any SocketExchange = { $0 },
     over other: (any Journal)? = nil,
+    lateWindow: Int = 0,
     announce: @escaping (String) -> Void = { _ in }
   ) throws -> Engine {
     var options = SimulatorOptions()
@@ -70,6 +71,7 @@ final class World {
       interruption: NeverInterrupted(),
       // A process that another test starts holds inherited locks until it runs its own program.
       patience: 500,
+      lateWindow: lateWindow,
       digest: { $0.count < 16 ? $0 + [UInt8](repeating: 0, count: 16) : $0 },
       announce: announce
     )

@@ -22,7 +22,13 @@ import Testing
   ]
   static let lab = "acme-paytheorylab-00112233445566778899aabbccddeeff"
 
-  @Test(arguments: ["paytheory", "toro"], ["--amount=4", "--amount-minor=400", "--currency=USD"])
+  static let ignored = [
+    ("paytheory", "--currency=USD"), ("paytheory", "--idempotency-key=x"),
+    ("toro", "--amount=4"), ("toro", "--amount-minor=400"), ("toro", "--currency=USD"),
+    ("toro", "--idempotency-key=x"),
+  ]
+
+  @Test(arguments: ignored)
   func `undoes nothing where an amount would be ignored`(
     _ provider: String,
     _ option: String

@@ -56,7 +56,8 @@ package struct FailingJournal: Journal {
   private let inner: any Journal
   private let fails: @Sendable (Attempt, String) -> Bool
 
-  /// `fails` is asked for each write, with the note of its line in the history.
+  /// `fails` is asked for each write, with the note of its line in the history, after "aside: " where
+  /// it is set aside.
   package init(_ inner: any Journal, where fails: @escaping @Sendable (Attempt, String) -> Bool) {
     self.inner = inner
     self.fails = fails
@@ -117,7 +118,7 @@ package struct FailingJournal: Journal {
   }
 
   package func setAside(_ attempt: inout Attempt, note: String) throws(Fault) {
-    try check(attempt, note)
+    try check(attempt, "aside: " + note)
     try inner.setAside(&attempt, note: note)
   }
 

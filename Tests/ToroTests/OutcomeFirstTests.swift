@@ -1,3 +1,4 @@
+import Foundation
 private import Synchronization
 import TenderEngine
 import TenderJournal
@@ -63,6 +64,44 @@ import Toro
     let anew = try world.engine().transact(world.sale(), newAttempt: true, idempotencyKey: nil)
     #expect(anew.status == .succeeded)
     #expect(try world.ledger().standing == 1)
+  }
+
+  @Test func `an approval that was set aside is not undone by finding out`() throws {
+    let world = try ToroWorld()
+    let full = FailingJournal(world.journal) { _, note in note == "outcome" }
+    let report = try world.engine(over: full).transact(
+      world.sale(),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(report.status == .succeeded)
+    #expect(report.warning != nil)
+    #expect(world.announced.contains("completed"))
+    let next = try SQLiteJournal(folder: world.folder.path, redactor: Redactor())
+    let attempt = try #require(
+      try next.latest(env: .simulator, provider: ToroProvider.name, reference: "A")
+    )
+    #expect(try world.engine(over: next).resume(attempt).status == .succeeded)
+    #expect(try world.ledger().standing == 1)
+  }
+
+  /// A cancel waits while a repetition of the sale, which waited before it, sells.
+  @Test func `a cancel undoes what was sold while it waited`() throws {
+    let world = try ToroWorld()
+    let stopped = try world.engine(scenario: "card:no_card").transact(
+      world.sale(),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(stopped.fault?.effect == Fault.Effect.none)
+    let seen = try #require(try world.latest())
+    #expect(seen.isFreed)
+    _ = try world.engine().transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    #expect(try world.ledger().standing == 1)
+    let report = try world.engine().cancel(seen, handle: "A")
+    #expect(report.status == .cancelled)
+    #expect(report.attemptNumber == 2)
+    #expect(try world.ledger().standing == 0)
   }
 
   @Test func `what a prune forgets is not refundable again`() throws {

@@ -2,6 +2,7 @@ import Foundation
 import TenderEngine
 import TenderModel
 import TenderTestSupport
+import TenderWire
 import Testing
 import TrueLayer
 
@@ -193,26 +194,30 @@ extension AnswerTests {
   ])
   func `a published refund`(_ name: String, _ status: Status, _ exit: Int32) throws {
     let java = "truelayer-java/payments/"
-    let path = "/v3/payments/\(Self.id)"
     let token = StubHTTP.Step(
       "POST",
       "/connect/token",
       200,
       try Self.answer("truelayer-java/auth/200.access_token")
     )
-    let settled = try Self.answer(java + "200.get_payment_by_id.bank_transfer.settled")
+    let published = try Self.answer(java + "200.get_payment_by_id.bank_transfer.settled")
+    // Its id is masked where it was published, and no id can be that.
+    let masked = try #require(JSONReader.read(published)?["id"]?.text)
+    let id = Self.id
+    let settled = published.replacingOccurrences(of: masked, with: id)
+    let path = "/v3/payments/\(id)"
     let refund = try Self.answer(java + "200.get_payment_refund_by_id." + name)
     let world = try World()
     _ = try world.engine(over: StubHTTP([token, .init("GET", path, 200, settled)]))
-      .transact(try world.existing(Self.id), newAttempt: false, idempotencyKey: nil)
+      .transact(try world.existing(id), newAttempt: false, idempotencyKey: nil)
     let stub = StubHTTP([
       token, .init("GET", path, 200, settled),
       .init("POST", path + "/refunds", 202, try Self.answer(java + "202.create_payment_refund")),
       .init("GET", path + "/refunds/38c76ba95-322f-46a9-b754-***", 200, refund),
     ])
     let report = try world.engine(over: stub).refund(
-      try world.latest(Self.id),
-      handle: Self.id,
+      try world.latest(id),
+      handle: id,
       amount: 100,
       statement: "a refund",
       newAttempt: false,
@@ -232,7 +237,7 @@ extension AnswerTests {
       token, .init("GET", path, 200, settled),
       .init("GET", path + "/refunds", 200, try Self.answer(java + "200.list_payment_refunds")),
     ])
-    let looked = try world.engine(over: list).lookUp(Self.id, known: nil)
+    let looked = try world.engine(over: list).lookUp(id, known: nil)
     #expect(looked.status == .pending)
     #expect(looked.details["refunds"]?.array?.first?["amount_in_minor"] == 100)
   }

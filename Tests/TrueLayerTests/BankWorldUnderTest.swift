@@ -44,7 +44,8 @@ final class World {
     scenario: String? = nil,
     fault: String? = nil,
     listens: Bool = true,
-    change: (inout FlowOptions, inout TrueLayerConfiguration) -> Void = { _, _ in }
+    change: (inout FlowOptions, inout TrueLayerConfiguration) -> Void = { _, _ in },
+    wrap: (any HTTPExchange) -> any HTTPExchange = { $0 }
   ) throws -> Engine {
     var options = SimulatorOptions()
     if let scenario { try options.set(scenario: scenario) }
@@ -57,7 +58,7 @@ final class World {
         options: options
       )
     )
-    return engine(over: simulator, listens: listens, change: change)
+    return engine(over: wrap(simulator), listens: listens, change: change)
   }
 
   /// An engine over anything that carries HTTP.

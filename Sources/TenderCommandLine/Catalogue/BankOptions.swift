@@ -122,6 +122,6 @@ extension Catalogue {
       .bank,
       .required("NAME"),
       "your own name for a further refund of the same payment; the same name never refunds twice"
-    ).only("truelayer"),
+    ).only("truelayer", "paytheory"),
   ]
 }

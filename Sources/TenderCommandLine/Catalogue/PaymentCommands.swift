@@ -122,7 +122,8 @@ extension Catalogue {
       description: [
         "Lets go of a held payment: nothing was charged. After capture it is a reversal at the "
           + "provider: a void while the payment is pending, a refund afterwards; the record says "
-          + "which. Reversals need merchant credentials.",
+          + "which. With --amount a part of it is given back; a further part needs --new-attempt and "
+          + "a --refund-reference of its own. Reversals need merchant credentials.",
         "A bank payment is cancelled until it is authorized; a mandate is revoked once it is. "
           + "--refund sends a settled payment back, whole or in part; a further refund of the same "
           + "payment needs --new-attempt and a --refund-reference of its own.",
@@ -138,6 +139,7 @@ extension Catalogue {
       ] + simulation,
       examples: [
         .init("tender cancel A2", "void or reverse the payment A2"),
+        .init("tender cancel A2 --amount 3.50", "give a part of it back"),
         .init(
           "tender cancel A2 --fields status,result.reversal --json",
           "only what was done"

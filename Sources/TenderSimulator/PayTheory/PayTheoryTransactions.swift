@@ -114,11 +114,20 @@ struct PayTheoryTransactions {
     guard amount > 0, amount <= left else { return .refused("Amount exceeds what is left") }
     switch payment.text("status") {
     case "PENDING":
-      guard amount == left else { return .refused("A void takes the full amount") }
+      var replacement = payment
       payment["status"] = "VOIDED"
       payment["settles_at"] = nil
       try ledger.put("transaction", receipt, payment)
-      return .done(["is_void": true, "transaction_id": .string(receipt)])
+      guard amount < left else {
+        return .done(["is_void": true, "transaction_id": .string(receipt)])
+      }
+      // A void of a part puts another payment in its place (protocol note, section 8.2).
+      let id = receipt + "v"
+      replacement["transaction_id"] = .string(id)
+      replacement["gross_amount"] = .integer(left - amount)
+      let reference = payment.text("reference")
+      try ledger.put("transaction", id, replacement, reference: reference, parent: receipt)
+      return .done(["is_void": true, "transaction_id": .string(id)])
     case "SUCCEEDED", "SETTLED", "PARTIALLY_REFUNDED":
       let number = try ledger.list("transaction", column: "parent", value: receipt).count + 1
       let id = "\(receipt):R\(number)"

@@ -133,16 +133,7 @@ struct WriteCommands {
     if provider == TrueLayerProvider.name.text {
       return try authorizeLater(place, env, attempt, handle, wait)
     }
-    // An amount that is not looked at would give everything back.
-    for option in ["amount", "amount-minor", "currency", "idempotency-key"]
-    where invocation.has(option) {
-      throw Fault(
-        .usage,
-        code: "bad_options",
-        "tender \(name) does not take --\(option) with \(provider): it undoes the whole payment",
-        hint: "leave --\(option) out to undo the whole payment"
-      )
-    }
+    let part = try Part(invocation, provider, attempt)
     let isReversal = name == "cancel" && attempt?.isCaptured == true
     let engine = try composition.engine(
       provider,
@@ -157,13 +148,26 @@ struct WriteCommands {
           : try engine.planCancel(attempt, handle: handle)
         var request: JSONObject = ["plan": .string(plan.rawValue)]
         request["id"] = attempt?.id.map(JSON.string)
-        request["amount"] = attempt?.amount.map(JSON.integer)
+        request["amount"] = (part?.amount ?? attempt?.amount).map(JSON.integer)
         return request
       }
     }
     if attempt != nil { try approve(env, "\(name) \(handle)") }
     composition.signals.hold()
-    var report =
+    var report: Report
+    if let part {
+      report = try engine.refund(
+        attempt,
+        handle: handle,
+        amount: part.amount,
+        statement: nil,
+        name: part.name,
+        newAttempt: invocation.has("new-attempt"),
+        idempotencyKey: nil
+      )
+      return finish(report)
+    }
+    report =
       name == "confirm"
       ? try engine.confirm(attempt, handle: handle) : try engine.cancel(attempt, handle: handle)
     if report.replayed == true, invocation.has("new-attempt") {

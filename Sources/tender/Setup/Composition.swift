@@ -172,6 +172,7 @@ final class Composition {
       clock: clock,
       interruption: signals,
       patience: try settings.timeout(),
+      lateWindow: goesOutside ? try settings.lateWindow(env) : 0,
       digest: SystemRandomness.digest,
       announce: { [unowned self] state in announce(state, provider, env) }
     )

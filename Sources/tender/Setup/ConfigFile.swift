@@ -10,7 +10,8 @@ struct ConfigFile {
 
   private static let topKeys = ["schema", "default_profile", "profiles", "_comment"]
   private static let profileKeys = [
-    "provider", "env", "mode", "output", "timeout", "paytheory", "toro", "truelayer", "_comment",
+    "provider", "env", "mode", "output", "timeout", "late_window", "paytheory", "toro", "truelayer",
+    "_comment",
   ]
   private static let payTheoryKeys = [
     "api_key", "api_key_file", "merchant_uid", "merchant_uid_file", "secret_key",
@@ -88,7 +89,7 @@ struct ConfigFile {
     if let mode = profile["mode"], mode.text != "read-only", mode.text != "read-write" {
       throw .config(path, "\(place)mode is neither read-only nor read-write", nil)
     }
-    for name in ["provider", "env", "mode", "output", "timeout"]
+    for name in ["provider", "env", "mode", "output", "timeout", "late_window"]
     where profile[name] != nil && profile.text(name) == nil {
       throw .config(path, "\(place)\(name) is not text", "put it in quotes")
     }
@@ -102,6 +103,9 @@ struct ConfigFile {
     }
     if let timeout = profile.text("timeout") {
       _ = try TimeText.milliseconds(timeout, option: "\(place)timeout")
+    }
+    if let window = profile.text("late_window"), window != "0s" {
+      _ = try TimeText.milliseconds(window, option: "\(place)late_window")
     }
     try checkSection("paytheory", payTheoryKeys, of: profile, path, place)
     try checkSection("truelayer", trueLayerKeys, of: profile, path, place)

@@ -1,0 +1,195 @@
+package import TenderEngine
+package import TenderModel
+import TenderWire
+
+/// Reversals: the whole of a payment, or a part of it (`createReversal`, protocol note, section 8.2).
+extension PayTheoryProvider: RefundingProvider {
+  package func reverse(_ captured: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
+    guard let receipt = captured.id, let amount = captured.amount else {
+      throw Fault(
+        .conflict,
+        code: "nothing_to_cancel",
+        "reference \(captured.reference.quotedForMessage) has no receipt number to reverse"
+      )
+    }
+    let reversal = try GraphQL(context, for: "a reversal").createReversal(
+      receipt: receipt,
+      amount: amount,
+      willSend: progress.willSend
+    )
+    return Self.reversed(
+      isVoid: reversal["is_void"]?.truth ?? false,
+      transaction: reversal.text("transaction_id"),
+      of: captured
+    )
+  }
+
+  static func reversed(isVoid: Bool, transaction: String?, of attempt: Attempt) -> Outcome {
+    var reversal: JSONObject = ["is_void": .bool(isVoid)]
+    reversal["transaction_id"] = transaction.map(JSON.string)
+    return Outcome(
+      status: isVoid ? .cancelled : .refunded,
+      id: attempt.id,
+      result: ["reversal": .object(reversal)]
+    )
+  }
+
+  package func refund(
+    _ order: RefundOrder,
+    of attempt: Attempt,
+    _ progress: Progress
+  ) throws(Fault) -> Outcome {
+    guard attempt.isCaptured, let receipt = attempt.id else { throw .nothingToRefund(attempt) }
+    let graphQL = try GraphQL(context, for: "a reversal")
+    guard let payment = try transaction(LookUp(id: receipt)) else {
+      throw .unknownReceipt(attempt, receipt)
+    }
+    let gone = payment["refunded_amount"]?.wholeNumber ?? 0
+    // Others may have given something back that this journal does not know.
+    if let gross = payment["gross_amount"]?.wholeNumber, order.amount > gross - gone {
+      throw .aboveRest(attempt, left: max(0, gross - gone))
+    }
+    var kept: JSONObject = [
+      "attempt": .integer(order.number), "amount": .integer(order.amount),
+      "rest": .bool(order.isRest), "before": .integer(gone), "key": .string(order.key),
+    ]
+    kept["refund_reference"] = order.name.map(JSON.string)
+    let plain = JSONWriter.text(.object(kept))
+    try progress.keep(plain, id: nil, sendingNext: true, isSecret: false)
+    let reversal = try graphQL.createReversal(
+      receipt: receipt,
+      amount: order.amount,
+      willSend: progress.willSend
+    )
+    return Self.gaveBack(
+      kept,
+      isVoid: reversal["is_void"]?.truth ?? false,
+      transaction: reversal.text("transaction_id"),
+      attempt
+    )
+  }
+
+  /// What came of one refund among those of a payment.
+  private static func gaveBack(
+    _ kept: JSONObject,
+    isVoid: Bool,
+    transaction: String?,
+    _ attempt: Attempt
+  ) -> Outcome {
+    var entry = kept
+    entry["key"] = nil
+    entry["before"] = nil
+    entry["status"] = "executed"
+    entry["is_void"] = .bool(isVoid)
+    entry["transaction_id"] = transaction.map(JSON.string)
+    var query = LookUp(id: attempt.id)
+    query.amount = attempt.amount
+    var outcome = gaveBack(attempt.refunds + [entry], of: query)
+    // A void of a part puts another payment in place of the first, for what is left.
+    if isVoid, outcome.status == .partiallyRefunded, let transaction { outcome.id = transaction }
+    return outcome
+  }
+
+  /// How a payment stands after refunds, in the words of the last one.
+  static func gaveBack(_ entries: [JSONObject], of query: LookUp) -> Outcome {
+    let sum = entries.reduce(0) { $0 + ($1["amount"]?.wholeNumber ?? 0) }
+    let last = entries.last ?? [:]
+    var reversal: JSONObject = ["is_void": last["is_void"] ?? false]
+    reversal["transaction_id"] = last["transaction_id"]
+    var outcome = Outcome(
+      status: sum >= query.amount ?? Int.max ? .refunded : .partiallyRefunded,
+      id: query.id,
+      result: ["reversal": .object(reversal)]
+    )
+    outcome.kept = Outcome.Kept(result: ["refunds": .array(entries.map(JSON.object))])
+    return outcome
+  }
+
+  package func pendingRefund(
+    of attempt: Attempt
+  ) -> (amount: Int, isRest: Bool, name: String?)? {
+    guard attempt.operation == .cancel, let kept = Self.kept(of: attempt),
+      let amount = kept["amount"]?.wholeNumber
+    else { return nil }
+    return (amount, kept["rest"] == true, kept.text("refund_reference"))
+  }
+
+  private static func kept(of attempt: Attempt) -> JSONObject? {
+    attempt.plainPreparation.flatMap { JSONReader.read($0)?.object }
+  }
+
+  /// By the original: its status, and how much of it was given back.
+  func reversalFinding(_ attempt: Attempt) throws(Fault) -> Finding {
+    guard let receipt = attempt.id, let found = try transaction(LookUp(id: receipt)) else {
+      throw .unknownHandle(attempt.reference)
+    }
+    let refunded = found["refunded_amount"]?.wholeNumber ?? 0
+    if let kept = Self.kept(of: attempt), let amount = kept["amount"]?.wholeNumber {
+      let isVoid = Transactions.status(found) == .cancelled
+      let before = kept["before"]?.wholeNumber ?? 0
+      if isVoid || refunded == before + amount {
+        let replacement = isVoid ? try self.replacement(of: attempt, receipt) : nil
+        return .happened(
+          Self.gaveBack(kept, isVoid: isVoid, transaction: replacement, attempt)
+        )
+      }
+      guard refunded == before else {
+        throw Fault(
+          .unknown,
+          code: "outcome_unknown",
+          "\(refunded) in minor units were given back of \(receipt), where \(before) or "
+            + "\(before + amount) were expected: somebody else gives it back too",
+          hint: "look at it in the merchant portal; then: tender journal settle "
+            + "\(attempt.reference) --as partially_refunded --reason TEXT"
+        )
+      }
+      return .didNotHappen
+    }
+    switch Transactions.status(found) {
+    case .cancelled:
+      return .happened(Self.reversed(isVoid: true, transaction: receipt, of: attempt))
+    case .refunded:
+      return .happened(Self.reversed(isVoid: false, transaction: nil, of: attempt))
+    default:
+      guard refunded > 0, refunded >= attempt.amount ?? Int.max else { return .didNotHappen }
+      return .happened(Self.reversed(isVoid: false, transaction: nil, of: attempt))
+    }
+  }
+
+  /// The payment that stands in place of one that was voided in part; nil where all was.
+  private func replacement(of attempt: Attempt, _ receipt: String) throws(Fault) -> String? {
+    let query = LookUp(reference: attempt.reference, others: [receipt])
+    return try transaction(query) { Transactions.status($0) != .cancelled }?.text("transaction_id")
+  }
+}
+
+extension Fault {
+  fileprivate static func nothingToRefund(_ attempt: Attempt) -> Fault {
+    Fault(
+      .conflict,
+      code: "nothing_to_refund",
+      "\(attempt.reference.quotedForMessage) is \(attempt.shownStatus.rawValue): only what was "
+        + "captured can be given back",
+      hint: "see: tender journal show \(attempt.reference)"
+    )
+  }
+
+  fileprivate static func unknownReceipt(_ attempt: Attempt, _ receipt: String) -> Fault {
+    Fault(
+      .notFound,
+      code: "payment_not_found",
+      "Pay Theory does not know \(receipt)",
+      hint: "see: tender journal show \(attempt.reference)"
+    )
+  }
+
+  fileprivate static func aboveRest(_ attempt: Attempt, left: Int) -> Fault {
+    Fault(
+      .conflict,
+      code: "refund_exceeds",
+      "\(left) \(attempt.currency ?? "") in minor units are left to refund of "
+        + "\(attempt.reference.quotedForMessage), by what Pay Theory says",
+      hint: "name at most that with --amount-minor"
+    )
+  }
+}

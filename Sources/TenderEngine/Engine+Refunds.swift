@@ -1,0 +1,160 @@
+package import TenderModel
+
+/// Giving money back in parts, each of them once.
+extension Engine {
+  /// Refunds a settled payment, whole or in part, or answers with what the last refund came to.
+  ///
+  /// `amount` in minor units; nil for all that is left. `name` is the operator's own for a further
+  /// refund (`--refund-reference`): the same one is the same refund. A refund whose answer was lost is
+  /// found out, and nothing is opened beside it. Throws `conflict` for more than what is left.
+  package func refund(
+    _ found: Attempt?,
+    handle: String,
+    amount: Int?,
+    statement: String?,
+    name: String? = nil,
+    newAttempt: Bool,
+    idempotencyKey: String?
+  ) throws(Fault) -> Report {
+    guard let bank = provider as? any RefundingProvider else { throw .noParts(provider) }
+    guard !newAttempt || name != nil else { throw .unnamedRefund }
+    let lock = try hold(found?.reference ?? handle)
+    defer { withExtendedLifetime(lock) {} }
+    var attempt = try known(found, handle: handle)
+    if attempt.phase == .sent {
+      // Finding out sends the lost one again: never for the sake of another.
+      if let lost = bank.pendingRefund(of: attempt) {
+        guard lost.name == name, amount.map({ $0 == lost.amount }) ?? lost.isRest else {
+          throw .otherRefundUnknown(attempt, lost.amount, lost.name)
+        }
+        let found = try findOut(attempt, mayRepeat: false).attempt
+        let index = found.refunds.lastIndex { $0.text("refund_reference") == name }
+        // Found, it is what this command asks for; not found, it provably is not there and never will.
+        if let index { return try replay(index, of: found, handle) }
+        attempt = found
+      } else {
+        attempt = try findOut(attempt, mayRepeat: false).attempt
+      }
+    }
+    try provider.checkReady(for: provider is any AuthorizingProvider ? .withdrawal : .reversal)
+    attempt.operation = .cancel
+    if let index = attempt.refunds.lastIndex(where: { $0.text("refund_reference") == name }) {
+      let earlier = attempt.refunds[index]
+      let isSame = amount.map { $0 == earlier["amount"]?.wholeNumber } ?? (earlier["rest"] == true)
+      guard isSame else { throw .otherRefund(attempt) }
+      return try replay(index, of: attempt, handle)
+    }
+    // What was undone as a whole has nothing left.
+    guard attempt.reversal == nil || !attempt.refunds.isEmpty else {
+      throw .tooMuch(attempt, left: 0)
+    }
+    let number = (attempt.refunds.compactMap { $0["attempt"]?.wholeNumber }.max() ?? 0) + 1
+    let left = (attempt.amount ?? 0) - attempt.refunded
+    guard left > 0, amount ?? left <= left else { throw .tooMuch(attempt, left: left) }
+    let tries = try journal.history(of: attempt).count
+    let order = RefundOrder(
+      number: number,
+      amount: amount ?? left,
+      isRest: amount == nil,
+      // A refusal is remembered under its key: what is asked for afterwards has another.
+      key: idempotencyKey ?? key(.cancel, "\(attempt.reference)/refund/\(tries)", number),
+      statement: statement,
+      name: name
+    )
+    return try settle(attempt, .cancel) { progress throws(Fault) in
+      try bank.refund(order, of: attempt, progress)
+    }
+  }
+
+  /// An earlier refund as it stands now, in its own words.
+  private func replay(
+    _ index: Int,
+    of attempt: Attempt,
+    _ handle: String
+  ) throws(Fault) -> Report {
+    var attempt = attempt
+    attempt.operation = .cancel
+    let query = LookUp.refund(of: attempt, at: index)
+    var report = try settle(attempt, .cancel) { _ throws(Fault) in
+      guard let outcome = try provider.lookUp(query) else { throw .unknownHandle(handle) }
+      return outcome
+    }
+    report.replayed = true
+    return report
+  }
+}
+
+extension Attempt {
+  /// What was refunded or is on its way, in minor units.
+  fileprivate var refunded: Int {
+    refunds.filter { $0.text("status") != "failed" }
+      .reduce(0) { $0 + ($1["amount"]?.wholeNumber ?? 0) }
+  }
+}
+
+extension LookUp {
+  /// A look at the refunds of a payment, the one at `index` last: the answer is in its words.
+  static func refund(of attempt: Attempt, at index: Int) -> LookUp {
+    var query = LookUp(id: attempt.id, kind: attempt.kind)
+    query.purpose = .refund
+    query.refunds = attempt.refunds
+    query.refunds.append(query.refunds.remove(at: index))
+    query.amount = attempt.amount
+    return query
+  }
+}
+
+extension Fault {
+  fileprivate static func noParts(_ provider: any Provider) -> Fault {
+    Fault(
+      .unsupported,
+      code: "method_unsupported",
+      "\(provider.name.text) cannot give a part back",
+      hint: "without --amount, cancel undoes the whole payment"
+    )
+  }
+
+  fileprivate static func otherRefund(_ attempt: Attempt) -> Fault {
+    Fault(
+      .conflict,
+      code: "refund_differs",
+      "\(attempt.reference.quotedForMessage) was refunded with another amount",
+      hint: "a further refund needs --new-attempt and its own --refund-reference; see: "
+        + "tender journal show \(attempt.reference)"
+    )
+  }
+
+  fileprivate static var unnamedRefund: Fault {
+    Fault(
+      .usage,
+      code: "bad_options",
+      "--new-attempt on a refund needs --refund-reference",
+      hint: "a name of yours for this further refund; the same one never refunds twice"
+    )
+  }
+
+  fileprivate static func otherRefundUnknown(
+    _ attempt: Attempt,
+    _ amount: Int,
+    _ name: String?
+  ) -> Fault {
+    Fault(
+      .conflict,
+      code: "refund_differs",
+      "what became of a refund of \(amount) \(attempt.currency ?? "") in minor units"
+        + (name.map { " (\($0.quotedForMessage))" } ?? "") + " is not known yet",
+      hint: "find out first, with its amount and name or: tender journal resume "
+        + attempt.reference
+    )
+  }
+
+  fileprivate static func tooMuch(_ attempt: Attempt, left: Int) -> Fault {
+    Fault(
+      .conflict,
+      code: "refund_exceeds",
+      "\(max(0, left)) \(attempt.currency ?? "") in minor units are left to refund of "
+        + attempt.reference.quotedForMessage,
+      hint: "name at most that with --amount-minor"
+    )
+  }
+}

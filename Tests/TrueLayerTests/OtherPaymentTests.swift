@@ -1,0 +1,62 @@
+import Foundation
+import TenderEngine
+import TenderModel
+import TenderTestSupport
+import TenderWire
+import Testing
+
+/// An answer about another payment decides nothing.
+@Suite struct OtherPaymentTests {
+  /// Answers every look-up of a resource with another's body.
+  struct Confused: HTTPExchange {
+    let inner: any HTTPExchange
+    let member: String
+    let value: JSON
+
+    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+      var response = try inner.send(request, by: deadline)
+      let last = request.url.split(separator: "/").last ?? ""
+      guard request.method == .get, last.contains("-"), response.status == 200,
+        var body = JSONReader.read(response.body)?.object
+      else { return response }
+      body[member] = value
+      response.body = Array(JSONWriter.text(.object(body)).utf8)
+      return response
+    }
+  }
+
+  static let others: [(String, JSON)] = [
+    ("id", "11111111-2222-4333-8444-555555555555"), ("amount_in_minor", 1),
+  ]
+
+  @Test(arguments: others)
+  func `leaves a lost cancel unknown`(_ member: String, _ value: JSON) throws {
+    let world = try World()
+    _ = try world.engine(listens: false, change: FlowTests.bank)
+      .transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
+    _ = #expect(throws: Fault.self) {
+      _ = try world.engine(scenario: "bank:abandon", fault: "bank-cancel:close-before")
+        .withdraw(try world.latest(), handle: "A")
+    }
+    let attempt = try #require(try world.latest())
+    let confused = #expect(throws: Fault.self) {
+      try world.engine(wrap: { Confused(inner: $0, member: member, value: value) }).resume(attempt)
+    }
+    #expect(confused?.exitStatus == 9)
+    #expect(try world.latest()?.phase == .sent)
+  }
+
+  @Test func `changes nothing in the journal`() throws {
+    let world = try World()
+    _ = try world.engine(listens: false, change: FlowTests.bank)
+      .transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
+    let before = try #require(try world.latest())
+    let fault = #expect(throws: Fault.self) {
+      try world.engine(wrap: {
+        Confused(inner: $0, member: "id", value: "11111111-2222-4333-8444-555555555555")
+      }).lookUp("A", known: before)
+    }
+    #expect(fault?.code == "unexpected_behaviour")
+    #expect(try world.latest()?.version == before.version)
+  }
+}
