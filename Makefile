@@ -72,12 +72,15 @@ test: setup-test
 	swift build --build-tests --explicit-target-dependency-import-check error
 	swift test --skip-build --disable-xctest
 
-# Kills the program at random moments, RUNS times for each provider.
+# Kills the program at random moments, RUNS times for each provider, and makes every write, sync and
+# send of every command fail in five ways (STRIDE=1; every so many-th of them with a higher one).
 RUNS ?= 1000
+STRIDE ?= 1
 prove: setup
 	swift build --build-tests
-	TENDER_KILL_RUNS=$(RUNS) swift test --skip-build --disable-xctest --filter KillTests | \
-	  grep -E 'runs,|✘|Test run with'
+	TENDER_KILL_RUNS=$(RUNS) TENDER_FAULT_STRIDE=$(STRIDE) swift test --skip-build --disable-xctest \
+	  --filter 'KillTests|FaultMatrixTests|AdversaryTests' | \
+	  grep -E 'runs,|faults at|histories,|✘|Test run with'
 
 lint:
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests

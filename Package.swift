@@ -40,7 +40,11 @@ func tests(of name: String, needs: Target.Dependency...) -> Target {
 
 let package = Package(
   name: "tender",
-  products: [.executable(name: "tender", targets: ["tender"])],
+  products: [
+    .executable(name: "tender", targets: ["tender"]),
+    // Loaded before the program by the tests of its failures, and installed nowhere.
+    .library(name: "tender-faults", type: .dynamic, targets: ["TenderFaults"]),
+  ],
   targets: [
     linked("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev", brew: "libsodium"),
     linked("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
@@ -102,6 +106,7 @@ let package = Package(
       path: "Tests/TenderTestSupport",
       swiftSettings: rules
     ),
+    .target(name: "TenderFaults", path: "Tests/Faults"),
     .executableTarget(
       name: "websocket-echo",
       dependencies: ["TenderEngine", "TenderModel", "TenderTransport", "TenderWire"],

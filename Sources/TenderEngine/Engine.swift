@@ -216,7 +216,8 @@ package struct Engine {
   ) throws(Fault) -> Report {
     var after = progress.attempt
     // A journal that fails once a request has left says nothing about what that request did.
-    let fault = failure.kind == .state && after.phase == .sent ? .unrecorded(failure) : failure
+    let isSent = after.phase == .sent || progress.hasSent
+    let fault = failure.kind == .state && isSent ? .unrecorded(failure) : failure
     after.updatedAt = clock.now
     if fault.effect == .unknown {
       after.operation = operation

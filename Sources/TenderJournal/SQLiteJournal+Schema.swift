@@ -68,8 +68,9 @@ extension SQLiteJournal {
     CREATE INDEX attempt_by_amount ON attempt (amount, created)
     """
 
-  /// What version 3 added: a history whose lines are numbered through and chained, and one row about
-  /// the journal itself. `loss` says how it was found to have forgotten something.
+  /// What version 3 added: a chained history, and one row about the journal itself.
+  ///
+  /// The lines of the history are numbered through; `loss` says how it was found to have forgotten something.
   private static let added = """
     ;
     CREATE TABLE history (

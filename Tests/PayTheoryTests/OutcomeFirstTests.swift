@@ -1,6 +1,6 @@
 import Foundation
 import PayTheory
-private import Synchronization
+import Synchronization
 import TenderEngine
 import TenderJournal
 import TenderModel
@@ -249,5 +249,70 @@ import Testing
     let unsure = #expect(throws: Fault.self) { try old.engine(over: young).resume(unclear) }
     #expect(unsure?.exitStatus == 9)
     #expect(unsure?.message.contains(receipt) == true)
+  }
+
+  /// A wish to stop that comes at a chosen moment.
+  final class Stop: Interruption {
+    let isAsked = Mutex(false)
+
+    var kind: Fault.Kind? { isAsked.withLock { $0 } ? .interrupted : nil }
+
+    var descriptor: Int32? { nil }
+  }
+
+  @Test func `sends nothing once it was asked to stop`() throws {
+    let world = try World()
+    let stop = Stop()
+    let journal = FailingJournal(world.journal) { _, note in
+      if note == "opened" { stop.isAsked.withLock { $0 = true } }
+      return false
+    }
+    let fault = #expect(throws: Fault.self) {
+      try world.engine(over: journal, interruption: stop).transact(
+        world.order(),
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    #expect(fault?.kind == .interrupted)
+    #expect(fault?.effect == Fault.Effect.none)
+    #expect(try world.charges() == 0)
+    #expect(try world.latest()?.isFreed == true)
+  }
+
+  @Test func `the receipt of an earlier attempt is not the answer to a later one`() throws {
+    let world = try World()
+    // The simulator declines this amount.
+    let declined = try world.engine(twoStep: false).transact(
+      world.order(amount: 193),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(declined.status == .declined)
+    world.clock.advance(1000)
+    let lost = #expect(throws: Fault.self) {
+      try world.engine(fault: "part1:close-before", twoStep: false).transact(
+        world.order(amount: 193),
+        newAttempt: true,
+        idempotencyKey: nil
+      )
+    }
+    #expect(lost?.exitStatus == 9)
+    let still = #expect(throws: Fault.self) {
+      try world.engine(twoStep: false).resume(try #require(try world.latest()))
+    }
+    #expect(still?.exitStatus == 9)
+    #expect(try world.latest()?.number == 2)
+    #expect(try world.latest()?.phase == .sent)
+  }
+
+  @Test func `keys of two merchants differ, for the same reference`() throws {
+    let world = try World()
+    let other = "other-paytheorylab-0123456789abcdef"
+    let keys = try [PayTheoryCatalog.apiKey, other].map { key in
+      try world.engine(key: key).nextKey(.transact, "A")
+    }
+    #expect(keys[0] != keys[1])
+    #expect(try world.engine().nextKey(.transact, "A") == keys[0])
   }
 }

@@ -34,6 +34,7 @@ final class World {
     wrap: (any SocketExchange) -> any SocketExchange = { $0 },
     over other: (any Journal)? = nil,
     lateWindow: Int = 0,
+    interruption: any Interruption = NeverInterrupted(),
     announce: @escaping (String) -> Void = { _ in }
   ) throws -> Engine {
     var options = SimulatorOptions()
@@ -68,11 +69,17 @@ final class World {
       provider: provider,
       journal: other ?? journal,
       clock: clock,
-      interruption: NeverInterrupted(),
+      interruption: interruption,
       // A process that another test starts holds inherited locks until it runs its own program.
       patience: 500,
       lateWindow: lateWindow,
-      digest: { $0.count < 16 ? $0 + [UInt8](repeating: 0, count: 16) : $0 },
+      digest: { bytes in
+        var mixed = [UInt8](repeating: 0, count: 16)
+        for (index, byte) in bytes.enumerated() {
+          mixed[index % 16] = mixed[index % 16] &* 31 &+ byte
+        }
+        return mixed
+      },
       announce: announce
     )
   }

@@ -162,6 +162,25 @@ import FoundationXML
     #expect(second.status == 0 && second.records.last?["replayed"] == 2)
   }
 
+  @Test func `erases what its payments prepared by its end`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let result = try binary.run(
+      "batch",
+      try write((0..<9).map { Self.pay("E\($0)") }, binary),
+      "--json"
+    )
+    #expect(result.status == 0)
+    let state = binary.home.appending(path: ".local/state/tender")
+    // Nothing waits in the log, where old bytes are until they are overwritten.
+    let log = try Data(contentsOf: state.appending(path: "journal.db-wal"))
+    #expect(log.isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: state.appending(path: "journal.erase").path))
+    for (file, bytes) in try binary.everyByte() where file.hasPrefix("journal.db") {
+      #expect(bytes.firstRange(of: Data(#""session""#.utf8)) == nil, "\(file)")
+    }
+  }
+
   @Test func `begins nothing more after a failure where it is told so`() throws {
     let binary = try Binary()
     defer { binary.remove() }

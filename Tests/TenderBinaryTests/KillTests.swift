@@ -19,190 +19,10 @@ private import Glibc
 /// `TENDER_KILL_RUNS` asks for more than 300 runs a provider, `TENDER_KILL_SEED` for the moments of an
 /// earlier time, which a failure names.
 @Suite struct KillTests {
-  /// What is killed, and what must have come of it in the books.
-  struct Work: Sendable {
-    /// A line of a batch that makes what is worked on; nil where nothing has to be there.
-    var before: (@Sendable (String) -> String)?
-    /// The command, as a line of a batch: the same words.
-    var line: @Sendable (String) -> String
-    /// Faults that make the other side fail at the same time.
-    var faults: [String] = []
-    /// What the books have of a reference once its command ended with an exit.
-    var check: @Sendable (Books, String, Binary.Result) throws -> Void
-  }
-
-  struct Provider: Sendable, CustomTestStringConvertible {
-    let name: String
-    let works: [Work]
-
-    var testDescription: String { name }
-  }
-
-  /// The simulator's own books.
-  struct Books: Sendable {
-    let path: String
-
-    func charges(_ reference: String) throws -> Int {
-      try LedgerAudit.charges(path: path, reference: reference)
-    }
-
-    func reversals(_ reference: String) throws -> Int {
-      try LedgerAudit.reversals(path: path, reference: reference)
-    }
-
-    func sales(
-      _ reference: String
-    ) throws -> (authorised: Int, standing: Int, captured: Int) {
-      try LedgerAudit.sales(path: path, reference: reference)
-    }
-
-    func bankPayments(_ reference: String) throws -> (made: Int, authorized: Int) {
-      try LedgerAudit.bankPayments(path: path, reference: reference)
-    }
-  }
-
-  private static func card(_ reference: String, _ more: String = "") -> String {
-    """
-    {"command":"transact","provider":"paytheory","reference":"\(reference)","amount":"10.50",\
-    "test_card":"visa"\(more)}
-    """
-  }
-
-  private static func later(_ command: String, _ provider: String) -> @Sendable (String) -> String {
-    { reference in
-      """
-      {"command":"\(command)","provider":"\(provider)","reference":"\(reference)"}
-      """
-    }
-  }
-
-  private static let payTheory = Provider(
-    name: "paytheory",
-    works: [
-      Work(
-        line: { card($0) },
-        faults: ["part2:drop-after", "part2:drop-before", "part1:close-after", "part2:garbage"],
-        check: { books, reference, result in
-          let charges = try books.charges(reference)
-          #expect(charges == 1)
-          #expect(result.status == 0, "\(reference)")
-        }
-      ),
-      Work(
-        before: { card($0, #","confirmation":true"#) },
-        line: later("confirm", "paytheory"),
-        faults: ["part2:drop-after", "part2:wrong-key"],
-        check: { books, reference, result in
-          let charges = try books.charges(reference)
-          #expect(charges == 1)
-          #expect(result.status == 0, "\(reference)")
-        }
-      ),
-      Work(
-        before: { card($0) },
-        line: later("cancel", "paytheory"),
-        check: { books, reference, result in
-          let reversals = try books.reversals(reference)
-          #expect(reversals <= 1)
-          let charges = try books.charges(reference)
-          #expect(charges == 1)
-          #expect(result.status == 0, "\(reference)")
-        }
-      ),
-    ]
-  )
-
-  private static func sale(_ reference: String, _ more: String = "") -> String {
-    """
-    {"command":"transact","provider":"toro","reference":"\(reference)","amount":"10.50"\(more)}
-    """
-  }
-
-  private static let toro = Provider(
-    name: "toro",
-    works: [
-      Work(
-        line: { sale($0) },
-        faults: [
-          "authorisation:close-after", "authorisation:bad-mac", "authorisation:close-before",
-          "authorisation:http-500",
-        ],
-        check: { books, reference, result in
-          // One sale that stands, or one that was undone and said so.
-          let isUndone = result.status == 12
-          #expect(result.status == 0 || isUndone, "\(reference)")
-          let sales = try books.sales(reference).standing
-          #expect(sales == (isUndone ? 0 : 1))
-        }
-      ),
-      Work(
-        before: { sale($0, #","no_capture":true"#) },
-        line: later("confirm", "toro"),
-        faults: ["completion:close-after*1", "completion:wrong-exchange*1"],
-        check: { books, reference, result in
-          #expect(result.status == 0, "\(reference)")
-          let sales = try books.sales(reference)
-          #expect(sales == (1, 1, 1))
-        }
-      ),
-      Work(
-        before: { sale($0) },
-        line: later("cancel", "toro"),
-        faults: ["cancellation:close-after*1", "cancellation:truncated*1"],
-        check: { books, reference, result in
-          #expect(result.status == 0, "\(reference)")
-          let sales = try books.sales(reference)
-          #expect(sales == (1, 0, 0))
-        }
-      ),
-    ]
-  )
-
-  private static func bank(_ reference: String, _ more: String = "") -> String {
-    """
-    {"command":"transact","provider":"truelayer","reference":"\(reference)","amount":"10",\
-    "bank":"mock-payments-gb-redirect","merchant_account":"8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6",\
-    "redirect_url":"https://shop.example/return",\
-    "user":{"name":"Remi","email":"remi@example.com"}\(more)}
-    """
-  }
-
-  private static let trueLayer = Provider(
-    name: "truelayer",
-    works: [
-      Work(
-        line: { bank($0) },
-        faults: ["create:close-after", "create:http-500", "consent:close-after"],
-        check: { books, reference, result in
-          let bankPayments = try books.bankPayments(reference).made
-          #expect(bankPayments == 1)
-          #expect(result.status == 0, "\(reference)")
-        }
-      ),
-      Work(
-        before: { bank($0) },
-        line: later("cancel", "truelayer"),
-        faults: ["bank-cancel:close-after"],
-        check: { books, reference, result in
-          let bankPayments = try books.bankPayments(reference).made
-          #expect(bankPayments == 1)
-          #expect(result.status == 0, "\(reference)")
-          #expect(result.record.text("status") == "cancelled")
-        }
-      ),
-    ]
-  )
-
-  static let providers = [payTheory, toro, trueLayer]
-
-  private static func setting(_ name: String, _ otherwise: Int) -> Int {
-    ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? otherwise
-  }
-
-  @Test(arguments: providers)
-  func `charges once, whenever it is killed`(_ provider: Provider) throws {
-    let runs = Self.setting("TENDER_KILL_RUNS", 300)
-    let seed = Self.setting("TENDER_KILL_SEED", Int.random(in: 1..<1_000_000))
+  @Test(arguments: Works.providers)
+  func `charges once, whenever it is killed`(_ provider: Works.Provider) throws {
+    let runs = Works.setting("TENDER_KILL_RUNS", 300)
+    let seed = Works.setting("TENDER_KILL_SEED", Int.random(in: 1..<1_000_000))
     var random = Moments(seed: seed)
     let server = try Binary()
     defer { server.remove() }
@@ -214,24 +34,20 @@ private import Glibc
     var binary = try Binary()
     defer { binary.remove() }
     for (name, value) in try Served.addresses(output) { binary.variables[name] = value }
-    // This other side does nothing late.
-    let config = binary.home.appending(path: ".config/tender")
-    try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)
-    try Data(#"{"schema":1,"default_profile":"p","profiles":{"p":{"late_window":"0s"}}}"#.utf8)
-      .write(to: config.appending(path: "config.json"))
-    let books = Books(
+    try Works.waitForNothing(binary)
+    let books = Works.Books(
       path: server.home.appending(path: ".local/state/tender/simulator.db").path
     )
     let works = (0..<runs).map {
       (reference: "K\($0)", work: provider.works[$0 % provider.works.count])
     }
-    try batch(works.compactMap { $0.work.before?($0.reference) }, binary) { result in
+    try Works.batch(works.compactMap { $0.work.before?($0.reference) }, binary) { result in
       #expect(result.status == 0, "\(result.errors)")
     }
     let usual = usualTime(provider, binary)
     var killed = 0
     for (reference, work) in works {
-      var words = Self.words(work.line(reference))
+      var words = Works.words(work.line(reference))
       if !work.faults.isEmpty, random.next(3) == 0 {
         words += ["--sim-fault", work.faults[random.next(work.faults.count)]]
       }
@@ -241,7 +57,8 @@ private import Glibc
     #expect(killed > runs / 4, "\(killed) of \(runs) were killed; seed \(seed)")
     // The same command again, for each of them.
     var undone = 0
-    try batch(works.map { $0.work.line($0.reference) }, binary) { result in
+    var done = 0
+    try Works.batch(works.map { $0.work.line($0.reference) }, binary) { result in
       let rows = result.records.dropLast()
       #expect(rows.count == runs, "seed \(seed)")
       for ((reference, work), row) in zip(works, rows) {
@@ -253,7 +70,7 @@ private import Glibc
           errors: ""
         )
         try work.check(books, reference, line)
-        if exit == 12 { undone += 1 }
+        if exit == 12 { undone += 1 } else if exit == 0 { done += 1 }
       }
     }
     // Nothing is left that the provider could have answered.
@@ -263,48 +80,17 @@ private import Glibc
     #expect(third.status == 0 && third.output == "", "seed \(seed)")
     print(
       "\(provider.name): \(runs) runs, \(killed) killed alive, \(undone) undone, "
-        + "\(runs - undone) done once, 0 unknown (seed \(seed))"
+        + "\(done) done once, \(left.records.count) unknown (seed \(seed))"
     )
   }
 
-  /// Runs lines as one batch.
-  private func batch(
-    _ lines: [String],
-    _ binary: Binary,
-    _ check: (Binary.Result) throws -> Void
-  ) throws {
-    let file = binary.home.appending(path: "lines.jsonl")
-    try Data(lines.joined(separator: "\n").utf8).write(to: file)
-    try check(try binary.run("batch", file.path, "--ordered", "--json"))
-  }
-
-  /// A line of a batch as the words of a command line.
-  private static func words(_ line: String) -> [String] {
-    guard let object = JSONReader.read(line)?.object, let command = object.text("command") else {
-      return []
-    }
-    var words = [command, "--json", "--no-input"]
-    for member in object.members where member.key != "command" {
-      let option = "--" + member.key.replacing("_", with: "-")
-      switch member.value {
-      case .string(let text) where member.key == "reference" && command != "transact":
-        words.append(text)
-      case .string(let text): words += [option, text]
-      case .object(let pairs):
-        for pair in pairs.members { words += [option, "\(pair.key)=\(pair.value.text ?? "")"] }
-      default: words.append(option)
-      }
-    }
-    return words
-  }
-
   /// How long one command takes on this machine now, in microseconds.
-  private func usualTime(_ provider: Provider, _ binary: Binary) -> Int {
+  private func usualTime(_ provider: Works.Provider, _ binary: Binary) -> Int {
     let clock = ContinuousClock()
     let times = (0..<6).map { number in
       clock.measure {
         _ = Victim.run(
-          Self.words(provider.works[0].line("USUAL\(number)")),
+          Works.words(provider.works[0].line("USUAL\(number)")),
           binary,
           killedAfter: nil
         )

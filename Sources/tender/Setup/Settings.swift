@@ -89,8 +89,9 @@ struct Settings {
     return try TimeText.milliseconds(value.text, option: name)
   }
 
-  /// For how long after a send an effect may still appear at a provider, in milliseconds: what is not
-  /// there before proves nothing. How long that takes is not public.
+  /// For how long after a send an effect may still appear at a provider, in milliseconds.
+  ///
+  /// What is not there before proves nothing. How long that takes is not public.
   func lateWindow(_ env: Env) throws(Fault) -> Int {
     guard let text = profile.text("late_window") else { return env == .simulator ? 5000 : 60_000 }
     return text == "0s" ? 0 : try TimeText.milliseconds(text, option: "late_window")

@@ -1,0 +1,320 @@
+#include "include/TenderFaults.h"
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum kind { NOTHING, COUNT, NO_SPACE, IO_ERROR, BUSY, KILL, POWER };
+
+/// What a file had before a write that is not synced yet.
+struct image {
+  struct image *older;
+  dev_t device;
+  ino_t number;
+  char path[512];
+  off_t position;
+  size_t length;
+  off_t size;
+  unsigned char *bytes;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static enum kind kind;
+static long target, count;
+static int is_full, is_busy;
+static char folder[512];
+static struct image *images;
+static uint64_t seed;
+static int report = -1, journal = -1;
+
+static uint64_t next_random(void) {
+  seed += 0x9e3779b97f4a7c15;
+  uint64_t value = seed;
+  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+  value = (value ^ value >> 27) * 0x94d049bb133111eb;
+  return value ^ value >> 31;
+}
+
+__attribute__((constructor)) static void begin(void) {
+  const char *text = getenv("TENDER_FAULT");
+  const char *below = getenv("TENDER_FAULT_FOLDER");
+  if (text == NULL || below == NULL) return;
+  snprintf(folder, sizeof folder, "%s/", below);
+  const char *given = getenv("TENDER_FAULT_SEED");
+  seed = given == NULL ? 1 : strtoull(given, NULL, 10);
+  const struct { const char *name; enum kind kind; } kinds[] = {
+    {"count:", COUNT}, {"enospc:", NO_SPACE}, {"eio:", IO_ERROR}, {"busy:", BUSY},
+    {"kill:", KILL},   {"power:", POWER},
+  };
+  for (size_t index = 0; index < sizeof kinds / sizeof *kinds; index++) {
+    size_t length = strlen(kinds[index].name);
+    if (strncmp(text, kinds[index].name, length) != 0) continue;
+    kind = kinds[index].kind;
+    target = strtol(text + length, NULL, 10);
+  }
+  const char *list = getenv("TENDER_FAULT_LOG");
+  if (list != NULL) {
+    int flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC;
+    journal = (int)syscall(SYS_openat, AT_FDCWD, list, flags, 0600);
+  }
+  const char *path = getenv("TENDER_FAULT_REPORT");
+  if (path != NULL) {
+    report = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  }
+}
+
+/// Whether a descriptor is of a file below the folder; gives its path.
+static int is_ours(int descriptor, char *path, size_t size) {
+  if (kind == NOTHING) return 0;
+  char name[64];
+  snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
+  ssize_t length = readlink(name, path, size - 1);
+  if (length <= 0) return 0;
+  path[length] = 0;
+  return strncmp(path, folder, strlen(folder)) == 0;
+}
+
+static void die(void) {
+  syscall(SYS_kill, getpid(), SIGKILL);
+  for (;;) pause();
+}
+
+/// Takes back what is not synced, the newest first, each sector by chance.
+static void lose_power(void) {
+  for (struct image *image = images; image != NULL; image = image->older) {
+    int file = (int)syscall(SYS_openat, AT_FDCWD, image->path, O_RDWR, 0);
+    if (file < 0) continue;
+    struct stat status;
+    if (fstat(file, &status) == 0 && status.st_ino == image->number) {
+      int all = 1;
+      for (size_t at = 0; at < image->length;) {
+        size_t room = 512 - (size_t)((image->position + (off_t)at) % 512);
+        size_t part = image->length - at < room ? image->length - at : room;
+        if (next_random() & 1) {
+          syscall(SYS_pwrite64, file, image->bytes + at, part, image->position + (off_t)at);
+        } else {
+          all = 0;
+        }
+        at += part;
+      }
+      if (all) (void)!syscall(SYS_ftruncate, file, image->size);
+    }
+    syscall(SYS_close, file);
+  }
+  // What lay in memory alone is gone.
+  for (const char *const *name = (const char *const[]){"tender/journal.db-shm", NULL}; *name; name++) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s%s", folder, *name);
+    unlink(path);
+  }
+}
+
+/// Counts a call; gives an error number where it is to fail.
+static int strikes(int is_file, const char *call, const char *path) {
+  count++;
+  if (journal >= 0) {
+    char text[600];
+    const char *name = path == NULL ? NULL : strrchr(path, '/');
+    int length = snprintf(text, sizeof text, "%s %s\n", call, name == NULL ? "-" : name + 1);
+    syscall(SYS_write, journal, text, length);
+  }
+  if (report >= 0) {
+    // However the program ends, the last number stands.
+    char text[32];
+    int length = snprintf(text, sizeof text, "%ld\n", count);
+    syscall(SYS_pwrite64, report, text, length, 0);
+  }
+  if (is_full && is_file) return ENOSPC;
+  if (count != target) return 0;
+  switch (kind) {
+  case NO_SPACE: if (is_file) is_full = 1; return is_file ? ENOSPC : 0;
+  case IO_ERROR: return is_file ? EIO : 0;
+  case BUSY: is_busy = 1; return 0;
+  case KILL: die(); return 0;
+  case POWER: lose_power(); die(); return 0;
+  default: return 0;
+  }
+}
+
+static void remember(int descriptor, const char *path, size_t length, off_t position) {
+  if (kind != POWER) return;
+  struct stat status;
+  if (fstat(descriptor, &status) != 0) return;
+  struct image *image = calloc(1, sizeof *image);
+  if (image == NULL) return;
+  image->bytes = calloc(1, length + 1);
+  if (image->bytes == NULL) return;
+  (void)!syscall(SYS_pread64, descriptor, image->bytes, length, position);
+  image->device = status.st_dev;
+  image->number = status.st_ino;
+  image->position = position;
+  image->length = length;
+  image->size = status.st_size;
+  snprintf(image->path, sizeof image->path, "%s", path);
+  image->older = images;
+  images = image;
+}
+
+static void forget(int descriptor) {
+  struct stat status;
+  if (kind != POWER || fstat(descriptor, &status) != 0) return;
+  for (struct image **place = &images; *place != NULL;) {
+    struct image *image = *place;
+    if (image->device == status.st_dev && image->number == status.st_ino) {
+      *place = image->older;
+      free(image->bytes);
+      free(image);
+    } else {
+      place = &image->older;
+    }
+  }
+}
+
+static ssize_t write_at(int descriptor, const void *bytes, size_t length, off_t position) {
+  char path[512];
+  if (is_ours(descriptor, path, sizeof path)) {
+    pthread_mutex_lock(&lock);
+    int error = strikes(1, "write", path);
+    if (error == 0) remember(descriptor, path, length, position);
+    pthread_mutex_unlock(&lock);
+    if (error != 0) {
+      errno = error;
+      return -1;
+    }
+  }
+  return syscall(SYS_pwrite64, descriptor, bytes, length, position);
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t length, off_t position) {
+  return write_at(descriptor, bytes, length, position);
+}
+
+ssize_t pwrite64(int descriptor, const void *bytes, size_t length, off_t position) {
+  return write_at(descriptor, bytes, length, position);
+}
+
+static int truncate_to(int descriptor, off_t size) {
+  char path[512];
+  if (is_ours(descriptor, path, sizeof path)) {
+    pthread_mutex_lock(&lock);
+    int error = strikes(1, "truncate", path);
+    struct stat status;
+    if (error == 0 && fstat(descriptor, &status) == 0 && size < status.st_size) {
+      remember(descriptor, path, (size_t)(status.st_size - size), size);
+    }
+    pthread_mutex_unlock(&lock);
+    if (error != 0) {
+      errno = error;
+      return -1;
+    }
+  }
+  return (int)syscall(SYS_ftruncate, descriptor, size);
+}
+
+int ftruncate(int descriptor, off_t size) { return truncate_to(descriptor, size); }
+
+int ftruncate64(int descriptor, off_t size) { return truncate_to(descriptor, size); }
+
+static int allocate(int descriptor, off_t position, off_t length) {
+  char path[512];
+  if (is_ours(descriptor, path, sizeof path)) {
+    pthread_mutex_lock(&lock);
+    int error = strikes(1, "allocate", path);
+    pthread_mutex_unlock(&lock);
+    if (error != 0) return error;
+  }
+  return syscall(SYS_fallocate, descriptor, 0, position, length) == 0 ? 0 : errno;
+}
+
+int posix_fallocate(int descriptor, off_t position, off_t length) {
+  return allocate(descriptor, position, length);
+}
+
+int posix_fallocate64(int descriptor, off_t position, off_t length) {
+  return allocate(descriptor, position, length);
+}
+
+static int sync_file(int descriptor, long call) {
+  char path[512];
+  if (is_ours(descriptor, path, sizeof path)) {
+    pthread_mutex_lock(&lock);
+    int error = strikes(1, "sync", path);
+    if (error == 0) forget(descriptor);
+    pthread_mutex_unlock(&lock);
+    if (error != 0) {
+      errno = error;
+      return -1;
+    }
+  }
+  return (int)syscall(call, descriptor);
+}
+
+int fsync(int descriptor) { return sync_file(descriptor, SYS_fsync); }
+
+int fdatasync(int descriptor) { return sync_file(descriptor, SYS_fdatasync); }
+
+ssize_t send(int descriptor, const void *bytes, size_t length, int flags) {
+  if (kind != NOTHING) {
+    pthread_mutex_lock(&lock);
+    strikes(0, "send", NULL);
+    pthread_mutex_unlock(&lock);
+  }
+  return syscall(SYS_sendto, descriptor, bytes, length, flags, NULL, 0);
+}
+
+static int lock_call(int descriptor, int command, void *argument) {
+  // F_SETLK is SQLite's; locks on references are of another kind.
+  if (is_busy && command == F_SETLK && argument != NULL
+      && ((struct flock *)argument)->l_type == F_WRLCK) {
+    char path[512];
+    if (is_ours(descriptor, path, sizeof path)) {
+      errno = EAGAIN;
+      return -1;
+    }
+  }
+  return (int)syscall(SYS_fcntl, descriptor, command, argument);
+}
+
+int fcntl(int descriptor, int command, ...) {
+  va_list list;
+  va_start(list, command);
+  void *argument = va_arg(list, void *);
+  va_end(list);
+  return lock_call(descriptor, command, argument);
+}
+
+int fcntl64(int descriptor, int command, ...) {
+  va_list list;
+  va_start(list, command);
+  void *argument = va_arg(list, void *);
+  va_end(list);
+  return lock_call(descriptor, command, argument);
+}
+
+/// Who waits for a lock that is not to be had need not wait long.
+int usleep(useconds_t time) {
+  struct timespec wait = {0, is_busy ? 0 : (long)(time % 1000000) * 1000};
+  if (!is_busy) wait.tv_sec = time / 1000000;
+  return (int)syscall(SYS_nanosleep, &wait, NULL);
+}
+
+int nanosleep(const struct timespec *time, struct timespec *left) {
+  struct timespec none = {0, 0};
+  return (int)syscall(SYS_nanosleep, is_busy ? &none : time, left);
+}
+#endif

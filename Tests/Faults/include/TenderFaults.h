@@ -1,0 +1,15 @@
+/// Makes the system calls of a program fail at a chosen one; loaded before it (LD_PRELOAD).
+///
+///   TENDER_FAULT          KIND:N, the N-th call that counts (from 1)
+///   TENDER_FAULT_FOLDER   files below it count, and everything sent on a socket
+///   TENDER_FAULT_REPORT   where the number of calls that counted is written
+///   TENDER_FAULT_LOG      where each call that counts has a line: its name, its file's name
+///   TENDER_FAULT_SEED     which unsynced sectors a power cut takes
+///
+/// Kinds: `enospc` and `eio` (that call fails; a full disk stays full), `busy` (no lock of the database
+/// is to be had from there on), `kill` (SIGKILL before the call), `power` (as `kill`, and what was not
+/// synced is lost sector by sector, by the seed), `count`.
+///
+/// A power cut is modelled as far as bytes and sizes of files go: names stay, as on a file system that
+/// journals its folders.
+#pragma once

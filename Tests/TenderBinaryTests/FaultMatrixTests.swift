@@ -1,0 +1,197 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import TenderWire
+import Testing
+
+#if os(Linux)
+/// The proof against machines: each write, sync and send of each command fails once, in five ways.
+///
+/// A full disk, a failing disk, a locked database, SIGKILL and a power cut (unsynced sectors are lost by
+/// chance) strike at one system call each. What the command says then must be so in the other side's
+/// books, and the same command afterwards comes to one effect. `TENDER_FAULT_STRIDE` says which of the
+/// calls are struck (1 for every one), `TENDER_FAULT_SEED` which sectors a power cut takes.
+@Suite struct FaultMatrixTests {
+  static let kinds = ["enospc", "eio", "busy", "kill", "power"]
+
+  /// Exits that say that nothing happened.
+  static let saysNone: Set<Int32> = [2, 4, 7, 10, 11, 16, 17, 19]
+
+  /// One command struck at one call.
+  struct Strike {
+    let work: Works.Work
+    let reference: String
+    let kind: String
+    let call: Int
+  }
+
+  @Test(arguments: Works.providers)
+  func `says what is so, whatever call fails`(_ provider: Works.Provider) throws {
+    let stride = Works.setting("TENDER_FAULT_STRIDE", 23)
+    let seed = Works.setting("TENDER_FAULT_SEED", Int.random(in: 1..<1_000_000))
+    let server = try Binary()
+    defer { server.remove() }
+    let (process, output, _) = try server.start(["simulator", "serve", "--json"])
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    var binary = try Binary()
+    defer { binary.remove() }
+    for (name, value) in try Served.addresses(output) { binary.variables[name] = value }
+    try Works.waitForNothing(binary)
+    let books = Works.Books(
+      path: server.home.appending(path: ".local/state/tender/simulator.db").path
+    )
+    let strikes = try strikes(provider, stride, seed, binary)
+    let before = strikes.compactMap { $0.work.before?($0.reference) }
+    if !before.isEmpty {
+      try Works.batch(before, binary) { result in
+        #expect(result.status == 0, "\(result.errors)")
+      }
+    }
+    var exits: [Int32: Int] = [:]
+    for strike in strikes {
+      let exit = try run(strike, seed, binary)
+      exits[exit, default: 0] += 1
+      let name = "\(strike.kind):\(strike.call) of \(strike.reference), seed \(seed)"
+      let made = try strike.work.effects?(books, strike.reference)
+      if Self.saysNone.contains(exit) { #expect(made ?? 0 == 0, "\(exit) at \(name)") }
+      if exit == 0 { #expect(made ?? 1 == 1, "\(name)") }
+      if exit == 12 { #expect(made ?? 0 == 0, "\(name)") }
+      let isKnown = [0, 9, 12, 137].contains(exit) || Self.saysNone.contains(exit)
+      #expect(isKnown, "\(exit) at \(name)")
+    }
+    try finish(strikes, exits, provider, books, binary, seed)
+  }
+
+  /// The same commands again, and what they come to.
+  private func finish(
+    _ strikes: [Strike],
+    _ exits: [Int32: Int],
+    _ provider: Works.Provider,
+    _ books: Works.Books,
+    _ binary: Binary,
+    _ seed: Int
+  ) throws {
+    var done = 0
+    var undone = 0
+    try Works.batch(strikes.map { $0.work.line($0.reference) }, binary) { result in
+      let rows = result.records.dropLast()
+      #expect(rows.count == strikes.count, "seed \(seed): \(result.errors)")
+      for (strike, row) in zip(strikes, rows) {
+        let exit = Int32(row["error"]?["exit"]?.wholeNumber ?? 0)
+        try strike.work.check(
+          books,
+          strike.reference,
+          Binary.Result(status: exit, output: JSONWriter.text(.object(row)), errors: "")
+        )
+        if exit == 0 { done += 1 } else if exit == 12 { undone += 1 }
+        let name = "\(strike.kind):\(strike.call) of \(strike.reference), seed \(seed)"
+        #expect(exit == 0 || exit == 12, "\(exit) after \(name): \(row)")
+      }
+    }
+    let left = try binary.run("journal", "list", "--status", "unknown", "--all", "--json")
+    #expect(left.output == "", "seed \(seed)")
+    let verified = try binary.run("journal", "verify", "--json")
+    #expect(verified.status == 0, "seed \(seed): \(verified.output)")
+    let first = exits.sorted { $0.key < $1.key }.map { "\($0.value) x \($0.key)" }
+    print(
+      "\(provider.name): \(strikes.count) faults at \(Set(strikes.map(\.call)).count) calls, first "
+        + "exits \(first.joined(separator: ", ")); then \(done) done once, \(undone) undone, "
+        + "\(left.records.count) unknown (seed \(seed))"
+    )
+  }
+
+  /// Every kind at every so many-th call of every command; the others of the stride in other runs.
+  private func strikes(
+    _ provider: Works.Provider,
+    _ stride: Int,
+    _ seed: Int,
+    _ binary: Binary
+  ) throws -> [Strike] {
+    var found: [Strike] = []
+    for (number, work) in provider.works.enumerated() {
+      // The first run makes the files, the second counts.
+      var calls = 0
+      for turn in 0..<2 {
+        let reference = "COUNT\(number)-\(turn)"
+        if let line = work.before?(reference) {
+          try Works.batch([line], binary) { #expect($0.status == 0, "\($0.errors)") }
+        }
+        let report = binary.home.appending(path: "calls")
+        let words = Works.words(work.line(reference))
+        #expect(try run(words, "count:0", seed, binary, report: report.path) == 0)
+        let text = try String(contentsOf: report, encoding: .utf8)
+        calls = Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+      }
+      #expect(calls > 10)
+      var place = seed % stride
+      for call in 1...calls + 2 {
+        for kind in Self.kinds {
+          place += 1
+          guard place % stride == 0 else { continue }
+          found.append(
+            Strike(work: work, reference: "F\(number)-\(kind)-\(call)", kind: kind, call: call)
+          )
+        }
+      }
+    }
+    return found
+  }
+
+  /// What is sent is on the disk as sent before, and what it came to is before the program ends.
+  @Test(arguments: Works.providers)
+  func `syncs before it sends, and before it ends`(_ provider: Works.Provider) throws {
+    let server = try Binary()
+    defer { server.remove() }
+    let (process, output, _) = try server.start(["simulator", "serve", "--json"])
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    var binary = try Binary()
+    defer { binary.remove() }
+    for (name, value) in try Served.addresses(output) { binary.variables[name] = value }
+    // The first run makes the files.
+    for reference in ["A", "B"] {
+      let log = binary.home.appending(path: "log").path
+      var watched = binary
+      watched.variables["TENDER_FAULT_LOG"] = log
+      let words = Works.words(provider.works[0].line(reference))
+      #expect(try run(words, "count:0", 1, watched) == 0)
+      guard reference == "B" else { continue }
+      let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+      let effecting = try #require(calls.lastIndex { $0.hasPrefix("send") })
+      for part in [calls[..<effecting], calls[effecting...]] {
+        let written = try #require(part.lastIndex(of: "write journal.db-wal"))
+        let synced = try #require(part.lastIndex(of: "sync journal.db-wal"))
+        #expect(written < synced)
+      }
+      #expect(calls[..<effecting].contains("write .tender.tender-mark"))
+    }
+  }
+
+  private func run(_ strike: Strike, _ seed: Int, _ binary: Binary) throws -> Int32 {
+    let words = Works.words(strike.work.line(strike.reference))
+    return try run(words, "\(strike.kind):\(strike.call)", seed &+ strike.call, binary)
+  }
+
+  private func run(
+    _ words: [String],
+    _ fault: String,
+    _ seed: Int,
+    _ binary: Binary,
+    report: String? = nil
+  ) throws -> Int32 {
+    var struck = binary
+    struck.variables["LD_PRELOAD"] =
+      Binary.products.appending(path: "libtender-faults.so").path
+    struck.variables["TENDER_FAULT"] = fault
+    struck.variables["TENDER_FAULT_FOLDER"] = binary.home.appending(path: ".local/state").path
+    struck.variables["TENDER_FAULT_SEED"] = "\(seed)"
+    if let report { struck.variables["TENDER_FAULT_REPORT"] = report }
+    return try struck.run(words).status
+  }
+}
+#endif

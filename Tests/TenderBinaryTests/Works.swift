@@ -1,0 +1,257 @@
+import Foundation
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import TenderWire
+import Testing
+
+/// What each provider is asked for while something breaks, and what must have come of it.
+enum Works {
+  /// What is killed, and what must have come of it in the books.
+  struct Work: Sendable {
+    /// A line of a batch that makes what is worked on; nil where nothing has to be there.
+    var before: (@Sendable (String) -> String)?
+    /// The command, as a line of a batch: the same words.
+    var line: @Sendable (String) -> String
+    /// Faults that make the other side fail at the same time.
+    var faults: [String] = []
+    /// How often the command's own effect is in the books; nil where it moves no money.
+    var effects: (@Sendable (Books, String) throws -> Int)?
+    /// What the books have of a reference once its command ended with an exit.
+    var check: @Sendable (Books, String, Binary.Result) throws -> Void
+  }
+
+  struct Provider: Sendable, CustomTestStringConvertible {
+    let name: String
+    let works: [Work]
+
+    var testDescription: String { name }
+  }
+
+  /// The simulator's own books.
+  struct Books: Sendable {
+    let path: String
+
+    func charges(_ reference: String) throws -> Int {
+      try LedgerAudit.charges(path: path, reference: reference)
+    }
+
+    func reversals(_ reference: String) throws -> Int {
+      try LedgerAudit.reversals(path: path, reference: reference)
+    }
+
+    func refunded(_ reference: String) throws -> Int {
+      try LedgerAudit.refunded(path: path, reference: reference)
+    }
+
+    func sales(
+      _ reference: String
+    ) throws -> (authorised: Int, standing: Int, captured: Int) {
+      try LedgerAudit.sales(path: path, reference: reference)
+    }
+
+    func bankPayments(_ reference: String) throws -> (made: Int, authorized: Int) {
+      try LedgerAudit.bankPayments(path: path, reference: reference)
+    }
+  }
+
+  static func card(_ reference: String, _ more: String = "") -> String {
+    """
+    {"command":"transact","provider":"paytheory","reference":"\(reference)","amount":"10.50",\
+    "test_card":"visa"\(more)}
+    """
+  }
+
+  static func later(_ command: String, _ provider: String) -> @Sendable (String) -> String {
+    { reference in
+      """
+      {"command":"\(command)","provider":"\(provider)","reference":"\(reference)"}
+      """
+    }
+  }
+
+  static let payTheory = Provider(
+    name: "paytheory",
+    works: [
+      Work(
+        line: { card($0) },
+        faults: ["part2:drop-after", "part2:drop-before", "part1:close-after", "part2:garbage"],
+        effects: { try $0.charges($1) },
+        check: { books, reference, result in
+          let charges = try books.charges(reference)
+          #expect(charges == 1)
+          #expect(result.status == 0, "\(reference)")
+        }
+      ),
+      Work(
+        before: { card($0, #","confirmation":true"#) },
+        line: later("confirm", "paytheory"),
+        faults: ["part2:drop-after", "part2:wrong-key"],
+        effects: { try $0.charges($1) },
+        check: { books, reference, result in
+          let charges = try books.charges(reference)
+          #expect(charges == 1)
+          #expect(result.status == 0, "\(reference)")
+        }
+      ),
+      Work(
+        before: { card($0) },
+        line: later("cancel", "paytheory"),
+        effects: { try $0.reversals($1) },
+        check: { books, reference, result in
+          let reversals = try books.reversals(reference)
+          #expect(reversals <= 1)
+          let charges = try books.charges(reference)
+          #expect(charges == 1)
+          #expect(result.status == 0, "\(reference)")
+        }
+      ),
+      part,
+    ]
+  )
+
+  static let part = Work(
+    before: { card($0) },
+    line: { reference in
+      """
+      {"command":"cancel","provider":"paytheory","reference":"\(reference)","amount":"3"}
+      """
+    },
+    effects: { try $0.refunded($1) / 300 },
+    check: { books, reference, result in
+      let refunded = try books.refunded(reference)
+      #expect(refunded == 300)
+      #expect(result.status == 0, "\(reference)")
+    }
+  )
+
+  static func sale(_ reference: String, _ more: String = "") -> String {
+    """
+    {"command":"transact","provider":"toro","reference":"\(reference)","amount":"10.50"\(more)}
+    """
+  }
+
+  static let toro = Provider(
+    name: "toro",
+    works: [
+      Work(
+        line: { sale($0) },
+        faults: [
+          "authorisation:close-after", "authorisation:bad-mac", "authorisation:close-before",
+          "authorisation:http-500",
+        ],
+        effects: { try $0.sales($1).standing },
+        check: { books, reference, result in
+          // One sale that stands, or one that was undone and said so.
+          let isUndone = result.status == 12
+          #expect(result.status == 0 || isUndone, "\(reference)")
+          let sales = try books.sales(reference).standing
+          #expect(sales == (isUndone ? 0 : 1))
+        }
+      ),
+      Work(
+        before: { sale($0, #","no_capture":true"#) },
+        line: later("confirm", "toro"),
+        faults: ["completion:close-after*1", "completion:wrong-exchange*1"],
+        effects: { try $0.sales($1).captured },
+        check: { books, reference, result in
+          #expect(result.status == 0, "\(reference)")
+          let sales = try books.sales(reference)
+          #expect(sales == (1, 1, 1))
+        }
+      ),
+      Work(
+        before: { sale($0) },
+        line: later("cancel", "toro"),
+        faults: ["cancellation:close-after*1", "cancellation:truncated*1"],
+        effects: { 1 - (try $0.sales($1).standing) },
+        check: { books, reference, result in
+          #expect(result.status == 0, "\(reference)")
+          let sales = try books.sales(reference)
+          #expect(sales == (1, 0, 0))
+        }
+      ),
+    ]
+  )
+
+  static func bank(_ reference: String, _ more: String = "") -> String {
+    """
+    {"command":"transact","provider":"truelayer","reference":"\(reference)","amount":"10",\
+    "bank":"mock-payments-gb-redirect","merchant_account":"8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6",\
+    "redirect_url":"https://shop.example/return",\
+    "user":{"name":"Remi","email":"remi@example.com"}\(more)}
+    """
+  }
+
+  static let trueLayer = Provider(
+    name: "truelayer",
+    works: [
+      Work(
+        line: { bank($0) },
+        faults: ["create:close-after", "create:http-500", "consent:close-after"],
+        effects: { try $0.bankPayments($1).made },
+        check: { books, reference, result in
+          let bankPayments = try books.bankPayments(reference).made
+          #expect(bankPayments == 1)
+          #expect(result.status == 0, "\(reference)")
+        }
+      ),
+      Work(
+        before: { bank($0) },
+        line: later("cancel", "truelayer"),
+        faults: ["bank-cancel:close-after"],
+        check: { books, reference, result in
+          let bankPayments = try books.bankPayments(reference).made
+          #expect(bankPayments == 1)
+          #expect(result.status == 0, "\(reference)")
+          #expect(result.record.text("status") == "cancelled")
+        }
+      ),
+    ]
+  )
+
+  static let providers = [payTheory, toro, trueLayer]
+
+  static func setting(_ name: String, _ otherwise: Int) -> Int {
+    ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? otherwise
+  }
+
+  /// Runs lines as one batch.
+  static func batch(
+    _ lines: [String],
+    _ binary: Binary,
+    _ check: (Binary.Result) throws -> Void
+  ) throws {
+    let file = binary.home.appending(path: "lines.jsonl")
+    try Data(lines.joined(separator: "\n").utf8).write(to: file)
+    try check(try binary.run("batch", file.path, "--ordered", "--json"))
+  }
+
+  /// A line of a batch as the words of a command line.
+  static func words(_ line: String) -> [String] {
+    guard let object = JSONReader.read(line)?.object, let command = object.text("command") else {
+      return []
+    }
+    var words = [command, "--json", "--no-input"]
+    for member in object.members where member.key != "command" {
+      let option = "--" + member.key.replacing("_", with: "-")
+      switch member.value {
+      case .string(let text) where member.key == "reference" && command != "transact":
+        words.append(text)
+      case .string(let text): words += [option, text]
+      case .object(let pairs):
+        for pair in pairs.members { words += [option, "\(pair.key)=\(pair.value.text ?? "")"] }
+      default: words.append(option)
+      }
+    }
+    return words
+  }
+
+  /// Lets nothing be waited for: the other side of these tests does nothing late.
+  static func waitForNothing(_ binary: Binary) throws {
+    let config = binary.home.appending(path: ".config/tender")
+    try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)
+    try Data(#"{"schema":1,"default_profile":"p","profiles":{"p":{"late_window":"0s"}}}"#.utf8)
+      .write(to: config.appending(path: "config.json"))
+  }
+}
