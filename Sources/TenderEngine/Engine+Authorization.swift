@@ -147,8 +147,7 @@ extension Engine {
     )
     attempt.kind = adoption.kind
     attempt = try journal.insert(attempt, .process)
-    attempt.apply(adoption.outcome, at: clock.now)
-    try journal.update(&attempt, note: "made elsewhere", .power)
+    try driver.take(.record(adoption.outcome, note: "made elsewhere"), &attempt)
     return attempt
   }
 }

@@ -332,14 +332,7 @@ extension Engine {
     var current = try reread(known)
     // What was asked before somebody else changed it says nothing about what it is now.
     guard follows(current), current.isVersion(of: known) else { return shown }
-    if outcome.kept != nil {
-      current.operation = purpose == .refund ? .cancel : .transact
-      current.apply(outcome, at: clock.now)
-    } else {
-      current.status = outcome.status
-      current.updatedAt = clock.now
-    }
-    try journal.update(&current, note: "looked up", .power)
+    try driver.take(.see(outcome, purpose == .refund ? .cancel : .transact), &current)
     shown.attempt = current
     return shown
   }

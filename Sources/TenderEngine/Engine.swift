@@ -143,13 +143,17 @@ package struct Engine {
     }
   }
 
-  /// Runs a provider's part on an attempt and writes down what came of it, whatever that is.
-  func settle(
-    _ attempt: Attempt,
-    _ operation: Attempt.Operation,
-    _ perform: (Progress) throws(Fault) -> Outcome
-  ) throws(Fault) -> Report {
-    let progress = Progress(
+  var driver: Driver {
+    Driver(
+      journal: journal,
+      clock: clock,
+      namesItsStates: provider.namesItsStates,
+      announce: announce
+    )
+  }
+
+  private func progress(_ attempt: Attempt) -> Progress {
+    Progress(
       attempt: attempt,
       journal: journal,
       clock: clock,
@@ -157,31 +161,34 @@ package struct Engine {
       namesItsStates: provider.namesItsStates,
       announce: announce
     )
+  }
+
+  /// Runs a provider's part on an attempt and writes down what came of it, whatever that is.
+  func settle(
+    _ attempt: Attempt,
+    _ operation: Attempt.Operation,
+    _ perform: (Progress) throws(Fault) -> Outcome
+  ) throws(Fault) -> Report {
+    let progress = progress(attempt)
     var isAnswered = false
     do throws(Fault) {
       let outcome = try perform(progress)
       isAnswered = true
       var done = progress.attempt
       var warning = progress.warning
-      if !progress.isConcluded {
-        done.operation = operation
-        done.apply(outcome, at: clock.now)
+      if progress.isConcluded {
+        say(done.status.rawValue)
+      } else {
         // Outcome before word: what cannot be written down is not announced, and found out later.
-        do throws(Fault) {
-          warning = try journal.conclude(&done, note: "outcome")
-        } catch {
-          if progress.attempt.phase == .sent { throw .unrecorded(error) }
-          warning = error
-        }
+        warning = try driver.take(.conclude(outcome, operation, note: "outcome"), &done)
       }
-      say(done.status.rawValue)
       if operation == .cancel { settleOriginal(of: done) }
       return Report(done, operation, replayed: false, warning: warning).showing(outcome)
     } catch {
       if !isAnswered, error.effect == .unknown, let report = askAtOnce(progress, operation) {
         return report
       }
-      return try settleFault(error, before: progress.recorded ?? attempt, progress, operation)
+      return try settleFault(error, from: progress.recorded ?? attempt, progress, operation)
     }
   }
 
@@ -196,11 +203,9 @@ package struct Engine {
       case .happened(let outcome) = try? provider.findOut(lost, progress, mayRepeat: false)
     else { return nil }
     var done = progress.attempt
-    done.operation = operation
-    done.apply(outcome, at: clock.now)
+    let event = Attempt.Event.conclude(outcome, operation, note: "answer lost, found out")
     do throws(Fault) {
-      let warning = try journal.conclude(&done, note: "answer lost, found out")
-      say(done.status.rawValue)
+      let warning = try driver.take(event, &done)
       return Report(done, operation, replayed: false, warning: warning).showing(outcome)
     } catch {
       return nil
@@ -210,7 +215,7 @@ package struct Engine {
   /// Writes down a fault: unknown stays `sent`; effect none leaves things as they were found.
   private func settleFault(
     _ failure: Fault,
-    before: Attempt,
+    from before: Attempt,
     _ progress: Progress,
     _ operation: Attempt.Operation
   ) throws(Fault) -> Report {
@@ -218,35 +223,8 @@ package struct Engine {
     // A journal that fails once a request has left says nothing about what that request did.
     let isSent = after.phase == .sent || progress.hasSent
     let fault = failure.kind == .state && isSent ? .unrecorded(failure) : failure
-    after.updatedAt = clock.now
-    if fault.effect == .unknown {
-      after.operation = operation
-      after.fault = fault
-      say("unknown")
-      // The attempt is in the journal as sent already: that this fails loses no knowledge.
-      write(after, note: "outcome unknown: \(fault.code)")
-      throw fault
-    }
-    if before.phase == .done {
-      after = before
-      after.version = progress.attempt.version
-      after.updatedAt = clock.now
-      write(after, note: "\(operation.rawValue) had no effect: \(fault.code)")
-    } else {
-      after.phase = .done
-      after.isFreed = true
-      after.fault = fault
-      after.preparation = nil
-      if let result = fault.result { after.result = result }
-      switch fault.kind {
-      case .expired: after.status = .expired
-      case .cancelled: after.status = .cancelled
-      default: after.status = .failed
-      }
-      say(after.status.rawValue)
-      write(after, note: "ended with no effect: \(fault.code)")
-    }
-    guard fault.isOutcome else { throw fault }
+    try driver.take(.fail(fault, operation, from: before), &after)
+    guard fault.isOutcome, fault.effect != .unknown else { throw fault }
     var report = Report(after, operation, replayed: false)
     report.fault = fault
     if before.phase == .done { report.result = fault.result ?? [:] }
@@ -264,55 +242,31 @@ package struct Engine {
     mayRepeat: Bool = true,
     goesOn: Bool = false
   ) throws(Fault) -> (attempt: Attempt, doneNow: Bool) {
-    let progress = Progress(
-      attempt: attempt,
-      journal: journal,
-      clock: clock,
-      interruption: interruption,
-      namesItsStates: provider.namesItsStates,
-      announce: announce
-    )
+    let progress = progress(attempt)
     say("finding_out")
-    var known = attempt
+    let event: Attempt.Event
     var doneNow = false
     switch try provider.findOut(attempt, progress, mayRepeat: mayRepeat) {
-    case .happened(let outcome): known.apply(outcome, at: clock.now)
+    case .happened(let outcome): event = .find(outcome)
     case .doneNow(let outcome):
-      known = progress.attempt
-      known.apply(outcome, at: clock.now)
+      event = .redo(outcome, attempt.operation)
       doneNow = true
     case .didNotHappen:
       try checkLate(attempt)
-      known.phase = .done
-      known.updatedAt = clock.now
-      known.fault = nil
-      if attempt.operation == .cancel, attempt.status != .requiresConfirmation {
-        // The payment is as it was before that was tried.
-        known.preparation = nil
-      } else if known.preparation != nil, known.id != nil {
-        // What was prepared at the provider is held there; the body of a creation is not.
-        known.status = .requiresConfirmation
-      } else if attempt.operation == .transact {
-        known.status = .failed
-        known.isFreed = true
-        known.preparation = nil
-      }
+      event = .absent
     case .stands(let outcome):
       if !goesOn { try checkLate(attempt) }
-      known.operation = .transact
-      known.apply(outcome, at: clock.now)
+      event = .stand(outcome)
     case .undone(let outcome):
-      known.operation = .cancel
-      known.apply(outcome, at: clock.now)
+      event = .redo(outcome, .cancel)
       doneNow = true
     }
-    known.version = progress.attempt.version
+    var known = progress.attempt
     do throws(Fault) {
-      try journal.update(&known, note: doneNow ? "sent again and done" : "found out", .power)
+      try driver.take(event, &known)
     } catch {
       throw .unrecorded(error)
     }
-    say(known.status.rawValue)
     settleOriginal(of: known)
     return (known, doneNow)
   }
@@ -342,12 +296,6 @@ package struct Engine {
       ?? report.result["refund"]?["status"]?.text ?? report.status.rawValue
   }
 
-  /// Writes a state down, if it can be: that it cannot loses no knowledge.
-  private func write(_ attempt: Attempt, note: String) {
-    var written = attempt
-    _ = try? journal.conclude(&written, note: note)
-  }
-
   /// Checks that the provider has what a command needs, before anything is opened or asked.
   package func checkReady(for need: Need) throws(Fault) { try provider.checkReady(for: need) }
 
@@ -374,12 +322,7 @@ package struct Engine {
   /// Its lock must be held: nobody is at work on it.
   func closeDead(_ latest: Attempt?) throws(Fault) {
     guard var dead = latest, dead.phase == .prepared else { return }
-    dead.phase = .done
-    dead.status = .failed
-    dead.isFreed = true
-    dead.preparation = nil
-    dead.updatedAt = clock.now
-    try journal.update(&dead, note: "ended before anything was sent", .power)
+    try driver.take(.die, &dead)
   }
 
   /// Checks that an attempt is of the merchant whose credentials these are; what was never sent is

@@ -177,22 +177,22 @@ package final class Progress {
   /// A preparation is erased. What fails from here on leaves the attempt as this says.
   /// Throws a `state` fault.
   package func record(_ outcome: Outcome, note: String) throws(Fault) {
-    var next = attempt
-    next.apply(outcome, at: clock.now)
-    try journal.update(&next, note: note, .power)
-    attempt = next
-    recorded = next
+    try driver.take(.record(outcome, note: note), &attempt)
+    recorded = attempt
   }
 
   /// Writes down, durably, what the run came to, before anybody hears of it.
   ///
   /// Throws a `state` fault; then nothing may be announced.
   package func conclude(_ outcome: Outcome) throws(Fault) {
-    var next = attempt
-    next.apply(outcome, at: clock.now)
-    warning = try journal.conclude(&next, note: "outcome")
-    attempt = next
+    let event = Attempt.Event.conclude(outcome, attempt.operation, note: "outcome")
+    warning = try Driver(journal: journal, clock: clock, namesItsStates: true, announce: announce)
+      .take(event, &attempt)
     isConcluded = true
+  }
+
+  private var driver: Driver {
+    Driver(journal: journal, clock: clock, namesItsStates: namesItsStates, announce: announce)
   }
 
   /// Shows a state to whoever watches; nothing is written.
@@ -203,12 +203,7 @@ package final class Progress {
   /// It outlives the process, not the power. With `sendingNext` it is written together with
   /// `willSend`, which must come next.
   package func stand(at state: String, sendingNext: Bool = false) throws(Fault) {
-    var next = attempt
-    next.result = ["state": .string(state)]
-    next.updatedAt = clock.now
-    if !sendingNext { try journal.update(&next, note: state, .process) }
-    attempt = next
-    announce(state)
+    try driver.take(.enter(state, sendingNext: sendingNext), &attempt)
   }
 
   /// Whether another process has asked for this attempt to be stopped.
@@ -234,12 +229,8 @@ package final class Progress {
     sendingNext: Bool = false,
     isSecret: Bool = true
   ) throws(Fault) {
-    var next = attempt
-    next.preparation = isSecret ? preparation : Attempt.plainMark + preparation
-    next.id = id ?? next.id
-    next.updatedAt = clock.now
-    if !sendingNext { try journal.update(&next, note: "preparation kept", .power) }
-    attempt = next
+    let kept = isSecret ? preparation : Attempt.plainMark + preparation
+    try driver.take(.keep(kept, id: id, sendingNext: sendingNext), &attempt)
   }
 
   /// Writes down, durably, that an effecting request is about to leave.
@@ -247,14 +238,7 @@ package final class Progress {
   /// Throws a `state` fault where it cannot, or the signal that came before; nothing is sent then.
   package func willSend() throws(Fault) {
     try interruption.check()
-    var next = attempt
-    next.phase = .sent
-    next.sentAt = clock.now
-    next.sentMoment = clock.moment
-    next.updatedAt = clock.now
-    try journal.update(&next, note: "sent", .power)
-    attempt = next
+    try driver.take(.send(clock.moment), &attempt)
     hasSent = true
-    if !namesItsStates { announce("sent") }
   }
 }

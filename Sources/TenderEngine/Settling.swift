@@ -54,22 +54,17 @@ extension Journal {
         hint: "one of " + allowed.map(\.rawValue).joined(separator: ", ")
       )
     }
-    attempt.phase = .done
-    attempt.status = status
-    attempt.isFreed = status == .failed
-    attempt.fault = nil
-    attempt.preparation = nil
-    attempt.nextAction = nil
-    attempt.updatedAt = clock.now
+    var reversal: JSONObject?
     if attempt.operation == .cancel {
       if var refund, status != .succeeded {
         refund["status"] = "executed"
-        attempt.reversal = ["refunds": .array((attempt.refunds + [refund]).map(JSON.object))]
+        reversal = ["refunds": .array((attempt.refunds + [refund]).map(JSON.object))]
       } else if attempt.refunds.isEmpty, status != .succeeded, status != .authorized {
-        attempt.reversal = ["settled": .string(status.rawValue)]
+        reversal = ["settled": .string(status.rawValue)]
       }
     }
-    try update(&attempt, note: "settled by hand as \(status.rawValue): \(reason)", .power)
+    let driver = Driver(journal: self, clock: clock, namesItsStates: true, announce: { _ in })
+    try driver.take(.settle(status, reversal: reversal, reason: reason), &attempt)
     return attempt
   }
 }
