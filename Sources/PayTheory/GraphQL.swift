@@ -151,8 +151,8 @@ struct GraphQL {
       case "graphql_unclear": throw error.afterSending
       // A refusal may come after the effect: only one of the document itself proves that there was
       // none.
-      case "graphql_refused": throw Self.isOfDocument(answer) ? error : error.afterSending
-      default: throw error
+      case "graphql_refused": throw Self.isOfDocument(answer) ? error.proven : error.afterSending
+      default: throw error.proven
       }
     }
   }

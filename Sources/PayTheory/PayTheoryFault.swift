@@ -64,22 +64,6 @@ extension Fault {
     )
   }
 
-  /// The same failure after an effecting request has left: what it did is not known.
-  var afterSending: Fault {
-    guard kind != .notSent else { return self }
-    if kind == .interrupted || kind == .terminated {
-      return .stopped(by: kind, effect: .unknown, underWay: "an effecting request was under way")
-    }
-    return Fault(
-      .unknown,
-      effect: .unknown,
-      code: "outcome_unknown",
-      "the payment request was sent and its outcome is not known: \(message)",
-      hint: "do not pay again; the same command finds out",
-      result: result
-    )
-  }
-
   /// The fault as one of a request that can move nothing.
   var withoutEffect: Fault {
     var fault = self

@@ -185,11 +185,24 @@ package struct Engine {
       if operation == .cancel { settleOriginal(of: done) }
       return Report(done, operation, replayed: false, warning: warning).showing(outcome)
     } catch {
-      if !isAnswered, error.effect == .unknown, let report = askAtOnce(progress, operation) {
+      let fault = judged(error, progress)
+      if !isAnswered, fault.effect == .unknown, let report = askAtOnce(progress, operation) {
         return report
       }
-      return try settleFault(error, from: progress.recorded ?? attempt, progress, operation)
+      return try settleFault(fault, from: progress.recorded ?? attempt, progress, operation)
     }
+  }
+
+  /// A fault with the effect that it has: after a send, effect none stands on proof alone.
+  private func judged(_ fault: Fault, _ progress: Progress) -> Fault {
+    // A journal that fails once a request has left says nothing about what that request did.
+    if fault.kind == .state, progress.attempt.phase == .sent || progress.hasSent {
+      return .unrecorded(fault)
+    }
+    guard progress.attempt.phase == .sent, fault.effect == .none, !fault.isProven else {
+      return fault
+    }
+    return fault.afterSending
   }
 
   /// Asks once, before anybody is told that an outcome is unknown; nil where that tells nothing.
@@ -214,15 +227,12 @@ package struct Engine {
 
   /// Writes down a fault: unknown stays `sent`; effect none leaves things as they were found.
   private func settleFault(
-    _ failure: Fault,
+    _ fault: Fault,
     from before: Attempt,
     _ progress: Progress,
     _ operation: Attempt.Operation
   ) throws(Fault) -> Report {
     var after = progress.attempt
-    // A journal that fails once a request has left says nothing about what that request did.
-    let isSent = after.phase == .sent || progress.hasSent
-    let fault = failure.kind == .state && isSent ? .unrecorded(failure) : failure
     try driver.take(.fail(fault, operation, from: before), &after)
     guard fault.isOutcome, fault.effect != .unknown else { throw fault }
     var report = Report(after, operation, replayed: false)

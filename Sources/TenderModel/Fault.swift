@@ -29,6 +29,8 @@ package struct Fault: Error, Sendable, Hashable {
   package var hint: String?
   /// The provider's own answer, in its documented names.
   package var result: JSONObject?
+  /// Whether something proves that an effecting request that was sent had no effect.
+  package var isProven = false
 
   package init(
     _ kind: Kind,

@@ -288,11 +288,8 @@ extension Messages.Kind {
 extension Fault {
   /// The failure of a message: unknown where it may have been heeded and could move money.
   fileprivate func of(_ message: Messages.Message, isLost: Bool) -> Fault {
-    isLost && message.kind.isEffecting ? afterSending : self
+    isLost && message.kind.isEffecting ? afterSending : proven
   }
-
-  /// Even a last try that never left does not undo an earlier one that did.
-  fileprivate var afterSendingAnyway: Fault { effect == .unknown ? self : afterSending }
 }
 
 extension ToroConfiguration {

@@ -45,7 +45,8 @@ extension SaleRunner {
         throw Fault(.internal, code: "internal", "a sale was released without a reason")
       }
       progress.enter(TransactionState.failed.rawValue)
-      throw trouble
+      // A refusal that proves nothing was undone, or is unknown, by now.
+      throw trouble.effect == .none ? trouble.proven : trouble
     case .refusedByCard:
       receipt.isDeclinedByCard = true
       try undoing.approved(sale, reason: "CDCL", .toro(.transactionError, "the card declined"))

@@ -122,20 +122,4 @@ extension Fault {
   static func deviceError(_ why: String) -> Fault {
     .toro(.deviceError, why, hint: "no money moved; run the same command again", reason: why)
   }
-
-  /// The same failure after an effecting request has left: what it did is not known.
-  var afterSending: Fault {
-    if effect == .unknown, code == "outcome_unknown" { return self }
-    if kind == .interrupted || kind == .terminated {
-      return .stopped(by: kind, effect: .unknown, underWay: "an effecting request was under way")
-    }
-    return Fault(
-      .unknown,
-      effect: .unknown,
-      code: "outcome_unknown",
-      "the request was sent and its outcome is not known: \(message)",
-      hint: "do not take the payment again; the same command or tender journal resume goes on",
-      result: result
-    )
-  }
 }

@@ -138,7 +138,7 @@ package struct ToroProvider: CardPresentProvider {
       ) { header throws(Fault) in try gateway.messages.completion(header, advice, sale) }
     } catch {
       // What was sent before by another process may have been heeded, whatever this one was told.
-      throw isSent ? error.afterSending : error
+      throw isSent ? error.afterSending : error.effect == .none ? error.proven : error
     }
     guard response == "APPR" else {
       throw Fault(
@@ -149,7 +149,7 @@ package struct ToroProvider: CardPresentProvider {
           + (isSent ? "; what an earlier one did is not known" : ": nothing was captured"),
         hint: "cancel it, or try again later",
         result: ["state": "completed", "response": .string(response)]
-      )
+      ).proven
     }
     progress.enter(TransactionState.completed.rawValue)
     var receipt = attempt.result["receipt"]?.object ?? [:]
@@ -175,7 +175,7 @@ package struct ToroProvider: CardPresentProvider {
     do throws(Fault) {
       response = try undoing.cancel(sale, reason: nil, isRepeated: isSent)
     } catch {
-      throw isSent ? error.afterSending : error
+      throw isSent ? error.afterSending : error.effect == .none ? error.proven : error
     }
     guard response == "APPR" else {
       throw Fault(
@@ -189,7 +189,7 @@ package struct ToroProvider: CardPresentProvider {
           : "refund it: tender transact --provider toro --type refund --original "
             + attempt.reference,
         result: ["state": "completed", "response": .string(response)]
-      )
+      ).proven
     }
     progress.enter(TransactionState.cancelled.rawValue)
     var result: JSONObject = ["state": "cancelled", "cancellationType": "attendant"]

@@ -71,7 +71,7 @@ final class Client: Sendable {
     var wasLost = false
     var isFresh = false
     while true {
-      let (bearer, isOwn) = try authorization(call.credential, fresh: isFresh)
+      let (bearer, isOwn) = try bearer(call, fresh: isFresh, wasLost: wasLost)
       let answer: HTTPResponse
       do throws(Fault) {
         answer = try context.http.send(
@@ -80,7 +80,8 @@ final class Client: Sendable {
         )
       } catch {
         if error.kind == .interrupted || error.kind == .terminated || error.kind == .usage {
-          throw call.isEffecting && error.effect == .unknown ? error.afterSending : error.harmless
+          throw call.isEffecting && error.effect == .unknown
+            ? error.afterSending : error.harmless.proven
         }
         let isLost = error.effect == .unknown
         wasLost = wasLost || isLost
@@ -92,7 +93,7 @@ final class Client: Sendable {
           continue
         }
         let fault = Fault.connectionIssues(error)
-        throw call.isEffecting && wasLost ? fault.afterSendingAnyway : fault
+        throw call.isEffecting && wasLost ? fault.afterSendingAnyway : fault.proven
       }
       let body = answer.body.isEmpty ? [:] : JSONReader.read(answer.body)?.object
       let traceID = body?.text("trace_id") ?? answer.fields["tl-trace-id"]
@@ -123,7 +124,20 @@ final class Client: Sendable {
       let isOpen =
         wasLost || !Self.refusals.contains(answer.status)
         || problem.fragment == "idempotency-key-concurrency-conflict"
-      throw call.isEffecting && isOpen ? fault.afterSending : fault
+      throw call.isEffecting && isOpen ? fault.afterSending : fault.proven
+    }
+  }
+
+  /// What proves who asks; without it nothing leaves, which says nothing about an earlier try.
+  private func bearer(
+    _ call: Call,
+    fresh: Bool,
+    wasLost: Bool
+  ) throws(Fault) -> (token: String?, isOwn: Bool) {
+    do throws(Fault) {
+      return try authorization(call.credential, fresh: fresh)
+    } catch {
+      throw call.isEffecting && wasLost ? error.afterSendingAnyway : error.proven
     }
   }
 
@@ -326,13 +340,5 @@ extension Fault {
     var fault = self
     fault.effect = .none
     return fault
-  }
-
-  /// Even a last try that never left does not undo an earlier one that did.
-  fileprivate var afterSendingAnyway: Fault {
-    var fault = self
-    fault.kind = .providerError
-    fault.code = "connection_issues"
-    return fault.afterSending
   }
 }

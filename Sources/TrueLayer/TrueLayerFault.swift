@@ -193,18 +193,6 @@ extension Fault {
       result: wasAuthorized ? nil : result("mandateRejected", resource.reasons)
     )
   }
-
-  /// The same failure after an effecting request has left: what it did is not known.
-  var afterSending: Fault {
-    guard kind != .notSent else { return self }
-    if kind == .interrupted || kind == .terminated {
-      return .stopped(by: kind, effect: .unknown, underWay: "an effecting request was under way")
-    }
-    var fault = self
-    fault.effect = .unknown
-    fault.hint = "run the same command again, or: tender journal resume --all"
-    return fault
-  }
 }
 
 extension Resource {

@@ -24,8 +24,8 @@ extension TrueLayerProvider {
   /// The outcome of a cancel by how the payment stands after it.
   private func cancelled(_ seen: Resource) throws(Fault) -> Outcome {
     if seen.shownStatus == .cancelled { return seen.withdrawn }
-    guard seen.isOpen else { throw .tooLate(seen) }
-    throw .cancelPending(seen)
+    guard seen.isOpen else { throw Fault.tooLate(seen).proven }
+    throw Fault.cancelPending(seen).proven
   }
 
   private func revoke(_ resource: Resource, _ progress: Progress) throws(Fault) -> Outcome {

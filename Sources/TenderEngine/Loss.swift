@@ -1,0 +1,34 @@
+package import TenderModel
+
+/// What a failure means once an effecting request has left: the only place that says so.
+extension Fault {
+  /// The same failure after an effecting request may have left: what it did is not known.
+  ///
+  /// One that provably never left (`notSent`) stays what it is. The provider's own words stay in
+  /// `result`.
+  package var afterSending: Fault { kind == .notSent ? self : afterSendingAnyway }
+
+  /// As `afterSending`, where an earlier try did leave: that the last one did not says nothing.
+  package var afterSendingAnyway: Fault {
+    if kind == .unknown, effect == .unknown { return self }
+    if kind == .interrupted || kind == .terminated {
+      return .stopped(by: kind, effect: .unknown, underWay: "an effecting request was under way")
+    }
+    return Fault(
+      .unknown,
+      effect: .unknown,
+      code: "outcome_unknown",
+      "the request was sent and its outcome is not known: \(message)",
+      hint: "do not pay again; the same command or tender journal resume finds out",
+      result: result
+    )
+  }
+
+  /// The same failure as a plain refusal: the provider says that it did not execute the request, in a
+  /// way that cannot follow an execution. Effect none stands on such a proof alone.
+  package var proven: Fault {
+    var fault = self
+    fault.isProven = true
+    return fault
+  }
+}
