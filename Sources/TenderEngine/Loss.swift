@@ -24,8 +24,9 @@ extension Fault {
     )
   }
 
-  /// The same failure as a plain refusal: the provider says that it did not execute the request, in a
-  /// way that cannot follow an execution. Effect none stands on such a proof alone.
+  /// The same failure as a plain refusal, which cannot follow an execution.
+  ///
+  /// After a send, effect none stands on such a proof alone.
   package var proven: Fault {
     var fault = self
     fault.isProven = true
