@@ -190,7 +190,9 @@ struct Gateway {
   ///
   /// Each repetition is a new exchange about the same transaction, counted from `repetition` on. A
   /// yes (APPR), a no (DECL) and a rejection are answers, and end it; anything else says that it was
-  /// not processed yet. Throws with effect unknown where none came.
+  /// not processed yet. That the exchange was used before (DPMG) says that this very advice came twice,
+  /// and the first of them may have been processed: it is repeated too. Throws with effect unknown where
+  /// none came.
   func advise(
     by deadline: Deadline,
     repetition first: Int = 0,
@@ -211,10 +213,11 @@ struct Gateway {
         if ["APPR", "DECL"].contains(response) { return response }
         throw malformed("\(response.prefix(8)) to the \(message.kind.rawValue)", message)
       } catch {
-        isOut = isOut || error.effect == .unknown
+        let isTwice = error.kind == .rejected && error.result?.text("reason") == "DPMG"
+        isOut = isOut || error.effect == .unknown || isTwice
         let isNoAnswer =
           error.effect == .unknown || error.kind == .providerError
-          || error.kind == .notSent
+          || error.kind == .notSent || isTwice
         guard isNoAnswer, error.kind != .interrupted, error.kind != .terminated,
           pause < deadline.remaining
         else { throw isOut ? error.afterSendingAnyway : error }

@@ -1,0 +1,224 @@
+private import Synchronization
+package import TenderEngine
+package import TenderModel
+
+/// Another side that behaves as badly as a network and a provider may: answers are lost before or after
+/// the effect, effects come late and twice, look-ups are behind, fail, or tell of another payment.
+///
+/// What it does follows from its seed. It stands between an adapter and a provider that keeps books.
+package final class Adversary: HTTPExchange {
+  /// What a request can do.
+  package enum Kind: Sendable {
+    /// It moves or makes something; `isKeyed` says that the provider knows a repetition by its key.
+    case effect(isKeyed: Bool)
+    case read
+    /// Neither: a token.
+    case other
+  }
+
+  private struct Late {
+    let due: Int
+    let request: HTTPRequest
+  }
+
+  private struct State {
+    var random: UInt64
+    var late: [Late] = []
+    /// What was answered to which question, and when.
+    var answers: [String: [(at: Int, response: HTTPResponse)]] = [:]
+    var isCalm = false
+    var troubles = 0
+  }
+
+  private let inner: any HTTPExchange
+  private let clock: any Clock
+  private let classify: @Sendable (HTTPRequest) -> Kind
+  /// No effect comes later than half of this, and no look-up is further behind than the other half, in
+  /// milliseconds: after all of it, what is not seen is not there.
+  private let window: Int
+  /// Whether effects may be late at all.
+  private let isLate: Bool
+  private let state: Mutex<State>
+
+  package init(
+    _ inner: any HTTPExchange,
+    _ clock: any Clock,
+    seed: Int,
+    window: Int,
+    isLate: Bool = true,
+    classify: @escaping @Sendable (HTTPRequest) -> Kind
+  ) {
+    self.inner = inner
+    self.clock = clock
+    self.window = window
+    self.isLate = isLate
+    self.classify = classify
+    state = Mutex(State(random: UInt64(bitPattern: Int64(seed))))
+  }
+
+  /// Behaves well from here on.
+  package func calm() { state.withLock { $0.isCalm = true } }
+
+  /// How often it has misbehaved.
+  package var troubles: Int { state.withLock { $0.troubles } }
+
+  /// A number below `limit` (SplitMix64).
+  package func next(_ limit: Int) -> Int {
+    state.withLock { state in
+      state.random &+= 0x9e37_79b9_7f4a_7c15
+      var value = state.random
+      value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
+      value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
+      return Int((value ^ value >> 31) % UInt64(max(1, limit)))
+    }
+  }
+
+  /// Lets what is late arrive, as far as its time has come; all of it where `everything`.
+  package func deliver(everything: Bool = false) {
+    let now = clock.now
+    let due = state.withLock { state in
+      let due = state.late.filter { everything || $0.due <= now }
+      state.late.removeAll { everything || $0.due <= now }
+      return due
+    }
+    for late in due { _ = try? inner.send(late.request, by: Deadline(in: 30_000, on: clock)) }
+  }
+
+  private func trouble() { state.withLock { $0.troubles += 1 } }
+
+  package func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    deliver()
+    let dice = state.withLock({ $0.isCalm }) ? 0 : next(10)
+    switch classify(request) {
+    case .other: return try inner.send(request, by: deadline)
+    case .effect(let isKeyed): return try effect(request, deadline, dice, isKeyed)
+    case .read: return try read(request, deadline, dice)
+    }
+  }
+
+  private func effect(
+    _ request: HTTPRequest,
+    _ deadline: Deadline,
+    _ dice: Int,
+    _ isKeyed: Bool
+  ) throws(Fault) -> HTTPResponse {
+    if dice > 4 { trouble() }
+    switch dice {
+    case 5:
+      _ = try inner.send(request, by: deadline)
+      throw Self.lost
+    case 6:
+      _ = try inner.send(request, by: deadline)
+      return HTTPResponse(status: 500, body: Array("{}".utf8))
+    case 7: throw Self.lost
+    case 8 where isLate:
+      let due = clock.now + next(window / 2)
+      state.withLock { $0.late.append(Late(due: due, request: request)) }
+      throw Self.lost
+    case 9 where isKeyed:
+      _ = try inner.send(request, by: deadline)
+      return try inner.send(request, by: deadline)
+    default: return try inner.send(request, by: deadline)
+    }
+  }
+
+  private func read(
+    _ request: HTTPRequest,
+    _ deadline: Deadline,
+    _ dice: Int
+  ) throws(Fault) -> HTTPResponse {
+    let question = request.url + String(decoding: request.body, as: UTF8.self)
+    let oldest = clock.now - window / 2
+    if dice > 6 { trouble() }
+    switch dice {
+    case 7:
+      let old = state.withLock { $0.answers[question]?.first { $0.at >= oldest } }
+      if let old { return old.response }
+    case 8: throw Self.lost
+    case 9:
+      // Whose this is, it says itself.
+      let other = state.withLock { state in
+        state.answers.first { $0.key != question }?.value.last { $0.at >= oldest }
+      }
+      if let other { return other.response }
+    default: break
+    }
+    let response = try inner.send(request, by: deadline)
+    let now = clock.now
+    state.withLock { $0.answers[question, default: []].append((now, response)) }
+    return response
+  }
+
+  private static let lost = Fault(
+    .providerError,
+    effect: .unknown,
+    code: "connection_broken",
+    "the connection broke"
+  )
+}
+
+/// What was asked for, what was said, and what the books had then; and what must hold of it.
+package struct History {
+  /// One command and its word.
+  package struct Entry: Sendable {
+    package let command: String
+    package let exit: Int32
+    package let status: Status?
+    /// How much of it stands in the books after it: charges, in number.
+    package let standing: Int
+    /// Whether the other side did nothing wrong while it ran, and has nothing late.
+    package let wasCalm: Bool
+
+    package init(
+      command: String,
+      exit: Int32,
+      status: Status?,
+      standing: Int,
+      wasCalm: Bool
+    ) {
+      self.command = command
+      self.exit = exit
+      self.status = status
+      self.standing = standing
+      self.wasCalm = wasCalm
+    }
+  }
+
+  package private(set) var entries: [Entry] = []
+  private let name: String
+
+  package init(_ name: String) { self.name = name }
+
+  package mutating func add(_ entry: Entry) { entries.append(entry) }
+
+  /// What is wrong with it, in words; `standing` is what the books have in the end.
+  package func problems(standing: Int) -> [String] {
+    var problems: [String] = []
+    func tell(_ what: String) {
+      let told = entries.map { "\($0.command)=\($0.exit)/\($0.status?.rawValue ?? "-")" }
+      problems.append("\(name): \(what) [\(told.joined(separator: " "))]")
+    }
+    for entry in entries {
+      if entry.standing > 1 { tell("\(entry.standing) charges stand") }
+      let word = Self.word(entry)
+      if let word, word != (entry.standing > 0) { tell("\(entry.command) was told the opposite") }
+      if entry.exit == 9, entry.wasCalm { tell("\(entry.command) was not found out by asking") }
+    }
+    if standing > 1 { tell("\(standing) charges stand in the end") }
+    if let last = entries.last(where: { Self.word($0) != nil }), entries.last?.exit != 9,
+      let word = Self.word(last), word != (standing > 0)
+    {
+      tell("the last word is not so")
+    }
+    return problems
+  }
+
+  /// Whether somebody who heard this believes that money moved and stayed; nil where nothing is said.
+  private static func word(_ entry: Entry) -> Bool? {
+    switch entry.status {
+    case .succeeded, .partiallyRefunded: true
+    case .declined, .cancelled, .failed, .expired, .refunded: false
+    default: nil
+    }
+  }
+}
