@@ -103,6 +103,12 @@ package enum LedgerAudit {
     return (made.count, made.count { $0["authorized_at"] != nil })
   }
 
+  /// How many refunds the bank payments of a reference have.
+  package static func bankRefunds(path: String, reference: String) throws(Fault) -> Int {
+    try Ledger(path: path).list("bank-payment", column: "reference", value: reference)
+      .reduce(0) { $0 + ($1["_refunds"]?.array?.count ?? 0) }
+  }
+
   /// How often a payment under a reference was reversed, refunded in part or whole.
   package static func reversals(path: String, reference: String) throws(Fault) -> Int {
     try Ledger(path: path).list("transaction", column: "reference", value: reference)

@@ -184,11 +184,7 @@ import Testing
     _ binary: Binary,
     report: String? = nil
   ) throws -> Int32 {
-    var struck = binary
-    struck.variables["LD_PRELOAD"] =
-      Binary.products.appending(path: "libtender-faults.so").path
-    struck.variables["TENDER_FAULT"] = fault
-    struck.variables["TENDER_FAULT_FOLDER"] = binary.home.appending(path: ".local/state").path
+    var struck = binary.faulty(fault)
     struck.variables["TENDER_FAULT_SEED"] = "\(seed)"
     if let report { struck.variables["TENDER_FAULT_REPORT"] = report }
     return try struck.run(words).status

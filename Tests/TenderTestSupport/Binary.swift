@@ -47,6 +47,15 @@ package struct Binary: Sendable {
 
   package static var path: URL { products.appending(path: "tender") }
 
+  /// The same program with one of its system calls failing (see `Tests/Faults`), `KIND:N`.
+  package func faulty(_ fault: String) -> Binary {
+    var struck = self
+    struck.variables["LD_PRELOAD"] = Self.products.appending(path: "libtender-faults.so").path
+    struck.variables["TENDER_FAULT"] = fault
+    struck.variables["TENDER_FAULT_FOLDER"] = home.appending(path: ".local/state").path
+    return struck
+  }
+
   /// Removes the home and all in it.
   package func remove() { try? FileManager.default.removeItem(at: home) }
 

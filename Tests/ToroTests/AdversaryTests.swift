@@ -35,7 +35,8 @@ import Toro
     let world = try ToroWorld()
     _ = try world.engine()
     let inner = try #require(world.wire.inner)
-    let other = Adversary(inner, world.clock, seed: seed, window: 60_000, isLate: false) { request in
+    let other = Adversary(inner, world.clock, seed: seed, window: 60_000, isLate: false) {
+      request in
       let isDiagnostic = request.url.contains("caaa013")
       return isDiagnostic ? .other : .effect(isKeyed: !request.url.contains("001"))
     }

@@ -68,7 +68,7 @@ struct PayTheorySetup {
       graphQL: try settings.base("TENDER_PAYTHEORY_GRAPHQL_URL", ["http", "https"])
     )
     guard bases.isSet else { return bases }
-    guard env != .live else {
+    guard settings.mayRedirect(env) else {
       throw .basesOnLive("TENDER_PAYTHEORY_TOKEN_URL, …_SOCKET_URL and …_GRAPHQL_URL")
     }
     var missing: [String] = []

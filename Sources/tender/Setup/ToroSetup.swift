@@ -105,7 +105,7 @@ struct ToroSetup {
     guard let base = try settings.base("TENDER_TORO_GATEWAY_URL", ["http", "https"]) else {
       return nil
     }
-    guard env != .live else { throw .basesOnLive("TENDER_TORO_GATEWAY_URL") }
+    guard settings.mayRedirect(env) else { throw .basesOnLive("TENDER_TORO_GATEWAY_URL") }
     return base
   }
 

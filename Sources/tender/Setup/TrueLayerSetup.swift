@@ -91,7 +91,7 @@ struct TrueLayerSetup {
     let api = try settings.base("TENDER_TRUELAYER_API_URL", ["http", "https"])
     let auth = try settings.base("TENDER_TRUELAYER_AUTH_URL", ["http", "https"])
     guard api != nil || auth != nil else { return (nil, nil) }
-    guard env != .live else {
+    guard settings.mayRedirect(env) else {
       throw .basesOnLive("TENDER_TRUELAYER_API_URL and TENDER_TRUELAYER_AUTH_URL")
     }
     guard api != nil else { throw .basesMissing(["TENDER_TRUELAYER_API_URL"]) }

@@ -1,0 +1,126 @@
+import Foundation
+import TenderEngine
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import Testing
+import TrueLayer
+
+/// Creations and refunds over another side that misbehaves.
+@Suite struct AdversaryTests {
+  static let window = 60_000
+
+  static func classify(_ request: HTTPRequest) -> Adversary.Kind {
+    if request.url.hasSuffix("/connect/token") { return .other }
+    return request.method == .get ? .read : .effect(isKeyed: true)
+  }
+
+  @Test(arguments: ["creation", "refund"])
+  func `says nothing that the books contradict, whatever happens`(_ subject: String) throws {
+    let runs =
+      ProcessInfo.processInfo.environment["TENDER_HISTORIES"].flatMap { Int($0) } ?? 30
+    let first = Int.random(in: 1..<1_000_000)
+    var problems: [String] = []
+    var unknown = 0
+    var troubles = 0
+    for seed in first..<first + runs {
+      let (history, standing, trouble) = try run(seed, subject)
+      problems += history.problems(standing: standing)
+      unknown += history.entries.count { $0.exit == 9 }
+      troubles += trouble
+    }
+    #expect(problems == [])
+    #expect(troubles > runs / 2)
+    print(
+      "truelayer, \(subject): \(runs) histories, \(troubles) troubles, \(unknown) times unknown on "
+        + "the way, \(problems.count) contradictions (seeds from \(first))"
+    )
+  }
+
+  private func run(
+    _ seed: Int,
+    _ subject: String
+  ) throws -> (History, standing: Int, troubles: Int) {
+    let world = try World()
+    let order = try world.payment("A", amount: 2000) { creation in
+      creation.sortCode = nil
+      creation.accountNumber = nil
+      creation.merchantAccount = "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6"
+    }
+    let path = world.folder.path + "/simulator.db"
+    func standing() throws -> Int {
+      subject == "refund"
+        ? try LedgerAudit.bankRefunds(path: path, reference: "A")
+        : try LedgerAudit.bankPayments(path: path, reference: "A").made
+    }
+    if subject == "refund" {
+      _ = try world.engine(change: FlowTests.bank)
+        .transact(order, newAttempt: false, idempotencyKey: nil)
+      world.clock.advance(10_000)
+    }
+    let simulator = try InProcessSimulator(
+      SimulatorWorld(
+        ledgerPath: path,
+        clock: world.clock,
+        randomness: SeededRandomness(seed: seed, label: "sim"),
+        options: SimulatorOptions()
+      )
+    )
+    let other = Adversary(
+      simulator,
+      world.clock,
+      seed: seed,
+      window: Self.window,
+      classify: Self.classify
+    )
+    var history = History("\(subject), seed \(seed)")
+    func perform(_ command: String) throws {
+      let troubles = other.troubles
+      let engine = world.engine(over: other, env: .simulator, change: FlowTests.bank)
+      let known = try world.latest()
+      var exit: Int32 = 0
+      var status: Status?
+      do throws(Fault) {
+        let report: Report
+        if command == "resume", let known {
+          report = try engine.resume(known)
+        } else if subject == "creation" {
+          report = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+        } else {
+          report = try engine.refund(
+            known,
+            handle: "A",
+            amount: 700,
+            statement: nil,
+            newAttempt: false,
+            idempotencyKey: nil
+          )
+        }
+        exit = report.fault?.exitStatus ?? 0
+        // A refund that was answered stands; how far it has come is another question.
+        status = exit == 0 && (command != "resume" || subject == "creation") ? .succeeded : nil
+      } catch {
+        exit = error.exitStatus
+      }
+      history.add(
+        History.Entry(
+          command: command,
+          exit: exit,
+          status: status,
+          standing: try standing(),
+          wasCalm: other.troubles == troubles
+        )
+      )
+    }
+    for _ in 0..<(3 + other.next(5)) {
+      try perform(["pay", "pay", "resume"][other.next(3)])
+      world.clock.advance([1000, 20_000, 70_000][other.next(3)])
+      other.deliver()
+    }
+    other.calm()
+    other.deliver(everything: true)
+    world.clock.advance(120_000)
+    try perform("pay")
+    return (history, try standing(), other.troubles)
+  }
+}
