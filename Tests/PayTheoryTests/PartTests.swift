@@ -172,6 +172,11 @@ import Testing
     }
     #expect(other?.code == "refund_differs")
     #expect(try refunded(world) == 0)
+    // The wall clock says nothing about it.
+    world.clock.set(forward: 86_400_000)
+    let jumped = #expect(throws: Fault.self) { try giveBack(world, 300, window: 60_000) }
+    #expect(jumped?.exitStatus == 9)
+    world.clock.set(forward: -2 * 86_400_000)
     world.clock.advance(31_000)
     #expect(try giveBack(world, 300, window: 60_000).status == .partiallyRefunded)
     #expect(try refunded(world) == 300)

@@ -6,10 +6,15 @@ package import TenderModel
 package final class ManualClock: Clock {
   private let time: Mutex<Int>
   private let looks = Mutex(0)
+  /// How far the wall clock was set, in milliseconds.
+  private let offset = Mutex(0)
 
   package init(at milliseconds: Int = 1_800_000_000_000) { time = Mutex(milliseconds) }
 
-  package var now: Int { time.withLock { $0 } }
+  package var now: Int { time.withLock { $0 } + offset.withLock { $0 } }
+
+  /// Sets the wall clock; no time passes.
+  package func set(forward milliseconds: Int) { offset.withLock { $0 += milliseconds } }
 
   /// A millisecond later at every look, so that whoever waits for a deadline comes to an end.
   package var uptime: Int {
@@ -19,7 +24,7 @@ package final class ManualClock: Clock {
     }
   }
 
-  package var moment: Moment { Moment(boot: "boot", milliseconds: now) }
+  package var moment: Moment { Moment(boot: "boot", milliseconds: time.withLock { $0 }) }
 
   package func pause(milliseconds: Int) throws(Fault) { advance(milliseconds) }
 

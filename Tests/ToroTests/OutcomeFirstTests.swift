@@ -104,6 +104,30 @@ import Toro
     #expect(try world.ledger().standing == 0)
   }
 
+  /// Brings every cancellation advice twice, as a network may.
+  struct Doubler: HTTPExchange {
+    let inner: any HTTPExchange
+
+    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+      let body = String(decoding: request.body, as: UTF8.self)
+      // The first of each exchange alone: what is repeated has another number.
+      if body.contains("CxlAdvc"), body.contains("<ReTrnsmssnCntr>") == false {
+        _ = try inner.send(request, by: deadline)
+      }
+      return try inner.send(request, by: deadline)
+    }
+  }
+
+  @Test func `an advice that came twice is not taken for refused`() throws {
+    let world = try ToroWorld()
+    _ = try world.engine().transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    let engine = try world.engine()
+    world.wire.inner = Doubler(inner: try #require(world.wire.inner))
+    let report = try engine.cancel(try world.latest(), handle: "A")
+    #expect(report.status == .cancelled)
+    #expect(try world.ledger().standing == 0)
+  }
+
   @Test func `what a prune forgets is not refundable again`() throws {
     let world = try ToroWorld()
     func take(_ order: SaleOrder) throws -> Report {
