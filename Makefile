@@ -73,13 +73,15 @@ test: setup-test
 	swift test --skip-build --disable-xctest
 
 # Kills the program at random moments, RUNS times for each provider, and makes every write, sync and
-# send of every command fail in five ways (STRIDE=1; every so many-th of them with a higher one).
+# send of every command fail in five ways (STRIDE=1; every so many-th of them with a higher one), and
+# judges HISTORIES of commands over another side that misbehaves.
 RUNS ?= 1000
 STRIDE ?= 1
+HISTORIES ?= 1000
 prove: setup
 	swift build --build-tests
-	TENDER_KILL_RUNS=$(RUNS) TENDER_FAULT_STRIDE=$(STRIDE) swift test --skip-build --disable-xctest \
-	  --filter 'KillTests|FaultMatrixTests|AdversaryTests' | \
+	set -o pipefail; TENDER_KILL_RUNS=$(RUNS) TENDER_FAULT_STRIDE=$(STRIDE) TENDER_HISTORIES=$(HISTORIES) \
+	  swift test --skip-build --disable-xctest --filter 'KillTests|FaultMatrixTests|AdversaryTests' | \
 	  grep -E 'runs,|faults at|histories,|✘|Test run with'
 
 lint:
@@ -94,11 +96,13 @@ generate: setup
 
 install: build
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1" \
+	  "$(DESTDIR)$(PREFIX)/share/man/man7" \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" \
 	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
 	install -m 755 $(TENDER) "$(DESTDIR)$(PREFIX)/bin/tender"
 	install -m 644 man/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1/"
+	install -m 644 man/*.7 "$(DESTDIR)$(PREFIX)/share/man/man7/"
 	install -m 644 completions/tender.bash \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tender"
 	install -m 644 completions/_tender "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_tender"

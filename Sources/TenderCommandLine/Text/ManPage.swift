@@ -4,7 +4,7 @@ import TenderModel
 package enum ManPage {
   /// The file name of each page and its text.
   package static var all: [(file: String, text: String)] {
-    [("tender.1", overview)]
+    [("tender.1", overview), ("tender-figures.7", figures)]
       + Catalogue.commands.map { command in
         ("tender-\(command.words.joined(separator: "-")).1", page(command))
       }
@@ -12,6 +12,19 @@ package enum ManPage {
 
   private static func header(_ title: String) -> String {
     ".TH \(title.uppercased()) 1 \"\" \"tender \(Catalogue.version)\" \"User Commands\"\n"
+  }
+
+  /// What was measured, a table for each kind of proof.
+  private static var figures: String {
+    var text = ".TH TENDER-FIGURES 7 \"\" \"tender \(Catalogue.version)\" \"Miscellaneous\"\n"
+    text += section("NAME") + "tender\\-figures \\- what was counted when tender was proven\n"
+    for figure in Figures.all {
+      text += section(figure.title.uppercased())
+      for part in figure.body { text += paragraph(part) }
+      text += ".PP\n.nf\n\(escaped(figure.lines.joined(separator: "\n")))\n.fi\n"
+    }
+    text += section("SEE ALSO") + ".BR tender (1)\n"
+    return text
   }
 
   private static var overview: String {
@@ -50,6 +63,7 @@ package enum ManPage {
         ".PP\n\(escaped(example.meaning)):\n.PP\n.nf\n.RS\n\(escaped(example.lines.joined(separator: "\n")))\n.RE\n.fi\n"
     }
     text += section("SEE ALSO")
+    text += ".BR tender\\-figures (7),\n"
     let names = Catalogue.commands.map { "tender-" + $0.words.joined(separator: "-") }
     for (index, name) in names.enumerated() {
       text += ".BR \(escaped(name)) (1)\(index == names.count - 1 ? "" : ",")\n"

@@ -23,7 +23,8 @@ package struct Topic: Sendable {
 
   /// Every topic, in the order in which help lists them.
   package static let all: [Topic] = [
-    instruments, banks, readers, exitStatus, output, environment, files, security, simulator,
+    instruments, banks, readers, exitStatus, output, environment, files, promises, security,
+    simulator,
   ]
 
   private static let instruments = Topic(
@@ -206,7 +207,50 @@ package struct Topic: Sendable {
           "support":{"provider":"truelayer", "env":"live", "mode":"read-only"}}}
       """,
       "$XDG_STATE_HOME/tender/ (~/.local/state) is yours alone: journal.db is the journal of every "
-        + "attempt, journal.lock its locks, simulator.db the simulated world. --state-dir moves it.",
+        + "attempt (with journal.db-wal, its log), journal.lock its locks, journal.aside room for "
+        + "outcomes that the journal cannot take, journal.key the key of its fingerprints, "
+        + "simulator.db the simulated world. --state-dir moves it. Beside the folder lies a mark, "
+        + ".tender.tender-mark, that says how far the journal had come: with an older copy, or none, "
+        + "every command that pays ends in 16 until tender journal settle --all --as restored.",
+      "\"late_window\" in a profile (60s; 5s with --env simulator over a network) says for how long "
+        + "after a request its effect may still appear at the provider.",
+    ]
+  )
+
+  private static let promises = Topic(
+    name: "promises",
+    summary: "what tender promises, what that rests on, and what it does not promise",
+    body: [
+      "Once. In one journal, for one merchant, a reference is charged once, however often the "
+        + "command is run, stopped, killed or cut off from power. A further charge needs "
+        + "--new-attempt, which is refused while an earlier one succeeded, is pending, is held or is "
+        + "unknown. A refund by the same --refund-reference is made once, and refunds are never more "
+        + "than what is left.",
+      "The outcome before the word. What an exit status, a record, an event or a reader's display "
+        + "says is on the disk by then. What was announced is not undone by finding out.",
+      "No exit but 9 where the money may have moved. After a request has left, another exit stands "
+        + "on proof: an answer that names this payment, its amount and its currency, or a refusal "
+        + "that cannot follow an execution. Where merchant credentials allow it, tender asks once "
+        + "before it says 9. What a look-up does not show proves nothing within the late window.",
+      "To whom it belongs. An attempt is replayed and found out with its own merchant's credentials "
+        + "alone; with others it is 6.",
+      "A journal that knows what it has forgotten. An old copy, a damaged file, a copy without its "
+        + "log or a removed folder is noticed before anything is sent: 16. The mark for that lies "
+        + "beside the state folder; where that place cannot be written, or is put back together with "
+        + "the folder, nothing is noticed (tender journal verify says whether there is a mark).",
+      "What it rests on. The disk keeps what it acknowledges as synced, and the file system has "
+        + "working locks (no network share). The machine's clock since boot is not set. Pay Theory "
+        + "takes a transfer with the same receipt number once, and shows a payment by its reference "
+        + "within 15 minutes after the host token and a reversal within the late window. TrueLayer "
+        + "keeps an idempotency key for 30 days. Toro's gateway processes an advice once, and "
+        + "refuses an authorisation that arrives after its own cancellation advice.",
+      "What is not promised. Two journals do not know of each other: a reference that is used on two "
+        + "machines is charged on both. Nor does tender know of payments made elsewhere under the "
+        + "same reference, save that Pay Theory is asked what is left before a part is given back. "
+        + "A reference that was pruned is a new one. A cash barcode, a token and a payment that "
+        + "nobody has authorized yet move no money, and may be made again after a failure. What was "
+        + "settled by hand is what somebody said.",
+      "How this is proven: man 7 tender-figures.",
     ]
   )
 

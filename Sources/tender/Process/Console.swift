@@ -11,10 +11,52 @@ struct Console {
   /// Whether a descriptor is a terminal.
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
+  /// How long somebody who writes waits for a reader that is behind.
+  struct Patience {
+    /// Whether somebody asked for the end meanwhile.
+    let isOver: () -> Bool
+    /// In milliseconds; nil for as long as nobody asks for the end.
+    var limit: Int?
+  }
+
   /// Writes all of a text; false where the reader has gone or nothing can be written.
   @discardableResult
-  static func write(_ text: String, to descriptor: Int32) -> Bool {
-    write(Array(text.utf8), to: descriptor)
+  static func write(_ text: String, to descriptor: Int32, _ patience: Patience? = nil) -> Bool {
+    let bytes = Array(text.utf8)
+    guard let patience else { return write(bytes, to: descriptor) }
+    return write(bytes, to: descriptor, patience)
+  }
+
+  /// What a pipe that is ready takes without waiting, in bytes (POSIX: `PIPE_BUF` is 512 or more).
+  private static let piece = 512
+
+  /// Writes all bytes piece by piece, never waiting where nobody could end it.
+  private static func write(
+    _ bytes: [UInt8],
+    to descriptor: Int32,
+    _ patience: Patience
+  ) -> Bool {
+    var status = stat()
+    if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+      return write(bytes, to: descriptor)
+    }
+    var waited = 0
+    var place = 0
+    while place < bytes.count {
+      var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      guard unsafe poll(&polled, 1, 50) > 0 else {
+        waited += 50
+        if patience.isOver() || patience.limit.map({ waited >= $0 }) ?? false {
+          errno = EAGAIN
+          return false
+        }
+        continue
+      }
+      let end = min(place + piece, bytes.count)
+      guard write(Array(bytes[place..<end]), to: descriptor) else { return false }
+      place = end
+    }
+    return true
   }
 
   /// Writes all bytes; false where the reader has gone or nothing can be written.

@@ -57,6 +57,7 @@ final class Composition {
     self.redactor = redactor
     settings = try Settings(invocation, environment)
     output = try Output(invocation, settings, environment, redactor)
+    output.patience = Console.Patience { signals.wish != nil }
     for id in invocation.exemptIDs { redactor.exempt(id) }
     simulatorOptions = try Self.simulatorOptions(invocation)
     let machine = SystemClock(interruption: signals)
@@ -197,7 +198,7 @@ final class Composition {
     fields["reference"] = reference.map(JSON.string)
     fields["state"] = .string(state)
     fields["next_action"] = next
-    output.show(records.record(.event, fields))
+    output.show(event: records.record(.event, fields), within: try? settings.timeout())
   }
 
   private func payTheory(_ env: Env, need: Need) throws(Fault) -> PayTheoryContext {

@@ -17,6 +17,8 @@ final class Output {
   let isQuiet: Bool
   let isVerbose: Bool
   let redactor: Redactor
+  /// How long to wait for a reader that is behind; nil for ever.
+  var patience: Console.Patience?
   /// Whether the reader of standard output has gone.
   private(set) var isBroken = false
   private var isReaderGone = false
@@ -126,14 +128,22 @@ final class Output {
     )
   }
 
+  /// Prints an event: whoever does not read it in that many milliseconds holds nothing up that is under
+  /// way, and reads nothing more.
+  func show(event record: Record, within limit: Int?) {
+    patience?.limit = limit ?? 30_000
+    defer { patience?.limit = nil }
+    show(record)
+  }
+
   /// Shows a state on one line of the terminal, in the place of the one before.
   func showState(_ state: String) {
     guard !isQuiet, hasStateLine || Console.isTerminal(2) else { return }
     lastState = state
     if isDumb {
-      Console.write("\(state)\n", to: 2)
+      Console.write("\(state)\n", to: 2, patience)
     } else {
-      Console.write("\r\u{1b}[K\(state)", to: 2)
+      Console.write("\r\u{1b}[K\(state)", to: 2, patience)
       hasStateLine = true
     }
   }
@@ -142,7 +152,7 @@ final class Output {
   func clearState() {
     guard hasStateLine else { return }
     hasStateLine = false
-    Console.write("\r\u{1b}[K", to: 2)
+    Console.write("\r\u{1b}[K", to: 2, patience)
   }
 
   /// Prints text as it is on standard output.
@@ -151,7 +161,7 @@ final class Output {
     let state = keepsState && hasStateLine ? lastState : nil
     if !keepsState || isTerminal { clearState() }
     defer { if let state, isTerminal { showState(state) } }
-    guard !isBroken, !Console.write(text, to: 1) else { return }
+    guard !isBroken, !Console.write(text, to: 1, patience) else { return }
     isBroken = true
     isReaderGone = errno == EPIPE
     if !isReaderGone {
@@ -170,11 +180,13 @@ final class Output {
   /// Says something on standard error that scripts may need too, unless nothing is wanted there.
   func tell(_ text: String) {
     clearState()
-    if !isQuiet { Console.write("tender: \(Printable.text(redactor.redact(text)))\n", to: 2) }
+    if !isQuiet {
+      Console.write("tender: \(Printable.text(redactor.redact(text)))\n", to: 2, patience)
+    }
   }
 
   /// Prints text on standard error as it is.
-  func say(_ text: String) { Console.write(text, to: 2) }
+  func say(_ text: String) { Console.write(text, to: 2, patience) }
 
   /// A record as a JSON line, for what has no settings.
   static func line(_ record: Record) -> String { RecordLine.text(record) }
@@ -182,7 +194,7 @@ final class Output {
   /// Says something that must not be missed on standard error.
   func warn(_ text: String) {
     clearState()
-    Console.write("tender: \(Printable.text(redactor.redact(text)))\n", to: 2)
+    Console.write("tender: \(Printable.text(redactor.redact(text)))\n", to: 2, patience)
   }
 
   private func redacted(_ record: Record) -> Record {
