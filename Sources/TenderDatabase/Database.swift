@@ -181,7 +181,12 @@ private final class Statement {
       case SQLITE_NULL: return .null
       default:
         guard let text = unsafe sqlite3_column_text(handle, column) else { return .null }
-        return .text(unsafe String(cString: text))
+        // By its length: a zero byte may be in it.
+        let bytes = unsafe UnsafeBufferPointer(
+          start: text,
+          count: Int(sqlite3_column_bytes(handle, column))
+        )
+        return .text(unsafe String(decoding: bytes, as: UTF8.self))
       }
     }
   }

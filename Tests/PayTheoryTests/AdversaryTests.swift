@@ -34,7 +34,7 @@ import Testing
       troubles += trouble
     }
     #expect(problems == [])
-    #expect(troubles > runs)
+    #expect(troubles > runs / 3)
     print(
       "paytheory: \(runs) histories, \(troubles) troubles, \(unknown) times unknown on the way, "
         + "\(problems.count) contradictions (seeds from \(first))"

@@ -157,6 +157,27 @@ import Testing
     #expect(try journal.verify() == ["1 lines of the history are missing"])
   }
 
+  @Test func `keeps whatever a provider calls a payment`() throws {
+    let journal = try open()
+    let names = [
+      "a\u{0}b", "", "\u{0}", "é\u{301}\u{202e}", String(repeating: "x", count: 100_000),
+    ]
+    for (number, name) in names.enumerated() {
+      var written = try journal.insert(attempt("A\(number)"), .process)
+      written.id = name
+      written.brand = name
+      try journal.update(&written, note: name, .power)
+      let found = try journal.latest(
+        env: .simulator,
+        provider: written.provider,
+        reference: "A\(number)"
+      )
+      #expect(found?.id == name)
+      #expect(try journal.history(of: written).last?.note == name)
+    }
+    #expect(try journal.verify() == [])
+  }
+
   @Test func `stays whole over pruning`() throws {
     let journal = try open()
     try pay("A", journal)

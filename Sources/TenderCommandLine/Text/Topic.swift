@@ -219,7 +219,7 @@ package struct Topic: Sendable {
 
   private static let promises = Topic(
     name: "promises",
-    summary: "what tender promises, what that rests on, and what it does not promise",
+    summary: "what is promised, and what that rests on",
     body: [
       "Once. In one journal, for one merchant, a reference is charged once, however often the "
         + "command is run, stopped, killed or cut off from power. A further charge needs "

@@ -13,7 +13,10 @@ struct Capabilities {
       ("transact --token", true, "a stored payment method; needs merchant credentials"),
       ("transact --confirmation", true, "held until confirm or cancel, from any process"),
       ("confirm", true, "exactly once; a repetition replays"),
-      ("cancel", true, "voids what is held; afterwards a void or refund, said which"),
+      (
+        "cancel", true,
+        "voids what is held; afterwards a void or refund, said which, whole or a part"
+      ),
       ("tokenize", true, "card or bank account"),
       ("payment-status", true, "by receipt number or reference; needs merchant credentials"),
       ("mandate-status", false, "Pay Theory has no mandates"),
