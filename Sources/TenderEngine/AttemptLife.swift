@@ -247,15 +247,12 @@ struct Driver {
 
 extension Fault {
   fileprivate static func impossible(_ event: Attempt.Event, _ state: Attempt.State) -> Fault {
-    Fault(
+    // Its name alone: what comes with it may be a secret.
+    let name = "\(event)".prefix { $0 != "(" }
+    return Fault(
       .internal,
       code: "internal",
-      "an attempt that is \(state.rawValue) cannot take in \(event)".prefixed(120)
+      "an attempt that is \(state.rawValue) cannot take in \(name)"
     )
   }
-}
-
-extension String {
-  /// The beginning of a text.
-  fileprivate func prefixed(_ count: Int) -> String { String(prefix(count)) }
 }

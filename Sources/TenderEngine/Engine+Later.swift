@@ -2,7 +2,7 @@ package import TenderModel
 
 /// What a later command does with an attempt.
 package enum Plan: String, Sendable {
-  case capture, release, reverse, replay
+  case capture, release, reverse, refund, replay
   case findOut = "find_out"
 }
 
@@ -43,6 +43,17 @@ extension Engine {
       )
     default: throw .nothingToCancel(found)
     }
+  }
+
+  /// What giving a part back would do with an attempt as it stands.
+  ///
+  /// Throws where it would be refused.
+  package func planPart(_ found: Attempt?, handle: String) throws(Fault) -> Plan {
+    guard let found else { throw .unknownHandle(handle) }
+    if found.phase == .sent { return .findOut }
+    let isWholeUndone = found.reversal != nil && found.refunds.isEmpty
+    guard found.isCaptured, !isWholeUndone else { throw .nothingToCancel(found) }
+    return .refund
   }
 
   /// Captures what is held under a reference, or answers with what capturing it came to before.
@@ -108,7 +119,7 @@ extension Engine {
       return try settle(attempt, .cancel) { progress throws(Fault) in
         try provider.reverse(attempt, progress)
       }
-    case .replay, .capture, .findOut: return Report(attempt, .cancel, replayed: true)
+    case .replay, .capture, .refund, .findOut: return Report(attempt, .cancel, replayed: true)
     }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import TenderModel
+import TenderSimulator
 import TenderTestSupport
 import Testing
 
@@ -43,6 +44,56 @@ import Testing
     #expect(cancelled.errorRecord["error"]?["code"] == "bad_options")
     let left = try binary.run("journal", "list", "--json").record
     #expect(left.text("status") == "succeeded")
+  }
+
+  @Test func `says what giving a part back would do, and does it once`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = "transact --amount 10 --test-card visa --reference A --json".split(separator: " ")
+    #expect(try binary.run(pay.map(String.init)).status == 0)
+    let plan = try binary.run("cancel", "A", "--amount", "4", "--dry-run", "--json")
+    #expect(plan.status == 0)
+    #expect(plan.record["request"]?["plan"] == "refund")
+    #expect(plan.record["request"]?["amount"] == 400)
+    let path = binary.home.appending(path: ".local/state/tender/simulator.db").path
+    #expect(try LedgerAudit.refunded(path: path, reference: "A") == 0)
+    for words in [
+      ["--amount", "0"], ["--amount", "4.001"], ["--amount", "4", "--currency", "EUR"],
+    ] {
+      #expect(try binary.run(["cancel", "A", "--json"] + words).status == 2, "\(words)")
+    }
+    #expect(try binary.run("cancel", "A", "--amount", "10.01", "--json").status == 6)
+    for replayed in [false, true] {
+      let part = try binary.run("cancel", "A", "--amount", "4", "--currency", "USD", "--json")
+      #expect(part.status == 0)
+      #expect(part.record.text("status") == "partially_refunded")
+      #expect(part.record["replayed"]?.truth == replayed)
+      #expect(part.record["result"]?["reversal"]?["is_void"] == false)
+    }
+    #expect(try LedgerAudit.refunded(path: path, reference: "A") == 400)
+    // All of it would be another refund, which has no name.
+    let all = try binary.run("cancel", "A", "--json")
+    #expect(all.status == 6)
+    #expect(all.errorRecord["error"]?["code"] == "refund_differs")
+    let rest = try binary.run(
+      "cancel",
+      "A",
+      "--new-attempt",
+      "--refund-reference",
+      "rest",
+      "--json"
+    )
+    #expect(rest.status == 0)
+    #expect(rest.record.text("status") == "refunded")
+    #expect(try LedgerAudit.refunded(path: path, reference: "A") == 1000)
+    // What is held is let go of whole.
+    let hold = "transact --amount 10 --test-card visa --confirmation --reference H --json"
+    #expect(try binary.run(hold.split(separator: " ").map(String.init)).status == 0)
+    #expect(try binary.run("cancel", "H", "--amount", "4", "--json").status == 6)
+    #expect(
+      try binary.run("payment-status", "H", "--json").record.text("status")
+        == "requires_confirmation"
+    )
   }
 
   @Test func `refuses arguments that are not UTF-8`() throws {

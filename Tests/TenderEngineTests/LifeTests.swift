@@ -184,6 +184,8 @@ import Testing
     } catch {
       #expect(expected == nil, "\(error)")
       #expect(error.kind == .internal)
+      let word = event.name == "keep and send" ? "keep" : event.name.prefix { $0 != " " }
+      #expect(error.message == "an attempt that is \(state.rawValue) cannot take in \(word)")
       #expect(attempt.updatedAt == before.updatedAt)
       #expect(attempt.status == before.status)
       #expect(attempt.phase == before.phase)

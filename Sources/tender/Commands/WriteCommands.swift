@@ -143,9 +143,11 @@ struct WriteCommands {
     if invocation.has("dry-run") {
       return try preview(engine, place, attempt?.reference ?? handle) { () throws(Fault) in
         let plan =
-          name == "confirm"
-          ? try engine.planConfirm(attempt, handle: handle)
-          : try engine.planCancel(attempt, handle: handle)
+          part != nil
+          ? try engine.planPart(attempt, handle: handle)
+          : name == "confirm"
+            ? try engine.planConfirm(attempt, handle: handle)
+            : try engine.planCancel(attempt, handle: handle)
         var request: JSONObject = ["plan": .string(plan.rawValue)]
         request["id"] = attempt?.id.map(JSON.string)
         request["amount"] = (part?.amount ?? attempt?.amount).map(JSON.integer)
@@ -165,12 +167,13 @@ struct WriteCommands {
         newAttempt: invocation.has("new-attempt"),
         idempotencyKey: nil
       )
-      return finish(report)
+    } else {
+      report =
+        name == "confirm"
+        ? try engine.confirm(attempt, handle: handle)
+        : try engine.cancel(attempt, handle: handle)
     }
-    report =
-      name == "confirm"
-      ? try engine.confirm(attempt, handle: handle) : try engine.cancel(attempt, handle: handle)
-    if report.replayed == true, invocation.has("new-attempt") {
+    if part == nil, report.replayed == true, invocation.has("new-attempt") {
       throw Fault(
         .conflict,
         code: "attempt_stands",
