@@ -124,8 +124,16 @@ static void lose_power(void) {
   }
 }
 
+/// Whether a file has to become longer for bytes that end at a position.
+static int grows(int descriptor, off_t end) {
+  struct stat status;
+  return fstat(descriptor, &status) == 0 && end > status.st_size;
+}
+
 /// Counts a call; gives an error number where it is to fail.
-static int strikes(int is_file, const char *call, const char *path) {
+///
+/// A full disk still takes what a file has room for already.
+static int strikes(int is_file, int grows, const char *call, const char *path) {
   count++;
   if (journal >= 0) {
     char text[600];
@@ -139,10 +147,10 @@ static int strikes(int is_file, const char *call, const char *path) {
     int length = snprintf(text, sizeof text, "%ld\n", count);
     syscall(SYS_pwrite64, report, text, length, 0);
   }
-  if (is_full && is_file) return ENOSPC;
+  if (count == target && kind == NO_SPACE) is_full = 1;
+  if (is_full && grows) return ENOSPC;
   if (count != target) return 0;
   switch (kind) {
-  case NO_SPACE: if (is_file) is_full = 1; return is_file ? ENOSPC : 0;
   case IO_ERROR: return is_file ? EIO : 0;
   case BUSY: is_busy = 1; return 0;
   case KILL: die(); return 0;
@@ -189,7 +197,7 @@ static ssize_t write_at(int descriptor, const void *bytes, size_t length, off_t 
   char path[512];
   if (is_ours(descriptor, path, sizeof path)) {
     pthread_mutex_lock(&lock);
-    int error = strikes(1, "write", path);
+    int error = strikes(1, grows(descriptor, position + (off_t)length), "write", path);
     if (error == 0) remember(descriptor, path, length, position);
     pthread_mutex_unlock(&lock);
     if (error != 0) {
@@ -212,7 +220,7 @@ static int truncate_to(int descriptor, off_t size) {
   char path[512];
   if (is_ours(descriptor, path, sizeof path)) {
     pthread_mutex_lock(&lock);
-    int error = strikes(1, "truncate", path);
+    int error = strikes(1, 0, "truncate", path);
     struct stat status;
     if (error == 0 && fstat(descriptor, &status) == 0 && size < status.st_size) {
       remember(descriptor, path, (size_t)(status.st_size - size), size);
@@ -234,7 +242,7 @@ static int allocate(int descriptor, off_t position, off_t length) {
   char path[512];
   if (is_ours(descriptor, path, sizeof path)) {
     pthread_mutex_lock(&lock);
-    int error = strikes(1, "allocate", path);
+    int error = strikes(1, grows(descriptor, position + length), "allocate", path);
     pthread_mutex_unlock(&lock);
     if (error != 0) return error;
   }
@@ -253,7 +261,7 @@ static int sync_file(int descriptor, long call) {
   char path[512];
   if (is_ours(descriptor, path, sizeof path)) {
     pthread_mutex_lock(&lock);
-    int error = strikes(1, "sync", path);
+    int error = strikes(1, 0, "sync", path);
     if (error == 0) forget(descriptor);
     pthread_mutex_unlock(&lock);
     if (error != 0) {
@@ -271,7 +279,7 @@ int fdatasync(int descriptor) { return sync_file(descriptor, SYS_fdatasync); }
 ssize_t send(int descriptor, const void *bytes, size_t length, int flags) {
   if (kind != NOTHING) {
     pthread_mutex_lock(&lock);
-    strikes(0, "send", NULL);
+    strikes(0, 0, "send", NULL);
     pthread_mutex_unlock(&lock);
   }
   return syscall(SYS_sendto, descriptor, bytes, length, flags, NULL, 0);

@@ -6,7 +6,8 @@
 ///   TENDER_FAULT_LOG      where each call that counts has a line: its name, its file's name
 ///   TENDER_FAULT_SEED     which unsynced sectors a power cut takes
 ///
-/// Kinds: `enospc` and `eio` (that call fails; a full disk stays full), `busy` (no lock of the database
+/// Kinds: `enospc` and `eio` (that call fails; a full disk stays full, and takes
+/// what a file has room for), `busy` (no lock of the database
 /// is to be had from there on), `kill` (SIGKILL before the call), `power` (as `kill`, and what was not
 /// synced is lost sector by sector, by the seed), `count`.
 ///
