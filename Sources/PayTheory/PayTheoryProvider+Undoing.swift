@@ -44,9 +44,9 @@ extension PayTheoryProvider: RefundingProvider {
     guard let payment = try transaction(LookUp(id: receipt)) else {
       throw .unknownReceipt(attempt, receipt)
     }
-    let gone = payment["refunded_amount"]?.wholeNumber ?? 0
+    let gone = payment["refunded_amount"]?.minorUnits ?? 0
     // Others may have given something back that this journal does not know.
-    if let gross = payment["gross_amount"]?.wholeNumber, order.amount > gross - gone {
+    if let gross = payment["gross_amount"]?.minorUnits, order.amount > gross - gone {
       throw .aboveRest(attempt, left: max(0, gross - gone))
     }
     var kept: JSONObject = [
@@ -92,7 +92,7 @@ extension PayTheoryProvider: RefundingProvider {
 
   /// How a payment stands after refunds, in the words of the last one.
   static func gaveBack(_ entries: [JSONObject], of query: LookUp) -> Outcome {
-    let sum = entries.reduce(0) { $0 + ($1["amount"]?.wholeNumber ?? 0) }
+    let sum = entries.reduce(0) { $0 + ($1["amount"]?.minorUnits ?? 0) }
     let last = entries.last ?? [:]
     var reversal: JSONObject = ["is_void": last["is_void"] ?? false]
     reversal["transaction_id"] = last["transaction_id"]
@@ -109,7 +109,7 @@ extension PayTheoryProvider: RefundingProvider {
     of attempt: Attempt
   ) -> (amount: Int, isRest: Bool, name: String?)? {
     guard attempt.operation == .cancel, let kept = Self.kept(of: attempt),
-      let amount = kept["amount"]?.wholeNumber
+      let amount = kept["amount"]?.minorUnits
     else { return nil }
     return (amount, kept["rest"] == true, kept.text("refund_reference"))
   }
@@ -123,10 +123,10 @@ extension PayTheoryProvider: RefundingProvider {
     guard let receipt = attempt.id, let found = try transaction(LookUp(id: receipt)) else {
       throw .unknownHandle(attempt.reference)
     }
-    let refunded = found["refunded_amount"]?.wholeNumber ?? 0
-    if let kept = Self.kept(of: attempt), let amount = kept["amount"]?.wholeNumber {
+    let refunded = found["refunded_amount"]?.minorUnits ?? 0
+    if let kept = Self.kept(of: attempt), let amount = kept["amount"]?.minorUnits {
       let isVoid = Transactions.status(found) == .cancelled
-      let before = kept["before"]?.wholeNumber ?? 0
+      let before = kept["before"]?.minorUnits ?? 0
       if isVoid || refunded == before + amount {
         let replacement = isVoid ? try self.replacement(of: attempt, receipt) : nil
         return .happened(

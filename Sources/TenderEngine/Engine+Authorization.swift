@@ -114,6 +114,7 @@ extension Engine {
     if attempt.reversal != nil, [.cancelled, .revoked].contains(attempt.status) {
       return Report(attempt, .cancel, replayed: true)
     }
+    guard !attempt.isFreed else { throw .nothingToCancel(attempt) }
     try provider.checkReady(for: .withdrawal)
     attempt.operation = .cancel
     return try settle(attempt, .cancel) { progress throws(Fault) in

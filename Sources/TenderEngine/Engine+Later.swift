@@ -110,6 +110,7 @@ extension Engine {
     switch try planCancel(attempt, handle: handle) {
     case .release:
       try provider.checkReady(for: .heldPayment)
+      attempt.operation = .cancel
       return try settle(attempt, .cancel) { progress throws(Fault) in
         try provider.release(attempt, progress)
       }
@@ -404,7 +405,7 @@ extension Fault {
     )
   }
 
-  fileprivate static func nothingToCancel(_ attempt: Attempt) -> Fault {
+  static func nothingToCancel(_ attempt: Attempt) -> Fault {
     Fault(
       .conflict,
       code: "nothing_to_cancel",

@@ -36,6 +36,7 @@ extension Engine {
         attempt = try findOut(attempt, mayRepeat: false).attempt
       }
     }
+    guard !attempt.isFreed else { throw .nothingToCancel(attempt) }
     try provider.checkReady(for: provider is any AuthorizingProvider ? .withdrawal : .reversal)
     attempt.operation = .cancel
     if let index = attempt.refunds.lastIndex(where: { $0.text("refund_reference") == name }) {
@@ -88,7 +89,7 @@ extension Attempt {
   /// What was refunded or is on its way, in minor units.
   fileprivate var refunded: Int {
     refunds.filter { $0.text("status") != "failed" }
-      .reduce(0) { $0 + ($1["amount"]?.wholeNumber ?? 0) }
+      .reduce(0) { $0 + ($1["amount"]?.minorUnits ?? 0) }
   }
 }
 

@@ -232,6 +232,14 @@ package struct Engine {
     _ progress: Progress,
     _ operation: Attempt.Operation
   ) throws(Fault) -> Report {
+    var fault = fault
+    if progress.recorded?.state == .open, [.interrupted, .terminated].contains(fault.kind),
+      fault.effect == .none
+    {
+      fault.message = "stopped by a signal; no money moved, and the payer can still go on"
+      fault.hint =
+        "the same command goes on; to stop it: tender cancel \(progress.attempt.reference)"
+    }
     var after = progress.attempt
     try driver.take(.fail(fault, operation, from: before), &after)
     guard fault.isOutcome, fault.effect != .unknown else { throw fault }

@@ -5,7 +5,8 @@ import TenderModel
 /// How far a journal had come, kept in a small file outside of its folder: a journal that is behind it
 /// has forgotten something.
 ///
-/// One line in one disk sector, written in place after each commit that is on the disk.
+/// Its name is the folder's, beside which it lies: it moves along with what lies there. One line in one
+/// disk sector, written in place after each commit that is on the disk.
 final class HighWaterMark: Sendable {
   /// What the mark says.
   struct Position: Sendable, Hashable {
@@ -24,8 +25,6 @@ final class HighWaterMark: Sendable {
   private static let size = 256
 
   let path: String
-  /// The folder that it is of, as a hash: a mark that was moved along with another folder is none.
-  private let folder: String
   private let state = Mutex(State())
 
   private struct State: Sendable {
@@ -49,9 +48,6 @@ final class HighWaterMark: Sendable {
     let whole = PlainFile.resolved(folder)
     let parts = whole.split(separator: "/")
     path = "/" + parts.dropLast().map { $0 + "/" }.joined() + ".\(parts.last ?? "").tender-mark"
-    var sum = Checksum()
-    sum.add(whole)
-    self.folder = sum.text()
   }
 
   deinit { if let descriptor { PlainFile.close(descriptor) } }
@@ -64,15 +60,15 @@ final class HighWaterMark: Sendable {
 
   private func position(_ bytes: [UInt8]) -> Position? {
     let parts = String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }
-    guard parts.count == 8, parts[0] == Self.magic, parts[1] == folder, let line = Int(parts[3]),
-      let time = Int(parts[5]), parts[7] == Self.sum(parts.dropLast())
+    guard parts.count == 7, parts[0] == Self.magic, let line = Int(parts[2]),
+      let time = Int(parts[4]), parts[6] == Self.sum(parts.dropLast())
     else { return nil }
     return Position(
-      journal: String(parts[2]),
+      journal: String(parts[1]),
       line: line,
-      link: String(parts[4]),
+      link: String(parts[3]),
       time: time,
-      isOutside: parts[6] == "1"
+      isOutside: parts[5] == "1"
     )
   }
 
@@ -103,8 +99,8 @@ final class HighWaterMark: Sendable {
       }
     }
     var parts: [Substring] = [
-      Self.magic[...], folder[...], next.journal[...], "\(next.line)", next.link[...],
-      "\(next.time)", next.isOutside ? "1" : "0",
+      Self.magic[...], next.journal[...], "\(next.line)", next.link[...], "\(next.time)",
+      next.isOutside ? "1" : "0",
     ]
     parts.append(Self.sum(parts)[...])
     let text = parts.joined(separator: " ")

@@ -29,10 +29,19 @@ enum PlainFile {
 
   /// Opens a file to read and write, made where it is not there.
   static func open(_ path: String, exclusively: Bool = false) throws(Fault) -> Int32 {
-    let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (exclusively ? O_EXCL : 0)
+    let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (exclusively ? O_EXCL : 0)
     let descriptor = Self.open(path, flags)
     guard descriptor >= 0 else { throw .unusable(path, problem) }
+    guard isRegular(descriptor) else {
+      close(descriptor)
+      throw .unusable(path, "it is no regular file")
+    }
     return descriptor
+  }
+
+  private static func isRegular(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
   private static func open(_ path: String, _ flags: Int32) -> Int32 {
@@ -45,9 +54,10 @@ enum PlainFile {
 
   /// A file's first bytes; nil where it cannot be read.
   static func read(_ path: String, limit: Int) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
+    guard isRegular(descriptor) else { return nil }
     return read(descriptor, limit, at: 0)
   }
 

@@ -20,7 +20,9 @@ extension SQLiteJournal {
 
   /// Looks, when it is opened, whether the journal is behind its mark or has lost its log; what is
   /// found stays written in it until somebody settles it.
-  func compareWithMark(isNew: Bool, isLogLost: Bool) throws(Fault) {
+  ///
+  /// `opening` holds the lock under which the files are made, where this process has it.
+  func compareWithMark(isNew: Bool, isLogLost: Bool, opening: Int32?) throws(Fault) {
     name = try database.first("SELECT name FROM journal")?.first?.text ?? ""
     let marked = mark?.read()
     if let marked {
@@ -30,6 +32,11 @@ extension SQLiteJournal {
         mark?.raise(to: try head() ?? nothing, anew: true)
         return
       }
+      // Another process may just have made the journal, and raises the mark before it lets go.
+      let opening = opening == nil ? try PlainFile.open(folder + "/journal.lock") : nil
+      defer { if let opening { PlainFile.close(opening) } }
+      if let opening { _ = PlainFile.lock(opening, at: LockFile.opening, waits: true) }
+      guard let marked = mark?.read(), try !reaches(marked) else { return }
       try note(loss: "behind \(marked.line) \(marked.time)")
     } else if isLogLost {
       try note(loss: "log")
@@ -38,9 +45,7 @@ extension SQLiteJournal {
 
   /// Whether a journal is in a folder, or should be: payments that others know of were written there.
   package static func isExpected(in folder: String) -> Bool {
-    if PlainFile.exists(folder + "/journal.db") { return true }
-    guard let marked = HighWaterMark(of: folder).read(), marked.line > 0 else { return false }
-    return marked.isOutside || PlainFile.exists(folder + "/simulator.db")
+    PlainFile.exists(folder + "/journal.db") || HighWaterMark(of: folder).read() != nil
   }
 
   private var nothing: HighWaterMark.Position {
@@ -117,6 +122,15 @@ extension SQLiteJournal {
       return problems.count < 100
     }
     problems += try chainProblems()
+    let orphans = try database.first(
+      """
+      SELECT count(DISTINCT attempt) FROM history
+      WHERE attempt > 0 AND attempt NOT IN (SELECT row FROM attempt)
+      """
+    )
+    if let count = orphans?.first?.integer, count > 0 {
+      problems.append("\(count) attempts of the history are missing")
+    }
     if let loss = try database.first("SELECT loss FROM journal")?.first?.text {
       problems.append(Fault.forgot(folder, loss).message)
     }
@@ -165,12 +179,19 @@ extension SQLiteJournal {
   ///
   /// Throws `state` where it cannot, `usage` where the file is there already.
   package func backUp(to path: String) throws(Fault) {
-    guard !PlainFile.exists(path) else {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    let place = parts.dropLast().joined(separator: "/")
+    let isInside =
+      PlainFile.resolved(place.isEmpty && !path.hasPrefix("/") ? "." : place + "/")
+      == PlainFile.resolved(folder)
+    guard !path.isEmpty, !isInside, PlainFile.identity(at: path) == nil else {
       throw Fault(
         .usage,
         code: "bad_file",
-        "\(path.quotedForMessage) is there already",
-        hint: "name a new file"
+        isInside
+          ? "\(path.quotedForMessage) is in the journal's own folder"
+          : "\(path.quotedForMessage) is there already, or is no file name",
+        hint: "name a new file elsewhere"
       )
     }
     // Made for its owner alone before anything is in it.

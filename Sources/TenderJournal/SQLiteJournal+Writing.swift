@@ -30,6 +30,7 @@ extension SQLiteJournal {
     note text: String,
     _ durability: Durability
   ) throws(Fault) {
+    try makeRoom(for: attempt.row)
     if attempt.phase == .sent {
       try checkPlace()
       try aside.take(for: attempt.row)
@@ -53,19 +54,31 @@ extension SQLiteJournal {
     var written = attempt
     written.version += 1
     let kept = written.redacted(by: redactor)
+    // What waits already stands on what the database has.
+    let over = bases[attempt.row] ?? attempt.version
     let fields: JSONObject = [
-      "journal": .string(name), "row": .integer(written.row), "over": .integer(attempt.version),
+      "journal": .string(name), "row": .integer(written.row), "over": .integer(over),
       "note": .string(text), "preparation": .bool(written.preparation != nil),
       "values": .array(AttemptRow.values(kept).map(\.json)),
     ]
     try aside.write(.object(fields), for: written.row)
     attempt = written
     waiting[written.row] = written
+    bases[written.row] = over
+  }
+
+  /// Writes what waits for a row in its place, before anything else is written there.
+  private func makeRoom(for row: Int) throws(Fault) {
+    guard waiting[row] != nil else { return }
+    takeInWhatWaits()
+    guard waiting[row] == nil else {
+      throw .unusable(folder + "/journal.db", "an earlier outcome could not be written there yet")
+    }
   }
 
   /// Writes what was set aside in its place, where the database takes it by now.
   func takeInWhatWaits() {
-    for (slot, entry) in aside.entries() {
+    for (slot, sum, entry) in aside.entries() {
       guard entry["journal"]?.text == name, let row = entry["row"]?.wholeNumber,
         let over = entry["over"]?.wholeNumber, let note = entry["note"]?.text,
         let values = entry["values"]?.array.map({ $0.map(Database.Value.init(json:)) })
@@ -79,6 +92,8 @@ extension SQLiteJournal {
         let found = try? AttemptRow.attempt([.integer(row)] + values + [.null, text ?? .null])
       else { continue }
       var attempt = found
+      // Several may have been set aside, one over the other.
+      let later = max(found.version, over + 1)
       attempt.version = over
       do throws(Fault) {
         let current = try database.first(
@@ -86,19 +101,23 @@ extension SQLiteJournal {
           [.integer(row)]
         )
         guard current?.first?.integer == over else {
-          aside.clear(slot)
+          // An older copy of the database says nothing about it.
+          if current?.first?.integer ?? 0 > over { aside.clear(slot, sum) }
           continue
         }
         let mustErase = try commit(.power) { () throws(Fault) in
           var written = attempt
-          written.version += 1
+          written.version = later
           return try write(written, over: over, note)
         }
-        aside.clear(slot)
+        aside.clear(slot, sum)
+        waiting[row] = nil
+        bases[row] = nil
         if mustErase { eraseOrPutOff() }
       } catch {
-        attempt.version = over + 1
+        attempt.version = later
         waiting[row] = attempt
+        bases[row] = over
       }
     }
   }

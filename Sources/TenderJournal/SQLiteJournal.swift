@@ -28,6 +28,7 @@ package final class SQLiteJournal: Journal {
     var lockFile: PlainFile.Identity?
     var name = ""
     var waiting: [Int: Attempt] = [:]
+    var bases: [Int: Int] = [:]
   }
 
   /// The file in which locks were taken last.
@@ -46,6 +47,12 @@ package final class SQLiteJournal: Journal {
   var waiting: [Int: Attempt] {
     get { state.withLock { $0.waiting } }
     set { state.withLock { $0.waiting = newValue } }
+  }
+
+  /// The versions in the database over which what waits is to be written, by row.
+  var bases: [Int: Int] {
+    get { state.withLock { $0.bases } }
+    set { state.withLock { $0.bases = newValue } }
   }
 
   /// Opens `journal.db` and `journal.lock` in a folder, making them where they are not there.
@@ -96,7 +103,7 @@ package final class SQLiteJournal: Journal {
     if found == 0 { try create() } else if found < Self.version { try migrate() }
     // A backup that was put in place has no log yet.
     if try !database.isLogged { try database.useLog() }
-    try compareWithMark(isNew: isNew, isLogLost: isLogLost)
+    try compareWithMark(isNew: isNew, isLogLost: isLogLost, opening: opening)
     takeInWhatWaits()
     // Somebody was killed, or had to leave, before the bytes of a preparation were gone.
     if unfinished.exists { try? erase() }
@@ -127,7 +134,11 @@ package final class SQLiteJournal: Journal {
       by: deadline,
       interruption: interruption
     )
-    if let held { lockFile = held.identity }
+    if let held {
+      lockFile = held.identity
+      // Who had it before may have had to set its outcome aside.
+      takeInWhatWaits()
+    }
     return held
   }
 

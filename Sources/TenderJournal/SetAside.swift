@@ -91,10 +91,10 @@ final class SetAside: Sendable {
     else { throw .unusable(path, PlainFile.problem) }
   }
 
-  /// What the slots hold, by their number; what is not whole counts as nothing.
-  func entries() -> [(slot: Int, values: JSON)] {
+  /// What the slots hold, by their number and checksum; what is not whole counts as nothing.
+  func entries() -> [(slot: Int, sum: String, values: JSON)] {
     guard PlainFile.exists(path), let file = try? opened() else { return [] }
-    var found: [(slot: Int, values: JSON)] = []
+    var found: [(slot: Int, sum: String, values: JSON)] = []
     for slot in 0..<Self.mostSlots {
       let position = slot * Self.slotSize
       guard let head = PlainFile.read(file, 128, at: position), !head.isEmpty else { break }
@@ -108,17 +108,21 @@ final class SetAside: Sendable {
       var sum = Checksum()
       sum.add(text)
       guard sum.text() == parts[1], let values = JSONReader.read(text) else { continue }
-      found.append((slot, values))
+      found.append((slot, String(parts[1]), values))
     }
     return found
   }
 
   /// Clears a slot whose content the database has; it is left alone where somebody works with it.
-  func clear(_ slot: Int) {
-    guard let descriptor, !slots.values.contains(slot),
-      PlainFile.lock(descriptor, at: slot * Self.slotSize)
-    else { return }
-    _ = PlainFile.write([0], to: descriptor, at: slot * Self.slotSize)
-    PlainFile.unlock(descriptor, at: slot * Self.slotSize)
+  func clear(_ slot: Int, _ sum: String) {
+    let position = slot * Self.slotSize
+    guard let descriptor else { return }
+    let isOwn = slots.values.contains(slot)
+    guard isOwn || PlainFile.lock(descriptor, at: position) else { return }
+    defer { if !isOwn { PlainFile.unlock(descriptor, at: position) } }
+    // Another may have taken it in, and a third used the slot since.
+    let head = PlainFile.read(descriptor, 128, at: position) ?? []
+    guard String(decoding: head, as: UTF8.self).hasPrefix("\(Self.magic) \(sum) ") else { return }
+    _ = PlainFile.write([0], to: descriptor, at: position)
   }
 }

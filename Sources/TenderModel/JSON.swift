@@ -27,6 +27,11 @@ extension JSON {
     }
   }
 
+  /// The whole number as an amount in minor units that can be reckoned with: 0 to 10^15.
+  package var minorUnits: Int? {
+    wholeNumber.flatMap { (0...1_000_000_000_000_000).contains($0) ? $0 : nil }
+  }
+
   /// The truth value, where this is one.
   package var truth: Bool? {
     if case .bool(let value) = self { value } else { nil }

@@ -186,6 +186,16 @@ struct Gateway {
     ).of(message, isLost: true)
   }
 
+  /// The answer to an advice.
+  struct Advised {
+    /// ISO 20022's `Response9`.
+    let word: String
+    /// Whether an earlier exchange about the same advice may have been processed.
+    let wasLost: Bool
+
+    var isApproved: Bool { word == "APPR" }
+  }
+
   /// Sends an advice until it is answered or the time is over; gives the answer's body.
   ///
   /// Each repetition is a new exchange about the same transaction, counted from `repetition` on. A
@@ -197,7 +207,7 @@ struct Gateway {
     by deadline: Deadline,
     repetition first: Int = 0,
     _ make: (Messages.Header) throws(Fault) -> Messages.Message
-  ) throws(Fault) -> String {
+  ) throws(Fault) -> Advised {
     var pause = 500
     var repetition = first
     var isOut = false
@@ -210,7 +220,7 @@ struct Gateway {
           by: Deadline(in: min(share, max(deadline.remaining, 1)), on: context.clock)
         )
         let response = body.text("Tx/Rspn") ?? ""
-        if ["APPR", "DECL"].contains(response) { return response }
+        if ["APPR", "DECL"].contains(response) { return Advised(word: response, wasLost: isOut) }
         throw malformed("\(response.prefix(8)) to the \(message.kind.rawValue)", message)
       } catch {
         let isTwice = error.kind == .rejected && error.result?.text("reason") == "DPMG"

@@ -5,10 +5,13 @@ import TenderWire
 struct Kept {
   var sale: SaleIdentity
   var advice: Messages.Advice?
+  /// Whether the advice undoes the sale: another captures it.
+  var cancels = false
 
-  init(_ sale: SaleIdentity, advice: Messages.Advice? = nil) {
+  init(_ sale: SaleIdentity, advice: Messages.Advice? = nil, cancels: Bool = false) {
     self.sale = sale
     self.advice = advice
+    self.cancels = cancels
   }
 
   /// The text for the journal: no card data, no secrets.
@@ -18,6 +21,7 @@ struct Kept {
       object["advice"] = .string(advice.reference)
       object["advice_at"] = .string(advice.time)
       object["reason"] = advice.reason.map(JSON.string)
+      if cancels { object["cancels"] = true }
     }
     return JSONWriter.text(.object(object))
   }
@@ -34,6 +38,7 @@ struct Kept {
         time: time,
         reason: object.text("reason")
       )
+      cancels = object["cancels"] == true
     }
   }
 }

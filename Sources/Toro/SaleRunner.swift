@@ -234,7 +234,7 @@ final class SaleRunner {
   /// all that this terminal sends, for the same reason, too. Else it is unknown.
   private func proveRefused(_ refusal: Fault) {
     do throws(Fault) {
-      if try undoing.cancel(sale, reason: "TIMO") == "APPR" { return }
+      if try undoing.cancel(sale, reason: "TIMO").isApproved { return }
       trouble = refusal.afterSending
     } catch {
       if !Gateway.refusesTerminal(refusal, and: error) { trouble = refusal.afterSending }

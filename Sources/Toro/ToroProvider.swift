@@ -79,6 +79,9 @@ package struct ToroProvider: CardPresentProvider {
     guard let sale = kept?.sale ?? identity(of: attempt) else { throw .noReceipt(attempt) }
     try checkReady(for: .reversal)
     switch attempt.operation {
+    case .confirm where kept?.cancels == true:
+      // Somebody ordered it to be undone since: that is gone on with, whoever asks.
+      return .undone(try undo(attempt, progress, isSent: true))
     case .confirm where mayRepeat:
       guard let advice = kept?.advice else { throw .noReceipt(attempt) }
       return .happened(try complete(sale, advice, attempt, progress, isSent: true))
@@ -110,13 +113,19 @@ package struct ToroProvider: CardPresentProvider {
   /// A new advice about a sale, in the journal and marked as sent before it leaves.
   private func newAdvice(
     for sale: SaleIdentity,
-    _ progress: Progress
+    _ progress: Progress,
+    cancels: Bool = false
   ) throws(Fault) -> Messages.Advice {
     let advice = Messages.Advice(
       reference: context.randomness.transactionReference,
       time: Timestamp.milliText(context.clock.now)
     )
-    try progress.keep(Kept(sale, advice: advice).text, id: nil, sendingNext: true, isSecret: false)
+    try progress.keep(
+      Kept(sale, advice: advice, cancels: cancels).text,
+      id: nil,
+      sendingNext: true,
+      isSecret: false
+    )
     try progress.willSend()
     return advice
   }
@@ -130,7 +139,7 @@ package struct ToroProvider: CardPresentProvider {
     isSent: Bool = false
   ) throws(Fault) -> Outcome {
     let gateway = try Gateway(context)
-    let response: String
+    let response: Gateway.Advised
     do throws(Fault) {
       response = try gateway.advise(
         by: Deadline(in: context.configuration.timeout, on: context.clock),
@@ -140,15 +149,16 @@ package struct ToroProvider: CardPresentProvider {
       // What was sent before by another process may have been heeded, whatever this one was told.
       throw isSent ? error.afterSending : error.effect == .none ? error.proven : error
     }
-    guard response == "APPR" else {
+    guard response.isApproved else {
+      let wasSent = isSent || response.wasLost
       throw Fault(
         .declined,
-        effect: isSent ? .unknown : .none,
+        effect: wasSent ? .unknown : .none,
         code: "completion_declined",
-        "the acquirer answered \(response) to the completion"
-          + (isSent ? "; what an earlier one did is not known" : ": nothing was captured"),
+        "the acquirer answered \(response.word) to the completion"
+          + (wasSent ? "; what an earlier one did is not known" : ": nothing was captured"),
         hint: "cancel it, or try again later",
-        result: ["state": "completed", "response": .string(response)]
+        result: ["state": "completed", "response": .string(response.word)]
       ).proven
     }
     progress.enter(TransactionState.completed.rawValue)
@@ -170,25 +180,27 @@ package struct ToroProvider: CardPresentProvider {
       throw .noReceipt(attempt)
     }
     let undoing = Undoing(context: context, gateway: try Gateway(context), progress: progress)
-    if !isSent { _ = try newAdvice(for: sale, progress) }
-    let response: String
+    if !isSent { _ = try newAdvice(for: sale, progress, cancels: true) }
+    let response: Gateway.Advised
     do throws(Fault) {
       response = try undoing.cancel(sale, reason: nil, isRepeated: isSent)
     } catch {
       throw isSent ? error.afterSending : error.effect == .none ? error.proven : error
     }
-    guard response == "APPR" else {
+    guard response.isApproved else {
+      // A no to a repetition says nothing about the first, whose answer was lost.
+      let wasSent = isSent || response.wasLost
       throw Fault(
         .declined,
-        effect: isSent ? .unknown : .none,
+        effect: wasSent ? .unknown : .none,
         code: "cancellation_declined",
-        "the acquirer answered \(response) to the cancellation"
-          + (isSent ? "; what an earlier one did is not known" : ": the sale stands"),
-        hint: isSent
+        "the acquirer answered \(response.word) to the cancellation"
+          + (wasSent ? "; what an earlier one did is not known" : ": the sale stands"),
+        hint: wasSent
           ? "ask the acquirer"
           : "refund it: tender transact --provider toro --type refund --original "
             + attempt.reference,
-        result: ["state": "completed", "response": .string(response)]
+        result: ["state": "completed", "response": .string(response.word)]
       ).proven
     }
     progress.enter(TransactionState.cancelled.rawValue)

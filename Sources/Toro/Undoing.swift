@@ -15,14 +15,22 @@ struct Undoing {
     _ sale: SaleIdentity,
     _ reason: String?
   ) throws(Fault) -> (advice: Messages.Advice, isNew: Bool) {
-    if let advice = Kept(progress.attempt.plainPreparation)?.advice { return (advice, false) }
+    // An advice to capture is none of these.
+    let kept = Kept(progress.attempt.plainPreparation)
+    if let advice = kept?.advice, kept?.cancels == true || progress.attempt.operation != .confirm {
+      return (advice, false)
+    }
     let advice = Messages.Advice(
       reference: context.randomness.transactionReference,
       time: Timestamp.milliText(context.clock.now),
       reason: reason
     )
     do throws(Fault) {
-      try progress.keep(Kept(sale, advice: advice).text, id: nil, isSecret: false)
+      try progress.keep(
+        Kept(sale, advice: advice, cancels: true).text,
+        id: nil,
+        isSecret: false
+      )
     } catch {
       // That the sale was sent is in the journal: a later process undoes it once more, by another
       // advice. Not to send this one now would leave the cardholder charged until then.
@@ -38,7 +46,7 @@ struct Undoing {
     _ sale: SaleIdentity,
     reason: String?,
     isRepeated: Bool = true
-  ) throws(Fault) -> String {
+  ) throws(Fault) -> Gateway.Advised {
     let (advice, isNew) = try advice(sale, reason)
     return try gateway.advise(
       by: Deadline(in: context.configuration.timeout, on: context.clock),
@@ -50,14 +58,14 @@ struct Undoing {
   ///
   /// Throws with effect unknown where it could not be undone, or not for certain.
   func lost(_ sale: SaleIdentity, _ fault: Fault) throws(Fault) -> Outcome {
-    let response: String
+    let response: Gateway.Advised
     do throws(Fault) {
       response = try cancel(sale, reason: "TIMO")
     } catch {
       throw fault.stillUnknown(error.message)
     }
-    guard response == "APPR" else {
-      throw fault.stillUnknown("the acquirer answered \(response) to undoing it")
+    guard response.isApproved else {
+      throw fault.stillUnknown("the acquirer answered \(response.word) to undoing it")
     }
     progress.enter(TransactionState.cancelled.rawValue)
     let reason = Kept(progress.attempt.plainPreparation)?.advice?.reason
@@ -86,14 +94,14 @@ struct Undoing {
   ///
   /// Throws with effect unknown where that is not certain.
   func approved(_ sale: SaleIdentity, reason: String, _ fault: Fault) throws(Fault) {
-    let response: String
+    let response: Gateway.Advised
     do throws(Fault) {
       response = try cancel(sale, reason: reason)
     } catch {
       throw fault.stillUnknown(error.message)
     }
-    guard response == "APPR" else {
-      throw fault.stillUnknown("the acquirer answered \(response) to undoing it")
+    guard response.isApproved else {
+      throw fault.stillUnknown("the acquirer answered \(response.word) to undoing it")
     }
   }
 }

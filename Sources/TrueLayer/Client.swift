@@ -80,8 +80,8 @@ final class Client: Sendable {
         )
       } catch {
         if error.kind == .interrupted || error.kind == .terminated || error.kind == .usage {
-          throw call.isEffecting && error.effect == .unknown
-            ? error.afterSending : error.harmless.proven
+          let mayBeDone = call.isEffecting && (wasLost || error.effect == .unknown)
+          throw mayBeDone ? error.afterSendingAnyway : error.harmless.proven
         }
         let isLost = error.effect == .unknown
         wasLost = wasLost || isLost

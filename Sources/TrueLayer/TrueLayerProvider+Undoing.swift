@@ -217,6 +217,8 @@ extension TrueLayerProvider {
     _ progress: Progress,
     mayRepeat: Bool
   ) throws(Fault) -> Finding {
+    // Before it is sent again, which counts anew.
+    let age = progress.sinceSent
     do throws(Fault) {
       guard let id = attempt.id else { return try findCreation(attempt, progress) }
       if let kept = attempt.preparation.flatMap({ JSONReader.read($0)?.object }),
@@ -235,7 +237,6 @@ extension TrueLayerProvider {
     } catch {
       // Nobody was shown the way to authorize what is not known here: after its 15 minutes it has
       // expired, whether it was made or not.
-      let age = progress.sinceSent
       if attempt.id == nil, error.kind == .rejected, error.effect == .none, age > Self.lifetime {
         return .didNotHappen
       }
@@ -279,7 +280,7 @@ extension TrueLayerProvider {
 }
 
 extension JSON {
-  fileprivate var unitsOrZero: Int { wholeNumber ?? 0 }
+  fileprivate var unitsOrZero: Int { minorUnits ?? 0 }
 }
 
 extension JSONObject {

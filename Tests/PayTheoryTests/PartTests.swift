@@ -122,6 +122,44 @@ import Testing
     #expect(try refunded(world) == 1000)
   }
 
+  @Test func `has nothing to give back of what never happened`() throws {
+    let world = try World()
+    _ = try? world.engine(fault: "token:close-before").transact(
+      world.order(),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(try world.latest()?.isFreed == true)
+    let fault = #expect(throws: Fault.self) { try giveBack(world, 300) }
+    #expect(fault?.code == "nothing_to_cancel")
+    #expect(fault?.exitStatus == 6)
+  }
+
+  @Test func `settled by hand, a lost part counts and is not given back again`() throws {
+    let world = try World()
+    _ = try paid(world)
+    _ = try? giveBack(world, 300, window: 60_000) { Loser($0, .before) }
+    let lost = try #require(try world.latest())
+    #expect(lost.phase == .sent)
+    let kept = try #require(lost.plainPreparation.flatMap { JSONReader.read($0)?.object })
+    #expect(kept["amount"] == 300)
+    let settled = try world.journal.settle(
+      lost,
+      as: .partiallyRefunded,
+      reason: "on the statement",
+      refund: kept,
+      world.clock,
+      NeverInterrupted()
+    )
+    #expect(settled.status == .partiallyRefunded)
+    #expect(try giveBack(world, 300).replayed == true)
+    let above = #expect(throws: Fault.self) {
+      try giveBack(world, 800, name: "more", newAttempt: true)
+    }
+    #expect(above?.code == "refund_exceeds")
+    #expect(try refunded(world) == 0)
+  }
+
   @Test func `does not give back again what was given back elsewhere`() throws {
     let world = try World()
     let attempt = try paid(world)

@@ -6,6 +6,12 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
 /// A journal that lost something says so, and sells nothing until somebody has looked after it.
 @Suite final class WholenessTests {
   let root: URL
@@ -204,7 +210,7 @@ import Testing
       try pay("A", journal)
     }
     try FileManager.default.removeItem(at: state)
-    #expect(SQLiteJournal.isExpected(in: state.path) == isOutside)
+    #expect(SQLiteJournal.isExpected(in: state.path))
     for _ in 0..<2 {
       #expect(code { try open().checkWhole() } == (isOutside ? "journal_forgot" : nil))
     }
@@ -306,6 +312,101 @@ import Testing
     #expect(try found(open())?.status == .refunded)
     let head = try FileHandle(forReadingFrom: state.appending(path: "journal.aside"))
     #expect(try head.read(upToCount: 1) == Data([0]))
+  }
+
+  @Test func `whoever waited for a reference sees what was set aside meanwhile`() throws {
+    let early = try open()
+    let path = state.appending(path: "journal.db").path
+    let journal = try open()
+    var written = try journal.insert(attempt("A"), .process)
+    written.phase = .sent
+    try journal.update(&written, note: "sent", .power)
+    try Database(path: path).execute(
+      "CREATE TRIGGER full BEFORE UPDATE ON attempt BEGIN SELECT RAISE(ABORT, 'full'); END"
+    )
+    written.phase = .done
+    written.status = .succeeded
+    try journal.setAside(&written, note: "outcome")
+    // Nothing more is written over it, and it is not lost to another that is set aside.
+    var next = written
+    next.status = .refunded
+    #expect(throws: Fault.self) { try journal.update(&next, note: "looked up", .power) }
+    func found(_ journal: SQLiteJournal) throws -> Attempt? {
+      try journal.latest(env: .simulator, provider: ProviderName("paytheory"), reference: "A")
+    }
+    #expect(try found(early)?.phase == .sent)
+    let lock = try early.lock(
+      env: .simulator,
+      provider: ProviderName("paytheory"),
+      reference: "A",
+      by: Deadline(in: 0, on: clock),
+      interruption: NeverInterrupted()
+    )
+    #expect(lock != nil)
+    #expect(try found(early)?.status == .succeeded)
+    try Database(path: path).execute("DROP TRIGGER full")
+    try journal.update(&next, note: "looked up", .power)
+    #expect(try found(open())?.status == .refunded)
+    #expect(try open().verify() == [])
+  }
+
+  @Test func `an old copy does not take what was set aside away`() throws {
+    let journal = try open()
+    try copy(Self.files, from: "state", to: "old")
+    var written = try journal.insert(attempt("A"), .process)
+    written.phase = .sent
+    try journal.update(&written, note: "sent", .power)
+    try copy(Self.files, from: "state", to: "new")
+    written.phase = .done
+    written.status = .succeeded
+    try journal.setAside(&written, note: "outcome")
+    for name in ["old", "new"] {
+      try copy(Self.files, from: name, to: "state")
+      _ = try open()
+    }
+    let found = try open().attempts(matching: "A", filter: AttemptFilter())
+    #expect(found.map(\.status) == [.succeeded])
+  }
+
+  @Test func `knows its mark where the folder was moved with it`() throws {
+    let journal = try open()
+    journal.reachesOutside()
+    try pay("A", journal)
+    try copy(Self.files, from: "state", to: "old")
+    try pay("B", journal)
+    let moved = root.deletingLastPathComponent().appending(path: "moved-\(UUID().uuidString)")
+    try FileManager.default.moveItem(at: root, to: moved)
+    defer { try? FileManager.default.removeItem(at: moved) }
+    func again() throws -> SQLiteJournal {
+      try SQLiteJournal(
+        folder: moved.appending(path: "state").path,
+        redactor: Redactor(),
+        isMarked: true
+      )
+    }
+    try again().checkWhole()
+    #expect(try again().verify() == [])
+    for name in Self.files {
+      let place = moved.appending(path: "state/" + name)
+      try FileManager.default.removeItem(at: place)
+      try FileManager.default.copyItem(at: moved.appending(path: "old/" + name), to: place)
+    }
+    #expect(code { try again().checkWhole() } == "journal_forgot")
+  }
+
+  @Test func `misses a row that its history has, and keeps its folder to itself`() throws {
+    let journal = try open()
+    try pay("A", journal)
+    try Database(path: state.appending(path: "journal.db").path).execute("DELETE FROM attempt")
+    #expect(try journal.verify() == ["1 attempts of the history are missing"])
+    for path in [state.path + "/copy.db", state.path + "/../state/copy.db", ""] {
+      #expect(code { try journal.backUp(to: path) } == "bad_file")
+    }
+    // A mark that is no file holds nobody up.
+    let mark = root.appending(path: ".state.tender-mark").path
+    try FileManager.default.removeItem(atPath: mark)
+    #expect(unsafe mkfifo(mark, 0o600) == 0)
+    #expect(code { try open().checkWhole() } == nil)
   }
 
   @Test func `has room for as many at once as there are, each its own`() throws {

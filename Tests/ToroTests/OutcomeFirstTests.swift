@@ -128,6 +128,29 @@ import Toro
     #expect(try world.ledger().standing == 0)
   }
 
+  /// A confirm is lost, then a cancel: whoever resumes goes on cancelling.
+  @Test func `a cancel that was not answered is never turned into a capture`() throws {
+    let world = try ToroWorld()
+    _ = try world.engine().transact(
+      world.sale { $0.captures = false },
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(try world.latest()?.status == .requiresConfirmation)
+    let lost = #expect(throws: Fault.self) {
+      try world.engine(fault: "completion:close-before").confirm(try world.latest(), handle: "A")
+    }
+    #expect(lost?.exitStatus == 9)
+    let unanswered = #expect(throws: Fault.self) {
+      try world.engine(fault: "cancellation:close-before").cancel(try world.latest(), handle: "A")
+    }
+    #expect(unanswered?.exitStatus == 9)
+    let resumed = try world.engine().resume(try #require(try world.latest()))
+    #expect(resumed.status == .cancelled)
+    #expect(try world.ledger().captured == 0)
+    #expect(try world.ledger().standing == 0)
+  }
+
   @Test func `what a prune forgets is not refundable again`() throws {
     let world = try ToroWorld()
     func take(_ order: SaleOrder) throws -> Report {

@@ -237,7 +237,8 @@ package struct Topic: Sendable {
       "A journal that knows what it has forgotten. An old copy, a damaged file, a copy without its "
         + "log or a removed folder is noticed before anything is sent: 16. The mark for that lies "
         + "beside the state folder; where that place cannot be written, or is put back together with "
-        + "the folder, nothing is noticed (tender journal verify says whether there is a mark).",
+        + "the folder, nothing is noticed (tender journal verify says whether there is a mark). A "
+        + "folder that was removed together with the simulated payments in it, and no others, is new.",
       "What it rests on. The disk keeps what it acknowledges as synced, and the file system has "
         + "working locks (no network share). The machine's clock since boot is not set. Pay Theory "
         + "takes a transfer with the same receipt number once, and shows a payment by its reference "

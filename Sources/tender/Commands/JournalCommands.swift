@@ -44,7 +44,7 @@ struct JournalCommands {
     }
     for problem in problems { add("fail", problem) }
     if problems.isEmpty {
-      add("ok", "\(try journal.count()) attempts: every row, the history and the mark agree")
+      add("ok", "every row, the history and the mark agree")
     }
     if output.isTable { output.show(rows, columns: ["name", "outcome", "detail"]) }
     return output.exit(problems.isEmpty ? 0 : Fault.Kind.state.exitStatus)
@@ -63,7 +63,7 @@ struct JournalCommands {
     try journal.checkWhole()
     composition.signals.hold()
     try journal.backUp(to: path)
-    output.tell("\(try journal.count()) attempts written to \(path)")
+    output.tell("the journal is written to \(path)")
     return 0
   }
 
@@ -109,8 +109,9 @@ struct JournalCommands {
     guard let found else { throw .unknownHandle(handle) }
     try WriteCommands(composition: composition).approve(env, "settle \(handle) as \(word)")
     if env != .live { try confirmSettling("settle \(handle) as \(word)") }
-    let refund = found.preparation.flatMap { JSONReader.read($0)?.object }.flatMap { kept in
-      kept["key"] == nil ? nil : kept.without(["body", "key"])
+    let kept = found.plainPreparation ?? found.preparation
+    let refund = kept.flatMap { JSONReader.read($0)?.object }.flatMap { kept in
+      kept["key"] == nil ? nil : kept.without(["body", "key", "before"])
     }
     let settled = try composition.journal().settle(
       found,
@@ -313,6 +314,7 @@ struct JournalCommands {
     }
     if unknown.isEmpty { output.note("no attempt is unknown") }
     var worst: Int32 = 0
+    var isAnyUnknown = false
     for attempt in unknown {
       do throws(Fault) {
         worst = max(worst, finish(try resume(attempt)))
@@ -326,10 +328,12 @@ struct JournalCommands {
             reference: attempt.reference
           )
         )
-        worst = error.effect == .unknown ? 9 : max(worst, Fault.Kind.partial.exitStatus)
+        worst = max(worst, Fault.Kind.partial.exitStatus)
+        isAnyUnknown = isAnyUnknown || error.effect == .unknown
       }
     }
-    return worst
+    // What is unknown is said before what failed.
+    return isAnyUnknown ? Fault.Kind.unknown.exitStatus : worst
   }
 
   private func resume(_ attempt: Attempt) throws(Fault) -> Report {

@@ -156,7 +156,6 @@ final class Composition {
         hint: "they steer the simulator alone"
       )
     }
-    // Before the simulator's own file: a folder in which neither is was emptied as a whole.
     let journal = try journal()
     let adapter: any Provider =
       switch provider {
@@ -445,6 +444,7 @@ final class Composition {
   /// The world that `simulator serve` offers.
   func servedWorld() throws(Fault) -> SimulatorWorld {
     let folder = try settings.stateFolder().text
+    if SQLiteJournal.isExpected(in: folder) { _ = try journal() }  // Before a new world.
     try Environment.makeFolder(folder)
     return SimulatorWorld(
       ledgerPath: folder + "/simulator.db",
