@@ -57,4 +57,15 @@ import Testing
     #expect(Currency(code: "") == nil)
     #expect(Currency.codes.count > 150)
   }
+
+  @Test(
+    arguments: [
+      (JSON.integer(0), 0), (1_000_000_000_000_000, 1_000_000_000_000_000),
+      (1_000_000_000_000_001, nil), (-1, nil), (.integer(.max), nil), (.integer(.min), nil),
+      ("1050", 1050), (.number("1.5"), nil), (.null, nil),
+    ] as [(JSON, Int?)]
+  )
+  func `amounts of others are such that sums of them fit`(_ value: JSON, _ amount: Int?) {
+    #expect(value.minorUnits == amount)
+  }
 }

@@ -1,0 +1,57 @@
+import Synchronization
+import TenderEngine
+import TenderModel
+import TenderTestSupport
+import TenderWire
+import Testing
+
+/// What ends a repetition says nothing about the try before it, whose answer was lost.
+@Suite struct LostThenStoppedTests {
+  /// Does the first creation and answers 500; the second never leaves, for a reason of its own.
+  final class Stopped: HTTPExchange {
+    let inner: any HTTPExchange
+    let second: Fault
+    let tries = Mutex(0)
+
+    init(_ inner: any HTTPExchange, _ second: Fault) {
+      self.inner = inner
+      self.second = second
+    }
+
+    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+      guard request.url.hasSuffix("/v3/payments") else {
+        return try inner.send(request, by: deadline)
+      }
+      let number = tries.withLock { tries in
+        tries += 1
+        return tries
+      }
+      guard number == 1 else { throw second }
+      _ = try inner.send(request, by: deadline)
+      return HTTPResponse(status: 500, body: Array("{}".utf8))
+    }
+  }
+
+  static let ends = [
+    Fault(.interrupted, code: "interrupted", "stopped by a signal; nothing was under way"),
+    Fault(.terminated, code: "terminated", "stopped by a signal; nothing was under way"),
+    Fault(.notSent, code: "unreachable", "nobody is there"),
+  ]
+
+  @Test(arguments: ends)
+  func `stays unknown, and is made once`(_ end: Fault) throws {
+    let world = try World()
+    let order = try world.payment("A")
+    let fault = #expect(throws: Fault.self) {
+      try world.engine(change: FlowTests.bank, wrap: { Stopped($0, end) })
+        .transact(order, newAttempt: false, idempotencyKey: nil)
+    }
+    #expect(fault?.exitStatus == 9)
+    #expect(try world.latest()?.phase == .sent)
+    #expect(try world.ledger().made == 1)
+    let report = try world.engine(change: FlowTests.bank)
+      .transact(order, newAttempt: false, idempotencyKey: nil)
+    #expect(report.attemptNumber == 1)
+    #expect(try world.ledger().made == 1)
+  }
+}
