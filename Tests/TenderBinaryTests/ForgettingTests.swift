@@ -78,6 +78,24 @@ import Testing
     #expect(try LedgerAudit.charges(path: shop.books, reference: "A") == 1)
   }
 
+  @Test func `what stays unknown is the exit of a resume, whatever else fails`() throws {
+    let shop = try CircumstanceTests.Shop()
+    var other = shop.binary
+    other.variables["TENDER_PAYTHEORY_API_KEY"] =
+      "other-paytheorylab-00112233445566778899aabbccddeeff"
+    let lost = ["--sim-fault", "part2:drop-before", "--timeout", "2s"]
+    // The older one is another merchant's, and is met last.
+    let foreign = try other.run(Self.pay + ["X"] + lost)
+    #expect(foreign.status == 9, "\(foreign.errors)")
+    #expect(try shop.binary.run(Self.pay + ["U"] + lost).status == 9)
+    shop.process.terminate()
+    shop.process.waitUntilExit()
+    let resumed = try shop.binary.run("journal", "resume", "--all", "--json")
+    let codes = resumed.records.map { $0["error"]?["code"]?.text }
+    #expect(codes == ["outcome_unknown", "other_merchant"])
+    #expect(resumed.status == 9)
+  }
+
   @Test func `an unknown payment is settled by hand, once, with its reason`() throws {
     let shop = try CircumstanceTests.Shop()
     let binary = shop.binary

@@ -1,5 +1,5 @@
 import Foundation
-private import Synchronization
+import Synchronization
 import TenderEngine
 import TenderJournal
 import TenderModel
@@ -148,6 +148,51 @@ import Toro
     let resumed = try world.engine().resume(try #require(try world.latest()))
     #expect(resumed.status == .cancelled)
     #expect(try world.ledger().captured == 0)
+    #expect(try world.ledger().standing == 0)
+  }
+
+  /// Loses the answer to the first advice after it was processed.
+  final class FirstLost: HTTPExchange {
+    let processing: any HTTPExchange
+    let declining: any HTTPExchange
+    let advices = Mutex(0)
+
+    init(processing: any HTTPExchange, declining: any HTTPExchange) {
+      self.processing = processing
+      self.declining = declining
+    }
+
+    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+      let number = advices.withLock { number in
+        number += 1
+        return number
+      }
+      guard number == 1 else { return try declining.send(request, by: deadline) }
+      _ = try processing.send(request, by: deadline)
+      throw Fault(
+        .providerError,
+        effect: .unknown,
+        code: "connection_broken",
+        "the connection broke"
+      )
+    }
+  }
+
+  @Test func `a no to a repetition says nothing about the first advice`() throws {
+    let world = try ToroWorld()
+    _ = try world.engine().transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    _ = try world.engine()
+    let processing = try #require(world.wire.inner)
+    let engine = try world.engine(fault: "cancellation:declined")
+    world.wire.inner = FirstLost(
+      processing: processing,
+      declining: try #require(world.wire.inner)
+    )
+    let fault = #expect(throws: Fault.self) {
+      try engine.cancel(try world.latest(), handle: "A")
+    }
+    #expect(fault?.exitStatus == 9)
+    #expect(try world.latest()?.phase == .sent)
     #expect(try world.ledger().standing == 0)
   }
 
