@@ -62,7 +62,7 @@ struct BatchCommand {
     let signals = composition.signals
     let source = try BatchSource(path) { signals.wish != nil }
     let report = try invocation["junit"].map { report throws(Fault) in
-      try JUnitFile(report, input: path)
+      try JUnitFile(report, input: path, state: try composition.settings.stateFolder().text)
     }
     composition.signals.finishUnderWay()
     let shared = Shared(

@@ -1,8 +1,8 @@
 internal import TenderModel
 internal import TenderOutput
 
-/// A JUnit report that is written as a batch goes on: the cases into a file beside it, the head once
-/// the numbers are known.
+/// A JUnit report that is written as a batch goes on: the cases into a file beside it, the whole under its
+/// own name once the numbers are known.
 ///
 /// What goes wrong with it once the first line has begun is a warning: the payments come first.
 final class JUnitFile {
@@ -15,20 +15,22 @@ final class JUnitFile {
   private var milliseconds = 0
   private var isBroken = false
 
-  /// Throws `usage` where the file cannot be written, or is the batch itself.
-  init(_ path: String, input: String) throws(Fault) {
-    guard input == "-" || !Environment.isSameFile(path, input) else {
+  /// Throws `usage` where the file cannot be written, is the batch itself, or belongs to the state.
+  init(_ path: String, input: String, state: String) throws(Fault) {
+    let isInput = input != "-" && Environment.isSameFile(path, input)
+    let isState = Environment.isInside(path, state)
+    guard !isInput, !isState, Environment.isReplaceable(path) else {
+      let what =
+        isInput ? "the batch itself" : isState ? "in the state folder" : "no file to be replaced"
       throw Fault(
         .usage,
         code: "bad_file",
-        "--junit: \(path.quotedForMessage) is the batch itself",
+        "--junit: \(path.quotedForMessage) is \(what)",
         hint: "choose another file"
       )
     }
     self.path = path
-    part = path + ".part"
-    try Environment.checkWritable(path, named: "--junit")
-    descriptor = try Environment.openForWriting(part, named: "--junit")
+    (part, descriptor) = try Environment.temporary(beside: path, named: "--junit")
   }
 
   /// Adds a line's case.

@@ -1,4 +1,5 @@
 internal import TenderModel
+internal import TenderWire
 
 #if canImport(Darwin)
 private import Darwin
@@ -123,9 +124,16 @@ struct Environment {
     return Int(status.st_size)
   }
 
-  /// Opens a file to write anew, made for its owner alone.
-  static func openForWriting(_ path: String, named option: String) throws(Fault) -> Int32 {
-    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+  /// Makes a new file beside another, under a name that nobody can foretell, for its owner alone.
+  ///
+  /// Throws `usage` where that cannot be.
+  static func temporary(
+    beside path: String,
+    named option: String
+  ) throws(Fault) -> (path: String, descriptor: Int32) {
+    let name = path + "." + Hex.encode(SystemRandomness().bytes(8)).lowercased() + ".tmp"
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+    let descriptor = unsafe open(name, flags, 0o600)
     guard descriptor >= 0 else {
       throw Fault(
         .usage,
@@ -134,21 +142,21 @@ struct Environment {
         hint: "choose another file"
       )
     }
-    return descriptor
+    return (name, descriptor)
   }
 
-  /// Throws `usage` where a file cannot be written; what stands in it stays for now.
-  static func checkWritable(_ path: String, named option: String) throws(Fault) {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw Fault(
-        .usage,
-        code: "bad_file",
-        "\(option): cannot write \(path): \(unsafe String(cString: strerror(errno)))",
-        hint: "choose another file"
-      )
-    }
-    close(descriptor)
+  /// Whether a path is of a file in a folder, whatever leads there.
+  static func isInside(_ path: String, _ folder: String) -> Bool {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    let place = parts.joined(separator: "/")
+    return isSameFile(place.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : place, folder)
+  }
+
+  /// What is at a path: nothing, a regular file that may be replaced, or anything else.
+  static func isReplaceable(_ path: String) -> Bool {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return true }
+    return [S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT)
   }
 
   /// Whether two paths lead to one file.
@@ -159,7 +167,8 @@ struct Environment {
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 
-  /// Writes a file of a head, what stands in another, and a tail; the other is closed and removed.
+  /// Writes a file of a head, what another has, and a tail, whole or not at all; the other is closed and
+  /// removed.
   static func compose(
     _ path: String,
     head: String,
@@ -171,10 +180,16 @@ struct Environment {
       close(descriptor)
       _ = unsafe unlink(part)
     }
-    guard let target = try? openForWriting(path, named: "") else { return false }
-    defer { close(target) }
-    guard Console.write(head, to: target), lseek(descriptor, 0, SEEK_SET) == 0 else { return false }
-    return Console.copy(from: descriptor, to: target) && Console.write(tail, to: target)
+    guard let target = try? temporary(beside: path, named: "") else { return false }
+    defer { close(target.descriptor) }
+    guard Console.write(head, to: target.descriptor), lseek(descriptor, 0, SEEK_SET) == 0,
+      Console.copy(from: descriptor, to: target.descriptor),
+      Console.write(tail, to: target.descriptor), unsafe rename(target.path, path) == 0
+    else {
+      _ = unsafe unlink(target.path)
+      return false
+    }
+    return true
   }
 
   /// The IANA name of the local time zone: `TZ`, else what `/etc/localtime` points at, else UTC.
