@@ -2,12 +2,14 @@
 package struct Reference: Sendable, Hashable {
   package let text: String
 
-  /// Checks the shape: 1 to 100 characters, none a control, no space at either end.
+  /// Checks the shape: 1 to 100 characters, none a control or one of direction, no space at
+  /// either end.
   ///
   /// Throws a `usage` fault naming the text.
   package init(_ text: String) throws(Fault) {
     let isVisible = text.unicodeScalars.allSatisfy { scalar in
       scalar.value >= 0x20 && !(0x7f..<0xa0).contains(scalar.value)
+        && !scalar.properties.isBidiControl
     }
     let isTrimmed = text.first?.isWhitespace == false && text.last?.isWhitespace == false
     guard isVisible, isTrimmed, text.count <= 100, text.utf8.count <= 400 else {

@@ -126,12 +126,13 @@ package struct JSONWriter {
     let last = Array(tail)
     let value: UInt32
     let length: Int
-    if last.count == 3, last[0] == 0xe2 || last[0] == 0xef {
+    // The first bytes of those that Printable knows, but the ones beyond U+FFFF.
+    if last.count == 3, [0xe1, 0xe2, 0xe3, 0xef].contains(last[0]) {
       value =
         UInt32(last[0] & 0x0f) << 12 | UInt32(last[1] & 0x3f) << 6 | UInt32(last[2] & 0x3f)
       length = 3
-    } else if last[last.count - 2] == 0xc2 {
-      value = 0x80 | UInt32(last[last.count - 1] & 0x3f)
+    } else if [0xc2, 0xd8].contains(last[last.count - 2]) {
+      value = UInt32(last[last.count - 2] & 0x1f) << 6 | UInt32(last[last.count - 1] & 0x3f)
       length = 2
     } else {
       return

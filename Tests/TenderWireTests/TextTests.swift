@@ -111,4 +111,21 @@ import Testing
     "http://x y", "http://x/#f", "http://[::1", "http://x:1x",
   ])
   func `refuses anything else`(_ text: String) { #expect(WebAddress(text) == nil) }
+
+  @Test(arguments: [
+    ("a\u{61c}b", "a?b", #""a\u061cb""#), ("a\u{3164}b", "a?b", #""a\u3164b""#),
+    ("a\u{115f}b", "a?b", #""a\u115fb""#), ("a\u{fff9}b", "a?b", #""a\ufff9b""#),
+    ("a\u{202e}b", "a?b", #""a\u202eb""#), ("a\u{e0041}b", "a?b", "\"a\u{e0041}b\""),
+    ("x\r\u{1b}[2Ky", "x??[2Ky", #""x\r\u001b[2Ky""#),
+    ("é العربية 漢字 ❤️", "é العربية 漢字 ❤️", "\"é العربية 漢字 ❤️\""),
+  ])
+  func `shows nothing that steers or hides`(_ text: String, _ shown: String, _ json: String) {
+    #expect(Printable.text(text) == shown)
+    #expect(JSONWriter.text(.string(text)) == json)
+  }
+
+  @Test(arguments: ["a\u{202e}b", "a\u{2066}b", "a\u{61c}b", "a\u{200f}b"])
+  func `a reference has no characters of direction`(_ text: String) {
+    #expect(throws: Fault.self) { try Reference(text) }
+  }
 }

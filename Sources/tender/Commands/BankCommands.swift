@@ -89,7 +89,7 @@ extension WriteCommands {
       }
     }
     let key = try idempotencyKey()
-    try approve(env, "\(verb) \(handle)")
+    try approve(env, Self.priced("\(verb) \(handle)", attempt, amount?.minorUnits))
     composition.signals.hold()
     var report: Report
     if isConfirm {

@@ -154,7 +154,9 @@ struct WriteCommands {
         return request
       }
     }
-    if attempt != nil { try approve(env, "\(name) \(handle)") }
+    if let attempt {
+      try approve(env, Self.priced("\(name) \(handle)", attempt, part?.amount))
+    }
     composition.signals.hold()
     var report: Report
     if let part {
@@ -183,6 +185,14 @@ struct WriteCommands {
     }
     if let wait { report = try wait.apply(to: report, engine, composition) }
     return finish(report)
+  }
+
+  /// What is asked for and how much of it: whoever says yes says it to an amount.
+  static func priced(_ what: String, _ attempt: Attempt?, _ amount: Int? = nil) -> String {
+    guard let minor = amount ?? attempt?.amount,
+      let currency = attempt?.currency.flatMap(Currency.init(code:))
+    else { return what }
+    return what + ", \(Money(minorUnits: minor, currency: currency).decimalText) \(currency.code)"
   }
 
   func finish(_ report: Report) -> Int32 {

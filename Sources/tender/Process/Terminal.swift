@@ -24,8 +24,8 @@ final class Terminal {
     close(descriptor)
   }
 
-  /// Shows a line.
-  func say(_ text: String) { Console.write(text + "\n", to: descriptor) }
+  /// Shows a line, with nothing in it that steers the terminal.
+  func say(_ text: String) { Console.write(Printable.text(text) + "\n", to: descriptor) }
 
   /// Asks and reads a line; `hidden` turns the echo off meanwhile.
   ///
@@ -45,7 +45,7 @@ final class Terminal {
       silent.c_lflag &= ~tcflag_t(ECHO)
       unsafe tcsetattr(descriptor, TCSAFLUSH, &silent)
     }
-    Console.write(question, to: descriptor)
+    Console.write(Printable.text(question), to: descriptor)
     // Put back before anything else happens, a signal included.
     defer {
       if canHide {
