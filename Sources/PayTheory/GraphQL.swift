@@ -279,7 +279,7 @@ extension Fault {
     )
   }
 
-  fileprivate static func unreadable(_ why: String) -> Fault {
+  static func unreadable(_ why: String) -> Fault {
     Fault(
       .providerError,
       code: "graphql_unclear",

@@ -44,7 +44,7 @@ extension PayTheoryProvider: RefundingProvider {
     guard let payment = try transaction(LookUp(id: receipt)) else {
       throw .unknownReceipt(attempt, receipt)
     }
-    let gone = payment["refunded_amount"]?.minorUnits ?? 0
+    let gone = try Self.refunded(payment)
     // Others may have given something back that this journal does not know.
     if let gross = payment["gross_amount"]?.minorUnits, order.amount > gross - gone {
       throw .aboveRest(attempt, left: max(0, gross - gone))
@@ -67,6 +67,17 @@ extension PayTheoryProvider: RefundingProvider {
       transaction: reversal.text("transaction_id"),
       attempt
     )
+  }
+
+  /// How much of a payment was given back, by what Pay Theory says; null is nothing.
+  ///
+  /// Throws `provider_error` where it does not say: what is not said is not nothing.
+  private static func refunded(_ payment: JSONObject) throws(Fault) -> Int {
+    if payment["refunded_amount"] == .null { return 0 }
+    guard let amount = payment["refunded_amount"]?.minorUnits else {
+      throw .unreadable("a payment that does not say how much of it was given back")
+    }
+    return amount
   }
 
   /// What came of one refund among those of a payment.
@@ -123,27 +134,8 @@ extension PayTheoryProvider: RefundingProvider {
     guard let receipt = attempt.id, let found = try transaction(LookUp(id: receipt)) else {
       throw .unknownHandle(attempt.reference)
     }
-    let refunded = found["refunded_amount"]?.minorUnits ?? 0
     if let kept = Self.kept(of: attempt), let amount = kept["amount"]?.minorUnits {
-      let isVoid = Transactions.status(found) == .cancelled
-      let before = kept["before"]?.minorUnits ?? 0
-      if isVoid || refunded == before + amount {
-        let replacement = isVoid ? try self.replacement(of: attempt, receipt) : nil
-        return .happened(
-          Self.gaveBack(kept, isVoid: isVoid, transaction: replacement, attempt)
-        )
-      }
-      guard refunded == before else {
-        throw Fault(
-          .unknown,
-          code: "outcome_unknown",
-          "\(refunded) in minor units were given back of \(receipt), where \(before) or "
-            + "\(before + amount) were expected: somebody else gives it back too",
-          hint: "look at it in the merchant portal; then: tender journal settle "
-            + "\(attempt.reference) --as partially_refunded --reason TEXT"
-        )
-      }
-      return .didNotHappen
+      return try partFinding(attempt, kept, amount, found)
     }
     switch Transactions.status(found) {
     case .cancelled:
@@ -151,19 +143,59 @@ extension PayTheoryProvider: RefundingProvider {
     case .refunded:
       return .happened(Self.reversed(isVoid: false, transaction: nil, of: attempt))
     default:
+      let refunded = try Self.refunded(found)
       guard refunded > 0, refunded >= attempt.amount ?? Int.max else { return .didNotHappen }
       return .happened(Self.reversed(isVoid: false, transaction: nil, of: attempt))
     }
   }
 
+  /// What became of a part: the original was voided for it, or has that much more given back.
+  private func partFinding(
+    _ attempt: Attempt,
+    _ kept: JSONObject,
+    _ amount: Int,
+    _ found: JSONObject
+  ) throws(Fault) -> Finding {
+    let before = kept["before"]?.minorUnits ?? 0
+    if Transactions.status(found) == .cancelled {
+      let receipt = try replacement(of: attempt)
+      let isAll = before + amount >= attempt.amount ?? 0
+      guard isAll || receipt != nil else { throw .otherRefunds(attempt, "all of it was voided") }
+      return .happened(Self.gaveBack(kept, isVoid: true, transaction: receipt, attempt))
+    }
+    let refunded = try Self.refunded(found)
+    if refunded == before + amount {
+      return .happened(Self.gaveBack(kept, isVoid: false, transaction: nil, attempt))
+    }
+    guard refunded == before else {
+      throw .otherRefunds(
+        attempt,
+        "\(refunded) in minor units were given back, where \(before) or \(before + amount) were "
+          + "expected"
+      )
+    }
+    return .didNotHappen
+  }
+
   /// The payment that stands in place of one that was voided in part; nil where all was.
-  private func replacement(of attempt: Attempt, _ receipt: String) throws(Fault) -> String? {
-    let query = LookUp(reference: attempt.reference, others: [receipt])
+  private func replacement(of attempt: Attempt) throws(Fault) -> String? {
+    let query = LookUp(reference: attempt.reference, others: [attempt.id ?? ""])
     return try transaction(query) { Transactions.status($0) != .cancelled }?.text("transaction_id")
   }
 }
 
 extension Fault {
+  /// What was given back is not what was sent: somebody else gives it back too.
+  fileprivate static func otherRefunds(_ attempt: Attempt, _ what: String) -> Fault {
+    Fault(
+      .unknown,
+      code: "outcome_unknown",
+      "\(attempt.reference.quotedForMessage) was given back elsewhere too: \(what)",
+      hint: "look at it in the merchant portal; then: tender journal settle "
+        + "\(attempt.reference) --as partially_refunded --reason TEXT"
+    )
+  }
+
   fileprivate static func nothingToRefund(_ attempt: Attempt) -> Fault {
     Fault(
       .conflict,

@@ -16,25 +16,26 @@ extension Engine {
     newAttempt: Bool,
     idempotencyKey: String?
   ) throws(Fault) -> Report {
-    guard let bank = provider as? any RefundingProvider else { throw .noParts(provider) }
+    guard let refunder = provider as? any RefundingProvider else { throw .noParts(provider) }
     guard !newAttempt || name != nil else { throw .unnamedRefund }
     let lock = try hold(found?.reference ?? handle)
     defer { withExtendedLifetime(lock) {} }
     var attempt = try known(found, handle: handle)
     if attempt.phase == .sent {
-      // Finding out sends the lost one again: never for the sake of another.
-      if let lost = bank.pendingRefund(of: attempt) {
+      let lost = refunder.pendingRefund(of: attempt)
+      // Finding out may send the lost one again: never for the sake of another.
+      if let lost {
         guard lost.name == name, amount.map({ $0 == lost.amount }) ?? lost.isRest else {
           throw .otherRefundUnknown(attempt, lost.amount, lost.name)
         }
-        let found = try findOut(attempt, mayRepeat: false).attempt
-        let index = found.refunds.lastIndex { $0.text("refund_reference") == name }
-        // Found, it is what this command asks for; not found, it provably is not there and never will.
-        if let index { return try replay(index, of: found, handle) }
-        attempt = found
-      } else {
-        attempt = try findOut(attempt, mayRepeat: false).attempt
       }
+      let found = try findOut(attempt, mayRepeat: false)
+      if lost != nil {
+        // It ends with what was found, and opens nothing.
+        guard let outcome = found.outcome else { throw .refundNotMade(found.attempt) }
+        return Report(found.attempt, .cancel, replayed: false).showing(outcome)
+      }
+      attempt = found.attempt
     }
     guard !attempt.isFreed else { throw .nothingToCancel(attempt) }
     try provider.checkReady(for: provider is any AuthorizingProvider ? .withdrawal : .reversal)
@@ -63,7 +64,7 @@ extension Engine {
       name: name
     )
     return try settle(attempt, .cancel) { progress throws(Fault) in
-      try bank.refund(order, of: attempt, progress)
+      try refunder.refund(order, of: attempt, progress)
     }
   }
 
@@ -146,6 +147,16 @@ extension Fault {
         + (name.map { " (\($0.quotedForMessage))" } ?? "") + " is not known yet",
       hint: "find out first, with its amount and name or: tender journal resume "
         + attempt.reference
+    )
+  }
+
+  /// A refund whose answer was lost turned out not to have been made.
+  fileprivate static func refundNotMade(_ attempt: Attempt) -> Fault {
+    Fault(
+      .providerError,
+      code: "refund_not_made",
+      "the refund of \(attempt.reference.quotedForMessage) whose answer was lost was not made",
+      hint: "run the same command again to send it"
     )
   }
 

@@ -259,13 +259,16 @@ package struct Engine {
     _ attempt: Attempt,
     mayRepeat: Bool = true,
     goesOn: Bool = false
-  ) throws(Fault) -> (attempt: Attempt, doneNow: Bool) {
+  ) throws(Fault) -> (attempt: Attempt, doneNow: Bool, outcome: Outcome?) {
     let progress = progress(attempt)
     say("finding_out")
     let event: Attempt.Event
     var doneNow = false
+    var seen: Outcome?
     switch try provider.findOut(attempt, progress, mayRepeat: mayRepeat) {
-    case .happened(let outcome): event = .find(outcome)
+    case .happened(let outcome):
+      event = .find(outcome)
+      seen = outcome
     case .doneNow(let outcome):
       event = .redo(outcome, attempt.operation)
       doneNow = true
@@ -286,7 +289,7 @@ package struct Engine {
       throw .unrecorded(error)
     }
     settleOriginal(of: known)
-    return (known, doneNow)
+    return (known, doneNow, seen)
   }
 
   /// Throws while an effect may still appear that nobody sees yet: absence is not evidence.

@@ -133,6 +133,12 @@ extension Explanation {
       "see: tender journal show REF"
     ),
     Explanation(
+      "refund_not_made",
+      .providerError,
+      "a refund whose answer was lost turned out not to have been made",
+      "run the same command again to send it"
+    ),
+    Explanation(
       "payment_not_found",
       .notFound,
       "neither provider nor journal knows it",

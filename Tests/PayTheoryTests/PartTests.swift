@@ -216,8 +216,54 @@ import Testing
     #expect(jumped?.exitStatus == 9)
     world.clock.set(forward: -2 * 86_400_000)
     world.clock.advance(31_000)
+    // The command that finds it out ends with that, and opens nothing.
+    let absent = #expect(throws: Fault.self) { try giveBack(world, 300, window: 60_000) }
+    #expect(absent?.exitStatus == 11)
+    #expect(absent?.code == "refund_not_made")
+    #expect(absent?.effect == Fault.Effect.none)
+    #expect(try refunded(world) == 0)
+    #expect(try world.latest()?.status == .succeeded)
     #expect(try giveBack(world, 300, window: 60_000).status == .partiallyRefunded)
     #expect(try refunded(world) == 300)
+  }
+
+  /// Changes what look-ups say of how much was given back.
+  struct Forgetful: HTTPExchange {
+    let inner: any HTTPExchange
+    let said: String
+
+    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+      var response = try inner.send(request, by: deadline)
+      let text = String(decoding: response.body, as: UTF8.self)
+      response.body = Array(
+        text.replacing(#/"refunded_amount":[0-9]+/#, with: said).utf8
+      )
+      return response
+    }
+  }
+
+  @Test(arguments: [
+    #""x":1"#, #""refunded_amount":-5"#, #""refunded_amount":9223372036854775807"#,
+    #""refunded_amount":"much""#,
+  ])
+  func `what a look-up does not say is not nothing`(_ said: String) throws {
+    let world = try World()
+    _ = try paid(world)
+    _ = try? giveBack(world, 300, window: 60_000) { Loser($0, .before) }
+    world.clock.advance(61_000)
+    let fault = #expect(throws: Fault.self) {
+      try giveBack(world, 300, window: 60_000) { Forgetful(inner: $0, said: said) }
+    }
+    #expect(fault?.exitStatus == 9)
+    #expect(try world.latest()?.phase == .sent)
+    // Nor is a first part sent where the rest is not known.
+    let other = try World()
+    _ = try paid(other)
+    let unsent = #expect(throws: Fault.self) {
+      try giveBack(other, 300) { Forgetful(inner: $0, said: said) }
+    }
+    #expect(unsent?.exitStatus == 11)
+    #expect(try refunded(other) == 0)
   }
 
   @Test func `a void of a part goes on with the payment that takes its place`() throws {
