@@ -102,13 +102,7 @@ extension Engine {
       shown["status"] = .string(refund.shownStatus.rawValue)
       if refund.phase == .prepared {
         // Its process may be gone; then nothing was sent.
-        let lock = try journal.lock(
-          env: env,
-          provider: provider.name,
-          reference: reference,
-          by: Deadline(in: 0, on: clock),
-          interruption: interruption
-        )
+        let lock = try lock(reference)
         if lock != nil { continue }
       } else if let amount = refund.amount {
         shown["amount"] = .integer(amount)

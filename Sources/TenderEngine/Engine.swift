@@ -143,170 +143,6 @@ package struct Engine {
     }
   }
 
-  var driver: Driver {
-    Driver(
-      journal: journal,
-      clock: clock,
-      namesItsStates: provider.namesItsStates,
-      announce: announce
-    )
-  }
-
-  private func progress(_ attempt: Attempt) -> Progress {
-    Progress(
-      attempt: attempt,
-      journal: journal,
-      clock: clock,
-      interruption: interruption,
-      namesItsStates: provider.namesItsStates,
-      announce: announce
-    )
-  }
-
-  /// Runs a provider's part on an attempt and writes down what came of it, whatever that is.
-  func settle(
-    _ attempt: Attempt,
-    _ operation: Attempt.Operation,
-    _ perform: (Progress) throws(Fault) -> Outcome
-  ) throws(Fault) -> Report {
-    let progress = progress(attempt)
-    var isAnswered = false
-    do throws(Fault) {
-      let outcome = try perform(progress)
-      isAnswered = true
-      var done = progress.attempt
-      var warning = progress.warning
-      if progress.isConcluded {
-        say(done.status.rawValue)
-      } else {
-        // Outcome before word: what cannot be written down is not announced, and found out later.
-        warning = try driver.take(.conclude(outcome, operation, note: "outcome"), &done)
-      }
-      if operation == .cancel { settleOriginal(of: done) }
-      return Report(done, operation, replayed: false, warning: warning).showing(outcome)
-    } catch {
-      let fault = judged(error, progress)
-      if !isAnswered, fault.effect == .unknown, let report = askAtOnce(progress, operation) {
-        return report
-      }
-      return try settleFault(fault, from: progress.recorded ?? attempt, progress, operation)
-    }
-  }
-
-  /// A fault with the effect that it has: after a send, effect none stands on proof alone.
-  private func judged(_ fault: Fault, _ progress: Progress) -> Fault {
-    // A journal that fails once a request has left says nothing about what that request did.
-    if fault.kind == .state, progress.attempt.phase == .sent || progress.hasSent {
-      return .unrecorded(fault)
-    }
-    guard progress.attempt.phase == .sent, fault.effect == .none, !fault.isProven else {
-      return fault
-    }
-    return fault.afterSending
-  }
-
-  /// Asks once, before anybody is told that an outcome is unknown; nil where that tells nothing.
-  ///
-  /// Only what is there counts: what is not yet there may still come.
-  private func askAtOnce(_ progress: Progress, _ operation: Attempt.Operation) -> Report? {
-    var lost = progress.attempt
-    guard lost.phase == .sent, !progress.isConcluded, interruption.kind == nil else { return nil }
-    lost.operation = operation
-    guard provider.asksAtOnce(about: lost),
-      case .happened(let outcome) = try? provider.findOut(lost, progress, mayRepeat: false)
-    else { return nil }
-    var done = progress.attempt
-    let event = Attempt.Event.conclude(outcome, operation, note: "answer lost, found out")
-    do throws(Fault) {
-      let warning = try driver.take(event, &done)
-      return Report(done, operation, replayed: false, warning: warning).showing(outcome)
-    } catch {
-      return nil
-    }
-  }
-
-  /// Writes down a fault: unknown stays `sent`; effect none leaves things as they were found.
-  private func settleFault(
-    _ fault: Fault,
-    from before: Attempt,
-    _ progress: Progress,
-    _ operation: Attempt.Operation
-  ) throws(Fault) -> Report {
-    var fault = fault
-    if progress.recorded?.state == .open, [.interrupted, .terminated].contains(fault.kind),
-      fault.effect == .none
-    {
-      fault.message = "stopped by a signal; no money moved, and the payer can still go on"
-      fault.hint =
-        "the same command goes on; to stop it: tender cancel \(progress.attempt.reference)"
-    }
-    var after = progress.attempt
-    try driver.take(.fail(fault, operation, from: before), &after)
-    guard fault.isOutcome, fault.effect != .unknown else { throw fault }
-    var report = Report(after, operation, replayed: false)
-    report.fault = fault
-    if before.phase == .done { report.result = fault.result ?? [:] }
-    return report
-  }
-
-  /// Finds out what an attempt in `sent` did, and writes that down.
-  ///
-  /// Throws with effect unknown where it cannot.
-  ///
-  /// `goesOn` says that the same thing is done again at once, which does no harm: then it need not be
-  /// waited for.
-  func findOut(
-    _ attempt: Attempt,
-    mayRepeat: Bool = true,
-    goesOn: Bool = false
-  ) throws(Fault) -> (attempt: Attempt, doneNow: Bool, outcome: Outcome?) {
-    let progress = progress(attempt)
-    say("finding_out")
-    let event: Attempt.Event
-    var doneNow = false
-    var seen: Outcome?
-    switch try provider.findOut(attempt, progress, mayRepeat: mayRepeat) {
-    case .happened(let outcome):
-      event = .find(outcome)
-      seen = outcome
-    case .doneNow(let outcome):
-      event = .redo(outcome, attempt.operation)
-      doneNow = true
-    case .didNotHappen:
-      try checkLate(attempt)
-      event = .absent
-    case .stands(let outcome):
-      if !goesOn { try checkLate(attempt) }
-      event = .stand(outcome)
-    case .undone(let outcome):
-      event = .redo(outcome, .cancel)
-      doneNow = true
-    }
-    var known = progress.attempt
-    do throws(Fault) {
-      try driver.take(event, &known)
-    } catch {
-      throw .unrecorded(error)
-    }
-    settleOriginal(of: known)
-    return (known, doneNow, seen)
-  }
-
-  /// Throws while an effect may still appear that nobody sees yet: absence is not evidence.
-  private func checkLate(_ attempt: Attempt) throws(Fault) {
-    let left = lateWindow - clock.elapsed(since: attempt)
-    guard left > 0 else { return }
-    throw Fault(
-      .unknown,
-      effect: .unknown,
-      code: "outcome_unknown",
-      "\(provider.name.text) does not know it yet, which proves nothing for another "
-        + "\((left + 999) / 1000) s",
-      hint: "do not pay again; run the same command again after that",
-      result: attempt.fault?.result
-    )
-  }
-
   /// Shows a state of the attempt, where the provider has no names of its own for them.
   func say(_ state: String) { if !provider.namesItsStates { announce(state) } }
 
@@ -369,16 +205,20 @@ package struct Engine {
   /// A journal that has forgotten something has no say about any reference.
   func hold(_ reference: String, patience: Int? = nil) throws(Fault) -> any AttemptLock {
     try journal.checkWhole()
-    let deadline = Deadline(in: patience ?? self.patience, on: clock)
-    let lock = try journal.lock(
+    let lock = try lock(reference, within: patience ?? self.patience)
+    guard let lock else { throw .inProgress(reference) }
+    return lock
+  }
+
+  /// Takes the lock on a reference within some milliseconds; nil where another has it.
+  func lock(_ reference: String, within milliseconds: Int = 0) throws(Fault) -> (any AttemptLock)? {
+    try journal.lock(
       env: env,
       provider: provider.name,
       reference: reference,
-      by: deadline,
+      by: Deadline(in: milliseconds, on: clock),
       interruption: interruption
     )
-    guard let lock else { throw .inProgress(reference) }
-    return lock
   }
 
   /// An idempotency key that the same try always gets: from names, never from content alone.
@@ -404,30 +244,6 @@ extension Fault {
       code: "in_progress",
       "another process is working on reference \(reference.quotedForMessage)",
       hint: "wait for it to end, then run the same command again"
-    )
-  }
-
-  /// The journal failed after the outcome was known, and the outcome lies beside it.
-  static func setAside(_ failure: Fault) -> Fault {
-    Fault(
-      .state,
-      code: failure.code,
-      "the journal could not take the outcome, which lies in journal.aside: \(failure.message)",
-      hint: "make room or access; the next command that can write takes it in"
-    )
-  }
-
-  /// The journal failed after an effecting request had left: that run knows what it did, the journal
-  /// does not, and nothing may say that nothing happened.
-  static func unrecorded(_ failure: Fault) -> Fault {
-    guard failure.effect != .unknown else { return failure }
-    return Fault(
-      .unknown,
-      effect: .unknown,
-      code: "outcome_unknown",
-      "the request was sent and what came of it could not be written down: \(failure.message)",
-      hint: "do not pay again; once the journal can be written, the same command finds out",
-      result: failure.result
     )
   }
 }

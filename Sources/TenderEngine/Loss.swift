@@ -32,4 +32,28 @@ extension Fault {
     fault.isProven = true
     return fault
   }
+
+  /// The journal failed after the outcome was known, and the outcome lies beside it.
+  static func setAside(_ failure: Fault) -> Fault {
+    Fault(
+      .state,
+      code: failure.code,
+      "the journal could not take the outcome, which lies in journal.aside: \(failure.message)",
+      hint: "make room or access; the next command that can write takes it in"
+    )
+  }
+
+  /// The journal failed after an effecting request had left: that run knows what it did, the journal
+  /// does not, and nothing may say that nothing happened.
+  static func unrecorded(_ failure: Fault) -> Fault {
+    guard failure.effect != .unknown else { return failure }
+    return Fault(
+      .unknown,
+      effect: .unknown,
+      code: "outcome_unknown",
+      "the request was sent and what came of it could not be written down: \(failure.message)",
+      hint: "do not pay again; once the journal can be written, the same command finds out",
+      result: failure.result
+    )
+  }
 }

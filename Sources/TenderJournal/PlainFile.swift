@@ -128,8 +128,24 @@ enum PlainFile {
 
   /// Locks one byte of an open file for this descriptor alone; false where another holds it.
   static func lock(_ descriptor: Int32, at position: Int, waits: Bool = false) -> Bool {
+    while true {
+      if setLock(descriptor, F_WRLCK, at: position, waits: waits) { return true }
+      guard waits, errno == EINTR else { return false }
+    }
+  }
+
+  static func unlock(_ descriptor: Int32, at position: Int) {
+    _ = setLock(descriptor, F_UNLCK, at: position, waits: false)
+  }
+
+  private static func setLock(
+    _ descriptor: Int32,
+    _ kind: Int32,
+    at position: Int,
+    waits: Bool
+  ) -> Bool {
     var region = flock()
-    region.l_type = Int16(F_WRLCK)
+    region.l_type = Int16(kind)
     region.l_whence = Int16(SEEK_SET)
     region.l_start = off_t(position)
     region.l_len = 1
@@ -140,24 +156,7 @@ enum PlainFile {
     #else
     let command: Int32 = waits ? 38 : 37
     #endif
-    while true {
-      if unsafe fcntl(descriptor, command, &region) == 0 { return true }
-      guard waits, errno == EINTR else { return false }
-    }
-  }
-
-  static func unlock(_ descriptor: Int32, at position: Int) {
-    var region = flock()
-    region.l_type = Int16(F_UNLCK)
-    region.l_whence = Int16(SEEK_SET)
-    region.l_start = off_t(position)
-    region.l_len = 1
-    #if canImport(Darwin)
-    let command: Int32 = 90
-    #else
-    let command: Int32 = 37
-    #endif
-    _ = unsafe fcntl(descriptor, command, &region)
+    return unsafe fcntl(descriptor, command, &region) == 0
   }
 
   static func close(_ descriptor: Int32) {

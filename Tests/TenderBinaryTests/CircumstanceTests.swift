@@ -8,32 +8,6 @@ import Testing
 /// A full disk, a locked journal, a clock that jumps: nothing is sent that is not written down, and
 /// what was sent is charged once.
 @Suite struct CircumstanceTests {
-  /// A simulator with its own books in its own process, and a program that goes there.
-  final class Shop {
-    let server: Binary
-    let process: Process
-    var binary: Binary
-
-    init() throws {
-      server = try Binary()
-      let (process, output, _) = try server.start(["simulator", "serve", "--json"])
-      self.process = process
-      binary = try Binary()
-      for (name, value) in try Served.addresses(output) { binary.variables[name] = value }
-    }
-
-    deinit {
-      process.terminate()
-      process.waitUntilExit()
-      server.remove()
-      binary.remove()
-    }
-
-    var books: String { server.home.appending(path: ".local/state/tender/simulator.db").path }
-
-    var journal: String { binary.home.appending(path: ".local/state/tender/journal.db").path }
-  }
-
   static let pay = [
     "transact", "--amount", "10.50", "--test-card", "visa", "--json", "--reference",
   ]

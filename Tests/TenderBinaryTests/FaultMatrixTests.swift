@@ -29,20 +29,10 @@ import Testing
   func `says what is so, whatever call fails`(_ provider: Works.Provider) throws {
     let stride = Works.setting("TENDER_FAULT_STRIDE", 23)
     let seed = Works.setting("TENDER_FAULT_SEED", Int.random(in: 1..<1_000_000))
-    let server = try Binary()
-    defer { server.remove() }
-    let (process, output, _) = try server.start(["simulator", "serve", "--json"])
-    defer {
-      process.terminate()
-      process.waitUntilExit()
-    }
-    var binary = try Binary()
-    defer { binary.remove() }
-    for (name, value) in try Served.addresses(output) { binary.variables[name] = value }
+    let shop = try Shop()
+    let binary = shop.binary
     try Works.waitForNothing(binary)
-    let books = Works.Books(
-      path: server.home.appending(path: ".local/state/tender/simulator.db").path
-    )
+    let books = Works.Books(path: shop.books)
     let strikes = try strikes(provider, stride, seed, binary)
     let before = strikes.compactMap { $0.work.before?($0.reference) }
     if !before.isEmpty {
@@ -76,20 +66,14 @@ import Testing
   ) throws {
     var done = 0
     var undone = 0
-    try Works.batch(strikes.map { $0.work.line($0.reference) }, binary) { result in
-      let rows = result.records.dropLast()
-      #expect(rows.count == strikes.count, "seed \(seed): \(result.errors)")
-      for (strike, row) in zip(strikes, rows) {
-        let exit = Int32(row["error"]?["exit"]?.wholeNumber ?? 0)
-        try strike.work.check(
-          books,
-          strike.reference,
-          Binary.Result(status: exit, output: JSONWriter.text(.object(row)), errors: "")
-        )
-        if exit == 0 { done += 1 } else if exit == 12 { undone += 1 }
-        let name = "\(strike.kind):\(strike.call) of \(strike.reference), seed \(seed)"
-        #expect(exit == 0 || exit == 12, "\(exit) after \(name): \(row)")
-      }
+    let rows = try Works.again(strikes.map { $0.work.line($0.reference) }, binary)
+    #expect(rows.count == strikes.count, "seed \(seed)")
+    for (strike, row) in zip(strikes, rows) {
+      let result = Works.result(row)
+      try strike.work.check(books, strike.reference, result)
+      if result.status == 0 { done += 1 } else if result.status == 12 { undone += 1 }
+      let name = "\(strike.kind):\(strike.call) of \(strike.reference), seed \(seed)"
+      #expect([0, 12].contains(result.status), "\(result.status) after \(name): \(row)")
     }
     let left = try binary.run("journal", "list", "--status", "unknown", "--all", "--json")
     #expect(left.output == "", "seed \(seed)")
@@ -143,16 +127,8 @@ import Testing
   /// What is sent is on the disk as sent before, and what it came to is before the program ends.
   @Test(arguments: Works.providers)
   func `syncs before it sends, and before it ends`(_ provider: Works.Provider) throws {
-    let server = try Binary()
-    defer { server.remove() }
-    let (process, output, _) = try server.start(["simulator", "serve", "--json"])
-    defer {
-      process.terminate()
-      process.waitUntilExit()
-    }
-    var binary = try Binary()
-    defer { binary.remove() }
-    for (name, value) in try Served.addresses(output) { binary.variables[name] = value }
+    let shop = try Shop()
+    let binary = shop.binary
     // The first run makes the files.
     for reference in ["A", "B"] {
       let log = binary.home.appending(path: "log").path

@@ -24,20 +24,10 @@ private import Glibc
     let runs = Works.setting("TENDER_KILL_RUNS", 300)
     let seed = Works.setting("TENDER_KILL_SEED", Int.random(in: 1..<1_000_000))
     var random = Moments(seed: seed)
-    let server = try Binary()
-    defer { server.remove() }
-    let (process, output, _) = try server.start(["simulator", "serve", "--json"])
-    defer {
-      process.terminate()
-      process.waitUntilExit()
-    }
-    var binary = try Binary()
-    defer { binary.remove() }
-    for (name, value) in try Served.addresses(output) { binary.variables[name] = value }
+    let shop = try Shop()
+    let binary = shop.binary
     try Works.waitForNothing(binary)
-    let books = Works.Books(
-      path: server.home.appending(path: ".local/state/tender/simulator.db").path
-    )
+    let books = Works.Books(path: shop.books)
     let works = (0..<runs).map {
       (reference: "K\($0)", work: provider.works[$0 % provider.works.count])
     }
@@ -58,20 +48,13 @@ private import Glibc
     // The same command again, for each of them.
     var undone = 0
     var done = 0
-    try Works.batch(works.map { $0.work.line($0.reference) }, binary) { result in
-      let rows = result.records.dropLast()
-      #expect(rows.count == runs, "seed \(seed)")
-      for ((reference, work), row) in zip(works, rows) {
-        #expect(row.text("reference") == reference)
-        let exit = row["error"]?["exit"]?.wholeNumber ?? 0
-        let line = Binary.Result(
-          status: Int32(exit),
-          output: JSONWriter.text(.object(row)),
-          errors: ""
-        )
-        try work.check(books, reference, line)
-        if exit == 12 { undone += 1 } else if exit == 0 { done += 1 }
-      }
+    let rows = try Works.again(works.map { $0.work.line($0.reference) }, binary)
+    #expect(rows.count == runs, "seed \(seed)")
+    for ((reference, work), row) in zip(works, rows) {
+      #expect(row.text("reference") == reference)
+      let result = Works.result(row)
+      try work.check(books, reference, result)
+      if result.status == 12 { undone += 1 } else if result.status == 0 { done += 1 }
     }
     // Nothing is left that the provider could have answered.
     let left = try binary.run("journal", "list", "--status", "unknown", "--all", "--json")
@@ -149,27 +132,5 @@ struct Moments {
     value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
     value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
     return Int((value ^ value >> 31) % UInt64(max(1, limit)))
-  }
-}
-
-/// What `simulator serve` says that it serves.
-enum Served {
-  /// The variables that point there, once all have been said.
-  static func addresses(_ output: Pipe) throws -> [String: String] {
-    var said = ""
-    while !said.contains("TENDER_TRUELAYER_AUTH_URL") {
-      let more = output.fileHandleForReading.availableData
-      guard !more.isEmpty else { break }
-      said += String(decoding: more, as: UTF8.self)
-    }
-    var addresses: [String: String] = [:]
-    for line in said.split(separator: "\n") {
-      guard let record = JSONReader.read(String(line))?.object, let name = record.text("name")
-      else {
-        continue
-      }
-      addresses[name] = record.text("value")
-    }
-    return addresses
   }
 }

@@ -8,12 +8,12 @@ import Testing
 /// has no code for it.
 @Suite struct LiveTests {
   struct Till {
-    let shop: CircumstanceTests.Shop
+    let shop: Shop
     var binary: Binary
     let method: String
 
     init() throws {
-      shop = try CircumstanceTests.Shop()
+      shop = try Shop()
       let token = try shop.binary.run(
         "tokenize",
         "--test-card",

@@ -9,17 +9,7 @@ import Testing
 
   /// An attempt in a state, as the journal may hold it.
   static func attempt(_ state: State) -> Attempt {
-    var attempt = Attempt(
-      env: .simulator,
-      provider: ProviderName("paytheory"),
-      reference: "A",
-      number: 1,
-      operation: .transact,
-      merchant: "m",
-      content: ["command": "transact"],
-      idempotencyKey: "key",
-      at: 1000
-    )
+    var attempt = Attempt.payment("A", at: 1000)
     attempt.amount = 1050
     switch state {
     case .prepared: break

@@ -28,17 +28,7 @@ import Testing
   }
 
   func attempt(_ reference: String = "A", number: Int = 1) -> Attempt {
-    Attempt(
-      env: .simulator,
-      provider: provider,
-      reference: reference,
-      number: number,
-      operation: .transact,
-      merchant: "m",
-      content: ["command": "transact", "amount": 1050],
-      idempotencyKey: "key",
-      at: clock.now
-    )
+    .payment(reference, number: number, at: clock.now)
   }
 
   @Test(arguments: Kind.allCases)

@@ -18,17 +18,7 @@ import Testing
   deinit { try? FileManager.default.removeItem(at: folder) }
 
   func attempt(_ reference: String = "A", number: Int = 1) -> Attempt {
-    Attempt(
-      env: .simulator,
-      provider: ProviderName("paytheory"),
-      reference: reference,
-      number: number,
-      operation: .transact,
-      merchant: "m",
-      content: ["command": "transact", "amount": 1050],
-      idempotencyKey: "key",
-      at: clock.now
-    )
+    .payment(reference, number: number, at: clock.now)
   }
 
   @Test func `keeps what another process wrote`() throws {

@@ -110,3 +110,16 @@ package struct Binary: Sendable {
     return found
   }
 }
+
+extension Pipe {
+  /// What is written into it, up to a text or its end: waits for that, and for nothing else.
+  package func read(until text: String) -> String {
+    var said = ""
+    while !said.contains(text) {
+      let more = fileHandleForReading.availableData
+      guard !more.isEmpty else { break }
+      said += String(decoding: more, as: UTF8.self)
+    }
+    return said
+  }
+}

@@ -167,3 +167,20 @@ package enum Project {
     return "/" + parts.joined(separator: "/") + "/" + relative
   }
 }
+
+extension Attempt {
+  /// A card payment of 10.50 that was just prepared on the simulator.
+  package static func payment(_ reference: String, number: Int = 1, at time: Int) -> Attempt {
+    Attempt(
+      env: .simulator,
+      provider: ProviderName("paytheory"),
+      reference: reference,
+      number: number,
+      operation: .transact,
+      merchant: "m",
+      content: ["command": "transact", "amount": 1050],
+      idempotencyKey: "key",
+      at: time
+    )
+  }
+}

@@ -76,7 +76,8 @@ struct JournalCommands {
         hint: "the reason goes into the history: how it was found out, and who says so"
       )
     }
-    try WriteCommands(composition: composition).refuseReadOnly()
+    let writes = WriteCommands(composition: composition)
+    try writes.refuseReadOnly()
     composition.signals.hold()
     if invocation.has("all") {
       guard word == "restored", invocation.operands.isEmpty else {
@@ -87,7 +88,7 @@ struct JournalCommands {
           hint: "a single attempt: tender journal settle REF --as STATUS --reason TEXT"
         )
       }
-      try confirmSettling("take the journal as it is for whole")
+      try writes.confirm("take the journal as it is for whole", "settling", code: "not_confirmed")
       guard let journal = try composition.journal() as? SQLiteJournal else { return 0 }
       try journal.settleLoss(reason: reason, at: composition.clock.now)
       output.tell("the journal counts as whole from here on")
@@ -107,8 +108,12 @@ struct JournalCommands {
     place.provider = provider
     place.env = env
     guard let found else { throw .unknownHandle(handle) }
-    try WriteCommands(composition: composition).approve(env, "settle \(handle) as \(word)")
-    if env != .live { try confirmSettling("settle \(handle) as \(word)") }
+    let question = WriteCommands.priced("settle \(handle) as \(word)", found)
+    if env == .live {
+      try writes.approve(env, question)
+    } else {
+      try writes.confirm(question, "settling", code: "not_confirmed")
+    }
     let kept = found.plainPreparation ?? found.preparation
     let refund = kept.flatMap { JSONReader.read($0)?.object }.flatMap { kept in
       kept["key"] == nil ? nil : kept.without(["body", "key", "before"])
@@ -124,27 +129,6 @@ struct JournalCommands {
     let history = try composition.journal().history(of: settled)
     output.show(composition.records.record(settled, history: history))
     return output.exit(0)
-  }
-
-  /// What nobody can check is not settled by a slip.
-  private func confirmSettling(_ what: String) throws(Fault) {
-    if invocation.has("yes") { return }
-    guard !composition.settings.asksNobody, let terminal = Terminal() else {
-      throw Fault(
-        .refused,
-        code: "not_confirmed",
-        "settling needs --yes or a typed yes, and there is nobody to ask",
-        hint: "add --yes"
-      )
-    }
-    let answer = try terminal.ask(
-      "\(what)? Type yes: ",
-      hidden: false,
-      interruption: composition.signals
-    )
-    guard answer == "yes" else {
-      throw Fault(.refused, code: "not_confirmed", "not confirmed", hint: "nothing was changed")
-    }
   }
 
   private func filter() throws(Fault) -> AttemptFilter {

@@ -272,22 +272,29 @@ struct WriteCommands {
         hint: "add --env live"
       )
     }
+    try confirm("LIVE: \(what)", "a live write", code: "live_not_confirmed")
+  }
+
+  /// Asks for a typed yes, unless `--yes` says it.
+  ///
+  /// Throws `refused` with `code` where nobody says it or can be asked.
+  func confirm(_ question: String, _ what: String, code: String) throws(Fault) {
     if invocation.has("yes") { return }
     guard !composition.settings.asksNobody, let terminal = Terminal() else {
       throw Fault(
         .refused,
-        code: "live_not_confirmed",
-        "a live write needs --yes or a typed yes, and there is nobody to ask",
+        code: code,
+        "\(what) needs --yes or a typed yes, and there is nobody to ask",
         hint: "add --yes"
       )
     }
     let answer = try terminal.ask(
-      "LIVE: \(what)? Type yes: ",
+      "\(question)? Type yes: ",
       hidden: false,
       interruption: composition.signals
     )
     guard answer == "yes" else {
-      throw Fault(.refused, code: "live_not_confirmed", "not confirmed", hint: "nothing was sent")
+      throw Fault(.refused, code: code, "not confirmed", hint: "nothing was sent or changed")
     }
   }
 

@@ -18,9 +18,9 @@ final class Composition {
   let redactor: Redactor
   let signals: Signals
   let clock: any Clock
-  private let simulatorOptions: SimulatorOptions
+  let simulatorOptions: SimulatorOptions
   /// What several runs of one thread share.
-  private let shared: SharedParts
+  let shared: SharedParts
   /// An instrument that came with a line of a batch.
   let instrument: [UInt8]?
   /// One for each place, so that many look-ups share a connection and an open ledger.
@@ -200,66 +200,6 @@ final class Composition {
     output.show(event: records.record(.event, fields), within: try? settings.timeout())
   }
 
-  private func payTheory(_ env: Env, need: Need) throws(Fault) -> PayTheoryContext {
-    let setup = PayTheorySetup(settings: settings, env: env, redactor: redactor)
-    var configuration = try setup.configuration()
-    configuration.timeZone = environment.timeZoneName
-    configuration.timeout = try settings.timeout()
-    let bases = try setup.bases(for: need)
-    configuration.tokenBase = bases.token
-    configuration.socketBase = bases.socket
-    configuration.graphQLBase = bases.graphQL
-    configuration.isRedirected = bases.isSet
-    if invocation.has("dry-run") {
-      return PayTheoryContext(
-        configuration: configuration,
-        http: Unreachable(),
-        sockets: Unreachable(),
-        clock: clock,
-        randomness: SystemRandomness(),
-        redactor: redactor
-      )
-    }
-    let exchanges = try exchanges(inProcess: env == .simulator && !bases.isSet)
-    return PayTheoryContext(
-      configuration: configuration,
-      http: exchanges.http,
-      sockets: exchanges.sockets,
-      clock: clock,
-      randomness: try clientRandomness(),
-      redactor: redactor
-    )
-  }
-
-  private func trueLayer(_ env: Env) throws(Fault) -> TrueLayerContext {
-    let setup = TrueLayerSetup(
-      invocation: invocation,
-      settings: settings,
-      env: env,
-      redactor: redactor
-    )
-    let configuration = try setup.configuration()
-    let isInProcess = env == .simulator && configuration.apiBase == nil
-    var redirects: (any RedirectListener)?
-    if LoopbackRedirects.isOwn(configuration.redirectURL) {
-      redirects =
-        isInProcess ? SimulatedPayer(clock: clock) : LoopbackRedirects(interruption: signals)
-    }
-    return TrueLayerContext(
-      configuration: configuration,
-      options: try setup.options(),
-      http: invocation.has("dry-run")
-        ? Unreachable() : try exchanges(inProcess: isInProcess).http,
-      redirects: redirects,
-      guide: BankGuide(self, env, hasPayer: !isInProcess),
-      clock: clock,
-      randomness: try clientRandomness(),
-      interruption: signals,
-      redactor: redactor,
-      tokens: shared.tokens
-    )
-  }
-
   /// Only one sale at a time has the reader.
   func withReader<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
     shared.reader?.take()
@@ -267,88 +207,15 @@ final class Composition {
     return try body()
   }
 
-  /// Toro, with a reader and a gateway of which each is in this process or elsewhere.
-  func toro(_ env: Env) throws(Fault) -> ToroProvider {
-    let setup = ToroSetup(invocation: invocation, settings: settings, env: env, redactor: redactor)
-    let configuration = try setup.configuration()
-    let options = try setup.options()
-    let isInProcess = env == .simulator && configuration.gatewayBase == nil
-    if let warning = setup.warning { output.note(warning) }
-    let hasOwnReader = configuration.device == ToroSetup.simulatedDevice
-    if hasOwnReader, env != .simulator { throw .simulatedReader(env) }
-    var http: any HTTPExchange = Unreachable()
-    var devices: any DeviceExchange = Unreachable()
-    var watch: (@Sendable (JSONObject) -> Void)?
-    if !invocation.has("dry-run") {
-      let trace = try invocation["trace"].map { path throws(Fault) in
-        try Trace(path: path, clock: clock)
-      }
-      if let trace { watch = { trace.write($0) } }
-      // One world for both: a fault that strikes once strikes one of them.
-      let simulator =
-        isInProcess || hasOwnReader ? try simulator() : nil
-      if isInProcess, let simulator {
-        http = simulator
-        if let trace { http = TracedHTTP(inner: simulator, trace: trace) }
-      } else {
-        http = try exchanges(inProcess: false).http
-      }
-      if hasOwnReader, let simulator {
-        devices = SimulatedDevices(simulator)
-      } else {
-        devices = Devices(interruption: signals.atTheTill)
-        if !simulatorOptions.isEmpty, let base = configuration.gatewayBase {
-          devices = ForetoldDevices(inner: devices, http: http, base: base)
-        }
-      }
-    }
-    return ToroProvider(
-      ToroContext(
-        configuration: configuration,
-        options: options,
-        http: http,
-        devices: devices,
-        attendant: Till(
-          composition: self,
-          isSimulated: env == .simulator,
-          refuses: simulatorOptions.scenario == "card:signature_refused"
-        ),
-        clock: clock,
-        randomness: try clientRandomness(),
-        interruption: signals.atTheTill,
-        redactor: redactor,
-        watch: watch,
-        reserve: hasOwnReader || invocation.has("dry-run") ? nil : try reservation()
-      )
-    )
-  }
-
-  /// A lock on a reader, kept beside those on references: whoever shares a journal shares it.
-  private func reservation() throws(Fault) -> ToroContext.Reservation {
-    let journal = try journal()
-    let clock = clock
-    let interruption = signals
-    return { address throws(Fault) in
-      try journal.lock(
-        env: .simulator,
-        provider: ToroProvider.name,
-        // No reference has a control character.
-        reference: "\u{1}" + address,
-        by: Deadline(in: 0, on: clock),
-        interruption: interruption
-      )
-    }
-  }
-
   /// The randomness of this side: from the seed where there is one.
-  private func clientRandomness() throws(Fault) -> any Randomness {
+  func clientRandomness() throws(Fault) -> any Randomness {
     try simulatorOptions.seed.map { seed throws(Fault) in
       SeededRandomness(seed: seed, label: "client/\(try journal().count())")
     } ?? SystemRandomness()
   }
 
   /// What carries requests: the simulator in this process, or the network; traced where asked.
-  private func exchanges(
+  func exchanges(
     inProcess: Bool
   ) throws(Fault) -> (http: any HTTPExchange, sockets: any SocketExchange) {
     var http: any HTTPExchange
@@ -432,7 +299,7 @@ final class Composition {
   }
 
   /// The simulator of this process; one whose faults are counted is made anew.
-  private func simulator() throws(Fault) -> InProcessSimulator {
+  func simulator() throws(Fault) -> InProcessSimulator {
     let world = try servedWorld()
     let name = world.ledgerPath + "|" + simulatorOptions.headerValue
     if simulatorOptions.fault == nil, let known = shared.simulators[name] { return known }
@@ -453,27 +320,6 @@ final class Composition {
       options: simulatorOptions
     )
   }
-}
-
-/// What the lines of a batch that one thread runs have in common: open files and connections.
-final class SharedParts {
-  fileprivate var journals: [String: SQLiteJournal] = [:]
-  fileprivate var networks: [String: (http: any HTTPExchange, sockets: any SocketExchange)] = [:]
-  fileprivate var simulators: [String: InProcessSimulator] = [:]
-  fileprivate let tokens: AccessTokens
-  fileprivate let reader: Turn?
-  /// Whether many attempts are written, and what is erased is taken out of the files for several.
-  fileprivate let isBatch: Bool
-
-  /// `tokens` and `reader` are shared by all threads.
-  init(tokens: AccessTokens = AccessTokens(), reader: Turn? = nil, isBatch: Bool = false) {
-    self.tokens = tokens
-    self.reader = reader
-    self.isBatch = isBatch
-  }
-
-  /// Takes out of the journals' files what is to be gone for good.
-  func finishErasing() { for journal in journals.values { try? journal.finishErasing() } }
 }
 
 extension Fault {

@@ -1,0 +1,25 @@
+internal import TenderEngine
+internal import TenderJournal
+internal import TenderSimulator
+internal import TrueLayer
+
+/// What the lines of a batch that one thread runs have in common: open files and connections.
+final class SharedParts {
+  var journals: [String: SQLiteJournal] = [:]
+  var networks: [String: (http: any HTTPExchange, sockets: any SocketExchange)] = [:]
+  var simulators: [String: InProcessSimulator] = [:]
+  let tokens: AccessTokens
+  let reader: Turn?
+  /// Whether many attempts are written, and what is erased is taken out of the files for several.
+  let isBatch: Bool
+
+  /// `tokens` and `reader` are shared by all threads.
+  init(tokens: AccessTokens = AccessTokens(), reader: Turn? = nil, isBatch: Bool = false) {
+    self.tokens = tokens
+    self.reader = reader
+    self.isBatch = isBatch
+  }
+
+  /// Takes out of the journals' files what is to be gone for good.
+  func finishErasing() { for journal in journals.values { try? journal.finishErasing() } }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import TenderDatabase
+import TenderEngine
+import TenderJournal
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// Outcomes that the database could not take: set aside, seen by all, and taken in once.
+@Suite final class SetAsideTests: JournalFolder {
+  @Test func `takes an outcome in later that it could not take at once`() throws {
+    let path = state.appending(path: "journal.db").path
+    let full = "CREATE TRIGGER full BEFORE UPDATE ON attempt BEGIN SELECT RAISE(ABORT, 'full'); END"
+    do {
+      let journal = try open()
+      var written = try journal.insert(attempt("A"), .process)
+      written.preparation = "sealed-preparation"
+      written.phase = .sent
+      try journal.update(&written, note: "sent", .power)
+      try Database(path: path).execute(full)
+      written.phase = .done
+      written.status = .succeeded
+      written.id = "pt-1"
+      written.preparation = nil
+      #expect(throws: Fault.self) { try journal.update(&written, note: "outcome", .power) }
+      try journal.setAside(&written, note: "outcome")
+    }
+    func found(_ journal: SQLiteJournal) throws -> Attempt? {
+      try journal.latest(env: .simulator, provider: ProviderName("paytheory"), reference: "A")
+    }
+    // Others see it while the database still cannot take it.
+    let early = try #require(try found(open()))
+    #expect(early.status == .succeeded)
+    #expect(early.phase == .done)
+    #expect(try Database(path: path).first("SELECT phase FROM attempt")?.first?.text == "sent")
+    try Database(path: path).execute("DROP TRIGGER full")
+    let journal = try open()
+    #expect(try Database(path: path).first("SELECT phase FROM attempt")?.first?.text == "done")
+    #expect(try found(journal)?.id == "pt-1")
+    #expect(try found(journal)?.preparation == nil)
+    #expect(try journal.history(of: early).map(\.note) == ["opened", "sent", "outcome"])
+    #expect(try journal.verify() == [])
+    // Its room is free again, and what was in it is not taken in twice.
+    var next = try #require(try found(journal))
+    next.status = .refunded
+    try journal.update(&next, note: "looked up", .power)
+    #expect(try found(open())?.status == .refunded)
+    let head = try FileHandle(forReadingFrom: state.appending(path: "journal.aside"))
+    #expect(try head.read(upToCount: 1) == Data([0]))
+  }
+
+  @Test func `whoever waited for a reference sees what was set aside meanwhile`() throws {
+    let early = try open()
+    let path = state.appending(path: "journal.db").path
+    let journal = try open()
+    var written = try journal.insert(attempt("A"), .process)
+    written.phase = .sent
+    try journal.update(&written, note: "sent", .power)
+    try Database(path: path).execute(
+      "CREATE TRIGGER full BEFORE UPDATE ON attempt BEGIN SELECT RAISE(ABORT, 'full'); END"
+    )
+    written.phase = .done
+    written.status = .succeeded
+    try journal.setAside(&written, note: "outcome")
+    // Nothing more is written over it, and it is not lost to another that is set aside.
+    var next = written
+    next.status = .refunded
+    #expect(throws: Fault.self) { try journal.update(&next, note: "looked up", .power) }
+    func found(_ journal: SQLiteJournal) throws -> Attempt? {
+      try journal.latest(env: .simulator, provider: ProviderName("paytheory"), reference: "A")
+    }
+    #expect(try found(early)?.phase == .sent)
+    let lock = try early.lock(
+      env: .simulator,
+      provider: ProviderName("paytheory"),
+      reference: "A",
+      by: Deadline(in: 0, on: clock),
+      interruption: NeverInterrupted()
+    )
+    #expect(lock != nil)
+    #expect(try found(early)?.status == .succeeded)
+    try Database(path: path).execute("DROP TRIGGER full")
+    try journal.update(&next, note: "looked up", .power)
+    #expect(try found(open())?.status == .refunded)
+    #expect(try open().verify() == [])
+  }
+
+  @Test func `an old copy does not take what was set aside away`() throws {
+    do {
+      // Its process is gone afterwards, and holds no room any more.
+      let journal = try open()
+      try copy(Self.files, from: "state", to: "old")
+      var written = try journal.insert(attempt("A"), .process)
+      written.phase = .sent
+      try journal.update(&written, note: "sent", .power)
+      try copy(Self.files, from: "state", to: "new")
+      written.phase = .done
+      written.status = .succeeded
+      try journal.setAside(&written, note: "outcome")
+    }
+    for name in ["old", "new"] {
+      try copy(Self.files, from: name, to: "state")
+      _ = try open()
+    }
+    let found = try open().attempts(matching: "A", filter: AttemptFilter())
+    #expect(found.map(\.status) == [.succeeded])
+  }
+
+  @Test func `has room for as many at once as there are, each its own`() throws {
+    let journals = try (0..<20).map { _ in try open() }
+    var attempts: [Attempt] = []
+    for (number, journal) in journals.enumerated() {
+      var written = try journal.insert(attempt("A\(number)"), .process)
+      written.phase = .sent
+      try journal.update(&written, note: "sent", .power)
+      attempts.append(written)
+    }
+    for (number, journal) in journals.enumerated() {
+      attempts[number].phase = .done
+      attempts[number].id = "pt-\(number)"
+      try journal.setAside(&attempts[number], note: "outcome")
+    }
+    let journal = try open()
+    for number in 0..<20 {
+      let found = try journal.attempts(matching: "pt-\(number)", filter: AttemptFilter())
+      #expect(found.map(\.reference) == ["A\(number)"])
+    }
+  }
+}
