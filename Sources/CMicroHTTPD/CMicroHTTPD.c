@@ -5,7 +5,9 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #ifdef __APPLE__
 #define LIBRARY "libmicrohttpd.12.dylib"
@@ -13,11 +15,30 @@
 #define LIBRARY "libmicrohttpd.so.12"
 #endif
 
+/// One connection.
+struct guest {
+  int socket;
+  int is_busy;
+  int is_leaving;
+  struct guest *next;
+};
+
+struct tender_crowd {
+  pthread_mutex_t lock;
+  size_t limit;
+  /// Those who were not told to go.
+  size_t count;
+  /// The oldest first.
+  struct guest *first;
+};
+
 static struct {
   struct MHD_Daemon *(*start)(unsigned int, uint16_t, MHD_AcceptPolicyCallback, void *,
                               MHD_AccessHandlerCallback, void *, ...);
   void (*stop)(struct MHD_Daemon *);
   const union MHD_DaemonInfo *(*info)(struct MHD_Daemon *, enum MHD_DaemonInfoType, ...);
+  const union MHD_ConnectionInfo *(*connection_info)(struct MHD_Connection *,
+                                                     enum MHD_ConnectionInfoType, ...);
   const char *(*lookup)(struct MHD_Connection *, enum MHD_ValueKind, const char *);
   int (*values)(struct MHD_Connection *, enum MHD_ValueKind, MHD_KeyValueIterator, void *);
   struct MHD_Response *(*from_buffer)(size_t, void *, enum MHD_ResponseMemoryMode);
@@ -50,6 +71,7 @@ static void open_once(void) {
   *(void **)&api.start = symbol(library, "MHD_start_daemon");
   *(void **)&api.stop = symbol(library, "MHD_stop_daemon");
   *(void **)&api.info = symbol(library, "MHD_get_daemon_info");
+  *(void **)&api.connection_info = symbol(library, "MHD_get_connection_info");
   *(void **)&api.lookup = symbol(library, "MHD_lookup_connection_value");
   *(void **)&api.values = symbol(library, "MHD_get_connection_values");
   *(void **)&api.from_buffer = symbol(library, "MHD_create_response_from_buffer");
@@ -65,9 +87,80 @@ const char *tender_httpd_open(void) {
   return problem;
 }
 
+struct tender_crowd *tender_httpd_crowd(size_t limit) {
+  struct tender_crowd *crowd = calloc(1, sizeof *crowd);
+  if (!crowd)
+    return NULL;
+  pthread_mutex_init(&crowd->lock, NULL);
+  crowd->limit = limit;
+  return crowd;
+}
+
+void tender_httpd_disperse(struct tender_crowd *crowd) {
+  if (!crowd)
+    return;
+  pthread_mutex_destroy(&crowd->lock);
+  free(crowd);
+}
+
+/// Counts a connection in or out, and tells the oldest idle one to go where there are too many. Its
+/// socket is open as long as it is in the list: the library closes it only after it was counted out.
+static void notify(void *context, struct MHD_Connection *connection, void **known,
+                   enum MHD_ConnectionNotificationCode code) {
+  struct tender_crowd *crowd = context;
+  struct guest *guest = *known;
+  pthread_mutex_lock(&crowd->lock);
+  if (code == MHD_CONNECTION_NOTIFY_CLOSED && guest) {
+    for (struct guest **place = &crowd->first; *place; place = &(*place)->next) {
+      if (*place != guest)
+        continue;
+      *place = guest->next;
+      break;
+    }
+    if (!guest->is_leaving)
+      crowd->count -= 1;
+    free(guest);
+    *known = NULL;
+  }
+  const union MHD_ConnectionInfo *info =
+      api.connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  if (code == MHD_CONNECTION_NOTIFY_STARTED && info && (guest = calloc(1, sizeof *guest))) {
+    if (crowd->count == crowd->limit) {
+      struct guest *oldest = crowd->first;
+      while (oldest && (oldest->is_busy || oldest->is_leaving))
+        oldest = oldest->next;
+      if (oldest) {
+        shutdown(oldest->socket, SHUT_RDWR);
+        oldest->is_leaving = 1;
+        crowd->count -= 1;
+      }
+    }
+    guest->socket = info->connect_fd;
+    struct guest **place = &crowd->first;
+    while (*place)
+      place = &(*place)->next;
+    *place = guest;
+    crowd->count += 1;
+    *known = guest;
+  }
+  pthread_mutex_unlock(&crowd->lock);
+}
+
+void tender_httpd_occupy(struct tender_crowd *crowd, struct MHD_Connection *connection,
+                         int is_busy) {
+  const union MHD_ConnectionInfo *info =
+      api.connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  struct guest *guest = info ? info->socket_context : NULL;
+  if (!guest)
+    return;
+  pthread_mutex_lock(&crowd->lock);
+  guest->is_busy = is_busy;
+  pthread_mutex_unlock(&crowd->lock);
+}
+
 struct MHD_Daemon *tender_httpd_start(uint16_t port, MHD_AccessHandlerCallback handler,
                                       MHD_RequestCompletedCallback completed, void *context,
-                                      unsigned int connection_limit) {
+                                      struct tender_crowd *crowd) {
   struct sockaddr_in address;
   memset(&address, 0, sizeof address);
   address.sin_family = AF_INET;
@@ -77,11 +170,14 @@ struct MHD_Daemon *tender_httpd_start(uint16_t port, MHD_AccessHandlerCallback h
       MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
           MHD_ALLOW_UPGRADE,
       port, NULL, NULL, handler, context, MHD_OPTION_SOCK_ADDR, &address,
-      MHD_OPTION_NOTIFY_COMPLETED, completed, context, MHD_OPTION_CONNECTION_LIMIT,
-      connection_limit, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)120, MHD_OPTION_END);
+      MHD_OPTION_NOTIFY_COMPLETED, completed, context, MHD_OPTION_NOTIFY_CONNECTION, notify, crowd,
+      // The ones that were told to go are still there for a moment.
+      MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(2 * crowd->limit),
+      MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)120, MHD_OPTION_END);
 }
 struct MHD_Daemon *tender_httpd_visit(uint16_t port, int version6,
-                                      MHD_AccessHandlerCallback handler, void *context) {
+                                      MHD_AccessHandlerCallback handler, void *context,
+                                      struct tender_crowd *crowd) {
   struct sockaddr_in address4;
   struct sockaddr_in6 address6;
   memset(&address4, 0, sizeof address4);
@@ -94,11 +190,12 @@ struct MHD_Daemon *tender_httpd_visit(uint16_t port, int version6,
   address6.sin6_addr = in6addr_loopback;
   const struct sockaddr *address =
       version6 ? (const struct sockaddr *)&address6 : (const struct sockaddr *)&address4;
-  return api.start(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
-                       (version6 ? MHD_USE_IPv6 : MHD_NO_FLAG),
-                   port, NULL, NULL, handler, context, MHD_OPTION_SOCK_ADDR, address,
-                   MHD_OPTION_CONNECTION_LIMIT, (unsigned int)16, MHD_OPTION_CONNECTION_TIMEOUT,
-                   (unsigned int)10, MHD_OPTION_END);
+  return api.start(
+      MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | (version6 ? MHD_USE_IPv6 : MHD_NO_FLAG),
+      port, NULL, NULL, handler, context, MHD_OPTION_SOCK_ADDR, address,
+      MHD_OPTION_NOTIFY_CONNECTION, notify, crowd, MHD_OPTION_CONNECTION_LIMIT,
+      (unsigned int)(2 * crowd->limit), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)10,
+      MHD_OPTION_END);
 }
 const char *tender_httpd_argument(struct MHD_Connection *connection, const char *name) {
   return api.lookup(connection, MHD_GET_ARGUMENT_KIND, name);

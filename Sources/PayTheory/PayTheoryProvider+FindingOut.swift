@@ -53,9 +53,9 @@ extension PayTheoryProvider {
   ///
   /// Throws where all fits but the time: it proves neither that this happened nor that it did not.
   private func isThis(_ item: JSONObject, _ attempt: Attempt) throws(Fault) -> Bool {
-    if let amount = attempt.amount, let gross = item["gross_amount"]?.minorUnits, gross != amount {
+    if let amount = attempt.amount, let gross = item["gross_amount"]?.boundedNumber, gross != amount {
       // A service fee may be in it.
-      guard gross - (item["fees"]?.minorUnits ?? 0) == amount else { return false }
+      guard gross - (item["fees"]?.boundedNumber ?? 0) == amount else { return false }
     }
     if let currency = attempt.currency, let other = item.text("currency"), other != currency {
       return false

@@ -46,7 +46,7 @@ extension PayTheoryProvider: RefundingProvider {
     }
     let gone = try Self.refunded(payment)
     // Others may have given something back that this journal does not know.
-    if let gross = payment["gross_amount"]?.minorUnits, order.amount > gross - gone {
+    if let gross = payment["gross_amount"]?.boundedNumber, order.amount > gross - gone {
       throw .aboveRest(attempt, left: max(0, gross - gone))
     }
     var kept: JSONObject = [
@@ -74,7 +74,7 @@ extension PayTheoryProvider: RefundingProvider {
   /// Throws `provider_error` where it does not say: what is not said is not nothing.
   private static func refunded(_ payment: JSONObject) throws(Fault) -> Int {
     if payment["refunded_amount"] == .null { return 0 }
-    guard let amount = payment["refunded_amount"]?.minorUnits else {
+    guard let amount = payment["refunded_amount"]?.boundedNumber else {
       throw .unreadable("a payment that does not say how much of it was given back")
     }
     return amount
@@ -103,7 +103,7 @@ extension PayTheoryProvider: RefundingProvider {
 
   /// How a payment stands after refunds, in the words of the last one.
   static func gaveBack(_ entries: [JSONObject], of query: LookUp) -> Outcome {
-    let sum = entries.reduce(0) { $0 + ($1["amount"]?.minorUnits ?? 0) }
+    let sum = entries.reduce(0) { $0 + ($1["amount"]?.boundedNumber ?? 0) }
     let last = entries.last ?? [:]
     var reversal: JSONObject = ["is_void": last["is_void"] ?? false]
     reversal["transaction_id"] = last["transaction_id"]
@@ -120,7 +120,7 @@ extension PayTheoryProvider: RefundingProvider {
     of attempt: Attempt
   ) -> (amount: Int, isRest: Bool, name: String?)? {
     guard attempt.operation == .cancel, let kept = Self.kept(of: attempt),
-      let amount = kept["amount"]?.minorUnits
+      let amount = kept["amount"]?.boundedNumber
     else { return nil }
     return (amount, kept["rest"] == true, kept.text("refund_reference"))
   }
@@ -134,7 +134,7 @@ extension PayTheoryProvider: RefundingProvider {
     guard let receipt = attempt.id, let found = try transaction(LookUp(id: receipt)) else {
       throw .unknownHandle(attempt.reference)
     }
-    if let kept = Self.kept(of: attempt), let amount = kept["amount"]?.minorUnits {
+    if let kept = Self.kept(of: attempt), let amount = kept["amount"]?.boundedNumber {
       return try partFinding(attempt, kept, amount, found)
     }
     switch Transactions.status(found) {
@@ -156,7 +156,7 @@ extension PayTheoryProvider: RefundingProvider {
     _ amount: Int,
     _ found: JSONObject
   ) throws(Fault) -> Finding {
-    let before = kept["before"]?.minorUnits ?? 0
+    let before = kept["before"]?.boundedNumber ?? 0
     if Transactions.status(found) == .cancelled {
       let receipt = try replacement(of: attempt)
       let isAll = before + amount >= attempt.amount ?? 0

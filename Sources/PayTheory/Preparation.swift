@@ -49,12 +49,12 @@ struct Preparation {
   var intent: String { body.text("payment_intent_id") ?? "" }
 
   /// What the payer would pay, fee included, in minor units.
-  var amount: Int? { body["amount"]?.wholeNumber }
+  var amount: Int? { body["amount"]?.boundedNumber }
 
   /// The service fee in minor units; none where the merchant pays it.
   var serviceFee: Int {
     guard body.text("fee_mode") == "service_fee" else { return 0 }
-    return (body["fee"] ?? body["service_fee"])?.wholeNumber ?? 0
+    return (body["fee"] ?? body["service_fee"])?.boundedNumber ?? 0
   }
 
   /// The documented `PT_CONFIRMATION` (source document, "PT_CONFIRMATION").

@@ -27,8 +27,8 @@ enum Replies {
     let state = body.text("state") ?? ""
     let receipt = body.text("receipt_number") ?? body.text("idempotency") ?? ""
     let isServiceFee = feeMode == nil || feeMode == "service_fee"
-    let fee = isServiceFee ? (body["service_fee"] ?? body["fee"])?.wholeNumber ?? 0 : 0
-    let amount = body["amount"]?.wholeNumber
+    let fee = isServiceFee ? (body["service_fee"] ?? body["fee"])?.boundedNumber ?? 0 : 0
+    let amount = body["amount"]?.boundedNumber
     return Outcome(
       // A state that is new to us is not known to be final.
       status: ["SUCCEEDED", "SUCCESS", "SETTLED"].contains(state.uppercased())
@@ -174,7 +174,7 @@ struct Ordered {
   func difference(from body: JSONObject) -> String? {
     let named = body.text("receipt_number") ?? body.text("idempotency") ?? ""
     if let receipt, !named.isEmpty, named != receipt { return "receipt_number" }
-    if let amount = body["amount"]?.wholeNumber, !amounts.isEmpty, !amounts.contains(amount) {
+    if let amount = body["amount"]?.boundedNumber, !amounts.isEmpty, !amounts.contains(amount) {
       return "amount"
     }
     if let currency, let other = body.text("currency"), other != currency { return "currency" }

@@ -8,7 +8,7 @@ enum Transactions {
     var outcome = Outcome(
       status: status(transaction),
       id: transaction.text("transaction_id"),
-      amount: transaction["gross_amount"]?.wholeNumber,
+      amount: transaction["gross_amount"]?.boundedNumber,
       currency: transaction.text("currency"),
       lastFour: transaction["payment_method"]?["last_four"]?.text,
       brand: transaction["payment_method"]?["card_brand"]?.text,

@@ -38,7 +38,9 @@ package struct Moment: Sendable, Hashable {
   /// The moment that `text` writes.
   package init?(_ text: String) {
     let parts = text.split(separator: " ")
-    guard parts.count == 2, let milliseconds = Int(parts[1]) else { return nil }
+    guard parts.count == 2, let milliseconds = Int(parts[1]),
+      (0...1_000_000_000_000_000).contains(milliseconds)
+    else { return nil }
     self.init(boot: String(parts[0]), milliseconds: milliseconds)
   }
 

@@ -42,7 +42,7 @@ extension Engine {
     attempt.operation = .cancel
     if let index = attempt.refunds.lastIndex(where: { $0.text("refund_reference") == name }) {
       let earlier = attempt.refunds[index]
-      let isSame = amount.map { $0 == earlier["amount"]?.wholeNumber } ?? (earlier["rest"] == true)
+      let isSame = amount.map { $0 == earlier["amount"]?.boundedNumber } ?? (earlier["rest"] == true)
       guard isSame else { throw .otherRefund(attempt) }
       return try replay(index, of: attempt, handle)
     }
@@ -50,7 +50,7 @@ extension Engine {
     guard attempt.reversal == nil || !attempt.refunds.isEmpty else {
       throw .tooMuch(attempt, left: 0)
     }
-    let number = (attempt.refunds.compactMap { $0["attempt"]?.wholeNumber }.max() ?? 0) + 1
+    let number = (attempt.refunds.compactMap { $0["attempt"]?.boundedNumber }.max() ?? 0) + 1
     let left = (attempt.amount ?? 0) - attempt.refunded
     guard left > 0, amount ?? left <= left else { throw .tooMuch(attempt, left: left) }
     let tries = try journal.history(of: attempt).count
@@ -90,7 +90,7 @@ extension Attempt {
   /// What was refunded or is on its way, in minor units.
   fileprivate var refunded: Int {
     refunds.filter { $0.text("status") != "failed" }
-      .reduce(0) { $0 + ($1["amount"]?.minorUnits ?? 0) }
+      .reduce(0) { $0 + ($1["amount"]?.boundedNumber ?? 0) }
   }
 }
 

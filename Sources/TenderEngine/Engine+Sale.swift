@@ -74,7 +74,7 @@ extension Engine {
     let refunds = try currentRefunds(of: original).filter {
       $0.text("reference") != order.reference.text
     }
-    let left = (original.amount ?? 0) - refunds.reduce(0) { $0 + ($1["amount"]?.minorUnits ?? 0) }
+    let left = (original.amount ?? 0) - refunds.reduce(0) { $0 + ($1["amount"]?.boundedNumber ?? 0) }
     guard order.amount.minorUnits <= left else { throw .aboveOriginal(order, reference, left) }
     let entry: JSONObject = [
       "reference": .string(order.reference.text), "amount": .integer(order.amount.minorUnits),
@@ -129,7 +129,7 @@ extension Engine {
     else { return }
     var original = latest
     let done = refunds.filter { $0.text("status") == Status.succeeded.rawValue }
-      .reduce(0) { $0 + ($1["amount"]?.minorUnits ?? 0) }
+      .reduce(0) { $0 + ($1["amount"]?.boundedNumber ?? 0) }
     original.reversal = refunds.isEmpty ? nil : ["refunds": .array(refunds.map(JSON.object))]
     original.status =
       done == 0 ? .succeeded : done < original.amount ?? 0 ? .partiallyRefunded : .refunded

@@ -72,8 +72,8 @@ extension Explanation {
     Explanation(
       "test_data_on_live",
       .usage,
-      "test cards and accounts are not for live",
-      "pass the real instrument by --instrument-stdin"
+      "test cards, test accounts and the simulator's reader are not for live",
+      "pass the real instrument by --instrument-stdin, name a real reader by --device"
     ),
     Explanation(
       "card_number_on_command_line",

@@ -90,7 +90,7 @@ enum AttemptRow {
       merchant: row[16].text ?? "",
       content: content,
       idempotencyKey: row[18].text ?? "",
-      at: row[23].integer ?? 0
+      at: Timestamp.clamped(row[23].integer ?? 0)
     )
     attempt.row = row[0].integer ?? 0
     attempt.phase = phase
@@ -107,8 +107,8 @@ enum AttemptRow {
     attempt.reversal = object(row[20])
     attempt.nextAction = row[21].text.flatMap { JSONReader.read($0) }
     attempt.fault = object(row[22]).flatMap(fault)
-    attempt.updatedAt = row[24].integer ?? 0
-    attempt.sentAt = row[25].integer
+    attempt.updatedAt = Timestamp.clamped(row[24].integer ?? 0)
+    attempt.sentAt = row[25].integer.map(Timestamp.clamped)
     attempt.version = row[26].integer ?? 0
     attempt.fingerprints = object(row[27]) ?? [:]
     attempt.sentMoment = row[28].text.flatMap(Moment.init)

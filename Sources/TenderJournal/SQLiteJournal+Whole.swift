@@ -169,6 +169,9 @@ extension SQLiteJournal {
       return problems.count < 100
     }
     let forgotten = try database.first("SELECT forgotten FROM journal")?.first?.integer ?? 0
+    if !(0...max(0, newest)).contains(forgotten) {
+      problems.append("the number of lines that were pruned is damaged")
+    }
     if problems.isEmpty, count + forgotten != newest {
       problems.append("\(newest - count - forgotten) lines of the history are missing")
     }

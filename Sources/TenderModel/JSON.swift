@@ -27,8 +27,9 @@ extension JSON {
     }
   }
 
-  /// The whole number as an amount in minor units that can be reckoned with: 0 to 10^15.
-  package var minorUnits: Int? {
+  /// The whole number, where it can be reckoned with: 0 to 10^15, such as an amount in minor units or a
+  /// time in milliseconds. No sum of a few of them overflows, whoever wrote them.
+  package var boundedNumber: Int? {
     wholeNumber.flatMap { (0...1_000_000_000_000_000).contains($0) ? $0 : nil }
   }
 

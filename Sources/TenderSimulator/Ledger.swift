@@ -119,7 +119,7 @@ package enum LedgerAudit {
   package static func refunded(path: String, reference: String) throws(Fault) -> Int {
     try Ledger(path: path).list("transaction", column: "reference", value: reference)
       .filter { $0.text("transaction_type") == "REVERSAL" }
-      .reduce(0) { $0 + ($1["gross_amount"]?.wholeNumber ?? 0) }
+      .reduce(0) { $0 + ($1["gross_amount"]?.boundedNumber ?? 0) }
   }
 
   /// Gives a part of a Pay Theory payment back, as another than `tender` would; in minor units.

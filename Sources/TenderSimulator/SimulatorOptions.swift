@@ -51,6 +51,10 @@ package struct SimulatorOptions: Sendable, Hashable {
     fault = name
   }
 
+  /// The times at which the simulated clock can stand: from 1970, and far enough from the end of year
+  /// 9999 that every deadline can be written.
+  private static let clocks = 0...253_370_764_800_000
+
   /// The options as one header value.
   package var headerValue: String {
     var parts: [String] = []
@@ -70,7 +74,7 @@ package struct SimulatorOptions: Sendable, Hashable {
       case "scenario": try? set(scenario: pair[1])
       case "fault": try? set(fault: pair[1])
       case "seed": seed = Int(pair[1])
-      case "clock": clock = Int(pair[1])
+      case "clock": clock = Int(pair[1]).flatMap { Self.clocks.contains($0) ? $0 : nil }
       default: break
       }
     }

@@ -1,5 +1,6 @@
 package import TenderEngine
 package import TenderModel
+private import TenderWire
 
 #if canImport(Darwin)
 private import Darwin
@@ -229,6 +230,14 @@ package enum DeviceAddress: Sendable, Hashable {
 
   /// The port that readers on a network listen on.
   static let defaultPort: UInt16 = 6543
+
+  /// The port, where it is one of this machine's own; nil for any other address.
+  package var loopbackPort: UInt16? {
+    guard case .network(let host, let port) = self else { return nil }
+    let name = host.contains(":") ? "[\(host)]" : host
+    let isOwn = WebAddress("http://\(name)/")?.isLoopback ?? false
+    return isOwn || name.lowercased().hasSuffix(".localhost") ? port : nil
+  }
 
   /// Reads an address; nil for what is none.
   package init?(_ text: String) {

@@ -47,10 +47,14 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     var expected: (name: String, value: String)?
   }
 
+  /// Browsers open six at once to one host.
+  private static let mostConnections = 16
+
   private let state = Mutex(State())
   private let path: String
   private let interruption: any Interruption
   private var daemons: [OpaquePointer] = unsafe []
+  private var crowd: OpaquePointer?
   private var readEnd: Int32 = -1
   private var writeEnd: Int32 = -1
 
@@ -65,10 +69,18 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     guard unsafe pipe(&ends) == 0 else {
       throw Fault(.state, code: "state_unusable", "cannot make a pipe", hint: "nothing was sent")
     }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      // Whoever visits must never make the listener's thread wait, nor anybody wait for it.
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
     readEnd = ends[0]
     writeEnd = ends[1]
     let port = UInt16(address.port ?? 80)
+    guard let crowd = unsafe tender_httpd_crowd(Self.mostConnections) else {
+      throw Fault(.state, code: "state_unusable", "no memory is left", hint: "nothing was sent")
+    }
+    unsafe self.crowd = crowd
     // A browser takes `localhost` for either.
     let versions: [Int32] =
       switch address.host {
@@ -79,7 +91,7 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     for version in versions {
       let context = unsafe Unmanaged.passUnretained(self).toOpaque()
       errno = 0
-      if let daemon = unsafe tender_httpd_visit(port, version, Self.handle, context) {
+      if let daemon = unsafe tender_httpd_visit(port, version, Self.handle, context, crowd) {
         unsafe daemons.append(daemon)
       } else if version == 0 || errno == EADDRINUSE || versions.count == 1 {
         close()
@@ -113,6 +125,8 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
 
   func close() {
     while let daemon = unsafe daemons.popLast() { unsafe tender_httpd_stop(daemon) }
+    unsafe tender_httpd_disperse(crowd)
+    unsafe crowd = nil
     for end in [readEnd, writeEnd] where end >= 0 { _ = systemClose(end) }
     readEnd = -1
     writeEnd = -1
@@ -164,25 +178,22 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
 
   /// Takes a visitor in; false where they come from another payment.
   private func take(_ parameters: [(name: String, value: String)]) -> Bool {
-    let isWelcome = state.withLock { state in
+    state.withLock { state in
       if let expected = state.expected,
         let given = parameters.first(where: { $0.name == expected.name }),
         given.value != expected.value
       {
         return false
       }
-      // Nobody needs to hear of more visits than these.
+      // Nobody needs to hear of more visits than these. The pipe has a byte for each, no more.
       guard state.queries.count < 8 else { return true }
       state.queries.append(
         parameters.map { "\($0.name)=\(QueryText.encode($0.value))" }.joined(separator: "&")
       )
-      return true
-    }
-    if isWelcome {
       var byte: UInt8 = 1
       _ = unsafe write(writeEnd, &byte, 1)
+      return true
     }
-    return isWelcome
   }
 
   private static func answer(

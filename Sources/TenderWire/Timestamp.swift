@@ -1,8 +1,18 @@
 /// Times as RFC 3339 writes them, in UTC; never the local zone.
+///
+/// A time beyond the years that it can write is taken for the first or the last of them.
 package enum Timestamp {
+  /// The milliseconds since 1970 that can be written, years 0 to 9999: with them no sum overflows.
+  package static let range = -62_167_219_200_000...253_402_300_799_999
+
+  /// The nearest time that can be written.
+  package static func clamped(_ milliseconds: Int) -> Int {
+    min(max(milliseconds, range.lowerBound), range.upperBound)
+  }
+
   /// Milliseconds since 1970 as `2026-11-20T17:19:00Z`.
   package static func text(_ milliseconds: Int) -> String {
-    let seconds = milliseconds.flooredQuotient(by: 1000)
+    let seconds = clamped(milliseconds).flooredQuotient(by: 1000)
     let day = seconds.flooredQuotient(by: 86_400)
     let second = seconds - day * 86_400
     let date = civil(day: day)
@@ -12,12 +22,14 @@ package enum Timestamp {
 
   /// The same with hundredths of a second: `2026-11-20T17:19:00.00Z`.
   package static func preciseText(_ milliseconds: Int) -> String {
+    let milliseconds = clamped(milliseconds)
     let hundredths = (milliseconds - milliseconds.flooredQuotient(by: 1000) * 1000) / 10
     return text(milliseconds).dropLast() + "." + pad(hundredths, 2) + "Z"
   }
 
   /// The same with milliseconds: `2026-11-20T17:19:00.000Z`.
   package static func milliText(_ milliseconds: Int) -> String {
+    let milliseconds = clamped(milliseconds)
     let rest = milliseconds - milliseconds.flooredQuotient(by: 1000) * 1000
     return text(milliseconds).dropLast() + "." + pad(rest, 3) + "Z"
   }
@@ -72,7 +84,7 @@ package enum Timestamp {
 
   /// The calendar year and month of a time, UTC.
   package static func yearAndMonth(_ milliseconds: Int) -> (year: Int, month: Int) {
-    let date = civil(day: milliseconds.flooredQuotient(by: 86_400_000))
+    let date = civil(day: clamped(milliseconds).flooredQuotient(by: 86_400_000))
     return (date.year, date.month)
   }
 
@@ -111,6 +123,6 @@ package enum Timestamp {
 extension Int {
   /// The quotient rounded towards negative infinity.
   fileprivate func flooredQuotient(by divisor: Int) -> Int {
-    self >= 0 ? self / divisor : -((-self + divisor - 1) / divisor)
+    self % divisor < 0 ? self / divisor - 1 : self / divisor
   }
 }

@@ -46,9 +46,10 @@ package struct WebAddress: Sendable, Hashable {
   }
 
   private static func portNumber(_ text: Substring) -> Int? {
-    guard let number = Int(text), (1...65_535).contains(number), text.utf8.count <= 5 else {
-      return nil
-    }
+    // Digits alone: `Int` would take a sign.
+    guard text.utf8.count <= 5, text.utf8.allSatisfy(isDigit), let number = Int(text),
+      (1...65_535).contains(number)
+    else { return nil }
     return number
   }
 
@@ -60,7 +61,13 @@ package struct WebAddress: Sendable, Hashable {
     if host == "localhost" || host == "[::1]" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127"
-      && parts.allSatisfy { UInt8($0) != nil && $0.utf8.count <= 3 }
+      && parts.allSatisfy {
+        UInt8($0) != nil && $0.utf8.count <= 3 && $0.utf8.allSatisfy(Self.isDigit)
+      }
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
   }
 
   /// Whether the scheme keeps what is sent secret.

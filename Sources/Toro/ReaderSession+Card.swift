@@ -4,6 +4,11 @@ import TenderWire
 /// What becomes of a card once it has been read: PIN, acquirer, chip, signature.
 extension ReaderSession {
   mutating func authorise(_ card: PresentedCard) -> [Action] {
+    if let keySerial = card.encrypted?.serial,
+      terms.refused?.keySets.contains(Array(keySerial.prefix(5))) == true
+    {
+      return refuseReader()
+    }
     self.card = card
     step = .deciding
     return [.enter(.authorising), .authorise(card)]

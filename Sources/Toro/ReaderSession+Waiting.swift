@@ -15,6 +15,7 @@ extension ReaderSession {
         return fail(status: message.status, during: command.name)
       }
       serial = objects[tag: 0x9f1e].map { String(decoding: $0.prefix(35), as: UTF8.self) }
+      if let serial, terms.refused?.serials.contains(serial) == true { return refuseReader() }
     case .deviceInfo:
       hasContactless = Self.hasContactless(objects)
     case .encryptionStatus:

@@ -67,6 +67,7 @@ struct ReaderSession: Sendable {
     var time: ReaderTime
     var cardTimeout: Int
     var signsOnDevice: Bool
+    var refused: ToroConfiguration.RefusedReaders?
   }
 
   enum Step: Sendable {
@@ -219,6 +220,11 @@ struct ReaderSession: Sendable {
   mutating func fail(status: UInt16, during what: String) -> [Action] {
     let (error, why) = meaning(of: status, during: what)
     return fail(error, why)
+  }
+
+  /// A reader of a simulator, where live money is meant.
+  mutating func refuseReader() -> [Action] {
+    fail(.deviceNotSupported, "this reader is a simulator's, and the sale is live")
   }
 
   private mutating func stop() -> [Action] {

@@ -39,10 +39,10 @@ package enum ReceiptText {
     lines.append("")
     let currency = receipt.text("currency").flatMap(Currency.init(code:))
     func money(_ field: String) -> String? {
-      guard let amount = receipt[field]?.wholeNumber, let currency else { return nil }
+      guard let amount = receipt[field]?.boundedNumber, let currency else { return nil }
       return "\(currency.code) \(Money(minorUnits: amount, currency: currency).decimalText)"
     }
-    if let gratuity = receipt["gratuityAmount"]?.wholeNumber, gratuity > 0 {
+    if let gratuity = receipt["gratuityAmount"]?.boundedNumber, gratuity > 0 {
       add("Gratuity", money("gratuityAmount"))
     }
     add("TOTAL", money("amount"))

@@ -41,7 +41,7 @@ package struct SaleIdentity: Sendable, Hashable {
   init?(kept text: String) {
     guard let object = JSONReader.read(text)?.object, let sale = object.text("sale"),
       let reference = object.text("ref"), let time = object.text("at"),
-      let initiator = object.text("init"), let amount = object["amount"]?.wholeNumber,
+      let initiator = object.text("init"), let amount = object["amount"]?.boundedNumber,
       let currency = object.text("currency").flatMap(Currency.init(code:))
     else { return nil }
     self.init(
@@ -83,7 +83,7 @@ package struct SaleIdentity: Sendable, Hashable {
   package init?(receipt: JSONObject) {
     guard let reference = receipt.text("transactionReference"),
       let time = receipt.text("dateTime"), Timestamp.read(time) != nil,
-      let amount = receipt["authorisedAmount"]?.wholeNumber ?? receipt["amount"]?.wholeNumber,
+      let amount = receipt["authorisedAmount"]?.boundedNumber ?? receipt["amount"]?.boundedNumber,
       let currency = receipt.text("currency").flatMap(Currency.init(code:)),
       let sale = receipt.text("saleReferenceId"),
       // What was masked names nothing any more, or something else.

@@ -39,7 +39,8 @@ final class SaleRunner {
         menu: order.gratuityMenu,
         time: ReaderTime(now),
         cardTimeout: context.configuration.cardTimeout,
-        signsOnDevice: context.options.signatureMode == .device && !order.isRefund
+        signsOnDevice: context.options.signatureMode == .device && !order.isRefund,
+        refused: context.configuration.refusedReaders
       )
     )
     sale = SaleIdentity(

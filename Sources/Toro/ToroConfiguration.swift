@@ -38,6 +38,22 @@ package struct ToroConfiguration: Sendable {
   /// How long a card, a choice or a PIN is awaited, in milliseconds.
   package var cardTimeout = 60_000
 
+  /// Readers that must not take this sale; nil for none.
+  package var refusedReaders: RefusedReaders?
+
+  /// Readers of a simulator, by what they tell of themselves.
+  package struct RefusedReaders: Sendable, Hashable {
+    /// Serial numbers (tag 9F1E).
+    package var serials: Set<String>
+    /// The first five bytes of the serial numbers of their keys (tags DFAE03, DFAE05).
+    package var keySets: Set<[UInt8]>
+
+    package init(serials: Set<String>, keySets: Set<[UInt8]>) {
+      self.serials = serials
+      self.keySets = keySets
+    }
+  }
+
   package init(env: Env) { self.env = env }
 
   /// Where the gateway is (protocol note, section 1.3).

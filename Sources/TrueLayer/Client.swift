@@ -245,7 +245,7 @@ final class Client: Sendable {
       throw .unexpectedBehaviour("a token answer without a usable access_token")
     }
     context.redactor.learn(token)
-    let life = min(max(answer["expires_in"]?.wholeNumber ?? 0, 0), 86_400)
+    let life = min(max(answer["expires_in"]?.boundedNumber ?? 0, 0), 86_400)
     let until = context.clock.now + (life - 60) * 1000
     context.tokens.keep(token, name, until: until)
     return token

@@ -140,10 +140,12 @@ struct FlowRunner {
   private func awaitPayer(_ resource: Resource, _ patience: Patience) throws(Fault) -> Resource {
     let pause = min(context.options.interval, max(1, patience.left))
     if let visit {
-      if let query = try visit.wait(milliseconds: pause),
-        ReturnAddress(query: query).isGivenUp(resource.kind, resource.id)
-      {
-        throw .userCanceled(resource)
+      if let query = try visit.wait(milliseconds: pause) {
+        if ReturnAddress(query: query).isGivenUp(resource.kind, resource.id) {
+          throw .userCanceled(resource)
+        }
+        // Any page in the browser can visit: beyond a few, visits hurry nothing.
+        if !patience.hurries { try context.clock.pause(milliseconds: pause) }
       }
     } else {
       try context.clock.pause(milliseconds: pause)
@@ -247,10 +249,14 @@ struct FlowRunner {
 
 /// How long the payer is awaited: by the clock that a payment expires by, and in any case not much
 /// longer on the one that nobody sets.
-private struct Patience {
+private final class Patience {
+  /// How many visits are followed by a look at once.
+  private static let mostHurried = 3
+
   private let clock: any Clock
   private let end: Int
   private let deadline: Deadline
+  private var visits = 0
 
   init(_ context: TrueLayerContext) {
     clock = context.clock
@@ -260,6 +266,12 @@ private struct Patience {
 
   /// In milliseconds; 0 where it is over.
   var left: Int { max(0, min(end - clock.now, deadline.remaining)) }
+
+  /// Counts a visit; false where it must not be followed by a look earlier than without it.
+  var hurries: Bool {
+    visits = min(visits + 1, Self.mostHurried + 1)
+    return visits <= Self.mostHurried
+  }
 }
 
 /// The addresses that a payer may be sent to.

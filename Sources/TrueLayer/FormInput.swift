@@ -1,4 +1,5 @@
 import TenderModel
+private import TenderWire
 
 /// One field of a form that the bank wants filled in (protocol note, section 2.5).
 package struct FormInput: Sendable, Hashable {
@@ -33,8 +34,8 @@ package struct FormInput: Sendable, Hashable {
     // Whatever is not plainly no is taken for yes.
     isSensitive = ![nil, .bool(false), .null].contains(object["sensitive"])
     format = object.text("format") ?? "any"
-    let least = max(0, object["min_length"]?.wholeNumber ?? 0)
-    lengths = least...max(least, object["max_length"]?.wholeNumber ?? 4096)
+    let least = max(0, object["min_length"]?.boundedNumber ?? 0)
+    lengths = least...max(least, object["max_length"]?.boundedNumber ?? 4096)
     options = (object["options"]?.array ?? []).compactMap { option in
       guard let id = option["id"]?.text else { return nil }
       return Choice(
@@ -112,26 +113,7 @@ package struct FormInput: Sendable, Hashable {
 extension FormInput.Pattern {
   /// Whether a value fits; what cannot be judged in bounded time is left to the provider.
   fileprivate func accepts(_ value: String) -> Bool {
-    guard isSimple, value.count <= 200, let regex = try? Regex(text) else { return true }
     // The rules are written for tests of the whole value, with anchors or without.
-    return (try? regex.firstMatch(in: value)) != nil
-  }
-
-  /// Short, and without repeated groups or back-references, which can take time without end.
-  private var isSimple: Bool {
-    guard text.utf8.count <= 200 else { return false }
-    let bytes = Array(text.utf8)
-    var unbounded = 0
-    for (index, byte) in bytes.enumerated() where index > 0 {
-      let before = bytes[index - 1]
-      let isEscaped = before == UInt8(ascii: "\\")
-      let repeats = [UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "{")].contains(byte)
-      if repeats, !isEscaped {
-        if before == UInt8(ascii: ")") { return false }
-        unbounded += 1
-      }
-      if isEscaped, (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(byte) { return false }
-    }
-    return unbounded <= 3
+    TextPattern(text)?.fits(value) ?? true
   }
 }

@@ -76,7 +76,7 @@ extension NextAction {
     objects(value).compactMap { item in
       guard let id = item.text("id") else { return nil }
       var name = item.text("display_name") ?? id
-      if let fee = item["fee"]?["amount_in_minor"]?.wholeNumber, fee > 0 {
+      if let fee = item["fee"]?["amount_in_minor"]?.boundedNumber, fee > 0 {
         name += " (fee \(fee) \(item["fee"]?["currency"]?.text ?? "") in minor units)"
       }
       return Choice(id: id, name: name, isRecommended: item["recommended"]?.truth ?? false)

@@ -22,7 +22,7 @@ struct Resource: Sendable {
 
   var failureReason: String? { body.text("failure_reason") }
   var failureStage: String? { body.text("failure_stage") }
-  var amount: Int? { body["amount_in_minor"]?.wholeNumber.flatMap { $0 >= 0 ? $0 : nil } }
+  var amount: Int? { body["amount_in_minor"]?.boundedNumber }
   var currency: String? { body.text("currency") }
 
   /// Whether this is where a payment ends (section 3.1): `executed` for an external account,

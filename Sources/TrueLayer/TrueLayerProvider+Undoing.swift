@@ -199,7 +199,7 @@ extension TrueLayerProvider {
   ) -> (amount: Int, isRest: Bool, name: String?)? {
     guard attempt.id != nil,
       let kept = attempt.preparation.flatMap({ JSONReader.read($0)?.object }),
-      let amount = kept["amount"]?.wholeNumber
+      let amount = kept["amount"]?.boundedNumber
     else { return nil }
     return (amount, kept["rest"] == true, kept.text("refund_reference"))
   }
@@ -280,7 +280,7 @@ extension TrueLayerProvider {
 }
 
 extension JSON {
-  fileprivate var unitsOrZero: Int { minorUnits ?? 0 }
+  fileprivate var unitsOrZero: Int { boundedNumber ?? 0 }
 }
 
 extension JSONObject {

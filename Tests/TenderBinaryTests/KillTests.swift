@@ -23,7 +23,7 @@ private import Glibc
   func `charges once, whenever it is killed`(_ provider: Works.Provider) throws {
     let runs = Works.setting("TENDER_KILL_RUNS", 300)
     let seed = Works.setting("TENDER_KILL_SEED", Int.random(in: 1..<1_000_000))
-    var random = Moments(seed: seed)
+    var random = Seeded(seed)
     let shop = try Shop()
     let binary = shop.binary
     try Works.waitForNothing(binary)
@@ -38,11 +38,11 @@ private import Glibc
     var killed = 0
     for (reference, work) in works {
       var words = Works.words(work.line(reference))
-      if !work.faults.isEmpty, random.next(3) == 0 {
-        words += ["--sim-fault", work.faults[random.next(work.faults.count)]]
+      if !work.faults.isEmpty, random.below(3) == 0 {
+        words += ["--sim-fault", work.faults[random.below(work.faults.count)]]
       }
       // Anywhere from before it has begun to after it has ended.
-      if Victim.run(words, binary, killedAfter: random.next(usual)) { killed += 1 }
+      if Victim.run(words, binary, killedAfter: random.below(usual)) { killed += 1 }
     }
     #expect(killed > runs / 4, "\(killed) of \(runs) were killed; seed \(seed)")
     // The same command again, for each of them.
@@ -116,21 +116,5 @@ enum Victim {
     var status: Int32 = 0
     unsafe waitpid(process, &status, 0)
     return status & 0x7f == SIGKILL
-  }
-}
-
-/// Random moments that a seed repeats (SplitMix64).
-struct Moments {
-  private var state: UInt64
-
-  init(seed: Int) { state = UInt64(bitPattern: Int64(seed)) }
-
-  /// A number below `limit`.
-  mutating func next(_ limit: Int) -> Int {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var value = state
-    value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-    value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-    return Int((value ^ value >> 31) % UInt64(max(1, limit)))
   }
 }

@@ -66,6 +66,6 @@ import Testing
     ] as [(JSON, Int?)]
   )
   func `amounts of others are such that sums of them fit`(_ value: JSON, _ amount: Int?) {
-    #expect(value.minorUnits == amount)
+    #expect(value.boundedNumber == amount)
   }
 }

@@ -22,7 +22,7 @@ package final class Adversary: HTTPExchange {
   }
 
   private struct State {
-    var random: UInt64
+    var random: Seeded
     var late: [Late] = []
     /// What was answered to which question, and when.
     var answers: [String: [(at: Int, response: HTTPResponse)]] = [:]
@@ -53,7 +53,7 @@ package final class Adversary: HTTPExchange {
     self.window = window
     self.isLate = isLate
     self.classify = classify
-    state = Mutex(State(random: UInt64(bitPattern: Int64(seed))))
+    state = Mutex(State(random: Seeded(seed)))
   }
 
   /// Behaves well from here on.
@@ -62,16 +62,8 @@ package final class Adversary: HTTPExchange {
   /// How often it has misbehaved.
   package var troubles: Int { state.withLock { $0.troubles } }
 
-  /// A number below `limit` (SplitMix64).
-  package func next(_ limit: Int) -> Int {
-    state.withLock { state in
-      state.random &+= 0x9e37_79b9_7f4a_7c15
-      var value = state.random
-      value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-      value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-      return Int((value ^ value >> 31) % UInt64(max(1, limit)))
-    }
-  }
+  /// A number below `limit`.
+  package func next(_ limit: Int) -> Int { state.withLock { $0.random.below(limit) } }
 
   /// Lets what is late arrive, as far as its time has come; all of it where `everything`.
   package func deliver(everything: Bool = false) {

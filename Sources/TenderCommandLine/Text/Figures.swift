@@ -17,12 +17,12 @@ enum Figures {
           + "cancelled, and said to be."
       ],
       lines: [
-        "paytheory: 1000 runs, 887 killed alive, 0 undone, 1000 done once, 0 unknown",
-        "  (seed 289412)",
-        "toro: 1000 runs, 975 killed alive, 42 undone, 958 done once, 0 unknown",
-        "  (seed 776914)",
-        "truelayer: 1000 runs, 898 killed alive, 0 undone, 1000 done once, 0 unknown",
-        "  (seed 571193)",
+        "paytheory: 1000 runs, 767 killed alive, 0 undone, 1000 done once, 0 unknown",
+        "  (seed 813639)",
+        "toro: 1000 runs, 750 killed alive, 156 undone, 844 done once, 0 unknown",
+        "  (seed 185429)",
+        "truelayer: 1000 runs, 973 killed alive, 0 undone, 1000 done once, 0 unknown",
+        "  (seed 518224)",
       ]
     ),
     Figure(
@@ -34,18 +34,18 @@ enum Figures {
           + "command again. The exits are those of the struck commands (137: killed)."
       ],
       lines: [
-        "paytheory: 980 faults at 74 calls,",
-        "  first exits 282 x 0, 312 x 16, 386 x 137;",
-        "  then 980 done once, 0 undone, 0 unknown",
-        "  (seed 969600)",
-        "toro: 735 faults at 71 calls,",
-        "  first exits 231 x 0, 211 x 16, 293 x 137;",
-        "  then 720 done once, 15 undone, 0 unknown",
-        "  (seed 327981)",
+        "paytheory: 1235 faults at 74 calls,",
+        "  first exits 381 x 0, 369 x 16, 485 x 137;",
+        "  then 1235 done once, 0 undone, 0 unknown",
+        "  (seed 60942)",
+        "toro: 1180 faults at 89 calls,",
+        "  first exits 354 x 0, 357 x 16, 469 x 137;",
+        "  then 1127 done once, 53 undone, 0 unknown",
+        "  (seed 28496)",
         "truelayer: 645 faults at 94 calls,",
-        "  first exits 73 x 0, 146 x 9, 169 x 16, 257 x 137;",
+        "  first exits 99 x 0, 132 x 9, 157 x 16, 257 x 137;",
         "  then 645 done once, 0 undone, 0 unknown",
-        "  (seed 832439)",
+        "  (seed 778346)",
       ]
     ),
     Figure(
@@ -57,14 +57,14 @@ enum Figures {
           + "contradict, and that nothing stays unknown that a question would have answered."
       ],
       lines: [
-        "paytheory: 1000 histories, 1169 troubles, 774 times unknown on the way, 0 contradictions",
-        "  (seeds from 584910)",
-        "toro: 1000 histories, 1787 troubles, 89 times unknown on the way, 0 contradictions",
-        "  (seeds from 489756)",
-        "truelayer, creation: 1000 histories, 3017 troubles, 816 times unknown on the way, 0 contradictions",
-        "  (seeds from 571780)",
-        "truelayer, refund: 1000 histories, 1792 troubles, 160 times unknown on the way, 0 contradictions",
-        "  (seeds from 140595)",
+        "paytheory: 1000 histories, 1185 troubles, 838 times unknown on the way, 0 contradictions",
+        "  (seeds from 972688)",
+        "toro: 1000 histories, 1646 troubles, 72 times unknown on the way, 0 contradictions",
+        "  (seeds from 576756)",
+        "truelayer, creation: 1000 histories, 3107 troubles, 810 times unknown on the way, 0 contradictions",
+        "  (seeds from 568996)",
+        "truelayer, refund: 1000 histories, 1810 troubles, 161 times unknown on the way, 0 contradictions",
+        "  (seeds from 403177)",
       ]
     ),
   ]

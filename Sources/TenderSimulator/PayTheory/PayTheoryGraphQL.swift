@@ -86,14 +86,14 @@ struct PayTheoryGraphQL {
     let sorting = arguments["query"]?["sort_list"]?.array?.first
     if sorting?["direction"]?.text == "DESC" { items.reverse() }
     let total = items.count
-    if let limit = arguments["limit"]?.wholeNumber, limit >= 0 {
+    if let limit = arguments["limit"]?.boundedNumber, limit >= 0 {
       items = Array(items.prefix(limit))
     }
     return ["items": .array(items.map(JSON.object)), "total_row_count": .integer(total)]
   }
 
   private static func serviceFee(_ arguments: JSONObject) -> JSON {
-    let amount = arguments["amount"]?.wholeNumber ?? 0
+    let amount = arguments["amount"]?.boundedNumber ?? 0
     let isACH = arguments["is_ach"]?.truth ?? (arguments.text("payment_type") == "ACH")
     let fee = PayTheoryCatalog.serviceFee(amount: amount, isACH: isACH)
     return [
@@ -104,7 +104,7 @@ struct PayTheoryGraphQL {
 
   private func createReversal(_ arguments: JSONObject) throws(Fault) -> Result<JSON, Problem> {
     let id = arguments.text("transaction_id") ?? ""
-    let amount = arguments["amount"]?.wholeNumber ?? 0
+    let amount = arguments["amount"]?.boundedNumber ?? 0
     let store = PayTheoryTransactions(world: world, ledger: ledger)
     let reversal = try ledger.transaction { () throws(Fault) in
       try store.reverse(id, amount: amount, now: world.now)
@@ -116,7 +116,7 @@ struct PayTheoryGraphQL {
   }
 
   private func createTransaction(_ arguments: JSONObject) throws(Fault) -> Result<JSON, Problem> {
-    guard let amount = arguments["amount"]?.wholeNumber, amount > 0 else {
+    guard let amount = arguments["amount"]?.boundedNumber, amount > 0 else {
       return .failure(Problem(text: "Amount must be a positive integer"))
     }
     guard let id = arguments.text("payment_method_id"),
@@ -125,7 +125,7 @@ struct PayTheoryGraphQL {
     let isACH = method.text("payment_type") == "ACH"
     let feeMode = arguments.text("fee_mode") ?? "MERCHANT_FEE"
     let fee = PayTheoryCatalog.serviceFee(amount: amount, isACH: isACH)
-    if feeMode == "SERVICE_FEE", arguments["fee"]?.wholeNumber != fee {
+    if feeMode == "SERVICE_FEE", arguments["fee"]?.boundedNumber != fee {
       return .failure(Problem(text: "Fee does not match"))
     }
     let code = world.randomness.text(12, from: "0123456789abcdefghijklmnopqrstuvwxyz")

@@ -44,7 +44,7 @@ struct PayTheorySteps {
     try ledger.list("intent", column: "reference", value: session).contains { intent in
       guard intent.text("state") == "pending" else { return false }
       return world.options.scenario == "hold:expired"
-        || intent["expires_at"]?.wholeNumber ?? Int.max <= world.now
+        || intent["expires_at"]?.boundedNumber ?? Int.max <= world.now
     }
   }
 
@@ -63,7 +63,7 @@ struct PayTheorySteps {
       let payment = inner["payment_data"]?.object, let data = inner["pay_theory_data"]?.object
     else { return .failure("Missing payment details") }
     if let problem = PayTheoryChecks.method(method, now: now) { return .failure(problem) }
-    guard let amount = payment["amount"]?.wholeNumber, amount > 0 else {
+    guard let amount = payment["amount"]?.boundedNumber, amount > 0 else {
       return .failure("Amount must be a positive integer")
     }
     guard payment.text("currency") == "USD" else { return .failure("Currency must be USD") }
@@ -71,7 +71,7 @@ struct PayTheorySteps {
     let isACH = method.text("type") == "ach"
     let fee = PayTheoryCatalog.serviceFee(amount: amount, isACH: isACH)
     let needsConfirmation = inner["confirmation_needed"]?.truth ?? false
-    if feeMode == "service_fee", !needsConfirmation, data["fee"]?.wholeNumber != fee {
+    if feeMode == "service_fee", !needsConfirmation, data["fee"]?.boundedNumber != fee {
       return .failure("Fee does not match")
     }
     if let name = data.text("payment_parameters"), !name.isEmpty {
@@ -139,7 +139,7 @@ struct PayTheorySteps {
     case "cancelled": return .failure("Payment intent was cancelled")
     default: return .failure("Payment intent was already transferred")
     }
-    guard prepared["amount"]?.wholeNumber == intent["amount"]?.wholeNumber else {
+    guard prepared["amount"]?.boundedNumber == intent["amount"]?.boundedNumber else {
       return .failure("Amount does not match the payment intent")
     }
     intent["state"] = "transferred"
@@ -184,7 +184,7 @@ struct PayTheorySteps {
   private func barcode(_ inner: JSONObject, _ now: Int) throws(Fault) -> Result {
     if let problem = try spend(inner, now) { return .failure(problem) }
     guard let payment = inner["payment"]?.object,
-      let amount = payment["amount"]?.wholeNumber, amount > 0,
+      let amount = payment["amount"]?.boundedNumber, amount > 0,
       let payor = payment.text("payor") ?? payment.text("buyer"), !payor.isEmpty,
       let contact = payment.text("payor_contact") ?? payment.text("buyer_contact"),
       !contact.isEmpty

@@ -21,8 +21,8 @@ struct PayTheoryTransactions {
     let isACH = intent.text("method") == "ACH"
     let failure = failureCode(intent, isACH: isACH)
     let isServiceFee = intent.text("fee_mode") == "service_fee"
-    let amount = intent["amount"]?.wholeNumber ?? 0
-    let fee = intent["fee"]?.wholeNumber ?? 0
+    let amount = intent["amount"]?.boundedNumber ?? 0
+    let fee = intent["fee"]?.boundedNumber ?? 0
     var transaction: JSONObject = [
       "transaction_id": .string(receipt), "status": failure == nil ? "SUCCEEDED" : "FAILED",
       "transaction_type": failure == nil ? "DEBIT" : "FAILURE",
@@ -79,12 +79,12 @@ struct PayTheoryTransactions {
     }
     if isACH { return intent["fails"]?.truth == true ? "INVALID_BANK_ACCOUNT_NUMBER" : nil }
     guard intent.text("fee_mode") == "merchant_fee" else { return nil }
-    return PayTheoryCatalog.declines[intent["amount"]?.wholeNumber ?? 0]
+    return PayTheoryCatalog.declines[intent["amount"]?.boundedNumber ?? 0]
   }
 
   /// A transaction as it stands now: pending ones settle with time.
   func current(_ transaction: JSONObject, now: Int) -> JSONObject {
-    guard let time = transaction["settles_at"]?.wholeNumber, time <= now,
+    guard let time = transaction["settles_at"]?.boundedNumber, time <= now,
       transaction.text("status") == "PENDING"
     else { return transaction }
     var settled = transaction
@@ -109,8 +109,8 @@ struct PayTheoryTransactions {
       return .refused("Transaction not found")
     }
     var payment = current(stored, now: now)
-    let refunded = payment["refunded_amount"]?.wholeNumber ?? 0
-    let left = (payment["gross_amount"]?.wholeNumber ?? 0) - refunded
+    let refunded = payment["refunded_amount"]?.boundedNumber ?? 0
+    let left = (payment["gross_amount"]?.boundedNumber ?? 0) - refunded
     guard amount > 0, amount <= left else { return .refused("Amount exceeds what is left") }
     switch payment.text("status") {
     case "PENDING":

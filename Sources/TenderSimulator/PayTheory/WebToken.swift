@@ -19,7 +19,7 @@ enum WebToken {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 3, Base64.decodeURL(parts[2]) == mac(parts[0] + "." + parts[1]),
       let claims = Base64.decodeURL(parts[1]).flatMap({ JSONReader.read($0)?.object }),
-      let expiry = claims["exp"]?.wholeNumber, expiry * 1000 > now
+      let expiry = claims["exp"]?.boundedNumber, expiry * 1000 > now
     else { return nil }
     return claims
   }

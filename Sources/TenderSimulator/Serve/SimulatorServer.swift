@@ -2,6 +2,7 @@ private import CMicroHTTPD
 private import Synchronization
 import TenderEngine
 package import TenderModel
+import TenderWire
 
 #if canImport(Darwin)
 private import Darwin
@@ -13,8 +14,12 @@ private import Glibc
 @safe
 package final class SimulatorServer: @unchecked Sendable {
   // Unchecked: what is shared between threads is immutable or atomic.
+  /// How many connections there are at once, before the oldest idle one is ended.
+  private static let mostConnections = 200
+
   private let world: SimulatorWorld
   private var daemon: OpaquePointer?
+  private var crowd: OpaquePointer?
   private let isStopping = Atomic(false)
   private let nextCustomer: NextCustomer
 
@@ -32,8 +37,10 @@ package final class SimulatorServer: @unchecked Sendable {
       throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
     }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    let started = unsafe tender_httpd_start(port, Self.handle, Self.complete, context, 200)
-    guard let started = unsafe started else {
+    unsafe crowd = tender_httpd_crowd(Self.mostConnections)
+    guard let crowd = unsafe crowd,
+      let started = unsafe tender_httpd_start(port, Self.handle, Self.complete, context, crowd)
+    else {
       throw Fault(
         .usage,
         code: "port_busy",
@@ -50,6 +57,8 @@ package final class SimulatorServer: @unchecked Sendable {
     isStopping.store(true, ordering: .relaxed)
     if let daemon = unsafe daemon { unsafe tender_httpd_stop(daemon) }
     unsafe daemon = nil
+    unsafe tender_httpd_disperse(crowd)
+    unsafe crowd = nil
   }
 
   var shouldStop: Bool { isStopping.load(ordering: .relaxed) }
@@ -125,6 +134,15 @@ package final class SimulatorServer: @unchecked Sendable {
   }
 
   private func respond(to request: SimulatedRequest, on connection: OpaquePointer) -> MHD_Result {
+    // A page in a browser may have made its own name lead here (DNS rebinding).
+    guard request.fields["host"].flatMap({ WebAddress("http://\($0)/") })?.isLoopback == true else {
+      return unsafe Self.answer(connection, HTTPResponse(status: 421))
+    }
+    unsafe tender_httpd_occupy(crowd, connection, 1)
+    defer {
+      // A connection that was upgraded is at work until it ends.
+      if request.fields["upgrade"] == nil { unsafe tender_httpd_occupy(crowd, connection, 0) }
+    }
     do throws(Fault) {
       let simulator = try simulator(request.fields)
       if request.path == NextCustomer.path {

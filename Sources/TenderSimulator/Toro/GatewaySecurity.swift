@@ -59,6 +59,11 @@ package enum ToroCatalog {
   package static let merchantCategory = "5812"
   package static let poiID = "66000001"
   package static let recipientID = "toro-gateway"
+  /// The serial number that every simulated reader tells.
+  package static let readerSerial = "12345678"
+  /// The first five bytes of its keys' serial numbers: the key set of the nexo sample's reader, a public
+  /// test value.
+  package static let readerKeySet: [UInt8] = [0x39, 0x87, 0x25, 0xa5, 0x01]
 
   /// What an amount comes to, in minor units: everything else is approved.
   package static let outcomes: [(amount: Int, scenario: String, meaning: String)] = [

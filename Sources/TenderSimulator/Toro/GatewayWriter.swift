@@ -103,7 +103,7 @@ struct GatewayWriter {
           writer.element("TxDtls") { writer in
             writer.element("Ccy", text("Tx/TxDtls/Ccy"))
             writer.element("TtlAmt", text("Tx/TxDtls/TtlAmt"))
-            if let amount = sale["authorised"]?.wholeNumber,
+            if let amount = sale["authorised"]?.boundedNumber,
               let currency = Currency(code: sale.text("currency") ?? "")
             {
               let shown = fault == "too-much" ? amount * 10 : amount

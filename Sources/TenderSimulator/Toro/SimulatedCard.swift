@@ -64,7 +64,7 @@ struct SimulatedCard {
       TLV(0x95, results), TLV(0x9a, sale.date), TLV(0x9b, [0xe8, 0]), TLV(0x9c, [sale.type]),
       TLV(0x9f02, sale.amount), TLV(0x9f03, [0, 0, 0, 0, 0, 0]), TLV(0x9f09, [0, 0x8c]),
       TLV(0x9f10, [6, 1, 0x0a, 3, 0xa0, 0xa0, 0]), TLV(0x9f12, Array(brand.label.utf8)),
-      TLV(0x9f11, [1]), TLV(0x9f1a, [8, 0x26]), TLV(0x9f1e, Array(SimulatedReader.serial.utf8)),
+      TLV(0x9f11, [1]), TLV(0x9f1a, [8, 0x26]), TLV(0x9f1e, Array(ToroCatalog.readerSerial.utf8)),
       TLV(0x9f26, sale.cryptogram), TLV(0x9f27, [template == 0xe4 ? 0x80 : 0]),
       TLV(0x9f33, [0xe0, 0xb0, 0xc8]), TLV(0x9f34, method), TLV(0x9f35, [0x22]),
       TLV(0x9f36, [0, sale.counter]), TLV(0x9f37, sale.unpredictable),
@@ -116,9 +116,10 @@ struct SimulatedSale {
     self.counter = UInt8(truncatingIfNeeded: counter)
     // A serial number of the sample's reader, with this sale's counter of 21 bits.
     let count = UInt32(counter % 100_000 + 1)
-    keySerial = [
-      0x39, 0x87, 0x25, 0xa5, 0x01, 0xe2, 0x90, 0x20 | UInt8(count >> 16 & 0x1f),
-      UInt8(count >> 8 & 0xff), UInt8(count & 0xff),
-    ]
+    keySerial =
+      ToroCatalog.readerKeySet + [
+        0xe2, 0x90, 0x20 | UInt8(count >> 16 & 0x1f), UInt8(count >> 8 & 0xff),
+        UInt8(count & 0xff),
+      ]
   }
 }

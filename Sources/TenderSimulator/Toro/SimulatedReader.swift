@@ -11,7 +11,6 @@ final class SimulatedReader {
     case drop
   }
 
-  static let serial = "12345678"
 
   private let world: SimulatorWorld
   private let faults: FaultPlan
@@ -156,7 +155,7 @@ final class SimulatedReader {
       TLV(
         0xe1,
         holding: [
-          TLV(0x9f1e, Array(Self.serial.utf8)), Self.entry(0xef, "M000-MPI", "1-70"),
+          TLV(0x9f1e, Array(ToroCatalog.readerSerial.utf8)), Self.entry(0xef, "M000-MPI", "1-70"),
           Self.entry(0xef, "M000-OS", "7-9"),
         ]
       )

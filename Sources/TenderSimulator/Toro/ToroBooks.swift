@@ -106,14 +106,14 @@ struct ToroBooks {
       return "NOT CAPTURED"
     }
     let left =
-      (original["authorised"]?.wholeNumber ?? 0) - (original["refunded"]?.wholeNumber ?? 0)
+      (original["authorised"]?.boundedNumber ?? 0) - (original["refunded"]?.boundedNumber ?? 0)
     return amount <= left ? nil : "ABOVE ORIGINAL"
   }
 
   /// Notes what was given back of an original; less than nothing where a refund is undone.
   private func refund(_ reference: String?, _ amount: Int) throws(Fault) {
     guard let reference, var original = try find(reference) else { return }
-    let sum = (original["refunded"]?.wholeNumber ?? 0) + amount
+    let sum = (original["refunded"]?.boundedNumber ?? 0) + amount
     original["refunded"] = sum > 0 ? .integer(sum) : nil
     try put(reference, original)
   }
@@ -140,7 +140,7 @@ struct ToroBooks {
         sale.text("state") == "live"
       else { return ("DECL", nil) }
       sale["captured"] = true
-      sale["captures"] = .integer((sale["captures"]?.wholeNumber ?? 0) + 1)
+      sale["captures"] = .integer((sale["captures"]?.boundedNumber ?? 0) + 1)
       try put(reference, sale)
       return ("APPR", sale)
     }
@@ -166,11 +166,11 @@ struct ToroBooks {
       let amount = currency.flatMap { Self.minor(body.text("Tx/TxDtls/TtlAmt") ?? "", $0) }
       // Whole, or not at all; and not what was given back in part.
       guard sale["refunded"] == nil,
-        sale.text("state") != "live" || amount == sale["amount"]?.wholeNumber
-          || amount == sale["authorised"]?.wholeNumber
+        sale.text("state") != "live" || amount == sale["amount"]?.boundedNumber
+          || amount == sale["authorised"]?.boundedNumber
       else { return ("DECL", sale) }
       if sale.text("state") == "live", let original = sale.text("original") {
-        try refund(original, -(sale["authorised"]?.wholeNumber ?? 0))
+        try refund(original, -(sale["authorised"]?.boundedNumber ?? 0))
       }
       sale["state"] = "gone"
       sale["captured"] = false
@@ -181,7 +181,8 @@ struct ToroBooks {
 
   private static func minor(_ text: String, _ currency: Currency) -> Int? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard let whole = parts.first.flatMap({ Int($0) }), parts.count <= 2 else { return nil }
+    guard text.utf8.count <= 15, let whole = parts.first.flatMap({ Int($0) }), parts.count <= 2
+    else { return nil }
     var fraction = parts.count == 2 ? String(parts[1]) : ""
     while fraction.count > currency.exponent, fraction.hasSuffix("0") { fraction.removeLast() }
     guard fraction.count <= currency.exponent else { return nil }

@@ -8,7 +8,7 @@ struct BankCreation {
 
   /// A payment from a body that has the published shape.
   func payment(_ body: JSONObject) throws(BankProblem) -> JSONObject {
-    let units = body["amount_in_minor"]?.wholeNumber ?? 0
+    let units = body["amount_in_minor"]?.boundedNumber ?? 0
     var method = body["payment_method"]?.object ?? [:]
     if method.text("type") == "mandate" { return try mandatePayment(body, method) }
     let selection = method["provider_selection"]
@@ -41,7 +41,7 @@ struct BankCreation {
     guard let mandate, mandate.text("status") == "authorized" else {
       throw .invalid("payment_method.mandate_id", "There is no authorized mandate of this id.")
     }
-    let most = mandate["constraints"]?["maximum_individual_amount"]?.wholeNumber ?? Int.max
+    let most = mandate["constraints"]?["maximum_individual_amount"]?.boundedNumber ?? Int.max
     var payment = bank.fresh(
       [
         "amount_in_minor": body["amount_in_minor"] ?? 0, "currency": body["currency"] ?? "GBP",
@@ -51,7 +51,7 @@ struct BankCreation {
     )
     payment["metadata"] = body["metadata"]
     payment["status"] = "authorized"
-    if (body["amount_in_minor"]?.wholeNumber ?? 0) > most {
+    if (body["amount_in_minor"]?.boundedNumber ?? 0) > most {
       bank.fail(&payment, "constraint_violation")
     } else {
       payment["_due"] = [["status": "executed", "at": .integer(bank.now)]]
@@ -69,7 +69,7 @@ struct BankCreation {
     guard let constraints = body["constraints"] else {
       throw .invalid("constraints", "Value is required.")
     }
-    let most = constraints["maximum_individual_amount"]?.wholeNumber ?? 0
+    let most = constraints["maximum_individual_amount"]?.boundedNumber ?? 0
     let limits = constraints["periodic_limits"]?.object?.members ?? []
     guard !limits.isEmpty else {
       throw .invalid("constraints.periodic_limits", "At least one is required.")
@@ -79,7 +79,7 @@ struct BankCreation {
       guard BankRequests.periods.contains(limit.key) else {
         throw .invalid(place, "Unknown period.")
       }
-      guard limit.value["maximum_amount"]?.wholeNumber ?? 0 >= most else {
+      guard limit.value["maximum_amount"]?.boundedNumber ?? 0 >= most else {
         throw .invalid(place, "Less than one payment may take.")
       }
       guard limit.key != "fortnight" || limit.value["period_alignment"] == "consent" else {

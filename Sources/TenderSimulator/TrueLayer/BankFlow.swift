@@ -343,8 +343,8 @@ struct BankFlow {
         }
         continue
       }
-      let least = input["min_length"]?.wholeNumber ?? 0
-      let most = input["max_length"]?.wholeNumber ?? 4096
+      let least = input["min_length"]?.boundedNumber ?? 0
+      let most = input["max_length"]?.boundedNumber ?? 4096
       let isNumerical = input["format"]?.text == "numerical"
       guard (least...most).contains(value.count),
         !isNumerical || value.allSatisfy({ $0.isASCII && $0.isNumber })

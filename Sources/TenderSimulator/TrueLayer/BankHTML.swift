@@ -85,10 +85,10 @@ enum BankHTML {
     let currency = resource.text("currency") ?? "GBP"
     var rows: [(String, String)] = []
     if kind == .mandate {
-      let most = resource["constraints"]?["maximum_individual_amount"]?.wholeNumber ?? 0
+      let most = resource["constraints"]?["maximum_individual_amount"]?.boundedNumber ?? 0
       rows.append(("At most", amount(most, currency) + " a payment"))
     } else {
-      rows.append(("Amount", amount(resource["amount_in_minor"]?.wholeNumber ?? 0, currency)))
+      rows.append(("Amount", amount(resource["amount_in_minor"]?.boundedNumber ?? 0, currency)))
     }
     rows.append(("To", name))
     if let account = payee?["account_identifier"]?.object {

@@ -211,13 +211,13 @@ struct BankHTTP {
     // A form holds passwords: what was sent is remembered by its hash.
     let content = Self.hash("\(request.method) \(request.path)\n", request.body)
     let known = try stored { () throws(Fault) in try ledger.find("bank-key", key) }
-    if let known, bank.now - (known["at"]?.wholeNumber ?? 0) < 30 * 86_400_000 {
+    if let known, bank.now - (known["at"]?.boundedNumber ?? 0) < 30 * 86_400_000 {
       guard known.text("content") == content else { throw .keyReuse }
       var body = known["body"]?.object
       if known["token"] == true, let id = body?.text("id") {
         body?["resource_token"] = .string(resourceToken(id))
       }
-      return Reply(known["status"]?.wholeNumber ?? 200, body)
+      return Reply(known["status"]?.boundedNumber ?? 200, body)
     }
     let reply = try run(body)
     try stored { () throws(Fault) in
@@ -369,10 +369,10 @@ struct BankHTTP {
   ) throws(BankProblem) -> Reply {
     guard payment.text("status") == "settled" else { throw .state }
     let known = payment["_refunds"]?.array ?? []
-    let paid = payment["amount_in_minor"]?.wholeNumber ?? 0
+    let paid = payment["amount_in_minor"]?.boundedNumber ?? 0
     let gone = known.compactMap(\.object).map(aged).filter { $0.text("status") != "failed" }
-      .reduce(0) { $0 + ($1["amount_in_minor"]?.wholeNumber ?? 0) }
-    let amount = body["amount_in_minor"]?.wholeNumber ?? paid - gone
+      .reduce(0) { $0 + ($1["amount_in_minor"]?.boundedNumber ?? 0) }
+    let amount = body["amount_in_minor"]?.boundedNumber ?? paid - gone
     guard amount > 0, amount <= paid - gone else {
       throw .invalid("amount_in_minor", "More than is left of the payment.")
     }
@@ -394,7 +394,7 @@ struct BankHTTP {
   /// A refund as it stands now: two seconds after it was asked for it is executed.
   private func aged(_ refund: JSONObject) -> JSONObject {
     var shown = JSONObject(refund.members.filter { !$0.key.hasPrefix("_") })
-    let created = refund["_created"]?.wholeNumber ?? bank.now
+    let created = refund["_created"]?.boundedNumber ?? bank.now
     guard bank.now - created >= 2000 else { return shown }
     if refund["_fails"] == true {
       shown["status"] = "failed"

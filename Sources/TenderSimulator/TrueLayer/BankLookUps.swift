@@ -29,7 +29,7 @@ struct BankLookUps {
       throw .invalid("currency", "Must be the mandate's.")
     }
     guard mandate.text("status") == "authorized" else { throw .state }
-    let most = mandate["constraints"]?["maximum_individual_amount"]?.wholeNumber ?? 0
+    let most = mandate["constraints"]?["maximum_individual_amount"]?.boundedNumber ?? 0
     return ["confirmed": .bool(amount <= most), "confirmed_at": .string(bank.time)]
   }
 
@@ -44,9 +44,9 @@ struct BankLookUps {
     for member in given["periodic_limits"]?.object?.members ?? [] {
       let isCalendar = member.value["period_alignment"] == "calendar"
       let (start, end) = BankPeriod(member.key)
-        .around(bank.now, since: mandate["_created"]?.wholeNumber ?? bank.now, isCalendar)
-      let used = payments.filter { (start..<end).contains($0["_created"]?.wholeNumber ?? 0) }
-        .reduce(0) { $0 + ($1["amount_in_minor"]?.wholeNumber ?? 0) }
+        .around(bank.now, since: mandate["_created"]?.boundedNumber ?? bank.now, isCalendar)
+      let used = payments.filter { (start..<end).contains($0["_created"]?.boundedNumber ?? 0) }
+        .reduce(0) { $0 + ($1["amount_in_minor"]?.boundedNumber ?? 0) }
       periods[member.key] = [
         "period_alignment": member.value["period_alignment"] ?? "consent",
         "maximum_available_amount": member.value["maximum_amount"] ?? 0,

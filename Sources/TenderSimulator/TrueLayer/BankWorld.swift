@@ -116,7 +116,7 @@ struct BankWorld {
   /// True where anything changed.
   private func age(_ resource: inout JSONObject, _ kind: Kind, isAwaited: Bool) -> Bool {
     let before = resource
-    let created = resource["_created"]?.wholeNumber ?? now
+    let created = resource["_created"]?.boundedNumber ?? now
     let isOpen = ["authorization_required", "authorizing"].contains(resource.text("status"))
     if isOpen, now - created >= Self.lifetime {
       fail(&resource, "expired")
@@ -129,7 +129,7 @@ struct BankWorld {
 
   /// Does what is due by now.
   private func happen(_ resource: inout JSONObject) {
-    while let due = resource["_due"]?.array?.first?.object, let at = due["at"]?.wholeNumber,
+    while let due = resource["_due"]?.array?.first?.object, let at = due["at"]?.boundedNumber,
       at <= now
     {
       resource["_due"] = .array(Array(resource["_due"]?.array?.dropFirst() ?? []))
@@ -268,7 +268,7 @@ struct BankWorld {
     }
     guard resource.text("status") == "authorizing",
       let scenario = named ?? (world.playsPayer ? "bank:execute" : nil),
-      let shown = resource["_shown"]?.wholeNumber
+      let shown = resource["_shown"]?.boundedNumber
     else { return }
     let isWaiting: Bool
     switch next(resource)?.text("type") {

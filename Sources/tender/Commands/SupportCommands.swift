@@ -142,6 +142,14 @@ struct SupportCommands {
       server.stop()
       throw error
     }
+    let served = ServedPorts(composition.settings)
+    do throws(Fault) {
+      for port in [chosen, readerPort] { try served.announce(port) }
+    } catch {
+      reader.stop()
+      server.stop()
+      throw error
+    }
     let addresses = [
       ("TENDER_PAYTHEORY_TOKEN_URL", "http://127.0.0.1:\(chosen)"),
       ("TENDER_PAYTHEORY_SOCKET_URL", "ws://127.0.0.1:\(chosen)"),

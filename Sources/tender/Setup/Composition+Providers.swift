@@ -78,6 +78,11 @@ extension Composition {
     if let warning = setup.warning { output.note(warning) }
     let hasOwnReader = configuration.device == ToroSetup.simulatedDevice
     if hasOwnReader, env != .simulator { throw .simulatedReader(env) }
+    if !settings.mayRedirect(env), let port = DeviceAddress(configuration.device)?.loopbackPort,
+      ServedPorts(settings).holds(port)
+    {
+      throw .servedReader(configuration.device)
+    }
     var http: any HTTPExchange = Unreachable()
     var devices: any DeviceExchange = Unreachable()
     var watch: (@Sendable (JSONObject) -> Void)?

@@ -59,10 +59,15 @@ final class Output {
     isDumb = environment["TERM"] == nil || environment["TERM"] == "dumb"
     self.redactor = redactor
     style = TableStyle(
-      width: environment["COLUMNS"].flatMap { Int($0) } ?? Console.terminalWidth ?? Int.max,
+      width: environment["COLUMNS"].flatMap(Self.width) ?? Console.terminalWidth ?? Int.max,
       isColoured: Self.isColoured(invocation["color"], environment, descriptor: 1),
       localTime: { Timestamp.read($0).flatMap(Environment.localText) }
     )
+  }
+
+  /// A width in columns; nil for what no terminal has.
+  private static func width(_ text: String) -> Int? {
+    Int(text).flatMap { (1...10_000).contains($0) ? $0 : nil }
   }
 
   /// Whether output is a table: as asked, else on terminals.

@@ -25,6 +25,12 @@ struct ToroSetup {
       section.text(key) ?? (isSimulated ? simulated : "")
     }
     var configuration = ToroConfiguration(env: env)
+    if !settings.mayRedirect(env) {
+      configuration.refusedReaders = ToroConfiguration.RefusedReaders(
+        serials: [ToroCatalog.readerSerial],
+        keySets: [ToroCatalog.readerKeySet]
+      )
+    }
     configuration.gatewayBase = try base()
     configuration.apiKeyHeader = section.text("api_key_header") ?? "api-key"
     configuration.apiKey = try secret("TENDER_TORO_API_KEY", "api_key")
@@ -195,6 +201,16 @@ struct ForetoldDevices: DeviceExchange {
 }
 
 extension Fault {
+  /// The address of a reader that `simulator serve` plays, where live money is meant.
+  static func servedReader(_ device: String) -> Fault {
+    Fault(
+      .usage,
+      code: "test_data_on_live",
+      "\(device.quotedForMessage) is the reader of a running tender simulator serve, and --env is live",
+      hint: "unset TENDER_TORO_DEVICE, or name a real reader; nothing was sent"
+    )
+  }
+
   /// Cards that no one holds have no business with an acquirer.
   static func simulatedReader(_ env: Env) -> Fault {
     Fault(

@@ -1,0 +1,340 @@
+/// A regular expression that another side wrote, matched in time linear in the text.
+///
+/// The subset: literals, `.`, classes (`[a-z]`, `[^…]`), `\d \w \s` and their opposites (ASCII),
+/// escaped punctuation, `^`, `$`, groups without names, `|`, `* + ? {n} {n,} {n,m}`, and these with
+/// `?` behind them. Whatever else a text holds (look-around, back-references, modes) makes no
+/// pattern, so that nobody is refused by a rule that was misread. The matcher follows every
+/// alternative at once (Thompson, 1968) and never goes back.
+package struct TextPattern: Sendable {
+  /// The most instructions that a pattern may have, its repetitions written out.
+  private static let largest = 1024
+  /// The most characters of a text that is matched.
+  package static let longestText = 4096
+
+  fileprivate enum Step: Sendable {
+    case one(CharacterClass)
+    case split(Int, Int)
+    case jump(Int)
+    case start
+    case end
+    case found
+  }
+
+  private let steps: [Step]
+
+  /// Reads a pattern; nil where it is outside the subset, or too large.
+  package init?(_ text: String) {
+    guard text.utf8.count <= 1000 else { return nil }
+    var parser = PatternParser(text)
+    guard let tree = parser.whole() else { return nil }
+    var steps: [Step] = []
+    guard Self.write(tree, to: &steps) else { return nil }
+    self.steps = steps + [.found]
+  }
+
+  /// Whether the pattern fits somewhere in a text; nil where the text is too long to say.
+  package func fits(_ text: String) -> Bool? {
+    let scalars = Array(text.unicodeScalars)
+    guard scalars.count <= Self.longestText else { return nil }
+    var states = States(count: steps.count)
+    for place in 0...scalars.count {
+      // It may begin anywhere.
+      states.waiting.append(0)
+      while let state = states.waiting.popLast() {
+        guard states.enter(state) else { continue }
+        switch steps[state] {
+        case .found: return true
+        case .jump(let next): states.waiting.append(next)
+        case .split(let one, let other): states.waiting += [one, other]
+        case .start where place == 0: states.waiting.append(state + 1)
+        case .end where place == scalars.count: states.waiting.append(state + 1)
+        case .start, .end, .one: break
+        }
+      }
+      guard place < scalars.count else { break }
+      for state in states.leave() {
+        guard case .one(let wanted) = steps[state], wanted.holds(scalars[place]) else { continue }
+        states.waiting.append(state + 1)
+      }
+    }
+    return false
+  }
+
+  /// The states that are alive at one place of the text, each once.
+  private struct States {
+    var waiting: [Int] = []
+    private var alive: [Int] = []
+    private var isAlive: [Bool]
+
+    init(count: Int) { isAlive = Array(repeating: false, count: count) }
+
+    mutating func enter(_ state: Int) -> Bool {
+      guard !isAlive[state] else { return false }
+      isAlive[state] = true
+      alive.append(state)
+      return true
+    }
+
+    mutating func leave() -> [Int] {
+      for state in alive { isAlive[state] = false }
+      defer { alive.removeAll(keepingCapacity: true) }
+      return alive
+    }
+  }
+
+  /// Writes the instructions of one part; false where there are too many.
+  private static func write(_ tree: PatternTree, to steps: inout [Step]) -> Bool {
+    guard steps.count < largest else { return false }
+    switch tree {
+    case .one(let wanted): steps.append(.one(wanted))
+    case .start: steps.append(.start)
+    case .end: steps.append(.end)
+    case .sequence(let parts):
+      for part in parts where !write(part, to: &steps) { return false }
+    case .choice(let one, let other):
+      let split = steps.count
+      steps.append(.split(split + 1, 0))
+      guard write(one, to: &steps) else { return false }
+      let jump = steps.count
+      steps.append(.jump(0))
+      steps[split] = .split(split + 1, steps.count)
+      guard write(other, to: &steps) else { return false }
+      steps[jump] = .jump(steps.count)
+    case .repeated(let part, let least, let most):
+      for _ in 0..<least {
+        let before = steps.count
+        guard write(part, to: &steps) else { return false }
+        // What takes nothing needs no second time, however often it is nested.
+        if steps.count == before { return true }
+      }
+      guard let most else {
+        let split = steps.count
+        steps.append(.split(split + 1, 0))
+        guard write(part, to: &steps) else { return false }
+        steps.append(.jump(split))
+        steps[split] = .split(split + 1, steps.count)
+        break
+      }
+      var splits: [Int] = []
+      for _ in least..<most {
+        splits.append(steps.count)
+        steps.append(.jump(0))
+        guard write(part, to: &steps) else { return false }
+      }
+      for split in splits { steps[split] = .split(split + 1, steps.count) }
+    }
+    return steps.count < largest
+  }
+}
+
+/// The characters that one place of a pattern takes.
+private struct CharacterClass: Sendable {
+  var ranges: [ClosedRange<UInt32>] = []
+  var isInverted = false
+
+  static let digits = CharacterClass(ranges: [0x30...0x39])
+  static let words = CharacterClass(ranges: [0x30...0x39, 0x41...0x5a, 0x5f...0x5f, 0x61...0x7a])
+  static let spaces = CharacterClass(ranges: [0x09...0x0d, 0x20...0x20])
+
+  init(ranges: [ClosedRange<UInt32>] = [], isInverted: Bool = false) {
+    self.ranges = ranges
+    self.isInverted = isInverted
+  }
+
+  init(_ scalar: Unicode.Scalar) { ranges = [scalar.value...scalar.value] }
+
+  func holds(_ scalar: Unicode.Scalar) -> Bool {
+    ranges.contains { $0.contains(scalar.value) } != isInverted
+  }
+
+  /// The same ranges, without inversion: what lies between them instead.
+  var opposite: CharacterClass {
+    var rest: [ClosedRange<UInt32>] = []
+    var next: UInt32 = 0
+    for range in ranges {
+      if range.lowerBound > next { rest.append(next...(range.lowerBound - 1)) }
+      next = range.upperBound + 1
+    }
+    return CharacterClass(ranges: rest + [next...0x10_ffff])
+  }
+}
+
+private indirect enum PatternTree {
+  case one(CharacterClass)
+  case start
+  case end
+  case sequence([PatternTree])
+  case choice(PatternTree, PatternTree)
+  /// `most` is nil where there is no most.
+  case repeated(PatternTree, least: Int, most: Int?)
+}
+
+/// Reads the subset, at most 16 groups deep.
+private struct PatternParser {
+  private let scalars: [Unicode.Scalar]
+  private var index = 0
+  private var depth = 0
+
+  init(_ text: String) { scalars = Array(text.unicodeScalars) }
+
+  private var next: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
+
+  private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+    guard next == scalar else { return false }
+    index += 1
+    return true
+  }
+
+  mutating func whole() -> PatternTree? {
+    guard let tree = alternatives(), next == nil else { return nil }
+    return tree
+  }
+
+  private mutating func alternatives() -> PatternTree? {
+    guard var tree = sequence() else { return nil }
+    while take("|") {
+      guard let other = sequence() else { return nil }
+      tree = .choice(tree, other)
+    }
+    return tree
+  }
+
+  private mutating func sequence() -> PatternTree? {
+    var parts: [PatternTree] = []
+    while let scalar = next, scalar != "|", scalar != ")" {
+      guard let part = piece() else { return nil }
+      parts.append(part)
+    }
+    return .sequence(parts)
+  }
+
+  private mutating func piece() -> PatternTree? {
+    guard let part = atom() else { return nil }
+    guard let counts = quantifier() else { return part }
+    switch part {
+    // Dialects differ in what a repeated anchor means.
+    case .start, .end: return nil
+    default: break
+    }
+    guard let counts = counts.value else { return nil }
+    _ = take("?")
+    // Possessive, or twice: outside the subset.
+    if let after = next, after == "*" || after == "+" || after == "?" || after == "{" { return nil }
+    return .repeated(part, least: counts.least, most: counts.most)
+  }
+
+  private struct Counts {
+    /// Nil where what is written is no count.
+    let value: (least: Int, most: Int?)?
+  }
+
+  /// What follows an atom; nil where it is no quantifier.
+  private mutating func quantifier() -> Counts? {
+    switch next {
+    case "*":
+      index += 1
+      return Counts(value: (0, nil))
+    case "+":
+      index += 1
+      return Counts(value: (1, nil))
+    case "?":
+      index += 1
+      return Counts(value: (0, 1))
+    case "{":
+      index += 1
+      guard let least = number() else { return Counts(value: nil) }
+      var most: Int? = least
+      if take(",") { most = next == "}" ? nil : number() ?? -1 }
+      guard take("}"), most.map({ $0 >= least }) ?? true else { return Counts(value: nil) }
+      return Counts(value: (least, most))
+    default: return nil
+    }
+  }
+
+  private mutating func number() -> Int? {
+    var value: Int?
+    while let scalar = next, ("0"..."9").contains(scalar) {
+      value = (value ?? 0) * 10 + Int(scalar.value - 0x30)
+      guard let value, value <= 1000 else { return nil }
+      index += 1
+    }
+    return value
+  }
+
+  private mutating func atom() -> PatternTree? {
+    guard let scalar = next else { return nil }
+    index += 1
+    switch scalar {
+    case "^": return .start
+    case "$": return .end
+    case ".": return .one(CharacterClass(ranges: [0x0a...0x0a], isInverted: true))
+    case "(":
+      if take("?"), !take(":") { return nil }
+      depth += 1
+      defer { depth -= 1 }
+      guard depth <= 16, let inside = alternatives(), take(")") else { return nil }
+      return inside
+    case "[": return bracket().map(PatternTree.one)
+    case "\\": return escape().map(PatternTree.one)
+    case "*", "+", "?", "{", "}", "]": return nil
+    default: return .one(CharacterClass(scalar))
+    }
+  }
+
+  private mutating func escape() -> CharacterClass? {
+    guard let scalar = next else { return nil }
+    index += 1
+    switch scalar {
+    case "d": return .digits
+    case "D": return CharacterClass.digits.opposite
+    case "w": return .words
+    case "W": return CharacterClass.words.opposite
+    case "s": return .spaces
+    case "S": return CharacterClass.spaces.opposite
+    case "t": return CharacterClass("\t")
+    case "n": return CharacterClass("\n")
+    case "r": return CharacterClass("\r")
+    default:
+      // A letter or a digit behind a backslash is some other construct.
+      guard scalar.isASCII, !CharacterClass.words.holds(scalar) || scalar == "_" else { return nil }
+      return CharacterClass(scalar)
+    }
+  }
+
+  private mutating func bracket() -> CharacterClass? {
+    var found = CharacterClass()
+    found.isInverted = take("^")
+    var isFirst = true
+    while let scalar = next {
+      index += 1
+      if scalar == "]" {
+        // Dialects differ in what an empty class means.
+        return isFirst ? nil : found
+      }
+      isFirst = false
+      // Sets within sets, intersections and POSIX names: outside the subset.
+      if scalar == "[" || scalar == "&" && next == "&" { return nil }
+      guard let lower = scalar == "\\" ? escape() : CharacterClass(scalar) else { return nil }
+      guard next == "-", index + 1 < scalars.count, scalars[index + 1] != "]" else {
+        found.ranges += lower.ranges
+        continue
+      }
+      index += 1
+      guard let end = next else { return nil }
+      index += 1
+      guard let upper = end == "\\" ? escape() : CharacterClass(end), end != "[",
+        let first = lower.single, let last = upper.single, first <= last
+      else { return nil }
+      found.ranges.append(first...last)
+    }
+    return nil
+  }
+}
+
+extension CharacterClass {
+  /// The one character that the class takes; nil where it takes more.
+  fileprivate var single: UInt32? {
+    guard ranges.count == 1, ranges[0].count == 1 else { return nil }
+    return ranges[0].lowerBound
+  }
+}
