@@ -1,6 +1,12 @@
 private import CSQLite
 package import TenderModel
 
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
 /// One connection to a SQLite file: statements with bound values, rows as values.
 ///
 /// Every function throws a `state` fault that names the file.
@@ -31,14 +37,20 @@ package final class Database: @unchecked Sendable {
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
 
-  /// Opens the file, making it where there is none.
+  /// Opens the file, making it where there is none; a link in its place is not followed, and triggers
+  /// and views that are in it do nothing.
   package init(path: String, busyTimeout milliseconds: Int32 = 5000) throws(Fault) {
     self.path = path
     var opened: OpaquePointer?
-    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-    let status = unsafe sqlite3_open_v2(path, &opened, flags, nil)
-    guard status == SQLITE_OK, let opened = unsafe opened else {
-      let text = unsafe String(cString: sqlite3_errstr(status))
+    let flags =
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
+    // The folder may be reached by a link, which SQLite would not follow either.
+    let status = unsafe sqlite3_open_v2(Self.resolved(path), &opened, flags, nil)
+    guard status == SQLITE_OK, let opened = unsafe opened,
+      unsafe tender_sqlite_defend(opened) == SQLITE_OK
+    else {
+      let isLink = status & 0xff == SQLITE_CANTOPEN && Self.isLink(path)
+      let text = isLink ? "it is a link" : unsafe String(cString: sqlite3_errstr(status))
       unsafe sqlite3_close_v2(opened)
       throw Self.fault(path, text)
     }
@@ -47,6 +59,42 @@ package final class Database: @unchecked Sendable {
     // Putting the log away at every close, and making it anew, costs a short command a third of its
     // time.
     unsafe tender_sqlite_keep_log(opened)
+  }
+
+  private static func isLink(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
+  /// The path with the links of its folder resolved.
+  private static func resolved(_ path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return path }
+    let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+    guard let text = unsafe realpath(folder, nil) else { return path }
+    defer { unsafe free(text) }
+    return unsafe String(cString: text) + path[slash...]
+  }
+
+  /// Refuses a file that holds a table, index, view or trigger that is not among `known`.
+  ///
+  /// Throws `state` (`journal_damaged`) with the name of the first one.
+  package func refuseObjects(otherThan known: Set<String>) throws(Fault) {
+    var foreign: String?
+    try query("SELECT type, name FROM sqlite_schema") { row in
+      guard row.count == 2, let type = row[0].text, let name = row[1].text else { return true }
+      let isOwn =
+        (type == "table" || type == "index")
+        && (known.contains(name) || name.hasPrefix("sqlite_autoindex_") || name.hasPrefix("sqlite_stat"))
+      if !isOwn { foreign = "\(type) \(name.quotedForMessage)" }
+      return isOwn
+    }
+    guard let foreign else { return }
+    throw Fault(
+      .state,
+      code: "journal_damaged",
+      "\(path) holds the \(foreign), which tender did not make",
+      hint: "find out who put it there; put a copy of the file back that does not have it"
+    )
   }
 
   deinit {

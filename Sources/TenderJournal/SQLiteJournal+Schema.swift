@@ -47,6 +47,12 @@ extension SQLiteJournal {
     }
   }
 
+  /// Everything that the file holds.
+  static let objects: Set<String> = [
+    "attempt", "attempt_by_amount", "attempt_by_id", "attempt_by_last_four", "attempt_by_status",
+    "attempt_by_time", "history", "history_of_attempt", "journal", "preparation",
+  ]
+
   private static let tables = """
     CREATE TABLE attempt (
       row INTEGER PRIMARY KEY,

@@ -58,13 +58,15 @@ package final class SQLiteJournal: Journal {
   /// Opens `journal.db` and `journal.lock` in a folder, making them where they are not there.
   ///
   /// Every text but a preparation passes the redactor first: providers echo what they like.
-  /// `isMarked` keeps a high-water mark beside the folder. Throws `state` where they cannot be used, or
+  /// `isMarked` keeps a high-water mark beside the folder; `patience` is how long another writer is waited
+  /// for, in milliseconds. Throws `state` where they cannot be used, or
   /// come from a newer version. What it has forgotten is told by `checkWhole` alone.
   package init(
     folder: String,
     redactor: Redactor,
     defersErasing: Bool = false,
-    isMarked: Bool = false
+    isMarked: Bool = false,
+    patience: Int32? = nil
   ) throws(Fault) {
     self.redactor = redactor
     self.defersErasing = defersErasing
@@ -81,7 +83,7 @@ package final class SQLiteJournal: Journal {
       lacksLog = PlainFile.exists(path) && !PlainFile.exists(path + "-wal")
     }
     let isNew = !PlainFile.exists(path)
-    database = try Database(path: path, busyTimeout: defersErasing ? 30_000 : 5000)
+    database = try Database(path: path, busyTimeout: patience ?? (defersErasing ? 30_000 : 5000))
     locks = LockFile(path: folder + "/journal.lock")
     aside = SetAside(path: folder + "/journal.aside")
     mark = isMarked ? HighWaterMark(of: folder) : nil
@@ -105,6 +107,7 @@ package final class SQLiteJournal: Journal {
     if try !database.isLogged { try database.useLog() }
     try compareWithMark(isNew: isNew, isLogLost: isLogLost, opening: opening)
     takeInWhatWaits()
+    try database.refuseObjects(otherThan: Self.objects)
     // Somebody was killed, or had to leave, before the bytes of a preparation were gone.
     if unfinished.exists { try? erase() }
   }

@@ -14,7 +14,12 @@ package final class Ledger {
     database = try Database(path: path)
     // Nothing real is in it: it must survive a killed process, not a power cut.
     try database.execute("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 16")
-    guard try database.first("PRAGMA user_version")?.first?.integer == 0 else { return }
+    guard try database.first("PRAGMA user_version")?.first?.integer == 0 else {
+      try database.refuseObjects(
+        otherThan: ["thing", "thing_by_reference", "thing_by_parent"]
+      )
+      return
+    }
     try database.useLog()
     try database.transaction { () throws(Fault) in
       try database.execute(

@@ -242,6 +242,7 @@ struct BankStory {
         .utf8
     )
     .write(to: form)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: form.path)
     var shown = ""
     let common = [
       "--provider", "truelayer", "--no-input", "--verbose", "--events", "--trace", trace,

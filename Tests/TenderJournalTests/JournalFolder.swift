@@ -21,10 +21,11 @@ class JournalFolder {
 
   var state: URL { root.appending(path: "state") }
 
-  func open(_ name: String = "state") throws -> SQLiteJournal {
+  /// `patience` is how long it waits for another writer, in milliseconds.
+  func open(_ name: String = "state", patience: Int32? = nil) throws -> SQLiteJournal {
     let folder = root.appending(path: name)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    return try SQLiteJournal(folder: folder.path, redactor: Redactor(), isMarked: true)
+    return try SQLiteJournal(folder: folder.path, redactor: Redactor(), isMarked: true, patience: patience)
   }
 
   func attempt(_ reference: String, number: Int = 1) -> Attempt {

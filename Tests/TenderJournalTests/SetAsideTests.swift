@@ -10,14 +10,14 @@ import Testing
 @Suite final class SetAsideTests: JournalFolder {
   @Test func `takes an outcome in later that it could not take at once`() throws {
     let path = state.appending(path: "journal.db").path
-    let full = "CREATE TRIGGER full BEFORE UPDATE ON attempt BEGIN SELECT RAISE(ABORT, 'full'); END"
+    let other = try Database(path: path)
     do {
-      let journal = try open()
+      let journal = try open(patience: 20)
       var written = try journal.insert(attempt("A"), .process)
       written.preparation = "sealed-preparation"
       written.phase = .sent
       try journal.update(&written, note: "sent", .power)
-      try Database(path: path).execute(full)
+      try other.execute("BEGIN IMMEDIATE")
       written.phase = .done
       written.status = .succeeded
       written.id = "pt-1"
@@ -29,11 +29,11 @@ import Testing
       try journal.latest(env: .simulator, provider: ProviderName("paytheory"), reference: "A")
     }
     // Others see it while the database still cannot take it.
-    let early = try #require(try found(open()))
+    let early = try #require(try found(open(patience: 20)))
     #expect(early.status == .succeeded)
     #expect(early.phase == .done)
     #expect(try Database(path: path).first("SELECT phase FROM attempt")?.first?.text == "sent")
-    try Database(path: path).execute("DROP TRIGGER full")
+    try other.execute("ROLLBACK")
     let journal = try open()
     #expect(try Database(path: path).first("SELECT phase FROM attempt")?.first?.text == "done")
     #expect(try found(journal)?.id == "pt-1")
@@ -50,15 +50,13 @@ import Testing
   }
 
   @Test func `whoever waited for a reference sees what was set aside meanwhile`() throws {
-    let early = try open()
-    let path = state.appending(path: "journal.db").path
-    let journal = try open()
+    let early = try open(patience: 20)
+    let journal = try open(patience: 20)
+    let other = try Database(path: state.appending(path: "journal.db").path)
     var written = try journal.insert(attempt("A"), .process)
     written.phase = .sent
     try journal.update(&written, note: "sent", .power)
-    try Database(path: path).execute(
-      "CREATE TRIGGER full BEFORE UPDATE ON attempt BEGIN SELECT RAISE(ABORT, 'full'); END"
-    )
+    try other.execute("BEGIN IMMEDIATE")
     written.phase = .done
     written.status = .succeeded
     try journal.setAside(&written, note: "outcome")
@@ -79,7 +77,7 @@ import Testing
     )
     #expect(lock != nil)
     #expect(try found(early)?.status == .succeeded)
-    try Database(path: path).execute("DROP TRIGGER full")
+    try other.execute("ROLLBACK")
     try journal.update(&next, note: "looked up", .power)
     #expect(try found(open())?.status == .refunded)
     #expect(try open().verify() == [])

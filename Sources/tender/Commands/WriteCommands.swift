@@ -241,7 +241,7 @@ struct WriteCommands {
       given: composition.instrument
     )
     do throws(Fault) {
-      return try reader.read { output.note($0) }
+      return try reader.read()
     } catch {
       var fault = error
       if ["no_fields", "no_instrument"].contains(fault.code) {

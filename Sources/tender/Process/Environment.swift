@@ -46,52 +46,44 @@ struct Environment {
     }
   }
 
-  /// What a file must be to be read.
-  enum Rule {
-    case any
-    /// It holds a secret: nobody but its owner may read it.
-    case ownerOnly
-  }
-
   /// A file's bytes.
   ///
   /// Throws `usage` with the option or variable that named it.
   static func read(
     _ path: String,
     named option: String,
-    rule: Rule = .any,
+    rule: FileGuard.Rule = .any,
     limit: Int = 1 << 20
   ) throws(Fault) -> [UInt8] {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .unreadable(path, option) }
+    let descriptor = try openForReading(path, named: option)
     defer { close(descriptor) }
-    if rule == .ownerOnly {
-      var status = stat()
-      guard unsafe fstat(descriptor, &status) == 0 else { throw .unreadable(path, option) }
-      if status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
-        throw Fault(
-          .usage,
-          code: "file_too_open",
-          "\(option): others can read \(path)",
-          hint: "chmod 600 \(path)"
-        )
-      }
-    }
+    try FileGuard.check(descriptor, path, named: option, rule)
+    return try readAll(descriptor, path, named: option, limit: limit)
+  }
+
+  /// The bytes of an open file.
+  static func readAll(
+    _ descriptor: Int32,
+    _ path: String,
+    named option: String,
+    limit: Int = 1 << 20
+  ) throws(Fault) -> [UInt8] {
     guard let bytes = Console.readAll(descriptor, limit: limit) else {
       throw .unreadable(path, option)
     }
     return bytes
   }
 
+  static func close(_ descriptor: Int32) {
+    #if canImport(Darwin)
+    _ = Darwin.close(descriptor)
+    #else
+    _ = Glibc.close(descriptor)
+    #endif
+  }
+
   /// Whether a file is there.
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
-
-  /// Whether others than the owner may read a regular file.
-  static func isOpenToOthers(_ path: String) -> Bool {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return false }
-    return status.st_mode & S_IFMT == S_IFREG && status.st_mode & 0o077 != 0
-  }
 
   /// Opens a file to append to, made for its owner alone.
   static func openForAppending(_ path: String, named option: String) throws(Fault) -> Int32 {

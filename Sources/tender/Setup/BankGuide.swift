@@ -110,7 +110,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
       try invocation.checkStandardInput()
       bytes = Console.readAll(0, limit: 65_536) ?? []
     } else {
-      bytes = try Environment.read(path, named: "--form-file", limit: 65_536)
+      bytes = try Environment.read(path, named: "--form-file", rule: .ownersAlone, limit: 65_536)
     }
     defer { bytes.wipe() }
     guard let object = JSONReader.read(bytes, duplicates: .refused)?.object else {

@@ -82,6 +82,7 @@ final class Composition {
       .contains(invocation.command.name)
     if isReading, !SQLiteJournal.isExpected(in: folder) { return EmptyJournal() }
     try Environment.makeFolder(folder)
+    try FileGuard.checkState(folder)
     let journal = try SQLiteJournal(
       folder: folder,
       redactor: redactor,
@@ -313,6 +314,7 @@ final class Composition {
     let folder = try settings.stateFolder().text
     if SQLiteJournal.isExpected(in: folder) { _ = try journal() }  // Before a new world.
     try Environment.makeFolder(folder)
+    try FileGuard.checkState(folder)
     return SimulatorWorld(
       ledgerPath: folder + "/simulator.db",
       clock: clock,

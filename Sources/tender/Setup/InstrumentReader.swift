@@ -27,7 +27,7 @@ struct InstrumentReader {
   ///
   /// Throws `usage` for a bad one and `refused` where there is none and nobody to ask. Learns every
   /// secret in it first.
-  func read(warn: (String) -> Void) throws(Fault) -> Instrument? {
+  func read() throws(Fault) -> Instrument? {
     let named = Self.sources.filter { invocation.has($0) }
     guard named.count + (given == nil ? 0 : 1) <= 1 else {
       throw Fault(
@@ -70,8 +70,9 @@ struct InstrumentReader {
       return try parse(bytes(number, "--instrument-fd"))
     case "instrument-file":
       let path = invocation["instrument-file"] ?? ""
-      if Environment.isOpenToOthers(path) { warn("others can read \(path): chmod 600 \(path)") }
-      return try parse(Environment.read(path, named: "--instrument-file", limit: 65_536))
+      return try parse(
+        Environment.read(path, named: "--instrument-file", rule: .ownersAlone, limit: 65_536)
+      )
     default: return try ask(method ?? "card")
     }
   }

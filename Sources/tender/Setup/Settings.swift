@@ -143,7 +143,7 @@ struct Settings {
   }
 
   private static func content(_ path: String, _ name: String) throws(Fault) -> String {
-    var bytes = try Environment.read(path, named: name, limit: 65_536)
+    var bytes = try Environment.read(path, named: name, rule: .ownersAlone, limit: 65_536)
     return try secret(&bytes, path, name)
   }
 

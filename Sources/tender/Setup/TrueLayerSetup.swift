@@ -66,7 +66,7 @@ struct TrueLayerSetup {
       }
       bytes = read
     } else {
-      bytes = try Environment.read(path, named: option, limit: 65_536)
+      bytes = try Environment.read(path, named: option, rule: .ownersAlone, limit: 65_536)
     }
     return try Settings.secret(&bytes, path, option)
   }

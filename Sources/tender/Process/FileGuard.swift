@@ -1,0 +1,114 @@
+internal import TenderModel
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// Who owns a file and who else can reach it, as the open file says (`fstat`).
+struct FileGuard {
+  /// What a file must be to be used.
+  enum Rule {
+    case any
+    /// It says what happens to money: nobody but its owner may write it.
+    case ownersToWrite
+    /// It holds a secret: nobody but its owner may read or write it.
+    case ownersAlone
+  }
+
+  private let isRegular: Bool
+  private let owner: uid_t
+  private let mode: mode_t
+  /// Whether it is on a file system that nobody can write here, such as a secret in a container.
+  private let isReadOnly: Bool
+
+  /// Asks about an open file; nil where the system does not say.
+  init?(_ descriptor: Int32) {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+    isRegular = status.st_mode & S_IFMT == S_IFREG
+    owner = status.st_uid
+    mode = status.st_mode & 0o7777
+    var system = statvfs()
+    isReadOnly = unsafe fstatvfs(descriptor, &system) == 0 && system.f_flag & 1 != 0
+  }
+
+  /// Why a rule is broken, and what mends it; nil where the file may be used.
+  ///
+  /// Pipes and devices pass. So do files of root, as containers mount secrets, unless root is who runs
+  /// this and could mend them.
+  func problem(_ rule: Rule) -> (why: String, mending: String)? {
+    guard isRegular, rule != .any else { return nil }
+    let user = geteuid()
+    if owner == 0, user != 0 || isReadOnly {
+      return mode & 0o002 == 0 ? nil : ("anybody can write", "chmod o-w")
+    }
+    if owner != user, user != 0 {
+      return ("another user owns", "copy it to a file of your own:")
+    }
+    if mode & 0o022 != 0 {
+      return ("others can write", rule == .ownersAlone ? "chmod 600" : "chmod go-w")
+    }
+    guard rule == .ownersAlone, owner == user, mode & 0o077 != 0 else { return nil }
+    return ("others can read", "chmod 600")
+  }
+
+  /// Checks an open file.
+  ///
+  /// Throws `usage` (`file_too_open`) with the option or variable that named it.
+  static func check(
+    _ descriptor: Int32,
+    _ path: String,
+    named option: String,
+    _ rule: Rule
+  ) throws(Fault) {
+    guard let problem = FileGuard(descriptor)?.problem(rule) else { return }
+    throw Fault(
+      .usage,
+      code: "file_too_open",
+      "\(option): \(problem.why) \(path.quotedForMessage)",
+      hint: "\(problem.mending) \(path)"
+    )
+  }
+
+  /// The files of a state folder that hold what nobody else may read.
+  private static let stateFiles = [
+    "journal.db", "journal.db-wal", "journal.db-shm", "journal.lock", "journal.aside",
+    "journal.key", "simulator.db", "simulator.db-wal", "simulator.db-shm",
+  ]
+
+  /// Checks a state folder and what is in it: the user's own, and nobody else's to write.
+  ///
+  /// Throws `state` with what mends it.
+  static func checkState(_ folder: String) throws(Fault) {
+    let user = geteuid()
+    var status = stat()
+    guard unsafe stat(folder, &status) == 0 else { return }
+    if status.st_uid != user {
+      throw .stateTooOpen(folder, "belongs to another user", "choose another --state-dir")
+    }
+    if status.st_mode & 0o022 != 0 {
+      throw .stateTooOpen(folder, "can be written by others", "chmod 700 \(folder)")
+    }
+    for name in stateFiles {
+      let path = folder + "/" + name
+      guard unsafe lstat(path, &status) == 0 else { continue }
+      guard status.st_mode & S_IFMT == S_IFREG else {
+        throw .stateTooOpen(path, "is no regular file", "choose another --state-dir")
+      }
+      if status.st_uid != user {
+        throw .stateTooOpen(path, "belongs to another user", "choose another --state-dir")
+      }
+      if status.st_mode & 0o077 != 0 {
+        throw .stateTooOpen(path, "can be read or written by others", "chmod 600 \(path)")
+      }
+    }
+  }
+}
+
+extension Fault {
+  fileprivate static func stateTooOpen(_ path: String, _ why: String, _ mending: String) -> Fault {
+    Fault(.state, code: "state_unusable", "\(path) \(why)", hint: "nothing was sent; \(mending)")
+  }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// Files with secrets, and files that decide about money, are their owner's alone.
+@Suite struct FileGuardTests {
+  private static let card =
+    #"{"number":"4111111111111111","expiration":"12/39","security_code":"123"}"#
+
+  private static func write(_ text: String, _ mode: Int, to path: URL) throws {
+    try text.write(to: path, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path.path)
+  }
+
+  @Test(arguments: [
+    (0o600, 0), (0o400, 0), (0o644, 2), (0o640, 2), (0o620, 2), (0o602, 2),
+  ])
+  func `takes an instrument from a file that nobody else can read`(
+    _ mode: Int,
+    _ status: Int32
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let path = binary.home.appending(path: "card.json")
+    try Self.write(Self.card, mode, to: path)
+    let result = try binary.run(
+      "transact",
+      "--amount",
+      "5",
+      "--reference",
+      "A",
+      "--instrument-file",
+      path.path,
+      "--json"
+    )
+    #expect(result.status == status, "\(result.errors)")
+    guard status == 2 else { return }
+    #expect(result.errorRecord["error"]?["code"] == "file_too_open")
+    #expect(result.errorRecord["error"]?["hint"]?.text == "chmod 600 \(path.path)")
+  }
+
+  @Test func `guards every file that a variable names`() throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    let path = binary.home.appending(path: "token")
+    try Self.write("resource-token-of-a-payment", 0o644, to: path)
+    binary.variables = ["TENDER_TRUELAYER_RESOURCE_TOKEN_FILE": path.path]
+    let words = ["payment-status", "--provider", "truelayer", "--json"]
+    let id = "11111111-2222-4333-8444-555555555555"
+    #expect(try binary.run(words + [id]).errorRecord["error"]?["code"] == "file_too_open")
+    binary.variables = [:]
+    let named = try binary.run(words + ["--resource-token-file", path.path, id])
+    #expect(named.errorRecord["error"]?["code"] == "file_too_open")
+    let form = ["transact", "--provider", "truelayer", "--amount", "5", "--form-file", path.path]
+    let given = try binary.run(
+      form + BankStory.payee + BankStory.payer
+        + ["--bank", "mock-payments-de-embedded", "--reference", "F", "--json"]
+    )
+    #expect(given.errorRecord["error"]?["code"] == "file_too_open")
+    // A pipe holds nothing for others to read.
+    let piped = try binary.run(
+      words + ["--resource-token-file", "-", id],
+      input: "resource-token-of-a-payment"
+    )
+    #expect(piped.status != 2, "\(piped.errors)")
+  }
+
+  @Test(arguments: [
+    (#"{"profiles":{"a":{"provider":"paytheory"}}}"#, 0o644, true),
+    (#"{"profiles":{"a":{"provider":"paytheory"}}}"#, 0o664, false),
+    (#"{"profiles":{"a":{"provider":"paytheory"}}}"#, 0o646, false),
+    (#"{"profiles":{"a":{"paytheory":{"api_key":"acme-x"}}}}"#, 0o644, true),
+    (#"{"profiles":{"a":{"toro":{"api_key":"secret-of-a-till"}}}}"#, 0o644, false),
+    (#"{"profiles":{"a":{"toro":{"api_key":"secret-of-a-till"}}}}"#, 0o600, true),
+  ])
+  func `takes a configuration that nobody else can write`(
+    _ text: String,
+    _ mode: Int,
+    _ isTaken: Bool
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let path = binary.home.appending(path: "c.json")
+    try Self.write(text, mode, to: path)
+    let result = try binary.run("config", "check", "--config", path.path, "--json")
+    #expect(result.status == (isTaken ? 0 : 2), "\(result.errors)")
+    if !isTaken { #expect(result.errorRecord["error"]?["code"] == "file_too_open") }
+  }
+
+  @Test(arguments: [
+    ("", 0o720), ("", 0o702), ("/journal.db", 0o644), ("/journal.db", 0o606),
+    ("/simulator.db", 0o660), ("/journal.lock", 0o666),
+  ])
+  func `keeps its state where nobody else can write`(_ name: String, _ mode: Int) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = ["transact", "--amount", "5", "--test-card", "visa", "--json", "--reference"]
+    #expect(try binary.run(pay + ["A"]).status == 0)
+    let path = binary.home.appending(path: ".local/state/tender").path + name
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    let refused = try binary.run(pay + ["B"])
+    #expect(refused.status == 16)
+    #expect(refused.errorRecord["error"]?["code"] == "state_unusable")
+    let mending = "nothing was sent; chmod \(name.isEmpty ? 700 : 600) \(path)"
+    #expect(refused.errorRecord["error"]?["hint"]?.text == mending)
+    try FileManager.default.setAttributes(
+      [.posixPermissions: name.isEmpty ? 0o700 : 0o600],
+      ofItemAtPath: path
+    )
+    #expect(try binary.run(pay + ["B"]).status == 0)
+  }
+}

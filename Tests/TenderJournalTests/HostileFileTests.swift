@@ -1,0 +1,89 @@
+import Foundation
+import TenderDatabase
+import TenderEngine
+import TenderJournal
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// A journal file that somebody else has had in hand.
+@Suite final class HostileFileTests: JournalFolder {
+  private var path: String { state.appending(path: "journal.db").path }
+
+  @Test(arguments: [
+    "CREATE TRIGGER keep AFTER DELETE ON preparation BEGIN INSERT INTO history (attempt, at, phase, "
+      + "status, note) VALUES (1, 1, 'done', 'succeeded', old.text); END",
+    "CREATE VIEW kept AS SELECT * FROM preparation", "CREATE TABLE kept (text TEXT)",
+    "CREATE INDEX kept ON preparation (text)",
+  ])
+  func `refuses what it did not make itself`(_ planted: String) throws {
+    try pay("A", open())
+    try Database(path: path).execute(planted)
+    #expect(code { _ = try open() } == "journal_damaged")
+  }
+
+  /// Nothing that is erased for good lives on in a trigger, not even while the file is open already.
+  @Test func `runs no trigger`() throws {
+    let journal = try open()
+    var written = try journal.insert(attempt("A"), .process)
+    written.preparation = "sealed-preparation"
+    try journal.update(&written, note: "prepared", .power)
+    let other = try Database(path: path)
+    try other.execute("CREATE TABLE kept (text TEXT)")
+    try other.execute(
+      "CREATE TRIGGER keep BEFORE DELETE ON preparation BEGIN INSERT INTO kept VALUES (old.text); END"
+    )
+    written.preparation = nil
+    written.phase = .done
+    try journal.update(&written, note: "outcome", .power)
+    #expect(try other.first("SELECT count(*) FROM kept") == [.integer(0)])
+    #expect(try other.first("SELECT count(*) FROM preparation") == [.integer(0)])
+  }
+
+  @Test func `follows no link in its place`() throws {
+    try pay("A", open())
+    let aim = root.appending(path: "elsewhere.db")
+    try FileManager.default.moveItem(atPath: path, toPath: aim.path)
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: aim.path)
+    let fault = #expect(throws: Fault.self) { _ = try Database(path: path) }
+    #expect(fault?.message == "cannot use \(path): it is a link")
+    #expect(code { _ = try open() } == "state_unusable")
+    // The folder may be one.
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: aim.path, toPath: path)
+    try FileManager.default.createSymbolicLink(
+      at: root.appending(path: "link"),
+      withDestinationURL: state
+    )
+    _ = try Database(path: root.appending(path: "link/journal.db").path)
+  }
+
+  /// Whatever number a column holds, reading it is a fault at most.
+  @Test func `survives any number in any column`() throws {
+    try pay("A", open())
+    try copy(Self.files, from: "state", to: "good")
+    let tables = ["attempt", "history", "journal"]
+    var columns: [(table: String, name: String)] = []
+    for table in tables {
+      try Database(path: path).query("SELECT name FROM pragma_table_info('\(table)')") { row in
+        columns.append((table, row[0].text ?? ""))
+        return true
+      }
+    }
+    #expect(columns.count > 30)
+    for column in columns {
+      for value in ["-9223372036854775808", "9223372036854775807", "-1", "'0 9223372036854775807'"] {
+        try copy(Self.files, from: "good", to: "state")
+        // Some are refused by the table itself.
+        try? Database(path: path).execute("UPDATE \(column.table) SET \(column.name) = \(value)")
+        guard let journal = try? open() else { continue }
+        try? journal.checkWhole()
+        _ = try? journal.verify()
+        try? journal.each(AttemptFilter()) { attempt in
+          _ = try? journal.history(of: attempt)
+          return true
+        }
+      }
+    }
+  }
+}
