@@ -54,7 +54,7 @@ let package = Package(
     opened("CMicroHTTPD"),
     opened("CQREncode"),
 
-    room("TenderModel"),
+    room("TenderModel", needs: "CSodium"),
     room("TenderWire", needs: "TenderModel", "CXML2"),
     room("TenderEngine", needs: "TenderModel"),
     room("PayTheory", needs: "TenderEngine", "TenderModel", "TenderWire", "CSodium"),

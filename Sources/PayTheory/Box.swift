@@ -17,15 +17,19 @@ enum Box {
 
   /// `nonce ‖ tag ‖ ciphertext` of a text; nil where the public key is no point to agree with.
   static func seal(
-    _ text: [UInt8],
+    _ text: borrowing Secret,
     nonce: [UInt8],
     to publicKey: [UInt8],
     from keys: KeyPair
   ) -> [UInt8]? {
     guard publicKey.count == keyLength, nonce.count == nonceLength else { return nil }
-    var sealed = [UInt8](repeating: 0, count: text.count + tagLength)
-    let status = keys.withSecretKey { secretKey in
-      unsafe crypto_box_easy(&sealed, text, UInt64(text.count), nonce, publicKey, secretKey)
+    let count = text.count
+    var sealed = [UInt8](repeating: 0, count: count + tagLength)
+    let status = unsafe text.withBytes { text in
+      unsafe keys.withSecretKey { secretKey in
+        let text = unsafe text.bindMemory(to: UInt8.self).baseAddress
+        return unsafe crypto_box_easy(&sealed, text, UInt64(count), nonce, publicKey, secretKey)
+      }
     }
     return status == 0 ? nonce + sealed : nil
   }
@@ -36,7 +40,7 @@ enum Box {
     let nonce = Array(sealed.prefix(nonceLength))
     let rest = Array(sealed.dropFirst(nonceLength))
     var text = [UInt8](repeating: 0, count: rest.count - tagLength)
-    let status = keys.withSecretKey { secretKey in
+    let status = unsafe keys.withSecretKey { secretKey in
       unsafe crypto_box_open_easy(&text, rest, UInt64(rest.count), nonce, publicKey, secretKey)
     }
     return status == 0 ? text : nil
@@ -57,11 +61,12 @@ final class KeyPair {
     secretKey = Secret(consuming: &secret)
   }
 
-  fileprivate func withSecretKey<Result>(_ body: ([UInt8]) -> Result) -> Result {
-    var bytes: [UInt8] = []
-    secretKey.append(to: &bytes)
-    defer { bytes.wipe() }
-    return body(bytes)
+  /// Gives what `body` gives, as the library does: 0 for success.
+  fileprivate func withSecretKey(_ body: (UnsafePointer<UInt8>) -> Int32) -> Int32 {
+    unsafe secretKey.withBytes { bytes in
+      guard let key = unsafe bytes.bindMemory(to: UInt8.self).baseAddress else { return -1 }
+      return unsafe body(key)
+    }
   }
 }
 
@@ -77,7 +82,13 @@ package enum BoxVectors {
     to publicKey: [UInt8],
     seed: [UInt8]
   ) -> [UInt8]? {
-    Box.seal(text, nonce: nonce, to: publicKey, from: KeyPair(seed: seed))
+    var text = text
+    return Box.seal(
+      Secret(consuming: &text),
+      nonce: nonce,
+      to: publicKey,
+      from: KeyPair(seed: seed)
+    )
   }
 
   /// The text, as `Box.open`.

@@ -255,7 +255,7 @@ final class Conversation {
     inner.endObject()
     defer { inner.wipe() }
     let nonce = randomness.bytes(Box.nonceLength)
-    guard let box = Box.seal(inner.bytes, nonce: nonce, to: serverKey, from: keys) else {
+    guard let box = Box.seal(inner.whole, nonce: nonce, to: serverKey, from: keys) else {
       throw .socketError("a public key that nothing can be encrypted to")
     }
     return JSONWriter.text([

@@ -53,7 +53,8 @@ extension PayTheoryProvider {
   ///
   /// Throws where all fits but the time: it proves neither that this happened nor that it did not.
   private func isThis(_ item: JSONObject, _ attempt: Attempt) throws(Fault) -> Bool {
-    if let amount = attempt.amount, let gross = item["gross_amount"]?.boundedNumber, gross != amount {
+    if let amount = attempt.amount, let gross = item["gross_amount"]?.boundedNumber, gross != amount
+    {
       // A service fee may be in it.
       guard gross - (item["fees"]?.boundedNumber ?? 0) == amount else { return false }
     }

@@ -10,8 +10,8 @@ package enum TestInstruments {
   /// The test card of a brand, good for some years from now.
   package static func card(_ brand: String, today: YearMonth) throws(Fault) -> Card {
     try Card(
-      number: numbers[brand] ?? "",
-      securityCode: brand == "amex" ? "1234" : "123",
+      number: SharedSecret(numbers[brand] ?? ""),
+      securityCode: SharedSecret(brand == "amex" ? "1234" : "123"),
       expiration: Expiration("12/\(today.year + 3)"),
       name: "Test Payer",
       address: Address(postalCode: "45209", country: "US"),
@@ -23,7 +23,7 @@ package enum TestInstruments {
   package static func account(succeeds: Bool) throws(Fault) -> BankAccount {
     try BankAccount(
       name: "Test Payer",
-      number: succeeds ? "0000000016" : "0000000005",
+      number: SharedSecret(succeeds ? "0000000016" : "0000000005"),
       kind: "CHECKING",
       routing: "122105278"
     )

@@ -84,7 +84,8 @@ package final class Database: @unchecked Sendable {
       guard row.count == 2, let type = row[0].text, let name = row[1].text else { return true }
       let isOwn =
         (type == "table" || type == "index")
-        && (known.contains(name) || name.hasPrefix("sqlite_autoindex_") || name.hasPrefix("sqlite_stat"))
+        && (known.contains(name) || name.hasPrefix("sqlite_autoindex_")
+          || name.hasPrefix("sqlite_stat"))
       if !isOwn { foreign = "\(type) \(name.quotedForMessage)" }
       return isOwn
     }

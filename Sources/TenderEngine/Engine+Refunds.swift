@@ -42,7 +42,8 @@ extension Engine {
     attempt.operation = .cancel
     if let index = attempt.refunds.lastIndex(where: { $0.text("refund_reference") == name }) {
       let earlier = attempt.refunds[index]
-      let isSame = amount.map { $0 == earlier["amount"]?.boundedNumber } ?? (earlier["rest"] == true)
+      let isSame =
+        amount.map { $0 == earlier["amount"]?.boundedNumber } ?? (earlier["rest"] == true)
       guard isSame else { throw .otherRefund(attempt) }
       return try replay(index, of: attempt, handle)
     }

@@ -74,7 +74,8 @@ extension Engine {
     let refunds = try currentRefunds(of: original).filter {
       $0.text("reference") != order.reference.text
     }
-    let left = (original.amount ?? 0) - refunds.reduce(0) { $0 + ($1["amount"]?.boundedNumber ?? 0) }
+    let left =
+      (original.amount ?? 0) - refunds.reduce(0) { $0 + ($1["amount"]?.boundedNumber ?? 0) }
     guard order.amount.minorUnits <= left else { throw .aboveOriginal(order, reference, left) }
     let entry: JSONObject = [
       "reference": .string(order.reference.text), "amount": .integer(order.amount.minorUnits),

@@ -27,8 +27,8 @@ package enum Instrument: Sendable {
 
 /// A payment card, checked.
 package final class Card: Sendable {
-  package let number: Secret
-  package let securityCode: Secret
+  package let number: SharedSecret
+  package let securityCode: SharedSecret
   package let expiration: Expiration
   package let name: String?
   package let address: Address
@@ -40,31 +40,30 @@ package final class Card: Sendable {
   ///
   /// Throws a `usage` fault that names the field only.
   package init(
-    number: String,
-    securityCode: String,
+    number: SharedSecret,
+    securityCode: SharedSecret,
     expiration: Expiration,
     name: String?,
     address: Address,
     today: YearMonth
   ) throws(Fault) {
-    guard let digits = Digits.only(in: number), (13...19).contains(digits.count) else {
+    guard let number = Digits.only(in: number.secret), (13...19).contains(number.count) else {
       throw .badField("number", "must be 13 to 19 digits")
     }
-    guard Digits.passLuhn(digits) else {
+    guard Digits.areCardNumber(number) else {
       throw .badField("number", "has a wrong check digit (Luhn); one digit is mistyped")
     }
-    brand = CardBrand(digits: digits)
+    brand = unsafe number.withBytes { unsafe CardBrand(digits: $0.lazy.map(Digits.value)) }
     let length = brand == .amex ? 4 : 3
-    guard Digits.plain(securityCode, count: length...length) else {
+    guard Digits.plain(securityCode.secret, count: length...length) else {
       throw .badField("security_code", "must be \(length) digits for this card")
     }
     guard !expiration.month.isBefore(today) else {
       throw .badField("expiration", "is in the past")
     }
-    var bytes = digits.map { $0 + UInt8(ascii: "0") }
-    lastFour = String(decoding: bytes.suffix(4), as: UTF8.self)
-    self.number = Secret(consuming: &bytes)
-    self.securityCode = Secret(securityCode)
+    lastFour = Digits.lastFour(of: number)
+    self.number = SharedSecret(number)
+    self.securityCode = securityCode
     self.expiration = expiration
     self.name = name
     self.address = address
@@ -121,7 +120,7 @@ package final class BankAccount: Sendable {
   }
 
   package let name: String
-  package let number: Secret
+  package let number: SharedSecret
   package let kind: Kind
   package let routing: String
   package let lastFour: String?
@@ -130,9 +129,9 @@ package final class BankAccount: Sendable {
   /// digit).
   ///
   /// Throws a `usage` fault that names the field only.
-  package init(name: String, number: String, kind: String, routing: String) throws(Fault) {
+  package init(name: String, number: SharedSecret, kind: String, routing: String) throws(Fault) {
     guard !name.isBlank else { throw .badField("name", "is missing") }
-    guard Digits.plain(number, count: 4...17) else {
+    guard Digits.plain(number.secret, count: 4...17) else {
       throw .badField("account_number", "must be 4 to 17 digits")
     }
     guard let kind = Kind(rawValue: kind.uppercased()) else {
@@ -145,8 +144,8 @@ package final class BankAccount: Sendable {
     self.name = name
     self.kind = kind
     self.routing = routing
-    lastFour = number.utf8.count > 5 ? String(number.suffix(4)) : nil
-    self.number = Secret(number)
+    lastFour = number.secret.count > 5 ? Digits.lastFour(of: number.secret) : nil
+    self.number = number
   }
 }
 
@@ -189,6 +188,40 @@ package enum Contact {
 }
 
 extension Digits {
+  /// The digits of a secret, spaces and dashes dropped; nil where anything else is in it.
+  package static func only(in secret: borrowing Secret) -> Secret? {
+    unsafe secret.withBytes { bytes in
+      unsafe Secret(capacity: bytes.count) { room in
+        var count = 0
+        for unsafebyte in unsafe bytes {
+          if byte == UInt8(ascii: " ") || byte == UInt8(ascii: "-") { continue }
+          guard DigitRuns.isDigit(byte) else { return nil }
+          unsafe room[count] = byte
+          count += 1
+        }
+        return count
+      }
+    }
+  }
+
+  /// Whether a secret is nothing but that many digits.
+  package static func plain(_ secret: borrowing Secret, count: ClosedRange<Int>) -> Bool {
+    count.contains(secret.count)
+      && (unsafe secret.withBytes { unsafe $0.allSatisfy(DigitRuns.isDigit) })
+  }
+
+  /// Whether a secret is 13 to 19 digits with a valid check digit, spaces and dashes dropped.
+  package static func areCardNumber(_ secret: borrowing Secret) -> Bool {
+    guard let number = only(in: secret), (13...19).contains(number.count) else { return false }
+    return unsafe number.withBytes { unsafe passLuhn($0.lazy.map(value)) }
+  }
+
+  fileprivate static func value(_ byte: UInt8) -> UInt8 { byte - UInt8(ascii: "0") }
+
+  fileprivate static func lastFour(of secret: borrowing Secret) -> String {
+    unsafe secret.withBytes { unsafe String(decoding: $0.suffix(4), as: UTF8.self) }
+  }
+
   /// Whether a text is nothing but that many digits.
   package static func plain(_ text: String, count: ClosedRange<Int>) -> Bool {
     count.contains(text.utf8.count)

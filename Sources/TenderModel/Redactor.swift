@@ -3,41 +3,86 @@ private import Synchronization
 /// Takes every secret it has been told, and everything that looks like a card number, out of text.
 ///
 /// Each sink (records, faults, trace, journal) passes its text through one of these, so that a
-/// provider that echoes a secret does not make this program print it.
+/// provider that echoes a secret does not make this program print it. It keeps keyed fingerprints of the
+/// secrets, not the secrets. Its work grows with the text alone.
 package final class Redactor: Sendable {
   private struct Known {
-    /// Replaced wherever they stand.
-    ///
-    /// The longest first, so that a secret within another does not leave the rest of it.
-    var anywhere: [String] = []
+    /// Replaced wherever they stand, in the forms in which an echo may come back.
+    var anywhere = Fingerprints()
+    /// Parts of long secrets that are digits, looked for among the digits of a text alone.
+    var digits = Fingerprints()
     /// Short ones (a security code), replaced only where they stand alone, and only in text
     /// that a provider wrote.
-    var standing: Set<String> = []
+    var words = Fingerprints()
     /// Ids that the user vouched for with `--id`.
     var exempt: Set<String> = []
   }
+
+  /// How many digits of a card or account number are a part of it that must not be shown.
+  private static let part = 9
+  private static let mark = Array("[redacted]".utf8)
 
   private let known = Mutex(Known())
 
   package init() {}
 
   /// Learns a secret of six or more characters, to be replaced wherever it stands.
-  package func learn(_ secret: String) {
-    guard secret.utf8.count >= 6 else { return learnShort(secret) }
-    // The forms in which an echo may come back; padding may differ, so it is left off.
+  package func learn(_ secret: String) { learn(Secret(secret)) }
+
+  /// Learns a secret of six or more bytes, to be replaced wherever it stands.
+  package func learn(_ secret: borrowing Secret) {
+    guard secret.count >= Fingerprints.window else { return learnShort(secret) }
+    let count = secret.count
     known.withLock { known in
-      for form in [secret, Self.hex(secret), Self.base64(secret)]
-      where !known.anywhere.contains(form) {
-        known.anywhere.append(form)
+      unsafe secret.withBytes { bytes in
+        unsafe known.anywhere.insert(bytes)
+        unsafe Self.learn(encodingsOf: bytes, &known.anywhere)
+        let isNumber = unsafe bytes.allSatisfy(DigitRuns.isDigit)
+        guard isNumber, count > Self.part else { return }
+        for start in 0...(count - Self.part) {
+          unsafe known.digits.insert(bytes[start..<(start + Self.part)])
+        }
       }
-      known.anywhere.sort { $0.utf8.count > $1.utf8.count }
+    }
+  }
+
+  /// Learns the hexadecimal form of a secret, and base64 wherever it may begin in a longer text
+  /// (RFC 4648); of the latter what stands for the secret alone. No form is written down.
+  private static func learn(encodingsOf bytes: UnsafeRawBufferPointer, _ prints: inout Fingerprints)
+  {
+    let hex = Array("0123456789abcdef".utf8)
+    prints.insert(
+      (0..<(2 * bytes.count)).lazy.map { place in
+        unsafe hex[Int(bytes[place / 2] >> (place % 2 == 0 ? 4 : 0) & 15)]
+      }
+    )
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+    for ending in ["+/", "-_"] {
+      let alphabet = letters + Array(ending.utf8)
+      for offset in 0..<3 {
+        // The letters that hold bits of what stands before and behind it belong to others.
+        let own = (offset * 8 + 5) / 6..<(offset + bytes.count) * 8 / 6
+        prints.insert(
+          own.lazy.map { place in
+            let bit = place * 6 - offset * 8
+            let pair =
+              unsafe Int(bytes[bit / 8]) << 8
+              | (bit / 8 + 1 < bytes.count ? Int(bytes[bit / 8 + 1]) : 0)
+            return alphabet[pair >> (10 - bit % 8) & 63]
+          }
+        )
+      }
     }
   }
 
   /// Learns a short secret, replaced where it stands alone in a provider's text.
-  package func learnShort(_ secret: String) {
-    guard !secret.isEmpty else { return }
-    known.withLock { _ = $0.standing.insert(secret) }
+  package func learnShort(_ secret: String) { learnShort(Secret(secret)) }
+
+  /// Learns a short secret, replaced where it stands alone in a provider's text.
+  package func learnShort(_ secret: borrowing Secret) {
+    known.withLock { known in
+      unsafe secret.withBytes { bytes in unsafe known.words.insertWord(bytes) }
+    }
   }
 
   /// Forgets every secret: another payment begins, and learns its own.
@@ -49,52 +94,70 @@ package final class Redactor: Sendable {
   /// Whether a learnt secret stands in a text.
   package func holdsSecret(_ text: String) -> Bool {
     let known = known.withLock { $0 }
-    return known.anywhere.contains { text.replacingEvery($0, with: "") != text }
-      || known.standing.contains { text.replacingEvery($0, with: "", standingAlone: true) != text }
+    let bytes = Array(text.utf8)
+    return !Self.secrets(in: bytes, PlainText(bytes), known).isEmpty
+      || !Self.words(in: PlainText(bytes), known.words).isEmpty
   }
 
   /// The text with every secret in it replaced.
   ///
   /// `foreign` says that a provider wrote it, so that short secrets are looked for as well.
   package func redact(_ text: String, foreign: Bool = false) -> String {
+    // Nothing shorter is a secret that could stand within it, or a number that could be a card's.
     let known = known.withLock { $0 }
+    let isShort = text.utf8.count < Fingerprints.window
+    if isShort, !foreign || !known.words.hasWords { return text }
     if known.exempt.contains(text) { return text }
-    var shown = text
-    let length = text.utf8.count
-    for secret in known.anywhere where secret.utf8.count <= length {
-      shown = shown.replacingEvery(secret, with: "[redacted]")
-    }
-    shown = Self.withoutTokens(shown)
-    shown = Self.withoutCardNumbers(shown, known: known.anywhere)
-    guard foreign else { return shown }
-    for secret in known.standing {
-      shown = shown.replacingEvery(secret, with: "[redacted]", standingAlone: true)
-    }
-    return shown
+    let bytes = Array(text.utf8)
+    let plain = PlainText(bytes)
+    var hidden = isShort ? [] : Self.secrets(in: bytes, plain, known)
+    if !isShort { hidden += Self.tokens(in: bytes) + Self.cardNumbers(in: plain) }
+    if foreign { hidden += Self.words(in: plain, known.words) }
+    return hidden.isEmpty ? text : Self.text(bytes, without: hidden)
   }
 
   /// The value with every text in it redacted, names included.
   package func redact(_ value: JSON, foreign: Bool = false) -> JSON {
-    switch value {
-    case .string(let text): .string(redact(text, foreign: foreign))
-    case .array(let elements): .array(elements.map { redact($0, foreign: foreign) })
-    case .object(let object): .object(redact(object, foreign: foreign))
-    case .integer(let number): redactNumber(String(number), otherwise: value, foreign: foreign)
-    case .number(let text): redactNumber(text, otherwise: value, foreign: foreign)
-    case .bool, .null: value
-    }
+    let split = splitSecrets(in: value)
+    var leaf = 0
+    return redact(value, foreign, split, &leaf)
   }
 
   /// The object with every text in it redacted.
   package func redact(_ object: JSONObject, foreign: Bool = false) -> JSONObject {
-    JSONObject(
-      object.members.map { member in
+    redact(.object(object), foreign: foreign).object ?? [:]
+  }
+
+  private func redact(
+    _ value: JSON,
+    _ foreign: Bool,
+    _ split: Set<Int>,
+    _ leaf: inout Int
+  ) -> JSON {
+    switch value {
+    case .string(let text):
+      defer { leaf += 1 }
+      return .string(split.contains(leaf) ? "[redacted]" : redact(text, foreign: foreign))
+    case .integer(let number):
+      defer { leaf += 1 }
+      if split.contains(leaf) { return "[redacted]" }
+      return redactNumber(String(number), otherwise: value, foreign: foreign)
+    case .number(let text):
+      defer { leaf += 1 }
+      if split.contains(leaf) { return "[redacted]" }
+      return redactNumber(text, otherwise: value, foreign: foreign)
+    case .bool, .null: return value
+    case .array(let elements):
+      return .array(elements.map { redact($0, foreign, split, &leaf) })
+    case .object(let object):
+      let members = object.members.map { member in
         JSONObject.Member(
           key: redact(member.key, foreign: foreign),
-          value: redact(member.value, foreign: foreign)
+          value: redact(member.value, foreign, split, &leaf)
         )
       }
-    )
+      return .object(JSONObject(members))
+    }
   }
 
   /// The fault with its texts redacted.
@@ -112,250 +175,138 @@ package final class Redactor: Sendable {
   }
 }
 
+/// Where things stand in a text, as ranges of its bytes.
 extension Redactor {
-  /// Base64 without its end, which depends on what follows (RFC 4648, section 4).
-  private static func base64(_ text: String) -> String {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    let bytes = Array(text.utf8)
-    var encoded: [UInt8] = []
-    for start in stride(from: 0, through: bytes.count - 3, by: 3) {
-      let bits = Int(bytes[start]) << 16 | Int(bytes[start + 1]) << 8 | Int(bytes[start + 2])
-      for shift in [18, 12, 6, 0] { encoded.append(alphabet[bits >> shift & 63]) }
-    }
-    return String(decoding: encoded, as: UTF8.self)
-  }
-
-  private static func hex(_ text: String) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: text.utf8.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-      as: UTF8.self
-    )
-  }
-
-  /// Replaces JSON Web Tokens (`eyJ….….…`), whoever made them.
-  private static func withoutTokens(_ text: String) -> String {
-    guard text.utf8.count > 20, text.contains("eyJ") else { return text }
-    var shown = ""
-    var rest = Substring(text)
-    while let start = rest.firstRange(of: "eyJ") {
-      let token = rest[start.lowerBound...].prefix { character in
-        character.isASCII
-          && (character.isLetter || character.isNumber || "-_.=".contains(character))
-      }
-      shown += rest[..<start.lowerBound]
-      shown += token.contains(".") && token.utf8.count > 20 ? "[redacted]" : String(token)
-      rest = rest[token.endIndex...]
-    }
-    return shown + rest
-  }
-
   /// Whether a text has a card number in it, by the same rules that would mask it.
   package static func holdsCardNumber(_ text: String) -> Bool {
-    let bytes = Array(text.utf8)
-    guard bytes.count(where: DigitRuns.isDigit) >= 13 else { return false }
-    return DigitRuns.find(in: bytes).contains { !$0.cardNumbers(in: bytes).isEmpty }
+    text.utf8.count >= 13 && !cardNumbers(in: PlainText(Array(text.utf8))).isEmpty
   }
 
-  /// Masks card numbers (13 to 19 digits by range and Luhn, single separators between them), and
-  /// every secret made of digits, whatever a provider put between its digits.
-  private static func withoutCardNumbers(_ text: String, known: [String]) -> String {
-    let bytes = Array(text.utf8)
-    guard bytes.count(where: DigitRuns.isDigit) >= 6 else { return text }
-    let secrets = known.filter { $0.utf8.allSatisfy(DigitRuns.isDigit) }.map { secret in
-      secret.utf8.map { $0 - UInt8(ascii: "0") }
+  /// Card numbers: 13 to 19 digits by range and Luhn, separators between whole groups of them.
+  private static func cardNumbers(in plain: PlainText) -> [Range<Int>] {
+    guard plain.bytes.count(where: DigitRuns.isDigit) >= 13 else { return [] }
+    return DigitRuns.find(in: plain.bytes).flatMap { $0.cardNumbers() }.map { range in
+      plain.places[range.lowerBound].lowerBound..<plain.places[range.upperBound].upperBound
     }
-    var hidden: [ClosedRange<Int>] = []
-    for run in DigitRuns.find(in: bytes) {
-      for secret in secrets { hidden += run.places(of: secret) }
-      hidden += run.cardNumbers(in: bytes)
+  }
+
+  /// Learnt secrets: as they are, with escapes undone, without what stands between letters and digits,
+  /// and parts of them among the digits alone.
+  private static func secrets(
+    in bytes: [UInt8],
+    _ plain: PlainText,
+    _ known: Known
+  ) -> [Range<Int>] {
+    guard !known.anywhere.isEmpty else { return [] }
+    var found = known.anywhere.places(in: bytes)
+    func look(_ prints: Fingerprints, where isWanted: (UInt8) -> Bool) {
+      var some: [UInt8] = []
+      var places: [Range<Int>] = []
+      for (byte, place) in zip(plain.bytes, plain.places) where isWanted(byte) {
+        some.append(byte)
+        places.append(place)
+      }
+      found += prints.places(in: some).map { range in
+        places[range.lowerBound].lowerBound..<places[range.upperBound - 1].upperBound
+      }
     }
-    guard !hidden.isEmpty else { return text }
-    var shown: [UInt8] = []
+    if plain.bytes.count != bytes.count { look(known.anywhere) { _ in true } }
+    look(known.anywhere) { byte in
+      DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || byte == UInt8(ascii: "+")
+    }
+    if !known.digits.isEmpty { look(known.digits, where: DigitRuns.isDigit) }
+    return found
+  }
+
+  /// JSON Web Tokens (`eyJ….….…`), whoever made them.
+  private static func tokens(in bytes: [UInt8]) -> [Range<Int>] {
+    guard bytes.count > 20 else { return [] }
+    let head = Array("eyJ".utf8)
+    var found: [Range<Int>] = []
     var index = 0
-    while index < bytes.count {
-      if let range = hidden.filter({ $0.contains(index) }).max(by: { $0.upperBound < $1.upperBound }
-      ) {
-        if shown.suffix(10) != Array("[redacted]".utf8)[...]
-          || hidden.contains(where: { $0.lowerBound == index })
-        {
-          shown += Array("[redacted]".utf8)
-        }
-        index = range.upperBound + 1
-      } else {
-        shown.append(bytes[index])
+    while index + head.count <= bytes.count {
+      guard bytes[index] == head[0], bytes[index + 1] == head[1], bytes[index + 2] == head[2] else {
         index += 1
-      }
-    }
-    return String(decoding: shown, as: UTF8.self)
-  }
-}
-
-/// Digits that belong together, with where each stands in the text.
-private struct DigitRuns {
-  var digits: [UInt8] = []
-  var places: [Int] = []
-
-  static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
-
-  /// Where a UUID ends that begins here (RFC 9562, section 4): 8-4-4-4-12 hexadecimal digits that
-  /// stand alone, a version and a variant in their places.
-  private static func uuidEnd(in bytes: [UInt8], at start: Int) -> Int? {
-    let end = start + 36
-    guard end <= bytes.count, bytes[start + 8] == UInt8(ascii: "-"),
-      start == 0 || !isHex(bytes[start - 1]), end == bytes.count || !isHex(bytes[end])
-    else { return nil }
-    for (offset, byte) in bytes[start..<end].enumerated() {
-      let isDash = [8, 13, 18, 23].contains(offset)
-      guard isDash ? byte == UInt8(ascii: "-") : isHex(byte) else { return nil }
-    }
-    let isVersion = (UInt8(ascii: "1")...UInt8(ascii: "8")).contains(bytes[start + 14])
-    let isVariant = [UInt8(ascii: "8"), UInt8(ascii: "9"), UInt8(ascii: "a"), UInt8(ascii: "b")]
-      .contains(bytes[start + 19] | (isDigit(bytes[start + 19]) ? 0 : 0x20))
-    return isVersion && isVariant ? end : nil
-  }
-
-  private static func isHex(_ byte: UInt8) -> Bool {
-    isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
-  }
-
-  /// The runs of a text: at most three bytes that are no letters stand between two digits.
-  static func find(in bytes: [UInt8]) -> [DigitRuns] {
-    var runs: [DigitRuns] = []
-    var run = DigitRuns()
-    var index = 0
-    func isLetter(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 }
-    while index < bytes.count {
-      // One UUID in forty thousand has a card number's digits in its first groups.
-      if let end = uuidEnd(in: bytes, at: index) {
-        if !run.digits.isEmpty {
-          runs.append(run)
-          run = DigitRuns()
-        }
-        index = end
         continue
       }
-      // `%20` is a separator, not the digits 2 and 0.
-      if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count, isDigit(bytes[index + 1]) {
-        index += 3
-        continue
+      let token = bytes[index...].prefix { byte in
+        DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || "-_.=".utf8.contains(byte)
       }
-      let byte = bytes[index]
-      if isDigit(byte) {
-        if let last = run.places.last, index - last > 4 {
-          runs.append(run)
-          run = DigitRuns()
-        }
-        run.digits.append(byte - UInt8(ascii: "0"))
-        run.places.append(index)
-      } else if isLetter(byte), !run.digits.isEmpty {
-        runs.append(run)
-        run = DigitRuns()
+      if token.count > 20, token.contains(UInt8(ascii: ".")) {
+        found.append(index..<token.endIndex)
       }
-      index += 1
-    }
-    return run.digits.isEmpty ? runs : runs + [run]
-  }
-
-  /// Where a secret's digits stand, as ranges of the text.
-  func places(of secret: [UInt8]) -> [ClosedRange<Int>] {
-    guard !secret.isEmpty, secret.count <= digits.count else { return [] }
-    return (0...(digits.count - secret.count)).compactMap { start in
-      digits[start..<(start + secret.count)].elementsEqual(secret)
-        ? places[start]...places[start + secret.count - 1] : nil
-    }
-  }
-
-  /// Where card numbers stand that fill whole groups: that keeps times and UUIDs as they are.
-  func cardNumbers(in bytes: [UInt8]) -> [ClosedRange<Int>] {
-    guard digits.count >= 13 else { return [] }
-    var found: [ClosedRange<Int>] = []
-    let starts = places.indices.filter { start in
-      start + 13 <= digits.count && (start == 0 || places[start] - places[start - 1] > 1)
-    }
-    for start in starts {
-      for end in (start + 12)..<min(digits.count, start + 19) where isGroupEnd(end) {
-        let gaps = zip(places[start..<end], places[(start + 1)...end])
-        let isPlain = gaps.allSatisfy { left, right in
-          right - left == 1 || Self.isSeparator(bytes[(left + 1)..<right])
-        }
-        if isPlain, Digits.looksLikeCard(Array(digits[start...end])) {
-          found.append(places[start]...places[end])
-        }
-      }
+      index = token.endIndex
     }
     return found
   }
 
-  private func isGroupEnd(_ index: Int) -> Bool {
-    index == places.count - 1 || places[index + 1] - places[index] > 1
-  }
-
-  /// One of the separators that people and forms write between the groups of a card number.
-  private static func isSeparator(_ bytes: ArraySlice<UInt8>) -> Bool {
-    switch Array(bytes) {
-    case [UInt8(ascii: " ")], [UInt8(ascii: "-")], [UInt8(ascii: ".")], [UInt8(ascii: "/")],
-      [UInt8(ascii: "_")], [9], [0xc2, 0xa0], [0xe2, 0x80, 0x8b], Array("%20".utf8):
-      true
-    default: false
-    }
-  }
-}
-
-extension String {
-  /// The text with each occurrence of another replaced; `standingAlone` wants no letter, digit
-  /// or dash beside it.
-  fileprivate func replacingEvery(
-    _ secret: String,
-    with replacement: String,
-    standingAlone: Bool = false
-  ) -> String {
-    guard utf8.count >= secret.utf8.count, !secret.isEmpty, holds(secret) else { return self }
-    let bytes = Array(utf8)
-    let wanted = Array(secret.utf8)
-    let part = { (byte: UInt8) in
-      byte == UInt8(ascii: "-") || byte >= 0x80
-        || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-        || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
-    }
-    var shown: [UInt8] = []
+  /// Short secrets where no letter, digit or dash stands beside them.
+  private static func words(in plain: PlainText, _ words: Fingerprints) -> [Range<Int>] {
+    guard words.hasWords else { return [] }
+    let bytes = plain.bytes
+    var found: [Range<Int>] = []
     var index = 0
-    var changed = false
     while index < bytes.count {
-      let end = index + wanted.count
-      if end <= bytes.count, Self.same(bytes[index], wanted[0]),
-        zip(bytes[index..<end], wanted).allSatisfy(Self.same),
-        !standingAlone
-          || (index == 0 || !part(bytes[index - 1])) && (end == bytes.count || !part(bytes[end]))
-      {
-        shown += Array(replacement.utf8)
-        index = end
-        changed = true
-      } else {
-        shown.append(bytes[index])
-        index += 1
+      let word = bytes[index...].prefix { byte in
+        byte == UInt8(ascii: "-") || byte >= 0x80 || DigitRuns.isDigit(byte)
+          || DigitRuns.isLetter(byte)
+      }
+      if words.holdsWord(word) {
+        let last = word.endIndex - 1
+        found.append(plain.places[index].lowerBound..<plain.places[last].upperBound)
+      }
+      index = max(word.endIndex, index + 1)
+    }
+    return found
+  }
+
+  /// The texts and numbers of a value, counted in their order, that only together hold a secret's
+  /// digits.
+  private func splitSecrets(in value: JSON) -> Set<Int> {
+    let prints = known.withLock { $0.digits }
+    guard !prints.isEmpty else { return [] }
+    var digits: [UInt8] = []
+    var leaves: [Int] = []
+    var leaf = 0
+    func walk(_ value: JSON) {
+      func take(_ text: String) {
+        defer { leaf += 1 }
+        // A text with letters is some id or sentence: what stands in it is found there.
+        let plain = PlainText(Array(text.utf8)).bytes
+        guard plain.count <= 40, !plain.contains(where: DigitRuns.isLetter) else { return }
+        for byte in plain where DigitRuns.isDigit(byte) {
+          digits.append(byte)
+          leaves.append(leaf)
+        }
+      }
+      switch value {
+      case .string(let text), .number(let text): take(text)
+      case .integer(let number): take(String(number))
+      case .bool, .null: break
+      case .array(let elements): for element in elements { walk(element) }
+      case .object(let object): for member in object.members { walk(member.value) }
       }
     }
-    return changed ? String(decoding: shown, as: UTF8.self) : self
+    walk(value)
+    return Set(prints.places(in: digits).flatMap { range in leaves[range] })
   }
 
-  /// Whether another text stands in this one, whatever its case: most texts hold no secret, and
-  /// nothing is copied to see that.
-  private func holds(_ other: String) -> Bool {
-    let wanted = other.utf8
-    guard let first = wanted.first else { return true }
-    var rest = utf8[...]
-    while rest.count >= wanted.count, let start = rest.firstIndex(where: { Self.same($0, first) }) {
-      rest = rest[start...]
-      guard rest.count >= wanted.count else { return false }
-      if zip(rest, wanted).allSatisfy(Self.same) { return true }
-      rest.removeFirst()
+  /// The text with some of its ranges replaced; those that overlap are one.
+  private static func text(_ bytes: [UInt8], without hidden: [Range<Int>]) -> String {
+    var shown: [UInt8] = []
+    var index = 0
+    var merged: [Range<Int>] = []
+    for range in hidden.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = merged.last, range.lowerBound < last.upperBound {
+        merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      } else {
+        merged.append(range)
+      }
     }
-    return false
-  }
-
-  /// Whether two bytes are the same letter, whatever their case.
-  private static func same(_ one: UInt8, _ other: UInt8) -> Bool {
-    one == other || UInt8(ascii: "a")...UInt8(ascii: "z") ~= one | 0x20 && one ^ other == 0x20
+    for range in merged {
+      shown += bytes[index..<range.lowerBound] + mark
+      index = range.upperBound
+    }
+    return String(decoding: shown + bytes[index...], as: UTF8.self)
   }
 }

@@ -1,19 +1,48 @@
+private import CSodium
+
 #if canImport(Darwin)
 private import Darwin
 #else
 private import Glibc
 #endif
 
-/// Bytes that cannot be printed or copied and are wiped when they are let go.
+/// Bytes that cannot be printed or copied, in memory of their own: between guard pages, locked so that
+/// they are never swapped, left out of core dumps where the system can, and wiped when they are let go.
 ///
 /// What it cannot reach: the environment, and any `String` that the bytes passed through before.
 @safe
 package struct Secret: ~Copyable, @unchecked Sendable {
+  // Unchecked: nothing writes to it after `init`.
   private let storage: UnsafeMutableRawBufferPointer
+
+  /// Room for `capacity` bytes, filled by `fill`, which gives how many it wrote; nil where it gives nil.
+  ///
+  /// A process that has no memory left ends.
+  package init?(capacity: Int, filling fill: (UnsafeMutableRawBufferPointer) -> Int?) {
+    let block = unsafe Self.room(capacity)
+    let room = unsafe UnsafeMutableRawBufferPointer(start: block, count: capacity)
+    guard let count = unsafe fill(room), (0...capacity).contains(count) else {
+      unsafe sodium_free(block)
+      return nil
+    }
+    unsafe storage = UnsafeMutableRawBufferPointer(start: block, count: count)
+  }
+
+  /// The library marks its blocks with a value that it chooses when it begins.
+  private static let isReady = sodium_init() >= 0
+
+  private static func room(_ capacity: Int) -> UnsafeMutableRawPointer {
+    // 1 at least: the library gives no block of none.
+    guard isReady, let block = unsafe sodium_malloc(max(1, capacity)) else {
+      fatalError("no memory for a secret")
+    }
+    return unsafe block
+  }
 
   /// Takes over the bytes and wipes the array they came in.
   package init(consuming bytes: inout [UInt8]) {
-    unsafe storage = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+    let block = unsafe Self.room(bytes.count)
+    unsafe storage = UnsafeMutableRawBufferPointer(start: block, count: bytes.count)
     unsafe storage.copyBytes(from: bytes)
     bytes.wipe()
   }
@@ -24,21 +53,28 @@ package struct Secret: ~Copyable, @unchecked Sendable {
     self.init(consuming: &bytes)
   }
 
-  deinit {
-    unsafe storage.wipe()
-    unsafe storage.deallocate()
-  }
+  // Freeing wipes.
+  deinit { unsafe sodium_free(storage.baseAddress) }
 
   /// How many bytes there are.
   package var count: Int { unsafe storage.count }
 
   /// Appends the bytes to a buffer that the caller wipes.
   package func append(to buffer: inout [UInt8]) { unsafe buffer.append(contentsOf: storage) }
+
+  /// Shows the bytes where they are; `body` makes no copy of them that outlives it.
+  package func withBytes<Result: ~Copyable>(
+    _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    unsafe body(UnsafeRawBufferPointer(storage))
+  }
 }
 
 /// A secret that several owners may hold: the same bytes, still unprintable, wiped with the last.
 package final class SharedSecret: Sendable {
   package let secret: Secret
+
+  package init(_ secret: consuming Secret) { self.secret = secret }
 
   package init(_ text: some StringProtocol) { secret = Secret(text) }
 
@@ -57,11 +93,7 @@ extension UnsafeMutableRawBufferPointer {
   /// Overwrites every byte, in a way the compiler may not leave out.
   fileprivate func wipe() {
     guard let base = baseAddress, count > 0 else { return }
-    #if canImport(Darwin)
-    _ = unsafe memset_s(base, count, 0, count)
-    #else
-    unsafe explicit_bzero(base, count)
-    #endif
+    unsafe sodium_memzero(base, count)
   }
 }
 

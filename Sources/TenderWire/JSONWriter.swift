@@ -2,10 +2,10 @@ package import TenderModel
 
 /// Writes JSON text: one line, members in their order, nothing escaped that need not be.
 package struct JSONWriter {
-  /// The text so far, UTF-8.
-  ///
-  /// Whoever writes a secret into it wipes it.
+  /// The text so far, UTF-8, without the secrets that belong into it.
   package private(set) var bytes: [UInt8] = []
+  /// Secrets, and before which byte each stands.
+  private var secrets: [(place: Int, secret: SharedSecret)] = []
   private var needsComma = false
 
   package init(reserving capacity: Int = 256) { bytes.reserveCapacity(capacity) }
@@ -67,14 +67,58 @@ package struct JSONWriter {
     needsComma = true
   }
 
-  /// Writes a secret as a string; the caller wipes this writer's bytes with `wipe`.
-  package mutating func write(_ secret: borrowing Secret) {
+  /// Writes a secret as a string; it comes into the text in `whole`.
+  package mutating func write(_ secret: SharedSecret) {
     separate()
-    var copy: [UInt8] = []
-    secret.append(to: &copy)
-    appendQuoted(copy)
-    copy.wipe()
+    append("\"")
+    secrets.append((bytes.count, Self.escaped(secret)))
+    append("\"")
     needsComma = true
+  }
+
+  /// The secret as it stands between quotes; nearly always the very same.
+  private static func escaped(_ secret: SharedSecret) -> SharedSecret {
+    let isPlain = unsafe secret.secret.withBytes { bytes in
+      unsafe bytes.allSatisfy { (0x20...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }
+    }
+    if isPlain { return secret }
+    var copy: [UInt8] = []
+    secret.secret.append(to: &copy)
+    var quoted = JSONWriter(reserving: 6 * copy.count + 2)
+    quoted.appendQuoted(copy)
+    copy.wipe()
+    var inner = Array(quoted.bytes.dropFirst().dropLast())
+    quoted.wipe()
+    return SharedSecret(consuming: &inner)
+  }
+
+  /// The text with the secrets in their places.
+  package var whole: Secret {
+    let count = secrets.reduce(bytes.count) { $0 + $1.secret.secret.count }
+    let text = unsafe Secret(capacity: count) { room in
+      var written = 0
+      var taken = 0
+      for (place, secret) in secrets {
+        unsafe Self.copy(bytes[taken..<place], to: room, at: written)
+        written += place - taken
+        taken = place
+        unsafe secret.secret.withBytes { unsafe Self.copy($0, to: room, at: written) }
+        written += secret.secret.count
+      }
+      unsafe Self.copy(bytes[taken...], to: room, at: written)
+      return count
+    }
+    // The closure always says how much it wrote.
+    return text ?? Secret("")
+  }
+
+  private static func copy(
+    _ bytes: some Collection<UInt8>,
+    to room: UnsafeMutableRawBufferPointer,
+    at place: Int
+  ) {
+    let target = unsafe UnsafeMutableRawBufferPointer(rebasing: room[place...])
+    unsafe target.copyBytes(from: bytes)
   }
 
   /// Overwrites and forgets the text.

@@ -7,7 +7,7 @@ struct UTF8Check {
   var isComplete: Bool { awaited == 0 }
 
   /// Takes more bytes; false as soon as no continuation could make them well formed.
-  mutating func accept(_ bytes: ArraySlice<UInt8>) -> Bool {
+  mutating func accept(_ bytes: some Sequence<UInt8>) -> Bool {
     for byte in bytes {
       if awaited == 0 {
         if byte < 0x80 { continue }

@@ -235,12 +235,14 @@ final class Client: Sendable {
     writer.name("client_id")
     writer.write(.string(id))
     writer.name("client_secret")
-    writer.write(secret.secret)
+    writer.write(secret)
     writer.name("scope")
     writer.write(.string(scope))
     writer.endObject()
-    defer { writer.wipe() }
-    let answer = try sendForToken(writer.bytes)
+    var body: [UInt8] = []
+    writer.whole.append(to: &body)
+    defer { body.wipe() }
+    let answer = try sendForToken(body)
     guard let token = answer.text("access_token"), Self.isToken(token) else {
       throw .unexpectedBehaviour("a token answer without a usable access_token")
     }

@@ -29,7 +29,7 @@ import TrueLayer
 
   /// Which modules of the system each room may import; the rooms are Package.swift's to say.
   static let allowed: [String: Set<String>] = [
-    "TenderModel": ["Glibc", "Darwin", "Synchronization"],
+    "TenderModel": ["CSodium", "Glibc", "Darwin", "Synchronization"],
     "TenderWire": ["FoundationEssentials", "Foundation", "CXML2"], "TenderEngine": [],
     "PayTheory": ["CSodium"], "Toro": ["CCrypto"],
     "TrueLayer": ["CCrypto", "Synchronization"],

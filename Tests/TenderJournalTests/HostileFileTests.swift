@@ -72,7 +72,8 @@ import Testing
     }
     #expect(columns.count > 30)
     for column in columns {
-      for value in ["-9223372036854775808", "9223372036854775807", "-1", "'0 9223372036854775807'"] {
+      for value in ["-9223372036854775808", "9223372036854775807", "-1", "'0 9223372036854775807'"]
+      {
         try copy(Self.files, from: "good", to: "state")
         // Some are refused by the table itself.
         try? Database(path: path).execute("UPDATE \(column.table) SET \(column.name) = \(value)")

@@ -25,7 +25,12 @@ class JournalFolder {
   func open(_ name: String = "state", patience: Int32? = nil) throws -> SQLiteJournal {
     let folder = root.appending(path: name)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    return try SQLiteJournal(folder: folder.path, redactor: Redactor(), isMarked: true, patience: patience)
+    return try SQLiteJournal(
+      folder: folder.path,
+      redactor: Redactor(),
+      isMarked: true,
+      patience: patience
+    )
   }
 
   func attempt(_ reference: String, number: Int = 1) -> Attempt {

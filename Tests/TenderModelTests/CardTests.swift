@@ -23,8 +23,8 @@ import Testing
     expiration: String = "12/30"
   ) throws -> Card {
     try Card(
-      number: number,
-      securityCode: code,
+      number: SharedSecret(number),
+      securityCode: SharedSecret(code),
       expiration: Expiration(expiration),
       name: nil,
       address: Address(),
@@ -77,7 +77,7 @@ import Testing
   func `checks routing numbers`(_ routing: String, _ isGood: Bool) {
     let account = try? BankAccount(
       name: "A",
-      number: "0000000016",
+      number: SharedSecret("0000000016"),
       kind: "checking",
       routing: routing
     )

@@ -52,11 +52,14 @@ import Testing
   }
 
   /// Patterns that take a matcher which goes back longer than anybody waits.
-  @Test(.timeLimit(.minutes(1)), arguments: [
-    String(repeating: ".?", count: 20) + String(repeating: ".", count: 20) + "$",
-    "^" + String(repeating: "(.|.)", count: 38) + "!$", "^(a+)+$", "^(a*)*b$", "(a|aa)+$",
-    "((){1000}){1000}", "(((a?){30}){30})",
-  ])
+  @Test(
+    .timeLimit(.minutes(1)),
+    arguments: [
+      String(repeating: ".?", count: 20) + String(repeating: ".", count: 20) + "$",
+      "^" + String(repeating: "(.|.)", count: 38) + "!$", "^(a+)+$", "^(a*)*b$", "(a|aa)+$",
+      "((){1000}){1000}", "(((a?){30}){30})",
+    ]
+  )
   func `takes bounded time over any pattern`(_ pattern: String) {
     _ = TextPattern(pattern)?.fits(String(repeating: "a", count: TextPattern.longestText))
     #expect(TextPattern(pattern)?.fits(String(repeating: "a", count: 5000)) == nil)

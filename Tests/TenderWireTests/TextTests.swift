@@ -27,19 +27,26 @@ import Testing
     #expect(JSONReader.read("[1]", limit: 2) == nil)
   }
 
-  @Test func `writes secrets that can be wiped`() {
+  @Test func `writes secrets into memory of their own alone`() {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("number")
-    writer.write(Secret("4111"))
+    writer.write(SharedSecret("4111"))
     writer.name("raw")
     writer.verbatim(#"{"a": 1.50}"#.utf8)
+    writer.name("phrase")
+    writer.write(SharedSecret("a\"b\\c\n"))
     writer.endObject()
+    var whole: [UInt8] = []
+    writer.whole.append(to: &whole)
     #expect(
-      String(decoding: writer.bytes, as: UTF8.self) == #"{"number":"4111","raw":{"a": 1.50}}"#
+      String(decoding: whole, as: UTF8.self)
+        == #"{"number":"4111","raw":{"a": 1.50},"phrase":"a\"b\\c\n"}"#
     )
-    writer.wipe()
-    #expect(writer.bytes.isEmpty)
+    #expect(
+      String(decoding: writer.bytes, as: UTF8.self)
+        == #"{"number":"","raw":{"a": 1.50},"phrase":""}"#
+    )
   }
 }
 

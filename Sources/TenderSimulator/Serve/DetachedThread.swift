@@ -10,9 +10,6 @@ enum DetachedThread {
   @discardableResult
   static func begin(_ body: @escaping @Sendable () -> Void) -> Bool {
     let context = unsafe Unmanaged.passRetained(ThreadBody(body)).toOpaque()
-    var attributes = pthread_attr_t()
-    unsafe pthread_attr_init(&attributes)
-    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     #if canImport(Darwin)
     var thread: pthread_t?
     #else
@@ -20,7 +17,7 @@ enum DetachedThread {
     #endif
     let status = unsafe pthread_create(
       &thread,
-      &attributes,
+      nil,
       { context in
         #if canImport(Darwin)
         unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
@@ -33,9 +30,16 @@ enum DetachedThread {
       },
       context
     )
-    unsafe pthread_attr_destroy(&attributes)
-    if status != 0 { unsafe Unmanaged<ThreadBody>.fromOpaque(context).release() }
-    return status == 0
+    guard status == 0 else {
+      unsafe Unmanaged<ThreadBody>.fromOpaque(context).release()
+      return false
+    }
+    #if canImport(Darwin)
+    if let thread = unsafe thread { unsafe pthread_detach(thread) }
+    #else
+    pthread_detach(thread)
+    #endif
+    return true
   }
 }
 

@@ -11,7 +11,6 @@ final class SimulatedReader {
     case drop
   }
 
-
   private let world: SimulatorWorld
   private let faults: FaultPlan
   private let count: Int

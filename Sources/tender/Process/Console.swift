@@ -110,6 +110,25 @@ struct Console {
     }
   }
 
+  /// Reads a descriptor to its end, up to a limit in bytes, into memory for secrets; nil where it cannot
+  /// be read or is longer.
+  static func readSecret(_ descriptor: Int32, limit: Int) -> Secret? {
+    unsafe Secret(capacity: limit + 1) { room in
+      var filled = 0
+      while filled < room.count {
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: room[filled...])
+        let count = unsafe read(descriptor, rest.baseAddress, rest.count)
+        if count < 0 {
+          if errno == EINTR { continue }
+          return nil
+        }
+        if count == 0 { return filled }
+        filled += count
+      }
+      return nil
+    }
+  }
+
   /// The width of the terminal in columns, where it says so.
   static var terminalWidth: Int? {
     var size = winsize()

@@ -74,6 +74,23 @@ struct Environment {
     return bytes
   }
 
+  /// A file's bytes, in memory for secrets: nobody but its owner may read it.
+  ///
+  /// Throws `usage` with the option that named it.
+  static func readSecret(
+    _ path: String,
+    named option: String,
+    limit: Int
+  ) throws(Fault) -> Secret {
+    let descriptor = try openForReading(path, named: option)
+    defer { close(descriptor) }
+    try FileGuard.check(descriptor, path, named: option, .ownersAlone)
+    guard let secret = Console.readSecret(descriptor, limit: limit) else {
+      throw .unreadable(path, option)
+    }
+    return secret
+  }
+
   static func close(_ descriptor: Int32) {
     #if canImport(Darwin)
     _ = Darwin.close(descriptor)

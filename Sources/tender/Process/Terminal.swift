@@ -10,7 +10,8 @@ private import Glibc
 /// Questions on the terminal itself, whatever the standard streams are.
 final class Terminal {
   private let descriptor: Int32
-  private var pending: [UInt8] = []
+  /// The longest line that a terminal hands over, with room for its end.
+  private static let longestLine = 4097
 
   /// Opens the controlling terminal; nil where there is none.
   init?() {
@@ -19,10 +20,7 @@ final class Terminal {
     descriptor = opened
   }
 
-  deinit {
-    pending.wipe()
-    close(descriptor)
-  }
+  deinit { close(descriptor) }
 
   /// Shows a line, with nothing in it that steers the terminal.
   func say(_ text: String) { Console.write(Printable.text(text) + "\n", to: descriptor) }
@@ -31,6 +29,22 @@ final class Terminal {
   ///
   /// Throws `interrupted` where a signal ends it, `refused` at the end of the input.
   func ask(_ question: String, hidden: Bool, interruption: Signals) throws(Fault) -> String {
+    let line = try line(question, hidden: hidden, interruption)
+    return unsafe line.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Asks and reads a line that nobody sees.
+  ///
+  /// Throws like `ask`.
+  func askSecret(_ question: String, interruption: Signals) throws(Fault) -> Secret {
+    try line(question, hidden: true, interruption)
+  }
+
+  private func line(
+    _ question: String,
+    hidden: Bool,
+    _ interruption: Signals
+  ) throws(Fault) -> Secret {
     let wasHeld = interruption.hold()
     // Stopped and taken up again, a shell would have turned the echo back on.
     signal(SIGTSTP, SIG_IGN)
@@ -53,25 +67,33 @@ final class Terminal {
         Console.write("\n", to: descriptor)
       }
     }
-    while true {
-      if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
-        let line = String(decoding: pending[..<end], as: UTF8.self)
-        pending.removeFirst(end + 1)
-        return line.hasSuffix("\r") ? String(line.dropLast()) : line
+    var stopped: Fault?
+    let line = unsafe Secret(capacity: Self.longestLine) { room in
+      var filled = 0
+      while filled < room.count {
+        var polled = [
+          pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+          pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
+        _ = unsafe poll(&polled, 2, -1)
+        do throws(Fault) { try interruption.check() } catch {
+          stopped = error
+          return nil
+        }
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: room[filled...])
+        // A terminal hands over one line at a time.
+        let count = unsafe read(descriptor, rest.baseAddress, rest.count)
+        guard count > 0 else { return nil }
+        filled += count
+        guard unsafe room[filled - 1] == UInt8(ascii: "\n") else { continue }
+        filled -= 1
+        return unsafe filled > 0 && room[filled - 1] == UInt8(ascii: "\r") ? filled - 1 : filled
       }
-      var polled = [
-        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
-      ]
-      _ = unsafe poll(&polled, 2, -1)
-      try interruption.check()
-      var buffer = [UInt8](repeating: 0, count: 1024)
-      let count = unsafe read(descriptor, &buffer, buffer.count)
-      defer { buffer.wipe() }
-      guard count > 0, pending.count < 65_536 else {
-        throw Fault(.refused, code: "not_asked", "the question was not answered")
-      }
-      pending += buffer.prefix(count)
+      return nil
     }
+    guard let line else {
+      throw stopped ?? Fault(.refused, code: "not_asked", "the question was not answered")
+    }
+    return line
   }
 }

@@ -38,7 +38,7 @@ struct InstrumentReader {
         hint: "give one of them"
       )
     }
-    if let given { return try parse(given) }
+    if var given { return try parse(Secret(consuming: &given)) }
     let method = invocation["method"]
     switch named.first {
     case "token":
@@ -71,7 +71,7 @@ struct InstrumentReader {
     case "instrument-file":
       let path = invocation["instrument-file"] ?? ""
       return try parse(
-        Environment.read(path, named: "--instrument-file", rule: .ownersAlone, limit: 65_536)
+        Environment.readSecret(path, named: "--instrument-file", limit: 65_536)
       )
     default: return try ask(method ?? "card")
     }
@@ -87,8 +87,8 @@ struct InstrumentReader {
     )
   }
 
-  private func bytes(_ descriptor: Int32, _ option: String) throws(Fault) -> [UInt8] {
-    guard let bytes = Console.readAll(descriptor, limit: 65_536) else {
+  private func bytes(_ descriptor: Int32, _ option: String) throws(Fault) -> Secret {
+    guard let bytes = Console.readSecret(descriptor, limit: 65_536) else {
       throw Fault(
         .usage,
         code: "bad_file",
@@ -99,12 +99,12 @@ struct InstrumentReader {
     return bytes
   }
 
-  private func parse(_ input: [UInt8]) throws(Fault) -> Instrument {
-    var input = input
-    defer { input.wipe() }
-    guard let object = JSONReader.read(input, duplicates: .refused)?.object else {
+  private func parse(_ input: borrowing Secret) throws(Fault) -> Instrument {
+    guard let read = SecretJSON(input, open: Self.openMembers) else {
       throw .badInstrument("is not a JSON object")
     }
+    let object = read.object
+    for (name, secret) in read.secrets { learn(name, secret) }
     let type = object.text("type") ?? invocation["method"] ?? "card"
     if let method = invocation["method"], method != type {
       throw .methodMismatch(method, "an instrument of type \(type.quotedForMessage)")
@@ -117,8 +117,14 @@ struct InstrumentReader {
       )
     }
     try Self.check(object, known, place: "")
-    return try instrument(type, object)
+    return try instrument(type, object, read.secrets)
   }
+
+  /// What of an instrument is no secret; whatever else is a text in it is taken for one.
+  private static let openMembers: Set<String> = [
+    "type", "expiration", "name", "address", "account_type", "routing_number", "contact", "line1",
+    "line2", "city", "region", "postal_code", "country",
+  ]
 
   private static let keys: [String: [String]] = [
     "card": ["type", "number", "security_code", "expiration", "name", "address"],
@@ -145,15 +151,19 @@ struct InstrumentReader {
     }
   }
 
-  private func instrument(_ type: String, _ object: JSONObject) throws(Fault) -> Instrument {
-    for name in ["number", "account_number"] {
-      guard let text = object.text(name) else { continue }
-      redactor.learn(text)
-      if let digits = Digits.only(in: text) {
-        redactor.learn(digits.map { String($0) }.joined())
-      }
-    }
-    if let code = object.text("security_code") { redactor.learnShort(code) }
+  /// What is learnt before anything is said about the instrument.
+  private func learn(_ name: String, _ secret: SharedSecret) {
+    if name == "security_code" { return redactor.learnShort(secret.secret) }
+    redactor.learn(secret.secret)
+    if let digits = Digits.only(in: secret.secret) { redactor.learn(digits) }
+  }
+
+  private func instrument(
+    _ type: String,
+    _ object: JSONObject,
+    _ secrets: [String: SharedSecret]
+  ) throws(Fault) -> Instrument {
+    let nothing = SharedSecret("")
     switch type {
     case "card":
       for name in ["number", "security_code", "expiration"] where object.text(name) == nil {
@@ -161,8 +171,8 @@ struct InstrumentReader {
       }
       return .card(
         try Card(
-          number: object.text("number") ?? "",
-          securityCode: object.text("security_code") ?? "",
+          number: secrets["number"] ?? nothing,
+          securityCode: secrets["security_code"] ?? nothing,
           expiration: Expiration(object.text("expiration") ?? ""),
           name: object.text("name").flatMap { $0.isBlank ? nil : $0 },
           address: try address(object["address"]),
@@ -177,7 +187,7 @@ struct InstrumentReader {
       return .bankAccount(
         try BankAccount(
           name: object.text("name") ?? "",
-          number: object.text("account_number") ?? "",
+          number: secrets["account_number"] ?? nothing,
           kind: object.text("account_type") ?? "",
           routing: object.text("routing_number") ?? ""
         )
@@ -206,9 +216,9 @@ struct InstrumentReader {
   private func learned(_ instrument: Instrument) -> Instrument {
     switch instrument {
     case .card(let card):
-      redactor.learn(card.number.text)
-      redactor.learnShort(card.securityCode.text)
-    case .bankAccount(let account): redactor.learn(account.number.text)
+      redactor.learn(card.number.secret)
+      redactor.learnShort(card.securityCode.secret)
+    case .bankAccount(let account): redactor.learn(account.number.secret)
     case .cash: break
     }
     return instrument
@@ -226,11 +236,10 @@ struct InstrumentReader {
     /// Asks up to three times, saying what is wrong with an answer right away.
     func question(
       _ text: String,
-      hidden: Bool = false,
       _ check: (String) throws(Fault) -> Void
     ) throws(Fault) -> JSON {
       for turn in 1...3 {
-        let answer = try terminal.ask(text, hidden: hidden, interruption: interruption)
+        let answer = try terminal.ask(text, hidden: false, interruption: interruption)
         do throws(Fault) {
           try check(answer)
           return .string(answer)
@@ -240,6 +249,26 @@ struct InstrumentReader {
         }
       }
       return ""
+    }
+    var secrets: [String: SharedSecret] = [:]
+    /// The same for what nobody may see.
+    func secretQuestion(
+      _ field: String,
+      _ text: String,
+      _ check: (borrowing Secret) throws(Fault) -> Void
+    ) throws(Fault) {
+      for turn in 1...3 {
+        let answer = SharedSecret(try terminal.askSecret(text, interruption: interruption))
+        do throws(Fault) {
+          try check(answer.secret)
+          secrets[field] = answer
+          learn(field, answer)
+          return
+        } catch {
+          guard turn < 3 else { throw error }
+          terminal.say("  \(error.message)")
+        }
+      }
     }
     func wanted(_ field: String) -> (String) throws(Fault) -> Void {
       { answer throws(Fault) in if answer.isBlank { throw .badField(field, "is missing") } }
@@ -253,8 +282,7 @@ struct InstrumentReader {
           throw .badField("routing_number", "must be 9 digits with a valid ABA check digit")
         }
       }
-      object["account_number"] = try question("Account number (hidden): ", hidden: true) {
-        answer throws(Fault) in
+      try secretQuestion("account_number", "Account number (hidden): ") { answer throws(Fault) in
         guard Digits.plain(answer, count: 4...17) else {
           throw .badField("account_number", "must be 4 to 17 digits")
         }
@@ -270,10 +298,8 @@ struct InstrumentReader {
         _ = try CashPayer(name: "x", contact: answer)
       }
     default:
-      object["number"] = try question("Card number (hidden): ", hidden: true) {
-        answer throws(Fault) in
-        let digits = Digits.only(in: answer) ?? []
-        guard (13...19).contains(digits.count), Digits.passLuhn(digits) else {
+      try secretQuestion("number", "Card number (hidden): ") { answer throws(Fault) in
+        guard Digits.areCardNumber(answer) else {
           throw .badField("number", "must be 13 to 19 digits with a valid check digit")
         }
       }
@@ -282,24 +308,14 @@ struct InstrumentReader {
           throw .badField("expiration", "is in the past")
         }
       }
-      object["security_code"] = try question("Security code (hidden): ", hidden: true) {
-        answer throws(Fault) in
+      try secretQuestion("security_code", "Security code (hidden): ") { answer throws(Fault) in
         guard Digits.plain(answer, count: 3...4) else {
           throw .badField("security_code", "must be 3 digits, 4 for American Express")
         }
       }
     }
-    return try instrument(method, object)
-  }
-}
-
-extension Secret {
-  /// The text, for the redactor alone.
-  fileprivate var text: String {
-    var bytes: [UInt8] = []
-    append(to: &bytes)
-    defer { bytes.wipe() }
-    return String(decoding: bytes, as: UTF8.self)
+    for name in secrets.keys { object[name] = "" }
+    return try instrument(method, object, secrets)
   }
 }
 

@@ -1,0 +1,102 @@
+private import CSodium
+
+/// Secrets as keyed fingerprints: whether one of them stands in a text can be said, what they are
+/// cannot be read out of here.
+///
+/// A fingerprint is a polynomial over the bytes, modulo 2^61 - 1, at a secret random point (Karp and
+/// Rabin, 1987): it slides along a text in one pass. Letters count as their small ones.
+struct Fingerprints: Sendable {
+  /// The shortest text that has a fingerprint, in bytes: a window of this size finds candidates.
+  static let window = 6
+
+  private struct Print: Sendable, Hashable {
+    let count: Int
+    let value: UInt64
+  }
+
+  private static let prime: UInt64 = 1 << 61 - 1
+  private let point: UInt64
+  /// The point to the power of the window's size less one.
+  private let leading: UInt64
+  /// Those that begin with a window, by its fingerprint, the longest first.
+  private var known: [UInt64: [Print]] = [:]
+
+  init() {
+    let raw = UInt64(randombytes_random()) << 32 | UInt64(randombytes_random())
+    let point = raw % (Self.prime - 256) + 256
+    self.point = point
+    leading = (1..<Self.window).reduce(1) { power, _ in Self.multiply(power, point) }
+  }
+
+  var isEmpty: Bool { known.isEmpty }
+
+  /// Those of any size that count only where they stand alone.
+  private var standing: Set<Print> = []
+
+  /// Takes the fingerprint of some bytes that count only where they are a whole word.
+  mutating func insertWord(_ bytes: some Collection<UInt8>) {
+    guard !bytes.isEmpty else { return }
+    standing.insert(Print(count: bytes.count, value: value(of: bytes)))
+  }
+
+  /// Whether some bytes are one of the words.
+  func holdsWord(_ bytes: some Collection<UInt8>) -> Bool {
+    guard standing.contains(where: { $0.count == bytes.count }) else { return false }
+    return standing.contains(Print(count: bytes.count, value: value(of: bytes)))
+  }
+
+  var hasWords: Bool { !standing.isEmpty }
+
+  /// Takes the fingerprint of some bytes, which are not kept; too few are left out.
+  mutating func insert(_ bytes: some Collection<UInt8>) {
+    guard bytes.count >= Self.window else { return }
+    let print = Print(count: bytes.count, value: value(of: bytes))
+    let key = value(of: bytes.prefix(Self.window))
+    guard known[key]?.contains(print) != true else { return }
+    known[key, default: []].append(print)
+    known[key]?.sort { $0.count > $1.count }
+  }
+
+  /// Where the known secrets stand in a text.
+  func places(in bytes: some RandomAccessCollection<UInt8>) -> [Range<Int>] {
+    guard !known.isEmpty, bytes.count >= Self.window else { return [] }
+    let bytes = Array(bytes)
+    var found: [Range<Int>] = []
+    var sliding = value(of: bytes[..<Self.window])
+    var start = 0
+    while true {
+      for print in known[sliding] ?? [] where start + print.count <= bytes.count {
+        // The longest alone: a secret within another is covered by it.
+        guard value(of: bytes[start..<(start + print.count)]) == print.value else { continue }
+        found.append(start..<(start + print.count))
+        break
+      }
+      let next = start + Self.window
+      guard next < bytes.count else { return found }
+      let gone = Self.multiply(Self.small(bytes[start]), leading)
+      sliding = Self.add(sliding, Self.prime - gone)
+      sliding = Self.add(Self.multiply(sliding, point), Self.small(bytes[next]))
+      start += 1
+    }
+  }
+
+  private func value(of bytes: some Sequence<UInt8>) -> UInt64 {
+    bytes.reduce(0) { Self.add(Self.multiply($0, point), Self.small($1)) }
+  }
+
+  private static func small(_ byte: UInt8) -> UInt64 {
+    UInt64(UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte)
+  }
+
+  private static func add(_ one: UInt64, _ other: UInt64) -> UInt64 {
+    let sum = one + other
+    return sum >= prime ? sum - prime : sum
+  }
+
+  private static func multiply(_ one: UInt64, _ other: UInt64) -> UInt64 {
+    let product = one.multipliedFullWidth(by: other)
+    // 2^61 is 1: the upper bits are added to the lower ones.
+    let sum = add(product.low & prime, product.high << 3 | product.low >> 61)
+    return sum == prime ? 0 : sum
+  }
+}

@@ -1,0 +1,113 @@
+/// A text as a reader takes it: escapes undone, digits of every script as ASCII, nothing invisible.
+struct PlainText {
+  /// Bytes, and where each comes from in the text that was given.
+  private(set) var bytes: [UInt8] = []
+  private(set) var places: [Range<Int>] = []
+
+  /// Undoes what hides a text: percent-encoding, entities of HTML, escapes of JSON, twice over.
+  init(_ original: [UInt8]) {
+    bytes = original
+    places = original.indices.map { $0..<($0 + 1) }
+    for _ in 0..<2 {
+      guard bytes.contains(where: { $0 >= 0x80 || "%&\\".utf8.contains($0) }) else { return }
+      let before = bytes.count
+      simplify()
+      if bytes.count == before { return }
+    }
+  }
+
+  private mutating func simplify() {
+    var shown: [UInt8] = []
+    var from: [Range<Int>] = []
+    shown.reserveCapacity(bytes.count)
+    from.reserveCapacity(bytes.count)
+    var index = 0
+    while index < bytes.count {
+      let (scalar, end) = unescaped(at: index) ?? decoded(at: index)
+      let range = places[index].lowerBound..<places[end - 1].upperBound
+      index = end
+      for byte in Self.plain(scalar) {
+        shown.append(byte)
+        from.append(range)
+      }
+    }
+    bytes = shown
+    places = from
+  }
+
+  /// The character that an escape stands for, and where it ends; nil where there is none.
+  private func unescaped(at index: Int) -> (UInt32, Int)? {
+    switch bytes[index] {
+    case UInt8(ascii: "%"): return hex(index + 1, 2).map { ($0, index + 3) }
+    case UInt8(ascii: "\\"):
+      guard index + 1 < bytes.count else { return nil }
+      switch bytes[index + 1] {
+      case UInt8(ascii: "u"): return hex(index + 2, 4).map { ($0, index + 6) }
+      case UInt8(ascii: "x"): return hex(index + 2, 2).map { ($0, index + 4) }
+      default: return nil
+      }
+    case UInt8(ascii: "&"):
+      let name = bytes[(index + 1)...].prefix(10).prefix { $0 != UInt8(ascii: ";") }
+      let end = index + 1 + name.count
+      guard end < bytes.count, bytes[end] == UInt8(ascii: ";") else { return nil }
+      return Self.entity(String(decoding: name, as: UTF8.self)).map { ($0, end + 1) }
+    default: return nil
+    }
+  }
+
+  private static func entity(_ name: String) -> UInt32? {
+    if name.hasPrefix("#x") || name.hasPrefix("#X") { return UInt32(name.dropFirst(2), radix: 16) }
+    if name.hasPrefix("#") { return UInt32(name.dropFirst()) }
+    return [
+      "nbsp": 0x20, "ensp": 0x20, "emsp": 0x20, "thinsp": 0x20, "zwnj": 0x200c, "shy": 0xad,
+      "hyphen": 0x2d, "dash": 0x2d, "sol": 0x2f, "period": 0x2e, "amp": 0x26, "equals": 0x3d,
+      "plus": 0x2b, "lowbar": 0x5f, "colon": 0x3a,
+    ][name]
+  }
+
+  private func hex(_ start: Int, _ count: Int) -> UInt32? {
+    guard start + count <= bytes.count else { return nil }
+    var value: UInt32 = 0
+    for byte in bytes[start..<(start + count)] {
+      guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else {
+        return nil
+      }
+      value = value << 4 | UInt32(digit)
+    }
+    return value
+  }
+
+  /// The character at a place, and where it ends; a byte that is none stands for itself.
+  private func decoded(at index: Int) -> (UInt32, Int) {
+    let first = bytes[index]
+    let count = first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
+    let tail = bytes[(index + 1)...].prefix(count - 1)
+    guard count > 1, tail.count == count - 1, tail.allSatisfy({ $0 & 0xc0 == 0x80 }) else {
+      return (UInt32(first), index + 1)
+    }
+    let head = UInt32(first) & (0x7f >> UInt32(count))
+    return (tail.reduce(head) { $0 << 6 | UInt32($1 & 0x3f) }, index + count)
+  }
+
+  /// A character as bytes to compare: what has no width is left out.
+  private static func plain(_ value: UInt32) -> [UInt8] {
+    if value < 0x80 { return [UInt8(value)] }
+    // U+00A0 and the spaces of U+2000 and U+3000.
+    if value == 0xa0 || (0x2000...0x200a).contains(value) || value == 0x202f || value == 0x3000 {
+      return [0x20]
+    }
+    // Hyphens and dashes.
+    if (0x2010...0x2015).contains(value) || value == 0x2212 { return [0x2d] }
+    if Printable.isHarmful(value), value >= 0xa0 { return [] }
+    // Full-width forms stand 0xfee0 behind ASCII.
+    if (0xff01...0xff5e).contains(value) { return [UInt8(value - 0xfee0)] }
+    guard let scalar = Unicode.Scalar(value) else { return [0xff] }
+    // Digits of any script, and those in circles or above the line.
+    if let number = scalar.properties.numericValue, number >= 0, number <= 9,
+      number == number.rounded()
+    {
+      return [UInt8(ascii: "0") + UInt8(number)]
+    }
+    return Array(String(scalar).utf8)
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// Forms in which another side may send a secret back, on purpose or not.
+@Suite struct EvasionTests {
+  private static let number = "4000056655665556"
+  private static let token = "Kp7/secret+token_of-42"
+
+  private static func told() -> Redactor {
+    let redactor = Redactor()
+    redactor.learn(number)
+    redactor.learn(token)
+    redactor.learn("000918273645")
+    redactor.learnShort("937")
+    return redactor
+  }
+
+  private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
+
+  static let numberForms: [String] =
+    [
+      number, "4000 0566 5566 5556", "4000-0566-5566-5556", "4 0 0 0 0 5 6 6 5 5 6 6 5 5 5 6",
+      "4000      0566      5566      5556", "4000.0566.5566.5556", "４００００５６６５５６６５５５６",
+      "٤٠٠٠٠٥٦٦٥٥٦٦٥٥٥٦", "४००००५६६५५६६५५५६", "4000\u{200b}0566\u{2060}5566\u{ad}5556",
+      "4000%200566%205566%205556", "%34%30%30%30%30%35%36%36%35%35%36%36%35%35%35%36",
+      "&#52;&#48;&#48;&#48;&#48;&#53;&#54;&#54;&#53;&#53;&#54;&#54;&#53;&#53;&#53;&#54;",
+      "&#x34;&#x30;000566&nbsp;5566&nbsp;5556", #"4000\u00300566\u20095566 5556"#,
+      "%2534000%250566".replacingOccurrences(of: "%25", with: "") + "55665556",
+      "400005665566555", "00056655665556", "4000 0566 and then 5566 5556", "4000,0566,5566,5556",
+      "4000\n0566\n5566\n5556", "34303030303536363535363635353536",
+      "34 30 30 30 30 35 36 36 35 35 36 36 35 35 35 36",
+      base64(number), base64("x" + number), base64("xy" + number), base64("xyz" + number + "!"),
+      base64("user:" + number), "Basic " + base64("api:" + number),
+      base64(number).replacingOccurrences(of: "=", with: ""), base64("a>" + number + "?~"),
+      base64(number).enumerated().map { $0.offset % 8 == 7 ? "\($0.element)\r\n" : "\($0.element)" }
+        .joined(),
+    ]
+
+  @Test(arguments: numberForms)
+  func `shows no card number that it was told`(_ form: String) {
+    let shown = Self.told().redact("echo <\(form)> end", foreign: true)
+    #expect(shown.contains("[redacted]"), "\(shown)")
+    #expect(shown.hasPrefix("echo <") && shown.hasSuffix("> end"), "\(shown)")
+    let digits = shown.filter { $0.wholeNumberValue != nil }
+    #expect(digits.count < 9, "\(shown)")
+  }
+
+  @Test(arguments: [
+    token, token.uppercased(), base64(token), base64("a:" + token), base64("ab:" + token + ":c"),
+    "Kp7%2Fsecret%2Btoken_of-42", "Kp7&#47;secret&#43;token_of-42", #"Kp7\u002fsecret+token_of-42"#,
+    base64("??" + token).replacingOccurrences(of: "+", with: "-")
+      .replacingOccurrences(of: "/", with: "_"),
+  ])
+  func `shows no token that it was told`(_ form: String) {
+    let shown = Self.told().redact("echo \(form) end", foreign: true)
+    #expect(shown.contains("[redacted]"), "\(shown)")
+    #expect(!shown.lowercased().contains("secret"), "\(shown)")
+  }
+
+  @Test func `shows no number that is split over fields`() {
+    let value: JSON = [
+      "a": "40000566", "b": ["c": "55665556"], "amount": 1050, "id": "pt-1",
+      "d": ["4000", "0566", "5566", "5556"], "text": "fine",
+    ]
+    let shown = Self.told().redact(value, foreign: true)
+    #expect(shown["a"] == "[redacted]")
+    #expect(shown["b"]?["c"] == "[redacted]")
+    #expect(shown["d"]?.array?.contains("[redacted]") == true)
+    #expect(shown["amount"] == 1050)
+    #expect(shown["id"] == "pt-1")
+    #expect(shown["text"] == "fine")
+    let numbers: JSON = ["a": 400_005_665, "b": 566_555]
+    #expect(Self.told().redact(numbers) != numbers)
+  }
+
+  @Test(arguments: ["937", "(937)", "cvv: ９３７.", "&#57;37", "٩٣٧"])
+  func `shows no security code that it was told`(_ form: String) {
+    let shown = Self.told().redact("echo \(form) end", foreign: true)
+    #expect(shown.contains("[redacted]"), "\(shown)")
+  }
+
+  @Test(arguments: [
+    "order 4000 of 0566", "2026-11-20T17:19:00Z", "amount 1050, fee 9370", "pt-937-x",
+    "https://bank.example/pay?id=123e4567-e89b-12d3-a456-426614174000", "last four 5556",
+    "first six 400005, last four 5556",
+  ])
+  func `keeps what is none of them`(_ text: String) {
+    #expect(Self.told().redact(text, foreign: true) == text)
+  }
+
+  /// Unknown numbers in the same disguises.
+  @Test(arguments: [
+    "４１１１１１１１１１１１１１１１", "4111    1111    1111    1111", "4111%201111%201111%201111",
+    "٤١١١١١١١١١١١١١١١", "4111&nbsp;1111&nbsp;1111&nbsp;1111", "4111\u{200b}111111111111",
+  ])
+  func `sees a card number that nobody told it`(_ form: String) {
+    #expect(Redactor().redact("echo \(form) end") == "echo [redacted] end")
+    #expect(Redactor.holdsCardNumber(form))
+  }
+
+  /// A copy of what it was told stands nowhere in it: its fingerprints depend on a key of its own.
+  @Test func `keeps no copy`() {
+    let shown = String(describing: Mirror(reflecting: Self.told()).children.map { "\($0)" })
+    #expect(!shown.contains(Self.number))
+    #expect(!shown.contains(Self.token))
+  }
+
+  /// Twice the text takes twice the time: no form of text makes it look again and again.
+  @Test(arguments: [
+    "4", "4 ", "41111111", "a", "eyJ", "eyJa.", "%34", "&#52;", "\\u0034", "٤", "4-", "\u{200b}",
+    "123e4567-e89b-12d3-a456-4266141740", "4000056655665556 ", "K", "937,",
+  ])
+  func `grows with the text alone`(_ piece: String) {
+    let redactor = Self.told()
+    func text(_ bytes: Int) -> String {
+      String(repeating: piece, count: bytes / piece.utf8.count)
+    }
+    Growth.expectLinear(base: 16_384) { size in _ = redactor.redact(text(size), foreign: true) }
+  }
+}
