@@ -48,6 +48,7 @@ let package = Package(
   targets: [
     linked("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev", brew: "libsodium"),
     linked("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
+    .target(name: "CSystem"),
     opened("CCurl"),
     opened("CCrypto"),
     opened("CXML2"),
@@ -95,7 +96,7 @@ let package = Package(
       dependencies: [
         "PayTheory", "TenderCommandLine", "TenderEngine", "TenderJournal", "TenderModel",
         "TenderOutput", "TenderSimulator", "TenderTransport", "TenderWire", "Toro", "TrueLayer",
-        "CSodium",
+        "CSodium", "CSystem",
       ],
       swiftSettings: rules
     ),

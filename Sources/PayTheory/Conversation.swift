@@ -258,6 +258,8 @@ final class Conversation {
     guard let box = Box.seal(inner.whole, nonce: nonce, to: serverKey, from: keys) else {
       throw .socketError("a public key that nothing can be encrypted to")
     }
+    // A card is sealed once. From here on it is in the box alone, however long the answer takes.
+    inner.eraseSecrets()
     return JSONWriter.text([
       "action": .string(action), "encoded": .string(Base64.encode(box)),
       "sessionKey": .string(sessionKey), "publicKey": .string(Base64.encode(keys.publicKey)),

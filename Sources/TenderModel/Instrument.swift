@@ -193,7 +193,8 @@ extension Digits {
     unsafe secret.withBytes { bytes in
       unsafe Secret(capacity: bytes.count) { room in
         var count = 0
-        for unsafebyte in unsafe bytes {
+        for place in 0..<bytes.count {
+          let byte = unsafe bytes[place]
           if byte == UInt8(ascii: " ") || byte == UInt8(ascii: "-") { continue }
           guard DigitRuns.isDigit(byte) else { return nil }
           unsafe room[count] = byte

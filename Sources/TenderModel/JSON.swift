@@ -27,8 +27,10 @@ extension JSON {
     }
   }
 
-  /// The whole number, where it can be reckoned with: 0 to 10^15, such as an amount in minor units or a
-  /// time in milliseconds. No sum of a few of them overflows, whoever wrote them.
+  /// The whole number, where it can be reckoned with: 0 to 10^15.
+  ///
+  /// Such as an amount in minor units, or a time in milliseconds. No sum of a few of them overflows,
+  /// whoever wrote them.
   package var boundedNumber: Int? {
     wholeNumber.flatMap { (0...1_000_000_000_000_000).contains($0) ? $0 : nil }
   }

@@ -46,8 +46,9 @@ package final class Redactor: Sendable {
     }
   }
 
-  /// Learns the hexadecimal form of a secret, and base64 wherever it may begin in a longer text
-  /// (RFC 4648); of the latter what stands for the secret alone. No form is written down.
+  /// Learns the hexadecimal form of a secret, and base64 wherever it may begin in a longer text.
+  ///
+  /// Of base64 (RFC 4648) what stands for the secret alone. No form is written down.
   private static func learn(encodingsOf bytes: UnsafeRawBufferPointer, _ prints: inout Fingerprints)
   {
     let hex = Array("0123456789abcdef".utf8)

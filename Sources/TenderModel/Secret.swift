@@ -1,4 +1,5 @@
 private import CSodium
+private import Synchronization
 
 #if canImport(Darwin)
 private import Darwin
@@ -12,8 +13,10 @@ private import Glibc
 /// What it cannot reach: the environment, and any `String` that the bytes passed through before.
 @safe
 package struct Secret: ~Copyable, @unchecked Sendable {
-  // Unchecked: nothing writes to it after `init`.
+  // Unchecked: nothing writes to it after `init` but zeros.
   private let storage: UnsafeMutableRawBufferPointer
+  /// How many bytes there are: all of them, or none once they are erased.
+  private let length: Atomic<Int>
 
   /// Room for `capacity` bytes, filled by `fill`, which gives how many it wrote; nil where it gives nil.
   ///
@@ -26,6 +29,7 @@ package struct Secret: ~Copyable, @unchecked Sendable {
       return nil
     }
     unsafe storage = UnsafeMutableRawBufferPointer(start: block, count: count)
+    length = Atomic(count)
   }
 
   /// The library marks its blocks with a value that it chooses when it begins.
@@ -44,6 +48,7 @@ package struct Secret: ~Copyable, @unchecked Sendable {
     let block = unsafe Self.room(bytes.count)
     unsafe storage = UnsafeMutableRawBufferPointer(start: block, count: bytes.count)
     unsafe storage.copyBytes(from: bytes)
+    length = Atomic(bytes.count)
     bytes.wipe()
   }
 
@@ -57,16 +62,24 @@ package struct Secret: ~Copyable, @unchecked Sendable {
   deinit { unsafe sodium_free(storage.baseAddress) }
 
   /// How many bytes there are.
-  package var count: Int { unsafe storage.count }
+  package var count: Int { length.load(ordering: .acquiring) }
+
+  /// Overwrites the bytes now: whoever holds it finds nothing in it any more.
+  package func erase() {
+    length.store(0, ordering: .releasing)
+    unsafe sodium_memzero(storage.baseAddress, storage.count)
+  }
 
   /// Appends the bytes to a buffer that the caller wipes.
-  package func append(to buffer: inout [UInt8]) { unsafe buffer.append(contentsOf: storage) }
+  package func append(to buffer: inout [UInt8]) {
+    unsafe withBytes { unsafe buffer.append(contentsOf: $0) }
+  }
 
   /// Shows the bytes where they are; `body` makes no copy of them that outlives it.
   package func withBytes<Result: ~Copyable>(
     _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
-    unsafe body(UnsafeRawBufferPointer(storage))
+    unsafe body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
   }
 }
 

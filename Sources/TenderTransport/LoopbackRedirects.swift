@@ -185,11 +185,16 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
       {
         return false
       }
-      // Nobody needs to hear of more visits than these. The pipe has a byte for each, no more.
-      guard state.queries.count < 8 else { return true }
-      state.queries.append(
+      let query =
         parameters.map { "\($0.name)=\(QueryText.encode($0.value))" }.joined(separator: "&")
-      )
+      // The same visit twice says nothing new, and nobody needs to hear of more than these: the oldest
+      // goes. The pipe has a byte for each that waits, no more.
+      guard !state.queries.contains(query) else { return true }
+      state.queries.append(query)
+      guard state.queries.count <= 8 else {
+        state.queries.removeFirst()
+        return true
+      }
       var byte: UInt8 = 1
       _ = unsafe write(writeEnd, &byte, 1)
       return true

@@ -112,6 +112,9 @@ package struct JSONWriter {
     return text ?? Secret("")
   }
 
+  /// Erases the secrets themselves: whoever else holds one finds nothing in it any more.
+  package func eraseSecrets() { for (_, secret) in secrets { secret.secret.erase() } }
+
   private static func copy(
     _ bytes: some Collection<UInt8>,
     to room: UnsafeMutableRawBufferPointer,

@@ -62,6 +62,10 @@ struct Tender {
             )
           }
         }
+        let settings = try Settings(invocation, environment)
+        // In this order, and before any thread: the browser is not bound by what bounds this process.
+        let browser = invocation.has("open") ? Browser() : nil
+        let containment = Containment.begin(settings)
         let signals = Signals { kind in
           // Nothing is under way that could have an effect: end at once, whatever blocks.
           let fault = Fault.stopped(by: kind, underWay: "nothing was under way")
@@ -76,7 +80,15 @@ struct Tender {
           // Not `exit`: the other thread may be in the middle of anything.
           _exit(fault.exitStatus)
         }
-        let composition = try Composition(invocation, environment, redactor, signals)
+        let composition = try Composition(
+          invocation,
+          environment,
+          redactor,
+          signals,
+          settings: settings,
+          browser: browser,
+          containment: containment
+        )
         defer { now = composition.clock.now }
         return try dispatch(composition, &place)
       }

@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -40,7 +42,7 @@ static int is_full, is_busy;
 static char folder[512];
 static struct image *images;
 static uint64_t seed;
-static int report = -1, journal = -1;
+static int report = -1, journal = -1, probe = -1;
 
 static uint64_t next_random(void) {
   seed += 0x9e3779b97f4a7c15;
@@ -51,6 +53,11 @@ static uint64_t next_random(void) {
 }
 
 __attribute__((constructor)) static void begin(void) {
+  const char *wanted = getenv("TENDER_PROBE");
+  if (wanted != NULL) {
+    int flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC;
+    probe = (int)syscall(SYS_openat, AT_FDCWD, wanted, flags, 0600);
+  }
   const char *text = getenv("TENDER_FAULT");
   const char *below = getenv("TENDER_FAULT_FOLDER");
   if (text == NULL || below == NULL) return;
@@ -193,6 +200,52 @@ static void forget(int descriptor) {
   }
 }
 
+static void tell(const char *what, int failed) {
+  char text[64];
+  int length = snprintf(text, sizeof text, "%s %d\n", what, failed ? errno : 0);
+  syscall(SYS_write, probe, text, length);
+}
+
+static void try_connection(const char *what, int port) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  int socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  tell(what, connect(socket_, (struct sockaddr *)&address, sizeof address) != 0);
+  syscall(SYS_close, socket_);
+}
+
+/// Tries what a process that was taken over would try.
+static void try_everything(void) {
+  static int is_done;
+  if (probe < 0 || is_done++) return;
+  const char *below = getenv("TENDER_PROBE_FOLDER");
+  char path[1024];
+  snprintf(path, sizeof path, "%s/private", below == NULL ? "/nowhere" : below);
+  int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  tell("read", file < 0);
+  file = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC, 0);
+  tell("write", file < 0);
+  snprintf(path, sizeof path, "%s/new", below == NULL ? "/nowhere" : below);
+  file = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  tell("make", file < 0);
+  char *arguments[] = {"/bin/true", NULL}, *nothing[] = {NULL};
+  tell("exec", execve(arguments[0], arguments, nothing) != 0);
+  tell("ptrace", syscall(SYS_ptrace, 0, 0, 0, 0) != 0);
+  char byte, other = 0;
+  struct iovec mine = {&byte, 1}, theirs = {&other, 1};
+  tell("peek", syscall(SYS_process_vm_readv, getpid(), &mine, 1, &theirs, 1, 0) < 0);
+  tell("unshare", syscall(SYS_unshare, 0x10000000) != 0);
+  try_connection("port-9", 9);
+  try_connection("port-443", 443);
+  // What must still work.
+  struct addrinfo *found = NULL;
+  tell("name", getaddrinfo("localhost", "443", NULL, &found) != 0);
+  void *library = dlopen("libxml2.so.2", RTLD_LAZY);
+  tell("library", library == NULL);
+  file = (int)syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY | O_CLOEXEC, 0);
+  tell("etc", file < 0);
+}
+
 static ssize_t write_at(int descriptor, const void *bytes, size_t length, off_t position) {
   char path[512];
   if (is_ours(descriptor, path, sizeof path)) {
@@ -258,6 +311,7 @@ int posix_fallocate64(int descriptor, off_t position, off_t length) {
 }
 
 static int sync_file(int descriptor, long call) {
+  try_everything();
   char path[512];
   if (is_ours(descriptor, path, sizeof path)) {
     pthread_mutex_lock(&lock);

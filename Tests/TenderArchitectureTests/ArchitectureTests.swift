@@ -42,7 +42,7 @@ import TrueLayer
       "CSodium", "CCrypto", "CMicroHTTPD", "Glibc", "Darwin", "Synchronization",
     ],
     "TenderOutput": ["CQREncode"], "TenderCommandLine": [],
-    "tender": ["CSodium", "Glibc", "Darwin", "Synchronization"],
+    "tender": ["CSodium", "CSystem", "Glibc", "Darwin", "Synchronization"],
   ]
 
   static let rooms: Set<String> = [

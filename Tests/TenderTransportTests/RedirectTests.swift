@@ -48,6 +48,53 @@ import Testing
     #expect(try visit.wait(milliseconds: 10_000) == "error=tl_hpp_cancel")
   }
 
+  /// More visits than a pipe has room for, none of them heard: the listener and who waits go on.
+  @Test(.timeLimit(.minutes(1))) func `is blocked by no number of visits`() throws {
+    let port = Int.random(in: 26_000..<32_000)
+    let redirects = LoopbackRedirects(interruption: NeverInterrupted())
+    let visit = try redirects.listen(at: "http://127.0.0.1:\(port)/callback")
+    let client = try #require(RawClient(port: port))
+    for round in 0..<660 {
+      let requests = (0..<100).map { number in
+        "GET /callback?payment_id=\(round * 100 + number) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
+      }
+      #expect(client.say(requests.joined()))
+      // Answers are read so that they do not stand in the way.
+      var answers = 0
+      while answers < 100 {
+        let said = client.hear(until: "</html>", milliseconds: 10_000)
+        guard !said.isEmpty else { break }
+        answers += said.components(separatedBy: "</html>").count - 1
+      }
+      #expect(answers == 100)
+    }
+    let base = "http://127.0.0.1:\(port)/callback?payment_id=abc"
+    #expect(try Self.get(base).status == "200")
+    var heard: [String] = []
+    while let query = try visit.wait(milliseconds: 100) { heard.append(query) }
+    #expect(heard.count == 8)
+    #expect(heard.last == "payment_id=abc")
+    visit.close()
+  }
+
+  @Test func `lets the payer in beside connections that say nothing`() throws {
+    let port = Int.random(in: 26_000..<32_000)
+    let redirects = LoopbackRedirects(interruption: NeverInterrupted())
+    let visit = try redirects.listen(at: "http://127.0.0.1:\(port)/callback")
+    defer { visit.close() }
+    let idle = (0..<60).compactMap { number in
+      let client = RawClient(port: port)
+      // Some of them begin to speak.
+      if number % 2 == 0 { client?.say("GET /callback HTTP/1.1\r\nHost:") }
+      return client
+    }
+    #expect(idle.count > 16)
+    let base = "http://127.0.0.1:\(port)/callback?payment_id=abc"
+    #expect(try Self.get("--max-time", "3", base).status == "200")
+    #expect(try visit.wait(milliseconds: 10_000) == "payment_id=abc")
+    withExtendedLifetime(idle) {}
+  }
+
   @Test func `says that a port is taken, and gives it back`() throws {
     let port = Int.random(in: 20_000..<26_000)
     let redirects = LoopbackRedirects(interruption: NeverInterrupted())
@@ -69,6 +116,7 @@ import Testing
   @Test(arguments: [
     ("http://localhost:3000/callback", true), ("http://127.0.0.1:1/x", true),
     ("http://[::1]:3000/", true), ("https://localhost:3000/callback", false),
+    ("http://127.0.0.+1:3000/", false), ("http://127.0.0.0x1/", false), ("http://127.0.0.1:+80/", false),
     ("https://shop.example/cb", false), ("http://shop.example/cb", false), ("app://back", false),
   ])
   func `knows its own addresses`(_ address: String, _ isOwn: Bool) {

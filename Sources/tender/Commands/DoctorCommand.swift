@@ -60,6 +60,7 @@ struct DoctorCommand {
         try journal.checkWhole()
         return "\(folder): \(try journal.count()) attempts in the journal"
       },
+      Check(name: "containment") { () throws(Fault) in composition.containment.text },
     ]
     return common + own(provider, env)
   }

@@ -1,3 +1,4 @@
+private import CSystem
 internal import TenderModel
 internal import TenderWire
 
@@ -14,6 +15,20 @@ struct Environment {
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)
     return text.isEmpty ? nil : text
+  }
+
+  /// The values of the variables whose names are wanted.
+  func named(where isWanted: (String) -> Bool) -> [String] {
+    var found: [String] = []
+    var next = unsafe environ
+    while let variable = unsafe next.pointee {
+      let text = unsafe String(cString: variable)
+      if let equals = text.firstIndex(of: "="), isWanted(String(text[..<equals])) {
+        found.append(String(text[text.index(after: equals)...]))
+      }
+      unsafe next += 1
+    }
+    return found.filter { !$0.isEmpty }
   }
 
   /// A folder by an XDG variable, which counts only where it is absolute, else below home.
@@ -246,6 +261,9 @@ enum ProcessGuard {
   /// New files are for their owner alone; a crash leaves no core dump with card data in it.
   static func begin() {
     umask(0o077)
+    _ = tender_system_hide_memory()
+    // Libraries would write the keys of each connection there.
+    _ = unsafe unsetenv("SSLKEYLOGFILE")
     // A closed standard stream would be the next file or pipe that is opened.
     for descriptor: Int32 in 0...2 where !isOpen(descriptor) {
       _ = unsafe open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY)

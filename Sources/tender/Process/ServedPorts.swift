@@ -12,7 +12,7 @@ private import Glibc
 /// process, however that ends.
 struct ServedPorts {
   /// Where the files are: the user's own state folder, and that of this command.
-  private let folders: [String]
+  let folders: [String]
 
   init(_ settings: Settings) {
     var folders: [String] = []

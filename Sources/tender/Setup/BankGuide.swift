@@ -178,7 +178,9 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
     {
       output.say(code)
     }
-    if invocation.has("open"), !Browser.open(address, composition.environment) {
+    if invocation.has("open"),
+      composition.browser?.open(address, composition.environment) != true
+    {
       output.warn("no browser could be opened")
     }
     if isAwaited { output.tell("waiting for the payer to come back; Ctrl-C cancels") }

@@ -23,6 +23,10 @@ final class Composition {
   let shared: SharedParts
   /// An instrument that came with a line of a batch.
   let instrument: [UInt8]?
+  /// Who opens the bank's pages, where the user wants that.
+  let browser: Browser?
+  /// What the kernel keeps this process from.
+  let containment: Containment
   /// One for each place, so that many look-ups share a connection and an open ledger.
   private var engines: [Place: Engine] = [:]
 
@@ -47,15 +51,20 @@ final class Composition {
     _ redactor: Redactor,
     _ signals: Signals,
     sharing shared: SharedParts = SharedParts(),
-    instrument: [UInt8]? = nil
+    instrument: [UInt8]? = nil,
+    settings known: Settings? = nil,
+    browser: Browser? = nil,
+    containment: Containment = .none
   ) throws(Fault) {
+    self.browser = browser
+    self.containment = containment
     self.shared = shared
     self.instrument = instrument
     self.invocation = invocation
     self.signals = signals
     self.environment = environment
     self.redactor = redactor
-    settings = try Settings(invocation, environment)
+    if let known { settings = known } else { settings = try Settings(invocation, environment) }
     output = try Output(invocation, settings, environment, redactor)
     output.patience = Console.Patience { signals.wish != nil }
     for id in invocation.exemptIDs { redactor.exempt(id) }

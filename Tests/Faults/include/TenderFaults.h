@@ -11,6 +11,10 @@
 /// is to be had from there on), `kill` (SIGKILL before the call), `power` (as `kill`, and what was not
 /// synced is lost sector by sector, by the seed), `count`.
 ///
+/// TENDER_PROBE names a file: at the first sync what the process may still do is tried, and each line of
+/// the file has what and the error number, 0 where it was allowed. TENDER_PROBE_FOLDER is a folder that
+/// the program has no business with.
+///
 /// A power cut is modelled as far as bytes and sizes of files go: names stay, as on a file system that
 /// journals its folders.
 #pragma once

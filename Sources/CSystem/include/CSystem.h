@@ -1,0 +1,41 @@
+// What the system can do for a process that handles money, where Swift sees no function for it.
+#ifndef TENDER_CSYSTEM_H
+#define TENDER_CSYSTEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// Keeps this process's memory from others of the same user: no debugger, no core dump, whatever
+/// handles them. 0 where the system does so.
+int tender_system_hide_memory(void);
+
+/// Starts a helper that opens addresses in a browser, before this process has threads, secrets or
+/// bounds of its own: a browser's sandbox needs what those forbid. The helper's environment has no
+/// variable whose name begins with `prefix`, and it holds none of this process's descriptors.
+///
+/// The descriptor to ask it by, or -1.
+int tender_system_browser(const char *prefix);
+/// Has the helper run `opener` with an address of at most 8192 bytes; 0 where it was started.
+int tender_system_open(int helper, const char *opener, const char *address);
+
+/// What a process may still reach.
+struct tender_bounds {
+  /// Files and folders to read, and those to write as well; what is not there is left out.
+  const char *const *readable;
+  size_t readable_count;
+  const char *const *writable;
+  size_t writable_count;
+  /// TCP ports to connect to and to listen on; `limits_ports` says whether they are limited at all.
+  const uint16_t *ports;
+  size_t port_count;
+  int limits_ports;
+};
+
+/// What has been bounded, as bits.
+enum { TENDER_BOUND_FILES = 1, TENDER_BOUND_PORTS = 2, TENDER_BOUND_CALLS = 4 };
+
+/// Bounds this thread and all that it starts, for good: files and ports by Landlock, programs and
+/// other processes by seccomp. What was bounded; 0 where the kernel can do none of it.
+int tender_system_contain(const struct tender_bounds *bounds);
+
+#endif

@@ -1,0 +1,221 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// What a process that was taken over could reach.
+@Suite struct ContainmentTests {
+  private static let card =
+    #"{"number":"4000 0566 5566 5556","expiration":"12/39","security_code":"937"}"#
+
+  /// Whether this kernel can bound all of it.
+  private static let isWhole: Bool = {
+    guard let binary = try? Binary() else { return false }
+    defer { binary.remove() }
+    let check = try? binary.run("doctor", "--json").records.first { $0.text("name") == "containment" }
+    return check?.text("detail") == "bounded: files, TCP ports, programs and other processes"
+  }()
+
+  /// Tries everything within a run, at the first sync of its journal.
+  private func probe(_ variables: [String: String] = [:]) throws -> [String: Int32] {
+    let outside = try Binary()
+    defer { outside.remove() }
+    let folder = outside.home.path
+    try "mine".write(toFile: folder + "/private", atomically: true, encoding: .utf8)
+    var binary = try Binary().faulty("none:0")
+    defer { binary.remove() }
+    let report = binary.home.appending(path: "probe")
+    // Below /tmp everything may be written: the folder must be elsewhere.
+    let hidden = URL(filePath: Project.path(".build")).appending(path: "probe-\(UUID().uuidString)")
+    try FileManager.default.copyItem(at: outside.home, to: hidden)
+    defer { try? FileManager.default.removeItem(at: hidden) }
+    binary.variables.merge(
+      ["TENDER_PROBE": report.path, "TENDER_PROBE_FOLDER": hidden.path].merging(variables) { $1 }
+    ) { $1 }
+    let paid = try binary.run("transact", "--amount", "5", "--test-card", "visa", "--reference", "A")
+    #expect(paid.status == 0, "\(paid.errors)")
+    var found: [String: Int32] = [:]
+    for line in try String(contentsOf: report, encoding: .utf8).split(separator: "\n") {
+      let words = line.split(separator: " ")
+      if words.count == 2 { found[String(words[0])] = Int32(words[1]) }
+    }
+    return found
+  }
+
+  @Test(.enabled(if: isWhole, "this kernel has no Landlock with TCP ports, or no seccomp"))
+  func `reaches nothing that the command has no business with`() throws {
+    let found = try probe()
+    for what in ["read", "write", "make", "port-9"] { #expect(found[what] == EACCES, "\(what)") }
+    for what in ["ptrace", "peek", "unshare"] { #expect(found[what] == EPERM, "\(what)") }
+    #expect(found["exec"] == EPERM)
+    for what in ["name", "library", "etc"] { #expect(found[what] == 0, "\(what)") }
+    // Allowed; nobody listens there.
+    #expect(found["port-443"] == ECONNREFUSED || found["port-443"] == 0)
+  }
+
+  @Test(.enabled(if: isWhole, "this kernel has no Landlock with TCP ports, or no seccomp"))
+  func `can be turned off`() throws {
+    let found = try probe(["TENDER_CONTAINMENT": "off"])
+    #expect(found["exec"] == nil || found["exec"] == 0)
+    #expect(found["read"] == 0)
+  }
+
+  @Test func `opens the browser with none of its secrets and descriptors`() throws {
+    let shop = try Shop()
+    let said = shop.binary.home.appending(path: "browser")
+    let script = shop.binary.home.appending(path: "open.sh")
+    try """
+    #!/bin/sh
+    { env; echo "address $1"; ls -l /proc/self/fd; grep NoNewPrivs /proc/self/status; echo done; } \
+      > \(said.path).part 2>&1
+    mv \(said.path).part \(said.path)
+
+    """.write(to: script, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script.path)
+    shop.binary.variables["BROWSER"] = script.path
+    shop.binary.variables["OWN_VARIABLE"] = "remains"
+    shop.binary.variables["TENDER_PAYTHEORY_SECRET_KEY"] = "secret-of-a-merchant"
+    let port = Int.random(in: 20_000..<26_000)
+    let (process, output, errors) = try shop.binary.start(
+      ["transact", "--provider", "truelayer", "--amount", "5", "--reference", "B", "--open"]
+        + BankStory.payee + BankStory.payer + BankStory.bank
+        + ["--redirect-url", "http://localhost:\(port)/callback", "--json", "--events"]
+    )
+    let shown = output.read(until: "next_action")
+    #expect(shown.contains("next_action"), "\(process.isRunning ? "" : errors.read(until: "}}"))")
+    let client = RawClient(port: port)
+    #expect(client != nil)
+    for _ in 0..<500 where !FileManager.default.fileExists(atPath: said.path) { usleep(10_000) }
+    process.terminate()
+    process.waitUntilExit()
+    let text = try String(contentsOf: said, encoding: .utf8)
+    #expect(text.contains("address http://127.0.0.1:"))
+    #expect(text.contains("OWN_VARIABLE=remains"))
+    #expect(text.contains("HOME="))
+    #expect(!text.contains("TENDER_"), "\(text)")
+    #expect(!text.contains("socket:"), "\(text)")
+    #expect(!text.contains("journal"), "\(text)")
+    #if os(Linux)
+    #expect(text.contains("NoNewPrivs:\t0"), "its own sandbox needs it")
+    #endif
+  }
+
+  /// Where a card's number stands in the memory of a running command.
+  private static func places(of number: String, in process: Int32) -> [String: Int]? {
+    guard let listing = try? FileHandle(forReadingAtPath: "/proc/\(process)/maps")?.readToEnd(),
+      let memory = FileHandle(forReadingAtPath: "/proc/\(process)/mem")
+    else { return nil }
+    let hex = number.utf8.map { String($0, radix: 16) }.joined()
+    let forms = [
+      "plain": number, "hex": hex, "base64": String(Data(number.utf8).base64EncodedString().prefix(20)),
+    ]
+    var found: [String: Int] = [:]
+    for line in String(decoding: listing, as: UTF8.self).split(separator: "\n") {
+      let words = line.split(separator: " ")
+      let range = words[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
+      guard words[1].hasPrefix("rw"), range.count == 2, (try? memory.seek(toOffset: range[0])) != nil,
+        let bytes = try? memory.read(upToCount: Int(range[1] - range[0]))
+      else { continue }
+      for (name, form) in forms {
+        var rest = bytes[...]
+        while let place = rest.range(of: Data(form.utf8)) {
+          found[name, default: 0] += 1
+          rest = rest[place.upperBound...]
+        }
+      }
+    }
+    return found
+  }
+
+  private static let mayLook: Bool = {
+    #if os(Linux)
+    geteuid() == 0
+    #else
+    false
+    #endif
+  }()
+
+  /// Before the seal a card stands in its own memory alone, behind it nowhere.
+  @Test(
+    .enabled(if: mayLook, "only root on Linux can look into another process's memory"),
+    arguments: [
+      ("host-token:slow", "connecting", 1), ("part1:silence", "preparing", 0),
+      ("part2:silence", "sent", 0),
+    ]
+  )
+  func `holds a card in one place until it is sealed`(
+    _ fault: String,
+    _ state: String,
+    _ most: Int
+  ) throws {
+    let shop = try Shop()
+    let input = Pipe()
+    let (process, output, _) = try shop.binary.start(
+      ["transact", "--amount", "5", "--reference", "A", "--instrument-stdin", "--json"]
+        + ["--sim-fault", fault, "--timeout", "20s", "--events"],
+      input: input
+    )
+    input.fileHandleForWriting.write(Data(Self.card.utf8))
+    try input.fileHandleForWriting.close()
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    #expect(output.read(until: "\"\(state)\"").contains("\"\(state)\""))
+    var found: [String: Int] = ["plain": .max]
+    for _ in 0..<300 {
+      usleep(10_000)
+      guard process.isRunning else { break }
+      let typed = Self.places(of: "4000 0566 5566 5556", in: process.processIdentifier) ?? [:]
+      let plain = Self.places(of: "4000056655665556", in: process.processIdentifier) ?? [:]
+      found = plain.merging(typed) { $0 + $1 }
+      if found.values.reduce(0, +) == most { break }
+    }
+    #expect(found.values.reduce(0, +) == most, "\(found)")
+  }
+
+  /// A process of the same user can neither attach nor read, and a crash leaves no memory behind.
+  @Test(.enabled(if: mayLook, "only root on Linux can start it as somebody else"))
+  func `shows its memory to nobody`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/setpriv")
+    process.arguments = [
+      "--reuid", "65534", "--clear-groups", Binary.path.path, "transact", "--amount", "5",
+      "--instrument-stdin", "--reference", "A", "--state-dir", "/tmp/nowhere-\(UUID().uuidString)",
+    ]
+    process.environment = ["PATH": "/usr/bin:/bin"]
+    let input = Pipe()
+    process.standardInput = input
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    // What cannot be read of a process belongs to root, whoever runs it.
+    var owner: uid_t = 65_534
+    for _ in 0..<300 where owner != 0 {
+      usleep(10_000)
+      var status = stat()
+      if unsafe stat("/proc/\(process.processIdentifier)/mem", &status) == 0, Self.isTender(process) {
+        owner = status.st_uid
+      }
+    }
+    #expect(owner == 0)
+    try input.fileHandleForWriting.close()
+  }
+
+  private static func isTender(_ process: Process) -> Bool {
+    let path = "/proc/\(process.processIdentifier)/comm"
+    return (try? String(contentsOfFile: path, encoding: .utf8)) == "tender\n"
+  }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// `simulator serve`, with visitors that it was not made for.
+@Suite struct ServeTests {
+  private static func port(_ shop: Shop) throws -> Int {
+    let address = try #require(shop.binary.variables["TENDER_PAYTHEORY_GRAPHQL_URL"])
+    return try #require(address.split(separator: ":").last.flatMap { Int($0) })
+  }
+
+  private static func ask(_ port: Int, _ fields: [String]) -> String {
+    let head = (["GET /v3/payments HTTP/1.1"] + fields + ["Connection: close", "", ""])
+    let client = RawClient(port: port)
+    client?.say(head.joined(separator: "\r\n"))
+    return client?.hear(until: "\u{0}", milliseconds: 3000) ?? ""
+  }
+
+  /// A page in a browser may make its own name lead here, and would read payments.
+  @Test func `answers under its own names alone`() throws {
+    let shop = try Shop()
+    let port = try Self.port(shop)
+    for host in ["evil.example", "evil.example:\(port)", "127.0.0.1.evil.example", "127.0.0.+1", ""] {
+      #expect(Self.ask(port, ["Host: \(host)"]).hasPrefix("HTTP/1.1 421"), "\(host)")
+    }
+    for host in ["127.0.0.1:\(port)", "localhost:\(port)", "[::1]:\(port)"] {
+      #expect(Self.ask(port, ["Host: \(host)"]).hasPrefix("HTTP/1.1 405"), "\(host)")
+    }
+  }
+
+  /// Numbers that no sum can take, wherever a request can put them.
+  @Test(arguments: [
+    "clock=-9223372036854775808", "clock=9223372036854775807", "seed=-9223372036854775808",
+    "clock=253402300799999", "fault=slow*9223372036854775807", "clock=-1;seed=9223372036854775807",
+  ])
+  func `survives any number in its header`(_ header: String) throws {
+    let shop = try Shop()
+    let port = try Self.port(shop)
+    for path in ["/v3/payments", "/pt-token-service/", "/connect/token", "/"] {
+      let client = RawClient(port: port)
+      client?.say(
+        "POST \(path) HTTP/1.1\r\nHost: localhost\r\nX-Tender-Simulator: \(header)\r\n"
+          + "Content-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
+      )
+      #expect(client?.hear(until: "\u{0}", milliseconds: 3000).hasPrefix("HTTP/1.1 ") == true)
+    }
+    #expect(shop.process.isRunning)
+    let paid = try shop.binary.run("transact", "--amount", "5", "--test-card", "visa")
+    #expect(paid.status == 0, "\(paid.errors)")
+  }
+
+  @Test func `serves beside hundreds of connections that say nothing`() throws {
+    let shop = try Shop()
+    let port = try Self.port(shop)
+    let idle = (0..<450).compactMap { _ in RawClient(port: port) }
+    #expect(idle.count > 400)
+    let paid = try shop.binary.run(
+      "transact",
+      "--amount",
+      "5",
+      "--test-card",
+      "visa",
+      "--timeout",
+      "5s"
+    )
+    #expect(paid.status == 0, "\(paid.errors)")
+    withExtendedLifetime(idle) {}
+  }
+}
+
+/// Live money never goes by a simulated reader.
+@Suite struct SimulatedReaderOnLiveTests {
+  private static let sale = [
+    "transact", "--provider", "toro", "--amount", "5", "--currency", "GBP", "--env", "live", "--yes",
+    "--reference", "L", "--json", "--signature-matches", "yes",
+  ]
+
+  /// A profile whose ids are set, so that a sale goes as far as the reader.
+  private static func till(_ home: URL) throws -> String {
+    let path = home.appending(path: "till.json")
+    try #"""
+    {"profiles":{"till":{"provider":"toro","toro":{"currency":"GBP","acquirer_id":"1","merchant_id":"M",
+    "merchant_name":"M","merchant_category_code":"5812","poi_id":"P","key_id":"K","key_version":"1",
+    "card_key_id":"C","card_key_version":"1","recipient_id":"R","passphrase":"a-passphrase",
+    "kdf":{"prf":"hmac-sha256","salt":"s","iterations":1000,"length":32}}}}}
+    """#
+      .write(to: path, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path.path)
+    return path.path
+  }
+
+  @Test func `refuses what a running server printed, and its reader behind any address`() throws {
+    let home = try Binary()
+    defer { home.remove() }
+    let (process, output, _) = try home.start(["simulator", "serve", "--json"])
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    let addresses = try Served.addresses(output)
+    let device = try #require(addresses["TENDER_TORO_DEVICE"])
+    var same = home
+    same.variables["TENDER_TORO_DEVICE"] = device
+    let words = Self.sale + ["--config", try Self.till(home.home), "--profile", "till"]
+    let refused = try same.run(words)
+    #expect(refused.status == 2)
+    #expect(refused.errorRecord["error"]?["code"] == "test_data_on_live")
+    let port = device.split(separator: ":").last ?? ""
+    for host in ["localhost", "127.0.0.2", "[::1]", "reader.localhost"] {
+      same.variables["TENDER_TORO_DEVICE"] = "tcp://\(host):\(port)"
+      #expect(try same.run(words).errorRecord["error"]?["code"] == "test_data_on_live", "\(host)")
+    }
+    // Another user's server, or one behind a relay: the reader itself says what it is.
+    var other = try Binary()
+    defer { other.remove() }
+    other.variables["TENDER_TORO_DEVICE"] = device
+    let known = try other.run(Self.sale + ["--config", try Self.till(other.home), "--profile", "till"])
+    #expect(known.status == 19, "\(known.errors)")
+    #expect(known.errorRecord["error"]?["code"] == "device_not_supported")
+    #expect(known.errorRecord["error"]?["effect"] == "none")
+    // Sandboxes may use it.
+    same.variables["TENDER_TORO_DEVICE"] = device
+    let sandbox = try same.run(words.map { $0 == "live" ? "sandbox" : $0 } + ["--timeout", "1s"])
+    #expect(sandbox.errorRecord["error"]?["code"] != "test_data_on_live")
+    #expect(sandbox.errorRecord["error"]?["code"] != "device_not_supported")
+  }
+
+  /// Once it has ended, its port is like any other.
+  @Test func `forgets a server that has ended`() throws {
+    let home = try Binary()
+    defer { home.remove() }
+    let (process, output, _) = try home.start(["simulator", "serve", "--json"])
+    let device = try #require(try Served.addresses(output)["TENDER_TORO_DEVICE"])
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    var same = home
+    same.variables["TENDER_TORO_DEVICE"] = device
+    let result = try same.run(
+      Self.sale + ["--config", try Self.till(home.home), "--profile", "till", "--timeout", "2s"]
+    )
+    #expect(result.errorRecord["error"]?["code"] == "device_connection_failed", "\(result.errors)")
+  }
+}

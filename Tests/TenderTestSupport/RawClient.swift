@@ -1,0 +1,68 @@
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// A TCP connection to this machine that says whatever it is told, and waits no longer than told.
+package final class RawClient {
+  private let descriptor: Int32
+
+  /// Connects to a port of 127.0.0.1; nil where nobody listens.
+  package init?(port: Int) {
+    #if canImport(Darwin)
+    descriptor = socket(AF_INET, SOCK_STREAM, 0)
+    #else
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #endif
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr = in_addr(s_addr: UInt32(0x7f00_0001).bigEndian)
+    let status = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+        unsafe connect(descriptor, raw, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard status == 0 else { return nil }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Says a text; false where the other side has gone.
+  @discardableResult package func say(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    var place = 0
+    while place < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes { buffer in
+        #if canImport(Darwin)
+        unsafe send(descriptor, buffer.baseAddress?.advanced(by: place), bytes.count - place, 0)
+        #else
+        unsafe send(
+          descriptor,
+          buffer.baseAddress?.advanced(by: place),
+          bytes.count - place,
+          Int32(MSG_NOSIGNAL)
+        )
+        #endif
+      }
+      guard count > 0 else { return false }
+      place += count
+    }
+    return true
+  }
+
+  /// What comes until a text is in it, the other side ends, or the time is over.
+  package func hear(until text: String, milliseconds: Int32 = 10_000) -> String {
+    var said = ""
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while !said.contains(text) {
+      var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard unsafe poll(&polled, 1, milliseconds) > 0 else { break }
+      let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+      guard count > 0 else { break }
+      said += String(decoding: buffer.prefix(count), as: UTF8.self)
+    }
+    return said
+  }
+}
