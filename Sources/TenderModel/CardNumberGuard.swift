@@ -26,18 +26,29 @@ package enum CardNumberGuard {
           continue
         }
       }
-      var tails = [Substring(argument)]
-      while let tail = tails.last, let equals = tail.firstIndex(of: "=") {
-        tails.append(tail[tail.index(after: equals)...])
-      }
-      if tails.contains(where: looksLikeCard) { throw .cardNumberTyped(position: index + 1) }
+      if looksLikeCard(argument) { throw .cardNumberTyped(position: index + 1) }
     }
   }
 
-  private static func looksLikeCard(_ text: Substring) -> Bool {
-    if let digits = Digits.only(in: text), Digits.looksLikeCard(digits) { return true }
+  /// Checks one id that comes by other ways than an argument.
+  ///
+  /// Throws a `usage` fault that never has the text.
+  package static func check(id: String) throws(Fault) {
+    guard looksLikeCard(id) else { return }
+    throw Fault(
+      .usage,
+      code: "card_number_on_standard_input",
+      "an id looks like a card number; it was not sent, logged or stored",
+      hint: "an id that only looks like one goes behind --id"
+    )
+  }
+
+  /// Whether a card number stands in a text, or its last value is one however its digits are spaced.
+  private static func looksLikeCard(_ text: String) -> Bool {
+    let last = text.lastIndex(of: "=").map { text[text.index(after: $0)...] } ?? text[...]
+    if let digits = Digits.only(in: last), Digits.looksLikeCard(digits) { return true }
     // What would be masked when it is shown is refused before it is kept.
-    return Redactor.holdsCardNumber(String(text))
+    return Redactor.holdsCardNumber(text)
   }
 }
 

@@ -131,46 +131,29 @@ struct Resource: Sendable {
   var masked: Resource {
     let identifiers =
       payer?["account_identifiers"]?.array ?? [payer?["account_identifier"]].compactMap(\.self)
-    let numbers = identifiers.flatMap { identifier in
-      identifier.object?.members.compactMap(\.value.text) ?? []
-    }.filter { $0.utf8.count >= 6 && $0.contains(where: \.isNumber) }
-    guard !numbers.isEmpty else { return self }
+    // In one pass over each text, however many there are.
+    let redactor = Redactor()
+    var isAny = false
+    for text in identifiers.flatMap({ $0.object?.members.compactMap(\.value.text) ?? [] })
+    where text.utf8.count >= 6 && text.contains(where: \.isNumber) {
+      redactor.learn(text)
+      isAny = true
+    }
+    guard isAny else { return self }
     var shown = self
     for name in ["failure_reason", "failure_stage", "status", "revocation_reason"] {
       guard let text = body.text(name) else { continue }
-      shown.body[name] = .string(Self.text(text, without: numbers))
+      shown.body[name] = .string(redactor.redact(text))
     }
-    if let flow = body["authorization_flow"] {
-      shown.body["authorization_flow"] = Self.value(flow, without: numbers)
-    }
-    if let metadata = body["metadata"] {
-      shown.body["metadata"] = Self.value(metadata, without: numbers)
+    for name in ["authorization_flow", "metadata"] {
+      guard let value = body[name] else { continue }
+      shown.body[name] = redactor.redact(value)
     }
     if var source = body["payment_source"]?.object, let name = source.text("account_holder_name") {
-      source["account_holder_name"] = .string(Self.text(name, without: numbers))
+      source["account_holder_name"] = .string(redactor.redact(name))
       shown.body["payment_source"] = .object(source)
     }
     return shown
-  }
-
-  private static func text(_ text: String, without numbers: [String]) -> String {
-    numbers.reduce(text) { $0.replacing($1, with: "[redacted]") }
-  }
-
-  private static func value(_ value: JSON, without numbers: [String]) -> JSON {
-    switch value {
-    case .string(let text): .string(Self.text(text, without: numbers))
-    case .array(let elements): .array(elements.map { Self.value($0, without: numbers) })
-    case .object(let object):
-      .object(
-        JSONObject(
-          object.members.map { member in
-            JSONObject.Member(key: member.key, value: Self.value(member.value, without: numbers))
-          }
-        )
-      )
-    default: value
-    }
   }
 
   private static func account(_ identifier: JSON?) -> String? {

@@ -5,6 +5,17 @@ import Testing
 
 /// No card number, security code, account number, key or token in any byte that a run leaves.
 @Suite struct SecrecyTests {
+  /// Ids on standard input have the guard that arguments have.
+  @Test(arguments: ["4000056655665556", "id-4000 0566 5566 5556", "４０００05665566５５５６"])
+  func `stops card numbers on standard input`(_ id: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let result = try binary.run("payment-status", "-", "--json", input: id + "\n")
+    #expect(result.status == 2)
+    #expect((result.output + result.errors).contains("card_number_on_standard_input"))
+    #expect(!(result.output + result.errors).contains("5556"))
+  }
+
   static let card = "5555555555554444"
   static let code = "987"
   static let account = "000123456789"

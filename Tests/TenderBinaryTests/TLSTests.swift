@@ -27,6 +27,9 @@ struct TLSTests {
     var binary = try Binary()
     defer { binary.remove() }
     let folder = binary.home.path
+    // Whoever can set a variable must not get the keys of a connection.
+    binary.variables["SSLKEYLOGFILE"] = folder + "/keys"
+    defer { #expect(!FileManager.default.fileExists(atPath: folder + "/keys")) }
     func openssl(_ arguments: String...) throws {
       let process = Process()
       process.executableURL = URL(filePath: tools.openssl)

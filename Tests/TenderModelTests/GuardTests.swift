@@ -1,4 +1,5 @@
 import TenderModel
+import TenderTestSupport
 import Testing
 
 @Suite struct GuardTests {
@@ -98,5 +99,15 @@ import Testing
     let names = ["transact", "confirm", "cancel", "--amount", "--account-code"]
     #expect(Suggestion.nearest(to: typed, among: names) == meant)
     #expect(Suggestion.nearest(to: "zzzzzz", among: names) == nil)
+  }
+}
+
+@Suite struct GuardGrowthTests {
+  /// Each `=` may begin a value: no number of them makes the guard look again and again.
+  @Test(arguments: ["4=", "4111=", "=", "4 ", "k=4111 1111 "])
+  func `grows with the arguments alone`(_ piece: String) {
+    Growth.expectLinear(base: 4000) { size in
+      try? CardNumberGuard.check([String(repeating: piece, count: size / piece.utf8.count)])
+    }
   }
 }

@@ -58,7 +58,7 @@ struct LookUpCommands {
   private func answer(_ job: Job, _ wait: WaitOptions?) -> Answer {
     var place = WriteCommands.Place()
     do throws(Fault) {
-      if !job.isVouchedFor { try Self.check(job.handle) }
+      if !job.isVouchedFor { try CardNumberGuard.check(id: job.handle) }
       let (shown, exit) = Expectation.judge(try look(job.handle, wait, &place), invocation)
       var record = composition.records.record(shown)
       record.fields["line"] = .integer(job.line)
@@ -220,16 +220,6 @@ struct LookUpCommands {
     )
     guard let wait else { return report }
     return try wait.apply(to: report, engine, composition)
-  }
-
-  private static func check(_ handle: String) throws(Fault) {
-    guard let digits = Digits.only(in: handle), Digits.looksLikeCard(digits) else { return }
-    throw Fault(
-      .usage,
-      code: "card_number_on_standard_input",
-      "an id looks like a card number; it was not sent, logged or stored",
-      hint: "an id that only looks like one goes behind --id"
-    )
   }
 
   /// A row of the table of several: the error's message where there is one.
