@@ -35,16 +35,16 @@ enum Replies {
         ? .succeeded : .pending,
       id: receipt.isEmpty ? nil : receipt,
       amount: amount,
-      lastFour: body.text("last_four"),
+      lastFour: body["last_four"].as(.lastFour).text.flatMap { $0.isEmpty ? nil : $0 },
       brand: brand(body).text,
       result: [
         "type": "PT_COMPLETE",
         "body": [
-          "receipt_number": .string(receipt), "last_four": body["last_four"].orEmpty,
-          "created_at": body["created_at"].orEmpty, "amount": .integer(amount ?? 0),
+          "receipt_number": .string(receipt), "last_four": body["last_four"].as(.lastFour),
+          "created_at": body["created_at"].as(.word), "amount": .integer(amount ?? 0),
           "service_fee": .integer(fee), "state": .string(state),
-          "metadata": body["metadata"].orEmptyObject, "payor_id": body["payor_id"].orEmpty,
-          "payment_method_id": body["payment_method_id"].orEmpty, "brand": brand(body),
+          "metadata": body["metadata"].orEmptyObject, "payor_id": body["payor_id"].as(.word),
+          "payment_method_id": body["payment_method_id"].as(.word), "brand": brand(body),
         ],
       ]
     )
@@ -63,11 +63,11 @@ enum Replies {
     return Outcome(
       status: .declined,
       id: receipt,
-      lastFour: body.text("last_four"),
+      lastFour: body["last_four"].as(.lastFour).text.flatMap { $0.isEmpty ? nil : $0 },
       brand: brand(body).text,
       result: [
         "type": .string(type), "receipt_number": receipt.map(JSON.string).orEmpty,
-        "last_four": body["last_four"].orEmpty, "brand": brand(body),
+        "last_four": body["last_four"].as(.lastFour), "brand": brand(body),
         "state": .string(body.text("state") ?? "FAILURE"),
       ],
       fault: Fault(
@@ -84,7 +84,7 @@ enum Replies {
     guard let body = JSONReader.read(bytes)?.object,
       let id = body.text("BarcodeUid") ?? body.text("barcode_id")
     else { throw .socketError("a barcode without an id") }
-    let url = (body["barcodeUrl"] ?? body["barcode_url"]).orEmpty
+    let url = (body["barcodeUrl"] ?? body["barcode_url"]).as(.text(8192))
     return Outcome(
       status: .requiresAction,
       id: id,
@@ -93,12 +93,13 @@ enum Replies {
         "type": "PT_BARCODE",
         "body": [
           "BarcodeUid": .string(id),
-          "Merchant": (body["Merchant"] ?? body["merchant_uid"]).orEmpty,
+          "Merchant": (body["Merchant"] ?? body["merchant_uid"]).as(.word),
           "barcode": body["barcode"].asText,
           "barcodeFee": (body["barcodeFee"] ?? body["fees"]).asText,
           "barcodeUrl": url,
           // The client adds this one (protocol note, section 4.8).
-          "mapUrl": body["mapUrl"] ?? "https://pay.vanilladirect.com/pages/locations",
+          "mapUrl": body["mapUrl"].flatMap(Shape.text(8192).filtered)
+            ?? "https://pay.vanilladirect.com/pages/locations",
         ],
       ],
       nextAction: ["type": "barcode", "url": url]
@@ -113,16 +114,16 @@ enum Replies {
     return Outcome(
       status: .succeeded,
       id: id,
-      lastFour: body.text("last_four"),
+      lastFour: body["last_four"].as(.lastFour).text.flatMap { $0.isEmpty ? nil : $0 },
       brand: brand(body).text,
       result: [
         "type": "PT_TOKENIZE",
         "body": [
-          "payment_method_id": .string(id), "payor_id": body["payor_id"].orEmpty,
-          "last_four": body["last_four"].orEmpty, "brand": brand(body),
+          "payment_method_id": .string(id), "payor_id": body["payor_id"].as(.word),
+          "last_four": body["last_four"].as(.lastFour), "brand": brand(body),
           "metadata": body["metadata"].orEmptyObject,
-          "expiration": (body["expiration"] ?? body["exp_date"]).orEmpty,
-          "payment_type": body["payment_type"].orEmpty,
+          "expiration": (body["expiration"] ?? body["exp_date"]).as(.word),
+          "payment_type": body["payment_type"].as(.word),
         ],
       ]
     )
@@ -131,7 +132,7 @@ enum Replies {
   /// The brand under either of its names.
   static func brand(_ body: JSONObject) -> JSON {
     let given = body["brand"].flatMap { $0 == .null ? nil : $0 } ?? body["card_brand"]
-    return given.orEmpty
+    return given.as(.word)
   }
 }
 
@@ -141,6 +142,9 @@ extension JSON? {
     guard let self, self != .null else { return "" }
     return self
   }
+
+  /// The value where it has the documented shape, or an empty text.
+  func `as`(_ shape: Shape) -> JSON { flatMap(shape.filtered) ?? "" }
 
   /// The value, or an empty object where it is absent or null; some services send it as JSON text.
   var orEmptyObject: JSON {
@@ -156,7 +160,7 @@ extension JSON? {
     switch self {
     case .integer(let number): .string(String(number))
     case .number(let text): .string(text)
-    default: orEmpty
+    default: self.as(.word)
     }
   }
 }

@@ -1,3 +1,5 @@
+import TenderModel
+
 /// The fields of a `Transaction` that are asked for (published schema of 2026).
 enum TransactionFields {
   /// For a look-up: everything that support asks about.
@@ -16,6 +18,24 @@ enum TransactionFields {
     "transaction_id", "status", "transaction_date", "gross_amount", "fees", "fee_mode", "currency",
     "reference", "failure_reasons", "metadata", method,
   ]
+
+  /// Their types in the published schema of 2026, and what is shown of an answer.
+  static let shape: Shape = .object([
+    "transaction_id": .word, "status": .word, "transaction_type": .word, "transaction_date": .word,
+    "gross_amount": .number, "net_amount": .number, "fees": .number, "fee_mode": .word,
+    "currency": .word, "reference": .word, "account_code": .word, "parent_id": .word,
+    "refunded_amount": .number, "refund_voidable": .truth,
+    "refund_reason": .object(["reason_code": .word, "reason_details": .text(4096)]),
+    "dispute_status": .word, "failure_reasons": .list(.text(4096)), "is_settled": .truth,
+    "ach_return_details": .object([
+      "return_code": .word, "return_details": .text(4096), "transfer_type": .word,
+    ]),
+    "authorization_id": .word, "avs_status": .word, "metadata": .own, "updated_row_at": .word,
+    "payment_method": .object([
+      "payment_method_id": .word, "payment_type": .word, "card_brand": .word,
+      "last_four": .lastFour, "exp_date": .word, "payor": .object(["payor_id": .word]),
+    ]),
+  ])
 
   /// Without these a transaction says nothing.
   static let needed: Set<String> = ["transaction_id", "status", "gross_amount"]

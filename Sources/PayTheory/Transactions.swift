@@ -3,8 +3,9 @@ import TenderModel
 
 /// A transaction of the GraphQL interface as an outcome (protocol note, section 8.2).
 enum Transactions {
-  /// What a look-up shows: the transaction as it came, nulls left out.
-  static func lookUp(_ transaction: JSONObject) -> Outcome {
+  /// What a look-up shows: the transaction as it is documented, nulls left out.
+  static func lookUp(_ answer: JSONObject) -> Outcome {
+    let transaction = TransactionFields.shape.filtered(answer)
     var outcome = Outcome(
       status: status(transaction),
       id: transaction.text("transaction_id"),

@@ -105,8 +105,38 @@ struct Resource: Sendable {
       details[name] = body[name]
     }
     if kind == .payment { details["mandate_id"] = method["mandate_id"] }
-    return details.withoutNulls
+    return Self.shown.filtered(details).withoutNulls
   }
+
+  /// What TrueLayer documents of these (API reference, payments and mandates).
+  private static let shown: Shape = {
+    let names = [
+      "bank", "scheme", "mandate_id", "type", "use_case", "revocation_source", "created_at",
+      "authorized_at", "executed_at", "settled_at", "creditable_at", "failed_at", "revoked_at",
+      "reversed_at", "reversal_reason",
+    ]
+    var members = Dictionary(uniqueKeysWithValues: names.map { ($0, Shape.word) })
+    members["revocation_reason"] = .text(4096)
+    members["payee"] = .object([
+      "type": .word, "name": .word, "merchant_account_id": .word, "last_four": .text(4),
+      "reference": .word,
+    ])
+    members["payer"] = .object(["name": .word, "last_four": .text(4)])
+    let limits: Shape = .object([
+      "start_date": .word, "end_date": .word, "maximum_amount": .number, "period_alignment": .word,
+      "maximum_available_amount": .number, "current_amount": .number,
+    ])
+    let periods = ["day", "week", "fortnight", "month", "half_year", "year"]
+    members["constraints"] = .object([
+      "valid_from": .word, "valid_to": .word, "maximum_individual_amount": .number,
+      "periodic_limits": .object(Dictionary(uniqueKeysWithValues: periods.map { ($0, limits) })),
+    ])
+    members["failed_attempts"] = .list(
+      .object(["attempt_number": .number, "failed_at": .word, "failure_reason": .word])
+    )
+    members["metadata"] = .own
+    return .object(members)
+  }()
 
   private var payer: JSONObject? {
     let selection = body["payment_method"]?["provider_selection"] ?? body["provider_selection"]

@@ -81,3 +81,35 @@ import Testing
     )
   }
 }
+
+@Suite struct DocumentedResultTests {
+  /// Adds to every transaction what no schema has, and puts a field into another form.
+  private struct Talkative: HTTPExchange {
+    let inner: any HTTPExchange
+
+    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+      var response = try inner.send(request, by: deadline)
+      let text = String(decoding: response.body, as: UTF8.self)
+        .replacing(#/"last_four":"1111"/#, with: #""last_four":"4111 1111","holder":"Jane Doe""#)
+        .replacing(#/"card_brand":"VISA"/#, with: #""card_brand":["VISA"]"#)
+        .replacing(#/"transaction_id"/#, with: #""debug":"internal","transaction_id""#)
+      response.body = Array(text.utf8)
+      return response
+    }
+  }
+
+  /// What a provider adds to an answer, or puts in another form, is not shown: it may be anything.
+  @Test func `shows a transaction as it is documented`() throws {
+    let world = try World()
+    _ = try world.engine().transact(world.order(), newAttempt: false, idempotencyKey: nil)
+    let shown = try world.engine(exchange: { Talkative(inner: $0) })
+      .lookUp("A", known: world.latest())
+    let transaction = try #require(shown.result["transaction"]?.object)
+    #expect(transaction.text("transaction_id") != nil)
+    #expect(transaction["debug"] == nil)
+    #expect(transaction["payment_method"]?["last_four"] == nil)
+    #expect(transaction["payment_method"]?["card_brand"] == nil)
+    #expect(transaction["payment_method"]?["holder"] == nil)
+    #expect(transaction["payment_method"]?["exp_date"]?.text != nil)
+  }
+}

@@ -18,7 +18,9 @@ private import Glibc
   private static let isWhole: Bool = {
     guard let binary = try? Binary() else { return false }
     defer { binary.remove() }
-    let check = try? binary.run("doctor", "--json").records.first { $0.text("name") == "containment" }
+    let check = try? binary.run("doctor", "--json").records.first {
+      $0.text("name") == "containment"
+    }
     return check?.text("detail") == "bounded: files, TCP ports, programs and other processes"
   }()
 
@@ -38,7 +40,15 @@ private import Glibc
     binary.variables.merge(
       ["TENDER_PROBE": report.path, "TENDER_PROBE_FOLDER": hidden.path].merging(variables) { $1 }
     ) { $1 }
-    let paid = try binary.run("transact", "--amount", "5", "--test-card", "visa", "--reference", "A")
+    let paid = try binary.run(
+      "transact",
+      "--amount",
+      "5",
+      "--test-card",
+      "visa",
+      "--reference",
+      "A"
+    )
     #expect(paid.status == 0, "\(paid.errors)")
     var found: [String: Int32] = [:]
     for line in try String(contentsOf: report, encoding: .utf8).split(separator: "\n") {
@@ -113,13 +123,15 @@ private import Glibc
     else { return nil }
     let hex = number.utf8.map { String($0, radix: 16) }.joined()
     let forms = [
-      "plain": number, "hex": hex, "base64": String(Data(number.utf8).base64EncodedString().prefix(20)),
+      "plain": number, "hex": hex,
+      "base64": String(Data(number.utf8).base64EncodedString().prefix(20)),
     ]
     var found: [String: Int] = [:]
     for line in String(decoding: listing, as: UTF8.self).split(separator: "\n") {
       let words = line.split(separator: " ")
       let range = words[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
-      guard words[1].hasPrefix("rw"), range.count == 2, (try? memory.seek(toOffset: range[0])) != nil,
+      guard words[1].hasPrefix("rw"), range.count == 2,
+        (try? memory.seek(toOffset: range[0])) != nil,
         let bytes = try? memory.read(upToCount: Int(range[1] - range[0]))
       else { continue }
       for (name, form) in forms {
@@ -206,7 +218,8 @@ private import Glibc
     for _ in 0..<300 where owner != 0 {
       usleep(10_000)
       var status = stat()
-      if unsafe stat("/proc/\(process.processIdentifier)/mem", &status) == 0, Self.isTender(process) {
+      if unsafe stat("/proc/\(process.processIdentifier)/mem", &status) == 0, Self.isTender(process)
+      {
         owner = status.st_uid
       }
     }

@@ -21,7 +21,9 @@ import Testing
   @Test func `answers under its own names alone`() throws {
     let shop = try Shop()
     let port = try Self.port(shop)
-    for host in ["evil.example", "evil.example:\(port)", "127.0.0.1.evil.example", "127.0.0.+1", ""] {
+    for host in [
+      "evil.example", "evil.example:\(port)", "127.0.0.1.evil.example", "127.0.0.+1", "",
+    ] {
       #expect(Self.ask(port, ["Host: \(host)"]).hasPrefix("HTTP/1.1 421"), "\(host)")
     }
     for host in ["127.0.0.1:\(port)", "localhost:\(port)", "[::1]:\(port)"] {
@@ -106,7 +108,8 @@ import Testing
 /// Live money never goes by a simulated reader.
 @Suite struct SimulatedReaderOnLiveTests {
   private static let sale = [
-    "transact", "--provider", "toro", "--amount", "5", "--currency", "GBP", "--env", "live", "--yes",
+    "transact", "--provider", "toro", "--amount", "5", "--currency", "GBP", "--env", "live",
+    "--yes",
     "--reference", "L", "--json", "--signature-matches", "yes",
   ]
 
@@ -119,7 +122,7 @@ import Testing
     "card_key_id":"C","card_key_version":"1","recipient_id":"R","passphrase":"a-passphrase",
     "kdf":{"prf":"hmac-sha256","salt":"s","iterations":1000,"length":32}}}}}
     """#
-      .write(to: path, atomically: true, encoding: .utf8)
+    .write(to: path, atomically: true, encoding: .utf8)
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path.path)
     return path.path
   }
@@ -149,7 +152,9 @@ import Testing
     var other = try Binary()
     defer { other.remove() }
     other.variables["TENDER_TORO_DEVICE"] = device
-    let known = try other.run(Self.sale + ["--config", try Self.till(other.home), "--profile", "till"])
+    let known = try other.run(
+      Self.sale + ["--config", try Self.till(other.home), "--profile", "till"]
+    )
     #expect(known.status == 19, "\(known.errors)")
     #expect(known.errorRecord["error"]?["code"] == "device_not_supported")
     #expect(known.errorRecord["error"]?["effect"] == "none")

@@ -116,7 +116,8 @@ import Testing
   @Test(arguments: [
     ("http://localhost:3000/callback", true), ("http://127.0.0.1:1/x", true),
     ("http://[::1]:3000/", true), ("https://localhost:3000/callback", false),
-    ("http://127.0.0.+1:3000/", false), ("http://127.0.0.0x1/", false), ("http://127.0.0.1:+80/", false),
+    ("http://127.0.0.+1:3000/", false), ("http://127.0.0.0x1/", false),
+    ("http://127.0.0.1:+80/", false),
     ("https://shop.example/cb", false), ("http://shop.example/cb", false), ("app://back", false),
   ])
   func `knows its own addresses`(_ address: String, _ isOwn: Bool) {

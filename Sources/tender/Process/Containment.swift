@@ -36,11 +36,13 @@ struct Containment {
   /// What is bounded, in words.
   var text: String {
     let bounds = [
-      files ? "files" : nil, ports ? "TCP ports" : nil, calls ? "programs and other processes" : nil,
+      files ? "files" : nil, ports ? "TCP ports" : nil,
+      calls ? "programs and other processes" : nil,
     ]
     .compactMap { $0 }
     guard !bounds.isEmpty else { return "this system bounds nothing of this process" }
-    let missing = files && ports && calls ? "" : "; the rest this kernel cannot, or it was turned off"
+    let missing =
+      files && ports && calls ? "" : "; the rest this kernel cannot, or it was turned off"
     return "bounded: " + bounds.joined(separator: ", ") + missing
   }
 
@@ -74,7 +76,9 @@ struct Containment {
       if let state = try? settings.stateFolder().text { folders.append(state) }
       // The journal's mark is beside its folder; a folder that is not there yet is made.
       for folder in folders { writable += Self.place(folder) }
-      for name in ["TMPDIR", "SQLITE_TMPDIR"] { if let path = environment[name] { writable.append(path) } }
+      for name in ["TMPDIR", "SQLITE_TMPDIR"] {
+        if let path = environment[name] { writable.append(path) }
+      }
       readable.append(settings.config.path)
       readable += (environment["LD_LIBRARY_PATH"] ?? "").split(separator: ":").map(String.init)
       readable += environment.named(where: Self.namesFile)
@@ -139,12 +143,16 @@ struct Containment {
     }
 
     /// Whether an option names a file that is made.
-    private static func isWritten(_ option: String) -> Bool { option == "trace" || option == "junit" }
+    private static func isWritten(_ option: String) -> Bool {
+      option == "trace" || option == "junit"
+    }
 
     /// Whether a variable's value is a path to read.
     private static func namesFile(_ name: String) -> Bool {
       name.hasPrefix("TENDER_") && (name.hasSuffix("_FILE") || name == "TENDER_CONFIG")
-        || ["SSL_CERT_FILE", "SSL_CERT_DIR", "OPENSSL_CONF", "OPENSSL_MODULES", "TZDIR"].contains(name)
+        || ["SSL_CERT_FILE", "SSL_CERT_DIR", "OPENSSL_CONF", "OPENSSL_MODULES", "TZDIR"].contains(
+          name
+        )
     }
 
     /// The files that a profile names.
