@@ -108,6 +108,26 @@ let package = Package(
       swiftSettings: rules
     ),
     .target(name: "TenderFaults", path: "Tests/Faults"),
+    .target(
+      name: "TenderFuzz",
+      dependencies: [
+        "PayTheory", "TenderCommandLine", "TenderEngine", "TenderModel", "TenderSimulator",
+        "TenderTestSupport", "TenderTransport", "TenderWire", "Toro", "TrueLayer",
+      ],
+      path: "Tests/Fuzz/Targets",
+      swiftSettings: rules
+    ),
+    .executableTarget(
+      name: "tender-fuzz",
+      dependencies: ["TenderFuzz"],
+      path: "Tests/Fuzz/Runner",
+      swiftSettings: rules
+    ),
+    .testTarget(
+      name: "TenderFuzzTests",
+      dependencies: ["TenderFuzz", "TenderTestSupport"],
+      swiftSettings: rules
+    ),
     .executableTarget(
       name: "websocket-echo",
       dependencies: ["TenderEngine", "TenderModel", "TenderTransport", "TenderWire"],

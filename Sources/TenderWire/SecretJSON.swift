@@ -48,9 +48,10 @@ private struct SecretScanner {
         let text = unsafe UnsafeRawBufferPointer(rebasing: bytes[(index + 1)..<end])
         index = end + 1
         if unsafe Self.isName(behind: index, in: bytes) {
-          name = unsafe copy(text)
+          guard let found = unsafe copy(text) else { return false }
+          name = found
         } else if name.map(open.contains) == true {
-          _ = unsafe copy(text)
+          guard unsafe copy(text) != nil else { return false }
           name = nil
         } else {
           guard let secret = unsafe Self.unescaped(text) else { return false }
@@ -64,7 +65,8 @@ private struct SecretScanner {
         if unsafe number.count <= Self.mostDigits {
           unsafe shown.append(contentsOf: number)
         } else {
-          shown.append(UInt8(ascii: "0"))
+          // What no number begins with stays what no number begins with.
+          shown += unsafe number.first == UInt8(ascii: "0") ? [0x30, 0x30] : [0x30]
         }
         index = unsafe number.endIndex
         continue
@@ -96,17 +98,19 @@ private struct SecretScanner {
   }
 
   /// Copies a name or an open text, unless it has as many digits as a number that must not be shown.
-  private mutating func copy(_ text: UnsafeRawBufferPointer) -> String {
+  ///
+  /// Gives what it stands for; nil where it is no text.
+  private mutating func copy(_ text: UnsafeRawBufferPointer) -> String? {
     let digits = unsafe text.count { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     let isSafe = digits < 12
     shown.append(UInt8(ascii: "\""))
     if isSafe { unsafe shown.append(contentsOf: text) } else { shown += "?".utf8 }
     shown.append(UInt8(ascii: "\""))
-    guard isSafe else { return "?" }
+    guard isSafe else { return unsafe Self.unescaped(text) == nil ? nil : "?" }
     var quoted = [UInt8(ascii: "\"")]
     unsafe quoted.append(contentsOf: text)
     quoted.append(UInt8(ascii: "\""))
-    return JSONReader.read(quoted)?.text ?? "?"
+    return JSONReader.read(quoted)?.text
   }
 
   /// The bytes that a text between quotes stands for (RFC 8259, section 7); nil where it is none.
@@ -139,9 +143,17 @@ private struct SecretScanner {
         case UInt8(ascii: "b"): put(8)
         case UInt8(ascii: "f"): put(12)
         case UInt8(ascii: "u"):
-          // No secret of an instrument has any but ASCII in it: the rest is refused by its field.
-          guard let value = unsafe hex(text, index) else { return nil }
+          guard let value = unsafe hex(text, index), value & 0xfc00 != 0xdc00 else { return nil }
           index += 4
+          if value & 0xfc00 == 0xd800 {
+            // The first half of a pair, which the other has to follow.
+            guard index + 1 < text.count, unsafe text[index] == UInt8(ascii: "\\"),
+              unsafe text[index + 1] == UInt8(ascii: "u"),
+              let low = unsafe hex(text, index + 2), low & 0xfc00 == 0xdc00
+            else { return nil }
+            index += 6
+          }
+          // No secret of an instrument has any but ASCII in it: the rest is refused by its field.
           put(value < 0x80 ? UInt8(value) : UInt8(ascii: "?"))
         default: return nil
         }

@@ -1,0 +1,299 @@
+import PayTheory
+import Synchronization
+import TenderEngine
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import TenderWire
+import Toro
+import TrueLayer
+
+extension FuzzTarget {
+  /// Each adapter whole, against its simulator, with the input between the two: what it says must never
+  /// hold a secret, and nothing that comes may end the process.
+  static let adapters: [FuzzTarget] = [
+    FuzzTarget("paytheory", bytes: AdapterRun.seeds) { AdapterRun($0).payTheory() },
+    FuzzTarget("toro", bytes: AdapterRun.seeds) { AdapterRun($0).toro() },
+    FuzzTarget("truelayer", bytes: AdapterRun.seeds) { AdapterRun($0).trueLayer() },
+  ]
+}
+
+/// One input's run.
+private struct AdapterRun {
+  static let card = "4000056655665556"
+  /// Quiet inputs, and some that change one answer each.
+  static let seeds: [[UInt8]] =
+    [[], Array(repeating: 0, count: 64)]
+    + (0..<40).map { number in
+      (0..<96).map { place in place == number * 2 + 3 ? 4 : UInt8(truncatingIfNeeded: number * place % 8) }
+    }
+
+  let feed: SharedFeed
+  let clock: JumpingClock
+  let redactor = Redactor()
+  let journal: any Journal
+
+  init(_ input: [UInt8]) {
+    feed = SharedFeed(input)
+    clock = JumpingClock(feed)
+    journal = MemoryJournal()
+  }
+
+  private func simulator(_ scenarios: [String], _ faults: [String]) -> InProcessSimulator? {
+    var options = SimulatorOptions()
+    let way = feed.take { ($0.below(4), $0.below(256), $0.below(256)) }
+    if way.0 == 1 { try? options.set(scenario: scenarios[way.1 % scenarios.count]) }
+    if way.0 == 2 { try? options.set(fault: faults[way.2 % faults.count]) }
+    return try? InProcessSimulator(
+      SimulatorWorld(
+        ledgerPath: ":memory:",
+        clock: clock,
+        randomness: SeededRandomness(seed: 7, label: "sim"),
+        options: options
+      )
+    )
+  }
+
+  private func engine(_ provider: any Provider) -> Engine {
+    Engine(
+      env: .simulator,
+      provider: provider,
+      journal: journal,
+      clock: clock,
+      interruption: NeverInterrupted(),
+      patience: 0,
+      lateWindow: feed.take { $0.one(of: [0, 5000, 60_000]) },
+      digest: { $0.count < 16 ? $0 + [UInt8](repeating: 0, count: 16) : Array($0.suffix(16)) },
+      announce: { _ in }
+    )
+  }
+
+  /// Some commands after the first one, as the input says.
+  private func goOn(_ engine: Engine, _ name: ProviderName, _ first: () throws -> Report) -> String? {
+    var said: [String] = []
+    func note(_ body: () throws -> Report) {
+      do {
+        let report = try body()
+        said.append(JSONWriter.text(.object(redactor.redact(report.result, foreign: true))))
+        if let fault = report.fault { said.append(redactor.redact(fault).message) }
+      } catch let fault as Fault {
+        let shown = redactor.redact(fault)
+        said.append(shown.message + (shown.hint ?? ""))
+        said.append(JSONWriter.text(.object(shown.result ?? [:])))
+      } catch {
+        said.append("\(error)")
+      }
+    }
+    note(first)
+    for _ in 0..<feed.take({ $0.below(4) }) {
+      let known = try? journal.latest(env: .simulator, provider: name, reference: "A")
+      switch feed.take({ $0.below(8) }) {
+      case 0: note(first)
+      case 1: note { try engine.confirm(known, handle: "A") }
+      case 2: note { try engine.cancel(known, handle: "A") }
+      case 3: note { try engine.lookUp("A", known: known) }
+      case 4: note { try engine.refund(known, handle: "A", amount: 300, statement: nil, newAttempt: false, idempotencyKey: nil) }
+      case 5: note { try engine.refund(known, handle: "A", amount: nil, statement: nil, newAttempt: true, idempotencyKey: nil) }
+      case 6: if let known { note { try engine.resume(known) } }
+      default: note { try engine.proceed(known, handle: "A") }
+      }
+      try? clock.pause(milliseconds: feed.take { $0.one(of: [0, 1000, 61_000, 900_000]) })
+    }
+    return said.contains { $0.contains(Self.card) } ? "a card number is shown" : nil
+  }
+
+  func payTheory() -> String? {
+    guard let simulator = simulator(Names.payTheory, Names.payTheoryFaults),
+      let key = try? APIKey(PayTheoryCatalog.apiKey), let dollars = Currency(code: "USD"),
+      let reference = try? Reference("A"), let expiration = try? Expiration("12/39"),
+      let card = try? Card(
+        number: SharedSecret(Self.card),
+        securityCode: SharedSecret("937"),
+        expiration: expiration,
+        name: "Jane",
+        address: Address(),
+        today: YearMonth(year: 2026, month: 11)
+      )
+    else { return nil }
+    redactor.learn(Self.card)
+    redactor.learnShort("937")
+    let isTwoStep = feed.take { $0.below(3) } > 0
+    let provider = PayTheoryProvider(
+      PayTheoryContext(
+        configuration: PayTheoryConfiguration(
+          env: .simulator,
+          key: key,
+          merchantUID: PayTheoryCatalog.merchantUID,
+          secretKey: SharedSecret(PayTheoryCatalog.secretKey),
+          twoStep: isTwoStep
+        ),
+        http: Mangler(simulator, feed),
+        sockets: BoxMangler(simulator, feed),
+        clock: clock,
+        randomness: SeededRandomness(seed: 9, label: "client"),
+        redactor: redactor
+      )
+    )
+    let engine = engine(provider)
+    let way = feed.take { $0.below(5) }
+    let order = PaymentOrder(
+      reference: reference,
+      amount: Money(minorUnits: feed.take { $0.one(of: [1050, 1, 100_000, 9051]) }, currency: dollars),
+      feeMode: way == 1 ? "service_fee" : "merchant_fee",
+      instrument: way == 2 ? (try? .cash(CashPayer(name: "Jane", contact: "jane@example.com"))) : .card(card),
+      storedMethod: nil,
+      stopsAtConfirmation: isTwoStep && way == 3
+    )
+    return goOn(engine, PayTheoryProvider.name) {
+      if way == 4 {
+        let token = TokenOrder(
+          reference: reference,
+          instrument: .card(card),
+          payor: [:],
+          payorID: nil,
+          metadata: [:]
+        )
+        return try engine.tokenize(token, newAttempt: false, idempotencyKey: nil)
+      }
+      return try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+    }
+  }
+
+  func trueLayer() -> String? {
+    guard let simulator = simulator(Names.bank, Names.bankFaults), let pounds = Currency(code: "GBP"),
+      let reference = try? Reference("A")
+    else { return nil }
+    var configuration = TrueLayerConfiguration(env: .simulator)
+    configuration.clientID = BankCatalog.clientID
+    configuration.clientSecret = SharedSecret(BankCatalog.clientSecret)
+    configuration.keyID = BankCatalog.keyID
+    configuration.privateKey = SharedSecret(BankCatalog.privateKey)
+    var options = FlowOptions()
+    options.bank = feed.take { $0.one(of: ["mock-payments-gb-redirect", "mock-payments-de-embedded", nil, "x"]) }
+    redactor.learn("hunter2-hunter2")
+    let provider = TrueLayerProvider(
+      TrueLayerContext(
+        configuration: configuration,
+        options: options,
+        http: Mangler(simulator, feed),
+        redirects: feed.take { $0.below(2) } == 0 ? SimulatedPayer(clock: clock) : nil,
+        guide: AnyGuide(feed),
+        clock: clock,
+        randomness: SeededRandomness(seed: 9, label: "client"),
+        interruption: NeverInterrupted(),
+        redactor: redactor
+      )
+    )
+    var creation = Creation(reference: reference, currency: pounds)
+    creation.user = ["name": "Remi Terr", "email": "remi@example.com"]
+    switch feed.take({ $0.below(4) }) {
+    case 0:
+      creation.kind = .mandate
+      creation.maximumIndividual = 5000
+      creation.limits = [.init(period: "month", amount: 50_000, alignment: "consent")]
+      fallthrough
+    case 1:
+      creation.beneficiaryName = "Ben Eficiary"
+      creation.sortCode = "56-00-29"
+      creation.accountNumber = "26207729"
+    default: creation.merchantAccount = "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6"
+    }
+    if creation.kind == .payment { creation.amount = Money(minorUnits: 1000, currency: pounds) }
+    let engine = engine(provider)
+    guard let order = try? creation.order() else { return nil }
+    return goOn(engine, TrueLayerProvider.name) {
+      try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+    }
+  }
+
+  func toro() -> String? {
+    guard let simulator = simulator(Names.reader, Names.readerFaults), let pounds = Currency(code: "GBP"),
+      let reference = try? Reference("A"), let key = GatewaySeal.key
+    else { return nil }
+    var configuration = ToroConfiguration(env: .simulator)
+    configuration.passphrase = SharedSecret(ToroCatalog.passphrase)
+    configuration.derivation = GatewaySeal.derivation
+    configuration.acquirerID = ToroCatalog.acquirerID
+    configuration.merchantID = ToroCatalog.merchantID
+    configuration.merchantName = ToroCatalog.merchantName
+    configuration.merchantCategory = ToroCatalog.merchantCategory
+    configuration.poiID = ToroCatalog.poiID
+    configuration.recipientID = ToroCatalog.recipientID
+    configuration.cardKeyVersion = ToroCatalog.cardKeyVersion
+    configuration.timeout = 3000
+    var options = SaleOptions()
+    if feed.take({ $0.below(3) }) == 0 { options.signatureMode = .device }
+    let provider = ToroProvider(
+      ToroContext(
+        configuration: configuration,
+        options: options,
+        http: Mangler(simulator, feed) { GatewaySeal.seal($0, key) },
+        devices: ReaderMangler(SimulatedDevices(simulator), feed),
+        attendant: AnyAttendant(feed),
+        clock: clock,
+        randomness: SeededRandomness(seed: 9, label: "client"),
+        interruption: NeverInterrupted(),
+        redactor: redactor,
+        reserve: nil
+      )
+    )
+    var order = SaleOrder(
+      reference: reference,
+      amount: Money(minorUnits: feed.take { $0.one(of: [1000, 9005, 9010, 9068, 1]) }, currency: pounds)
+    )
+    order.isRefund = feed.take { $0.below(6) } == 1
+    if feed.take({ $0.below(4) }) == 1 { order.gratuityMenu = [10, 15, 20] }
+    order.captures = feed.take { $0.below(4) } != 1
+    let engine = engine(provider)
+    return goOn(engine, ToroProvider.name) {
+      try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+    }
+  }
+}
+
+/// The names of what the simulator can be asked for.
+private enum Names {
+  private static let scenarios = Scenario.all.map(\.name)
+  private static let faults = SimulatedFault.all.map(\.name)
+
+  static let bank = scenarios.filter { $0.hasPrefix("bank") || $0.hasPrefix("mandate") || $0.hasPrefix("refund") }
+  static let reader = scenarios.filter { $0.hasPrefix("card") || $0.hasPrefix("gateway") }
+  static let payTheory = scenarios.filter { !bank.contains($0) && !reader.contains($0) }
+  static let bankFaults = faults
+  static let readerFaults = faults
+  static let payTheoryFaults = faults
+}
+
+/// Whoever is asked gives what the input says.
+private struct AnyGuide: FlowGuide {
+  let feed: SharedFeed
+
+  init(_ feed: SharedFeed) { self.feed = feed }
+
+  func choose(_ question: Question) throws(Fault) -> String? {
+    feed.take { $0.one(of: question.choices.map(\.id) + ["x"]) }
+  }
+
+  func given(_ inputs: [FormInput]) throws(Fault) -> [String: String] { [:] }
+
+  func ask(_ input: FormInput) throws(Fault) -> String? {
+    if let choice = input.options.first, feed.take({ $0.below(3) }) > 0 { return choice.id }
+    return feed.take { $0.one(of: ["hunter2-hunter2", "123456", "", "remi", nil]) }
+  }
+
+  func show(_ address: String, isAwaited: Bool) throws(Fault) {}
+
+  func note(_ text: String) {}
+}
+
+private struct AnyAttendant: Attendant {
+  let feed: SharedFeed
+
+  init(_ feed: SharedFeed) { self.feed = feed }
+
+  var canCompare: Bool { true }
+
+  func signature() throws(Fault) -> [UInt8]? { feed.take { $0.below(4) == 1 ? nil : [1, 2, 3] } }
+
+  func signatureMatches() throws(Fault) -> Bool { feed.take { $0.below(4) != 1 } }
+}

@@ -1,0 +1,182 @@
+import PayTheory
+import TenderEngine
+import TenderModel
+import TenderSimulator
+import TenderWire
+import Toro
+
+/// The gateway's MAC over what the input made of its answer, so that the adapter reads on.
+enum GatewaySeal {
+  static let derivation = KeyDerivation(
+    salt: ToroCatalog.salt,
+    iterations: ToroCatalog.iterations,
+    length: ToroCatalog.keyLength
+  )
+
+  static let key = try? MessageKey(
+    passphrase: SharedSecret(ToroCatalog.passphrase),
+    derivation,
+    id: ToroCatalog.keyID,
+    version: ToroCatalog.keyVersion
+  )
+
+  static func seal(_ document: [UInt8], _ key: MessageKey) -> [UInt8] {
+    guard let start = document.firstRange(of: Array("</Hdr>".utf8))?.upperBound,
+      let end = document[start...].firstRange(of: Array("<SctyTrlr>".utf8))?.lowerBound,
+      let from = document[end...].firstRange(of: Array("<MAC>".utf8))?.upperBound,
+      let to = document[from...].firstRange(of: Array("</MAC>".utf8))?.lowerBound,
+      let mac = try? key.mac(over: Array(document[start..<end]))
+    else { return document }
+    return Array(document[..<from]) + Array(Base64.encode(mac).utf8) + Array(document[to...])
+  }
+}
+
+/// A reader whose packets the input changes, with a check byte that fits.
+struct ReaderMangler: DeviceExchange {
+  let inner: any DeviceExchange
+  let feed: SharedFeed
+
+  init(_ inner: any DeviceExchange, _ feed: SharedFeed) {
+    self.inner = inner
+    self.feed = feed
+  }
+
+  func open(_ address: String, by deadline: Deadline) throws(Fault) -> any ByteStream {
+    if feed.take({ $0.below(16) }) == 1 {
+      throw Fault(.device, code: "device_connection_failed", "nobody is there")
+    }
+    return Stream(try inner.open(address, by: deadline), feed)
+  }
+
+  private final class Stream: ByteStream {
+    private let inner: any ByteStream
+    private let feed: SharedFeed
+
+    init(_ inner: any ByteStream, _ feed: SharedFeed) {
+      self.inner = inner
+      self.feed = feed
+    }
+
+    func send(_ bytes: [UInt8]) throws(Fault) { try inner.send(bytes) }
+
+    func receive(milliseconds: Int) throws(Fault) -> StreamEvent {
+      guard case .bytes(var bytes) = try inner.receive(milliseconds: milliseconds) else {
+        return .nothing
+      }
+      switch feed.take({ $0.below(12) }) {
+      case 1: return .ended
+      case 2: return .nothing
+      case 3: return .bytes(feed.take { Strange.change(bytes, &$0) })
+      case 4, 5, 6:
+        // One byte of the first packet's content, and the check byte that makes it whole.
+        guard bytes.count > 4, bytes.count >= Int(bytes[2]) + 4, bytes[2] > 0 else { break }
+        let count = Int(bytes[2])
+        bytes[3 + feed.take { $0.below(count) }] = feed.take { $0.byte() }
+        bytes[3 + count] = bytes[..<(3 + count)].reduce(0, ^)
+      default: break
+      }
+      return .bytes(bytes)
+    }
+
+    func close() { inner.close() }
+  }
+}
+
+/// A socket whose sealed messages the input changes: it opens each and seals it anew, both ways.
+struct BoxMangler: SocketExchange {
+  let inner: any SocketExchange
+  let feed: SharedFeed
+
+  init(_ inner: any SocketExchange, _ feed: SharedFeed) {
+    self.inner = inner
+    self.feed = feed
+  }
+
+  func open(
+    url: String,
+    fields: [HTTPRequest.Field],
+    by deadline: Deadline
+  ) throws(Fault) -> any MessageSocket {
+    if feed.take({ $0.below(16) }) == 1 {
+      throw Fault(.notSent, code: "unreachable", "nobody is there")
+    }
+    return Socket(try inner.open(url: url, fields: fields, by: deadline), feed)
+  }
+
+  private final class Socket: MessageSocket {
+    private static let server = [UInt8](repeating: 3, count: 32)
+    private static let client = [UInt8](repeating: 5, count: 32)
+    private static let nonce = [UInt8](repeating: 1, count: 24)
+
+    private let inner: any MessageSocket
+    private let feed: SharedFeed
+    /// The keys of the two real ends.
+    private var serverKey: [UInt8] = []
+    private var clientKey: [UInt8] = []
+
+    init(_ inner: any MessageSocket, _ feed: SharedFeed) {
+      self.inner = inner
+      self.feed = feed
+    }
+
+    func send(_ text: String, by deadline: Deadline) throws(Fault) {
+      try inner.send(towardsServer(text) ?? text, by: deadline)
+    }
+
+    private func towardsServer(_ text: String) -> String? {
+      guard var message = JSONReader.read(text)?.object,
+        let key = message.text("publicKey").flatMap(Base64.decode),
+        let box = message.text("encoded").flatMap(Base64.decode),
+        let plain = BoxVectors.open(box, from: key, seed: Self.server),
+        let sealed = BoxVectors.seal(plain, nonce: Self.nonce, to: serverKey, seed: Self.client)
+      else { return nil }
+      clientKey = key
+      message["publicKey"] = .string(Base64.encode(BoxVectors.publicKey(seed: Self.client)))
+      message["encoded"] = .string(Base64.encode(sealed))
+      return JSONWriter.text(.object(message))
+    }
+
+    func receive(by deadline: Deadline) throws(Fault) -> SocketMessage {
+      guard case .text(let text) = try inner.receive(by: deadline) else {
+        return .closed(code: 1000, reason: "")
+      }
+      switch feed.take({ $0.below(12) }) {
+      case 1: return .closed(code: 1006, reason: "gone")
+      case 2: throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer")
+      case 3: return .binary(feed.take { $0.chunk(16) })
+      case 4:
+        let bytes = Array(text.utf8)
+        return .text(String(decoding: feed.take { Strange.change(bytes, &$0) }, as: UTF8.self))
+      default: return .text(towardsClient(text) ?? text)
+      }
+    }
+
+    private func towardsClient(_ text: String) -> String? {
+      guard var message = JSONReader.read(text)?.object else { return nil }
+      if var body = message["body"]?.object {
+        if let key = body.text("publicKey").flatMap(Base64.decode) {
+          serverKey = key
+          body["publicKey"] = .string(Base64.encode(BoxVectors.publicKey(seed: Self.server)))
+        }
+        message["body"] = feed.take { $0.below(6) == 1 ? Strange.change(.object(body), &$0) : .object(body) }
+        return JSONWriter.text(.object(message))
+      }
+      guard let key = message.text("public_key").flatMap(Base64.decode),
+        let box = message.text("body").flatMap(Base64.decode),
+        var plain = BoxVectors.open(box, from: key, seed: Self.client)
+      else { return nil }
+      if feed.take({ $0.below(2) }) == 1, let value = JSONReader.read(plain) {
+        plain = Array(JSONWriter.text(feed.take { Strange.change(value, &$0) }).utf8)
+      }
+      guard let sealed = BoxVectors.seal(plain, nonce: Self.nonce, to: clientKey, seed: Self.server) else {
+        return nil
+      }
+      message["public_key"] = .string(Base64.encode(BoxVectors.publicKey(seed: Self.server)))
+      message["body"] = .string(Base64.encode(sealed))
+      if feed.take({ $0.below(8) }) == 1 { return JSONWriter.text(feed.take { Strange.change(.object(message), &$0) }) }
+      return JSONWriter.text(.object(message))
+    }
+
+    func close() { inner.close() }
+  }
+}
