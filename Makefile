@@ -6,11 +6,13 @@ SHELL := /bin/bash
 OS := $(shell uname -s)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-APT := libcurl4-openssl-dev libmicrohttpd-dev libqrencode4 libsodium-dev libsqlite3-dev libssl-dev \
-       libxml2-dev
+# One table says what is installed, listed in the SBOM and depended on by the package.
+LIBRARIES := Sources/Libraries.tsv
+column = $(shell awk -F'\t' '!/^\#/ && NF >= 8 { print $$$(1) }' $(LIBRARIES) | sort)
+APT := $(call column,4)
 APT_TEST := chromium chromium-driver curl openssl python3-graphql-core python3-jsonschema stunnel4
 APT_BENCH := curl nginx-light openssl
-BREW := curl libmicrohttpd libsodium libxml2 openssl@3 qrencode sqlite
+BREW := $(call column,6)
 
 # Without an rpath the loader does not look for each library beside the program first.
 RELEASE := -c release --static-swift-stdlib --disable-local-rpath
@@ -25,20 +27,22 @@ endif
 endif
 TENDER := .build/release/tender
 
-.PHONY: prove all run test build setup setup-test setup-bench install lint format generate bench conformance clean
+.PHONY: deb sbom reproduce sanitize install-files fuzz prove all run test build setup setup-test setup-bench install lint format generate bench conformance clean
 
 all: build
 
 # Takes a card payment on the simulator and shows it.
-run: build
+run: setup build
 	@state=$$(mktemp -d) && trap 'rm -rf "$$state"' EXIT && \
 	  $(TENDER) transact --amount 10.50 --test-card visa --reference ORDER-1042 \
 	    --output table --state-dir "$$state"
 
-build: setup
+# Installs nothing: `make setup` does.
+build:
 	@if [ -n "$(filter /%,$(ARCHIVE))" ]; then \
 	  mkdir -p .build/archives && ln -sf "$(ARCHIVE)" .build/archives/libstdc++.a; fi
 	swift build $(RELEASE) --product tender
+	@Tests/hardening.sh $(TENDER) release
 
 # Installs the system libraries that are missing; does nothing where none is.
 setup:
@@ -84,6 +88,12 @@ prove: setup
 	  swift test --skip-build --disable-xctest --filter 'KillTests|FaultMatrixTests|AdversaryTests' | \
 	  grep -E 'runs,|faults at|histories,|✘|Test run with'
 
+# Fuzzes each parser and each adapter for so many SECONDS, TARGETS alone where they are named.
+SECONDS ?= 60
+TARGETS ?=
+fuzz: setup
+	Tests/Fuzz/fuzz.sh $(SECONDS) $(TARGETS)
+
 lint:
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
@@ -94,7 +104,9 @@ format:
 generate: setup
 	TENDER_RECORD=1 swift test --disable-xctest --filter GeneratedFiles
 
-install: build
+install: build install-files
+
+install-files:
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1" \
 	  "$(DESTDIR)$(PREFIX)/share/man/man7" \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
@@ -123,6 +135,32 @@ conformance: setup
 	@if [ ! -e "$(AUTOBAHN)/run.sh" ]; then echo "skipped: no $(AUTOBAHN)/run.sh"; exit 0; fi; \
 	swift build -c release --product websocket-echo && \
 	Tests/WebSocketEcho/conformance.sh "$(AUTOBAHN)" .build/release/websocket-echo
+
+# The whole suite under the sanitizers of addresses, undefined behaviour (in C, which ends the program)
+# and threads. Leaks are not looked for: constants that Swift makes when they are first used look like them.
+sanitize: setup-test
+	swift build --build-tests --scratch-path .build/asan --sanitize=address \
+	  -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
+	ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
+	  swift test --skip-build --disable-xctest --scratch-path .build/asan --sanitize=address
+	swift build --build-tests --scratch-path .build/tsan --sanitize=thread
+	TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/tsan.txt:halt_on_error=1 \
+	  swift test --skip-build --disable-xctest --scratch-path .build/tsan --sanitize=thread
+
+# Builds the last commit twice in two places and compares the bytes.
+reproduce:
+	Tests/Packaging/reproduce.sh
+
+VERSION := $(shell sed -n 's/.*static let version = "\([0-9.]*\)".*/\1/p' Sources/TenderCommandLine/Catalogue/Catalogue.swift)
+sbom:
+	@Tests/Packaging/sbom.sh $(VERSION)
+
+# A Debian package in .build/, judged by lintian and tried in a bare Debian, each where it is installed.
+deb: build
+	Tests/Packaging/deb.sh $(TENDER) $(VERSION) .build/deb
+	@if command -v lintian >/dev/null; then lintian --fail-on error .build/deb/*.deb; \
+	  else echo "skipped: lintian is not installed"; fi
+	@Tests/Packaging/try-deb.sh .build/deb/*.deb
 
 clean:
 	swift package clean

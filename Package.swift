@@ -14,6 +14,31 @@ let rules: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+#if arch(x86_64)
+let branchProtection = ["-fcf-protection=full"]
+#elseif arch(arm64)
+let branchProtection = ["-mbranch-protection=standard"]
+#else
+let branchProtection: [String] = []
+#endif
+
+/// For every line of C: what overflows a buffer or a stack ends the program.
+let hardened: [CSetting] = [
+  .unsafeFlags(
+    ["-fstack-protector-strong", "-fstack-clash-protection"] + branchProtection,
+    .when(platforms: [.linux])
+  ),
+  .define("_FORTIFY_SOURCE", to: "2", .when(platforms: [.linux], configuration: .release)),
+]
+
+/// For every program: the tables of the loader are read-only before it begins.
+let sealed: [LinkerSetting] = [
+  .unsafeFlags(
+    ["relro", "now", "noexecstack"].flatMap { ["-Xlinker", "-z", "-Xlinker", $0] },
+    .when(platforms: [.linux])
+  )
+]
+
 /// A room, and everything it may import.
 func room(_ name: String, needs: Target.Dependency...) -> Target {
   .target(name: name, dependencies: needs, swiftSettings: rules)
@@ -26,7 +51,7 @@ func linked(_ name: String, pkgConfig: String, apt: String, brew: String) -> Tar
 
 /// A system library that few commands need: a thin C shim that opens it on first use.
 func opened(_ name: String) -> Target {
-  .target(name: name)
+  .target(name: name, dependencies: ["CSystem"], cSettings: hardened)
 }
 
 /// The tests of one room, which see what the room shows the package and no more.
@@ -48,7 +73,7 @@ let package = Package(
   targets: [
     linked("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev", brew: "libsodium"),
     linked("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
-    .target(name: "CSystem"),
+    .target(name: "CSystem", cSettings: hardened),
     opened("CCurl"),
     opened("CCrypto"),
     opened("CXML2"),
@@ -98,7 +123,8 @@ let package = Package(
         "TenderOutput", "TenderSimulator", "TenderTransport", "TenderWire", "Toro", "TrueLayer",
         "CSodium", "CSystem",
       ],
-      swiftSettings: rules
+      swiftSettings: rules,
+      linkerSettings: sealed
     ),
 
     .target(

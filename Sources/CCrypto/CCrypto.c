@@ -1,5 +1,7 @@
 #include "CCrypto.h"
 
+#include "CSystem.h"
+
 #include <dlfcn.h>
 #include <openssl/bio.h>
 #include <openssl/bn.h>
@@ -15,6 +17,9 @@
 #else
 #define LIBRARY "libcrypto.so.3"
 #endif
+
+/// The lowest version that this was tried with (Libraries.tsv).
+#define LOWEST "3.0.0"
 
 static struct {
   int (*digest)(const void *, size_t, unsigned char *, unsigned int *, const EVP_MD *, ENGINE *);
@@ -127,6 +132,12 @@ static void open_once(void) {
   *(void **)&api.cipher_init = symbol(library, "EVP_CipherInit_ex");
   *(void **)&api.cipher_update = symbol(library, "EVP_CipherUpdate");
   *(void **)&api.set_padding = symbol(library, "EVP_CIPHER_CTX_set_padding");
+  // Which version it is, the library says that was opened.
+  const char *(*text)(int) = NULL;
+  *(void **)&text = symbol(library, "OpenSSL_version");
+  const char *version = problem ? NULL : text(OPENSSL_VERSION_STRING);
+  if (!problem && !tender_system_is_version(version, LOWEST))
+    problem = "libcrypto is too old: tender needs " LOWEST " or later";
 }
 
 const char *tender_crypto_open(void) {

@@ -1,5 +1,7 @@
 #include "CCurl.h"
 
+#include "CSystem.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -9,6 +11,9 @@
 #else
 #define LIBRARY "libcurl.so.4"
 #endif
+
+/// The lowest version that this was tried with (Libraries.tsv).
+#define LOWEST "7.74.0"
 
 static struct {
   CURLcode (*global_init)(long);
@@ -53,6 +58,12 @@ static void open_once(void) {
   *(void **)&api.easy_strerror = symbol(library, "curl_easy_strerror");
   *(void **)&api.slist_append = symbol(library, "curl_slist_append");
   *(void **)&api.slist_free_all = symbol(library, "curl_slist_free_all");
+  // Which version it is, the library says that was opened.
+  curl_version_info_data *(*info)(CURLversion) = NULL;
+  *(void **)&info = symbol(library, "curl_version_info");
+  const char *version = problem ? NULL : info(CURLVERSION_NOW)->version;
+  if (!problem && !tender_system_is_version(version, LOWEST))
+    problem = "libcurl is too old: tender needs " LOWEST " or later";
   if (!problem && api.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
     problem = "libcurl could not be initialised";
 }
@@ -72,12 +83,16 @@ CURLcode tender_curl_easy_send(CURL *easy, const void *bytes, size_t count, size
 CURLcode tender_curl_easy_recv(CURL *easy, void *bytes, size_t count, size_t *received) {
   return api.easy_recv(easy, bytes, count, received);
 }
+/// Two options by their numbers: which of them there is, the library says that was opened, not the one
+/// whose header this was built with.
+enum { PROTOCOLS_STR = 10318, PROTOCOLS = 181, HTTP_BIT = 1, HTTPS_BIT = 2 };
+
 CURLcode tender_curl_set_scheme(CURL *easy, int encrypted) {
-#if LIBCURL_VERSION_NUM >= 0x075500
-  return api.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, encrypted ? "https" : "http");
-#else
-  return api.easy_setopt(easy, CURLOPT_PROTOCOLS, encrypted ? CURLPROTO_HTTPS : CURLPROTO_HTTP);
-#endif
+  CURLcode code =
+      api.easy_setopt(easy, (CURLoption)PROTOCOLS_STR, encrypted ? "https" : "http");
+  if (code != CURLE_UNKNOWN_OPTION)
+    return code;
+  return api.easy_setopt(easy, (CURLoption)PROTOCOLS, encrypted ? (long)HTTPS_BIT : (long)HTTP_BIT);
 }
 CURLcode tender_curl_set_long(CURL *easy, CURLoption option, long value) {
   return api.easy_setopt(easy, option, value);

@@ -1,6 +1,8 @@
 #include "CMicroHTTPD.h"
 
 #include <arpa/inet.h>
+#include "CSystem.h"
+
 #include <dlfcn.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -14,6 +16,9 @@
 #else
 #define LIBRARY "libmicrohttpd.so.12"
 #endif
+
+/// The lowest version that this was tried with (Libraries.tsv).
+#define LOWEST "0.9.72"
 
 /// One connection.
 struct guest {
@@ -80,6 +85,12 @@ static void open_once(void) {
   *(void **)&api.queue = symbol(library, "MHD_queue_response");
   *(void **)&api.destroy = symbol(library, "MHD_destroy_response");
   *(void **)&api.upgrade_action = symbol(library, "MHD_upgrade_action");
+  // Which version it is, the library says that was opened.
+  const char *(*text)(void) = NULL;
+  *(void **)&text = symbol(library, "MHD_get_version");
+  const char *version = problem ? NULL : text();
+  if (!problem && !tender_system_is_version(version, LOWEST))
+    problem = "libmicrohttpd is too old: tender needs " LOWEST " or later";
 }
 
 const char *tender_httpd_open(void) {

@@ -1,5 +1,7 @@
 #include "CQREncode.h"
 
+#include "CSystem.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -9,6 +11,9 @@
 #else
 #define LIBRARY "libqrencode.so.4"
 #endif
+
+/// The lowest version that this was tried with (Libraries.tsv).
+#define LOWEST "4.0.0"
 
 // The library's own structure has these three members in this order (qrencode.h, version 4).
 static struct {
@@ -29,6 +34,12 @@ static void open_once(void) {
   *(void **)&api.encode = dlsym(library, "QRcode_encodeString8bit");
   *(void **)&api.free = dlsym(library, "QRcode_free");
   if (!api.encode || !api.free) problem = "libqrencode has other functions than version 4";
+  // Which version it is, the library says that was opened.
+  char *(*text)(void) = NULL;
+  *(void **)&text = dlsym(library, "QRcode_APIVersionString");
+  const char *version = problem || !text ? NULL : text();
+  if (!problem && !tender_system_is_version(version, LOWEST))
+    problem = "libqrencode is too old: tender needs " LOWEST " or later";
 }
 
 const char *tender_qr_open(void) {

@@ -26,6 +26,23 @@
 
 extern char **environ;
 
+int tender_system_is_version(const char *found, const char *lowest) {
+  if (!found)
+    return 0;
+  while (*lowest) {
+    char *rest;
+    long wanted = strtol(lowest, &rest, 10);
+    lowest = *rest == '.' ? rest + 1 : rest;
+    long given = strtol(found, &rest, 10);
+    if (rest == found)
+      return wanted == 0 && *lowest == 0;
+    found = *rest == '.' ? rest + 1 : rest;
+    if (given != wanted)
+      return given > wanted;
+  }
+  return 1;
+}
+
 int tender_system_hide_memory(void) {
 #ifdef __APPLE__
   return ptrace(PT_DENY_ATTACH, 0, 0, 0);

@@ -1,5 +1,7 @@
 #include "CXML2.h"
 
+#include "CSystem.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -17,6 +19,9 @@ typedef void (*reader_error_f)(void *, const char *, int, void *);
 
 // XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NONET | XML_PARSE_COMPACT
 #define OPTIONS (32 | 64 | 2048 | 65536)
+
+/// The lowest version that this was tried with (Libraries.tsv).
+#define LOWEST "20910"
 
 static struct {
   struct tender_xml *(*reader)(const char *, int, const char *, const char *, int);
@@ -84,6 +89,12 @@ static void open_once(void) {
   *(void **)&api.validate = symbol(library, "xmlSchemaValidateDoc");
   *(void **)&api.document = symbol(library, "xmlReadMemory");
   *(void **)&api.free_document = symbol(library, "xmlFreeDoc");
+  // Which version it is, the library says that was opened.
+  // 2.9.14 is 20914.
+  const char **text = symbol(library, "xmlParserVersion");
+  const char *version = problem ? NULL : *text;
+  if (!problem && !tender_system_is_version(version, LOWEST))
+    problem = "libxml2 is too old: tender needs " LOWEST " or later";
 }
 
 const char *tender_xml_open(void) {

@@ -1,5 +1,6 @@
 private import CSodium
 import TenderModel
+import TenderWire
 
 /// NaCl's `crypto_box`: X25519, HSalsa20, XSalsa20-Poly1305 (protocol note, section 3.4).
 enum Box {
@@ -12,7 +13,7 @@ enum Box {
     var digest = [UInt8](repeating: 0, count: 16)
     let bytes = Array(text.utf8)
     _ = unsafe crypto_generichash(&digest, 16, bytes, UInt64(bytes.count), nil, 0)
-    return digest.prefix(4).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
+    return Hex.encode(digest.prefix(4)).lowercased()
   }
 
   /// `nonce ‖ tag ‖ ciphertext` of a text; nil where the public key is no point to agree with.

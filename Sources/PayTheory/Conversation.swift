@@ -94,7 +94,7 @@ final class Conversation {
     let socket: any MessageSocket
     do throws(Fault) {
       socket = try context.sockets.open(
-        url: context.configuration.socketURL + "?pt_token=" + token.percentEncoded,
+        url: context.configuration.socketURL + "?pt_token=" + QueryText.encode(token),
         fields: [],
         by: Deadline(in: context.configuration.timeout, on: context.clock)
       )
@@ -290,23 +290,5 @@ final class Conversation {
       }
     }
     return effecting ? shown.afterSending : shown.withoutEffect
-  }
-}
-
-extension String {
-  /// The text with everything but unreserved characters percent-encoded (RFC 3986, section 2.3).
-  fileprivate var percentEncoded: String {
-    var text = ""
-    for byte in utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"), UInt8(ascii: "~"):
-        text.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        text += "%" + String(UInt16(byte) | 0x100, radix: 16, uppercase: true).dropFirst()
-      }
-    }
-    return text
   }
 }

@@ -111,6 +111,12 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 extension [UInt8] {
+  /// Whether the bytes are the same, found out in a time that tells nothing of where they differ.
+  package func isSame(inConstantTimeAs other: [UInt8]) -> Bool {
+    guard count == other.count else { return false }
+    return unsafe sodium_memcmp(self, other, count) == 0
+  }
+
   /// Overwrites every byte and empties the array.
   package mutating func wipe() {
     unsafe withUnsafeMutableBytes { unsafe $0.wipe() }

@@ -1,3 +1,5 @@
+import TenderWire
+
 /// A JUnit XML report, as CI systems read it: one suite, a case for each command.
 package enum JUnit {
   /// What went wrong with a case.
@@ -41,33 +43,16 @@ package enum JUnit {
     problem: Problem?
   ) -> String {
     let start =
-      "<testcase name=\"\(escaped(name))\" classname=\"\(escaped(group))\" "
+      "<testcase name=\"\(MarkUp.escape(name))\" classname=\"\(MarkUp.escape(group))\" "
       + "time=\"\(seconds(milliseconds))\""
     guard let problem else { return start + "/>\n" }
     let element = problem.isError ? "error" : "failure"
-    return start + "><\(element) type=\"\(escaped(problem.kind))\" "
-      + "message=\"\(escaped(problem.message))\">\(escaped(problem.detail))</\(element)></testcase>\n"
+    return start + "><\(element) type=\"\(MarkUp.escape(problem.kind))\" "
+      + "message=\"\(MarkUp.escape(problem.message))\">\(MarkUp.escape(problem.detail))</\(element)></testcase>\n"
   }
 
   private static func seconds(_ milliseconds: Int) -> String {
     let rest = String(1000 + milliseconds % 1000).dropFirst()
     return "\(milliseconds / 1000).\(rest)"
-  }
-
-  /// Text for an attribute or between tags; what XML has no place for becomes a question mark.
-  private static func escaped(_ text: String) -> String {
-    var shown = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": shown += "&amp;"
-      case "<": shown += "&lt;"
-      case ">": shown += "&gt;"
-      case "\"": shown += "&quot;"
-      default:
-        let isAllowed = scalar.value >= 0x20 && scalar.value != 0xfffe && scalar.value != 0xffff
-        shown.unicodeScalars.append(isAllowed ? scalar : "?")
-      }
-    }
-    return shown
   }
 }

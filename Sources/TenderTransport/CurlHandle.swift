@@ -8,6 +8,8 @@ import TenderWire
 final class CurlHandle {
   private let easy: UnsafeMutableRawPointer
   private let interruption: any Interruption
+  /// Why an option was not taken: nothing may leave under rules that do not hold.
+  private var refusal: CURLcode?
 
   /// Opens libcurl on first use.
   ///
@@ -24,14 +26,21 @@ final class CurlHandle {
   deinit { unsafe tender_curl_easy_cleanup(easy) }
 
   /// Forgets every option; connections stay.
-  func reset() { unsafe tender_curl_easy_reset(easy) }
+  func reset() {
+    unsafe tender_curl_easy_reset(easy)
+    refusal = nil
+  }
 
   func set(_ option: CURLoption, _ value: Int) {
-    _ = unsafe tender_curl_set_long(easy, option, value)
+    note(unsafe tender_curl_set_long(easy, option, value))
   }
 
   func set(_ option: CURLoption, _ value: String?) {
-    _ = unsafe tender_curl_set_string(easy, option, value)
+    note(unsafe tender_curl_set_string(easy, option, value))
+  }
+
+  private func note(_ code: CURLcode) {
+    if code != CURLE_OK, refusal == nil { refusal = code }
   }
 
   /// The options of every connection: address, TLS, proxy, cancellation, time to connect.
@@ -45,7 +54,7 @@ final class CurlHandle {
     guard address.isEncrypted || address.isLoopback else { throw .unencrypted(address) }
     let scheme = address.isEncrypted ? "https" : "http"
     set(CURLOPT_URL, "\(scheme)://\(address.authority)\(address.target)")
-    _ = unsafe tender_curl_set_scheme(easy, address.isEncrypted ? 1 : 0)
+    note(unsafe tender_curl_set_scheme(easy, address.isEncrypted ? 1 : 0))
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_SSL_VERIFYPEER, 1)
@@ -54,7 +63,8 @@ final class CurlHandle {
     set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     if let certificates = settings.certificates {
       set(CURLOPT_CAINFO, certificates)
-      set(CURLOPT_CAPATH, nil)
+      // Not every TLS library has folders of certificates to leave out.
+      _ = unsafe tender_curl_set_string(easy, CURLOPT_CAPATH, nil)
     }
     // What is not encrypted does not leave this machine by way of a proxy.
     if !address.isEncrypted { set(CURLOPT_NOPROXY, "*") }
@@ -66,7 +76,7 @@ final class CurlHandle {
 
   private func watchInterruption() {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    unsafe tender_curl_set_progress(
+    let code = unsafe tender_curl_set_progress(
       easy,
       { context, _, _, _, _ in
         guard let context = unsafe context else { return 0 }
@@ -75,27 +85,33 @@ final class CurlHandle {
       },
       context
     )
+    note(code)
   }
 
   func setFields(_ list: FieldList) {
-    _ = unsafe tender_curl_set_pointer(easy, CURLOPT_HTTPHEADER, list.head)
+    note(unsafe tender_curl_set_pointer(easy, CURLOPT_HTTPHEADER, list.head))
   }
 
   func collect(into answer: AnswerBuffer) {
     let context = unsafe Unmanaged.passUnretained(answer).toOpaque()
-    unsafe tender_curl_set_write(easy, AnswerBuffer.takeBody, context)
-    unsafe tender_curl_set_header(easy, AnswerBuffer.takeField, context)
+    note(unsafe tender_curl_set_write(easy, AnswerBuffer.takeBody, context))
+    note(unsafe tender_curl_set_header(easy, AnswerBuffer.takeField, context))
   }
 
   /// Performs with a body that stays in place meanwhile.
   func perform(posting body: [UInt8]?) -> CURLcode {
-    guard let body else { return unsafe tender_curl_easy_perform(easy) }
+    guard let body else { return performAsSet() }
     return unsafe body.withUnsafeBytes { bytes in
       set(CURLOPT_POST, 1)
       set(CURLOPT_POSTFIELDSIZE, bytes.count)
-      _ = unsafe tender_curl_set_pointer(easy, CURLOPT_POSTFIELDS, bytes.baseAddress)
-      return unsafe tender_curl_easy_perform(easy)
+      note(unsafe tender_curl_set_pointer(easy, CURLOPT_POSTFIELDS, bytes.baseAddress))
+      return performAsSet()
     }
+  }
+
+  private func performAsSet() -> CURLcode {
+    if let refusal { return refusal }
+    return unsafe tender_curl_easy_perform(easy)
   }
 
   func number(_ info: CURLINFO) -> Int {

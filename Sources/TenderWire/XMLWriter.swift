@@ -16,7 +16,7 @@ package struct XMLWriter: Sendable {
   package mutating func element(_ name: String, _ text: String?) {
     guard let text else { return }
     raw("<\(name)>")
-    write(text)
+    raw(MarkUp.escape(text, attribute: false))
     raw("</\(name)>")
   }
 
@@ -25,20 +25,4 @@ package struct XMLWriter: Sendable {
 
   /// Markup as it is.
   package mutating func raw(_ markup: [UInt8]) { bytes += markup }
-
-  /// Characters that XML 1.0 has no place for (section 2.2) become question marks.
-  private mutating func write(_ text: String) {
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": raw("&amp;")
-      case "<": raw("&lt;")
-      case ">": raw("&gt;")
-      case "\r": raw("&#13;")
-      case "\t", "\n": raw(String(scalar))
-      default:
-        let isAllowed = scalar.value >= 0x20 && scalar.value != 0xfffe && scalar.value != 0xffff
-        raw(isAllowed ? String(scalar) : "?")
-      }
-    }
-  }
 }

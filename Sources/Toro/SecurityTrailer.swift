@@ -99,9 +99,7 @@ package struct MessageKey: Sendable {
       let text = data.text("MAC"), let given = Base64.decode(text.filter { !$0.isWhitespace })
     else { return false }
     let right = try mac(over: body)
-    guard given.count == right.count else { return false }
-    // No earlier end for a better guess.
-    return zip(given, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    return given.isSame(inConstantTimeAs: right)
   }
 
   private static func open() throws(Fault) {

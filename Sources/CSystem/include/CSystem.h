@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// Whether one version is another or a later one: numbers with points between them; what stands behind
+/// a number is left out.
+int tender_system_is_version(const char *found, const char *lowest);
+
 /// Keeps this process's memory from others of the same user: no debugger, no core dump, whatever
 /// handles them. 0 where the system does so.
 int tender_system_hide_memory(void);

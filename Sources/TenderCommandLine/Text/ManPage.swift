@@ -4,7 +4,7 @@ import TenderModel
 package enum ManPage {
   /// The file name of each page and its text.
   package static var all: [(file: String, text: String)] {
-    [("tender.1", overview), ("tender-figures.7", figures)]
+    [("tender.1", overview), ("tender-figures.7", figures), ("tender-security.7", security)]
       + Catalogue.commands.map { command in
         ("tender-\(command.words.joined(separator: "-")).1", page(command))
       }
@@ -24,6 +24,32 @@ package enum ManPage {
       text += ".PP\n.nf\n\(escaped(figure.lines.joined(separator: "\n")))\n.fi\n"
     }
     text += section("SEE ALSO") + ".BR tender (1)\n"
+    return text
+  }
+
+  /// The threat model: who could do what, and the test that shows it.
+  private static var security: String {
+    var text = ".TH TENDER-SECURITY 7 \"\" \"tender \(Catalogue.version)\" \"Miscellaneous\"\n"
+    text += section("NAME") + "tender\\-security \\- who could do what to a payment by tender\n"
+    for threat in Threats.all {
+      text += section(threat.who.uppercased()) + paragraph(threat.about)
+      for (title, lines) in [("They cannot", threat.cannot), ("They can", threat.can)] {
+        text += paragraph(title + ":")
+        for line in lines {
+          let proof = line.test.map { " (test: \($0))" } ?? ""
+          text += ".IP \\(bu 2\n\(escaped(line.text + proof))\n"
+        }
+      }
+    }
+    text += section("NOTES")
+    for note in Threats.notes { text += paragraph(note) }
+    text +=
+      section("REPORTING")
+      + paragraph(
+        "Report an error that could harm somebody to the project's maintainers in private, before it "
+          + "is public."
+      )
+    text += section("SEE ALSO") + ".BR tender (1),\n.BR tender\\-figures (7)\n"
     return text
   }
 
@@ -63,7 +89,7 @@ package enum ManPage {
         ".PP\n\(escaped(example.meaning)):\n.PP\n.nf\n.RS\n\(escaped(example.lines.joined(separator: "\n")))\n.RE\n.fi\n"
     }
     text += section("SEE ALSO")
-    text += ".BR tender\\-figures (7),\n"
+    text += ".BR tender\\-figures (7),\n.BR tender\\-security (7),\n"
     let names = Catalogue.commands.map { "tender-" + $0.words.joined(separator: "-") }
     for (index, name) in names.enumerated() {
       text += ".BR \(escaped(name)) (1)\(index == names.count - 1 ? "" : ",")\n"

@@ -168,7 +168,7 @@ package struct Topic: Sendable {
       """,
       "Base addresses replace the provider's scheme, host and port, for tests and proxies; not on "
         + "live. All that a command needs, or none. Plain http and ws go to loopback only.",
-      "NO_COLOR, CLICOLOR_FORCE, TERM=dumb, COLUMNS, TZ, XDG_CONFIG_HOME, XDG_STATE_HOME, BROWSER, "
+      "TENDER_CONTAINMENT=off, NO_COLOR, CLICOLOR_FORCE, TERM=dumb, COLUMNS, TZ, XDG_CONFIG_HOME, XDG_STATE_HOME, BROWSER, "
         + "the locale's country and the proxy variables are honoured. An option comes before the environment, that before the "
         + "profile, that before the default: see tender config show.",
     ]
@@ -263,12 +263,21 @@ package struct Topic: Sendable {
         + "an argument that looks like a card number stops the run without being echoed. An id "
         + "that only looks like one goes behind --id.",
       "Card and account numbers, security codes, keys and tokens are in no output, journal, trace "
-        + "or error, whatever a provider sends back. Memory that tender owns is wiped; copies "
-        + "that the system or a library makes are beyond its reach. Core dumps are off.",
+        + "or error, whatever a provider sends back. A card is in locked memory of its own until it is "
+        + "sealed, and wiped then; nobody but root can look into the process, and there are no core "
+        + "dumps.",
+      "Files with secrets (--instrument-file, --form-file, --resource-token-file, ..._FILE and a "
+        + "configuration with secrets) are refused when they are yours and others can read them, "
+        + "or when others can write them; the state folder when others can write it. Pipes, and "
+        + "files of root that you cannot change, are taken.",
+      "On Linux a command bounds itself before it reads what others wrote: to the files and TCP "
+        + "ports that it needs, and to no other programs. tender doctor says what is bounded; "
+        + "TENDER_CONTAINMENT=off turns it off.",
       "TLS is always verified; TENDER_CA_FILE names a private root. There is no telemetry and no "
         + "update check.",
       "A live write needs --env live on that very command line, and --yes or a typed yes. A "
         + "profile with \"mode\":\"read-only\" refuses every write.",
+      "Who could do what, and the test that shows it: man 7 tender-security.",
     ]
   )
 

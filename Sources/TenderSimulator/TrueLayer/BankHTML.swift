@@ -1,4 +1,5 @@
 import TenderModel
+import TenderWire
 
 /// The simulated bank's pages as HTML: readable on a phone, without script or colour alone.
 enum BankHTML {
@@ -18,7 +19,7 @@ enum BankHTML {
     let problem =
       wrongUser.map { name in
         "<p role=\"alert\" id=\"problem\"><strong>There is no user "
-          + "\u{201c}\(escape(String(name.prefix(40))))\u{201d}.</strong></p>"
+          + "\u{201c}\(MarkUp.escape(String(name.prefix(40))))\u{201d}.</strong></p>"
       } ?? ""
     let list = users.map { "<li><code>\($0.name)</code>: \($0.meaning)</li>" }.joined()
     return page(
@@ -49,7 +50,7 @@ enum BankHTML {
       """
       \(summary(kind, resource))
       <form method="post" action="/authorise/\(session)">
-      <input type="hidden" name="user" value="\(escape(user))">
+      <input type="hidden" name="user" value="\(MarkUp.escape(user))">
       <fieldset><legend>Pay from</legend>
       <p><label><input type="radio" name="account" value="1" checked> Current account, 50-00-00 \
       \u{2022}\u{2022}\u{2022}\u{2022}5601</label></p>
@@ -63,7 +64,7 @@ enum BankHTML {
   }
 
   static func message(_ title: String, _ text: String) -> String {
-    page(title, "Simulated bank", "<p>\(escape(text))</p>")
+    page(title, "Simulated bank", "<p>\(MarkUp.escape(text))</p>")
   }
 
   private static func cancelForm(_ session: String) -> String {
@@ -98,7 +99,7 @@ enum BankHTML {
       rows.append(("Account", text.compactMap(\.self).joined(separator: " ")))
     }
     if let reference = payee?["reference"]?.text { rows.append(("Reference", reference)) }
-    let list = rows.map { "<div><dt>\($0.0)</dt><dd>\(escape($0.1))</dd></div>" }.joined()
+    let list = rows.map { "<div><dt>\($0.0)</dt><dd>\(MarkUp.escape($0.1))</dd></div>" }.joined()
     return "<dl>\(list)</dl>"
   }
 
@@ -107,27 +108,12 @@ enum BankHTML {
     return Money(minorUnits: units, currency: currency).decimalText + " " + code
   }
 
-  private static func escape(_ text: String) -> String {
-    var shown = ""
-    for character in text {
-      switch character {
-      case "&": shown += "&amp;"
-      case "<": shown += "&lt;"
-      case ">": shown += "&gt;"
-      case "\"": shown += "&quot;"
-      case "'": shown += "&#39;"
-      default: shown.append(character)
-      }
-    }
-    return shown
-  }
-
   private static func page(_ title: String, _ bank: String, _ body: String) -> String {
     """
     <!doctype html>
     <html lang="en"><head><meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>\(escape(title)) - \(escape(bank))</title>
+    <title>\(MarkUp.escape(title)) - \(MarkUp.escape(bank))</title>
     <style>
     body{font:1.125rem/1.5 system-ui,sans-serif;max-width:32rem;margin:2rem auto;padding:0 1rem}
     dl div{display:flex;gap:1rem}dt{min-width:6rem;font-weight:600}dd{margin:0}
@@ -140,8 +126,8 @@ enum BankHTML {
     .note{border-top:1px solid;padding-top:.5rem;font-size:1rem}
     @media(prefers-color-scheme:dark){body{background:#111;color:#eee}}
     </style></head>
-    <body><header><p>\(escape(bank))</p></header>
-    <main><h1>\(escape(title))</h1>
+    <body><header><p>\(MarkUp.escape(bank))</p></header>
+    <main><h1>\(MarkUp.escape(title))</h1>
     \(body)
     </main><footer><p class="note">A simulated bank. No money is moved here.</p></footer></body></html>
 

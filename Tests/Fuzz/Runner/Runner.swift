@@ -19,9 +19,28 @@ private func take(_ bytes: [UInt8]) {
 #if FUZZING
 /// What libFuzzer calls with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+public func takeOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   take(unsafe Array(UnsafeBufferPointer(start: start, count: count)))
   return 0
+}
+
+/// libFuzzer's own driver (LLVM, "libFuzzer", section "Using libFuzzer as a library").
+@_silgen_name("LLVMFuzzerRunDriver")
+private func drive(
+  _ count: UnsafeMutablePointer<Int32>,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
+  _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
+) -> Int32
+
+/// The name that the package manager gives to an executable's beginning.
+@_cdecl("tender_fuzz_main")
+public func begin(
+  _ count: Int32,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> Int32 {
+  var count = count
+  var arguments = unsafe arguments
+  return unsafe drive(&count, &arguments, takeOne)
 }
 #else
 /// Without libFuzzer: takes the inputs that are named, `seeds FOLDER` writes a target's own.
@@ -38,10 +57,11 @@ struct Runner {
         write(seed, to: "\(arguments[1])/seed-\(number)")
       }
       let words = chosen.words.map { word in
-        "\"" + word.utf8.map { byte in
-          let digits = String(byte, radix: 16)
-          return "\\x" + (digits.count == 1 ? "0" : "") + digits
-        }.joined() + "\"\n"
+        "\""
+          + word.utf8.map { byte in
+            let digits = String(byte, radix: 16)
+            return "\\x" + (digits.count == 1 ? "0" : "") + digits
+          }.joined() + "\"\n"
       }
       write(Array(words.joined().utf8), to: arguments[1] + ".dict")
       return

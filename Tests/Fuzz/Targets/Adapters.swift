@@ -21,12 +21,34 @@ extension FuzzTarget {
 /// One input's run.
 private struct AdapterRun {
   static let card = "4000056655665556"
-  /// Quiet inputs, and some that change one answer each.
-  static let seeds: [[UInt8]] =
-    [[], Array(repeating: 0, count: 64)]
-    + (0..<40).map { number in
-      (0..<96).map { place in place == number * 2 + 3 ? 4 : UInt8(truncatingIfNeeded: number * place % 8) }
+  /// Quiet inputs, with each scenario and fault, with each command after the first, and some that change
+  /// one answer each.
+  static let seeds: [[UInt8]] = {
+    func input(_ head: [UInt8], _ change: (place: Int, value: UInt8)? = nil) -> [UInt8] {
+      var bytes = head + Array(repeating: 0, count: 160 - head.count)
+      if let change { bytes[change.place] = change.value }
+      return bytes
     }
+    var seeds = [[], input([])]
+    for number in 0..<48 { seeds.append(input([1, UInt8(number)])) }
+    for number in 0..<96 { seeds.append(input([2, 0, UInt8(number * 2)])) }
+    for place in 3..<40 {
+      for value in [UInt8(1), 4, 6] { seeds.append(input([], (place, value))) }
+    }
+    // Choices that change no answer, in many combinations.
+    for filler in [UInt8(8), 9, 10, 11, 13, 14, 16, 17, 19, 22, 23] {
+      for number in 0..<12 {
+        let head = [0, 0, 0, UInt8(number % 3), UInt8(number / 3)]
+        seeds.append(head + Array(repeating: filler, count: 155))
+        seeds.append(head + (0..<155).map { $0 % 2 == 0 ? filler : UInt8(8 + $0 % 16) })
+      }
+    }
+    // The commands behind come last: every place may be the one that counts them.
+    for way in 0..<12 {
+      seeds.append((0..<160).map { UInt8(truncatingIfNeeded: $0 < 3 ? 0 : $0 % 3 == 0 ? way : 0) })
+    }
+    return seeds
+  }()
 
   let feed: SharedFeed
   let clock: JumpingClock
@@ -69,7 +91,12 @@ private struct AdapterRun {
   }
 
   /// Some commands after the first one, as the input says.
-  private func goOn(_ engine: Engine, _ name: ProviderName, _ first: () throws -> Report) -> String? {
+  private func goOn(
+    _ engine: Engine,
+    _ name: ProviderName,
+    other: () -> Void,
+    _ first: () throws -> Report
+  ) -> String? {
     var said: [String] = []
     func note(_ body: () throws -> Report) {
       do {
@@ -85,17 +112,31 @@ private struct AdapterRun {
       }
     }
     note(first)
-    for _ in 0..<feed.take({ $0.below(4) }) {
+    for _ in 0..<feed.take({ $0.below(6) }) {
       let known = try? journal.latest(env: .simulator, provider: name, reference: "A")
-      switch feed.take({ $0.below(8) }) {
+      func giveBack(_ amount: Int?, again: Bool) throws -> Report {
+        try engine.refund(
+          known,
+          handle: "A",
+          amount: amount,
+          statement: nil,
+          newAttempt: again,
+          idempotencyKey: nil
+        )
+      }
+      switch feed.take({ $0.below(12) }) {
       case 0: note(first)
       case 1: note { try engine.confirm(known, handle: "A") }
       case 2: note { try engine.cancel(known, handle: "A") }
       case 3: note { try engine.lookUp("A", known: known) }
-      case 4: note { try engine.refund(known, handle: "A", amount: 300, statement: nil, newAttempt: false, idempotencyKey: nil) }
-      case 5: note { try engine.refund(known, handle: "A", amount: nil, statement: nil, newAttempt: true, idempotencyKey: nil) }
+      case 4: note { try giveBack(300, again: false) }
+      case 5: note { try giveBack(nil, again: true) }
       case 6: if let known { note { try engine.resume(known) } }
-      default: note { try engine.proceed(known, handle: "A") }
+      case 7: note { try engine.proceed(known, handle: "A") }
+      case 8: note { try engine.withdraw(known, handle: "A") }
+      case 9: note { try engine.lookUp(known?.id ?? "pt-1", known: nil) }
+      case 10: note { try engine.lookUp("A", known: known, purpose: .refund) }
+      default: other()
       }
       try? clock.pause(milliseconds: feed.take { $0.one(of: [0, 1000, 61_000, 900_000]) })
     }
@@ -135,16 +176,47 @@ private struct AdapterRun {
       )
     )
     let engine = engine(provider)
-    let way = feed.take { $0.below(5) }
+    let way = feed.take { $0.below(7) }
+    let account = try? BankAccount(
+      name: "Jane",
+      number: SharedSecret("0000000016"),
+      kind: "SAVINGS",
+      routing: "122105278"
+    )
+    let payer = try? CashPayer(name: "Jane", contact: "jane@example.com")
     let order = PaymentOrder(
       reference: reference,
-      amount: Money(minorUnits: feed.take { $0.one(of: [1050, 1, 100_000, 9051]) }, currency: dollars),
+      amount: Money(
+        minorUnits: feed.take { $0.one(of: [1050, 1, 100_000, 9051]) },
+        currency: dollars
+      ),
       feeMode: way == 1 ? "service_fee" : "merchant_fee",
-      instrument: way == 2 ? (try? .cash(CashPayer(name: "Jane", contact: "jane@example.com"))) : .card(card),
-      storedMethod: nil,
+      instrument: way == 5
+        ? nil
+        : way == 2
+          ? payer.map { .cash($0) } : way == 6 ? account.map { .bankAccount($0) } : .card(card),
+      storedMethod: way == 5 ? "pt_pmt_1" : nil,
       stopsAtConfirmation: isTwoStep && way == 3
     )
-    return goOn(engine, PayTheoryProvider.name) {
+    let other = {
+      _ = try? engine.preview(order)
+      for need in [Need.payment(byStoredMethod: true), .heldPayment, .reversal, .lookUp, .sale] {
+        try? engine.checkReady(for: need)
+      }
+      let known = try? journal.latest(
+        env: .simulator,
+        provider: PayTheoryProvider.name,
+        reference: "A"
+      )
+      _ = PayTheoryProvider.arranged(known?.result ?? [:])
+      _ = PayTheoryProvider.explanations.count
+      let text = feed.take { String(decoding: $0.chunk(60), as: UTF8.self) }
+      _ = try? APIKey(text)
+      let today = YearMonth(year: 2026, month: 11)
+      for brand in ["visa", "amex", text] { _ = try? TestInstruments.card(brand, today: today) }
+      _ = try? TestInstruments.account(succeeds: text.isEmpty)
+    }
+    return goOn(engine, PayTheoryProvider.name, other: other) {
       if way == 4 {
         let token = TokenOrder(
           reference: reference,
@@ -160,8 +232,9 @@ private struct AdapterRun {
   }
 
   func trueLayer() -> String? {
-    guard let simulator = simulator(Names.bank, Names.bankFaults), let pounds = Currency(code: "GBP"),
-      let reference = try? Reference("A")
+    guard let simulator = simulator(Names.bank, Names.bankFaults) else { return nil }
+    let isEuro = feed.take { $0.below(3) } == 1
+    guard let pounds = Currency(code: isEuro ? "EUR" : "GBP"), let reference = try? Reference("A")
     else { return nil }
     var configuration = TrueLayerConfiguration(env: .simulator)
     configuration.clientID = BankCatalog.clientID
@@ -169,7 +242,21 @@ private struct AdapterRun {
     configuration.keyID = BankCatalog.keyID
     configuration.privateKey = SharedSecret(BankCatalog.privateKey)
     var options = FlowOptions()
-    options.bank = feed.take { $0.one(of: ["mock-payments-gb-redirect", "mock-payments-de-embedded", nil, "x"]) }
+    options.bank = feed.take {
+      $0.one(of: ["mock-payments-gb-redirect", "mock-payments-de-embedded", nil, "x"])
+    }
+    options.country = feed.take { $0.one(of: [nil, "GB", "DE", "XX"]) }
+    options.scheme = feed.take { $0.one(of: [nil, "faster_payments_service", "x"]) }
+    options.branch = feed.take { $0.one(of: [nil, "x"]) }
+    options.account = feed.take { $0.one(of: [nil, "new", "x"]) }
+    options.retries = feed.take { $0.below(4) } == 1
+    options.consentsToAccountData = feed.take { $0.below(4) } == 1
+    options.returnURL = feed.take {
+      $0.one(of: [
+        nil, nil, "http://localhost:3000/callback?payment_id=x",
+        "https://shop.example/?state=a#b=c",
+      ])
+    }
     redactor.learn("hunter2-hunter2")
     let provider = TrueLayerProvider(
       TrueLayerContext(
@@ -194,20 +281,39 @@ private struct AdapterRun {
       fallthrough
     case 1:
       creation.beneficiaryName = "Ben Eficiary"
-      creation.sortCode = "56-00-29"
-      creation.accountNumber = "26207729"
+      creation.iban = isEuro ? "NL39ABNA8234998285" : nil
+      creation.sortCode = isEuro ? nil : "56-00-29"
+      creation.accountNumber = isEuro ? nil : "26207729"
     default: creation.merchantAccount = "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6"
     }
     if creation.kind == .payment { creation.amount = Money(minorUnits: 1000, currency: pounds) }
     let engine = engine(provider)
-    guard let order = try? creation.order() else { return nil }
-    return goOn(engine, TrueLayerProvider.name) {
+    guard var order = try? creation.order() else { return nil }
+    if feed.take({ $0.below(8) }) == 1 {
+      let id = "00000000-0000-4000-8000-000000001000"
+      order = AuthorizationOrder(
+        reference: reference,
+        kind: creation.kind,
+        existingID: id,
+        content: ["command": "transact", "id": .string(id)]
+      )
+    }
+    let other = {
+      _ = try? engine.preview(order)
+      _ = TrueLayerProvider.explanations.count
+      _ = AccountNumbers.isIBAN(feed.take { String(decoding: $0.chunk(40), as: UTF8.self) })
+      for need in [Need.creation, .authorization, .withdrawal, .lookUp] {
+        try? engine.checkReady(for: need)
+      }
+    }
+    return goOn(engine, TrueLayerProvider.name, other: other) {
       try engine.transact(order, newAttempt: false, idempotencyKey: nil)
     }
   }
 
   func toro() -> String? {
-    guard let simulator = simulator(Names.reader, Names.readerFaults), let pounds = Currency(code: "GBP"),
+    guard let simulator = simulator(Names.reader, Names.readerFaults),
+      let pounds = Currency(code: "GBP"),
       let reference = try? Reference("A"), let key = GatewaySeal.key
     else { return nil }
     var configuration = ToroConfiguration(env: .simulator)
@@ -239,13 +345,40 @@ private struct AdapterRun {
     )
     var order = SaleOrder(
       reference: reference,
-      amount: Money(minorUnits: feed.take { $0.one(of: [1000, 9005, 9010, 9068, 1]) }, currency: pounds)
+      amount: Money(
+        minorUnits: feed.take { $0.one(of: [1000, 9005, 9010, 9068, 1]) },
+        currency: pounds
+      )
     )
     order.isRefund = feed.take { $0.below(6) } == 1
     if feed.take({ $0.below(4) }) == 1 { order.gratuityMenu = [10, 15, 20] }
     order.captures = feed.take { $0.below(4) } != 1
     let engine = engine(provider)
-    return goOn(engine, ToroProvider.name) {
+    let other = {
+      _ = try? engine.preview(order)
+      _ = try? provider.checkReader()
+      _ = try? provider.checkGateway()
+      _ = try? provider.checkTerminalManager()
+      guard
+        let known = try? journal.latest(
+          env: .simulator,
+          provider: ToroProvider.name,
+          reference: "A"
+        )
+      else { return }
+      _ = ToroProvider.arranged(known.result)
+      _ = ToroProvider.explanations.count
+      let receipt = known.result["receipt"]?.object ?? [:]
+      _ = ReceiptText.text(receipt, status: known.status, merchant: "Shop")
+      // The money back to the card, by the receipt of its sale.
+      var back = order
+      back.isRefund = true
+      back.original = receipt
+      back.originalReference = "A"
+      if let name = try? Reference("B") { back.reference = name }
+      _ = try? engine.transact(back, newAttempt: false, idempotencyKey: nil)
+    }
+    return goOn(engine, ToroProvider.name, other: other) {
       try engine.transact(order, newAttempt: false, idempotencyKey: nil)
     }
   }
@@ -256,7 +389,9 @@ private enum Names {
   private static let scenarios = Scenario.all.map(\.name)
   private static let faults = SimulatedFault.all.map(\.name)
 
-  static let bank = scenarios.filter { $0.hasPrefix("bank") || $0.hasPrefix("mandate") || $0.hasPrefix("refund") }
+  static let bank = scenarios.filter {
+    $0.hasPrefix("bank") || $0.hasPrefix("mandate") || $0.hasPrefix("refund")
+  }
   static let reader = scenarios.filter { $0.hasPrefix("card") || $0.hasPrefix("gateway") }
   static let payTheory = scenarios.filter { !bank.contains($0) && !reader.contains($0) }
   static let bankFaults = faults
@@ -274,7 +409,11 @@ private struct AnyGuide: FlowGuide {
     feed.take { $0.one(of: question.choices.map(\.id) + ["x"]) }
   }
 
-  func given(_ inputs: [FormInput]) throws(Fault) -> [String: String] { [:] }
+  func given(_ inputs: [FormInput]) throws(Fault) -> [String: String] {
+    var values: [String: String] = [:]
+    for input in inputs where feed.take({ $0.below(4) }) > 0 { values[input.id] = try ask(input) }
+    return values
+  }
 
   func ask(_ input: FormInput) throws(Fault) -> String? {
     if let choice = input.options.first, feed.take({ $0.below(3) }) > 0 { return choice.id }

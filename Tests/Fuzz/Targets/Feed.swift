@@ -15,7 +15,8 @@ package struct Feed: Sendable {
 
   /// A number below `limit`.
   mutating func below(_ limit: Int) -> Int {
-    limit <= 1 ? 0 : (Int(byte()) << 8 | Int(limit > 256 ? byte() : 0)) >> (limit > 256 ? 0 : 8) % limit
+    limit <= 1
+      ? 0 : (Int(byte()) << 8 | Int(limit > 256 ? byte() : 0)) >> (limit > 256 ? 0 : 8) % limit
   }
 
   /// One of several; the first where the input is over.

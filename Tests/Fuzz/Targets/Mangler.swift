@@ -10,7 +10,9 @@ final class SharedFeed: Sendable {
 
   init(_ bytes: [UInt8]) { feed = Mutex(Feed(bytes)) }
 
-  func take<Result: Sendable>(_ body: (inout Feed) -> Result) -> Result { feed.withLock { body(&$0) } }
+  func take<Result: Sendable>(_ body: (inout Feed) -> Result) -> Result {
+    feed.withLock { body(&$0) }
+  }
 }
 
 /// Values that nobody expects.
@@ -18,8 +20,10 @@ enum Strange {
   static let values: [JSON] = [
     .null, true, false, 0, -1, .integer(.max), .integer(.min), .number("1e400"), .number("0.1"), "",
     " ", "\u{0}", "succeeded", "SUCCEEDED", "FAILURE", "executed", "failed", "authorizing",
-    "4000056655665556", .string(String(repeating: "x", count: 5000)), [], [:], [[]], ["a"], ["a": "b"],
-    "https://bank.example/", "javascript:alert(1)", "../../etc", "2026-11-21T00:00:00Z", "-5", "1050",
+    "4000056655665556", .string(String(repeating: "x", count: 5000)), [], [:], [[]], ["a"],
+    ["a": "b"],
+    "https://bank.example/", "javascript:alert(1)", "../../etc", "2026-11-21T00:00:00Z", "-5",
+    "1050",
     "redirect", "wait", "form", "select", "text", "authorization_required", "settled", "revoked",
     "insufficient_funds", "USD", "EUR",
   ]
@@ -41,7 +45,8 @@ enum Strange {
   }
 
   /// Nil where the part is to go.
-  private static func change(_ value: JSON, _ left: inout Int, _ way: Int, _ strange: JSON) -> JSON? {
+  private static func change(_ value: JSON, _ left: inout Int, _ way: Int, _ strange: JSON) -> JSON?
+  {
     defer { left -= 1 }
     if left == 0 {
       switch way {
@@ -103,7 +108,7 @@ final class Mangler: HTTPExchange {
   }
 
   func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
-    let way = feed.take { $0.below(12) }
+    let way = feed.take { $0.below(48) }
     if way == 1 { throw Fault(.notSent, code: "unreachable", "nobody is there") }
     var response = try inner.send(request, by: deadline)
     switch way {
@@ -131,7 +136,8 @@ final class Mangler: HTTPExchange {
 /// XML as far as changing it needs.
 enum MarkUp {
   private static let words = [
-    "", "0", "-1", "99999999999999999999", "APPR", "DECL", "PART", "TECH", "SUSP", "USD", "0.00", "1e9",
+    "", "0", "-1", "99999999999999999999", "APPR", "DECL", "PART", "TECH", "SUSP", "USD", "0.00",
+    "1e9",
     "2026-11-21T00:00:00Z", "&lt;", "4000056655665556", "00", "91", "MQ==", "0102", "OTHN",
   ]
 

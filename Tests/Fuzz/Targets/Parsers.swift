@@ -11,7 +11,8 @@ extension FuzzTarget {
     FuzzTarget(
       "json",
       seeds: [
-        #"{"a":[1,-2.50e3,true,null,"é\ud83d\ude00\n"],"b":{"c":""}}"#, "[[[[]]]]", #""\u0000""#, "-0",
+        #"{"a":[1,-2.50e3,true,null,"é\ud83d\ude00\n"],"b":{"c":""}}"#, "[[[[]]]]", #""\u0000""#,
+        "-0",
         "9223372036854775808", "\u{feff}{}",
       ],
       words: ["{", "}", "[", "]", "\"", "\\u", "\\ud800", "true", "null", "1e999", ":", ","]
@@ -114,14 +115,17 @@ extension FuzzTarget {
     FuzzTarget(
       "texts",
       seeds: [
-        "MTIz", "eyJ9", "00ff", "a=b&c=%20d", "http://[::1]:80/x?y", "2026-11-21T17:32:21.5+01:00", "10.50",
+        "MTIz", "eyJ9", "00ff", "a=b&c=%20d", "http://[::1]:80/x?y", "2026-11-21T17:32:21.5+01:00",
+        "10.50",
         "tcp://h:1", "90s",
       ],
       words: ["%", "=", "&", "://", "127.0.0.1", "T", "Z", "+", "."]
     ) { bytes in
       let text = String(decoding: bytes, as: UTF8.self)
       guard Base64.decode(Base64.encode(bytes)) == bytes else { return "base64 changes it" }
-      guard Base64.decodeURL(Base64.encodeURL(bytes)) == bytes else { return "base64url changes it" }
+      guard Base64.decodeURL(Base64.encodeURL(bytes)) == bytes else {
+        return "base64url changes it"
+      }
       guard Hex.decode(Hex.encode(bytes)) == bytes else { return "hexadecimal changes it" }
       guard QueryText.decode(QueryText.encode(text)) == text else { return "a query changes it" }
       _ = (Base64.decode(text), Base64.decodeURL(text), Hex.decode(text))
@@ -155,7 +159,8 @@ extension FuzzTarget {
     FuzzTarget(
       "arguments",
       seeds: [
-        "transact\0--amount\010.50\0--test-card=visa\0--reference\0A", "payment-status\0--id\04111111111111111",
+        "transact\0--amount\010.50\0--test-card=visa\0--reference\0A",
+        "payment-status\0--id\04111111111111111",
         "batch\0-\0--jobs=4", "help\0transact", "cancel\0A\0--amount\05", "--version",
       ],
       words: ["--", "=", "--id", "--amount", "--metadata", "transact", "journal", "-o", "--json"]
@@ -192,7 +197,8 @@ extension FuzzTarget {
     FuzzTarget(
       "instruments",
       seeds: [
-        #"{"number":"4000056655665556","security_code":"937"}"#, #"{"number":"4","security_code":""}"#,
+        #"{"number":"4000056655665556","security_code":"937"}"#,
+        #"{"number":"4","security_code":""}"#,
       ],
       words: ["4000056655665556", "343434343434343", "1234"]
     ) { bytes in
@@ -208,7 +214,9 @@ extension FuzzTarget {
         address: Address(),
         today: YearMonth(year: 2026, month: 11)
       )
-      if let card, !(13...19).contains(card.number.secret.count) { return "a card number has another length" }
+      if let card, !(13...19).contains(card.number.secret.count) {
+        return "a card number has another length"
+      }
       return nil
     },
   ]

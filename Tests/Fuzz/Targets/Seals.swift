@@ -63,7 +63,7 @@ struct ReaderMangler: DeviceExchange {
       guard case .bytes(var bytes) = try inner.receive(milliseconds: milliseconds) else {
         return .nothing
       }
-      switch feed.take({ $0.below(12) }) {
+      switch feed.take({ $0.below(48) }) {
       case 1: return .ended
       case 2: return .nothing
       case 3: return .bytes(feed.take { Strange.change(bytes, &$0) })
@@ -140,7 +140,7 @@ struct BoxMangler: SocketExchange {
       guard case .text(let text) = try inner.receive(by: deadline) else {
         return .closed(code: 1000, reason: "")
       }
-      switch feed.take({ $0.below(12) }) {
+      switch feed.take({ $0.below(48) }) {
       case 1: return .closed(code: 1006, reason: "gone")
       case 2: throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer")
       case 3: return .binary(feed.take { $0.chunk(16) })
@@ -158,22 +158,27 @@ struct BoxMangler: SocketExchange {
           serverKey = key
           body["publicKey"] = .string(Base64.encode(BoxVectors.publicKey(seed: Self.server)))
         }
-        message["body"] = feed.take { $0.below(6) == 1 ? Strange.change(.object(body), &$0) : .object(body) }
+        message["body"] = feed.take {
+          $0.below(24) == 1 ? Strange.change(.object(body), &$0) : .object(body)
+        }
         return JSONWriter.text(.object(message))
       }
       guard let key = message.text("public_key").flatMap(Base64.decode),
         let box = message.text("body").flatMap(Base64.decode),
         var plain = BoxVectors.open(box, from: key, seed: Self.client)
       else { return nil }
-      if feed.take({ $0.below(2) }) == 1, let value = JSONReader.read(plain) {
+      if feed.take({ $0.below(6) }) == 1, let value = JSONReader.read(plain) {
         plain = Array(JSONWriter.text(feed.take { Strange.change(value, &$0) }).utf8)
       }
-      guard let sealed = BoxVectors.seal(plain, nonce: Self.nonce, to: clientKey, seed: Self.server) else {
+      guard let sealed = BoxVectors.seal(plain, nonce: Self.nonce, to: clientKey, seed: Self.server)
+      else {
         return nil
       }
       message["public_key"] = .string(Base64.encode(BoxVectors.publicKey(seed: Self.server)))
       message["body"] = .string(Base64.encode(sealed))
-      if feed.take({ $0.below(8) }) == 1 { return JSONWriter.text(feed.take { Strange.change(.object(message), &$0) }) }
+      if feed.take({ $0.below(32) }) == 1 {
+        return JSONWriter.text(feed.take { Strange.change(.object(message), &$0) })
+      }
       return JSONWriter.text(.object(message))
     }
 

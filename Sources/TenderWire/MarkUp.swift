@@ -1,0 +1,24 @@
+/// Text as XML and HTML take it.
+package enum MarkUp {
+  /// The text with what would be markup escaped; in an attribute the quotes as well.
+  ///
+  /// Characters that XML 1.0 has no place for (section 2.2) become question marks.
+  package static func escape(_ text: some StringProtocol, attribute: Bool = true) -> String {
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": shown += "&amp;"
+      case "<": shown += "&lt;"
+      case ">": shown += "&gt;"
+      case "\"" where attribute: shown += "&quot;"
+      case "'" where attribute: shown += "&#39;"
+      case "\r": shown += "&#13;"
+      case "\t", "\n": shown += attribute ? "&#\(scalar.value);" : String(scalar)
+      default:
+        let isAllowed = scalar.value >= 0x20 && scalar.value != 0xfffe && scalar.value != 0xffff
+        shown.unicodeScalars.append(isAllowed ? scalar : "?")
+      }
+    }
+    return shown
+  }
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Fuzzes every target for so many seconds, under libFuzzer and the address sanitizer, and says how much of
+# the adapters the inputs that were found reach. `fuzz.sh SECONDS [TARGET…]`; a crash ends it with 1.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+seconds=$1
+shift
+work=.build/fuzz-corpora
+mkdir -p "$work"
+link=(-Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld)
+swift build --product tender-fuzz >"$work/build.log" 2>&1 || { cat "$work/build.log"; exit 1; }
+swift build -c release --scratch-path .build/fuzz --product tender-fuzz \
+  -Xswiftc -sanitize=fuzzer,address -Xswiftc -parse-as-library -Xswiftc -DFUZZING \
+  -Xcc -fsanitize=address,fuzzer-no-link "${link[@]}" \
+  >"$work/build.log" 2>&1 || { cat "$work/build.log"; exit 1; }
+targets=("$@")
+[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(.build/debug/tender-fuzz targets)
+for target in "${targets[@]}"; do
+  corpus=$work/$target
+  mkdir -p "$corpus"
+  TENDER_FUZZ=$target .build/debug/tender-fuzz seeds "$corpus"
+  words=()
+  [ ! -s "$corpus.dict" ] || words=("-dict=$corpus.dict")
+  # What a lazy constant holds is taken for a leak, since its pointer has bits of its own.
+  if ASAN_OPTIONS=detect_leaks=0 TENDER_FUZZ=$target .build/fuzz/release/tender-fuzz -detect_leaks=0 -max_len=16384 -timeout=20 \
+    -rss_limit_mb=4096 "-max_total_time=$seconds" "-artifact_prefix=$work/$target-" \
+    -print_final_stats=1 "${words[@]}" "$corpus" >"$work/$target.log" 2>&1; then
+    executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$target.log")
+    edges=$(sed -n 's/.* DONE *cov: \([0-9]*\).*/\1/p; s/.*DONE   cov: \([0-9]*\).*/\1/p' "$work/$target.log" | tail -1)
+    echo "$target: $executions executions, $edges edges, 0 crashes"
+  else
+    tail -40 "$work/$target.log"
+    echo "$target: an input that it does not survive is in $work/$target-*"
+    exit 1
+  fi
+done
+swift build --scratch-path .build/coverage --product tender-fuzz \
+  -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping >"$work/build.log" 2>&1 ||
+  { cat "$work/build.log"; exit 1; }
+rm -f "$work"/*.profraw
+for target in paytheory toro truelayer; do
+  [ -d "$work/$target" ] || continue
+  TENDER_FUZZ=$target LLVM_PROFILE_FILE="$work/$target.profraw" \
+    .build/coverage/debug/tender-fuzz "$work/$target"/*
+done
+tools=$(dirname "$(command -v swift)")
+"$tools/llvm-profdata" merge -o "$work/all.profdata" "$work"/*.profraw
+for room in PayTheory Toro TrueLayer; do
+  "$tools/llvm-cov" report .build/coverage/debug/tender-fuzz \
+    -instr-profile="$work/all.profdata" "Sources/$room" |
+    awk -v room="$room" '/^TOTAL/ { print room ": " $4 " of " $2 " regions reached" }'
+done
