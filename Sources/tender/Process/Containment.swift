@@ -124,7 +124,9 @@ struct Containment {
       _ body: (UnsafeBufferPointer<UnsafePointer<CChar>?>) -> Int32
     ) -> Int32 {
       let copies = unsafe texts.map { unsafe strdup($0) }
-      defer { unsafe copies.forEach { unsafe free($0) } }
+      defer {
+        for index in unsafe copies.indices { unsafe free(copies[index]) }
+      }
       let pointers = unsafe copies.map { unsafe UnsafePointer($0) }
       return unsafe pointers.withUnsafeBufferPointer(body)
     }
