@@ -71,40 +71,6 @@ import Testing
   }
 }
 
-/// What any page in the payer's browser can do to a command that waits.
-@Suite struct VisitTests {
-  @Test func `looks at the API no oftener for visits that anybody can make`() throws {
-    let shop = try Shop()
-    let port = Int.random(in: 20_000..<26_000)
-    let trace = shop.binary.home.appending(path: "trace.jsonl")
-    let (process, output, _) = try shop.binary.start(
-      ["transact", "--provider", "truelayer", "--amount", "5", "--reference", "B", "--json"]
-        + BankStory.payee + BankStory.payer + BankStory.bank + ["--interval", "30s", "--events"]
-        + ["--redirect-url", "http://127.0.0.1:\(port)/callback", "--trace", trace.path]
-    )
-    defer {
-      process.terminate()
-      process.waitUntilExit()
-    }
-    #expect(output.read(until: "next_action").contains("next_action"))
-    func looks() throws -> Int {
-      try String(contentsOf: trace, encoding: .utf8).split(separator: "\n")
-        .count { $0.contains(#""http":"GET""#) }
-    }
-    let before = try looks()
-    for _ in 0..<20 {
-      let client = RawClient(port: port)
-      client?.say("GET /callback HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n")
-      #expect(client?.hear(until: "</html>").contains("200 OK") == true)
-      // Until it has been heard of.
-      usleep(20_000)
-    }
-    usleep(300_000)
-    let after = try looks() - before
-    #expect((1...3).contains(after))
-  }
-}
-
 /// Live money never goes by a simulated reader.
 @Suite struct SimulatedReaderOnLiveTests {
   private static let sale = [

@@ -1,5 +1,6 @@
 import TenderCommandLine
 import TenderModel
+import TenderTestSupport
 import Testing
 
 @Suite struct ParserTests {
@@ -177,6 +178,15 @@ import Testing
         }
         _ = try Parser.parse(Array(words))
       }
+    }
+  }
+}
+
+@Suite struct ParserGrowthTests {
+  @Test(arguments: [["--metadata", "a=b"], ["--metadata=a=b"], ["--quiet"], ["x"], ["--nonsense"]])
+  func `reads arguments in time that grows with them alone`(_ piece: [String]) {
+    Growth.expectLinear(base: 1000) { size in
+      _ = try? Parser.parse(["payment-status"] + (0..<(size / piece.count)).flatMap { _ in piece })
     }
   }
 }

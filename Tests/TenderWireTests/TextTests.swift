@@ -27,6 +27,17 @@ import Testing
     #expect(JSONReader.read("[1]", limit: 2) == nil)
   }
 
+  /// Tags hide text in a text; what is printed must be what is seen.
+  @Test(arguments: [
+    ("\u{e0041}", #""\udb40\udc41""#), ("a\u{e0fff}b", #""a\udb43\udfffb""#),
+    ("\u{f0000}", "\"\u{f0000}\""),
+    ("\u{1f600}", "\"\u{1f600}\""), ("\u{200b}", #""\u200b""#),
+  ])
+  func `escapes what cannot be seen`(_ text: String, _ written: String) {
+    #expect(JSONWriter.text(.string(text)) == written)
+    #expect(JSONReader.read(written) == .string(text))
+  }
+
   @Test func `writes secrets into memory of their own alone`() {
     var writer = JSONWriter()
     writer.beginObject()
@@ -122,7 +133,7 @@ import Testing
   @Test(arguments: [
     ("a\u{61c}b", "a?b", #""a\u061cb""#), ("a\u{3164}b", "a?b", #""a\u3164b""#),
     ("a\u{115f}b", "a?b", #""a\u115fb""#), ("a\u{fff9}b", "a?b", #""a\ufff9b""#),
-    ("a\u{202e}b", "a?b", #""a\u202eb""#), ("a\u{e0041}b", "a?b", "\"a\u{e0041}b\""),
+    ("a\u{202e}b", "a?b", #""a\u202eb""#), ("a\u{e0041}b", "a?b", #""a\udb40\udc41b""#),
     ("x\r\u{1b}[2Ky", "x??[2Ky", #""x\r\u001b[2Ky""#),
     ("é العربية 漢字 ❤️", "é العربية 漢字 ❤️", "\"é العربية 漢字 ❤️\""),
   ])

@@ -1,0 +1,53 @@
+import Foundation
+import TenderTestSupport
+import Testing
+
+/// One table says which libraries there are; what is checked when one is opened is what the table says.
+@Suite struct LibraryTests {
+  private struct Row {
+    let name: String
+    let lowest: String
+    let how: String
+    let build: String
+    let run: String
+  }
+
+  private static let rows: [Row] = {
+    let text =
+      (try? String(contentsOfFile: Project.path("Sources/Libraries.tsv"), encoding: .utf8)) ?? ""
+    return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { line in
+      let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 8 else { return nil }
+      return Row(name: parts[0], lowest: parts[1], how: parts[2], build: parts[3], run: parts[4])
+    }
+  }()
+
+  @Test func `checks the lowest version of each opened library`() throws {
+    let shims = [
+      "libcurl": "CCurl", "OpenSSL": "CCrypto", "libxml2": "CXML2", "libmicrohttpd": "CMicroHTTPD",
+      "libqrencode": "CQREncode",
+    ]
+    #expect(Set(Self.rows.filter { $0.how == "opened" }.map(\.name)) == Set(shims.keys))
+    for row in Self.rows where row.how == "opened" {
+      let shim = try #require(shims[row.name])
+      let text = try String(
+        contentsOfFile: Project.path("Sources/\(shim)/\(shim).c"),
+        encoding: .utf8
+      )
+      // libxml2 writes 2.9.10 as 20910.
+      let parts = row.lowest.split(separator: ".").compactMap { Int($0) }
+      let number = parts.reduce(0) { $0 * 100 + $1 }
+      let written = row.name == "libxml2" ? "\(number)" : row.lowest
+      #expect(text.contains("#define LOWEST \"\(written)\""), "\(row.name)")
+      #expect(text.contains("tender_system_is_version(version, LOWEST)"), "\(row.name)")
+    }
+  }
+
+  @Test func `names what Package.swift links`() throws {
+    let manifest = try String(contentsOfFile: Project.path("Package.swift"), encoding: .utf8)
+    for row in Self.rows where row.how == "linked" {
+      #expect(manifest.contains("apt: \"\(row.build)\""), "\(row.name)")
+    }
+    #expect(Self.rows.count == 7)
+  }
+}
