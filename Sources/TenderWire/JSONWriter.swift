@@ -168,9 +168,9 @@ package struct JSONWriter {
   /// Escapes the character that just ended where it would steer a terminal or hide text: the value
   /// is the same for every reader, and what is printed is what is seen.
   private mutating func escapeInvisible(from start: Int) {
-    let tail = bytes[start...].suffix(4)
-    guard tail.count >= 2 else { return }
-    let whole = Array(tail)
+    // A copy, so that nothing else holds the text while it is changed.
+    let whole = Array(bytes[max(start, bytes.count - 4)...])
+    guard whole.count >= 2 else { return }
     // Tags, U+E0000 to U+E0FFF: beyond U+FFFF, and so a pair of surrogates (RFC 8259, section 7).
     if whole.count == 4, whole[0] == 0xf3, whole[1] == 0xa0 {
       let rest = UInt32(whole[2] & 0x3f) << 6 | UInt32(whole[3] & 0x3f)
