@@ -208,6 +208,7 @@ let package = Package(
     .testTarget(
       name: "TenderBinaryTests",
       dependencies: [
+        "CSystem",
         "tender", "TenderDatabase", "TenderModel", "TenderSimulator", "TenderTestSupport",
         "TenderWire",
       ],

@@ -160,6 +160,8 @@ int tender_system_open(int helper, const char *opener, const char *address) {
 
 #ifdef __APPLE__
 
+int tender_system_landlock(void) { return 0; }
+
 int tender_system_contain(const struct tender_bounds *bounds) {
   (void)bounds;
   return 0;
@@ -206,8 +208,13 @@ static void allow(int ruleset, const char *path, uint64_t rights) {
   close(rule.parent);
 }
 
-static int bound_files(const struct tender_bounds *bounds) {
+int tender_system_landlock(void) {
   long version = syscall(CALL_CREATE, NULL, 0, VERSION_FLAG);
+  return version < 0 ? 0 : (int)version;
+}
+
+static int bound_files(const struct tender_bounds *bounds) {
+  int version = tender_system_landlock();
   if (version < 1)
     return 0;
   uint64_t all = (LAST_OF_FIRST << 1) - 1;

@@ -38,6 +38,9 @@ struct tender_bounds {
 /// What has been bounded, as bits.
 enum { TENDER_BOUND_FILES = 1, TENDER_BOUND_PORTS = 2, TENDER_BOUND_CALLS = 4 };
 
+/// Which version of Landlock the kernel has; 0 for none. TCP ports came with the fourth.
+int tender_system_landlock(void);
+
 /// Bounds this thread and all that it starts, for good: files and ports by Landlock, programs and
 /// other processes by seccomp. What was bounded; 0 where the kernel can do none of it.
 int tender_system_contain(const struct tender_bounds *bounds);
