@@ -29,12 +29,8 @@ private import Glibc
     var binary = try Binary().faulty("none:0")
     defer { binary.remove() }
     let report = binary.home.appending(path: "probe")
-    // Below /tmp everything may be written: the folder must be elsewhere.
-    let hidden = URL(filePath: Project.path(".build")).appending(path: "probe-\(UUID().uuidString)")
-    try FileManager.default.copyItem(at: outside.home, to: hidden)
-    defer { try? FileManager.default.removeItem(at: hidden) }
     binary.variables.merge(
-      ["TENDER_PROBE": report.path, "TENDER_PROBE_FOLDER": hidden.path].merging(variables) { $1 }
+      ["TENDER_PROBE": report.path, "TENDER_PROBE_FOLDER": folder].merging(variables) { $1 }
     ) { $1 }
     let paid = try binary.run(
       "transact",

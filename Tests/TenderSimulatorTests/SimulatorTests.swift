@@ -97,3 +97,16 @@ import Testing
     #expect(fault?.hint == "did you mean part2:silence? see: tender simulator scenarios")
   }
 }
+
+@Suite struct HeaderTests {
+  /// A clock with which no sum can be made is none.
+  @Test(
+    arguments: [
+      ("clock=-9223372036854775808", nil), ("clock=9223372036854775807", nil), ("clock=-1", nil),
+      ("clock=253402300800000", nil), ("clock=0", 0), ("clock=1800000000000", 1_800_000_000_000),
+    ] as [(String, Int?)]
+  )
+  func `takes clocks that can be reckoned with`(_ header: String, _ clock: Int?) {
+    #expect(SimulatorOptions(headerValue: header).clock == clock)
+  }
+}

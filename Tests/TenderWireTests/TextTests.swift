@@ -147,3 +147,15 @@ import Testing
     #expect(throws: Fault.self) { try Reference(text) }
   }
 }
+
+@Suite struct TimeRangeTests {
+  /// Whatever number stands for a time, it is written as the first or the last that can be.
+  @Test(arguments: [(Int.min, "0000-01-01T00:00:00"), (Int.max, "9999-12-31T23:59:59")])
+  func `writes any number as a time`(_ number: Int, _ text: String) {
+    let rest = number < 0 ? ("00", "000") : ("99", "999")
+    #expect(Timestamp.text(number) == text + "Z")
+    #expect(Timestamp.preciseText(number) == "\(text).\(rest.0)Z")
+    #expect(Timestamp.milliText(number) == "\(text).\(rest.1)Z")
+    #expect(Timestamp.yearAndMonth(number).year == (number < 0 ? 0 : 9999))
+  }
+}

@@ -66,7 +66,7 @@ struct Containment {
   /// Paths and ports of one command.
   private struct Bounds {
     var readable = Containment.system
-    var writable: [String] = ["/dev", "/tmp", "/var/tmp"]
+    var writable: [String] = ["/dev"]
     var ports: [UInt16]?
 
     init(_ settings: Settings) {
@@ -76,9 +76,6 @@ struct Containment {
       if let state = try? settings.stateFolder().text { folders.append(state) }
       // The journal's mark is beside its folder; a folder that is not there yet is made.
       for folder in folders { writable += Self.place(folder) }
-      for name in ["TMPDIR", "SQLITE_TMPDIR"] {
-        if let path = environment[name] { writable.append(path) }
-      }
       readable.append(settings.config.path)
       readable += (environment["LD_LIBRARY_PATH"] ?? "").split(separator: ":").map(String.init)
       readable += environment.named(where: Self.namesFile)
