@@ -27,11 +27,6 @@ struct TLSTests {
     var binary = try Binary()
     defer { binary.remove() }
     let folder = binary.home.path
-    // Whoever can set a variable must not get the keys of a connection.
-    binary.variables["SSLKEYLOGFILE"] = folder + "/keys"
-    // Even where nothing else would keep a library from writing them.
-    binary.variables["TENDER_CONTAINMENT"] = "off"
-    defer { #expect(!FileManager.default.fileExists(atPath: folder + "/keys")) }
     func openssl(_ arguments: String...) throws {
       let process = Process()
       process.executableURL = URL(filePath: tools.openssl)
@@ -142,7 +137,15 @@ struct TLSTests {
       #expect(refused.status == 10, "\(name): \(refused.errors)")
       #expect(refused.output == "")
     }
+    // Whoever can set a variable must not get the keys of a connection, even where nothing else would
+    // keep a library from writing them.
+    let keys = ["SSLKEYLOGFILE": folder + "/keys", "TENDER_CONTAINMENT": "off"]
     binary.variables = good.merging(["TENDER_CA_FILE": folder + "/root.pem"]) { $1 }
+    var watched = binary
+    watched.variables.merge(keys) { $1 }
+    let paid = try watched.run("transact", "--amount", "5", "--test-card", "visa")
+    #expect(paid.status == 0, "\(paid.errors)")
+    #expect(!FileManager.default.fileExists(atPath: folder + "/keys"))
     try Story(binary: binary).run()
   }
 

@@ -2,11 +2,11 @@
 struct Figure: Sendable {
   let title: String
   let body: [String]
-  /// The lines as `make prove` printed them.
+  /// The lines as `make prove`, `make fuzz` or `make sanitize` printed them.
   let lines: [String]
 }
 
-/// What `make prove` printed, for `man 7 tender-figures`.
+/// What `make prove`, `make fuzz` and `make sanitize` printed, for `man 7 tender-figures`.
 enum Figures {
   static let all: [Figure] = [
     Figure(
@@ -65,6 +65,36 @@ enum Figures {
         "  (seeds from 568996)",
         "truelayer, refund: 1000 histories, 1810 troubles, 161 times unknown on the way, 0 contradictions",
         "  (seeds from 403177)",
+      ]
+    ),
+    Figure(
+      title: "fuzzing",
+      body: [
+        "libFuzzer under the address sanitizer: make fuzz SECONDS=15 for the parsers, SECONDS=40 for the "
+          + "adapters, each whole, with its simulator behind and the input in between (answers changed, "
+          + "lost, cut, sealed and signed anew; a clock that jumps). No parser may crash, change what "
+          + "it wrote, or read byte by byte what it does not read at once; no adapter may show a card. "
+          + "How much of the adapters the inputs reach is counted in regions of the source."
+      ],
+      lines: [
+        "json: 900064 executions, 662 edges, 0 crashes",
+        "secretjson: 205786 executions, 666 edges, 0 crashes",
+        "xml: 293272 executions, 224 edges, 0 crashes",
+        "tlv: 489480 executions, 155 edges, 0 crashes",
+        "reader-frames: 296213 executions, 212 edges, 0 crashes",
+        "websocket: 137719 executions, 466 edges, 0 crashes",
+        "handshake: 266886 executions, 317 edges, 0 crashes",
+        "texts: 137185 executions, 834 edges, 0 crashes",
+        "patterns: 305740 executions, 554 edges, 0 crashes",
+        "arguments: 19765 executions, 1719 edges, 0 crashes",
+        "redactor: 52316 executions, 842 edges, 0 crashes",
+        "instruments: 216688 executions, 775 edges, 0 crashes",
+        "paytheory: 5975 executions, 9055 edges, 0 crashes",
+        "toro: 986 executions, 7319 edges, 0 crashes",
+        "truelayer: 3057 executions, 8738 edges, 0 crashes",
+        "PayTheory: 72.05% of 848 regions reached",
+        "Toro: 70.01% of 1764 regions reached",
+        "TrueLayer: 70.69% of 1474 regions reached",
       ]
     ),
   ]

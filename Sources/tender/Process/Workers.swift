@@ -179,11 +179,17 @@ private final class Thread {
     #else
     var thread = pthread_t()
     #endif
-    guard unsafe pthread_create(&thread, nil, { unsafe Thread.run($0) }, context) != 0 else {
-      return true
+    guard unsafe pthread_create(&thread, nil, { unsafe Thread.run($0) }, context) == 0 else {
+      unsafe Unmanaged<Thread>.fromOpaque(context).release()
+      return false
     }
-    unsafe Unmanaged<Thread>.fromOpaque(context).release()
-    return false
+    // Nobody joins it: the pool counts who is still at work.
+    #if canImport(Darwin)
+    if let thread = unsafe thread { unsafe pthread_detach(thread) }
+    #else
+    pthread_detach(thread)
+    #endif
+    return true
   }
 
   #if canImport(Darwin)
