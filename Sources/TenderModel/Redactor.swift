@@ -11,6 +11,9 @@ package final class Redactor: Sendable {
     var anywhere = Fingerprints()
     /// Parts of long secrets that are digits, looked for among the digits of a text alone.
     var digits = Fingerprints()
+    /// Longer parts, looked for over several fields: the first six and the last four, which a provider
+    /// may show, are no secret together.
+    var split = Fingerprints()
     /// Short ones (a security code), replaced only where they stand alone, and only in text
     /// that a provider wrote.
     var words = Fingerprints()
@@ -20,6 +23,8 @@ package final class Redactor: Sendable {
 
   /// How many digits of a card or account number are a part of it that must not be shown.
   private static let part = 9
+  /// The same for digits that stand in several fields.
+  private static let splitPart = 12
   private static let mark = Array("[redacted]".utf8)
 
   private let known = Mutex(Known())
@@ -42,6 +47,8 @@ package final class Redactor: Sendable {
         for start in 0...(count - Self.part) {
           unsafe known.digits.insert(bytes[start..<(start + Self.part)])
         }
+        let part = min(count, Self.splitPart)
+        for start in 0...(count - part) { unsafe known.split.insert(bytes[start..<(start + part)]) }
       }
     }
   }
@@ -264,7 +271,7 @@ extension Redactor {
   /// The texts and numbers of a value, counted in their order, that only together hold a secret's
   /// digits.
   private func splitSecrets(in value: JSON) -> Set<Int> {
-    let prints = known.withLock { $0.digits }
+    let prints = known.withLock { $0.split }
     guard !prints.isEmpty else { return [] }
     var digits: [UInt8] = []
     var leaves: [Int] = []

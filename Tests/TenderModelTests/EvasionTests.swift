@@ -75,6 +75,16 @@ import Testing
     #expect(Self.told().redact(numbers) != numbers)
   }
 
+  /// What a provider documents of a card is shown, also of one whose digits are all the same.
+  @Test func `shows the first six and the last four`() {
+    let redactor = Redactor()
+    redactor.learn("4111111111111111")
+    let body: JSON = [
+      "amount": 500, "service_fee": 0, "brand": "VISA", "first_six": "411111", "last_four": "1111",
+    ]
+    #expect(redactor.redact(body, foreign: true) == body)
+  }
+
   @Test(arguments: ["937", "(937)", "cvv: ９３７.", "&#57;37", "٩٣٧"])
   func `shows no security code that it was told`(_ form: String) {
     let shown = Self.told().redact("echo \(form) end", foreign: true)
