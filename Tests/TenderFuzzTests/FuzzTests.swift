@@ -22,7 +22,7 @@ import Testing
       Issue.record("\(name): \(problem) in \(input) (seed \(number))")
       return
     }
-    #expect(runs > 20)
+    #expect(runs > 3)
   }
 
   private static func input(_ target: FuzzTarget, _ random: inout Seeded) -> [UInt8] {
