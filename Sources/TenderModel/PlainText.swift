@@ -1,19 +1,32 @@
 /// A text as a reader takes it: escapes undone, digits of every script as ASCII, nothing invisible.
 struct PlainText {
-  /// Bytes, and where each comes from in the text that was given.
   private(set) var bytes: [UInt8] = []
-  private(set) var places: [Range<Int>] = []
+  /// Where each byte comes from in the text that was given; empty where each is its own.
+  private var origins: [Range<Int>] = []
 
   /// Undoes what hides a text: percent-encoding, entities of HTML, escapes of JSON, twice over.
   init(_ original: [UInt8]) {
     bytes = original
-    places = original.indices.map { $0..<($0 + 1) }
     for _ in 0..<2 {
-      guard bytes.contains(where: { $0 >= 0x80 || "%&\\".utf8.contains($0) }) else { return }
+      let isPlain = bytes.allSatisfy { byte in
+        byte < 0x80 && byte != UInt8(ascii: "%") && byte != UInt8(ascii: "&")
+          && byte != UInt8(ascii: "\\")
+      }
+      if isPlain { return }
+      if origins.isEmpty { origins = original.indices.map { $0..<($0 + 1) } }
       let before = bytes.count
       simplify()
       if bytes.count == before { return }
     }
+  }
+
+  /// Whether anything was undone.
+  var isChanged: Bool { !origins.isEmpty }
+
+  /// Where some bytes come from in the text that was given.
+  func place(of range: Range<Int>) -> Range<Int> {
+    guard !origins.isEmpty else { return range }
+    return origins[range.lowerBound].lowerBound..<origins[range.upperBound - 1].upperBound
   }
 
   private mutating func simplify() {
@@ -24,7 +37,7 @@ struct PlainText {
     var index = 0
     while index < bytes.count {
       let (scalar, end) = unescaped(at: index) ?? decoded(at: index)
-      let range = places[index].lowerBound..<places[end - 1].upperBound
+      let range = place(of: index..<end)
       index = end
       for byte in Self.plain(scalar) {
         shown.append(byte)
@@ -32,7 +45,7 @@ struct PlainText {
       }
     }
     bytes = shown
-    places = from
+    origins = from
   }
 
   /// The character that an escape stands for, and where it ends; nil where there is none.

@@ -194,7 +194,7 @@ extension Redactor {
   private static func cardNumbers(in plain: PlainText) -> [Range<Int>] {
     guard plain.bytes.count(where: DigitRuns.isDigit) >= 13 else { return [] }
     return DigitRuns.find(in: plain.bytes).flatMap { $0.cardNumbers() }.map { range in
-      plain.places[range.lowerBound].lowerBound..<plain.places[range.upperBound].upperBound
+      plain.place(of: Range(range))
     }
   }
 
@@ -207,22 +207,25 @@ extension Redactor {
   ) -> [Range<Int>] {
     guard !known.anywhere.isEmpty else { return [] }
     var found = known.anywhere.places(in: bytes)
-    func look(_ prints: Fingerprints, where isWanted: (UInt8) -> Bool) {
-      var some: [UInt8] = []
-      var places: [Range<Int>] = []
-      for (byte, place) in zip(plain.bytes, plain.places) where isWanted(byte) {
-        some.append(byte)
-        places.append(place)
-      }
-      found += prints.places(in: some).map { range in
-        places[range.lowerBound].lowerBound..<places[range.upperBound - 1].upperBound
+    func look(_ prints: Fingerprints, least: Int, where isWanted: (UInt8) -> Bool) {
+      let places = plain.bytes.indices.filter { isWanted(plain.bytes[$0]) }
+      // With nothing left out it has been looked at.
+      guard places.count >= least, places.count < bytes.count || plain.isChanged else { return }
+      found += prints.places(in: places.map { plain.bytes[$0] }).map { range in
+        plain.place(of: places[range.lowerBound]..<(places[range.upperBound - 1] + 1))
       }
     }
-    if plain.bytes.count != bytes.count { look(known.anywhere) { _ in true } }
-    look(known.anywhere) { byte in
+    if plain.isChanged { look(known.anywhere, least: Fingerprints.window) { _ in true } }
+    look(known.anywhere, least: Fingerprints.window) { byte in
       DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || byte == UInt8(ascii: "+")
     }
-    if !known.digits.isEmpty { look(known.digits, where: DigitRuns.isDigit) }
+    guard !known.digits.isEmpty else { return found }
+    let digits = plain.bytes.count(where: DigitRuns.isDigit)
+    if digits == bytes.count, !plain.isChanged {
+      found += known.digits.places(in: bytes)
+    } else if digits >= part {
+      look(known.digits, least: part, where: DigitRuns.isDigit)
+    }
     return found
   }
 
@@ -260,8 +263,7 @@ extension Redactor {
           || DigitRuns.isLetter(byte)
       }
       if words.holdsWord(word) {
-        let last = word.endIndex - 1
-        found.append(plain.places[index].lowerBound..<plain.places[last].upperBound)
+        found.append(plain.place(of: index..<word.endIndex))
       }
       index = max(word.endIndex, index + 1)
     }
@@ -280,6 +282,7 @@ extension Redactor {
       func take(_ text: String) {
         defer { leaf += 1 }
         // A text with letters is some id or sentence: what stands in it is found there.
+        guard text.utf8.count <= 200, !text.utf8.contains(where: DigitRuns.isLetter) else { return }
         let plain = PlainText(Array(text.utf8)).bytes
         guard plain.count <= 40, !plain.contains(where: DigitRuns.isLetter) else { return }
         for byte in plain where DigitRuns.isDigit(byte) {

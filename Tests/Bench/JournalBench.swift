@@ -13,6 +13,8 @@ private import Glibc
 /// look-up takes when the journal is large.
 enum JournalBench {
   static func run(_ tender: String, _ folder: String, _ rounds: Int) {
+    // The journal is refused where others can read it.
+    umask(0o077)
     _ = unsafe mkdir(folder, 0o700)
     do {
       try cost(folder + "/cost")
