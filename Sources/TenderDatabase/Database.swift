@@ -59,8 +59,6 @@ package final class Database: @unchecked Sendable {
     // Putting the log away at every close, and making it anew, costs a short command a third of its
     // time.
     unsafe tender_sqlite_keep_log(opened)
-    // No files in a folder that others can write, nor in one that this process may not.
-    try execute("PRAGMA temp_store = MEMORY")
   }
 
   private static func isLink(_ path: String) -> Bool {

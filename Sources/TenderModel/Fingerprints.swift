@@ -4,7 +4,7 @@ private import CSodium
 /// cannot be read out of here.
 ///
 /// A fingerprint is a polynomial over the bytes, modulo 2^61 - 1, at a secret random point (Karp and
-/// Rabin, 1987): it slides along a text in one pass. Letters count as their small ones.
+/// Rabin, 1987). Letters count as their small ones.
 struct Fingerprints: Sendable {
   /// The shortest text that has a fingerprint, in bytes: a window of this size finds candidates.
   static let window = 6
@@ -15,18 +15,21 @@ struct Fingerprints: Sendable {
   }
 
   private static let prime: UInt64 = 1 << 61 - 1
-  private let point: UInt64
-  /// The point to the power of the window's size less one.
-  private let leading: UInt64
+  /// The point, the same for all of a process.
+  private static let point: UInt64 = {
+    let raw = UInt64(randombytes_random()) << 32 | UInt64(randombytes_random())
+    return raw % (prime - 256) + 256
+  }()
+  /// What the first bytes are multiplied by for the sieve.
+  private static let factor = randombytes_random() | 1
+  /// How many bytes the sieve looks at, fewer than a window has.
+  private static let sieved = 4
+
   /// Those that begin with a window, by its fingerprint, the longest first.
   private var known: [UInt64: [Print]] = [:]
-
-  init() {
-    let raw = UInt64(randombytes_random()) << 32 | UInt64(randombytes_random())
-    let point = raw % (Self.prime - 256) + 256
-    self.point = point
-    leading = (1..<Self.window).reduce(1) { power, _ in Self.multiply(power, point) }
-  }
+  /// A bit for each value that the first bytes of one of them have under the factor: nearly all places
+  /// of a text are passed over by it.
+  private var sieve: [UInt64] = []
 
   var isEmpty: Bool { known.isEmpty }
 
@@ -52,36 +55,42 @@ struct Fingerprints: Sendable {
     guard bytes.count >= Self.window else { return }
     let print = Print(count: bytes.count, value: value(of: bytes))
     let key = value(of: bytes.prefix(Self.window))
+    if sieve.isEmpty { sieve = Array(repeating: 0, count: 1024) }
+    var word: UInt32 = 0
+    for byte in bytes.prefix(Self.sieved) { word = word << 8 | UInt32(Self.small(byte)) }
+    let slot = Self.slot(word)
+    sieve[slot >> 6] |= 1 << UInt64(slot & 63)
     guard known[key]?.contains(print) != true else { return }
     known[key, default: []].append(print)
     known[key]?.sort { $0.count > $1.count }
   }
 
   /// Where the known secrets stand in a text.
-  func places(in bytes: some RandomAccessCollection<UInt8>) -> [Range<Int>] {
+  func places(in bytes: [UInt8]) -> [Range<Int>] {
     guard !known.isEmpty, bytes.count >= Self.window else { return [] }
-    let bytes = Array(bytes)
     var found: [Range<Int>] = []
-    var sliding = value(of: bytes[..<Self.window])
-    var start = 0
-    while true {
-      for print in known[sliding] ?? [] where start + print.count <= bytes.count {
+    var word: UInt32 = 0
+    for byte in bytes.prefix(Self.sieved - 1) { word = word << 8 | UInt32(Self.small(byte)) }
+    for start in 0...(bytes.count - Self.window) {
+      word = word << 8 | UInt32(Self.small(bytes[start + Self.sieved - 1]))
+      let slot = Self.slot(word)
+      guard sieve[slot >> 6] & 1 << UInt64(slot & 63) != 0 else { continue }
+      let key = value(of: bytes[start..<(start + Self.window)])
+      for print in known[key] ?? [] where start + print.count <= bytes.count {
         // The longest alone: a secret within another is covered by it.
         guard value(of: bytes[start..<(start + print.count)]) == print.value else { continue }
         found.append(start..<(start + print.count))
         break
       }
-      let next = start + Self.window
-      guard next < bytes.count else { return found }
-      let gone = Self.multiply(Self.small(bytes[start]), leading)
-      sliding = Self.add(sliding, Self.prime - gone)
-      sliding = Self.add(Self.multiply(sliding, point), Self.small(bytes[next]))
-      start += 1
     }
+    return found
   }
 
+  /// 16 bits of some first bytes.
+  private static func slot(_ word: UInt32) -> Int { Int((word &* factor) >> 16) }
+
   private func value(of bytes: some Sequence<UInt8>) -> UInt64 {
-    bytes.reduce(0) { Self.add(Self.multiply($0, point), Self.small($1)) }
+    bytes.reduce(0) { Self.add(Self.multiply($0, Self.point), Self.small($1)) }
   }
 
   private static func small(_ byte: UInt8) -> UInt64 {

@@ -32,24 +32,32 @@ package final class Redactor: Sendable {
   package init() {}
 
   /// Learns a secret of six or more characters, to be replaced wherever it stands.
-  package func learn(_ secret: String) { learn(Secret(secret)) }
+  package func learn(_ secret: String) {
+    var text = secret
+    unsafe text.withUTF8 { unsafe learn(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Learns a number of the payer's that a provider knows anyway, to be replaced as it is written.
+  package func learn(number: String) { known.withLock { $0.anywhere.insert(number.utf8) } }
 
   /// Learns a secret of six or more bytes, to be replaced wherever it stands.
   package func learn(_ secret: borrowing Secret) {
-    guard secret.count >= Fingerprints.window else { return learnShort(secret) }
-    let count = secret.count
+    unsafe secret.withBytes { unsafe learn($0) }
+  }
+
+  private func learn(_ bytes: UnsafeRawBufferPointer) {
+    let count = bytes.count
     known.withLock { known in
-      unsafe secret.withBytes { bytes in
-        unsafe known.anywhere.insert(bytes)
-        unsafe Self.learn(encodingsOf: bytes, &known.anywhere)
-        let isNumber = unsafe bytes.allSatisfy(DigitRuns.isDigit)
-        guard isNumber, count > Self.part else { return }
-        for start in 0...(count - Self.part) {
-          unsafe known.digits.insert(bytes[start..<(start + Self.part)])
-        }
-        let part = min(count, Self.splitPart)
-        for start in 0...(count - part) { unsafe known.split.insert(bytes[start..<(start + part)]) }
+      guard count >= Fingerprints.window else { return unsafe known.words.insertWord(bytes) }
+      unsafe known.anywhere.insert(bytes)
+      unsafe Self.learn(encodingsOf: bytes, &known.anywhere)
+      let isNumber = unsafe bytes.allSatisfy(DigitRuns.isDigit)
+      guard isNumber, count > Self.part else { return }
+      for start in 0...(count - Self.part) {
+        unsafe known.digits.insert(bytes[start..<(start + Self.part)])
       }
+      let part = min(count, Self.splitPart)
+      for start in 0...(count - part) { unsafe known.split.insert(bytes[start..<(start + part)]) }
     }
   }
 
@@ -208,10 +216,13 @@ extension Redactor {
     guard !known.anywhere.isEmpty else { return [] }
     var found = known.anywhere.places(in: bytes)
     func look(_ prints: Fingerprints, least: Int, where isWanted: (UInt8) -> Bool) {
-      let places = plain.bytes.indices.filter { isWanted(plain.bytes[$0]) }
+      let some = plain.bytes.filter(isWanted)
       // With nothing left out it has been looked at.
-      guard places.count >= least, places.count < bytes.count || plain.isChanged else { return }
-      found += prints.places(in: places.map { plain.bytes[$0] }).map { range in
+      guard some.count >= least, some.count < bytes.count || plain.isChanged else { return }
+      let ranges = prints.places(in: some)
+      if ranges.isEmpty { return }
+      let places = plain.bytes.indices.filter { isWanted(plain.bytes[$0]) }
+      found += ranges.map { range in
         plain.place(of: places[range.lowerBound]..<(places[range.upperBound - 1] + 1))
       }
     }

@@ -166,7 +166,7 @@ struct Resource: Sendable {
     var isAny = false
     for text in identifiers.flatMap({ $0.object?.members.compactMap(\.value.text) ?? [] })
     where text.utf8.count >= 6 && text.contains(where: \.isNumber) {
-      redactor.learn(text)
+      redactor.learn(number: text)
       isAny = true
     }
     guard isAny else { return self }
