@@ -34,7 +34,7 @@ package final class Redactor: Sendable {
   /// Learns a secret of six or more characters, to be replaced wherever it stands.
   package func learn(_ secret: String) {
     var text = secret
-    unsafe text.withUTF8 { unsafe learn(UnsafeRawBufferPointer($0)) }
+    text.withUTF8 { unsafe learn(UnsafeRawBufferPointer($0)) }
   }
 
   /// Learns a number of the payer's that a provider knows anyway, to be replaced as it is written.
