@@ -17,7 +17,8 @@ BREW := $(call column,6)
 # Without an rpath the loader does not look for each library beside the program first.
 RELEASE := -c release --static-swift-stdlib --disable-local-rpath
 ifeq ($(OS),Linux)
-RELEASE += -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld -Xlinker --gc-sections -Xlinker -s
+RELEASE += -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld -Xlinker --gc-sections -Xlinker -s \
+  -Xlinker --build-id=none
 # The C++ runtime that Swift needs costs a fifth of the time to start, where it is a library of its
 # own: a folder that holds only its archive makes the linker take that, where there is one.
 ARCHIVE := $(shell gcc -print-file-name=libstdc++.a 2>/dev/null)
@@ -42,6 +43,7 @@ build:
 	@if [ -n "$(filter /%,$(ARCHIVE))" ]; then \
 	  mkdir -p .build/archives && ln -sf "$(ARCHIVE)" .build/archives/libstdc++.a; fi
 	swift build $(RELEASE) --product tender
+	@Tests/Packaging/forget-hashes.sh $(TENDER)
 	@Tests/hardening.sh $(TENDER) release
 
 # Installs the system libraries that are missing; does nothing where none is.
