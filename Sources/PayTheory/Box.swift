@@ -27,9 +27,9 @@ enum Box {
     let count = text.count
     var sealed = [UInt8](repeating: 0, count: count + tagLength)
     let status = unsafe text.withBytes { text in
-      unsafe keys.withSecretKey { secretKey in
+      unsafe keys.withAgreement(on: publicKey) { key in
         let text = unsafe text.bindMemory(to: UInt8.self).baseAddress
-        return unsafe crypto_box_easy(&sealed, text, UInt64(count), nonce, publicKey, secretKey)
+        return unsafe crypto_box_easy_afternm(&sealed, text, UInt64(count), nonce, key)
       }
     }
     return status == 0 ? nonce + sealed : nil
@@ -41,8 +41,8 @@ enum Box {
     let nonce = Array(sealed.prefix(nonceLength))
     let rest = Array(sealed.dropFirst(nonceLength))
     var text = [UInt8](repeating: 0, count: rest.count - tagLength)
-    let status = unsafe keys.withSecretKey { secretKey in
-      unsafe crypto_box_open_easy(&text, rest, UInt64(rest.count), nonce, publicKey, secretKey)
+    let status = unsafe keys.withAgreement(on: publicKey) { key in
+      unsafe crypto_box_open_easy_afternm(&text, rest, UInt64(rest.count), nonce, key)
     }
     return status == 0 ? text : nil
   }
@@ -52,6 +52,8 @@ enum Box {
 final class KeyPair {
   let publicKey: [UInt8]
   private let secretKey: Secret
+  /// What was agreed on last, and with whom.
+  private var agreed: (publicKey: [UInt8], key: SharedSecret)?
 
   /// The pair of 32 random bytes.
   init(seed: [UInt8]) {
@@ -62,9 +64,27 @@ final class KeyPair {
     secretKey = Secret(consuming: &secret)
   }
 
+  /// Hands over the key that both sides agree on; it is worked out once for the same other side.
+  ///
   /// Gives what `body` gives, as the library does: 0 for success.
-  fileprivate func withSecretKey(_ body: (UnsafePointer<UInt8>) -> Int32) -> Int32 {
-    unsafe secretKey.withBytes { bytes in
+  fileprivate func withAgreement(
+    on publicKey: [UInt8],
+    _ body: (UnsafePointer<UInt8>) -> Int32
+  ) -> Int32 {
+    if agreed?.publicKey != publicKey {
+      let key = unsafe Secret(capacity: Box.keyLength) { room in
+        unsafe secretKey.withBytes { own in
+          guard let target = unsafe room.bindMemory(to: UInt8.self).baseAddress,
+            let own = unsafe own.bindMemory(to: UInt8.self).baseAddress
+          else { return nil }
+          return unsafe crypto_box_beforenm(target, publicKey, own) == 0 ? Box.keyLength : nil
+        }
+      }
+      guard let key else { return -1 }
+      agreed = (publicKey, SharedSecret(key))
+    }
+    guard let agreed else { return -1 }
+    return unsafe agreed.key.secret.withBytes { bytes in
       guard let key = unsafe bytes.bindMemory(to: UInt8.self).baseAddress else { return -1 }
       return unsafe body(key)
     }
