@@ -32,7 +32,7 @@ let hardened: [CSetting] = [
 ]
 
 /// For every program: the tables of the loader are read-only before it begins.
-let sealed: [LinkerSetting] = [
+let hardenedLinking: [LinkerSetting] = [
   .unsafeFlags(
     ["relro", "now", "noexecstack"].flatMap { ["-Xlinker", "-z", "-Xlinker", $0] },
     .when(platforms: [.linux])
@@ -124,7 +124,7 @@ let package = Package(
         "CSodium", "CSystem",
       ],
       swiftSettings: rules,
-      linkerSettings: sealed
+      linkerSettings: hardenedLinking
     ),
 
     .target(

@@ -21,20 +21,20 @@
 #define LOWEST "0.9.72"
 
 /// One connection.
-struct guest {
+struct entry {
   int socket;
   int is_busy;
-  int is_leaving;
-  struct guest *next;
+  int is_ending;
+  struct entry *next;
 };
 
-struct tender_crowd {
+struct tender_connections {
   pthread_mutex_t lock;
   size_t limit;
   /// Those who were not told to go.
   size_t count;
   /// The oldest first.
-  struct guest *first;
+  struct entry *first;
 };
 
 static struct {
@@ -98,80 +98,80 @@ const char *tender_httpd_open(void) {
   return problem;
 }
 
-struct tender_crowd *tender_httpd_crowd(size_t limit) {
-  struct tender_crowd *crowd = calloc(1, sizeof *crowd);
-  if (!crowd)
+struct tender_connections *tender_httpd_connections_new(size_t limit) {
+  struct tender_connections *connections = calloc(1, sizeof *connections);
+  if (!connections)
     return NULL;
-  pthread_mutex_init(&crowd->lock, NULL);
-  crowd->limit = limit;
-  return crowd;
+  pthread_mutex_init(&connections->lock, NULL);
+  connections->limit = limit;
+  return connections;
 }
 
-void tender_httpd_disperse(struct tender_crowd *crowd) {
-  if (!crowd)
+void tender_httpd_connections_free(struct tender_connections *connections) {
+  if (!connections)
     return;
-  pthread_mutex_destroy(&crowd->lock);
-  free(crowd);
+  pthread_mutex_destroy(&connections->lock);
+  free(connections);
 }
 
 /// Counts a connection in or out, and tells the oldest idle one to go where there are too many. Its
 /// socket is open as long as it is in the list: the library closes it only after it was counted out.
 static void notify(void *context, struct MHD_Connection *connection, void **known,
                    enum MHD_ConnectionNotificationCode code) {
-  struct tender_crowd *crowd = context;
-  struct guest *guest = *known;
-  pthread_mutex_lock(&crowd->lock);
-  if (code == MHD_CONNECTION_NOTIFY_CLOSED && guest) {
-    for (struct guest **place = &crowd->first; *place; place = &(*place)->next) {
-      if (*place != guest)
+  struct tender_connections *connections = context;
+  struct entry *entry = *known;
+  pthread_mutex_lock(&connections->lock);
+  if (code == MHD_CONNECTION_NOTIFY_CLOSED && entry) {
+    for (struct entry **place = &connections->first; *place; place = &(*place)->next) {
+      if (*place != entry)
         continue;
-      *place = guest->next;
+      *place = entry->next;
       break;
     }
-    if (!guest->is_leaving)
-      crowd->count -= 1;
-    free(guest);
+    if (!entry->is_ending)
+      connections->count -= 1;
+    free(entry);
     *known = NULL;
   }
   const union MHD_ConnectionInfo *info =
       api.connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-  if (code == MHD_CONNECTION_NOTIFY_STARTED && info && (guest = calloc(1, sizeof *guest))) {
-    if (crowd->count == crowd->limit) {
-      struct guest *oldest = crowd->first;
-      while (oldest && (oldest->is_busy || oldest->is_leaving))
+  if (code == MHD_CONNECTION_NOTIFY_STARTED && info && (entry = calloc(1, sizeof *entry))) {
+    if (connections->count == connections->limit) {
+      struct entry *oldest = connections->first;
+      while (oldest && (oldest->is_busy || oldest->is_ending))
         oldest = oldest->next;
       if (oldest) {
         shutdown(oldest->socket, SHUT_RDWR);
-        oldest->is_leaving = 1;
-        crowd->count -= 1;
+        oldest->is_ending = 1;
+        connections->count -= 1;
       }
     }
-    guest->socket = info->connect_fd;
-    struct guest **place = &crowd->first;
+    entry->socket = info->connect_fd;
+    struct entry **place = &connections->first;
     while (*place)
       place = &(*place)->next;
-    *place = guest;
-    crowd->count += 1;
-    *known = guest;
+    *place = entry;
+    connections->count += 1;
+    *known = entry;
   }
-  pthread_mutex_unlock(&crowd->lock);
+  pthread_mutex_unlock(&connections->lock);
 }
 
-void tender_httpd_occupy(struct tender_crowd *crowd, struct MHD_Connection *connection,
+void tender_httpd_set_busy(struct tender_connections *connections, struct MHD_Connection *connection,
                          int is_busy) {
   const union MHD_ConnectionInfo *info =
       api.connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-  struct guest *guest = info ? info->socket_context : NULL;
-  if (!guest)
+  struct entry *entry = info ? info->socket_context : NULL;
+  if (!entry)
     return;
-  pthread_mutex_lock(&crowd->lock);
-  guest->is_busy = is_busy;
-  pthread_mutex_unlock(&crowd->lock);
+  pthread_mutex_lock(&connections->lock);
+  entry->is_busy = is_busy;
+  pthread_mutex_unlock(&connections->lock);
 }
 
 struct MHD_Daemon *tender_httpd_start(uint16_t port, MHD_AccessHandlerCallback handler,
                                       MHD_RequestCompletedCallback completed, void *context,
-                                      struct tender_crowd *crowd) {
+                                      struct tender_connections *connections) {
   struct sockaddr_in address;
   memset(&address, 0, sizeof address);
   address.sin_family = AF_INET;
@@ -181,14 +181,14 @@ struct MHD_Daemon *tender_httpd_start(uint16_t port, MHD_AccessHandlerCallback h
       MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
           MHD_ALLOW_UPGRADE,
       port, NULL, NULL, handler, context, MHD_OPTION_SOCK_ADDR, &address,
-      MHD_OPTION_NOTIFY_COMPLETED, completed, context, MHD_OPTION_NOTIFY_CONNECTION, notify, crowd,
+      MHD_OPTION_NOTIFY_COMPLETED, completed, context, MHD_OPTION_NOTIFY_CONNECTION, notify, connections,
       // The ones that were told to go are still there for a moment.
-      MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(2 * crowd->limit),
+      MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(2 * connections->limit),
       MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)120, MHD_OPTION_END);
 }
 struct MHD_Daemon *tender_httpd_visit(uint16_t port, int version6,
                                       MHD_AccessHandlerCallback handler, void *context,
-                                      struct tender_crowd *crowd) {
+                                      struct tender_connections *connections) {
   struct sockaddr_in address4;
   struct sockaddr_in6 address6;
   memset(&address4, 0, sizeof address4);
@@ -204,8 +204,8 @@ struct MHD_Daemon *tender_httpd_visit(uint16_t port, int version6,
   return api.start(
       MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | (version6 ? MHD_USE_IPv6 : MHD_NO_FLAG),
       port, NULL, NULL, handler, context, MHD_OPTION_SOCK_ADDR, address,
-      MHD_OPTION_NOTIFY_CONNECTION, notify, crowd, MHD_OPTION_CONNECTION_LIMIT,
-      (unsigned int)(2 * crowd->limit), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)10,
+      MHD_OPTION_NOTIFY_CONNECTION, notify, connections, MHD_OPTION_CONNECTION_LIMIT,
+      (unsigned int)(2 * connections->limit), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)10,
       MHD_OPTION_END);
 }
 const char *tender_httpd_argument(struct MHD_Connection *connection, const char *name) {

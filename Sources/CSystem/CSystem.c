@@ -105,6 +105,8 @@ int tender_system_browser(const char *prefix) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0)
     return -1;
+  // In a container this process may be number 1: another parent is what tells that it is gone.
+  pid_t parent = getpid();
   pid_t helper = fork();
   if (helper != 0) {
     close(ends[1]);
@@ -117,9 +119,10 @@ int tender_system_browser(const char *prefix) {
 #ifndef __APPLE__
   // A datagram socket does not tell that the other side is gone.
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  if (getppid() == 1)
+  if (getppid() != parent)
     _exit(0);
 #endif
+  (void)parent;
   close_others(ends[1]);
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   clean_environment(prefix);

@@ -45,8 +45,8 @@ extension Explanation {
     Explanation(
       "file_too_open",
       .usage,
-      "a file with a secret in it can be read by others",
-      "chmod 600 FILE"
+      "others can read a file with a secret in it, or write it or a configuration",
+      "chmod 600 FILE, or copy it to a file of your own"
     ),
     Explanation(
       "bad_line",

@@ -54,7 +54,7 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
   private let path: String
   private let interruption: any Interruption
   private var daemons: [OpaquePointer] = unsafe []
-  private var crowd: OpaquePointer?
+  private var connections: OpaquePointer?
   private var readEnd: Int32 = -1
   private var writeEnd: Int32 = -1
 
@@ -77,10 +77,10 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     readEnd = ends[0]
     writeEnd = ends[1]
     let port = UInt16(address.port ?? 80)
-    guard let crowd = unsafe tender_httpd_crowd(Self.mostConnections) else {
+    guard let connections = unsafe tender_httpd_connections_new(Self.mostConnections) else {
       throw Fault(.state, code: "state_unusable", "no memory is left", hint: "nothing was sent")
     }
-    unsafe self.crowd = crowd
+    unsafe self.connections = connections
     // A browser takes `localhost` for either.
     let versions: [Int32] =
       switch address.host {
@@ -91,7 +91,7 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     for version in versions {
       let context = unsafe Unmanaged.passUnretained(self).toOpaque()
       errno = 0
-      if let daemon = unsafe tender_httpd_visit(port, version, Self.handle, context, crowd) {
+      if let daemon = unsafe tender_httpd_visit(port, version, Self.handle, context, connections) {
         unsafe daemons.append(daemon)
       } else if version == 0 || errno == EADDRINUSE || versions.count == 1 {
         close()
@@ -125,8 +125,8 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
 
   func close() {
     while let daemon = unsafe daemons.popLast() { unsafe tender_httpd_stop(daemon) }
-    unsafe tender_httpd_disperse(crowd)
-    unsafe crowd = nil
+    unsafe tender_httpd_connections_free(connections)
+    unsafe connections = nil
     for end in [readEnd, writeEnd] where end >= 0 { _ = systemClose(end) }
     readEnd = -1
     writeEnd = -1

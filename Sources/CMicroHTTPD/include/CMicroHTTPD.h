@@ -9,23 +9,23 @@ const char *tender_httpd_open(void);
 
 /// The connections of one or more daemons: beyond `limit` of them the oldest on which no request is
 /// under way is ended, so that nobody is kept out by connections that say nothing.
-struct tender_crowd;
-/// An empty crowd; NULL where there is no memory.
-struct tender_crowd *tender_httpd_crowd(size_t limit);
-/// Lets a crowd go whose daemons have been stopped; NULL is let go as well.
-void tender_httpd_disperse(struct tender_crowd *crowd);
+struct tender_connections;
+/// An empty list; NULL where there is no memory.
+struct tender_connections *tender_httpd_connections_new(size_t limit);
+/// Lets a list go whose daemons have been stopped; NULL is let go as well.
+void tender_httpd_connections_free(struct tender_connections *connections);
 /// Says whether a request is under way on a connection.
-void tender_httpd_occupy(struct tender_crowd *crowd, struct MHD_Connection *connection,
+void tender_httpd_set_busy(struct tender_connections *connections, struct MHD_Connection *connection,
                          int is_busy);
 
 /// Starts a daemon on 127.0.0.1 with a thread for each connection; NULL where it could not.
 struct MHD_Daemon *tender_httpd_start(uint16_t port, MHD_AccessHandlerCallback handler,
                                       MHD_RequestCompletedCallback completed, void *context,
-                                      struct tender_crowd *crowd);
+                                      struct tender_connections *connections);
 /// Starts a daemon for short visits on 127.0.0.1, or on ::1; NULL with `errno` where it could not.
 struct MHD_Daemon *tender_httpd_visit(uint16_t port, int version6,
                                       MHD_AccessHandlerCallback handler, void *context,
-                                      struct tender_crowd *crowd);
+                                      struct tender_connections *connections);
 /// The value of a parameter of the address; NULL where there is none.
 const char *tender_httpd_argument(struct MHD_Connection *connection, const char *name);
 /// The port that the daemon listens on; 0 where it is not known.

@@ -19,7 +19,7 @@ package final class SimulatorServer: @unchecked Sendable {
 
   private let world: SimulatorWorld
   private var daemon: OpaquePointer?
-  private var crowd: OpaquePointer?
+  private var connections: OpaquePointer?
   private let isStopping = Atomic(false)
   private let nextCustomer: NextCustomer
 
@@ -37,9 +37,15 @@ package final class SimulatorServer: @unchecked Sendable {
       throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
     }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    unsafe crowd = tender_httpd_crowd(Self.mostConnections)
-    guard let crowd = unsafe crowd,
-      let started = unsafe tender_httpd_start(port, Self.handle, Self.complete, context, crowd)
+    unsafe connections = tender_httpd_connections_new(Self.mostConnections)
+    guard let connections = unsafe connections,
+      let started = unsafe tender_httpd_start(
+        port,
+        Self.handle,
+        Self.complete,
+        context,
+        connections
+      )
     else {
       throw Fault(
         .usage,
@@ -57,8 +63,8 @@ package final class SimulatorServer: @unchecked Sendable {
     isStopping.store(true, ordering: .relaxed)
     if let daemon = unsafe daemon { unsafe tender_httpd_stop(daemon) }
     unsafe daemon = nil
-    unsafe tender_httpd_disperse(crowd)
-    unsafe crowd = nil
+    unsafe tender_httpd_connections_free(connections)
+    unsafe connections = nil
   }
 
   var shouldStop: Bool { isStopping.load(ordering: .relaxed) }
@@ -138,10 +144,12 @@ package final class SimulatorServer: @unchecked Sendable {
     guard request.fields["host"].flatMap({ WebAddress("http://\($0)/") })?.isLoopback == true else {
       return unsafe Self.answer(connection, HTTPResponse(status: 421))
     }
-    unsafe tender_httpd_occupy(crowd, connection, 1)
+    unsafe tender_httpd_set_busy(connections, connection, 1)
     defer {
       // A connection that was upgraded is at work until it ends.
-      if request.fields["upgrade"] == nil { unsafe tender_httpd_occupy(crowd, connection, 0) }
+      if request.fields["upgrade"] == nil {
+        unsafe tender_httpd_set_busy(connections, connection, 0)
+      }
     }
     do throws(Fault) {
       let simulator = try simulator(request.fields)

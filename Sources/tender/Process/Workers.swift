@@ -1,3 +1,5 @@
+internal import TenderModel
+
 #if canImport(Darwin)
 private import Darwin
 #else
@@ -39,7 +41,7 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
     unsafe changed = .allocate(capacity: 1)
     unsafe pthread_mutex_init(lock, nil)
     unsafe pthread_cond_init(changed, nil)
-    let started = (0..<count).count { _ in Thread.start { [self] in work() } }
+    let started = (0..<count).count { _ in DetachedThread.begin { [self] in work() } }
     guard started > 0 else { return nil }
     locked { running += started }
   }
@@ -163,45 +165,4 @@ final class Turn: @unchecked Sendable {
   func take() { unsafe pthread_mutex_lock(lock) }
 
   func give() { unsafe pthread_mutex_unlock(lock) }
-}
-
-/// A thread that runs one closure.
-private final class Thread {
-  private let body: @Sendable () -> Void
-
-  private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-  /// Starts it; false where the system has no thread left.
-  static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-    let context = unsafe Unmanaged.passRetained(Thread(body)).toOpaque()
-    #if canImport(Darwin)
-    var thread: pthread_t?
-    #else
-    var thread = pthread_t()
-    #endif
-    guard unsafe pthread_create(&thread, nil, { unsafe Thread.run($0) }, context) == 0 else {
-      unsafe Unmanaged<Thread>.fromOpaque(context).release()
-      return false
-    }
-    // Nobody joins it: the pool counts who is still at work.
-    #if canImport(Darwin)
-    if let thread = unsafe thread { unsafe pthread_detach(thread) }
-    #else
-    pthread_detach(thread)
-    #endif
-    return true
-  }
-
-  #if canImport(Darwin)
-  private static func run(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    unsafe Unmanaged<Thread>.fromOpaque(context).takeRetainedValue().body()
-    return nil
-  }
-  #else
-  private static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context = unsafe context else { return nil }
-    unsafe Unmanaged<Thread>.fromOpaque(context).takeRetainedValue().body()
-    return nil
-  }
-  #endif
 }

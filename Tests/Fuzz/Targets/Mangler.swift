@@ -122,7 +122,7 @@ final class Mangler: HTTPExchange {
         response.body = Array(JSONWriter.text(feed.take { Strange.change(value, &$0) }).utf8)
       } else {
         let body = response.body
-        response.body = seal(feed.take { MarkUp.change(body, &$0) })
+        response.body = seal(feed.take { XMLText.change(body, &$0) })
       }
     case 7:
       let body = response.body
@@ -134,7 +134,7 @@ final class Mangler: HTTPExchange {
 }
 
 /// XML as far as changing it needs.
-enum MarkUp {
+enum XMLText {
   private static let words = [
     "", "0", "-1", "99999999999999999999", "APPR", "DECL", "PART", "TECH", "SUSP", "USD", "0.00",
     "1e9",

@@ -5,10 +5,10 @@ private import Glibc
 #endif
 
 /// A thread that nobody waits for: it ends by itself.
-enum DetachedThread {
+package enum DetachedThread {
   /// Runs `body` on a thread of its own; false where none could be made, and `body` was not run.
   @discardableResult
-  static func begin(_ body: @escaping @Sendable () -> Void) -> Bool {
+  package static func begin(_ body: @escaping @Sendable () -> Void) -> Bool {
     let context = unsafe Unmanaged.passRetained(ThreadBody(body)).toOpaque()
     #if canImport(Darwin)
     var thread: pthread_t?
