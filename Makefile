@@ -18,7 +18,11 @@ BREW := $(call column,6)
 RELEASE := -c release --static-swift-stdlib --disable-local-rpath
 ifeq ($(OS),Linux)
 RELEASE += -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld -Xlinker --gc-sections -Xlinker -s \
-  -Xlinker --build-id=none
+  -Xlinker --build-id=none -Xlinker --no-export-dynamic
+# A hundredth of the loader's table of places to move, where the system's loader reads it (glibc 2.36).
+ifeq ($(shell printf '%s\n' 2.36 "$$(getconf GNU_LIBC_VERSION 2>/dev/null | cut -d' ' -f2)" | sort -V | head -1),2.36)
+RELEASE += -Xlinker -z -Xlinker pack-relative-relocs
+endif
 # The C++ runtime that Swift needs costs a fifth of the time to start, where it is a library of its
 # own: a folder that holds only its archive makes the linker take that, where there is one.
 ARCHIVE := $(shell gcc -print-file-name=libstdc++.a 2>/dev/null)

@@ -4,7 +4,8 @@ private import CSodium
 /// cannot be read out of here.
 ///
 /// A fingerprint is a polynomial over the bytes, modulo 2^61 - 1, at a secret random point (Karp and
-/// Rabin, 1987). Letters count as their small ones.
+/// Rabin, 1987). Letters count as their small ones, the two
+/// letters that base64's URL-safe alphabet has of its own as those of the standard one.
 struct Fingerprints: Sendable {
   /// The shortest text that has a fingerprint, in bytes: a window of this size finds candidates.
   static let window = 6
@@ -94,7 +95,12 @@ struct Fingerprints: Sendable {
   }
 
   private static func small(_ byte: UInt8) -> UInt64 {
-    UInt64(UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte)
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt64(byte | 0x20)
+    case UInt8(ascii: "-"): UInt64(UInt8(ascii: "+"))
+    case UInt8(ascii: "_"): UInt64(UInt8(ascii: "/"))
+    default: UInt64(byte)
+    }
   }
 
   private static func add(_ one: UInt64, _ other: UInt64) -> UInt64 {

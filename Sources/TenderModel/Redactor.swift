@@ -63,7 +63,8 @@ package final class Redactor: Sendable {
 
   /// Learns the hexadecimal form of a secret, and base64 wherever it may begin in a longer text.
   ///
-  /// Of base64 (RFC 4648) what stands for the secret alone. No form is written down.
+  /// Of base64 (RFC 4648) what stands for the secret alone, in one alphabet: to a fingerprint both are
+  /// the same. No form is written down.
   private static func learn(encodingsOf bytes: UnsafeRawBufferPointer, _ prints: inout Fingerprints)
   {
     let hex = Array("0123456789abcdef".utf8)
@@ -72,22 +73,19 @@ package final class Redactor: Sendable {
         unsafe hex[Int(bytes[place / 2] >> (place % 2 == 0 ? 4 : 0) & 15)]
       }
     )
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
-    for ending in ["+/", "-_"] {
-      let alphabet = letters + Array(ending.utf8)
-      for offset in 0..<3 {
-        // The letters that hold bits of what stands before and behind it belong to others.
-        let own = (offset * 8 + 5) / 6..<(offset + bytes.count) * 8 / 6
-        prints.insert(
-          own.lazy.map { place in
-            let bit = place * 6 - offset * 8
-            let pair =
-              unsafe Int(bytes[bit / 8]) << 8
-              | (bit / 8 + 1 < bytes.count ? Int(bytes[bit / 8 + 1]) : 0)
-            return alphabet[pair >> (10 - bit % 8) & 63]
-          }
-        )
-      }
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    for offset in 0..<3 {
+      // The letters that hold bits of what stands before and behind it belong to others.
+      let own = (offset * 8 + 5) / 6..<(offset + bytes.count) * 8 / 6
+      prints.insert(
+        own.lazy.map { place in
+          let bit = place * 6 - offset * 8
+          let pair =
+            unsafe Int(bytes[bit / 8]) << 8
+            | (bit / 8 + 1 < bytes.count ? Int(bytes[bit / 8 + 1]) : 0)
+          return letters[pair >> (10 - bit % 8) & 63]
+        }
+      )
     }
   }
 

@@ -7,10 +7,11 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Bytes that cannot be printed or copied, in memory of their own: between guard pages, locked so that
-/// they are never swapped, left out of core dumps where the system can, and wiped when they are let go.
+/// Bytes that cannot be printed or copied, in memory apart: between guard pages, locked so that they are
+/// never swapped, left out of core dumps where the system can, and wiped when they are let go.
 ///
-/// What it cannot reach: the environment, and any `String` that the bytes passed through before.
+/// Short ones share a block of such memory, since a block of its own for each costs more than a card's
+/// whole encryption. What it cannot reach: the environment, and any `String` that the bytes passed through before.
 @safe
 package struct Secret: ~Copyable, @unchecked Sendable {
   // Unchecked: nothing writes to it after `init` but zeros.
@@ -22,30 +23,19 @@ package struct Secret: ~Copyable, @unchecked Sendable {
   ///
   /// A process that has no memory left ends.
   package init?(capacity: Int, filling fill: (UnsafeMutableRawBufferPointer) -> Int?) {
-    let block = unsafe Self.room(capacity)
+    let block = unsafe GuardedMemory.take(capacity)
     let room = unsafe UnsafeMutableRawBufferPointer(start: block, count: capacity)
     guard let count = unsafe fill(room), (0...capacity).contains(count) else {
-      unsafe sodium_free(block)
+      unsafe GuardedMemory.giveBack(room)
       return nil
     }
-    unsafe storage = UnsafeMutableRawBufferPointer(start: block, count: count)
+    unsafe storage = room
     length = Atomic(count)
-  }
-
-  /// The library marks its blocks with a value that it chooses when it begins.
-  private static let isReady = sodium_init() >= 0
-
-  private static func room(_ capacity: Int) -> UnsafeMutableRawPointer {
-    // 1 at least: the library gives no block of none.
-    guard isReady, let block = unsafe sodium_malloc(max(1, capacity)) else {
-      fatalError("no memory for a secret")
-    }
-    return unsafe block
   }
 
   /// Takes over the bytes and wipes the array they came in.
   package init(consuming bytes: inout [UInt8]) {
-    let block = unsafe Self.room(bytes.count)
+    let block = unsafe GuardedMemory.take(bytes.count)
     unsafe storage = UnsafeMutableRawBufferPointer(start: block, count: bytes.count)
     unsafe storage.copyBytes(from: bytes)
     length = Atomic(bytes.count)
@@ -58,8 +48,7 @@ package struct Secret: ~Copyable, @unchecked Sendable {
     self.init(consuming: &bytes)
   }
 
-  // Freeing wipes.
-  deinit { unsafe sodium_free(storage.baseAddress) }
+  deinit { unsafe GuardedMemory.giveBack(storage) }
 
   /// How many bytes there are.
   package var count: Int { length.load(ordering: .acquiring) }
@@ -80,6 +69,67 @@ package struct Secret: ~Copyable, @unchecked Sendable {
     _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
     unsafe body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
+  }
+}
+
+/// Memory between guard pages, locked and left out of core dumps (libsodium's `sodium_malloc`).
+///
+/// One block of it holds the short secrets of the whole process: a process has one address space, and
+/// the number of locked pages is small.
+private enum GuardedMemory {
+  private static let slot = 256
+  private static let slots = 16
+
+  /// The block that is shared, and a bit for each of its slots in use; there from the first secret on.
+  @safe
+  private struct Block: @unchecked Sendable {
+    // Unchecked: the pointer is handed out and taken back under the lock alone.
+    var start: UnsafeMutableRawPointer?
+    var used: UInt16 = 0
+  }
+
+  private static let shared = Mutex(Block())
+  /// The library marks its blocks with a value that it chooses when it begins.
+  private static let isReady = sodium_init() >= 0
+
+  /// Room for some bytes; a process that has no memory left ends.
+  static func take(_ capacity: Int) -> UnsafeMutableRawPointer {
+    guard capacity <= slot else { return unsafe allocate(capacity) }
+    let place = shared.withLock { block -> UInt? in
+      guard block.used != .max else { return nil }
+      let start = unsafe block.start ?? allocate(slot * slots)
+      unsafe block.start = start
+      let free = (~block.used).trailingZeroBitCount
+      block.used |= 1 << UInt16(free)
+      return unsafe UInt(bitPattern: start + free * slot)
+    }
+    guard let place, let room = unsafe UnsafeMutableRawPointer(bitPattern: place) else {
+      return unsafe allocate(capacity)
+    }
+    return unsafe room
+  }
+
+  /// Wipes the bytes and lets their room go.
+  static func giveBack(_ room: UnsafeMutableRawBufferPointer) {
+    guard let base = room.baseAddress else { return }
+    let isShared = shared.withLock { block in
+      guard let start = unsafe block.start, case let offset = unsafe base - start,
+        (0..<(slot * slots)).contains(offset)
+      else { return false }
+      unsafe sodium_memzero(base, slot)
+      block.used &= ~(1 << UInt16(offset / slot))
+      return true
+    }
+    // Freeing wipes.
+    if !isShared { unsafe sodium_free(base) }
+  }
+
+  private static func allocate(_ size: Int) -> UnsafeMutableRawPointer {
+    // 1 at least: the library gives no block of none.
+    guard isReady, let block = unsafe sodium_malloc(max(1, size)) else {
+      fatalError("no memory for a secret")
+    }
+    return unsafe block
   }
 }
 

@@ -11,6 +11,12 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
 
   package init(_ settings: TransportSettings) { self.settings = settings }
 
+  /// Opens libcurl on a thread of its own, while other things are made ready: with its own libraries it
+  /// takes as long to open as a request on this machine.
+  ///
+  /// Whether that worked, the first request finds out.
+  package static func openAhead() { DetachedThread.begin { _ = unsafe tender_curl_open() } }
+
   package func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
     guard let address = WebAddress(request.url) else {
       throw Fault(

@@ -9,12 +9,12 @@ package enum Base64 {
 
   /// The bytes in the standard alphabet, with padding (RFC 4648, section 4).
   package static func encode(_ bytes: some Collection<UInt8>) -> String {
-    encode(bytes, alphabet: standard, padding: true)
+    encode(Array(bytes), alphabet: standard, padding: true)
   }
 
   /// The bytes in the URL-safe alphabet, without padding unless asked (section 5).
   package static func encodeURL(_ bytes: some Collection<UInt8>, padding: Bool = false) -> String {
-    encode(bytes, alphabet: urlSafe, padding: padding)
+    encode(Array(bytes), alphabet: urlSafe, padding: padding)
   }
 
   /// The bytes of a padded text in the standard alphabet; nil for anything else, spaces included.
@@ -37,11 +37,8 @@ package enum Base64 {
     return table
   }
 
-  private static func encode(
-    _ bytes: some Collection<UInt8>,
-    alphabet: [UInt8],
-    padding: Bool
-  ) -> String {
+  // An array, not any collection: other modules call it unspecialised, which costs thirty times as much.
+  private static func encode(_ bytes: [UInt8], alphabet: [UInt8], padding: Bool) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
     var bits: UInt32 = 0

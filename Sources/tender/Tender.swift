@@ -90,6 +90,7 @@ struct Tender {
           containment: containment
         )
         defer { now = composition.clock.now }
+        composition.openNetworkAhead()
         return try dispatch(composition, &place)
       }
     } catch {

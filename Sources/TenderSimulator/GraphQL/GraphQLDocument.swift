@@ -251,57 +251,82 @@ private struct JSONNumber {
 
 /// Punctuators, names, numbers, and strings with a leading quote mark (specification, section 2.1).
 private enum GraphQLTokens {
-  private static let punctuators = Set("{}()[]:=!$@|&".unicodeScalars)
-  private static let ignored = Set(" \n\r\t,\u{feff}".unicodeScalars)
+  private enum Kind {
+    case ignored
+    case punctuator
+    case other
+  }
 
   static func read(_ text: String) -> [String] {
+    let bytes = Array(text.utf8)
     var tokens: [String] = []
-    var rest = text.unicodeScalars[...]
-    while let next = rest.first {
-      if ignored.contains(next) {
-        rest.removeFirst()
-      } else if next == "#" {
-        rest = rest.drop { $0 != "\n" }
-      } else if punctuators.contains(next) {
-        tokens.append(String(next))
-        rest.removeFirst()
-      } else if next == "\"" {
-        rest.removeFirst()
-        tokens.append("\"" + string(&rest))
-      } else {
-        let word = rest.prefix {
-          !ignored.contains($0) && !punctuators.contains($0) && $0 != "\"" && $0 != "#"
+    var index = 0
+    while index < bytes.count {
+      let next = bytes[index]
+      switch kind(next) {
+      case .ignored: index += 1
+      case .punctuator:
+        tokens.append(String(decoding: bytes[index...index], as: UTF8.self))
+        index += 1
+      case .other where next == UInt8(ascii: "#"):
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\n") { index += 1 }
+      case .other where next == UInt8(ascii: "\""):
+        index += 1
+        tokens.append(string(bytes, &index))
+      case .other where bytes[index...].starts(with: byteOrderMark): index += byteOrderMark.count
+      case .other:
+        let word = bytes[index...].prefix { byte in
+          kind(byte) == .other && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "#")
         }
-        tokens.append(String(word))
-        rest = rest[word.endIndex...]
+        tokens.append(String(decoding: word, as: UTF8.self))
+        index = word.endIndex
       }
     }
     return tokens
   }
 
-  private static func string(_ rest: inout Substring.UnicodeScalarView) -> String {
-    var text = ""
-    while let next = rest.popFirst(), next != "\"" {
-      guard next == "\\" else {
-        text.unicodeScalars.append(next)
+  private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
+
+  private static func kind(_ byte: UInt8) -> Kind {
+    switch byte {
+    case 0x20, 0x0a, 0x0d, 0x09, UInt8(ascii: ","): .ignored
+    case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "("), UInt8(ascii: ")"),
+      UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ":"), UInt8(ascii: "="),
+      UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "@"), UInt8(ascii: "|"),
+      UInt8(ascii: "&"):
+      .punctuator
+    default: .other
+    }
+  }
+
+  /// What a string says from behind its first mark on, with the mark before it.
+  private static func string(_ bytes: [UInt8], _ index: inout Int) -> String {
+    var text = [UInt8(ascii: "\"")]
+    while index < bytes.count {
+      let next = bytes[index]
+      index += 1
+      if next == UInt8(ascii: "\"") { break }
+      guard next == UInt8(ascii: "\\"), index < bytes.count else {
+        if next != UInt8(ascii: "\\") { text.append(next) }
         continue
       }
-      switch rest.popFirst() {
-      case "n": text += "\n"
-      case "r": text += "\r"
-      case "t": text += "\t"
-      case "b": text += "\u{8}"
-      case "f": text += "\u{c}"
-      case "u":
-        let digits = String(String.UnicodeScalarView(rest.prefix(4)))
-        rest = rest.dropFirst(4)
+      let escape = bytes[index]
+      index += 1
+      switch escape {
+      case UInt8(ascii: "n"): text.append(0x0a)
+      case UInt8(ascii: "r"): text.append(0x0d)
+      case UInt8(ascii: "t"): text.append(0x09)
+      case UInt8(ascii: "b"): text.append(0x08)
+      case UInt8(ascii: "f"): text.append(0x0c)
+      case UInt8(ascii: "u"):
+        let digits = String(decoding: bytes[index...].prefix(4), as: UTF8.self)
+        index += min(4, bytes.count - index)
         if let code = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(code) {
-          text.unicodeScalars.append(scalar)
+          text += Array(String(scalar).utf8)
         }
-      case let other?: text.unicodeScalars.append(other)
-      case nil: break
+      default: text.append(escape)
       }
     }
-    return text
+    return String(decoding: text, as: UTF8.self)
   }
 }

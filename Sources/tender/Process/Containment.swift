@@ -26,9 +26,11 @@ struct Containment {
     "journal", "doctor", "simulator",
   ]
   /// Where libraries, certificates, time zones and name resolution are.
+  ///
+  /// A link counts as what it points to: `/lib` is below `/usr` on most systems.
   private static let system = [
-    "/usr", "/lib", "/lib64", "/lib32", "/etc", "/dev", "/proc", "/sys", "/run", "/var/run", "/opt",
-    "/nix/store", "/var/lib", "/var/cache",
+    "/usr", "/lib", "/lib64", "/etc", "/proc", "/sys", "/run", "/opt", "/nix/store", "/var/lib",
+    "/var/cache",
   ]
   /// What holds a port besides the providers' own: HTTPS, HTTP and names over TCP.
   private static let ports: [UInt16] = [443, 80, 53]
@@ -82,11 +84,9 @@ struct Containment {
       readable += (environment["LD_LIBRARY_PATH"] ?? "").split(separator: ":").map(String.init)
       readable += environment.named(where: Self.namesFile)
       readable += Self.files(in: .object(settings.profile))
-      for option in invocation.command.options where option.completion == .files {
-        for path in invocation.all(option.name) {
-          readable.append(path)
-          if Self.isWritten(option.name) { writable += Self.place(path) }
-        }
+      for (name, values) in invocation.values where Catalogue.option(name)?.completion == .files {
+        readable += values
+        if Self.isWritten(name) { for path in values { writable += Self.place(path) } }
       }
       switch invocation.command.words[0] {
       // Each of its lines may name files, addresses and readers.
@@ -168,7 +168,8 @@ struct Containment {
     private static func ports(_ settings: Settings) -> [UInt16] {
       let environment = settings.environment
       let addresses = environment.named { name in
-        name.hasPrefix("TENDER_") && name.hasSuffix("_URL") || name.lowercased().hasSuffix("_proxy")
+        name.hasPrefix("TENDER_") && name.hasSuffix("_URL") || name.hasSuffix("_proxy")
+          || name.hasSuffix("_PROXY")
       }
       var ports = Containment.ports
       for address in addresses {

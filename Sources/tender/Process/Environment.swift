@@ -22,9 +22,11 @@ struct Environment {
     var found: [String] = []
     var next = unsafe environ
     while let variable = unsafe next.pointee {
-      let text = unsafe String(cString: variable)
-      if let equals = text.firstIndex(of: "="), isWanted(String(text[..<equals])) {
-        found.append(String(text[text.index(after: equals)...]))
+      if let equals = unsafe strchr(variable, 0x3d) {
+        let name = unsafe UnsafeRawBufferPointer(start: variable, count: equals - variable)
+        if unsafe isWanted(String(decoding: name, as: UTF8.self)) {
+          found.append(unsafe String(cString: equals + 1))
+        }
       }
       unsafe next += 1
     }

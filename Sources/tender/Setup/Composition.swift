@@ -90,8 +90,7 @@ final class Composition {
       ]
       .contains(invocation.command.name)
     if isReading, !SQLiteJournal.isExpected(in: folder) { return EmptyJournal() }
-    try Environment.makeFolder(folder)
-    try FileGuard.checkState(folder)
+    try shared.useFolder(folder)
     let journal = try SQLiteJournal(
       folder: folder,
       redactor: redactor,
@@ -278,6 +277,15 @@ final class Composition {
       .contains { environment[$0] != nil }
   }
 
+  /// Begins to open the network's library where this command will need it.
+  func openNetworkAhead() {
+    let words = ["transact", "confirm", "cancel", "tokenize", "payment-status", "mandate-status"]
+    guard words.contains(invocation.command.name), !invocation.has("dry-run"), goesOut else {
+      return
+    }
+    CurlHTTP.openAhead()
+  }
+
   /// A new reference, where the user gave none: from the seed where there is one.
   func newReference() throws(Fault) -> String {
     let alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
@@ -322,8 +330,7 @@ final class Composition {
   func servedWorld() throws(Fault) -> SimulatorWorld {
     let folder = try settings.stateFolder().text
     if SQLiteJournal.isExpected(in: folder) { _ = try journal() }  // Before a new world.
-    try Environment.makeFolder(folder)
-    try FileGuard.checkState(folder)
+    try shared.useFolder(folder)
     return SimulatorWorld(
       ledgerPath: folder + "/simulator.db",
       clock: clock,

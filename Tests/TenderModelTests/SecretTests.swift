@@ -1,0 +1,58 @@
+import Foundation
+import TenderModel
+import Testing
+
+/// Bytes in locked memory: many of them at once, apart from each other, and nothing left behind.
+@Suite
+struct SecretTests {
+  private func bytes(_ secret: borrowing Secret) -> [UInt8] {
+    unsafe secret.withBytes { unsafe Array($0) }
+  }
+
+  /// More secrets than the shared block has slots, of sizes on both sides of a slot.
+  @Test func manySecretsDoNotOverlap() {
+    let sizes = [0, 1, 6, 16, 255, 256, 257, 4096]
+    let secrets = (0..<80).map { index in
+      var bytes = [UInt8](repeating: UInt8(index + 1), count: sizes[index % sizes.count])
+      return SharedSecret(consuming: &bytes)
+    }
+    for (index, shared) in secrets.enumerated() {
+      let expected = [UInt8](repeating: UInt8(index + 1), count: sizes[index % sizes.count])
+      #expect(bytes(shared.secret) == expected)
+    }
+  }
+
+  /// Where a secret was, the next one finds zeros, whatever the size.
+  @Test(arguments: [16, 256, 300])
+  func nothingIsLeftBehind(size: Int) {
+    for _ in 0..<40 {
+      var bytes = [UInt8](repeating: 0xa5, count: size)
+      _ = Secret(consuming: &bytes)
+      #expect(bytes.isEmpty)
+    }
+    var isFound = false
+    _ = unsafe Secret(capacity: size) { room in
+      isFound = unsafe room.contains(0xa5)
+      return 0
+    }
+    #expect(!isFound)
+  }
+
+  @Test func erasedSecretShowsNothing() {
+    let secret = Secret("4111111111111111")
+    secret.erase()
+    #expect(secret.count == 0)
+    #expect(bytes(secret).isEmpty)
+  }
+
+  /// Threads take and give back at the same time.
+  @Test func threadsShareTheBlock() {
+    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+      for round in 0..<500 {
+        let text = "thread \(thread) round \(round)"
+        let secret = SharedSecret(text)
+        #expect(secret.revealed == text)
+      }
+    }
+  }
+}
