@@ -1,5 +1,14 @@
 #include <sqlite3.h>
 
+/// Keeps the memory that each connection sets aside small: SQLite writes to all of it when it opens one,
+/// and a command opens two. What sorting a large file takes goes to `folder`, not where everybody may
+/// write. Before the first connection; later it is not safe.
+static inline int tender_sqlite_configure(const char *folder) {
+  int problem = sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 256, 32);
+  sqlite3_temp_directory = sqlite3_mprintf("%s", folder);
+  return problem;
+}
+
 /// Leaves the write-ahead log in place when the last connection closes; variadic in C.
 static inline int tender_sqlite_keep_log(sqlite3 *database) {
   return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);

@@ -1,4 +1,5 @@
 private import CSQLite
+private import Synchronization
 package import TenderModel
 
 #if canImport(Darwin)
@@ -45,7 +46,9 @@ package final class Database: @unchecked Sendable {
     let flags =
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
     // The folder may be reached by a link, which SQLite would not follow either.
-    let status = unsafe sqlite3_open_v2(Self.resolved(path), &opened, flags, nil)
+    let resolved = Self.resolved(path)
+    Self.configure(resolved)
+    let status = unsafe sqlite3_open_v2(resolved, &opened, flags, nil)
     guard status == SQLITE_OK, let opened = unsafe opened,
       unsafe tender_sqlite_defend(opened) == SQLITE_OK
     else {
@@ -59,6 +62,18 @@ package final class Database: @unchecked Sendable {
     // Putting the log away at every close, and making it anew, costs a short command a third of its
     // time.
     unsafe tender_sqlite_keep_log(opened)
+  }
+
+  private static let isConfigured = Mutex(false)
+
+  /// Configures the library once, before the first connection of the process.
+  private static func configure(_ path: String) {
+    isConfigured.withLock { isConfigured in
+      if isConfigured { return }
+      isConfigured = true
+      let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+      _ = unsafe tender_sqlite_configure(folder)
+    }
   }
 
   private static func isLink(_ path: String) -> Bool {

@@ -4,12 +4,18 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A thread that nobody waits for: it ends by itself.
+/// A thread that nobody waits for and no signal reaches: it ends by itself.
 package enum DetachedThread {
   /// Runs `body` on a thread of its own; false where none could be made, and `body` was not run.
   @discardableResult
   package static func begin(_ body: @escaping @Sendable () -> Void) -> Bool {
     let context = unsafe Unmanaged.passRetained(ThreadBody(body)).toOpaque()
+    // A thread has the mask of the one that made it.
+    var all = sigset_t()
+    var before = sigset_t()
+    unsafe sigfillset(&all)
+    unsafe pthread_sigmask(SIG_BLOCK, &all, &before)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
     #if canImport(Darwin)
     var thread: pthread_t?
     #else

@@ -1,6 +1,7 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
+internal import TenderTransport
 internal import TenderWire
 
 #if canImport(Darwin)
@@ -52,6 +53,7 @@ struct Tender {
         guard SystemRandomness.prepare() else {
           throw Fault(.internal, code: "library_missing", "libsodium finds no randomness")
         }
+        if mayGoOut(invocation, environment) { CurlHTTP.openAhead() }
         // Before this program opens any descriptor of its own.
         if let text = invocation["instrument-fd"] {
           guard let number = Int32(text), number >= 0, ProcessGuard.isOpen(number) else {
@@ -63,7 +65,7 @@ struct Tender {
           }
         }
         let settings = try Settings(invocation, environment)
-        // In this order, and before any thread: the browser is not bound by what bounds this process.
+        // In this order, and before any thread that stays: the browser is not bound by what bounds this process.
         let browser = invocation.has("open") ? Browser() : nil
         let containment = Containment.begin(settings)
         let signals = Signals { kind in
@@ -90,7 +92,6 @@ struct Tender {
           containment: containment
         )
         defer { now = composition.clock.now }
-        composition.openNetworkAhead()
         return try dispatch(composition, &place)
       }
     } catch {
@@ -110,6 +111,20 @@ struct Tender {
       )
       return error.exitStatus
     }
+  }
+
+  /// Whether options and variables alone say that the network will be used.
+  private static func mayGoOut(_ invocation: Invocation, _ environment: Environment) -> Bool {
+    let words = ["transact", "confirm", "cancel", "tokenize", "payment-status", "mandate-status"]
+    // A browser is started by a process that is forked while there is one thread.
+    guard words.contains(invocation.command.name), !invocation.has("dry-run"),
+      !invocation.has("open")
+    else { return false }
+    if let env = invocation["env"] ?? environment["TENDER_ENV"], env != Env.simulator.rawValue {
+      return true
+    }
+    return ["TENDER_TRUELAYER_API_URL", "TENDER_PAYTHEORY_GRAPHQL_URL"]
+      .contains { environment[$0] != nil }
   }
 
   private static func dispatch(

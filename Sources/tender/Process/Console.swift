@@ -96,7 +96,7 @@ struct Console {
   /// Reads a descriptor to its end, up to a limit in bytes; nil where it cannot be read or is longer.
   static func readAll(_ descriptor: Int32, limit: Int) -> [UInt8]? {
     var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
+    var buffer = [UInt8](repeating: 0, count: 8192)
     defer { buffer.wipe() }
     while true {
       let count = unsafe read(descriptor, &buffer, buffer.count)

@@ -48,12 +48,11 @@ struct Containment {
     return "bounded: " + bounds.joined(separator: ", ") + missing
   }
 
-  /// Bounds this process for one command; call it before any thread begins.
+  /// Bounds this process for one command; call it before any thread begins that reads what others
+  /// wrote.
   ///
   /// `TENDER_CONTAINMENT=off` leaves it as it is.
   static func begin(_ settings: Settings) -> Containment {
-    // Sorting a large journal takes files: they belong where it is, not where everybody may write.
-    if let state = try? settings.stateFolder().text { _ = unsafe setenv("SQLITE_TMPDIR", state, 1) }
     let words = settings.invocation.command.words
     guard commands.contains(words[0]), settings.environment["TENDER_CONTAINMENT"] != "off" else {
       return .none

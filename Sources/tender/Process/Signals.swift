@@ -37,27 +37,8 @@ final class Signals: Interruption {
     unsafe sigaddset(&set, SIGINT)
     unsafe sigaddset(&set, SIGTERM)
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
-    let context = unsafe Unmanaged.passRetained(self).toOpaque()
-    #if canImport(Darwin)
-    var thread: pthread_t?
-    #else
-    var thread = pthread_t()
-    #endif
-    _ = unsafe pthread_create(&thread, nil, { unsafe Signals.wait($0) }, context)
+    DetachedThread.begin { [self] in takeSignals() }
   }
-
-  #if canImport(Darwin)
-  private static func wait(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    unsafe Unmanaged<Signals>.fromOpaque(context).takeUnretainedValue().takeSignals()
-    return nil
-  }
-  #else
-  private static func wait(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context = unsafe context else { return nil }
-    unsafe Unmanaged<Signals>.fromOpaque(context).takeUnretainedValue().takeSignals()
-    return nil
-  }
-  #endif
 
   /// From here on a signal is looked at where it can be answered for: something may be under way,
   /// or the terminal has to be put back.

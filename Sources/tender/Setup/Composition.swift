@@ -277,15 +277,6 @@ final class Composition {
       .contains { environment[$0] != nil }
   }
 
-  /// Begins to open the network's library where this command will need it.
-  func openNetworkAhead() {
-    let words = ["transact", "confirm", "cancel", "tokenize", "payment-status", "mandate-status"]
-    guard words.contains(invocation.command.name), !invocation.has("dry-run"), goesOut else {
-      return
-    }
-    CurlHTTP.openAhead()
-  }
-
   /// A new reference, where the user gave none: from the seed where there is one.
   func newReference() throws(Fault) -> String {
     let alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
