@@ -36,7 +36,7 @@ import TrueLayer
     "TenderTransport": [
       "CCurl", "CCrypto", "CMicroHTTPD", "Glibc", "Darwin", "Synchronization",
     ],
-    "TenderDatabase": ["CSQLite", "Glibc", "Darwin"],
+    "TenderDatabase": ["CSQLite", "Glibc", "Darwin", "Synchronization"],
     "TenderJournal": ["CSodium", "Glibc", "Darwin", "Synchronization"],
     "TenderSimulator": [
       "CSodium", "CCrypto", "CMicroHTTPD", "Glibc", "Darwin", "Synchronization",
