@@ -114,14 +114,15 @@ let package = Package(
       "CMicroHTTPD",
       "CSodium"
     ),
+    room("TenderSystem", needs: "TenderEngine", "TenderModel", "TenderWire", "CSodium", "CSystem"),
     room("TenderOutput", needs: "TenderModel", "TenderWire", "CQREncode"),
     room("TenderCommandLine", needs: "TenderModel"),
     .executableTarget(
       name: "tender",
       dependencies: [
         "PayTheory", "TenderCommandLine", "TenderEngine", "TenderJournal", "TenderModel",
-        "TenderOutput", "TenderSimulator", "TenderTransport", "TenderWire", "Toro", "TrueLayer",
-        "CSodium", "CSystem",
+        "TenderOutput", "TenderSimulator", "TenderSystem", "TenderTransport", "TenderWire", "Toro",
+        "TrueLayer", "CSystem",
       ],
       swiftSettings: rules,
       linkerSettings: hardenedLinking

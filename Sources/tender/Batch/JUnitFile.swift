@@ -1,4 +1,5 @@
 internal import TenderModel
+internal import TenderSystem
 internal import TenderOutput
 
 /// A JUnit report that is written as a batch goes on: the cases into a file beside it, the whole under its

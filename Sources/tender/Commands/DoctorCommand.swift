@@ -3,6 +3,7 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 internal import TenderSimulator
+internal import TenderSystem
 internal import Toro
 internal import TrueLayer
 

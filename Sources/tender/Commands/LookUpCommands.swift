@@ -1,14 +1,9 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
+internal import TenderSystem
 internal import TenderWire
 internal import TrueLayer
-
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
 
 /// `payment-status` and `mandate-status`.
 struct LookUpCommands {
@@ -227,104 +222,5 @@ struct LookUpCommands {
     var row = record
     row.fields["note"] = record.fields["error"]?["message"]
     return row
-  }
-}
-
-/// Lines of a descriptor, one by one, each bounded.
-final class LineReader {
-  private let descriptor: Int32
-  private var buffer: [UInt8] = []
-  /// Where the next line begins.
-  private var start = 0
-  private var hasEnded = false
-  private var isPassing = false
-  private let limit: Int
-  /// Whether a line that is too long is passed over, and `isTooLong` tells of it.
-  private let skipsLongLines: Bool
-  private(set) var isTooLong = false
-  /// Whether the line that was handed out is no UTF-8, and not as it stood.
-  private(set) var isGarbled = false
-  /// Whether whoever waits for lines shall not wait any longer.
-  private let shouldStop: () -> Bool
-  /// How many bytes the lines took that were handed out.
-  private(set) var consumed = 0
-
-  /// `limit` is the longest line, in bytes.
-  init(
-    descriptor: Int32,
-    limit: Int = 4096,
-    skipsLongLines: Bool = false,
-    shouldStop: @escaping () -> Bool = { false }
-  ) {
-    self.descriptor = descriptor
-    self.limit = limit
-    self.skipsLongLines = skipsLongLines
-    self.shouldStop = shouldStop
-  }
-
-  /// The next line without its end; nil at the end.
-  ///
-  /// `idle` is called before whoever writes the lines has to be waited for. Throws `usage` for a line
-  /// that is too long.
-  func next(idle: () throws(Fault) -> Void = {}) throws(Fault) -> String? {
-    while true {
-      if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
-        defer {
-          consumed += end + 1 - start
-          start = end + 1
-        }
-        return text(buffer[start..<end])
-      }
-      if hasEnded {
-        defer {
-          consumed += buffer.count - start
-          buffer = []
-          start = 0
-        }
-        return buffer.count == start && !isPassing ? nil : text(buffer[start...])
-      }
-      // Moved once for many lines, not for each.
-      buffer.removeFirst(start)
-      start = 0
-      if skipsLongLines, buffer.count > limit {
-        isPassing = true
-        consumed += buffer.count
-        buffer = []
-      }
-      guard buffer.count <= limit else {
-        throw Fault(
-          .usage,
-          code: "bad_operand",
-          "a line is longer than \(limit) bytes",
-          hint: "one a line"
-        )
-      }
-      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      if unsafe poll(&waiting, 1, 0) == 0 {
-        try idle()
-        while unsafe poll(&waiting, 1, 100) == 0 { if shouldStop() { return nil } }
-      }
-      var chunk = [UInt8](repeating: 0, count: 16_384)
-      let count = unsafe read(descriptor, &chunk, chunk.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else {
-        throw Fault(
-          .usage,
-          code: "bad_file",
-          "the lines cannot be read: \(unsafe String(cString: strerror(errno)))",
-          hint: "check what is to be read"
-        )
-      }
-      if count == 0 { hasEnded = true } else { buffer += chunk.prefix(count) }
-    }
-  }
-
-  private func text(_ bytes: ArraySlice<UInt8>) -> String {
-    let line = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
-    isTooLong = isPassing
-    isPassing = false
-    let text = String(validating: line, as: UTF8.self)
-    isGarbled = text == nil
-    return text ?? String(decoding: line, as: UTF8.self)
   }
 }

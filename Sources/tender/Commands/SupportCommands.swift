@@ -4,6 +4,7 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderOutput
 internal import TenderSimulator
+internal import TenderSystem
 internal import Toro
 internal import TrueLayer
 

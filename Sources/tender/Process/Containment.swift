@@ -1,6 +1,7 @@
 private import CSystem
 internal import TenderCommandLine
 internal import TenderModel
+internal import TenderSystem
 internal import TenderTransport
 internal import TenderWire
 

@@ -1,4 +1,5 @@
 internal import TenderModel
+internal import TenderSystem
 
 #if canImport(Darwin)
 private import Darwin

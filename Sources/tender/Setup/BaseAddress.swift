@@ -1,4 +1,5 @@
 internal import TenderModel
+internal import TenderSystem
 internal import TenderWire
 
 extension Settings {

@@ -4,6 +4,7 @@ internal import TenderEngine
 internal import TenderJournal
 internal import TenderModel
 internal import TenderSimulator
+internal import TenderSystem
 internal import TenderTransport
 internal import TenderWire
 internal import Toro

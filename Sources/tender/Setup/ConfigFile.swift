@@ -1,5 +1,6 @@
 internal import TenderCommandLine
 internal import TenderModel
+internal import TenderSystem
 internal import TenderWire
 
 /// The configuration file, checked: unknown keys and open permissions are errors.

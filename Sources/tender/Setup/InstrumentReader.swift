@@ -1,6 +1,7 @@
 internal import PayTheory
 internal import TenderCommandLine
 internal import TenderModel
+internal import TenderSystem
 internal import TenderWire
 
 /// Gets the instrument of a command: from test data, JSON, or questions on the terminal.

@@ -1,6 +1,7 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
+internal import TenderSystem
 internal import TenderWire
 
 /// Typed words as orders: amounts, payer, metadata, each checked and named in its fault.

@@ -1,6 +1,7 @@
 internal import TenderCommandLine
 internal import TenderModel
 internal import TenderOutput
+internal import TenderSystem
 internal import TenderWire
 
 #if canImport(Darwin)

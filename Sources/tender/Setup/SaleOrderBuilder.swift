@@ -1,6 +1,7 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
+internal import TenderSystem
 internal import TenderWire
 internal import Toro
 

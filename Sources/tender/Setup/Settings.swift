@@ -1,5 +1,6 @@
 internal import TenderCommandLine
 internal import TenderModel
+internal import TenderSystem
 
 /// Every setting with where it came from: option, environment, profile, default, in that order.
 struct Settings {

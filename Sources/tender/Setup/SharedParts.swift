@@ -2,6 +2,7 @@ internal import TenderEngine
 internal import TenderJournal
 internal import TenderModel
 internal import TenderSimulator
+internal import TenderSystem
 internal import TrueLayer
 
 /// What the lines of a batch that one thread runs have in common: open files and connections.

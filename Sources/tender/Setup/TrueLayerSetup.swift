@@ -2,6 +2,7 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 internal import TenderSimulator
+internal import TenderSystem
 internal import TenderWire
 internal import TrueLayer
 

@@ -1,6 +1,6 @@
 private import Synchronization
-internal import TenderEngine
-internal import TenderModel
+package import TenderEngine
+package import TenderModel
 
 #if canImport(Darwin)
 private import Darwin
@@ -9,14 +9,17 @@ private import Glibc
 #endif
 
 /// The machine's clock.
-struct SystemClock: Clock {
-  let interruption: any Interruption
+package struct SystemClock: Clock {
+  package let interruption: any Interruption
 
-  var now: Int { Self.read(CLOCK_REALTIME) }
+  /// The machine's clock; a signal ends its pauses.
+  package init(interruption: any Interruption) { self.interruption = interruption }
 
-  var uptime: Int { Self.read(CLOCK_MONOTONIC) }
+  package var now: Int { Self.read(CLOCK_REALTIME) }
 
-  var moment: Moment { Moment(boot: Self.boot, milliseconds: Self.read(Self.sinceBoot)) }
+  package var uptime: Int { Self.read(CLOCK_MONOTONIC) }
+
+  package var moment: Moment { Moment(boot: Self.boot, milliseconds: Self.read(Self.sinceBoot)) }
 
   #if canImport(Darwin)
   private static let sinceBoot = CLOCK_MONOTONIC_RAW
@@ -44,7 +47,7 @@ struct SystemClock: Clock {
     return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
   }
 
-  func pause(milliseconds: Int) throws(Fault) {
+  package func pause(milliseconds: Int) throws(Fault) {
     let end = uptime + milliseconds
     while uptime < end {
       try interruption.check()
@@ -56,26 +59,26 @@ struct SystemClock: Clock {
 }
 
 /// The simulator's clock under `--sim-clock`: it stands still, and a pause moves it at once.
-final class StandingClock: Clock {
+package final class StandingClock: Clock {
   private let time: Mutex<Int>
   private let start: Int
   private let machine: SystemClock
 
-  init(at milliseconds: Int, beside machine: SystemClock) {
+  package init(at milliseconds: Int, beside machine: SystemClock) {
     start = milliseconds
     self.machine = machine
     time = Mutex(milliseconds)
   }
 
-  var now: Int { time.withLock { $0 } }
+  package var now: Int { time.withLock { $0 } }
 
   /// Real time goes on, so that deadlines on a network end; pauses come on top.
-  var uptime: Int { machine.uptime + now - start }
+  package var uptime: Int { machine.uptime + now - start }
 
-  var moment: Moment {
+  package var moment: Moment {
     let real = machine.moment
     return Moment(boot: real.boot, milliseconds: real.milliseconds + now - start)
   }
 
-  func pause(milliseconds: Int) throws(Fault) { time.withLock { $0 += milliseconds } }
+  package func pause(milliseconds: Int) throws(Fault) { time.withLock { $0 += milliseconds } }
 }

@@ -1,5 +1,5 @@
 private import CSystem
-internal import TenderModel
+package import TenderModel
 internal import TenderWire
 
 #if canImport(Darwin)
@@ -9,16 +9,19 @@ private import Glibc
 #endif
 
 /// The only place that reads variables and files.
-struct Environment {
+package struct Environment {
+  /// The variables of this process.
+  package init() {}
+
   /// A variable's value; nil where it is not set or empty.
-  subscript(name: String) -> String? {
+  package subscript(name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)
     return text.isEmpty ? nil : text
   }
 
   /// The values of the variables whose names are wanted.
-  func named(where isWanted: (String) -> Bool) -> [String] {
+  package func named(where isWanted: (String) -> Bool) -> [String] {
     var found: [String] = []
     var next = unsafe environ
     while let variable = unsafe next.pointee {
@@ -34,7 +37,7 @@ struct Environment {
   }
 
   /// A folder by an XDG variable, which counts only where it is absolute, else below home.
-  func folder(_ variable: String, below home: String) throws(Fault) -> String {
+  package func folder(_ variable: String, below home: String) throws(Fault) -> String {
     if let path = self[variable], path.hasPrefix("/") { return path + "/tender" }
     guard let base = self["HOME"], base.hasPrefix("/") else {
       throw Fault(
@@ -48,7 +51,7 @@ struct Environment {
   }
 
   /// Makes a folder that only its owner may enter, and those above it.
-  static func makeFolder(_ path: String) throws(Fault) {
+  package static func makeFolder(_ path: String) throws(Fault) {
     var made = path.hasPrefix("/") ? "" : "."
     for part in path.split(separator: "/") {
       made += "/" + part
@@ -66,7 +69,7 @@ struct Environment {
   /// A file's bytes.
   ///
   /// Throws `usage` with the option or variable that named it.
-  static func read(
+  package static func read(
     _ path: String,
     named option: String,
     rule: FileGuard.Rule = .any,
@@ -79,7 +82,7 @@ struct Environment {
   }
 
   /// The bytes of an open file.
-  static func readAll(
+  package static func readAll(
     _ descriptor: Int32,
     _ path: String,
     named option: String,
@@ -94,7 +97,7 @@ struct Environment {
   /// A file's bytes, in memory for secrets: nobody but its owner may read it.
   ///
   /// Throws `usage` with the option that named it.
-  static func readSecret(
+  package static func readSecret(
     _ path: String,
     named option: String,
     limit: Int
@@ -108,7 +111,7 @@ struct Environment {
     return secret
   }
 
-  static func close(_ descriptor: Int32) {
+  package static func close(_ descriptor: Int32) {
     #if canImport(Darwin)
     _ = Darwin.close(descriptor)
     #else
@@ -117,10 +120,10 @@ struct Environment {
   }
 
   /// Whether a file is there.
-  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+  package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   /// Opens a file to append to, made for its owner alone.
-  static func openForAppending(_ path: String, named option: String) throws(Fault) -> Int32 {
+  package static func openForAppending(_ path: String, named option: String) throws(Fault) -> Int32 {
     let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW
     let descriptor = unsafe open(path, flags, 0o600)
     guard descriptor >= 0 else {
@@ -135,14 +138,14 @@ struct Environment {
   }
 
   /// Opens a file to read.
-  static func openForReading(_ path: String, named option: String) throws(Fault) -> Int32 {
+  package static func openForReading(_ path: String, named option: String) throws(Fault) -> Int32 {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .unreadable(path, option) }
     return descriptor
   }
 
   /// How many bytes a regular file has; nil for anything else.
-  static func size(of descriptor: Int32) -> Int? {
+  package static func size(of descriptor: Int32) -> Int? {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       return nil
@@ -153,7 +156,7 @@ struct Environment {
   /// Makes a new file beside another, under a name that nobody can foretell, for its owner alone.
   ///
   /// Throws `usage` where that cannot be.
-  static func temporary(
+  package static func temporary(
     beside path: String,
     named option: String
   ) throws(Fault) -> (path: String, descriptor: Int32) {
@@ -172,21 +175,21 @@ struct Environment {
   }
 
   /// Whether a path is of a file in a folder, whatever leads there.
-  static func isInside(_ path: String, _ folder: String) -> Bool {
+  package static func isInside(_ path: String, _ folder: String) -> Bool {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let place = parts.joined(separator: "/")
     return isSameFile(place.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : place, folder)
   }
 
   /// What is at a path: nothing, a regular file that may be replaced, or anything else.
-  static func isReplaceable(_ path: String) -> Bool {
+  package static func isReplaceable(_ path: String) -> Bool {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return true }
     return [S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT)
   }
 
   /// Whether two paths lead to one file.
-  static func isSameFile(_ one: String, _ other: String) -> Bool {
+  package static func isSameFile(_ one: String, _ other: String) -> Bool {
     var first = stat()
     var second = stat()
     guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
@@ -195,7 +198,7 @@ struct Environment {
 
   /// Writes a file of a head, what another has, and a tail, whole or not at all; the other is closed and
   /// removed.
-  static func compose(
+  package static func compose(
     _ path: String,
     head: String,
     from part: String,
@@ -219,7 +222,7 @@ struct Environment {
   }
 
   /// The IANA name of the local time zone: `TZ`, else what `/etc/localtime` points at, else UTC.
-  var timeZoneName: String {
+  package var timeZoneName: String {
     if let zone = self["TZ"] {
       let name = zone.hasPrefix(":") ? String(zone.dropFirst()) : zone
       return name.contains("/") && !name.hasPrefix("/") ? name : "UTC"
@@ -236,7 +239,7 @@ struct Environment {
   }
 
   /// The country of the user's locale (`LC_ALL`, `LC_MESSAGES`, `LANG`), as `GB` of `en_GB.UTF-8`.
-  var localeCountry: String? {
+  package var localeCountry: String? {
     let name = self["LC_ALL"] ?? self["LC_MESSAGES"] ?? self["LANG"] ?? ""
     let parts = name.prefix { $0 != "." && $0 != "@" }.split(separator: "_")
     guard parts.count == 2, parts[1].count == 2 else { return nil }
@@ -244,7 +247,7 @@ struct Environment {
   }
 
   /// A time in the local zone, `2026-11-20 18:19:00 CET`; nil where the zone is UTC.
-  static func localText(_ milliseconds: Int) -> String? {
+  package static func localText(_ milliseconds: Int) -> String? {
     var seconds = time_t(milliseconds / 1000)
     var parts = unsafe tm()
     guard unsafe localtime_r(&seconds, &parts) != nil else { return nil }
@@ -256,12 +259,12 @@ struct Environment {
 }
 
 /// What the process does to itself before anything else.
-enum ProcessGuard {
+package enum ProcessGuard {
   /// Whether a descriptor is open.
-  static func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) != -1 }
+  package static func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) != -1 }
 
   /// New files are for their owner alone; a crash leaves no core dump with card data in it.
-  static func begin() {
+  package static func begin() {
     umask(0o077)
     _ = tender_system_hide_memory()
     // Libraries would write the keys of each connection there.

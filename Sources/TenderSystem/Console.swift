@@ -1,27 +1,33 @@
-internal import TenderModel
+package import TenderModel
 
 #if canImport(Darwin)
-internal import Darwin
+private import Darwin
 #else
-internal import Glibc
+private import Glibc
 #endif
 
 /// The only place that touches descriptors 0, 1 and 2.
-struct Console {
+package struct Console {
   /// Whether a descriptor is a terminal.
-  static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+  package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
   /// How long somebody who writes waits for a reader that is behind.
-  struct Patience {
+  package struct Patience {
     /// Whether somebody asked for the end meanwhile.
-    let isOver: () -> Bool
+    package let isOver: () -> Bool
     /// In milliseconds; nil for as long as nobody asks for the end.
-    var limit: Int?
+    package var limit: Int?
+
+    /// Waits until `isOver`, or for `limit` milliseconds.
+    package init(limit: Int? = nil, isOver: @escaping () -> Bool) {
+      self.isOver = isOver
+      self.limit = limit
+    }
   }
 
   /// Writes all of a text; false where the reader has gone or nothing can be written.
   @discardableResult
-  static func write(_ text: String, to descriptor: Int32, _ patience: Patience? = nil) -> Bool {
+  package static func write(_ text: String, to descriptor: Int32, _ patience: Patience? = nil) -> Bool {
     let bytes = Array(text.utf8)
     guard let patience else { return write(bytes, to: descriptor) }
     return write(bytes, to: descriptor, patience)
@@ -60,7 +66,7 @@ struct Console {
   }
 
   /// Writes all bytes; false where the reader has gone or nothing can be written.
-  static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+  package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = unsafe rest.withUnsafeBytes { bytes in
@@ -84,7 +90,7 @@ struct Console {
   }
 
   /// Writes all that a descriptor has to another; false where that cannot be.
-  static func copy(from source: Int32, to target: Int32) -> Bool {
+  package static func copy(from source: Int32, to target: Int32) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
       let count = unsafe read(source, &buffer, buffer.count)
@@ -94,7 +100,7 @@ struct Console {
   }
 
   /// Reads a descriptor to its end, up to a limit in bytes; nil where it cannot be read or is longer.
-  static func readAll(_ descriptor: Int32, limit: Int) -> [UInt8]? {
+  package static func readAll(_ descriptor: Int32, limit: Int) -> [UInt8]? {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 8192)
     defer { buffer.wipe() }
@@ -112,7 +118,7 @@ struct Console {
 
   /// Reads a descriptor to its end, up to a limit in bytes, into memory for secrets; nil where it cannot
   /// be read or is longer.
-  static func readSecret(_ descriptor: Int32, limit: Int) -> Secret? {
+  package static func readSecret(_ descriptor: Int32, limit: Int) -> Secret? {
     unsafe Secret(capacity: limit + 1) { room in
       var filled = 0
       while filled < room.count {
@@ -130,7 +136,7 @@ struct Console {
   }
 
   /// The width of the terminal in columns, where it says so.
-  static var terminalWidth: Int? {
+  package static var terminalWidth: Int? {
     var size = winsize()
     guard unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)

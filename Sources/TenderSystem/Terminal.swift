@@ -1,5 +1,5 @@
 internal import TenderEngine
-internal import TenderModel
+package import TenderModel
 
 #if canImport(Darwin)
 private import Darwin
@@ -8,13 +8,13 @@ private import Glibc
 #endif
 
 /// Questions on the terminal itself, whatever the standard streams are.
-final class Terminal {
+package final class Terminal {
   private let descriptor: Int32
   /// The longest line that a terminal hands over, with room for its end.
   private static let longestLine = 4097
 
   /// Opens the controlling terminal; nil where there is none.
-  init?() {
+  package init?() {
     let opened = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC)
     guard opened >= 0 else { return nil }
     descriptor = opened
@@ -23,12 +23,12 @@ final class Terminal {
   deinit { close(descriptor) }
 
   /// Shows a line, with nothing in it that steers the terminal.
-  func say(_ text: String) { Console.write(Printable.text(text) + "\n", to: descriptor) }
+  package func say(_ text: String) { Console.write(Printable.text(text) + "\n", to: descriptor) }
 
   /// Asks and reads a line; `hidden` turns the echo off meanwhile.
   ///
   /// Throws `interrupted` where a signal ends it, `refused` at the end of the input.
-  func ask(_ question: String, hidden: Bool, interruption: Signals) throws(Fault) -> String {
+  package func ask(_ question: String, hidden: Bool, interruption: Signals) throws(Fault) -> String {
     let line = try line(question, hidden: hidden, interruption)
     return unsafe line.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
@@ -36,7 +36,7 @@ final class Terminal {
   /// Asks and reads a line that nobody sees.
   ///
   /// Throws like `ask`.
-  func askSecret(_ question: String, interruption: Signals) throws(Fault) -> Secret {
+  package func askSecret(_ question: String, interruption: Signals) throws(Fault) -> Secret {
     try line(question, hidden: true, interruption)
   }
 

@@ -1,6 +1,6 @@
 private import Synchronization
-internal import TenderEngine
-internal import TenderModel
+package import TenderEngine
+package import TenderModel
 
 #if canImport(Darwin)
 private import Darwin
@@ -9,7 +9,7 @@ private import Glibc
 #endif
 
 /// SIGINT and SIGTERM, taken by a thread of their own that wakes whoever waits.
-final class Signals: Interruption {
+package final class Signals: Interruption {
   private let state = Atomic<Int32>(0)
   private let readEnd: Int32
   private let writeEnd: Int32
@@ -24,7 +24,7 @@ final class Signals: Interruption {
   /// Takes over both signals for the process, and ignores SIGPIPE: writing tells.
   ///
   /// Until `hold` is called a signal calls `end`, which ends the process.
-  init(end: @escaping @Sendable (Fault.Kind) -> Void) {
+  package init(end: @escaping @Sendable (Fault.Kind) -> Void) {
     self.end = end
     var ends: [Int32] = [-1, -1]
     unsafe pipe(&ends)
@@ -45,7 +45,7 @@ final class Signals: Interruption {
   ///
   /// Gives whether that was so before.
   @discardableResult
-  func hold() -> Bool {
+  package func hold() -> Bool {
     mayEnd.withLock { mayEnd in
       let wasHeld = !mayEnd
       mayEnd = false
@@ -54,7 +54,7 @@ final class Signals: Interruption {
   }
 
   /// From here on a signal may end the process at once again.
-  func letGo() { mayEnd.withLock { $0 = true } }
+  package func letGo() { mayEnd.withLock { $0 = true } }
 
   private func takeSignals() {
     var set = sigset_t()
@@ -78,12 +78,12 @@ final class Signals: Interruption {
   /// From here on the first signal stops nothing that is under way; `wish` tells of it.
   ///
   /// The second one does.
-  func finishUnderWay() {
+  package func finishUnderWay() {
     hold()
     finishesFirst.store(true, ordering: .sequentiallyConsistent)
   }
 
-  var kind: Fault.Kind? {
+  package var kind: Fault.Kind? {
     let isWish =
       finishesFirst.load(ordering: .sequentiallyConsistent)
       && count.load(ordering: .sequentiallyConsistent) < 2
@@ -91,10 +91,10 @@ final class Signals: Interruption {
   }
 
   /// What the last signal wants, also where it is the first and must wait, or was acknowledged.
-  var wish: Fault.Kind? { Self.kind(last) }
+  package var wish: Fault.Kind? { Self.kind(last) }
 
   /// The same signals for who waits for a payer or a card: the first is for them at once.
-  var atTheTill: any Interruption { AtTheTill(signals: self) }
+  package var atTheTill: any Interruption { AtTheTill(signals: self) }
 
   fileprivate var pressed: Fault.Kind? { Self.kind(state) }
 
@@ -106,9 +106,9 @@ final class Signals: Interruption {
     }
   }
 
-  var descriptor: Int32? { readEnd }
+  package var descriptor: Int32? { readEnd }
 
-  func acknowledge() {
+  package func acknowledge() {
     state.store(0, ordering: .sequentiallyConsistent)
     var waiting = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
     var byte: UInt8 = 0

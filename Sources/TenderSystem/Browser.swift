@@ -8,13 +8,13 @@ private import Glibc
 
 /// Opens addresses for the user, without a shell in between, by a helper that was started before this
 /// process bounded itself.
-final class Browser {
+package final class Browser {
   private let helper: Int32
 
   /// Starts the helper, with none of this program's secrets; nil where it cannot be.
   ///
   /// Call it before any thread begins.
-  init?() {
+  package init?() {
     helper = unsafe tender_system_browser("TENDER_")
     guard helper >= 0 else { return nil }
   }
@@ -22,7 +22,7 @@ final class Browser {
   deinit { close(helper) }
 
   /// Starts `$BROWSER`, else the system's opener, on a web address; false where it cannot.
-  func open(_ address: String, _ environment: Environment) -> Bool {
+  package func open(_ address: String, _ environment: Environment) -> Bool {
     guard address.hasPrefix("https://") || address.hasPrefix("http://") else { return false }
     #if canImport(Darwin)
     let opener = environment["BROWSER"] ?? "open"

@@ -1,4 +1,4 @@
-internal import TenderModel
+package import TenderModel
 
 #if canImport(Darwin)
 private import Darwin
@@ -7,9 +7,9 @@ private import Glibc
 #endif
 
 /// Who owns a file and who else can reach it, as the open file says (`fstat`).
-struct FileGuard {
+package struct FileGuard {
   /// What a file must be to be used.
-  enum Rule {
+  package enum Rule {
     case any
     /// It says what happens to money: nobody but its owner may write it.
     case ownersToWrite
@@ -24,7 +24,7 @@ struct FileGuard {
   private let isReadOnly: Bool
 
   /// Asks about an open file; nil where the system does not say.
-  init?(_ descriptor: Int32) {
+  package init?(_ descriptor: Int32) {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return nil }
     isRegular = status.st_mode & S_IFMT == S_IFREG
@@ -38,7 +38,7 @@ struct FileGuard {
   ///
   /// Pipes and devices pass. So do files of root, as containers mount secrets, unless root is who runs
   /// this and could mend them.
-  func problem(_ rule: Rule) -> (why: String, mending: String)? {
+  package func problem(_ rule: Rule) -> (why: String, mending: String)? {
     guard isRegular, rule != .any else { return nil }
     let user = geteuid()
     if owner == 0, user != 0 || isReadOnly {
@@ -57,7 +57,7 @@ struct FileGuard {
   /// Checks an open file.
   ///
   /// Throws `usage` (`file_too_open`) with the option or variable that named it.
-  static func check(
+  package static func check(
     _ descriptor: Int32,
     _ path: String,
     named option: String,
@@ -81,7 +81,7 @@ struct FileGuard {
   /// Checks a state folder and what is in it: the user's own, and nobody else's to write.
   ///
   /// Throws `state` with what mends it.
-  static func checkState(_ folder: String) throws(Fault) {
+  package static func checkState(_ folder: String) throws(Fault) {
     let user = geteuid()
     var status = stat()
     guard unsafe stat(folder, &status) == 0 else { return }

@@ -11,7 +11,7 @@ private import Glibc
 ///
 /// What each thread needs is made on that thread, so that nothing but jobs and answers is shared.
 @safe
-final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
+package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
   // Unchecked: everything below is touched with the lock held.
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private let changed: UnsafeMutablePointer<pthread_cond_t>
@@ -27,15 +27,21 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
   private let makeWork: @Sendable () -> Work
 
   /// What a thread does with a job, and what when it has none for the moment, or no more.
-  struct Work {
-    var perform: (Job) -> Answer
-    var rest: () -> Void = {}
+  package struct Work {
+    package var perform: (Job) -> Answer
+    package var rest: () -> Void
+
+    /// What is done with each job, and what when there is none.
+    package init(perform: @escaping (Job) -> Answer, rest: @escaping () -> Void = {}) {
+      self.perform = perform
+      self.rest = rest
+    }
   }
 
   /// Starts that many threads; `makeWork` is called once on each of them.
   ///
   /// Nil where the system has not one left.
-  init?(count: Int, makeWork: @escaping @Sendable () -> Work) {
+  package init?(count: Int, makeWork: @escaping @Sendable () -> Work) {
     self.makeWork = makeWork
     unsafe lock = .allocate(capacity: 1)
     unsafe changed = .allocate(capacity: 1)
@@ -87,10 +93,10 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
   }
 
   /// How many jobs have no answer that was taken yet.
-  var open: Int { locked { submitted - taken } }
+  package var open: Int { locked { submitted - taken } }
 
   /// Hands a job over.
-  func submit(_ job: Job) {
+  package func submit(_ job: Job) {
     locked {
       jobs.append((submitted, job))
       submitted += 1
@@ -99,7 +105,7 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
   }
 
   /// The answer to the oldest open job, once it is there.
-  func take() -> Answer {
+  package func take() -> Answer {
     locked {
       while true {
         if let answer = answers.removeValue(forKey: next) {
@@ -114,7 +120,7 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
 
   /// The next answer that is there, whichever job it is of; one pool is asked so or in order, not
   /// both.
-  func takeAny() -> Answer {
+  package func takeAny() -> Answer {
     locked {
       while true {
         if let first = answers.keys.min(), let answer = answers.removeValue(forKey: first) {
@@ -127,12 +133,12 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
   }
 
   /// Whether an answer is there; `inOrder` asks for the oldest open job's.
-  func isReady(inOrder: Bool) -> Bool {
+  package func isReady(inOrder: Bool) -> Bool {
     locked { inOrder ? answers[next] != nil : !answers.isEmpty }
   }
 
   /// Lets the threads end when there is nothing left to do.
-  func close() {
+  package func close() {
     locked {
       isClosed = true
       announce()
@@ -140,7 +146,7 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
   }
 
   /// Waits until all of them have.
-  func finish() {
+  package func finish() {
     close()
     locked { while running > 0 { wait() } }
   }
@@ -148,11 +154,11 @@ final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
 
 /// Something that only one thread may use at a time: a card reader.
 @safe
-final class Turn: @unchecked Sendable {
+package final class Turn: @unchecked Sendable {
   // Unchecked: the lock is all there is.
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
 
-  init() {
+  package init() {
     unsafe lock = .allocate(capacity: 1)
     unsafe pthread_mutex_init(lock, nil)
   }
@@ -162,7 +168,7 @@ final class Turn: @unchecked Sendable {
     unsafe lock.deallocate()
   }
 
-  func take() { unsafe pthread_mutex_lock(lock) }
+  package func take() { unsafe pthread_mutex_lock(lock) }
 
-  func give() { unsafe pthread_mutex_unlock(lock) }
+  package func give() { unsafe pthread_mutex_unlock(lock) }
 }
