@@ -44,6 +44,14 @@ func room(_ name: String, needs: Target.Dependency...) -> Target {
   .target(name: name, dependencies: needs, swiftSettings: rules)
 }
 
+/// A provider's room: its adapter, and the module by which the program knows it.
+func provider(_ name: String, needs: Target.Dependency...) -> Target {
+  let rooms: [Target.Dependency] = [
+    "TenderEngine", "TenderModel", "TenderModule", "TenderSystem", "TenderWire",
+  ]
+  return .target(name: name, dependencies: rooms + needs, swiftSettings: rules)
+}
+
 /// A system library that every command needs: linked, and loaded at start.
 func linked(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
   .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
@@ -83,9 +91,10 @@ let package = Package(
     room("TenderModel", needs: "CSodium"),
     room("TenderWire", needs: "TenderModel", "CXML2"),
     room("TenderEngine", needs: "TenderModel"),
-    room("PayTheory", needs: "TenderEngine", "TenderModel", "TenderWire", "CSodium"),
-    room("TrueLayer", needs: "TenderEngine", "TenderModel", "TenderWire", "CCrypto"),
-    room("Toro", needs: "TenderEngine", "TenderModel", "TenderWire", "CCrypto"),
+    room("TenderModule", needs: "TenderEngine", "TenderModel", "TenderSystem", "TenderWire"),
+    provider("PayTheory", needs: "CSodium"),
+    provider("TrueLayer", needs: "CCrypto"),
+    provider("Toro", needs: "CCrypto"),
     room(
       "TenderTransport",
       needs: "TenderEngine",
@@ -116,14 +125,27 @@ let package = Package(
     ),
     room("TenderSystem", needs: "TenderEngine", "TenderModel", "TenderWire", "CSodium", "CSystem"),
     room("TenderOutput", needs: "TenderModel", "TenderWire", "CQREncode"),
-    room("TenderCommandLine", needs: "TenderModel"),
+    room("TenderCommandLine", needs: "TenderModel", "TenderModule"),
+    room(
+      "TenderCommands",
+      needs: "PayTheory",
+      "TenderCommandLine",
+      "TenderEngine",
+      "TenderJournal",
+      "TenderModel",
+      "TenderModule",
+      "TenderOutput",
+      "TenderSimulator",
+      "TenderSystem",
+      "TenderTransport",
+      "TenderWire",
+      "Toro",
+      "TrueLayer",
+      "CSystem"
+    ),
     .executableTarget(
       name: "tender",
-      dependencies: [
-        "PayTheory", "TenderCommandLine", "TenderEngine", "TenderJournal", "TenderModel",
-        "TenderOutput", "TenderSimulator", "TenderSystem", "TenderTransport", "TenderWire", "Toro",
-        "TrueLayer", "CSystem",
-      ],
+      dependencies: ["TenderCommands", "TenderSystem"],
       swiftSettings: rules,
       linkerSettings: hardenedLinking
     ),
@@ -138,8 +160,10 @@ let package = Package(
     .target(
       name: "TenderFuzz",
       dependencies: [
-        "PayTheory", "TenderCommandLine", "TenderEngine", "TenderModel", "TenderSimulator",
-        "TenderTestSupport", "TenderTransport", "TenderWire", "Toro", "TrueLayer",
+        "PayTheory", "TenderCommandLine", "TenderCommands", "TenderEngine", "TenderModel",
+        "TenderModule",
+        "TenderSimulator", "TenderTestSupport", "TenderTransport", "TenderWire", "Toro",
+        "TrueLayer",
       ],
       path: "Tests/Fuzz/Targets",
       swiftSettings: rules
@@ -205,7 +229,7 @@ let package = Package(
     tests(of: "TenderJournal", needs: "TenderDatabase", "TenderEngine", "TenderModel"),
     tests(of: "TenderSimulator", needs: "TenderEngine", "TenderModel", "TenderWire"),
     tests(of: "TenderOutput", needs: "TenderModel", "TenderWire"),
-    tests(of: "TenderCommandLine", needs: "TenderModel"),
+    tests(of: "TenderCommandLine", needs: "TenderCommands", "TenderModel", "TenderModule"),
     .testTarget(
       name: "TenderBinaryTests",
       dependencies: [
@@ -218,8 +242,8 @@ let package = Package(
     .testTarget(
       name: "TenderArchitectureTests",
       dependencies: [
-        "PayTheory", "TenderCommandLine", "TenderEngine", "TenderModel", "TenderTestSupport",
-        "Toro", "TrueLayer", "tender",
+        "TenderCommandLine", "TenderCommands", "TenderEngine", "TenderModel", "TenderModule",
+        "TenderTestSupport", "tender",
       ],
       swiftSettings: rules
     ),

@@ -16,15 +16,6 @@ _tender() {
     --test-account)
       COMPREPLY=($(compgen -W "success failure" -- "$word"))
       return ;;
-    --mandate-type)
-      COMPREPLY=($(compgen -W "sweeping commercial" -- "$word"))
-      return ;;
-    --use-case)
-      COMPREPLY=($(compgen -W "charity financial_services government utilities" -- "$word"))
-      return ;;
-    --consent)
-      COMPREPLY=($(compgen -W "pis pis,ais" -- "$word"))
-      return ;;
     --type)
       COMPREPLY=($(compgen -W "purchase refund" -- "$word"))
       return ;;
@@ -33,6 +24,15 @@ _tender() {
       return ;;
     --signature-matches)
       COMPREPLY=($(compgen -W "yes no" -- "$word"))
+      return ;;
+    --mandate-type)
+      COMPREPLY=($(compgen -W "sweeping commercial" -- "$word"))
+      return ;;
+    --use-case)
+      COMPREPLY=($(compgen -W "charity financial_services government utilities" -- "$word"))
+      return ;;
+    --consent)
+      COMPREPLY=($(compgen -W "pis pis,ais" -- "$word"))
       return ;;
     --status)
       COMPREPLY=($(compgen -W "requires_confirmation requires_action pending authorized succeeded declined cancelled refunded partially_refunded returned expired revoked failed unknown" -- "$word"))
@@ -52,7 +52,7 @@ _tender() {
     --color)
       COMPREPLY=($(compgen -W "auto always never" -- "$word"))
       return ;;
-    --metadata-file|--instrument-file|--resource-token-file|--form-file|--signature-file|--original-file|--additional-file|--junit|--trace|--config)
+    --metadata-file|--instrument-file|--signature-file|--original-file|--additional-file|--resource-token-file|--form-file|--junit|--trace|--config)
       compopt -o filenames 2>/dev/null
       COMPREPLY=($(compgen -f -- "$word"))
       return ;;
@@ -60,13 +60,13 @@ _tender() {
       compopt -o filenames 2>/dev/null
       COMPREPLY=($(compgen -d -- "$word"))
       return ;;
-    --amount|--amount-minor|--currency|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--instrument-fd|--token|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--form|--refund-reference|--device|--gratuity|--gratuity-minor|--gratuity-menu|--original|--additional|--since|--until|--before|--reason|--last-four|--jobs|--rate|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--profile|--fields|--timeout)
+    --amount|--amount-minor|--currency|--reference|--metadata|--fee|--fee-minor|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--instrument-fd|--token|--device|--gratuity|--gratuity-minor|--gratuity-menu|--original|--additional|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--form|--refund-reference|--since|--until|--before|--reason|--last-four|--jobs|--rate|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--profile|--fields|--timeout)
       return ;;
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     if [[ -n $skip ]]; then skip=""; continue; fi
     case "${COMP_WORDS[i]}" in
-      --amount|--amount-minor|--currency|--fee-mode|--fee|--fee-minor|--reference|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--metadata|--metadata-file|--method|--instrument-file|--instrument-fd|--test-card|--test-account|--token|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--mandate-type|--use-case|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--resource-token-file|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--consent|--form|--form-file|--refund-reference|--type|--device|--gratuity|--gratuity-minor|--gratuity-menu|--signature|--signature-file|--signature-matches|--original|--original-file|--additional|--additional-file|--since|--until|--before|--status|--as|--reason|--last-four|--jobs|--rate|--junit|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--provider|--env|--profile|--output|-o|--fields|--trace|--color|--config|--state-dir|--timeout) skip=1 ;;
+      --amount|--amount-minor|--currency|--reference|--metadata|--metadata-file|--fee-mode|--fee|--fee-minor|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--method|--instrument-file|--instrument-fd|--test-card|--test-account|--token|--type|--device|--gratuity|--gratuity-minor|--gratuity-menu|--signature|--signature-file|--signature-matches|--original|--original-file|--additional|--additional-file|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--mandate-type|--use-case|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--resource-token-file|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--consent|--form|--form-file|--refund-reference|--since|--until|--before|--status|--as|--reason|--last-four|--jobs|--rate|--junit|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--provider|--env|--profile|--output|-o|--fields|--trace|--color|--config|--state-dir|--timeout) skip=1 ;;
       -*) ;;
       *) if [[ -z $first ]]; then first="${COMP_WORDS[i]}"
          elif [[ -z $second ]]; then second="${COMP_WORDS[i]}"; fi ;;
@@ -109,17 +109,17 @@ _tender() {
       fi ;;
   esac
   case "$first $second" in
-    "transact "*) COMPREPLY=($(compgen -W "--amount --amount-minor --currency --fee-mode --fee --fee-minor --reference --confirmation --payor --payor-id --account-code --payment-parameters --invoice-id --recurring-id --send-receipt --receipt-description --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --token --type --device --gratuity --gratuity-minor --gratuity-menu --signature --signature-file --signature-matches --no-capture --original --original-file --additional --additional-file --beneficiary-name --sort-code --account-number --iban --merchant-account --payment-reference --user --preselect --mandate --mandate-type --use-case --valid-from --valid-to --max-individual --limit --payment-id --mandate-id --resource-token-file --redirect-url --return-url --country --bank --branch --scheme --account --consent --form --form-file --retry --open --idempotency-key --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "transact "*) COMPREPLY=($(compgen -W "--amount --amount-minor --currency --fee-mode --fee --fee-minor --reference --confirmation --payor --payor-id --account-code --payment-parameters --invoice-id --recurring-id --send-receipt --receipt-description --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --token --beneficiary-name --sort-code --account-number --iban --merchant-account --payment-reference --user --preselect --mandate --mandate-type --use-case --valid-from --valid-to --max-individual --limit --payment-id --mandate-id --resource-token-file --redirect-url --return-url --country --bank --branch --scheme --account --consent --form --form-file --retry --open --type --device --gratuity --gratuity-minor --gratuity-menu --signature --signature-file --signature-matches --no-capture --original --original-file --additional --additional-file --idempotency-key --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "confirm "*) COMPREPLY=($(compgen -W "--resource-token-file --redirect-url --return-url --country --bank --branch --scheme --account --consent --form --form-file --retry --open --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
-    "cancel "*) COMPREPLY=($(compgen -W "--refund --refund-reference --amount --amount-minor --currency --payment-reference --resource-token-file --idempotency-key --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "cancel "*) COMPREPLY=($(compgen -W "--amount --amount-minor --currency --refund-reference --refund --payment-reference --resource-token-file --new-attempt --wait --interval --expect --events --dry-run --id --idempotency-key --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "tokenize "*) COMPREPLY=($(compgen -W "--reference --payor --payor-id --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --idempotency-key --new-attempt --expect --events --dry-run --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "payment-status "*) COMPREPLY=($(compgen -W "--resource-token-file --wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "mandate-status "*) COMPREPLY=($(compgen -W "--resource-token-file --wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
-    "batch "*) COMPREPLY=($(compgen -W "--jobs --rate --resume --ordered --stop-on-error --junit --device --signature-matches --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
-    "journal list") COMPREPLY=($(compgen -W "--since --until --status --last-four --amount --amount-minor --currency --all --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "batch "*) COMPREPLY=($(compgen -W "--device --signature-matches --jobs --rate --resume --ordered --stop-on-error --junit --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "journal list") COMPREPLY=($(compgen -W "--amount --amount-minor --currency --since --until --status --last-four --all --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal show") COMPREPLY=($(compgen -W "--receipt --id --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal resume") COMPREPLY=($(compgen -W "--all --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
-    "journal export") COMPREPLY=($(compgen -W "--since --until --status --last-four --amount --amount-minor --currency --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "journal export") COMPREPLY=($(compgen -W "--amount --amount-minor --currency --since --until --status --last-four --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal prune") COMPREPLY=($(compgen -W "--before --dry-run --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal verify") COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal backup") COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;

@@ -3,7 +3,7 @@ package import TenderModel
 import TenderWire
 
 /// Reversals: the whole of a payment, or a part of it (`createReversal`, protocol note, section 8.2).
-extension PayTheoryProvider: RefundingProvider {
+extension PayTheoryProvider: RefundFlow {
   package func reverse(_ captured: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
     guard let receipt = captured.id, let amount = captured.amount else {
       throw Fault(

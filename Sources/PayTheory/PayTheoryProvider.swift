@@ -3,7 +3,8 @@ package import TenderModel
 import TenderWire
 
 /// Pay Theory: cards, ACH and cash over its socket, look-ups and reversals over GraphQL.
-package struct PayTheoryProvider: Provider {
+package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
+  /// What it is called in options, records and journals.
   package static let name = ProviderName("paytheory")
   let context: PayTheoryContext
 
@@ -252,6 +253,10 @@ package struct PayTheoryProvider: Provider {
       hostToken: conversation.hostToken,
       sessionKey: conversation.sessionKey
     )
+  }
+
+  package func preview(_ order: TokenOrder) throws(Fault) -> JSONObject {
+    ["action": "host:tokenize", "method": .string(order.instrument.method)]
   }
 
   package func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject {

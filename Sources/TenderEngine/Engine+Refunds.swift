@@ -16,7 +16,7 @@ extension Engine {
     newAttempt: Bool,
     idempotencyKey: String?
   ) throws(Fault) -> Report {
-    guard let refunder = provider as? any RefundingProvider else { throw .noParts(provider) }
+    guard let refunder = provider.refunds else { throw .noParts(provider) }
     guard !newAttempt || name != nil else { throw .unnamedRefund }
     let lock = try hold(found?.reference ?? handle)
     defer { withExtendedLifetime(lock) {} }
@@ -38,7 +38,7 @@ extension Engine {
       attempt = found.attempt
     }
     guard !attempt.isFreed else { throw .nothingToCancel(attempt) }
-    try provider.checkReady(for: provider is any AuthorizingProvider ? .withdrawal : .reversal)
+    try provider.checkReady(for: isAuthorizedByPayer ? .withdrawal : .reversal)
     attempt.operation = .cancel
     if let index = attempt.refunds.lastIndex(where: { $0.text("refund_reference") == name }) {
       let earlier = attempt.refunds[index]

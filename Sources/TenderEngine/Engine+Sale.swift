@@ -2,17 +2,9 @@ package import TenderModel
 
 /// The operations on sales with the card present.
 extension Engine {
-  /// The provider, where its payers are there with their cards.
-  private func till() throws(Fault) -> any CardPresentProvider {
-    guard let till = provider as? any CardPresentProvider else {
-      throw Fault(
-        .unsupported,
-        code: "method_unsupported",
-        "\(provider.name.text) has no card readers",
-        hint: "see: tender providers"
-      )
-    }
-    return till
+  /// The provider's flow, where its payers are there with their cards.
+  private func till() throws(Fault) -> any CardPresentFlow {
+    try having(provider.cardPresent, "card readers")
   }
 
   /// What an order would send, as far as it is known before a card is there.
@@ -57,7 +49,7 @@ extension Engine {
 
   /// Asks whoever is at work on a sale to stop; false where nobody is.
   func stopUnderWay(_ found: Attempt) throws(Fault) -> Bool {
-    guard provider is any CardPresentProvider, found.phase != .done else { return false }
+    guard provider.cardPresent != nil, found.phase != .done else { return false }
     try journal.requestStop(env: env, provider: provider.name, reference: found.reference)
     return true
   }
@@ -118,7 +110,7 @@ extension Engine {
   /// The refund itself is in the journal already, so a failure loses nothing: the next refund counts
   /// anew.
   func settleOriginal(of refund: Attempt) {
-    guard provider is any CardPresentProvider, refund.content.text("type") == "refund",
+    guard provider.cardPresent != nil, refund.content.text("type") == "refund",
       let reference = refund.content.text("original"),
       let lock = try? hold(reference)
     else { return }

@@ -46,7 +46,8 @@ package struct Engine {
     newAttempt: Bool,
     idempotencyKey: String?
   ) throws(Fault) -> Report {
-    try provider.check(order)
+    let payments = try payments()
+    try payments.check(order)
     return try run(
       .transact,
       reference: order.reference,
@@ -59,7 +60,7 @@ package struct Engine {
         attempt.lastFour = order.instrument?.lastFour
       },
       need: .payment(byStoredMethod: order.storedMethod != nil),
-      perform: { progress throws(Fault) in try provider.transact(order, progress) }
+      perform: { progress throws(Fault) in try payments.transact(order, progress) }
     )
   }
 
@@ -69,7 +70,8 @@ package struct Engine {
     newAttempt: Bool,
     idempotencyKey: String?
   ) throws(Fault) -> Report {
-    try run(
+    let tokens = try having(provider.tokens, "stored payment methods")
+    return try run(
       .tokenize,
       reference: order.reference,
       content: order.content,
@@ -80,7 +82,7 @@ package struct Engine {
         attempt.lastFour = order.instrument.lastFour
       },
       need: .payment(byStoredMethod: false),
-      perform: { progress throws(Fault) in try provider.tokenize(order, progress) }
+      perform: { progress throws(Fault) in try tokens.tokenize(order, progress) }
     )
   }
 
@@ -97,7 +99,7 @@ package struct Engine {
   ) throws(Fault) -> Report {
     let lock = try hold(reference.text)
     defer { withExtendedLifetime(lock) {} }
-    if provider is any CardPresentProvider {
+    if provider.cardPresent != nil {
       journal.forgetStop(env: env, provider: provider.name, reference: reference.text)
     }
     var latest = try journal.latest(env: env, provider: provider.name, reference: reference.text)
@@ -156,13 +158,63 @@ package struct Engine {
   /// Checks that the provider has what a command needs, before anything is opened or asked.
   package func checkReady(for need: Need) throws(Fault) { try provider.checkReady(for: need) }
 
-  /// Checks an order's own rules, before anything is opened.
-  package func check(_ order: PaymentOrder) throws(Fault) { try provider.check(order) }
+  /// A flow that a command needs.
+  ///
+  /// Throws `unsupported` where the provider does not have it.
+  func having<Flow>(_ flow: Flow?, _ what: String) throws(Fault) -> Flow {
+    guard let flow else {
+      throw Fault(
+        .unsupported,
+        code: "method_unsupported",
+        "\(provider.name.text) has no \(what)",
+        hint: "see: tender providers"
+      )
+    }
+    return flow
+  }
+
+  private func payments() throws(Fault) -> any PaymentFlow {
+    try having(provider.payments, "payments by an instrument")
+  }
 
   /// What an order would send, secrets masked.
-  package func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject {
-    try provider.check(order)
-    return try provider.preview(order)
+  func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject {
+    let payments = try payments()
+    try payments.check(order)
+    return try payments.preview(order)
+  }
+
+  /// What an order would send, secrets masked.
+  package func preview(_ order: TokenOrder) throws(Fault) -> JSONObject {
+    try having(provider.tokens, "stored payment methods").preview(order)
+  }
+
+  /// Checks an order's own rules, before anything is asked or opened.
+  package func check(_ order: Order) throws(Fault) {
+    if case .payment(let order) = order { try payments().check(order) }
+  }
+
+  /// What an order would send, secrets masked.
+  package func preview(_ order: Order) throws(Fault) -> JSONObject {
+    switch order {
+    case .payment(let order): try preview(order)
+    case .sale(let order): try preview(order)
+    case .authorization(let order): try preview(order)
+    }
+  }
+
+  /// Does what an order says, or answers with what the same order came to before.
+  package func transact(
+    _ order: Order,
+    newAttempt: Bool,
+    idempotencyKey key: String?
+  ) throws(Fault) -> Report {
+    switch order {
+    case .payment(let order): try transact(order, newAttempt: newAttempt, idempotencyKey: key)
+    case .sale(let order): try transact(order, newAttempt: newAttempt, idempotencyKey: key)
+    case .authorization(let order):
+      try transact(order, newAttempt: newAttempt, idempotencyKey: key)
+    }
   }
 
   /// The key that the next attempt at a reference would have.

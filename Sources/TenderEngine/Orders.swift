@@ -91,3 +91,39 @@ package struct TokenOrder: Sendable {
     return content
   }
 }
+
+/// What `transact` asks of a provider, by the flow that does it.
+package enum Order: Sendable {
+  case payment(PaymentOrder)
+  case sale(SaleOrder)
+  case authorization(AuthorizationOrder)
+
+  package var reference: Reference {
+    switch self {
+    case .payment(let order): order.reference
+    case .sale(let order): order.reference
+    case .authorization(let order): order.reference
+    }
+  }
+
+  /// What whoever says yes to it says yes to.
+  package var question: String {
+    switch self {
+    case .payment(let order): Self.priced("charge", order.amount, order.reference)
+    case .sale(let order):
+      Self.priced(order.isRefund ? "refund" : "charge", order.amount, order.reference)
+    case .authorization(let order):
+      if let id = order.existingID {
+        "go on with the \(order.kind) \(id)"
+      } else if let amount = order.amount {
+        Self.priced("pay", amount, order.reference)
+      } else {
+        "make the mandate \(order.reference.text)"
+      }
+    }
+  }
+
+  private static func priced(_ verb: String, _ amount: Money, _ reference: Reference) -> String {
+    "\(verb) \(amount.decimalText) \(amount.currency.code) under reference \(reference.text)"
+  }
+}

@@ -21,18 +21,12 @@ package protocol Provider: Sendable {
   /// Whether its own states alone are shown to who watches, by their documented names.
   var namesItsStates: Bool { get }
 
-  /// Checks an order's own rules, before anything is opened. Throws a `usage` fault.
-  func check(_ order: PaymentOrder) throws(Fault)
-  /// Takes a payment, or prepares one that waits for `confirm`.
-  func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome
   /// Captures what is held.
   func confirm(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome
   /// Lets go of what is held; nothing was charged.
   func release(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome
   /// Undoes what was captured.
   func reverse(_ captured: Attempt, _ progress: Progress) throws(Fault) -> Outcome
-  /// Stores a payment method.
-  func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome
   /// Looks a payment up by the provider's id or by the merchant's reference; nil where there is none.
   func lookUp(_ query: LookUp) throws(Fault) -> Outcome?
   /// Finds out what an effecting request did whose answer was lost.
@@ -49,11 +43,50 @@ package protocol Provider: Sendable {
   func checkReady(for need: Need) throws(Fault)
   /// Whether a handle that the journal does not know is an id of this provider's.
   func isID(_ handle: String) -> Bool
+
+  /// Payments by an instrument, where it has them.
+  ///
+  /// A provider has a flow by conforming to its protocol; what asks for one that is nil ends in 15.
+  var payments: (any PaymentFlow)? { get }
+  /// Stored payment methods, where it has them.
+  var tokens: (any TokenFlow)? { get }
+  /// Refunds in parts, where it has them.
+  var refunds: (any RefundFlow)? { get }
+  /// Payments and mandates that the payer authorizes at a bank, where it has them.
+  var authorization: (any PayerAuthorizationFlow)? { get }
+  /// Sales with the card present, where it has them.
+  var cardPresent: (any CardPresentFlow)? { get }
+}
+
+/// Payments by an instrument that the order brings, or by a stored method.
+package protocol PaymentFlow: Sendable {
+  /// Checks an order's own rules, before anything is opened. Throws a `usage` fault.
+  func check(_ order: PaymentOrder) throws(Fault)
+  /// Takes a payment, or prepares one that waits for `confirm`.
+  func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome
   /// What `transact` would send, secrets masked.
   func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject
 }
 
+/// Payment methods that the provider stores.
+package protocol TokenFlow: Sendable {
+  /// Stores a payment method.
+  func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome
+  /// What `tokenize` would send, secrets masked.
+  func preview(_ order: TokenOrder) throws(Fault) -> JSONObject
+}
+
 extension Provider {
+  package var payments: (any PaymentFlow)? { nil }
+
+  package var tokens: (any TokenFlow)? { nil }
+
+  package var refunds: (any RefundFlow)? { nil }
+
+  package var authorization: (any PayerAuthorizationFlow)? { nil }
+
+  package var cardPresent: (any CardPresentFlow)? { nil }
+
   package func owns(_ attempt: Attempt) -> Bool { attempt.merchant == merchant }
 
   package func asksAtOnce(about attempt: Attempt) -> Bool { false }
@@ -61,6 +94,40 @@ extension Provider {
   package var namesItsStates: Bool { false }
 
   package var holdOption: String { "--confirmation" }
+}
+
+extension Provider where Self: PaymentFlow {
+  package var payments: (any PaymentFlow)? { self }
+}
+
+extension Provider where Self: TokenFlow {
+  package var tokens: (any TokenFlow)? { self }
+}
+
+extension Provider where Self: RefundFlow {
+  package var refunds: (any RefundFlow)? { self }
+}
+
+extension Provider where Self: PayerAuthorizationFlow {
+  package var authorization: (any PayerAuthorizationFlow)? { self }
+
+  package func confirm(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
+    try proceed(held, progress)
+  }
+
+  package func release(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
+    try withdraw(held, progress)
+  }
+
+  package func reverse(_ captured: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
+    try withdraw(captured, progress)
+  }
+}
+
+extension Provider where Self: CardPresentFlow {
+  package var cardPresent: (any CardPresentFlow)? { self }
+
+  package var namesItsStates: Bool { true }
 }
 
 /// What a command will ask of a provider.

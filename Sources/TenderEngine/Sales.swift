@@ -1,7 +1,7 @@
 package import TenderModel
 
 /// A provider whose payers are there with their cards, in front of a reader.
-package protocol CardPresentProvider: Provider {
+package protocol CardPresentFlow: Sendable {
   /// Checks an order's own rules, before anything is opened. Throws a `usage` fault.
   func check(_ order: SaleOrder) throws(Fault)
   /// Takes a sale or refund through reader and acquirer.
@@ -60,33 +60,5 @@ package struct SaleOrder: Sendable {
     content["original"] = (originalReference ?? original?.text("saleReferenceId")).map(JSON.string)
     if !additional.members.isEmpty { content["additional"] = .object(additional.sorted) }
     return content
-  }
-}
-
-extension CardPresentProvider {
-  package var namesItsStates: Bool { true }
-
-  package func check(_ order: PaymentOrder) throws(Fault) { throw .readerOnly }
-
-  package func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome {
-    throw .readerOnly
-  }
-
-  package func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome {
-    throw .readerOnly
-  }
-
-  package func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject { throw .readerOnly }
-}
-
-extension Fault {
-  /// What only somebody with a card in hand can do.
-  fileprivate static var readerOnly: Fault {
-    Fault(
-      .unsupported,
-      code: "method_unsupported",
-      "this provider takes payments on a reader alone",
-      hint: "see: tender providers"
-    )
   }
 }

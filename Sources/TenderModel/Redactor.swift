@@ -25,6 +25,8 @@ package final class Redactor: Sendable {
   private static let part = 9
   /// The same for digits that stand in several fields.
   private static let splitPart = 12
+  /// How often a text is looked at again after something was taken out of it.
+  private static let passes = 8
   private static let mark = Array("[redacted]".utf8)
 
   private let known = Mutex(Known())
@@ -117,16 +119,27 @@ package final class Redactor: Sendable {
   ///
   /// `foreign` says that a provider wrote it, so that short secrets are looked for as well.
   package func redact(_ text: String, foreign: Bool = false) -> String {
-    // Nothing shorter is a secret that could stand within it, or a number that could be a card's.
     let known = known.withLock { $0 }
+    if known.exempt.contains(text) { return text }
+    var shown = text
+    // What stands beside a mark may come together only once the mark is there.
+    for _ in 0..<Self.passes {
+      let next = Self.redact(shown, foreign, known)
+      if next == shown { break }
+      shown = next
+    }
+    return shown
+  }
+
+  private static func redact(_ text: String, _ foreign: Bool, _ known: Known) -> String {
+    // Nothing shorter is a secret that could stand within it, or a number that could be a card's.
     let isShort = text.utf8.count < Fingerprints.window
     if isShort, !foreign || !known.words.hasWords { return text }
-    if known.exempt.contains(text) { return text }
     let bytes = Array(text.utf8)
     let plain = PlainText(bytes)
-    var hidden = isShort ? [] : Self.secrets(in: bytes, plain, known)
-    if !isShort { hidden += Self.tokens(in: bytes) + Self.cardNumbers(in: plain) }
-    if foreign { hidden += Self.words(in: plain, known.words) }
+    var hidden = isShort ? [] : secrets(in: bytes, plain, known)
+    if !isShort { hidden += tokens(in: bytes) + cardNumbers(in: plain) }
+    if foreign { hidden += words(in: plain, known.words) }
     return hidden.isEmpty ? text : Self.text(bytes, without: hidden)
   }
 

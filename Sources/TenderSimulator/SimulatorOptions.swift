@@ -86,6 +86,7 @@ package struct Scenario: Sendable, Hashable {
   package let name: String
   package let meaning: String
 
+  /// Every scenario, in the order of its provider.
   package static let all: [Scenario] =
     [
       Scenario(name: "approve", meaning: "every payment succeeds, whatever its amount"),

@@ -27,7 +27,11 @@ package struct Console {
 
   /// Writes all of a text; false where the reader has gone or nothing can be written.
   @discardableResult
-  package static func write(_ text: String, to descriptor: Int32, _ patience: Patience? = nil) -> Bool {
+  package static func write(
+    _ text: String,
+    to descriptor: Int32,
+    _ patience: Patience? = nil
+  ) -> Bool {
     let bytes = Array(text.utf8)
     guard let patience else { return write(bytes, to: descriptor) }
     return write(bytes, to: descriptor, patience)

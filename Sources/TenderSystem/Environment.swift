@@ -36,6 +36,11 @@ package struct Environment {
     return found.filter { !$0.isEmpty }
   }
 
+  /// Whether a provider is played by another server: some `TENDER_…_URL` is set.
+  package var isRedirected: Bool {
+    !named { $0.hasPrefix("TENDER_") && $0.hasSuffix("_URL") }.isEmpty
+  }
+
   /// A folder by an XDG variable, which counts only where it is absolute, else below home.
   package func folder(_ variable: String, below home: String) throws(Fault) -> String {
     if let path = self[variable], path.hasPrefix("/") { return path + "/tender" }
@@ -111,6 +116,7 @@ package struct Environment {
     return secret
   }
 
+  /// Closes a descriptor.
   package static func close(_ descriptor: Int32) {
     #if canImport(Darwin)
     _ = Darwin.close(descriptor)
@@ -123,7 +129,8 @@ package struct Environment {
   package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   /// Opens a file to append to, made for its owner alone.
-  package static func openForAppending(_ path: String, named option: String) throws(Fault) -> Int32 {
+  package static func openForAppending(_ path: String, named option: String) throws(Fault) -> Int32
+  {
     let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW
     let descriptor = unsafe open(path, flags, 0o600)
     guard descriptor >= 0 else {

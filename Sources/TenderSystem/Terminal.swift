@@ -28,7 +28,8 @@ package final class Terminal {
   /// Asks and reads a line; `hidden` turns the echo off meanwhile.
   ///
   /// Throws `interrupted` where a signal ends it, `refused` at the end of the input.
-  package func ask(_ question: String, hidden: Bool, interruption: Signals) throws(Fault) -> String {
+  package func ask(_ question: String, hidden: Bool, interruption: Signals) throws(Fault) -> String
+  {
     let line = try line(question, hidden: hidden, interruption)
     return unsafe line.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }

@@ -168,7 +168,9 @@ package final class Turn: @unchecked Sendable {
     unsafe lock.deallocate()
   }
 
+  /// Waits for the turn.
   package func take() { unsafe pthread_mutex_lock(lock) }
 
+  /// Lets the next one have it.
   package func give() { unsafe pthread_mutex_unlock(lock) }
 }

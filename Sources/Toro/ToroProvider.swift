@@ -3,7 +3,8 @@ package import TenderModel
 import TenderWire
 
 /// Toro: card-present sales on a Miura reader, through the Toro gateway over ISO 20022 messages.
-package struct ToroProvider: CardPresentProvider {
+package struct ToroProvider: Provider, CardPresentFlow {
+  /// What it is called in options, records and journals.
   package static let name = ProviderName("toro")
   let context: ToroContext
 

@@ -3,7 +3,8 @@ package import TenderModel
 import TenderWire
 
 /// TrueLayer: bank payments and mandates over its Payments API v3.
-package struct TrueLayerProvider: AuthorizingProvider {
+package struct TrueLayerProvider: Provider, PayerAuthorizationFlow, RefundFlow {
+  /// What it is called in options, records and journals.
   package static let name = ProviderName("truelayer")
   let context: TrueLayerContext
   let client: Client

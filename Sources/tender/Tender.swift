@@ -1,9 +1,5 @@
-internal import TenderCommandLine
-internal import TenderEngine
-internal import TenderModel
+internal import TenderCommands
 internal import TenderSystem
-internal import TenderTransport
-internal import TenderWire
 
 #if canImport(Darwin)
 private import Darwin
@@ -11,13 +7,13 @@ private import Darwin
 private import Glibc
 #endif
 
-/// The program: one run from arguments to exit status.
+/// The program: what the process does to itself, then one run from arguments to exit status.
 @main
 struct Tender {
   static func main() {
     ProcessGuard.begin()
     // Nothing is buffered, and the libraries' own farewells take as long as half a look-up's work.
-    _exit(run(Array(CommandLine.arguments.dropFirst()), garbled: garbledArgument))
+    _exit(Program.run(Array(CommandLine.arguments.dropFirst()), garbled: garbledArgument))
   }
 
   /// The number of the first argument that is not UTF-8; nil where all are.
@@ -29,158 +25,4 @@ struct Tender {
       return unsafe String(validatingCString: bytes) == nil
     }
   }
-
-  private static func run(_ arguments: [String], garbled: Int?) -> Int32 {
-    let environment = Environment()
-    let redactor = Redactor()
-    let machineReadable = !wantsTable(arguments, environment)
-    var place = WriteCommands.Place()
-    var command = "tender"
-    var now = 0
-    do throws(Fault) {
-      if let garbled {
-        throw Fault(
-          .usage,
-          code: "bad_value",
-          "argument \(garbled) is not UTF-8: \(arguments[garbled - 1].quotedForMessage)",
-          hint: "write it in UTF-8, as a terminal with LC_ALL=C.UTF-8 does"
-        )
-      }
-      switch try Parser.parse(arguments) {
-      case .help(let words): return put(try HelpText.text(for: words))
-      case .version(let invocation): return version(invocation, environment)
-      case .run(let invocation):
-        command = invocation.command.name
-        guard SystemRandomness.prepare() else {
-          throw Fault(.internal, code: "library_missing", "libsodium finds no randomness")
-        }
-        if mayGoOut(invocation, environment) { CurlHTTP.openAhead() }
-        // Before this program opens any descriptor of its own.
-        if let text = invocation["instrument-fd"] {
-          guard let number = Int32(text), number >= 0, ProcessGuard.isOpen(number) else {
-            throw .badValue(
-              "--instrument-fd",
-              text,
-              hint: "an open descriptor, such as 3 with 3< FILE"
-            )
-          }
-        }
-        let settings = try Settings(invocation, environment)
-        // In this order, and before any thread that stays: the browser is not bound by what bounds this process.
-        let browser = invocation.has("open") ? Browser() : nil
-        let containment = Containment.begin(settings)
-        let signals = Signals { kind in
-          // Nothing is under way that could have an effect: end at once, whatever blocks.
-          let fault = Fault.stopped(by: kind, underWay: "nothing was under way")
-          let time = SystemClock(interruption: NoInterruption()).now
-          Output.fail(
-            fault,
-            record: Records(command: invocation.command.name, now: time).record(fault),
-            isTable: !machineReadable,
-            redactor: redactor,
-            environment: Environment()
-          )
-          // Not `exit`: the other thread may be in the middle of anything.
-          _exit(fault.exitStatus)
-        }
-        let composition = try Composition(
-          invocation,
-          environment,
-          redactor,
-          signals,
-          settings: settings,
-          browser: browser,
-          containment: containment
-        )
-        defer { now = composition.clock.now }
-        return try dispatch(composition, &place)
-      }
-    } catch {
-      if now == 0 { now = SystemClock(interruption: NoInterruption()).now }
-      let record = Records(command: command, now: now).record(
-        error,
-        provider: place.provider,
-        env: place.env,
-        reference: place.reference
-      )
-      Output.fail(
-        error,
-        record: record,
-        isTable: !machineReadable,
-        redactor: redactor,
-        environment: environment
-      )
-      return error.exitStatus
-    }
-  }
-
-  /// Whether options and variables alone say that the network will be used.
-  private static func mayGoOut(_ invocation: Invocation, _ environment: Environment) -> Bool {
-    let words = ["transact", "confirm", "cancel", "tokenize", "payment-status", "mandate-status"]
-    // A browser is started by a process that is forked while there is one thread.
-    guard words.contains(invocation.command.name), !invocation.has("dry-run"),
-      !invocation.has("open")
-    else { return false }
-    if let env = invocation["env"] ?? environment["TENDER_ENV"], env != Env.simulator.rawValue {
-      return true
-    }
-    return ["TENDER_TRUELAYER_API_URL", "TENDER_PAYTHEORY_GRAPHQL_URL"]
-      .contains { environment[$0] != nil }
-  }
-
-  private static func dispatch(
-    _ composition: Composition,
-    _ place: inout WriteCommands.Place
-  ) throws(Fault) -> Int32 {
-    switch composition.invocation.command.words[0] {
-    case "transact", "confirm", "cancel", "tokenize":
-      try WriteCommands(composition: composition).run(&place)
-    case "payment-status", "mandate-status":
-      try LookUpCommands(composition: composition).run(&place)
-    case "journal": try JournalCommands(composition: composition).run(&place)
-    case "batch": try BatchCommand(composition: composition).run()
-    case "doctor": try DoctorCommand(composition: composition).run(&place)
-    default: try SupportCommands(composition: composition).run()
-    }
-  }
-
-  private static func put(_ text: String) -> Int32 { Console.write(text, to: 1) ? 0 : 141 }
-
-  private static func version(_ invocation: Invocation?, _ environment: Environment) -> Int32 {
-    guard let invocation, invocation.command.name == "version",
-      !Output.isTable(
-        option: invocation.has("json") ? "jsonl" : invocation["output"],
-        environment
-      )
-    else { return put("tender \(Catalogue.version)\n") }
-    let now = SystemClock(interruption: NoInterruption()).now
-    let record = Records(command: "version", now: now).record(
-      .version,
-      ["version": .string(Catalogue.version)]
-    )
-    return put(Output.line(record) + "\n")
-  }
-
-  /// How to print before anything is parsed: even a usage error is a JSON line where it is wanted.
-  private static func wantsTable(_ arguments: [String], _ environment: Environment) -> Bool {
-    var option: String?
-    for (index, argument) in arguments.enumerated() {
-      if argument == "--" { break }
-      if argument == "--json" { return false }
-      for name in ["--output=", "-o="] where argument.hasPrefix(name) {
-        option = String(argument.dropFirst(name.count))
-      }
-      if argument == "--output" || argument == "-o", index + 1 < arguments.count {
-        option = arguments[index + 1]
-      }
-    }
-    return Output.isTable(option: option, environment)
-  }
-}
-
-/// Nothing stops what asks nobody.
-struct NoInterruption: Interruption {
-  var kind: Fault.Kind? { nil }
-
-  var descriptor: Int32? { nil }
 }

@@ -35,7 +35,7 @@ import Testing
       change(&order)
       let engine = try world.engine()
       do throws(Fault) {
-        _ = try engine.preview(order)
+        _ = try engine.preview(.payment(order))
         return nil
       } catch {
         #expect(error.exitStatus == 2)
@@ -67,7 +67,7 @@ import Testing
 
   @Test func `shows a request with its secrets masked`() throws {
     let world = try World()
-    let shown = try world.engine().preview(world.order())
+    let shown = try world.engine().preview(.payment(world.order()))
     let method = shown["payload"]?["payment_method_data"]
     #expect(method?["number"] == "[redacted]")
     #expect(method?["security_code"] == "[redacted]")

@@ -1,5 +1,6 @@
 import Foundation
 import TenderCommandLine
+import TenderCommands
 import TenderTestSupport
 import Testing
 
@@ -13,7 +14,8 @@ import Testing
   }
 
   @Test(arguments: [
-    Folder(name: "man", files: ManPage.all), Folder(name: "completions", files: Completions.all),
+    Folder(name: "man", files: ManPage(catalogue).all),
+    Folder(name: "completions", files: Completions(catalogue).all),
   ])
   func `is as the catalogue makes it`(_ generated: Folder) throws {
     let (folder, files) = (generated.name, generated.files)

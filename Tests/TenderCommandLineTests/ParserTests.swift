@@ -1,11 +1,13 @@
 import TenderCommandLine
+import TenderCommands
 import TenderModel
+import TenderModule
 import TenderTestSupport
 import Testing
 
 @Suite struct ParserTests {
   static func invocation(_ arguments: [String]) throws -> Invocation? {
-    guard case .run(let invocation) = try Parser.parse(arguments) else { return nil }
+    guard case .run(let invocation) = try Parser(catalogue).parse(arguments) else { return nil }
     return invocation
   }
 
@@ -104,7 +106,7 @@ import Testing
   ])
   func `names what was typed and suggests`(_ bad: Bad) throws {
     let words = bad.line.split(separator: " ").map(String.init)
-    let fault = #expect(throws: Fault.self) { try Parser.parse(words) }
+    let fault = #expect(throws: Fault.self) { try Parser(catalogue).parse(words) }
     #expect(fault?.exitStatus == 2)
     #expect(fault?.message == bad.message)
     if let hint = bad.hint { #expect(fault?.hint == hint) }
@@ -112,16 +114,18 @@ import Testing
 
   @Test func `asks for help in every way`() throws {
     for line in [[], ["--help"], ["help"], ["-h"]] {
-      guard case .help([]) = try Parser.parse(line) else {
+      guard case .help([]) = try Parser(catalogue).parse(line) else {
         Issue.record("\(line)")
         continue
       }
     }
-    guard case .help(["journal", "list"]) = try Parser.parse(["journal", "list", "--help"]) else {
+    guard
+      case .help(["journal", "list"]) = try Parser(catalogue).parse(["journal", "list", "--help"])
+    else {
       Issue.record("no help")
       return
     }
-    guard case .version = try Parser.parse(["--version"]) else {
+    guard case .version = try Parser(catalogue).parse(["--version"]) else {
       Issue.record("no version")
       return
     }
@@ -142,16 +146,16 @@ import Testing
 
 @Suite struct CatalogueTests {
   @Test func `has no name twice and an explanation for each`() {
-    let names = Catalogue.options.map(\.name)
+    let names = catalogue.options.map(\.name)
     #expect(Set(names).count == names.count)
-    let shorts = Catalogue.options.compactMap(\.short)
+    let shorts = catalogue.options.compactMap(\.short)
     #expect(Set(shorts).count == shorts.count)
-    let commands = Catalogue.commands.map(\.name)
+    let commands = catalogue.commands.map(\.name)
     #expect(Set(commands).count == commands.count)
-    for option in Catalogue.options {
+    for option in catalogue.options {
       #expect(!option.summary.isEmpty && option.summary.allSatisfy(\.isASCII))
     }
-    for command in Catalogue.commands {
+    for command in catalogue.commands {
       for name in command.optionNames { #expect(names.contains(name), "\(command.name) \(name)") }
       #expect(!command.examples.isEmpty, "\(command.name)")
     }
@@ -159,24 +163,24 @@ import Testing
 
   @Test func `shows help of at most 80 columns for everything`() throws {
     let pages =
-      Catalogue.commands.map(\.words) + Topic.all.map { [$0.name] } + Catalogue.groups.map { [$0] }
+      catalogue.commands.map(\.words) + Topic.all.map { [$0.name] } + catalogue.groups.map { [$0] }
       + [[]]
     for words in pages {
-      for line in try HelpText.text(for: words).split(separator: "\n") {
+      for line in try HelpText(catalogue).text(for: words).split(separator: "\n") {
         #expect(line.count <= 80, "\(words): \(line)")
       }
     }
   }
 
   @Test func `has examples that parse`() throws {
-    for command in Catalogue.commands {
+    for command in catalogue.commands {
       for example in command.examples {
         let line = example.line.split(separator: "|").last ?? ""
         var words = line.split(separator: " ").map(String.init).drop { $0 != "tender" }.dropFirst()
         if let redirection = words.firstIndex(where: { $0 == "<" || $0 == ">" }) {
           words = words[..<redirection]
         }
-        _ = try Parser.parse(Array(words))
+        _ = try Parser(catalogue).parse(Array(words))
       }
     }
   }
@@ -186,7 +190,9 @@ import Testing
   @Test(arguments: [["--metadata", "a=b"], ["--metadata=a=b"], ["--quiet"], ["x"], ["--nonsense"]])
   func `reads arguments in time that grows with them alone`(_ piece: [String]) {
     Growth.expectLinear(base: 1000) { size in
-      _ = try? Parser.parse(["payment-status"] + (0..<(size / piece.count)).flatMap { _ in piece })
+      _ = try? Parser(catalogue).parse(
+        ["payment-status"] + (0..<(size / piece.count)).flatMap { _ in piece }
+      )
     }
   }
 }

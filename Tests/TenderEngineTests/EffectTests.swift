@@ -6,7 +6,7 @@ import Testing
 /// After a send, effect none stands on proof alone, whatever a provider's part says.
 @Suite struct EffectTests {
   /// A provider that sends, and then fails as it is told.
-  struct Failing: Provider {
+  struct Failing: Provider, PaymentFlow {
     var name: ProviderName { ProviderName("invented") }
     var merchant: String { "m" }
     var nothingHeld: JSONObject { [:] }
@@ -25,10 +25,6 @@ import Testing
     func release(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome { throw fault }
 
     func reverse(_ captured: Attempt, _ progress: Progress) throws(Fault) -> Outcome { throw fault }
-
-    func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome {
-      throw fault
-    }
 
     func lookUp(_ query: LookUp) throws(Fault) -> Outcome? { nil }
 

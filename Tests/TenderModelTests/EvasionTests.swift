@@ -85,6 +85,16 @@ import Testing
     #expect(redactor.redact(body, foreign: true) == body)
   }
 
+  /// Digits that come together only where another secret was taken out between them.
+  @Test func `shows nothing that a mark brings together`() {
+    let redactor = Redactor()
+    redactor.learn("4000056655665556")
+    redactor.learn("token-of-42")
+    let text = "0000 0\u{200b}566 token-of-42556\u{fffd}\u{200b}566 5566 5\u{fffd}6 5556 x"
+    let shown = redactor.redact(text, foreign: true)
+    #expect(!redactor.holdsSecret(shown), "\(shown)")
+  }
+
   @Test(arguments: ["937", "(937)", "cvv: ９３７.", "&#57;37", "٩٣٧"])
   func `shows no security code that it was told`(_ form: String) {
     let shown = Self.told().redact("echo \(form) end", foreign: true)

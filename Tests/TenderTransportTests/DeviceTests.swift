@@ -3,6 +3,7 @@ import TenderEngine
 import TenderModel
 import TenderTestSupport
 import TenderTransport
+import TenderWire
 import Testing
 
 /// Addresses of devices, and a serial line that carries every byte as it is.

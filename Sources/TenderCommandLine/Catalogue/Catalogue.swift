@@ -1,21 +1,43 @@
+internal import TenderModel
+package import TenderModule
+
 /// Everything that can be typed: the one definition that all else derives from.
-package enum Catalogue {
+///
+/// It is made of what every provider shares and what each module adds.
+package struct Catalogue: Sendable {
   /// This version of the program.
   package static let version = "0.1.0"
 
-  /// The providers of the vocabulary, and those that this version speaks to.
-  package static let providers = ["paytheory", "toro", "truelayer"]
+  /// Every provider that this program speaks to.
+  package let modules: [any ProviderModule]
+
+  /// Every option, whichever command takes it.
+  package let options: [Option]
 
   /// Every command, in the order in which help lists them.
-  package static let commands: [Command] = paymentCommands + supportCommands
+  package let commands: [Command]
+
+  /// The catalogue of a program that speaks to these providers.
+  package init(_ modules: [any ProviderModule]) {
+    self.modules = modules
+    let options =
+      Self.moneyOptions(modules) + Self.paymentOptions + modules.flatMap(\.options)
+      + Self.refundOptions
+      + Self.filterOptions + Self.controlOptions + Self.simulatorOptions
+      + Self.generalOptions(modules.map(\.name.text))
+    self.options = options
+    commands = (Self.paymentCommands + Self.supportCommands).map { command in
+      command.used(by: modules, among: options)
+    }
+  }
 
   /// The command of some words; nil where there is none.
-  package static func command(_ words: [String]) -> Command? {
+  package func command(_ words: [String]) -> Command? {
     commands.first { $0.words == words }
   }
 
   /// The first words of two-word commands.
-  package static var groups: [String] {
+  package var groups: [String] {
     var groups: [String] = []
     for command in commands where command.words.count == 2 && !groups.contains(command.words[0]) {
       groups.append(command.words[0])
@@ -23,12 +45,9 @@ package enum Catalogue {
     return groups
   }
 
-  /// Every option, whichever command takes it.
-  package static let options: [Option] =
-    moneyOptions + paymentOptions + instrumentOptions + creationOptions + flowOptions
-    + refundOptions + readerOptions + filterOptions + controlOptions
-    + simulatorOptions + generalOptions
+  /// The options that every command takes.
+  var generalOptions: [Option] { options.filter { $0.group == .general } }
 
   /// The option of a long name; nil where there is none.
-  package static func option(_ name: String) -> Option? { options.first { $0.name == name } }
+  package func option(_ name: String) -> Option? { options.first { $0.name == name } }
 }

@@ -1,42 +1,30 @@
 import TenderModel
+import TenderModule
 
 extension Catalogue {
-  static let moneyOptions: [Option] = [
-    Option(
-      "amount",
-      .money,
-      .required("AMOUNT"),
-      "the amount as people write it, such as 10.50; the currency decides the digits"
-    ),
-    Option(
-      "amount-minor",
-      .money,
-      .required("UNITS"),
-      "the amount in minor units, such as 1050"
-    ),
-    Option(
-      "currency",
-      .money,
-      .required("CODE"),
-      "the ISO 4217 code (Pay Theory: USD, TrueLayer: GBP, Toro: the profile's, else GBP)"
-    ),
-    Option(
-      "fee-mode",
-      .money,
-      .required("MODE"),
-      choices: ["merchant_fee", "service_fee"],
-      "who pays the fee: the merchant (default) or, on top of the amount, the payer"
-    ).only("paytheory"),
-    Option(
-      "fee",
-      .money,
-      .required("AMOUNT"),
-      "the service fee; it must be the one the provider computes"
-    ).only("paytheory"),
-    Option("fee-minor", .money, .required("UNITS"), "the service fee in minor units").only(
-      "paytheory"
-    ),
-  ]
+  static func moneyOptions(_ modules: [any ProviderModule]) -> [Option] {
+    let currencies = modules.map { "\($0.name.text): \($0.currency)" }.joined(separator: ", ")
+    return [
+      Option(
+        "amount",
+        .money,
+        .required("AMOUNT"),
+        "the amount as people write it, such as 10.50; the currency decides the digits"
+      ),
+      Option(
+        "amount-minor",
+        .money,
+        .required("UNITS"),
+        "the amount in minor units, such as 1050"
+      ),
+      Option(
+        "currency",
+        .money,
+        .required("CODE"),
+        "the ISO 4217 code (\(currencies))"
+      ),
+    ]
+  }
 
   static let paymentOptions: [Option] = [
     Option(
@@ -46,100 +34,29 @@ extension Catalogue {
       "your own name for the payment; the handle for every later command"
     ),
     Option(
-      "confirmation",
-      .payment,
-      "stop when the payment is prepared; tender confirm captures it"
-    ).only("paytheory"),
-    Option(
-      "payor",
-      .payment,
-      .required("FIELD=VALUE"),
-      repeats: true,
-      "a field of the payer: first_name, last_name, email, phone, line1, line2, city, region, "
-        + "postal_code, country"
-    ).only("paytheory"),
-    Option(
-      "payor-id",
-      .payment,
-      .required("ID"),
-      "a payer that the provider knows; not with --payor"
-    ).only("paytheory"),
-    Option("account-code", .payment, .required("CODE"), "an account code, shown in the portal")
-      .only("paytheory"),
-    Option(
-      "payment-parameters",
-      .payment,
-      .required("NAME"),
-      "a named set of rules of the account, such as least and most amount"
-    ).only("paytheory"),
-    Option("invoice-id", .payment, .required("ID"), "the invoice that is paid").only("paytheory"),
-    Option(
-      "recurring-id",
-      .payment,
-      .required("ID"),
-      "the recurring payment that is paid; not with --invoice-id"
-    ).only("paytheory"),
-    Option("send-receipt", .payment, "send the payer a receipt by e-mail").only("paytheory"),
-    Option("receipt-description", .payment, .required("TEXT"), "what the receipt says").only(
-      "paytheory"
-    ),
-    Option(
       "metadata",
       .payment,
       .required("KEY=VALUE"),
       repeats: true,
       "something of yours to keep with the payment"
-    ).only("paytheory", "truelayer"),
+    ),
     Option(
       "metadata-file",
       .payment,
       .required("FILE"),
       completion: .files,
       "a JSON object to keep with the payment"
-    ).only("paytheory", "truelayer"),
+    ),
   ]
 
-  static let instrumentOptions: [Option] = [
+  /// What more than one provider knows when money goes back.
+  static let refundOptions: [Option] = [
     Option(
-      "method",
-      .instrument,
-      .required("METHOD"),
-      choices: ["card", "ach", "cash"],
-      "what the payer pays with (default: what the instrument says, else card)"
-    ).only("paytheory"),
-    Option("instrument-stdin", .instrument, "read the instrument as JSON from standard input").only(
-      "paytheory"
-    ),
-    Option(
-      "instrument-file",
-      .instrument,
-      .required("FILE"),
-      completion: .files,
-      "read the instrument as JSON from a file"
-    ).only("paytheory"),
-    Option(
-      "instrument-fd",
-      .instrument,
-      .required("N"),
-      "read the instrument as JSON from an open descriptor"
-    ).only("paytheory"),
-    Option(
-      "test-card",
-      .instrument,
-      .required("BRAND"),
-      choices: ["visa", "mastercard", "amex", "discover"],
-      "pay with the provider's documented test card (never on live)"
-    ).only("paytheory"),
-    Option(
-      "test-account",
-      .instrument,
-      .required("OUTCOME"),
-      choices: ["success", "failure"],
-      "pay with the provider's documented test account (never on live)"
-    ).only("paytheory"),
-    Option("token", .instrument, .required("ID"), "charge a stored payment method").only(
-      "paytheory"
-    ),
+      "refund-reference",
+      .bank,
+      .required("NAME"),
+      "your own name for a further refund of the same payment; the same name never refunds twice"
+    )
   ]
 
   static let filterOptions: [Option] = [
@@ -258,70 +175,72 @@ extension Catalogue {
     ),
   ]
 
-  static let generalOptions: [Option] = [
-    Option("provider", .general, .required("NAME"), choices: providers, "whom to speak to"),
-    Option(
-      "env",
-      .general,
-      .required("ENV"),
-      choices: Env.allCases.map(\.rawValue),
-      "simulator (default, offline), sandbox (the provider's test hosts) or live"
-    ),
-    Option("profile", .general, .required("NAME"), "a profile of the configuration file"),
-    Option(
-      "output",
-      short: "o",
-      .general,
-      .required("FORMAT"),
-      choices: ["auto", "table", "jsonl"],
-      "auto is a table on a terminal and JSON lines elsewhere"
-    ),
-    Option("json", .general, "the same as --output jsonl"),
-    Option(
-      "fields",
-      .general,
-      .required("A,B.C"),
-      "print only these fields, nested as in the record"
-    ),
-    Option("quiet", short: "q", .general, "say nothing on standard error but errors"),
-    Option("verbose", short: "v", .general, "say more on standard error"),
-    Option(
-      "trace",
-      .general,
-      .required("FILE"),
-      completion: .files,
-      "write what is exchanged to a file, secrets left out"
-    ),
-    Option(
-      "color",
-      .general,
-      .required("WHEN"),
-      choices: ["auto", "always", "never"],
-      "colour on terminals, always, or never"
-    ),
-    Option("no-input", .general, "never ask; fail instead"),
-    Option("yes", short: "y", .general, "answer yes to the question before a live write"),
-    Option(
-      "config",
-      .general,
-      .required("FILE"),
-      completion: .files,
-      "the configuration file to read"
-    ),
-    Option(
-      "state-dir",
-      .general,
-      .required("DIR"),
-      completion: .folders,
-      "where journal and simulator keep their files"
-    ),
-    Option(
-      "timeout",
-      .general,
-      .required("TIME"),
-      "how long one request to a provider may take (30s)"
-    ),
-    Option("help", short: "h", .general, "show help and exit"),
-    Option("version", .general, "show the version and exit"),
-  ]
+  static func generalOptions(_ providers: [String]) -> [Option] {
+    [
+      Option("provider", .general, .required("NAME"), choices: providers, "whom to speak to"),
+      Option(
+        "env",
+        .general,
+        .required("ENV"),
+        choices: Env.allCases.map(\.rawValue),
+        "simulator (default, offline), sandbox (the provider's test hosts) or live"
+      ),
+      Option("profile", .general, .required("NAME"), "a profile of the configuration file"),
+      Option(
+        "output",
+        short: "o",
+        .general,
+        .required("FORMAT"),
+        choices: ["auto", "table", "jsonl"],
+        "auto is a table on a terminal and JSON lines elsewhere"
+      ),
+      Option("json", .general, "the same as --output jsonl"),
+      Option(
+        "fields",
+        .general,
+        .required("A,B.C"),
+        "print only these fields, nested as in the record"
+      ),
+      Option("quiet", short: "q", .general, "say nothing on standard error but errors"),
+      Option("verbose", short: "v", .general, "say more on standard error"),
+      Option(
+        "trace",
+        .general,
+        .required("FILE"),
+        completion: .files,
+        "write what is exchanged to a file, secrets left out"
+      ),
+      Option(
+        "color",
+        .general,
+        .required("WHEN"),
+        choices: ["auto", "always", "never"],
+        "colour on terminals, always, or never"
+      ),
+      Option("no-input", .general, "never ask; fail instead"),
+      Option("yes", short: "y", .general, "answer yes to the question before a live write"),
+      Option(
+        "config",
+        .general,
+        .required("FILE"),
+        completion: .files,
+        "the configuration file to read"
+      ),
+      Option(
+        "state-dir",
+        .general,
+        .required("DIR"),
+        completion: .folders,
+        "where journal and simulator keep their files"
+      ),
+      Option(
+        "timeout",
+        .general,
+        .required("TIME"),
+        "how long one request to a provider may take (30s)"
+      ),
+      Option("help", short: "h", .general, "show help and exit"),
+      Option("version", .general, "show the version and exit"),
+    ]
+  }
 }

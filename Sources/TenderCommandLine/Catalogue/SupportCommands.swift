@@ -1,4 +1,5 @@
 import TenderModel
+import TenderModule
 
 extension Catalogue {
   static let supportCommands: [Command] = [
@@ -187,14 +188,12 @@ extension Catalogue {
       "check that everything needed is there",
       description: [
         "Checks configuration, files, libraries and the provider's credentials, and prints a record "
-          + "for each check; the exit is the first failure's. With --provider toro it connects to "
-          + "the reader, asks the gateway (diagnostic request) and reports to the terminal manager "
-          + "(status report). Nothing that it does can move money."
+          + "for each check; the exit is the first failure's. Nothing that "
+          + "it does can move money."
       ],
-      options: ["device", "sim-scenario", "sim-fault", "sim-seed", "sim-clock"],
+      options: ["sim-scenario", "sim-fault", "sim-seed", "sim-clock"],
       examples: [
-        .init("tender doctor", "configuration, files and libraries"),
-        .init("tender doctor --provider toro", "reader and gateway too"),
+        .init("tender doctor", "configuration, files and libraries")
       ],
       exits: [
         .auth, .rejected, .notSent, .providerError, .device, .state, .interrupted, .terminated,

@@ -1,12 +1,19 @@
+internal import TenderModule
+
 /// Completion scripts for three shells, from the catalogue.
-package enum Completions {
+package struct Completions {
+  private let catalogue: Catalogue
+
+  /// Text about what a catalogue defines.
+  package init(_ catalogue: Catalogue) { self.catalogue = catalogue }
+
   /// The file name of each script and its text.
-  package static var all: [(file: String, text: String)] {
+  package var all: [(file: String, text: String)] {
     [("tender.bash", bash), ("_tender", zsh), ("tender.fish", fish)]
   }
 
   /// The script of a shell by name; nil for any other.
-  package static func script(for shell: String) -> String? {
+  package func script(for shell: String) -> String? {
     switch shell {
     case "bash": bash
     case "zsh": zsh
@@ -15,22 +22,22 @@ package enum Completions {
     }
   }
 
-  private static var firstWords: [String] {
+  private var firstWords: [String] {
     var words: [String] = []
-    for command in Catalogue.commands where !words.contains(command.words[0]) {
+    for command in catalogue.commands where !words.contains(command.words[0]) {
       words.append(command.words[0])
     }
     return words
   }
 
-  private static func secondWords(_ group: String) -> [String] {
-    Catalogue.commands.filter { $0.words.count == 2 && $0.words[0] == group }.map { $0.words[1] }
+  private func secondWords(_ group: String) -> [String] {
+    catalogue.commands.filter { $0.words.count == 2 && $0.words[0] == group }.map { $0.words[1] }
   }
 
-  private static var choices: [Option] { Catalogue.options.filter { !$0.choices.isEmpty } }
+  private var choices: [Option] { catalogue.options.filter { !$0.choices.isEmpty } }
 
-  private static func flags(_ completion: Option.Completion) -> [Option] {
-    Catalogue.options.filter { $0.completion == completion }
+  private func flags(_ completion: Option.Completion) -> [Option] {
+    catalogue.options.filter { $0.completion == completion }
   }
 
   private static func spellings(_ option: Option) -> [String] {
@@ -38,16 +45,16 @@ package enum Completions {
   }
 
   /// Options whose next word is a value, so that it is not taken for a command.
-  private static var valued: [String] {
-    Catalogue.options.flatMap { option -> [String] in
+  private var valued: [String] {
+    catalogue.options.flatMap { option -> [String] in
       guard case .required = option.value else { return [] }
-      return spellings(option)
+      return Self.spellings(option)
     }
   }
 
-  private static var operandChoices: [(name: String, words: [String])] {
+  private var operandChoices: [(name: String, words: [String])] {
     var found: [(String, [String])] = []
-    for command in Catalogue.commands {
+    for command in catalogue.commands {
       for operand in command.operands where !operand.choices.isEmpty {
         found.append((command.name, operand.choices))
       }
@@ -56,7 +63,7 @@ package enum Completions {
     return found + [("help", firstWords + topics)]
   }
 
-  private static var bash: String {
+  private var bash: String {
     var text = """
       # bash completion for tender; made from its catalogue, do not edit
       _tender() {
@@ -67,21 +74,21 @@ package enum Completions {
 
       """
     for option in choices {
-      text += "    \(spellings(option).joined(separator: "|")))\n"
+      text += "    \(Self.spellings(option).joined(separator: "|")))\n"
       text +=
         "      COMPREPLY=($(compgen -W \"\(option.choices.joined(separator: " "))\" -- \"$word\"))\n"
       text += "      return ;;\n"
     }
     for (kind, flag) in [(Option.Completion.files, "-f"), (.folders, "-d")] {
-      let names = flags(kind).flatMap(spellings).joined(separator: "|")
+      let names = flags(kind).flatMap(Self.spellings).joined(separator: "|")
       text += "    \(names))\n      compopt -o filenames 2>/dev/null\n"
       text += "      COMPREPLY=($(compgen \(flag) -- \"$word\"))\n      return ;;\n"
     }
-    let plain = Catalogue.options.filter { option in
+    let plain = catalogue.options.filter { option in
       guard case .required = option.value else { return false }
       return option.choices.isEmpty && option.completion == .nothing
     }
-    text += "    \(plain.flatMap(spellings).joined(separator: "|")))\n      return ;;\n"
+    text += "    \(plain.flatMap(Self.spellings).joined(separator: "|")))\n      return ;;\n"
     text += """
         esac
         for ((i = 1; i < COMP_CWORD; i++)); do
@@ -100,7 +107,7 @@ package enum Completions {
         case "$first" in
 
       """
-    for group in Catalogue.groups {
+    for group in catalogue.groups {
       text += "    \(group))\n      if [[ -z $second && $word != -* ]]; then\n"
       text +=
         "        COMPREPLY=($(compgen -W \"\(secondWords(group).joined(separator: " "))\" -- \"$word\"))\n"
@@ -112,19 +119,19 @@ package enum Completions {
       text += "        return\n      fi ;;\n"
     }
     text += "  esac\n  case \"$first $second\" in\n"
-    for command in Catalogue.commands {
+    for command in catalogue.commands {
       let pattern =
         command.words.count == 2 ? "\"\(command.name)\"" : "\"\(command.words[0]) \"*"
       let names = command.options.map { "--" + $0.name }.joined(separator: " ")
       text += "    \(pattern)) COMPREPLY=($(compgen -W \"\(names)\" -- \"$word\")) ;;\n"
     }
-    let general = Catalogue.generalOptions.map { "--" + $0.name }.joined(separator: " ")
+    let general = catalogue.generalOptions.map { "--" + $0.name }.joined(separator: " ")
     text += "    *) COMPREPLY=($(compgen -W \"\(general)\" -- \"$word\")) ;;\n"
     text += "  esac\n}\ncomplete -F _tender tender\n"
     return text
   }
 
-  private static var zsh: String {
+  private var zsh: String {
     var text = """
       #compdef tender
       # zsh completion for tender; made from its catalogue, do not edit
@@ -137,8 +144,8 @@ package enum Completions {
       """
     for word in firstWords {
       let summary =
-        Catalogue.command([word])?.summary ?? secondWords(word).joined(separator: ", ")
-      text += "    '\(word):\(quoted(summary))'\n"
+        catalogue.command([word])?.summary ?? secondWords(word).joined(separator: ", ")
+      text += "    '\(word):\(Self.quoted(summary))'\n"
     }
     text += """
         )
@@ -150,7 +157,7 @@ package enum Completions {
 
       """
     for word in firstWords {
-      if let command = Catalogue.command([word]) {
+      if let command = catalogue.command([word]) {
         text += "        \(word)) _arguments \\\n\(zshOptions(command)) ;;\n"
       } else {
         text += "        \(word))\n          if (( CURRENT == 1 )); then\n"
@@ -158,7 +165,7 @@ package enum Completions {
         text += "          else\n            local second=$words[1]\n"
         text += "            case $second in\n"
         for second in secondWords(word) {
-          guard let command = Catalogue.command([word, second]) else { continue }
+          guard let command = catalogue.command([word, second]) else { continue }
           text += "              \(second)) _arguments \\\n\(zshOptions(command)) ;;\n"
         }
         text += "            esac\n          fi ;;\n"
@@ -170,7 +177,7 @@ package enum Completions {
     return text
   }
 
-  private static func zshOptions(_ command: Command) -> String {
+  private func zshOptions(_ command: Command) -> String {
     var lines = command.shownOptions.map { option -> String in
       let star = option.repeats ? "*" : ""
       let equals =
@@ -180,9 +187,10 @@ package enum Completions {
         case .optional: "=-"
         }
       var action = ""
-      if case .required(let name) = option.value { action = ":\(name):" + zshAction(option) }
+      if case .required(let name) = option.value { action = ":\(name):" + Self.zshAction(option) }
       if case .optional(let name) = option.value { action = "::\(name):" }
-      return "            '\(star)--\(option.name)\(equals)[\(quoted(option.summary))]\(action)'"
+      return
+        "            '\(star)--\(option.name)\(equals)[\(Self.quoted(option.summary))]\(action)'"
     }
     if let operand = command.operands.first {
       let words = operandChoices.first { $0.name == command.name }?.words ?? []
@@ -212,7 +220,7 @@ package enum Completions {
     }.joined()
   }
 
-  private static var fish: String {
+  private var fish: String {
     var text = """
       # fish completion for tender; made from its catalogue, do not edit
       complete -c tender -f
@@ -220,11 +228,11 @@ package enum Completions {
       """
     let all = firstWords.joined(separator: " ")
     for word in firstWords {
-      let summary = Catalogue.command([word])?.summary ?? ""
+      let summary = catalogue.command([word])?.summary ?? ""
       text += "complete -c tender -n 'not __fish_seen_subcommand_from \(all)' -a \(word)"
-      text += summary.isEmpty ? "\n" : " -d '\(fishQuoted(summary))'\n"
+      text += summary.isEmpty ? "\n" : " -d '\(Self.fishQuoted(summary))'\n"
     }
-    for group in Catalogue.groups {
+    for group in catalogue.groups {
       let words = secondWords(group).joined(separator: " ")
       text += "complete -c tender -n '__fish_seen_subcommand_from \(group); "
       text += "and not __fish_seen_subcommand_from \(words)' -a '\(words)'\n"
@@ -233,10 +241,10 @@ package enum Completions {
       text += "complete -c tender -n '__fish_seen_subcommand_from \(name)' "
       text += "-a '\(words.joined(separator: " "))'\n"
     }
-    for option in Catalogue.options {
+    for option in catalogue.options {
       text += "complete -c tender"
       if option.group != .general {
-        let names = Catalogue.commands.filter { $0.optionNames.contains(option.name) }
+        let names = catalogue.commands.filter { $0.optionNames.contains(option.name) }
         let words = names.map { $0.words[$0.words.count - 1] }.joined(separator: " ")
         text += " -n '__fish_seen_subcommand_from \(words)'"
       }
@@ -246,7 +254,7 @@ package enum Completions {
       if case .required = option.value { text += option.completion == .nothing ? " -x" : " -r" }
       if !option.choices.isEmpty { text += " -a '\(option.choices.joined(separator: " "))'" }
       if option.completion != .nothing { text += " -F" }
-      text += " -d '\(fishQuoted(option.summary))'\n"
+      text += " -d '\(Self.fishQuoted(option.summary))'\n"
     }
     return text
   }

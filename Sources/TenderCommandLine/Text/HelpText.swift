@@ -1,11 +1,17 @@
 package import TenderModel
+import TenderModule
 
 /// Help as text of at most 80 columns: the overview, a command, a topic.
-package enum HelpText {
+package struct HelpText {
+  private let catalogue: Catalogue
+
+  /// Text about what a catalogue defines.
+  package init(_ catalogue: Catalogue) { self.catalogue = catalogue }
+
   private static let width = 79
 
   /// The overview that bare `tender` prints.
-  package static var overview: String {
+  package var overview: String {
     var lines = [
       "tender: take, hold, look up and undo payments from the command line",
       "",
@@ -17,14 +23,14 @@ package enum HelpText {
       "",
       "Commands:",
     ]
-    let width = (Catalogue.commands.map(\.name.count).max() ?? 0) + 2
-    for command in Catalogue.commands {
-      lines.append("  " + padded(command.name, to: width) + command.summary)
+    let width = (catalogue.commands.map(\.name.count).max() ?? 0) + 2
+    for command in catalogue.commands {
+      lines.append("  " + Self.padded(command.name, to: width) + command.summary)
     }
     lines += ["", "Topics for tender help:"]
     let topicWidth = (Topic.all.map(\.name.count).max() ?? 0) + 2
     for topic in Topic.all {
-      lines.append("  " + padded(topic.name, to: topicWidth) + topic.summary)
+      lines.append("  " + Self.padded(topic.name, to: topicWidth) + topic.summary)
     }
     lines += ["", "tender help COMMAND explains one of them; man tender has it all."]
     return lines.joined(separator: "\n") + "\n"
@@ -33,17 +39,17 @@ package enum HelpText {
   /// The help of a command's words, of a group's first word, or of a topic.
   ///
   /// Throws `usage` with the nearest name for anything else.
-  package static func text(for words: [String]) throws(Fault) -> String {
+  package func text(for words: [String]) throws(Fault) -> String {
     if words.isEmpty { return overview }
-    if let command = Catalogue.command(words) { return text(command) }
+    if let command = catalogue.command(words) { return text(command) }
     let topic = words.count == 1 ? Topic.all.first { $0.name == words[0] }?.text : nil
-    if words.count == 1, Catalogue.groups.contains(words[0]) {
+    if words.count == 1, catalogue.groups.contains(words[0]) {
       return text(group: words[0]) + (topic.map { "\n" + $0 } ?? "")
     }
     if let topic { return topic }
     if words == ["tender"] { return overview }
     let typed = words.joined(separator: " ")
-    let names = Catalogue.commands.map(\.name) + Topic.all.map(\.name)
+    let names = catalogue.commands.map(\.name) + Topic.all.map(\.name)
     let nearest = Suggestion.nearest(to: typed, among: names)
     throw Fault(
       .usage,
@@ -53,35 +59,35 @@ package enum HelpText {
     )
   }
 
-  private static func text(group: String) -> String {
+  private func text(group: String) -> String {
     var lines = ["Usage: tender \(group) COMMAND [OPTIONS]", "", "Commands:"]
-    let commands = Catalogue.commands.filter { $0.words[0] == group }
+    let commands = catalogue.commands.filter { $0.words[0] == group }
     let width = (commands.map(\.name.count).max() ?? 0) + 2
     for command in commands {
-      lines.append("  " + padded(command.name, to: width) + command.summary)
+      lines.append("  " + Self.padded(command.name, to: width) + command.summary)
     }
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func text(_ command: Command) -> String {
+  private func text(_ command: Command) -> String {
     var lines = ["tender \(command.name): \(command.summary)", "", "Usage: \(command.usage)", ""]
     lines.append("Examples:")
     for example in command.examples {
-      lines += wrapped("# " + example.meaning, indent: 2)
+      lines += Self.wrapped("# " + example.meaning, indent: 2)
       lines += example.lines.map { "  " + $0 }
     }
-    for paragraph in command.description { lines += [""] + wrapped(paragraph, indent: 0) }
+    for paragraph in command.description { lines += [""] + Self.wrapped(paragraph, indent: 0) }
     for group in Option.Group.allCases {
       let options = command.shownOptions.filter { $0.group == group }
       guard !options.isEmpty else { continue }
       lines += ["", "\(group.rawValue):"]
-      for option in options { lines += entry(option) }
+      for option in options { lines += Self.entry(option) }
     }
     let exits = [Fault.Kind.internal, .usage] + command.exits
     lines += ["", "Exit status: 0 done"]
     for kind in exits.sorted(by: { $0.exitStatus < $1.exitStatus }) {
-      lines += wrapped(
-        "\(padded(String(kind.exitStatus), to: 4))\(kind.meaning)",
+      lines += Self.wrapped(
+        "\(Self.padded(String(kind.exitStatus), to: 4))\(kind.meaning)",
         indent: 2,
         hang: 4
       )
@@ -97,9 +103,10 @@ package enum HelpText {
     if option.repeats { text += "; may be repeated" }
     let head = "  " + (option.short == nil ? "    " : "") + option.usage
     let column = 32
-    let body = wrapped(text, indent: column)
+    let body = Self.wrapped(text, indent: column)
     guard head.count < column - 1 else { return [head] + body }
-    return [padded(head, to: column) + (body.first?.dropFirst(column) ?? "")] + body.dropFirst()
+    return [Self.padded(head, to: column) + (body.first?.dropFirst(column) ?? "")]
+      + body.dropFirst()
   }
 
   static func padded(_ text: String, to width: Int) -> String {
@@ -112,7 +119,7 @@ package enum HelpText {
     var line = String(repeating: " ", count: indent)
     var isEmpty = true
     for word in text.split(separator: " ", omittingEmptySubsequences: false) {
-      if !isEmpty, line.count + 1 + word.count > width {
+      if !isEmpty, line.count + 1 + word.count > Self.width {
         lines.append(line)
         line = String(repeating: " ", count: indent + hang)
         isEmpty = true

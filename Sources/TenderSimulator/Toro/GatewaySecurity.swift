@@ -46,18 +46,31 @@ enum GatewaySecurity {
 /// The ids and keys that the simulated gateway knows (contract, section 7): inventions and public
 /// test values, none of them a customer's.
 package enum ToroCatalog {
+  /// Keys are derived from it; the specification's own example.
   package static let passphrase = "ToroGatewayNexoV1PassphraseDevOnly"
+  /// The name of the key.
   package static let keyID = "SpecV1TestKey"
+  /// The version of that key.
   package static let keyVersion = "1"
+  /// The version of the key that seals card data.
   package static let cardKeyVersion = "2010060715"
+  /// The salt of the derivation.
   package static let salt = "SpecV1TestKey"
+  /// The rounds of the derivation.
   package static let iterations = 10_000
+  /// The length of what is derived, in bytes.
   package static let keyLength = 32
+  /// The simulated acquirer.
   package static let acquirerID = "9287351"
+  /// The simulated merchant.
   package static let merchantID = "TOROMER001"
+  /// The merchant, as receipts show it.
   package static let merchantName = "Test Merchant"
+  /// An ISO 18245 code: restaurants.
   package static let merchantCategory = "5812"
+  /// The simulated terminal.
   package static let poiID = "66000001"
+  /// Whom messages are addressed to.
   package static let recipientID = "toro-gateway"
   /// The serial number that every simulated reader tells.
   package static let readerSerial = "12345678"

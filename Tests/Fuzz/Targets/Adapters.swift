@@ -199,7 +199,7 @@ private struct AdapterRun {
       stopsAtConfirmation: isTwoStep && way == 3
     )
     let other = {
-      _ = try? engine.preview(order)
+      _ = try? engine.preview(.payment(order))
       for need in [Need.payment(byStoredMethod: true), .heldPayment, .reversal, .lookUp, .sale] {
         try? engine.checkReady(for: need)
       }
@@ -299,7 +299,7 @@ private struct AdapterRun {
       )
     }
     let other = {
-      _ = try? engine.preview(order)
+      _ = try? engine.preview(.authorization(order))
       _ = TrueLayerProvider.explanations.count
       _ = AccountNumbers.isIBAN(feed.take { String(decoding: $0.chunk(40), as: UTF8.self) })
       for need in [Need.creation, .authorization, .withdrawal, .lookUp] {
@@ -355,7 +355,7 @@ private struct AdapterRun {
     order.captures = feed.take { $0.below(4) } != 1
     let engine = engine(provider)
     let other = {
-      _ = try? engine.preview(order)
+      _ = try? engine.preview(.sale(order))
       _ = try? provider.checkReader()
       _ = try? provider.checkGateway()
       _ = try? provider.checkTerminalManager()

@@ -1,5 +1,7 @@
 import TenderCommandLine
+import TenderCommands
 import TenderModel
+import TenderModule
 import TenderTransport
 import TenderWire
 import Toro
@@ -167,7 +169,7 @@ extension FuzzTarget {
     ) { bytes in
       let arguments = bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
       try? CardNumberGuard.check(arguments)
-      _ = try? Parser.parse(arguments)
+      _ = try? parser.parse(arguments)
       return nil
     },
     FuzzTarget(
@@ -221,3 +223,5 @@ extension FuzzTarget {
     },
   ]
 }
+
+private let parser = Parser(Catalogue(Providers.all))

@@ -1,0 +1,340 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderSystem
+internal import TenderWire
+
+/// Gets the instrument of a command: from test data, JSON, or questions on the terminal.
+struct InstrumentReader {
+  let session: any Session
+  let env: Env
+
+  private var invocation: Invocation { session.invocation }
+  private var redactor: Redactor { session.redactor }
+
+  private var today: YearMonth {
+    let date = Timestamp.yearAndMonth(session.clock.now)
+    return YearMonth(year: date.year, month: date.month)
+  }
+
+  private static let sources = [
+    "instrument-stdin", "instrument-file", "instrument-fd", "test-card", "test-account", "token",
+  ]
+
+  /// Reads the instrument; nil where a stored method pays.
+  ///
+  /// Throws `usage` for a bad one and `refused` where there is none and nobody to ask. Learns every
+  /// secret in it first.
+  func read() throws(Fault) -> Instrument? {
+    let named = Self.sources.filter { invocation.has($0) }
+    guard named.count + (session.instrument == nil ? 0 : 1) <= 1 else {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        (named.map { "--\($0)" } + (session.instrument == nil ? [] : ["instrument"])).joined(
+          separator: " and "
+        )
+          + " exclude each other",
+        hint: "give one of them"
+      )
+    }
+    if var given = session.instrument { return try parse(Secret(consuming: &given)) }
+    let method = invocation["method"]
+    switch named.first {
+    case "token":
+      guard method == nil else { throw .methodMismatch(method ?? "", "--token") }
+      return nil
+    case "test-card":
+      guard method == nil || method == "card" else {
+        throw .methodMismatch(method ?? "", "--test-card")
+      }
+      try refuseOnLive("--test-card")
+      return try learned(.card(TestInstruments.card(invocation["test-card"] ?? "", today: today)))
+    case "test-account":
+      guard method == nil || method == "ach" else {
+        throw .methodMismatch(method ?? "", "--test-account")
+      }
+      try refuseOnLive("--test-account")
+      let succeeds = invocation["test-account"] == "success"
+      return try learned(.bankAccount(TestInstruments.account(succeeds: succeeds)))
+    case "instrument-stdin": return try parse(bytes(0, "--instrument-stdin"))
+    case "instrument-fd":
+      guard let text = invocation["instrument-fd"], let number = Int32(text), number >= 0 else {
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "--instrument-fd \((invocation["instrument-fd"] ?? "").quotedForMessage) is no descriptor",
+          hint: "a number, such as 3 with 3< card.json"
+        )
+      }
+      return try parse(bytes(number, "--instrument-fd"))
+    case "instrument-file":
+      let path = invocation["instrument-file"] ?? ""
+      return try parse(
+        Environment.readSecret(path, named: "--instrument-file", limit: 65_536)
+      )
+    default: return try ask(method ?? "card")
+    }
+  }
+
+  private func refuseOnLive(_ option: String) throws(Fault) {
+    guard env == .live else { return }
+    throw Fault(
+      .usage,
+      code: "test_data_on_live",
+      "\(option) does not go with --env live",
+      hint: "use --instrument-stdin"
+    )
+  }
+
+  private func bytes(_ descriptor: Int32, _ option: String) throws(Fault) -> Secret {
+    guard let bytes = Console.readSecret(descriptor, limit: 65_536) else {
+      throw Fault(
+        .usage,
+        code: "bad_file",
+        "\(option): nothing can be read there, or more than 64 KiB",
+        hint: "see: tender help instruments"
+      )
+    }
+    return bytes
+  }
+
+  private func parse(_ input: borrowing Secret) throws(Fault) -> Instrument {
+    guard let read = SecretJSON(input, open: Self.openMembers) else {
+      throw .badInstrument("is not a JSON object")
+    }
+    let object = read.object
+    for (name, secret) in read.secrets { learn(name, secret) }
+    let type = object.text("type") ?? invocation["method"] ?? "card"
+    if let method = invocation["method"], method != type {
+      throw .methodMismatch(method, "an instrument of type \(type.quotedForMessage)")
+    }
+    guard let known = Self.keys[type] else {
+      let nearest = Suggestion.nearest(to: type, among: Self.keys.keys.sorted())
+      throw .badInstrument(
+        "has the unknown type \(redactor.redact(type).quotedForMessage)"
+          + (nearest.map { "; did you mean \($0)?" } ?? "")
+      )
+    }
+    try Self.check(object, known, place: "")
+    return try instrument(type, object, read.secrets)
+  }
+
+  /// What of an instrument is no secret; whatever else is a text in it is taken for one.
+  private static let openMembers: Set<String> = [
+    "type", "expiration", "name", "address", "account_type", "routing_number", "contact", "line1",
+    "line2", "city", "region", "postal_code", "country",
+  ]
+
+  private static let keys: [String: [String]] = [
+    "card": ["type", "number", "security_code", "expiration", "name", "address"],
+    "ach": ["type", "name", "account_number", "account_type", "routing_number"],
+    "cash": ["type", "name", "contact"],
+  ]
+  private static let addressKeys = [
+    "line1", "line2", "city", "region", "postal_code", "country",
+  ]
+
+  private static func check(_ object: JSONObject, _ known: [String], place: String) throws(Fault) {
+    for member in object.members {
+      guard known.contains(member.key) else {
+        // What was typed as a key may be a number in the wrong place: only near misses are shown.
+        let nearest = Suggestion.nearest(to: member.key, among: known)
+        throw .badInstrument(
+          "has an unknown key" + (place.isEmpty ? "" : " in \(place)")
+            + (nearest.map { "; did you mean \($0)?" } ?? "")
+        )
+      }
+      if member.key != "address", member.value.text == nil {
+        throw .badField(place + member.key, "must be text in quotes")
+      }
+    }
+  }
+
+  /// What is learnt before anything is said about the instrument.
+  private func learn(_ name: String, _ secret: SharedSecret) {
+    if name == "security_code" { return redactor.learnShort(secret.secret) }
+    redactor.learn(secret.secret)
+    if let digits = Digits.only(in: secret.secret) { redactor.learn(digits) }
+  }
+
+  private func instrument(
+    _ type: String,
+    _ object: JSONObject,
+    _ secrets: [String: SharedSecret]
+  ) throws(Fault) -> Instrument {
+    let nothing = SharedSecret("")
+    switch type {
+    case "card":
+      for name in ["number", "security_code", "expiration"] where object.text(name) == nil {
+        throw .badField(name, "is missing")
+      }
+      return .card(
+        try Card(
+          number: secrets["number"] ?? nothing,
+          securityCode: secrets["security_code"] ?? nothing,
+          expiration: Expiration(object.text("expiration") ?? ""),
+          name: object.text("name").flatMap { $0.isBlank ? nil : $0 },
+          address: try address(object["address"]),
+          today: today
+        )
+      )
+    case "ach":
+      for name in ["account_number", "account_type", "routing_number"]
+      where object.text(name) == nil {
+        throw .badField(name, "is missing")
+      }
+      return .bankAccount(
+        try BankAccount(
+          name: object.text("name") ?? "",
+          number: secrets["account_number"] ?? nothing,
+          kind: object.text("account_type") ?? "",
+          routing: object.text("routing_number") ?? ""
+        )
+      )
+    default:
+      return .cash(
+        try CashPayer(name: object.text("name") ?? "", contact: object.text("contact") ?? "")
+      )
+    }
+  }
+
+  private func address(_ value: JSON?) throws(Fault) -> Address {
+    guard let value, value != .null else { return Address() }
+    guard let object = value.object else { throw .badField("address", "must be an object") }
+    try Self.check(object, Self.addressKeys, place: "address.")
+    return try Address(
+      line1: object.text("line1"),
+      line2: object.text("line2"),
+      city: object.text("city"),
+      region: object.text("region"),
+      postalCode: object.text("postal_code"),
+      country: object.text("country")
+    ).checked()
+  }
+
+  private func learned(_ instrument: Instrument) -> Instrument {
+    switch instrument {
+    case .card(let card):
+      redactor.learn(card.number.secret)
+      redactor.learnShort(card.securityCode.secret)
+    case .bankAccount(let account): redactor.learn(account.number.secret)
+    case .cash: break
+    }
+    return instrument
+  }
+
+  private func ask(_ method: String) throws(Fault) -> Instrument {
+    guard let terminal = session.terminal() else {
+      throw Fault(
+        .refused,
+        code: "no_instrument",
+        "there is no instrument, and nobody to ask for one",
+        hint: "pass --instrument-stdin, or --test-card visa off live; see: tender help instruments"
+      )
+    }
+    /// Asks up to three times, saying what is wrong with an answer right away.
+    func question(
+      _ text: String,
+      _ check: (String) throws(Fault) -> Void
+    ) throws(Fault) -> JSON {
+      for turn in 1...3 {
+        let answer = try terminal.ask(text, hidden: false, interruption: session.signals)
+        do throws(Fault) {
+          try check(answer)
+          return .string(answer)
+        } catch {
+          guard turn < 3 else { throw error }
+          terminal.say("  \(error.message)")
+        }
+      }
+      return ""
+    }
+    var secrets: [String: SharedSecret] = [:]
+    /// The same for what nobody may see.
+    func secretQuestion(
+      _ field: String,
+      _ text: String,
+      _ check: (borrowing Secret) throws(Fault) -> Void
+    ) throws(Fault) {
+      for turn in 1...3 {
+        let answer = SharedSecret(try terminal.askSecret(text, interruption: session.signals))
+        do throws(Fault) {
+          try check(answer.secret)
+          secrets[field] = answer
+          learn(field, answer)
+          return
+        } catch {
+          guard turn < 3 else { throw error }
+          terminal.say("  \(error.message)")
+        }
+      }
+    }
+    func wanted(_ field: String) -> (String) throws(Fault) -> Void {
+      { answer throws(Fault) in if answer.isBlank { throw .badField(field, "is missing") } }
+    }
+    var object: JSONObject = [:]
+    switch method {
+    case "ach":
+      object["name"] = try question("Account holder: ", wanted("name"))
+      object["routing_number"] = try question("Routing number: ") { answer throws(Fault) in
+        guard Digits.passRouting(Digits.only(in: answer) ?? []) else {
+          throw .badField("routing_number", "must be 9 digits with a valid ABA check digit")
+        }
+      }
+      try secretQuestion("account_number", "Account number (hidden): ") { answer throws(Fault) in
+        guard Digits.plain(answer, count: 4...17) else {
+          throw .badField("account_number", "must be 4 to 17 digits")
+        }
+      }
+      object["account_type"] = try question("CHECKING or SAVINGS: ") { answer throws(Fault) in
+        guard BankAccount.Kind(rawValue: answer.uppercased()) != nil else {
+          throw .badField("account_type", "must be CHECKING or SAVINGS")
+        }
+      }
+    case "cash":
+      object["name"] = try question("Payer's name: ", wanted("name"))
+      object["contact"] = try question("E-mail or phone: ") { answer throws(Fault) in
+        _ = try CashPayer(name: "x", contact: answer)
+      }
+    default:
+      try secretQuestion("number", "Card number (hidden): ") { answer throws(Fault) in
+        guard Digits.areCardNumber(answer) else {
+          throw .badField("number", "must be 13 to 19 digits with a valid check digit")
+        }
+      }
+      object["expiration"] = try question("Expiration MM/YY: ") { answer throws(Fault) in
+        guard try !Expiration(answer).month.isBefore(today) else {
+          throw .badField("expiration", "is in the past")
+        }
+      }
+      try secretQuestion("security_code", "Security code (hidden): ") { answer throws(Fault) in
+        guard Digits.plain(answer, count: 3...4) else {
+          throw .badField("security_code", "must be 3 digits, 4 for American Express")
+        }
+      }
+    }
+    for name in secrets.keys { object[name] = "" }
+    return try instrument(method, object, secrets)
+  }
+}
+
+extension Fault {
+  fileprivate static func badInstrument(_ problem: String) -> Fault {
+    Fault(
+      .usage,
+      code: "no_fields",
+      "the instrument \(problem)",
+      hint: "see: tender help instruments"
+    )
+  }
+
+  fileprivate static func methodMismatch(_ method: String, _ other: String) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_options",
+      "--method \(method) does not go with \(other)",
+      hint: "leave --method out"
+    )
+  }
+}

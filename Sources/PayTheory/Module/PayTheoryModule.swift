@@ -1,0 +1,217 @@
+package import TenderEngine
+package import TenderModel
+package import TenderModule
+
+/// Pay Theory, as the program knows it.
+package struct PayTheoryModule: ProviderModule {
+  package init() {}
+
+  package var name: ProviderName { PayTheoryProvider.name }
+
+  package var options: [Option] { Self.fees + Self.payment + Self.instrument }
+
+  package var currency: String { "USD" }
+
+  package var uses: [CommandUse] {
+    let payor = ["payor", "payor-id", "metadata", "metadata-file"]
+    let instrument = Self.instrument.map(\.name).filter { $0 != "token" }
+    return [
+      CommandUse(
+        "transact",
+        options: (Self.fees + Self.payment).map(\.name) + ["metadata", "metadata-file"] + instrument
+          + ["token"],
+        description: [
+          "With --confirmation the payment is prepared and held: nothing is charged until "
+            + "tender confirm, from any process."
+        ],
+        examples: [
+          .init(
+            "tender transact --amount 10.50 --test-card visa --reference ORDER-1042",
+            "pay with a test card on the simulator"
+          ),
+          .init(
+            "tender transact --amount 10.50 --instrument-stdin --reference A1 < card.json",
+            "pay with a card that arrives on standard input"
+          ),
+          .init(
+            "tender transact --amount 5 --test-card visa --reference A2 --confirmation",
+            "prepare a payment and hold it"
+          ),
+        ]
+      ),
+      CommandUse("confirm"),
+      CommandUse(
+        "cancel",
+        options: ["refund-reference", "amount", "amount-minor", "currency"],
+        description: [
+          "With --amount a part of a captured payment is given back; a further part needs "
+            + "--new-attempt and a --refund-reference of its own. Reversals need merchant "
+            + "credentials."
+        ],
+        examples: [.init("tender cancel A2 --amount 3.50", "give a part of it back")]
+      ),
+      CommandUse(
+        "tokenize",
+        options: payor + instrument,
+        examples: [
+          .init("tender tokenize --test-card visa --reference CARD-7", "store a test card"),
+          .init("tender tokenize --test-card amex --json --fields id", "print the id alone"),
+        ]
+      ),
+      CommandUse("payment-status", description: ["Look-ups need merchant credentials."]),
+    ]
+  }
+
+  package var section: ConfigurationSection {
+    ConfigurationSection([
+      // It is in every page that takes cards.
+      .init("api_key", .credential(isSecret: false)),
+      .init("merchant_uid", .credential(isSecret: false)),
+      .init("secret_key", .credential(isSecret: true)),
+      .init("two_step", .value) { value in
+        value.truth == nil ? .init("is neither true nor false") : nil
+      },
+    ])
+  }
+
+  package var capabilities: [Capability] {
+    [
+      Capability("transact card", "in two steps, so that a killed payment can be found out"),
+      Capability("transact ach", "checking and savings, ABA routing numbers"),
+      Capability("transact cash", "a barcode that the payer takes to a shop"),
+      Capability("transact --token", "a stored payment method; needs merchant credentials"),
+      Capability("transact --confirmation", "held until confirm or cancel, from any process"),
+      Capability("confirm", "exactly once; a repetition replays"),
+      Capability(
+        "cancel",
+        "voids what is held; afterwards a void or refund, said which, whole or a part"
+      ),
+      Capability("tokenize", "card or bank account"),
+      Capability("payment-status", "by receipt number or reference; needs merchant credentials"),
+      Capability("mandate-status", false, "Pay Theory has no mandates"),
+      Capability(
+        "production cards",
+        false,
+        "stage paytheory takes cards from attested mobile apps alone"
+      ),
+    ]
+  }
+
+  package var explanations: [Explanation] { PayTheoryProvider.explanations }
+
+  package func arranged(_ result: JSONObject) -> JSONObject { PayTheoryProvider.arranged(result) }
+
+  package func make(
+    _ session: any Session,
+    _ env: Env,
+    for need: Need
+  ) throws(Fault) -> any Provider {
+    let configuration = try PayTheorySetup(session, env).configuration(need)
+    let exchanges = try session.exchanges(
+      inProcess: env == .simulator && !configuration.isRedirected
+    )
+    return PayTheoryProvider(
+      PayTheoryContext(
+        configuration: configuration,
+        http: exchanges.http,
+        sockets: exchanges.sockets,
+        clock: session.clock,
+        randomness: try session.randomness(),
+        redactor: session.redactor
+      )
+    )
+  }
+
+  package func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan {
+    let builder = OrderBuilder(session.invocation)
+    _ = try builder.read.amount()
+    let need = Need.payment(byStoredMethod: session.invocation.has("token"))
+    var plan = OrderPlan(need: need) { reference throws(Fault) in
+      .payment(
+        try builder.payment(
+          reference,
+          instrument: try instrument(session, env, tokenizing: false)
+        )
+      )
+    }
+    plan.asksPayer = true
+    return plan
+  }
+
+  package func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> TokenPlan? {
+    TokenPlan(need: .payment(byStoredMethod: false)) { reference throws(Fault) in
+      if session.invocation["method"] == "cash" { throw .cashToken }
+      guard let instrument = try instrument(session, env, tokenizing: true) else {
+        throw .cashToken
+      }
+      if case .cash = instrument { throw .cashToken }
+      return try OrderBuilder(session.invocation).token(reference, instrument: instrument)
+    }
+  }
+
+  private func instrument(
+    _ session: any Session,
+    _ env: Env,
+    tokenizing: Bool
+  ) throws(Fault) -> Instrument? {
+    do throws(Fault) {
+      return try InstrumentReader(session: session, env: env).read()
+    } catch {
+      var fault = error
+      if ["no_fields", "no_instrument"].contains(fault.code) {
+        fault.result = PayTheoryProvider.noFields(tokenizing: tokenizing)
+      }
+      throw fault
+    }
+  }
+
+  package func laterPlan(
+    _ session: any Session,
+    _ attempt: Attempt?
+  ) throws(Fault) -> LaterPlan {
+    let invocation = session.invocation
+    guard invocation.command.name == "cancel" else {
+      return LaterPlan(.confirm, need: .heldPayment)
+    }
+    let need: Need = attempt?.isCaptured == true ? .reversal : .heldPayment
+    let currency = attempt?.currency ?? "USD"
+    if let given = invocation["currency"], given.uppercased() != currency {
+      throw Fault(
+        .usage,
+        code: "bad_currency",
+        "the payment is in \(currency), not in \(given.quotedForMessage)",
+        hint: "leave --currency out"
+      )
+    }
+    let amount = try OptionReader(invocation, currency: currency).money("amount")
+    if let amount, amount.minorUnits == 0 {
+      throw Fault(.usage, code: "bad_amount", "nothing to give back", hint: "raise --amount")
+    }
+    let name = try invocation["refund-reference"].map { text throws(Fault) in
+      try Reference(text).text
+    }
+    // After a first part, all that is left is a part as well.
+    let hadParts = attempt.map { !$0.refunds.isEmpty } ?? false
+    if amount != nil || name != nil || hadParts {
+      return LaterPlan(.refund(.init(amount: amount, name: name)), need: need)
+    }
+    guard !invocation.has("currency") else {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--currency goes with --amount",
+        hint: "leave --currency out to undo the whole payment"
+      )
+    }
+    return LaterPlan(.cancel, need: need)
+  }
+
+  package func checks(_ session: any Session, _ env: Env) -> [Check] {
+    [
+      Check("paytheory credentials") { () throws(Fault) in
+        try make(session, env, for: .lookUp).checkReady(for: .lookUp)
+        return "API key and merchant credentials are set"
+      }
+    ]
+  }
+}

@@ -1,0 +1,74 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderSystem
+
+/// Credentials and addresses for Pay Theory, from settings.
+struct PayTheorySetup {
+  let session: any Session
+  let env: Env
+  private let own: ProviderSettings
+
+  init(_ session: any Session, _ env: Env) {
+    self.session = session
+    self.env = env
+    own = ProviderSettings(session, PayTheoryProvider.name, env)
+  }
+
+  func configuration(_ need: Need) throws(Fault) -> PayTheoryConfiguration {
+    let merchant = try own.credential("merchant_uid")
+    let secret = try own.secret("secret_key")
+    guard let text = try own.credential("api_key") else {
+      throw Fault(
+        .auth,
+        code: "credentials_missing",
+        "Pay Theory needs an API key, and \(own.variable("api_key")) is not set",
+        hint: "set it, or \(own.variable("api_key"))_FILE for a file that holds it"
+      )
+    }
+    let apiKey = try APIKey(text)
+    session.redactor.learn(text)
+    try apiKey.check(fits: env)
+    var configuration = PayTheoryConfiguration(
+      env: env,
+      key: apiKey,
+      merchantUID: merchant,
+      secretKey: secret,
+      twoStep: own.section["two_step"]?.truth ?? true
+    )
+    configuration.timeZone = session.environment.timeZoneName
+    configuration.timeout = try session.settings.timeout()
+    try setBases(for: need, &configuration)
+    return configuration
+  }
+
+  /// The base addresses from the environment, all that a need takes or none.
+  ///
+  /// Throws `usage` for others.
+  private func setBases(
+    for need: Need,
+    _ configuration: inout PayTheoryConfiguration
+  ) throws(Fault) {
+    let token = try own.base("token_url", ["http", "https"])
+    let socket = try own.base("socket_url", ["ws", "wss"])
+    let graphQL = try own.base("graphql_url", ["http", "https"])
+    guard token != nil || socket != nil || graphQL != nil else { return }
+    guard session.settings.mayRedirect(env) else {
+      throw .basesOnLive("\(own.variable("token_url")), …_SOCKET_URL and …_GRAPHQL_URL")
+    }
+    var missing: [String] = []
+    switch need {
+    case .payment(byStoredMethod: false), .heldPayment:
+      if token == nil { missing.append(own.variable("token_url")) }
+      if socket == nil { missing.append(own.variable("socket_url")) }
+    case .payment(byStoredMethod: true), .reversal, .lookUp:
+      if graphQL == nil { missing.append(own.variable("graphql_url")) }
+    case .creation, .authorization, .withdrawal, .sale: break
+    }
+    guard missing.isEmpty else { throw .basesMissing(missing) }
+    configuration.tokenBase = token
+    configuration.socketBase = socket
+    configuration.graphQLBase = graphQL
+    configuration.isRedirected = true
+  }
+}

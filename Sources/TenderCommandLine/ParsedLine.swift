@@ -1,0 +1,9 @@
+package import TenderModule
+
+/// What a command line turned out to be.
+package enum ParsedLine: Sendable {
+  case run(Invocation)
+  /// Help for a command's words or a topic; the overview where there are none.
+  case help([String])
+  case version(Invocation?)
+}

@@ -1,0 +1,85 @@
+internal import TenderModel
+internal import TenderOutput
+internal import TenderSystem
+
+/// A JUnit report that is written as a batch goes on: the cases into a file beside it, the whole under its
+/// own name once the numbers are known.
+///
+/// What goes wrong with it once the first line has begun is a warning: the payments come first.
+final class JUnitFile {
+  private let path: String
+  private let part: String
+  private let descriptor: Int32
+  private var tests = 0
+  private var failures = 0
+  private var errors = 0
+  private var milliseconds = 0
+  private var isBroken = false
+
+  /// Throws `usage` where the file cannot be written, is the batch itself, or belongs to the state.
+  init(_ path: String, input: String, state: String) throws(Fault) {
+    let isInput = input != "-" && Environment.isSameFile(path, input)
+    let isState = Environment.isInside(path, state)
+    guard !isInput, !isState, Environment.isReplaceable(path) else {
+      let what =
+        isInput ? "the batch itself" : isState ? "in the state folder" : "no file to be replaced"
+      throw Fault(
+        .usage,
+        code: "bad_file",
+        "--junit: \(path.quotedForMessage) is \(what)",
+        hint: "choose another file"
+      )
+    }
+    self.path = path
+    (part, descriptor) = try Environment.temporary(beside: path, named: "--junit")
+  }
+
+  /// Adds a line's case.
+  func add(_ answer: BatchCommand.Answer) {
+    tests += 1
+    milliseconds += answer.milliseconds
+    let record = answer.records.last
+    let error = record?.fields["error"]?.object
+    let isError = answer.exit != 0 && record?.kind == .error
+    if isError { errors += 1 } else if answer.exit != 0 { failures += 1 }
+    let name = answer.reference ?? "line \(answer.line)"
+    let text = JUnit.testCase(
+      name: name,
+      group: "tender." + (record?.fields.text("command") ?? "batch"),
+      milliseconds: answer.milliseconds,
+      problem: answer.exit == 0
+        ? nil
+        : JUnit.Problem(
+          isError: isError,
+          kind: error?.text("code") ?? "exit \(answer.exit)",
+          message: error?.text("message") ?? "",
+          detail: "line \(answer.line), exit \(answer.exit)"
+        )
+    )
+    if !isBroken { isBroken = !Console.write(text, to: descriptor) }
+  }
+
+  /// Puts the report together under its own name; gives what went wrong.
+  func finish() -> Fault? {
+    let head = JUnit.head(
+      tests: tests,
+      failures: failures,
+      errors: errors,
+      milliseconds: milliseconds
+    )
+    let isWhole = Environment.compose(
+      path,
+      head: head,
+      from: part,
+      tail: JUnit.tail,
+      closing: descriptor
+    )
+    guard !isWhole || isBroken else { return nil }
+    return Fault(
+      .usage,
+      code: "bad_file",
+      "--junit: cannot write \(path)",
+      hint: "the payments are in the journal all the same"
+    )
+  }
+}

@@ -1,0 +1,347 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderJournal
+internal import TenderModel
+internal import TenderModule
+internal import TenderSystem
+internal import TenderWire
+
+/// `journal list`, `show`, `resume`, `export`, `prune`, `verify`, `backup` and `settle`.
+struct JournalCommands {
+  let composition: Composition
+
+  private var invocation: Invocation { composition.invocation }
+  private var output: Output { composition.output }
+
+  func run(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+    switch invocation.command.words[1] {
+    case "list": try whole(try list())
+    case "show": try whole(try show(&place))
+    case "export": try whole(try export())
+    case "prune": try prune()
+    case "verify": try verify()
+    case "backup": try backUp()
+    case "settle": try settle(&place)
+    default: try resume(&place)
+    }
+  }
+
+  /// The exit of what was printed, unless the journal has forgotten something: then that is said last.
+  private func whole(_ exit: Int32) throws(Fault) -> Int32 {
+    try composition.journal().checkWhole()
+    return exit
+  }
+
+  private func verify() throws(Fault) -> Int32 {
+    let journal = try composition.journal()
+    let problems = try (journal as? SQLiteJournal)?.verify() ?? []
+    var rows: [Record] = []
+    func add(_ outcome: String, _ detail: String) {
+      let record = composition.records.record(
+        .check,
+        ["name": "journal", "outcome": .string(outcome), "detail": .string(detail)]
+      )
+      if output.isTable { rows.append(record) } else { output.show(record) }
+    }
+    for problem in problems { add("fail", problem) }
+    if problems.isEmpty {
+      add("ok", "every row, the history and the mark agree")
+    }
+    if output.isTable { output.show(rows, columns: ["name", "outcome", "detail"]) }
+    return output.exit(problems.isEmpty ? 0 : Fault.Kind.state.exitStatus)
+  }
+
+  private func backUp() throws(Fault) -> Int32 {
+    guard let path = invocation.operands.first, invocation.operands.count == 1 else {
+      throw Fault(
+        .usage,
+        code: "bad_operand",
+        "journal backup needs one file name",
+        hint: "such as: tender journal backup journal-2026-11-21.db"
+      )
+    }
+    guard let journal = try composition.journal() as? SQLiteJournal else { return 0 }
+    try journal.checkWhole()
+    composition.signals.hold()
+    try journal.backUp(to: path)
+    output.tell("the journal is written to \(path)")
+    return 0
+  }
+
+  private func settle(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+    guard let reason = invocation["reason"], !reason.isEmpty, let word = invocation["as"] else {
+      throw Fault(
+        .usage,
+        code: "missing_option",
+        "journal settle needs --as and --reason",
+        hint: "the reason goes into the history: how it was found out, and who says so"
+      )
+    }
+    let writes = WriteCommands(composition: composition)
+    try writes.refuseReadOnly()
+    composition.signals.hold()
+    if invocation.has("all") {
+      guard word == "restored", invocation.operands.isEmpty else {
+        throw Fault(
+          .usage,
+          code: "bad_options",
+          "--all goes with --as restored, and without a reference",
+          hint: "a single attempt: tender journal settle REF --as STATUS --reason TEXT"
+        )
+      }
+      try writes.confirm("take the journal as it is for whole", "settling", code: "not_confirmed")
+      guard let journal = try composition.journal() as? SQLiteJournal else { return 0 }
+      try journal.settleLoss(reason: reason, at: composition.clock.now)
+      output.tell("the journal counts as whole from here on")
+      return 0
+    }
+    guard let status = Status(rawValue: word) else {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--as restored goes with --all",
+        hint: "a single attempt is settled as succeeded, declined, cancelled, refunded or failed"
+      )
+    }
+    let handle = try invocation.handle()
+    place.reference = handle
+    let target = try composition.target(of: handle)
+    place.provider = target.module.name.text
+    place.env = target.env
+    guard let found = target.attempt else { throw .unknownHandle(handle) }
+    let question = WriteCommands.priced("settle \(handle) as \(word)", found)
+    if target.env == .live {
+      try writes.approve(target.env, question)
+    } else {
+      try writes.confirm(question, "settling", code: "not_confirmed")
+    }
+    let kept = found.plainPreparation ?? found.preparation
+    let refund = kept.flatMap { JSONReader.read($0)?.object }.flatMap { kept in
+      kept["key"] == nil ? nil : kept.without(["body", "key", "before"])
+    }
+    let settled = try composition.journal().settle(
+      found,
+      as: status,
+      reason: reason,
+      refund: refund,
+      composition.clock,
+      composition.signals
+    )
+    let history = try composition.journal().history(of: settled)
+    output.show(composition.records.record(settled, history: history))
+    return output.exit(0)
+  }
+
+  private func filter() throws(Fault) -> AttemptFilter {
+    var filter = AttemptFilter()
+    filter.env = invocation["env"].flatMap(Env.init(rawValue:))
+    filter.provider = invocation["provider"].map(ProviderName.init)
+    filter.status = invocation["status"].flatMap(Status.init(rawValue:))
+    if let digits = invocation["last-four"] {
+      guard Digits.plain(digits, count: 4...4) else {
+        throw .badValue("--last-four", "…", hint: "four digits, such as 1111")
+      }
+      filter.lastFour = digits
+    }
+    filter.amount = try OptionReader(invocation, currency: "USD").money("amount")?
+      .minorUnits
+    filter.since = try time("since")
+    filter.until = try time("until")
+    return filter
+  }
+
+  private func time(_ name: String) throws(Fault) -> Int? {
+    guard let text = invocation[name] else { return nil }
+    guard let time = Timestamp.read(text) else {
+      throw .badValue("--" + name, text, hint: "such as 2026-11-20 or 2026-11-20T17:19:00Z")
+    }
+    return time
+  }
+
+  private func list() throws(Fault) -> Int32 {
+    let limit = invocation.has("all") ? Int.max : 50
+    var rows: [Record] = []
+    var count = 0
+    try composition.journal().each(try filter()) { attempt in
+      count += 1
+      let record = composition.records.record(attempt)
+      if output.isTable {
+        rows.append(record)
+      } else {
+        output.show(record)
+      }
+      return count < limit && !output.isBroken
+    }
+    if output.isTable {
+      output.show(
+        rows,
+        columns: [
+          "created_at", "reference", "attempt", "status", "amount", "last_four", "env", "id",
+        ]
+      )
+      if rows.isEmpty { output.note("no attempts") }
+    }
+    return output.exit(0)
+  }
+
+  private func show(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+    let handle = try invocation.handle()
+    place.reference = handle
+    let journal = try composition.journal()
+    let found = try journal.attempts(matching: handle, filter: try filter())
+    guard !found.isEmpty else { throw .unknownHandle(handle) }
+    if invocation.has("receipt") { return try showReceipts(found, handle) }
+    for attempt in found {
+      output.show(composition.records.record(attempt, history: try journal.history(of: attempt)))
+      if output.isTable, attempt.row != found.last?.row { output.put("\n") }
+    }
+    return output.exit(0)
+  }
+
+  /// The receipts of a reference's attempts as text, the newest first.
+  private func showReceipts(_ attempts: [Attempt], _ handle: String) throws(Fault) -> Int32 {
+    let texts = attempts.compactMap { attempt in
+      (try? composition.module(attempt.provider.text))?.receipt(of: attempt, composition.settings)
+    }
+    guard !texts.isEmpty else {
+      throw Fault(
+        .notFound,
+        code: "no_receipt",
+        "\(handle.quotedForMessage) has no receipt",
+        hint: "card-present sales have one, once a card was read"
+      )
+    }
+    output.put(output.redactor.redact(texts.joined(separator: "\n")))
+    return output.exit(0)
+  }
+
+  private func export() throws(Fault) -> Int32 {
+    let journal = try composition.journal()
+    var problem: Fault?
+    try journal.each(try filter()) { attempt in
+      do throws(Fault) {
+        let history = try journal.history(of: attempt)
+        output.showLine(composition.records.record(attempt, history: history))
+        return !output.isBroken
+      } catch {
+        problem = error
+        return false
+      }
+    }
+    if let problem { throw problem }
+    return output.exit(0)
+  }
+
+  private func prune() throws(Fault) -> Int32 {
+    guard let before = try time("before") else {
+      throw Fault(
+        .usage,
+        code: "missing_option",
+        "journal prune needs --before",
+        hint: "such as --before 2026-01-01: what changed last before that day is forgotten"
+      )
+    }
+    let filter = try filter()
+    let journal = try composition.journal()
+    func tell(_ count: Int, _ what: String) {
+      output.tell("\(count) \(count == 1 ? "attempt" : "attempts") \(what)")
+    }
+    if invocation.has("dry-run") {
+      tell(try journal.prunable(before: before, filter), "would be forgotten")
+      return 0
+    }
+    let writes = WriteCommands(composition: composition)
+    try writes.refuseReadOnly()
+    if filter.env == nil || filter.env == .live {
+      var live = filter
+      live.env = .live
+      // Whoever pays again with a forgotten reference pays twice.
+      let count = try journal.prunable(before: before, live)
+      if count > 0 { try writes.approve(.live, "forget \(count) attempts") }
+    }
+    composition.signals.hold()
+    tell(try journal.prune(before: before, filter), "forgotten")
+    return 0
+  }
+
+  private func resume(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+    let journal = try composition.journal()
+    composition.signals.hold()
+    guard invocation.has("all") else {
+      let handle = try invocation.handle()
+      place.reference = handle
+      let target = try composition.target(of: handle)
+      place.provider = target.module.name.text
+      place.env = target.env
+      guard let attempt = target.attempt else { throw .unknownHandle(handle) }
+      return finish(try resume(attempt))
+    }
+    guard invocation.operands.isEmpty else {
+      throw Fault(
+        .usage,
+        code: "bad_operand",
+        "--all and a reference exclude each other",
+        hint: "give one of them"
+      )
+    }
+    var filter = try filter()
+    filter.status = .unknown
+    var unknown: [Attempt] = []
+    try journal.each(filter) { attempt in
+      unknown.append(attempt)
+      return true
+    }
+    if unknown.isEmpty { output.note("no attempt is unknown") }
+    var worst: Int32 = 0
+    var isAnyUnknown = false
+    for attempt in unknown {
+      do throws(Fault) {
+        worst = max(worst, finish(try resume(attempt)))
+      } catch {
+        if error.kind == .interrupted || error.kind == .terminated { throw error }
+        output.show(
+          composition.records.record(
+            error,
+            provider: attempt.provider.text,
+            env: attempt.env,
+            reference: attempt.reference
+          )
+        )
+        worst = max(worst, Fault.Kind.partial.exitStatus)
+        isAnyUnknown = isAnyUnknown || error.effect == .unknown
+      }
+    }
+    // What is unknown is said before what failed.
+    return isAnyUnknown ? Fault.Kind.unknown.exitStatus : worst
+  }
+
+  private func resume(_ attempt: Attempt) throws(Fault) -> Report {
+    composition.reference = attempt.reference
+    if attempt.phase == .sent {
+      // Finding out may send again what was lost.
+      let writes = WriteCommands(composition: composition)
+      try writes.refuseReadOnly()
+      try writes.approve(attempt.env, "find out what became of \(attempt.reference)")
+      composition.signals.hold()
+    }
+    let engine = try composition.engine(
+      Target(module: composition.module(attempt.provider.text), env: attempt.env),
+      needing: .lookUp
+    )
+    return try engine.resume(attempt)
+  }
+
+  private func finish(_ report: Report) -> Int32 {
+    output.show(composition.records.record(report))
+    return report.fault.map { $0.isOutcome ? 0 : $0.exitStatus } ?? 0
+  }
+}
+
+extension JSONObject {
+  /// The object without some of its members.
+  fileprivate func without(_ names: [String]) -> JSONObject {
+    var left = self
+    for name in names { left[name] = nil }
+    return left
+  }
+}

@@ -1,0 +1,237 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderSystem
+internal import TenderWire
+
+/// `payment-status` and `mandate-status`.
+struct LookUpCommands {
+  let composition: Composition
+
+  private var invocation: Invocation { composition.invocation }
+  private var output: Output { composition.output }
+
+  func run(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+    let wait = try WaitOptions(invocation)
+    try Expectation.check(invocation)
+    let operands = invocation.operands
+    guard !operands.isEmpty else {
+      throw Fault(
+        .usage,
+        code: "bad_operand",
+        "\(invocation.command.name) needs an id or a reference",
+        hint: "such as: tender \(invocation.command.name) ORDER-1042, or - for standard input"
+      )
+    }
+    try invocation.checkStandardInput()
+    if operands.count == 1, operands[0] != "-" {
+      place.reference = operands[0]
+      let report = try look(operands[0], wait, &place)
+      let (shown, exit) = Expectation.judge(report, invocation)
+      output.show(composition.records.record(shown))
+      return output.exit(exit)
+    }
+    return try several(operands, wait)
+  }
+
+  /// One of several: what was typed, and where it stood.
+  private struct Job: Sendable {
+    let handle: String
+    let line: Int
+    /// Whether it passed the card-number guard, or stood behind `--id`.
+    let isVouchedFor: Bool
+  }
+
+  /// What a look-up of one of several came to.
+  private struct Answer: Sendable {
+    var record: Record
+    var fault: Fault?
+    var exit: Int32 = 0
+  }
+
+  private func answer(_ job: Job, _ wait: WaitOptions?) -> Answer {
+    var place = WriteCommands.Place()
+    do throws(Fault) {
+      if !job.isVouchedFor { try CardNumberGuard.check(id: job.handle) }
+      let (shown, exit) = Expectation.judge(try look(job.handle, wait, &place), invocation)
+      var record = composition.records.record(shown)
+      record.fields["line"] = .integer(job.line)
+      return Answer(record: record, exit: exit)
+    } catch {
+      let record = composition.records.record(
+        error,
+        provider: place.provider,
+        env: place.env,
+        id: error.code == "card_number_on_standard_input" ? nil : job.handle,
+        line: job.line
+      )
+      return Answer(record: record, fault: error)
+    }
+  }
+
+  /// Looks several up, each fault in its place: 14 where there was one.
+  ///
+  /// A single id from standard input keeps its own exit, so the first answer waits until there is a
+  /// second.
+  private func several(_ operands: [String], _ wait: WaitOptions?) throws(Fault) -> Int32 {
+    var rows: [Record] = []
+    var first: Answer?
+    var count = 0
+    var hasFault = false
+    var worst: Int32 = 0
+    func put(_ record: Record) {
+      if output.isTable {
+        rows.append(Self.row(record))
+      } else {
+        output.show(record)
+      }
+    }
+    func take(_ answer: Answer) throws(Fault) -> Bool {
+      if let fault = answer.fault {
+        if [.interrupted, .terminated, .state].contains(fault.kind) { throw fault }
+        hasFault = true
+      }
+      worst = max(worst, answer.exit)
+      count += 1
+      if count == 1 {
+        first = answer
+        return true
+      }
+      if let earlier = first {
+        put(earlier.record)
+        first = nil
+      }
+      put(answer.record)
+      return !output.isBroken
+    }
+    let workers = workers(wait)
+    defer { workers?.close() }
+    /// Does one at once, or hands it over and takes what is ready, never far ahead of the answers.
+    func handle(_ job: Job) throws(Fault) -> Bool {
+      guard let workers else { return try take(answer(job, wait)) }
+      workers.submit(job)
+      return workers.open < 64 ? true : try take(workers.take())
+    }
+    func drain() throws(Fault) {
+      while let workers, workers.open > 0 {
+        guard try take(workers.take()) else { break }
+      }
+    }
+    try read(operands, handle, idle: drain)
+    try drain()
+    if let only = first {
+      if let fault = only.fault { throw fault }
+      put(only.record)
+      return output.exit(worst)
+    }
+    if output.isTable {
+      output.show(
+        rows,
+        columns: ["line", "reference", "id", "status", "amount", "env", "note"]
+      )
+    }
+    return output.exit(hasFault ? Fault.Kind.partial.exitStatus : worst)
+  }
+
+  /// Goes through operands and standard input until `handle` has had enough.
+  private func read(
+    _ operands: [String],
+    _ handle: (Job) throws(Fault) -> Bool,
+    idle: () throws(Fault) -> Void
+  ) throws(Fault) {
+    var line = 0
+    for operand in operands {
+      guard operand == "-" else {
+        line += 1
+        guard try handle(Job(handle: operand, line: line, isVouchedFor: true)) else { return }
+        continue
+      }
+      let lines = LineReader(descriptor: 0)
+      while let text = try lines.next(idle: idle) {
+        if text.isBlank { continue }
+        line += 1
+        guard try handle(Job(handle: text, line: line, isVouchedFor: false)) else { return }
+      }
+    }
+  }
+
+  /// Threads for look-ups over a network, each with a connection of its own; nil where one after the
+  /// other is as good, or must be seen in order.
+  private func workers(_ wait: WaitOptions?) -> Workers<Job, Answer>? {
+    guard wait == nil, !invocation.has("events"), composition.goesOut else { return nil }
+    let catalogue = composition.catalogue
+    let invocation = invocation
+    let redactor = composition.redactor
+    let signals = composition.signals
+    return Workers(count: 4) {
+      .init(perform: Self.worker(catalogue, invocation, redactor, signals))
+    }
+  }
+
+  /// What one thread looks up with: its own journal, connection and tokens; only what is safe to
+  /// share is shared.
+  private static func worker(
+    _ catalogue: Catalogue,
+    _ invocation: Invocation,
+    _ redactor: Redactor,
+    _ signals: Signals
+  ) -> (Job) -> Answer {
+    do throws(Fault) {
+      let composition = try Composition(
+        catalogue,
+        invocation,
+        Environment(),
+        redactor,
+        signals
+      )
+      let commands = LookUpCommands(composition: composition)
+      return { job in commands.answer(job, nil) }
+    } catch {
+      let record = Records(command: invocation.command.name, now: 0).record(error)
+      let answer = Answer(record: record, fault: error)
+      return { _ in answer }
+    }
+  }
+
+  private func look(
+    _ handle: String,
+    _ wait: WaitOptions?,
+    _ place: inout WriteCommands.Place
+  ) throws(Fault) -> Report {
+    let target = try composition.target(of: handle)
+    let attempt = target.attempt
+    place.provider = target.module.name.text
+    place.env = target.env
+    place.reference = attempt?.reference
+    composition.reference = attempt?.reference
+    let isMandate = invocation.command.name == "mandate-status"
+    let name = target.module.name.text
+    let having = composition.catalogue.modules.filter { module in
+      module.uses.contains { $0.command == "mandate-status" }
+    }.map(\.name.text)
+    guard !isMandate || having.contains(name) else {
+      throw Fault(
+        .unsupported,
+        code: "mandates_unsupported",
+        "\(name) has no mandates",
+        hint: "--provider \(having.joined(separator: " or ")) has; see: tender providers"
+      )
+    }
+    let engine = try composition.engine(target, needing: .lookUp)
+    let report = try engine.lookUp(
+      handle,
+      known: attempt,
+      kind: isMandate ? .mandate : .payment
+    )
+    guard let wait else { return report }
+    return try wait.apply(to: report, engine, composition)
+  }
+
+  /// A row of the table of several: the error's message where there is one.
+  private static func row(_ record: Record) -> Record {
+    var row = record
+    row.fields["note"] = record.fields["error"]?["message"]
+    return row
+  }
+}

@@ -1,0 +1,247 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderOutput
+internal import TenderSimulator
+internal import TenderSystem
+
+/// The commands that ask no provider.
+struct SupportCommands {
+  let composition: Composition
+
+  private var invocation: Invocation { composition.invocation }
+  private var output: Output { composition.output }
+  private var records: Records { composition.records }
+
+  func run() throws(Fault) -> Int32 {
+    switch invocation.command.name {
+    case "providers": providers()
+    case "explain": try explain()
+    case "schema": schema()
+    case "completion":
+      output.put(Completions(composition.catalogue).script(for: invocation.operands[0]) ?? "")
+    case "simulator serve": return try serve()
+    case "simulator reset": try reset()
+    case "simulator scenarios": scenarios()
+    case "config show": try showConfig()
+    case "config check": checkConfig()
+    default:
+      throw Fault(.internal, code: "internal", "no such command: \(invocation.command.name)")
+    }
+    return output.exit(0)
+  }
+
+  private func providers() {
+    output.show(
+      composition.catalogue.modules.flatMap { module in
+        module.capabilities.map { (module.name.text, $0) }
+      }.map { provider, capability in
+        var fields: JSONObject = [
+          "provider": .string(provider), "capability": .string(capability.name),
+          "supported": .bool(capability.isSupported),
+        ]
+        fields["note"] = .string(capability.note)
+        return records.record(.capability, fields)
+      },
+      columns: ["provider", "capability", "supported", "note"]
+    )
+  }
+
+  private func explain() throws(Fault) {
+    let all = Explanation.general + composition.catalogue.modules.flatMap(\.explanations)
+    let found: [Explanation]
+    if let code = invocation.operands.first {
+      let name = String(code.prefix { $0 != ":" })
+      found = all.filter {
+        $0.code == name.lowercased()
+          || $0.provider?.caseInsensitivelyEquals(name) == true
+          || String($0.kind.exitStatus) == name
+      }
+      guard !found.isEmpty else {
+        let nearest = Suggestion.nearest(to: name.lowercased(), among: all.map(\.code))
+        throw Fault(
+          .notFound,
+          code: "code_not_found",
+          "no error code \(name.quotedForMessage)",
+          hint: nearest.map { "did you mean \($0)?" } ?? "see: tender explain"
+        )
+      }
+    } else {
+      found = all
+    }
+    let shown = found.map { page in
+      var fields: JSONObject = [
+        "code": .string(page.code), "exit": .integer(Int(page.kind.exitStatus)),
+      ]
+      fields["provider_error"] = page.provider.map(JSON.string)
+      fields["meaning"] = .string(page.meaning)
+      fields["advice"] = .string(page.advice)
+      return records.record(.explanation, fields)
+    }
+    if shown.count == 1 {
+      output.show(shown[0])
+    } else {
+      output.show(shown, columns: ["code", "exit", "provider_error", "meaning"])
+    }
+  }
+
+  private func schema() {
+    let kinds = invocation.operands.compactMap(Record.Kind.init(rawValue:))
+    for kind in kinds.isEmpty ? Record.Kind.allCases : kinds {
+      output.show(
+        records.record(
+          .schema,
+          ["name": .string(kind.rawValue), "json_schema": .object(RecordSchema.document(kind))]
+        )
+      )
+    }
+  }
+
+  private func scenarios() {
+    let scenarios = Scenario.all.map { ($0.name, "--sim-scenario", $0.meaning) }
+    let faults = SimulatedFault.all.map { ($0.name, "--sim-fault", $0.meaning) }
+    output.show(
+      (scenarios + faults).map { name, option, meaning in
+        records.record(
+          .scenario,
+          ["name": .string(name), "option": .string(option), "meaning": .string(meaning)]
+        )
+      },
+      columns: ["option", "name", "meaning"]
+    )
+  }
+
+  private func reset() throws(Fault) {
+    let world = try composition.servedWorld()
+    try Ledger(path: world.ledgerPath).reset()
+    output.note("the simulated world is empty; the journal is as it was")
+  }
+
+  private func serve() throws(Fault) -> Int32 {
+    var port: UInt16 = 0
+    if let text = invocation["port"] {
+      guard let number = UInt16(text), number > 0 else {
+        throw .badValue("--port", text, hint: "1 to 65535, or leave it out for a free one")
+      }
+      port = number
+    }
+    let world = try composition.servedWorld()
+    // Fail now, not at the first request, where the ledger cannot be used.
+    _ = try Ledger(path: world.ledgerPath)
+    composition.signals.hold()
+    let nextCustomer = NextCustomer()
+    let server = SimulatorServer(world, nextCustomer)
+    let chosen = try server.start(port: port)
+    let reader = ReaderServer(world, nextCustomer)
+    let readerPort: UInt16
+    do throws(Fault) {
+      // A port that was named has the reader's right behind it.
+      readerPort = try reader.start(port: port == 0 || port == .max ? 0 : port + 1)
+    } catch {
+      server.stop()
+      throw error
+    }
+    let served = ServedPorts(composition.settings)
+    do throws(Fault) {
+      for port in [chosen, readerPort] { try served.announce(port) }
+    } catch {
+      reader.stop()
+      server.stop()
+      throw error
+    }
+    let addresses = SimulatorServer.variables(port: chosen, readerPort: readerPort)
+    let exports = addresses.map { "export \($0.0)=\($0.1)" }.joined(separator: "\n") + "\n"
+    if output.isTable {
+      output.put(exports)
+    } else {
+      for (name, value) in addresses {
+        output.show(records.record(.server, ["name": .string(name), "value": .string(value)]))
+      }
+      output.say(exports)
+    }
+    output.note("the simulated providers listen on 127.0.0.1:\(chosen); Ctrl-C stops them")
+    output.note("with these variables set, tender goes there; no key is needed")
+    while composition.signals.kind == nil {
+      try? SystemClock(interruption: composition.signals).pause(milliseconds: 3_600_000)
+    }
+    reader.stop()
+    server.stop()
+    output.note("stopped")
+    return 0
+  }
+
+  private func showConfig() throws(Fault) {
+    let settings = composition.settings
+    var rows: [Record] = []
+    func add(_ name: String, _ value: String?, _ origin: Settings.Origin) {
+      var fields: JSONObject = ["name": .string(name)]
+      fields["value"] = .string(value ?? "")
+      fields["origin"] = .string(origin.rawValue)
+      rows.append(records.record(.setting, fields))
+    }
+    func add(_ name: String, _ value: Settings.Value?, otherwise: String) {
+      add(name, value?.text ?? otherwise, value?.origin ?? .default)
+    }
+    add("config", settings.config.path, invocation.has("config") ? .option : .default)
+    add(
+      "profile",
+      settings.value(option: "profile", variable: "TENDER_PROFILE", key: nil),
+      otherwise: settings.profileName ?? ""
+    )
+    add("provider", try settings.provider(), otherwise: settings.modules[0].name.text)
+    add("env", try settings.env(), otherwise: "simulator")
+    add(
+      "output",
+      settings.value(option: "output", variable: "TENDER_OUTPUT", key: "output"),
+      otherwise: "auto"
+    )
+    add("state_dir", try settings.stateFolder(), otherwise: "")
+    add(
+      "timeout",
+      settings.value(option: "timeout", variable: "TENDER_TIMEOUT", key: "timeout"),
+      otherwise: "30s"
+    )
+    add(
+      "mode",
+      settings.profile.text("mode") ?? "read-write",
+      settings.isReadOnly ? .profile : .default
+    )
+    for module in settings.modules {
+      for key in module.section.credentials {
+        let name = "\(module.name.text).\(key)"
+        let variable = "TENDER_\(module.name.text)_\(key)".uppercased()
+        let value = try settings.credential(variable, section: module.name.text, key: key)
+        add(name, value == nil ? "not set" : "set", value?.origin ?? .default)
+      }
+    }
+    for module in settings.modules {
+      for (name, value) in module.settings(settings) { add(name, value.text, value.origin) }
+    }
+    output.show(rows, columns: ["name", "value", "origin"])
+  }
+
+  /// Reading the settings was the check: a fault of theirs ended the run before this.
+  private func checkConfig() {
+    let config = composition.settings.config
+    let exists = Environment.exists(config.path)
+    output.show(
+      records.record(
+        .check,
+        [
+          "name": "config", "outcome": "ok",
+          "detail": .string(
+            exists
+              ? "\(config.path): \(config.profiles.count) profiles" : "there is no \(config.path)"
+          ),
+        ]
+      )
+    )
+  }
+}
+
+extension String {
+  fileprivate func caseInsensitivelyEquals(_ other: String) -> Bool {
+    lowercased() == other.lowercased()
+  }
+}

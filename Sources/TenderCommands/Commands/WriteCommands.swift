@@ -1,0 +1,384 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderSystem
+internal import TenderWire
+
+/// `transact`, `confirm`, `cancel`, `tokenize`.
+struct WriteCommands {
+  let composition: Composition
+
+  var invocation: Invocation { composition.invocation }
+  var output: Output { composition.output }
+
+  /// Who was asked, for the record of a fault that comes later.
+  struct Place {
+    var provider: String?
+    var env: Env?
+    var reference: String?
+  }
+
+  /// Runs the command; gives its exit status.
+  func run(_ place: inout Place) throws(Fault) -> Int32 {
+    switch invocation.command.name {
+    case "transact": try transact(&place)
+    case "tokenize": try tokenize(&place)
+    default: try later(&place)
+    }
+  }
+
+  private func transact(_ place: inout Place) throws(Fault) -> Int32 {
+    let target = try composition.target()
+    place = Place(provider: target.module.name.text, env: target.env, reference: nil)
+    place.reference = invocation["reference"]
+    let wait = try WaitOptions(invocation)
+    try Expectation.check(invocation)
+    try refuseReadOnly()
+    try invocation.checkOptions(for: target.module.name)
+    try invocation.checkStandardInput()
+    let plan = try target.module.plan(composition, target.env)
+    let reference = try reference(&place, otherwise: plan.reference)
+    let engine = try composition.engine(target, needing: plan.need)
+    if plan.asksPayer {
+      if wait != nil { try engine.checkReady(for: .lookUp) }
+      try engine.checkReady(for: plan.need)
+    }
+    let order = try plan.order(reference)
+    if invocation.has("dry-run") {
+      return try preview(engine, place, reference.text) { () throws(Fault) in
+        try engine.preview(order)
+      }
+    }
+    try engine.check(order)
+    let key = try idempotencyKey()
+    try approve(target.env, order.question)
+    announce(reference)
+    composition.signals.hold()
+    func run() throws(Fault) -> Report {
+      try engine.transact(
+        order,
+        newAttempt: invocation.has("new-attempt"),
+        idempotencyKey: key
+      )
+    }
+    var report = plan.takesTurns ? try composition.withReader(run) : try run()
+    if let wait {
+      report = try wait.apply(to: report, engine, composition, purpose: plan.purpose)
+    }
+    return finish(report)
+  }
+
+  private func tokenize(_ place: inout Place) throws(Fault) -> Int32 {
+    let target = try composition.target()
+    place = Place(provider: target.module.name.text, env: target.env, reference: nil)
+    place.reference = invocation["reference"]
+    try Expectation.check(invocation)
+    guard let plan = try target.module.tokenPlan(composition, target.env) else {
+      throw Fault(
+        .unsupported,
+        code: "method_unsupported",
+        "\(target.module.name.text) stores no payment methods",
+        hint: "see: tender providers"
+      )
+    }
+    try refuseReadOnly()
+    let reference = try reference(&place)
+    let engine = try composition.engine(target, needing: plan.need)
+    try engine.checkReady(for: plan.need)
+    let order = try plan.order(reference)
+    if invocation.has("dry-run") {
+      return try preview(engine, place, reference.text) { () throws(Fault) in
+        try engine.preview(order)
+      }
+    }
+    try approve(target.env, "store a payment method under reference \(reference.text)")
+    announce(reference)
+    composition.signals.hold()
+    let report = try engine.tokenize(
+      order,
+      newAttempt: invocation.has("new-attempt"),
+      idempotencyKey: try idempotencyKey()
+    )
+    return finish(report)
+  }
+
+  /// `confirm` and `cancel`.
+  private func later(_ place: inout Place) throws(Fault) -> Int32 {
+    let name = invocation.command.name
+    let wait = try WaitOptions(invocation)
+    try Expectation.check(invocation)
+    let handle = try invocation.handle()
+    place.reference = handle
+    let target = try composition.target(of: handle)
+    let attempt = target.attempt
+    place.provider = target.module.name.text
+    place.env = target.env
+    place.reference = attempt?.reference ?? handle
+    composition.reference = attempt?.reference
+    try refuseReadOnly()
+    try invocation.checkOptions(for: target.module.name)
+    try invocation.checkStandardInput()
+    let plan = try target.module.laterPlan(composition, attempt)
+    let engine = try composition.engine(target, needing: plan.need)
+    if invocation.has("dry-run") {
+      return try preview(engine, place, attempt?.reference ?? handle) { () throws(Fault) in
+        var request: JSONObject = ["plan": .string(try engine.words(for: plan, attempt, handle))]
+        request["id"] = attempt?.id.map(JSON.string)
+        request["amount"] = engine.amount(of: plan, attempt).map(JSON.integer)
+        return request
+      }
+    }
+    let key = try idempotencyKey()
+    if attempt != nil || engine.isAuthorizedByPayer {
+      try approve(
+        target.env,
+        Self.priced(
+          "\(engine.verb(for: plan, name)) \(handle)",
+          attempt,
+          plan.refund?.amount?.minorUnits
+        )
+      )
+    }
+    composition.signals.hold()
+    var report: Report
+    switch plan.action {
+    case .confirm: report = try engine.confirm(attempt, handle: handle)
+    case .cancel: report = try engine.cancel(attempt, handle: handle)
+    case .refund(let refund):
+      report = try engine.refund(
+        attempt,
+        handle: handle,
+        amount: refund.amount?.minorUnits,
+        statement: refund.statement,
+        name: refund.name,
+        newAttempt: invocation.has("new-attempt"),
+        idempotencyKey: key
+      )
+    }
+    if plan.refund == nil, report.replayed == true, invocation.has("new-attempt") {
+      throw Fault(
+        .conflict,
+        code: "attempt_stands",
+        "\(handle.quotedForMessage) is \(report.status.rawValue): there is nothing left to \(name)",
+        hint: "leave --new-attempt out to see the recorded result"
+      )
+    }
+    if let wait {
+      report = try wait.apply(to: report, engine, composition, purpose: plan.purpose)
+    }
+    return finish(report)
+  }
+
+  /// What is asked for and how much of it: whoever says yes says it to an amount.
+  static func priced(_ what: String, _ attempt: Attempt?, _ amount: Int? = nil) -> String {
+    guard let minor = amount ?? attempt?.amount,
+      let currency = attempt?.currency.flatMap(Currency.init(code:))
+    else { return what }
+    return what + ", \(Money(minorUnits: minor, currency: currency).decimalText) \(currency.code)"
+  }
+
+  func finish(_ report: Report) -> Int32 {
+    if let warning = report.warning {
+      output.warn("the outcome is known but the journal could not be written: \(warning.message)")
+    }
+    let (shown, exit) = Expectation.judge(report, invocation)
+    output.show(composition.records.record(shown))
+    return exit
+  }
+
+  func reference(
+    _ place: inout Place,
+    otherwise known: String? = nil
+  ) throws(Fault) -> Reference {
+    let text: String
+    if let given = invocation["reference"] ?? known {
+      text = given
+    } else {
+      text = try composition.newReference()
+    }
+    let reference = try Reference(text)
+    place.reference = text
+    composition.reference = text
+    return reference
+  }
+
+  /// A reference that tender made is said before anything is sent: it is the only handle.
+  func announce(_ reference: Reference) {
+    if !invocation.has("reference") { output.tell("reference \(reference.text)") }
+  }
+
+  func idempotencyKey() throws(Fault) -> String? {
+    guard let key = invocation["idempotency-key"] else { return nil }
+    guard key.utf8.count <= 100, key.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+      throw .badValue("--idempotency-key", key, hint: "1 to 100 visible ASCII characters")
+    }
+    return key
+  }
+
+  func refuseReadOnly() throws(Fault) {
+    guard composition.settings.isReadOnly else { return }
+    throw Fault(
+      .refused,
+      code: "read_only",
+      "profile \((composition.settings.profileName ?? "").quotedForMessage) is read-only",
+      hint: "use another --profile for writes"
+    )
+  }
+
+  /// A live write needs its flag on this very command line, and a yes.
+  func approve(_ env: Env, _ what: String) throws(Fault) {
+    guard env == .live else { return }
+    guard invocation["env"] == "live" else {
+      throw Fault(
+        .refused,
+        code: "live_not_named",
+        "a live write needs --env live on the command line; configuration is not enough",
+        hint: "add --env live"
+      )
+    }
+    try confirm("LIVE: \(what)", "a live write", code: "live_not_confirmed")
+  }
+
+  /// Asks for a typed yes, unless `--yes` says it.
+  ///
+  /// Throws `refused` with `code` where nobody says it or can be asked.
+  func confirm(_ question: String, _ what: String, code: String) throws(Fault) {
+    if invocation.has("yes") { return }
+    guard !composition.settings.asksNobody, let terminal = Terminal() else {
+      throw Fault(
+        .refused,
+        code: code,
+        "\(what) needs --yes or a typed yes, and there is nobody to ask",
+        hint: "add --yes"
+      )
+    }
+    let answer = try terminal.ask(
+      "\(question)? Type yes: ",
+      hidden: false,
+      interruption: composition.signals
+    )
+    guard answer == "yes" else {
+      throw Fault(.refused, code: code, "not confirmed", hint: "nothing was sent or changed")
+    }
+  }
+
+  func preview(
+    _ engine: Engine,
+    _ place: Place,
+    _ reference: String,
+    _ request: () throws(Fault) -> JSONObject
+  ) throws(Fault) -> Int32 {
+    var fields: JSONObject = [:]
+    fields["provider"] = place.provider.map(JSON.string)
+    fields["env"] = place.env.map { .string($0.rawValue) }
+    fields["reference"] = .string(reference)
+    let operation: Attempt.Operation = invocation.command.name == "tokenize" ? .tokenize : .transact
+    if let key = try idempotencyKey() {
+      fields["idempotency_key"] = .string(key)
+    } else {
+      fields["idempotency_key"] = .string(try engine.nextKey(operation, reference))
+    }
+    fields["request"] = .object(try request())
+    output.show(composition.records.record(.request, fields))
+    return 0
+  }
+}
+
+/// `--wait` and `--interval`, in milliseconds.
+struct WaitOptions {
+  private let limit: Int
+  private let interval: Int
+
+  /// Nil without `--wait`.
+  ///
+  /// Throws `usage` for a length of time that is none.
+  init?(_ invocation: Invocation) throws(Fault) {
+    let interval = try invocation["interval"].map { text throws(Fault) in
+      try TimeText.milliseconds(text, option: "--interval")
+    }
+    guard invocation.has("wait") else { return nil }
+    limit = try TimeText.milliseconds(invocation["wait"] ?? "5m", option: "--wait")
+    self.interval = interval ?? 2000
+  }
+
+  /// Waits for the final state of what a report says.
+  func apply(
+    to report: Report,
+    _ engine: Engine,
+    _ composition: Composition,
+    purpose: LookUp.Purpose = .status
+  ) throws(Fault) -> Report {
+    guard report.fault == nil else { return report }
+    return try engine.wait(
+      for: report,
+      upTo: limit,
+      every: interval,
+      purpose: purpose
+    ) { changed in
+      composition.announce(engine.state(of: changed), changed.provider.text, changed.env)
+    }
+  }
+}
+
+/// `--expect`: which statuses make the exit 0.
+enum Expectation {
+  private static func wanted(_ invocation: Invocation) -> [String]? {
+    invocation["expect"]?.split(separator: ",").map(String.init)
+  }
+
+  /// Throws `usage` for a word that is no status.
+  static func check(_ invocation: Invocation) throws(Fault) {
+    let names = Status.allCases.map(\.rawValue)
+    for name in wanted(invocation) ?? [] where !names.contains(name) {
+      let nearest = Suggestion.nearest(to: name, among: names)
+      throw .badValue(
+        "--expect",
+        name,
+        hint: nearest.map { "did you mean \($0)?" } ?? "one of \(names.joined(separator: ", "))"
+      )
+    }
+  }
+
+  /// The report to show and the exit status: 0 on a match, 18 on another status.
+  static func judge(_ report: Report, _ invocation: Invocation) -> (Report, Int32) {
+    guard let wanted = wanted(invocation) else { return (report, report.fault?.exitStatus ?? 0) }
+    if wanted.contains(report.status.rawValue) { return (report, 0) }
+    var shown = report
+    shown.fault = Fault(
+      .unexpected,
+      code: "unexpected_status",
+      "the status is \(report.status.rawValue), and \(wanted.joined(separator: " or ")) was expected",
+      hint: report.fault?.message
+    )
+    return (shown, Fault.Kind.unexpected.exitStatus)
+  }
+}
+
+extension Engine {
+  /// What is said of a plan to whoever says yes.
+  fileprivate func verb(for plan: LaterPlan, _ command: String) -> String {
+    isAuthorizedByPayer && plan.refund != nil ? "refund" : command
+  }
+
+  /// What a dry run says of a plan.
+  fileprivate func words(
+    for plan: LaterPlan,
+    _ attempt: Attempt?,
+    _ handle: String
+  ) throws(Fault) -> String {
+    switch plan.action {
+    case .refund where isAuthorizedByPayer: "refund"
+    case .confirm where isAuthorizedByPayer: "confirm"
+    case .cancel where isAuthorizedByPayer: "cancel"
+    case .refund: try planPart(attempt, handle: handle).rawValue
+    case .confirm: try planConfirm(attempt, handle: handle).rawValue
+    case .cancel: try planCancel(attempt, handle: handle).rawValue
+    }
+  }
+
+  /// How much a dry run says that a plan is about.
+  fileprivate func amount(of plan: LaterPlan, _ attempt: Attempt?) -> Int? {
+    plan.refund?.amount?.minorUnits ?? (isAuthorizedByPayer ? nil : attempt?.amount)
+  }
+}

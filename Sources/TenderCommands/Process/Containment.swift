@@ -1,0 +1,189 @@
+private import CSystem
+internal import TenderCommandLine
+internal import TenderModel
+internal import TenderModule
+internal import TenderSystem
+internal import TenderTransport
+internal import TenderWire
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// What this process may still reach once it knows what it is to do: whatever takes it over reaches no
+/// more (Landlock and seccomp, on Linux).
+struct Containment {
+  /// What the kernel bounded.
+  let files: Bool
+  let ports: Bool
+  let calls: Bool
+
+  static let none = Containment(files: false, ports: false, calls: false)
+
+  /// Commands that work on what others wrote.
+  private static let commands: Set<String> = [
+    "transact", "confirm", "cancel", "tokenize", "payment-status", "mandate-status", "batch",
+    "journal", "doctor", "simulator",
+  ]
+  /// Where libraries, certificates, time zones and name resolution are.
+  ///
+  /// A link counts as what it points to: `/lib` is below `/usr` on most systems.
+  private static let system = [
+    "/usr", "/lib", "/lib64", "/etc", "/proc", "/sys", "/run", "/opt", "/nix/store", "/var/lib",
+    "/var/cache",
+  ]
+  /// What holds a port besides the providers' own: HTTPS, HTTP and names over TCP.
+  private static let ports: [UInt16] = [443, 80, 53]
+
+  /// What is bounded, in words.
+  var text: String {
+    let bounds = [
+      files ? "files" : nil, ports ? "TCP ports" : nil,
+      calls ? "programs and other processes" : nil,
+    ]
+    .compactMap { $0 }
+    guard !bounds.isEmpty else { return "this system bounds nothing of this process" }
+    let missing =
+      files && ports && calls ? "" : "; the rest this kernel cannot, or it was turned off"
+    return "bounded: " + bounds.joined(separator: ", ") + missing
+  }
+
+  /// Bounds this process for one command; call it before any thread begins that reads what others
+  /// wrote.
+  ///
+  /// `TENDER_CONTAINMENT=off` leaves it as it is.
+  static func begin(_ settings: Settings) -> Containment {
+    let words = settings.invocation.command.words
+    guard commands.contains(words[0]), settings.environment["TENDER_CONTAINMENT"] != "off" else {
+      return .none
+    }
+    let bounds = Bounds(settings)
+    let result = bounds.apply()
+    return Containment(
+      files: Int(result) & TENDER_BOUND_FILES != 0,
+      ports: Int(result) & TENDER_BOUND_PORTS != 0,
+      calls: Int(result) & TENDER_BOUND_CALLS != 0
+    )
+  }
+
+  /// Paths and ports of one command.
+  private struct Bounds {
+    var readable = Containment.system
+    var writable: [String] = ["/dev"]
+    var ports: [UInt16]?
+
+    init(_ settings: Settings) {
+      let environment = settings.environment
+      let invocation = settings.invocation
+      var folders = ServedPorts(settings).folders
+      if let state = try? settings.stateFolder().text { folders.append(state) }
+      // The journal's mark is beside its folder; a folder that is not there yet is made.
+      for folder in folders { writable += Self.place(folder) }
+      readable.append(settings.config.path)
+      readable += (environment["LD_LIBRARY_PATH"] ?? "").split(separator: ":").map(String.init)
+      readable += environment.named(where: Self.namesFile)
+      readable += Self.files(in: .object(settings.profile))
+      for (name, values) in invocation.values where invocation.command.isFile(name) {
+        readable += values
+        if Self.isWritten(name) { for path in values { writable += Self.place(path) } }
+      }
+      switch invocation.command.words[0] {
+      // Each of its lines may name files, addresses and readers.
+      case "batch": readable.append("/")
+      case "journal": for path in invocation.operands { writable += Self.place(path) }
+      case "simulator": break
+      default: ports = Self.ports(settings)
+      }
+      if let junit = invocation["junit"] { writable += Self.place(junit) }
+    }
+
+    func apply() -> Int32 {
+      let numbers = ports ?? []
+      return unsafe Self.withPointers(readable) { readable in
+        unsafe Self.withPointers(writable) { writable in
+          unsafe numbers.withUnsafeBufferPointer { numbers in
+            var bounds = unsafe tender_bounds(
+              readable: readable.baseAddress,
+              readable_count: readable.count,
+              writable: writable.baseAddress,
+              writable_count: writable.count,
+              ports: numbers.baseAddress,
+              port_count: numbers.count,
+              limits_ports: ports == nil ? 0 : 1
+            )
+            return unsafe tender_system_contain(&bounds)
+          }
+        }
+      }
+    }
+
+    private static func withPointers(
+      _ texts: [String],
+      _ body: (UnsafeBufferPointer<UnsafePointer<CChar>?>) -> Int32
+    ) -> Int32 {
+      let copies = unsafe texts.map { unsafe strdup($0) }
+      defer {
+        for index in unsafe copies.indices { unsafe free(copies[index]) }
+      }
+      let pointers = unsafe copies.map { unsafe UnsafePointer($0) }
+      return unsafe pointers.withUnsafeBufferPointer(body)
+    }
+
+    /// A path and the folder that it is in; where it is not there, the nearest folder that is.
+    private static func place(_ path: String) -> [String] {
+      var parts = path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
+      let root = path.hasPrefix("/") ? "/" : "./"
+      func whole() -> String { root + parts.joined(separator: "/") }
+      if Environment.exists(path) {
+        parts = Array(parts.dropLast())
+        return [path, whole()]
+      }
+      while !parts.isEmpty, !Environment.exists(whole()) { parts.removeLast() }
+      return [whole()]
+    }
+
+    /// Whether an option names a file that is made.
+    private static func isWritten(_ option: String) -> Bool {
+      option == "trace" || option == "junit"
+    }
+
+    /// Whether a variable's value is a path to read.
+    private static func namesFile(_ name: String) -> Bool {
+      name.hasPrefix("TENDER_") && (name.hasSuffix("_FILE") || name == "TENDER_CONFIG")
+        || ["SSL_CERT_FILE", "SSL_CERT_DIR", "OPENSSL_CONF", "OPENSSL_MODULES", "TZDIR"].contains(
+          name
+        )
+    }
+
+    /// The files that a profile names.
+    private static func files(in value: JSON) -> [String] {
+      guard let object = value.object else { return [] }
+      return object.members.flatMap { member in
+        member.key.hasSuffix("_file") ? [member.value.text ?? ""] : files(in: member.value)
+      }
+    }
+
+    /// The ports of whatever the command may talk to.
+    private static func ports(_ settings: Settings) -> [UInt16] {
+      let environment = settings.environment
+      let addresses = environment.named { name in
+        name.hasPrefix("TENDER_") && name.hasSuffix("_URL") || name.hasSuffix("_proxy")
+          || name.hasSuffix("_PROXY")
+      }
+      var ports = Containment.ports
+      for address in addresses {
+        let full = address.contains("://") ? address : "http://" + address
+        // A proxy's name and password come before its host.
+        let rest = full.split(separator: "@").last.map(String.init) ?? full
+        let host = rest.contains("://") ? rest : "http://" + rest
+        let tail = host.firstRange(of: "://").map { host[$0.upperBound...] } ?? ""
+        let port = WebAddress("http://" + tail)?.port
+        ports += port.map { [UInt16($0)] } ?? [1080, 3128]
+      }
+      for module in settings.modules { ports += module.ports(settings) }
+      return ports
+    }
+  }
+}

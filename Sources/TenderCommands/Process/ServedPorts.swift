@@ -1,0 +1,59 @@
+internal import TenderModel
+internal import TenderModule
+internal import TenderSystem
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// The ports that a running `simulator serve` has printed, so that a live sale can refuse them.
+///
+/// Each is a file named after the port, locked by the process that serves it: the lock ends with the
+/// process, however that ends.
+struct ServedPorts {
+  /// Where the files are: the user's own state folder, and that of this command.
+  let folders: [String]
+
+  init(_ settings: Settings) {
+    var folders: [String] = []
+    if let own = try? settings.environment.folder("XDG_STATE_HOME", below: "/.local/state") {
+      folders.append(own)
+    }
+    if let chosen = try? settings.stateFolder().text, !folders.contains(chosen) {
+      folders.append(chosen)
+    }
+    self.folders = folders.map { $0 + "/serving" }
+  }
+
+  /// Says that this process serves a port, until it ends.
+  ///
+  /// Throws `state` where no folder takes that: a port that live does not know is not served.
+  func announce(_ port: UInt16) throws(Fault) {
+    for folder in folders {
+      do throws(Fault) { try Environment.makeFolder(folder) } catch { continue }
+      let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
+      let descriptor = unsafe open("\(folder)/\(port)", flags, 0o600)
+      // Stays open, and so locked, as long as the process lives.
+      if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+      if descriptor >= 0 { close(descriptor) }
+    }
+    throw Fault(
+      .state,
+      code: "state_unusable",
+      "cannot write down that port \(port) is the simulator's",
+      hint: "choose another --state-dir"
+    )
+  }
+
+  /// Whether a running `simulator serve` has said that a port is its own.
+  func holds(_ port: UInt16) -> Bool {
+    folders.contains { folder in
+      let descriptor = unsafe open("\(folder)/\(port)", O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+      guard descriptor >= 0 else { return false }
+      defer { close(descriptor) }
+      return flock(descriptor, LOCK_SH | LOCK_NB) != 0
+    }
+  }
+}

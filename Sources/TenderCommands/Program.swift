@@ -1,0 +1,174 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderSystem
+internal import TenderTransport
+internal import TenderWire
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// One run of the program, from arguments to exit status.
+package struct Program {
+  /// Runs a command line; gives its exit status.
+  ///
+  /// `garbled` is the number of the first argument that is not UTF-8, counted from 1; nil where all are.
+  package static func run(_ arguments: [String], garbled: Int?) -> Int32 {
+    let catalogue = Catalogue(Providers.all)
+    let environment = Environment()
+    let redactor = Redactor()
+    let machineReadable = !wantsTable(arguments, environment)
+    var place = WriteCommands.Place()
+    var command = "tender"
+    var now = 0
+    do throws(Fault) {
+      if let garbled {
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "argument \(garbled) is not UTF-8: \(arguments[garbled - 1].quotedForMessage)",
+          hint: "write it in UTF-8, as a terminal with LC_ALL=C.UTF-8 does"
+        )
+      }
+      switch try Parser(catalogue).parse(arguments) {
+      case .help(let words): return put(try HelpText(catalogue).text(for: words))
+      case .version(let invocation): return version(invocation, environment)
+      case .run(let invocation):
+        command = invocation.command.name
+        guard SystemRandomness.prepare() else {
+          throw Fault(.internal, code: "library_missing", "libsodium finds no randomness")
+        }
+        if mayGoOut(invocation, environment) { CurlHTTP.openAhead() }
+        // Before this program opens any descriptor of its own.
+        if let text = invocation["instrument-fd"] {
+          guard let number = Int32(text), number >= 0, ProcessGuard.isOpen(number) else {
+            throw .badValue(
+              "--instrument-fd",
+              text,
+              hint: "an open descriptor, such as 3 with 3< FILE"
+            )
+          }
+        }
+        let settings = try Settings(invocation, environment, catalogue.modules)
+        // In this order, and before any thread that stays: the browser is not bound by what bounds this process.
+        let browser = invocation.has("open") ? Browser() : nil
+        let containment = Containment.begin(settings)
+        let signals = Signals { kind in
+          // Nothing is under way that could have an effect: end at once, whatever blocks.
+          let fault = Fault.stopped(by: kind, underWay: "nothing was under way")
+          let time = SystemClock(interruption: NoInterruption()).now
+          Output.fail(
+            fault,
+            record: Records(command: invocation.command.name, now: time).record(fault),
+            isTable: !machineReadable,
+            redactor: redactor,
+            environment: Environment()
+          )
+          // Not `exit`: the other thread may be in the middle of anything.
+          _exit(fault.exitStatus)
+        }
+        let composition = try Composition(
+          catalogue,
+          invocation,
+          environment,
+          redactor,
+          signals,
+          settings: settings,
+          browser: browser,
+          containment: containment
+        )
+        defer { now = composition.clock.now }
+        return try dispatch(composition, &place)
+      }
+    } catch {
+      if now == 0 { now = SystemClock(interruption: NoInterruption()).now }
+      let record = Records(command: command, now: now).record(
+        error,
+        provider: place.provider,
+        env: place.env,
+        reference: place.reference
+      )
+      Output.fail(
+        error,
+        record: record,
+        isTable: !machineReadable,
+        redactor: redactor,
+        environment: environment
+      )
+      return error.exitStatus
+    }
+  }
+
+  /// Whether options and variables alone say that the network will be used.
+  private static func mayGoOut(_ invocation: Invocation, _ environment: Environment) -> Bool {
+    let words = ["transact", "confirm", "cancel", "tokenize", "payment-status", "mandate-status"]
+    // A browser is started by a process that is forked while there is one thread.
+    guard words.contains(invocation.command.name), !invocation.has("dry-run"),
+      !invocation.has("open")
+    else { return false }
+    if let env = invocation["env"] ?? environment["TENDER_ENV"], env != Env.simulator.rawValue {
+      return true
+    }
+    return environment.isRedirected
+  }
+
+  private static func dispatch(
+    _ composition: Composition,
+    _ place: inout WriteCommands.Place
+  ) throws(Fault) -> Int32 {
+    switch composition.invocation.command.words[0] {
+    case "transact", "confirm", "cancel", "tokenize":
+      try WriteCommands(composition: composition).run(&place)
+    case "payment-status", "mandate-status":
+      try LookUpCommands(composition: composition).run(&place)
+    case "journal": try JournalCommands(composition: composition).run(&place)
+    case "batch": try BatchCommand(composition: composition).run()
+    case "doctor": try DoctorCommand(composition: composition).run(&place)
+    default: try SupportCommands(composition: composition).run()
+    }
+  }
+
+  private static func put(_ text: String) -> Int32 { Console.write(text, to: 1) ? 0 : 141 }
+
+  private static func version(_ invocation: Invocation?, _ environment: Environment) -> Int32 {
+    guard let invocation, invocation.command.name == "version",
+      !Output.isTable(
+        option: invocation.has("json") ? "jsonl" : invocation["output"],
+        environment
+      )
+    else { return put("tender \(Catalogue.version)\n") }
+    let now = SystemClock(interruption: NoInterruption()).now
+    let record = Records(command: "version", now: now).record(
+      .version,
+      ["version": .string(Catalogue.version)]
+    )
+    return put(Output.line(record) + "\n")
+  }
+
+  /// How to print before anything is parsed: even a usage error is a JSON line where it is wanted.
+  private static func wantsTable(_ arguments: [String], _ environment: Environment) -> Bool {
+    var option: String?
+    for (index, argument) in arguments.enumerated() {
+      if argument == "--" { break }
+      if argument == "--json" { return false }
+      for name in ["--output=", "-o="] where argument.hasPrefix(name) {
+        option = String(argument.dropFirst(name.count))
+      }
+      if argument == "--output" || argument == "-o", index + 1 < arguments.count {
+        option = arguments[index + 1]
+      }
+    }
+    return Output.isTable(option: option, environment)
+  }
+}
+
+/// Nothing stops what asks nobody.
+struct NoInterruption: Interruption {
+  var kind: Fault.Kind? { nil }
+
+  var descriptor: Int32? { nil }
+}

@@ -1,0 +1,419 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderJournal
+internal import TenderModel
+internal import TenderModule
+internal import TenderOutput
+internal import TenderSimulator
+internal import TenderSystem
+internal import TenderTransport
+internal import TenderWire
+
+/// Whom a command asks, and about which attempt.
+struct Target {
+  let module: any ProviderModule
+  let env: Env
+  /// What the journal knows; nil where it knows nothing.
+  var attempt: Attempt?
+}
+
+/// Puts the rooms together for one run: settings in, an engine out.
+final class Composition: Session {
+  let catalogue: Catalogue
+  let invocation: Invocation
+  let environment: Environment
+  let settings: Settings
+  let output: Output
+  let redactor: Redactor
+  let signals: Signals
+  let clock: any Clock
+  let simulatorOptions: SimulatorOptions
+  /// What several runs of one thread share.
+  let shared: SharedParts
+  /// An instrument that came with a line of a batch.
+  let instrument: [UInt8]?
+  /// Who opens the bank's pages, where the user wants that.
+  let browser: Browser?
+  /// What the kernel keeps this process from.
+  let containment: Containment
+  /// One for each place, so that many look-ups share a connection and an open ledger.
+  private var engines: [Place: Engine] = [:]
+
+  private struct Place: Hashable {
+    let provider: ProviderName
+    let env: Env
+    let need: Need
+  }
+
+  /// What is being worked on, for events.
+  var reference: String? {
+    didSet { if reference != oldValue { announced = nil } }
+  }
+  /// The state that was shown last.
+  private var announced: String?
+  /// Whether a card reader takes part, whose states people follow.
+  private var isAtTill = false
+  /// Whether anything is sent to others than the simulator in this process.
+  private var goesOutside = false
+
+  init(
+    _ catalogue: Catalogue,
+    _ invocation: Invocation,
+    _ environment: Environment,
+    _ redactor: Redactor,
+    _ signals: Signals,
+    sharing shared: SharedParts = SharedParts(),
+    instrument: [UInt8]? = nil,
+    settings known: Settings? = nil,
+    browser: Browser? = nil,
+    containment: Containment = .none
+  ) throws(Fault) {
+    self.catalogue = catalogue
+    self.browser = browser
+    self.containment = containment
+    self.shared = shared
+    self.instrument = instrument
+    self.invocation = invocation
+    self.signals = signals
+    self.environment = environment
+    self.redactor = redactor
+    if let known {
+      settings = known
+    } else {
+      settings = try Settings(invocation, environment, catalogue.modules)
+    }
+    output = try Output(invocation, settings, environment, redactor)
+    output.patience = Console.Patience { signals.wish != nil }
+    for id in invocation.exemptIDs { redactor.exempt(id) }
+    simulatorOptions = try Self.simulatorOptions(invocation)
+    let machine = SystemClock(interruption: signals)
+    clock =
+      simulatorOptions.clock.map { StandingClock(at: $0, beside: machine) } ?? machine
+  }
+
+  var records: Records {
+    Records(command: invocation.command.name, now: clock.now, modules: catalogue.modules)
+  }
+
+  /// The journal, opened on first use in a folder that is made where it is not there.
+  ///
+  /// For what writes nothing (a dry run, a look-up) an empty one where there is none yet.
+  func journal() throws(Fault) -> any Journal {
+    let folder = try settings.stateFolder().text
+    if let known = shared.journals[folder] { return known }
+    let isReading =
+      invocation.has("dry-run")
+      || [
+        "payment-status", "mandate-status", "journal list", "journal show", "journal export",
+        "journal verify",
+      ]
+      .contains(invocation.command.name)
+    if isReading, !SQLiteJournal.isExpected(in: folder) { return EmptyJournal() }
+    try shared.useFolder(folder)
+    let journal = try SQLiteJournal(
+      folder: folder,
+      redactor: redactor,
+      defersErasing: shared.isBatch,
+      isMarked: true
+    )
+    shared.journals[folder] = journal
+    return journal
+  }
+
+  /// A provider's module by its name.
+  ///
+  /// Throws `unsupported` for one that this version does not speak to: an old journal may name it.
+  func module(_ name: String) throws(Fault) -> any ProviderModule {
+    guard let module = catalogue.modules.first(where: { $0.name.text == name }) else {
+      throw Fault(
+        .unsupported,
+        code: "provider_unsupported",
+        "this version does not speak to \(name)",
+        hint: "see: tender providers"
+      )
+    }
+    return module
+  }
+
+  /// Where a command runs when the journal has no say: option, environment, profile, default.
+  func target() throws(Fault) -> Target {
+    let env = try settings.env().flatMap { Env(rawValue: $0.text) } ?? .simulator
+    if let provider = try settings.provider() {
+      return Target(module: try module(provider.text), env: env)
+    }
+    guard env == .simulator else {
+      let names = catalogue.modules.map(\.name.text)
+      throw Fault(
+        .usage,
+        code: "missing_option",
+        "--env \(env.rawValue) needs a provider",
+        hint: "add --provider \(names.dropLast().joined(separator: ", ")) or \(names.last ?? ""), "
+          + "or set TENDER_PROVIDER"
+      )
+    }
+    return Target(module: catalogue.modules[0], env: env)
+  }
+
+  /// Where a command on a reference or id runs: options, else the journal, else as `target`.
+  ///
+  /// Throws `conflict` where the journal knows several and the options do not choose.
+  func target(of handle: String) throws(Fault) -> Target {
+    var filter = AttemptFilter()
+    filter.env = invocation["env"].flatMap(Env.init(rawValue:))
+    filter.provider = invocation["provider"].map(ProviderName.init)
+    let found = try journal().attempts(matching: handle, filter: filter)
+    guard let newest = found.first else { return try target() }
+    let places = Set(found.map { "\($0.provider.text) on \($0.env.rawValue)" })
+    guard places.count == 1 else {
+      throw Fault(
+        .conflict,
+        code: "ambiguous_reference",
+        "\(handle.quotedForMessage) is known to \(places.sorted().joined(separator: " and "))",
+        hint: "choose with --provider and --env"
+      )
+    }
+    return Target(module: try module(newest.provider.text), env: newest.env, attempt: newest)
+  }
+
+  /// The engine for a provider and env, over the network or the simulator in this process.
+  func engine(_ target: Target, needing need: Need) throws(Fault) -> Engine {
+    let (module, env) = (target.module, target.env)
+    let place = Place(provider: module.name, env: env, need: need)
+    if let known = engines[place] { return known }
+    try invocation.checkOptions(for: module.name)
+    if instrument != nil,
+      invocation.command.users(of: "test-card")?.contains(module.name.text) == false
+    {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "an instrument does not go with \(module.name.text)",
+        hint: "leave it out"
+      )
+    }
+    if env != .simulator, !simulatorOptions.isEmpty {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--sim options do not go with --env \(env.rawValue)",
+        hint: "they steer the simulator alone"
+      )
+    }
+    let journal = try journal()
+    let adapter = try module.make(self, env, for: need)
+    if goesOutside { journal.reachesOutside() }
+    let engine = Engine(
+      env: env,
+      provider: adapter,
+      journal: journal,
+      clock: clock,
+      interruption: signals,
+      patience: try settings.timeout(),
+      lateWindow: goesOutside ? try settings.lateWindow(env) : 0,
+      digest: SystemRandomness.digest,
+      announce: { [unowned self] state in announce(state, module.name.text, env) }
+    )
+    engines[place] = engine
+    return engine
+  }
+
+  /// Shows a state to whoever watches: a record with --events, a line with --verbose, and of a sale
+  /// at a reader one line of a terminal that changes.
+  ///
+  /// Each state is shown when it begins, and not again until another has begun.
+  func announce(_ state: String, _ provider: String, _ env: Env, next: JSON?) {
+    guard state != announced else { return }
+    announced = state
+    if output.isVerbose {
+      output.note("\(state)")
+    } else if isAtTill {
+      output.showState(state)
+    }
+    guard invocation.has("events") else { return }
+    var fields: JSONObject = ["provider": .string(provider), "env": .string(env.rawValue)]
+    fields["reference"] = reference.map(JSON.string)
+    fields["state"] = .string(state)
+    fields["next_action"] = next
+    output.show(event: records.record(.event, fields), within: try? settings.timeout())
+  }
+
+  /// Shows a state without what comes next.
+  func announce(_ state: String, _ provider: String, _ env: Env) {
+    announce(state, provider, env, next: nil)
+  }
+
+  /// Only one sale at a time has the reader.
+  func withReader<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+    shared.reader?.take()
+    defer { shared.reader?.give() }
+    return try body()
+  }
+
+  /// The randomness of this side: from the seed where there is one.
+  func randomness() throws(Fault) -> any Randomness {
+    try simulatorOptions.seed.map { seed throws(Fault) in
+      SeededRandomness(seed: seed, label: "client/\(try journal().count())")
+    } ?? SystemRandomness()
+  }
+
+  /// What carries requests: the simulator in this process, or the network; traced where asked.
+  func exchanges(
+    inProcess: Bool
+  ) throws(Fault) -> (http: any HTTPExchange, sockets: any SocketExchange) {
+    if isDryRun { return (Unreachable(), Unreachable()) }
+    var http: any HTTPExchange
+    var sockets: any SocketExchange
+    let name = simulatorOptions.headerValue + "|" + (environment["TENDER_CA_FILE"] ?? "")
+    if !inProcess { goesOutside = true }
+    if inProcess {
+      let simulator = try simulator()
+      http = simulator
+      sockets = simulator
+    } else if let known = shared.networks[name] {
+      (http, sockets) = known
+    } else {
+      if let path = environment["TENDER_CA_FILE"], !Environment.exists(path) {
+        throw Fault(
+          .usage,
+          code: "bad_file",
+          "TENDER_CA_FILE: cannot read \(path.quotedForMessage)",
+          hint: "check the path and its permissions"
+        )
+      }
+      var transport = TransportSettings(
+        certificates: environment["TENDER_CA_FILE"],
+        clock: clock,
+        randomness: SystemRandomness(),
+        interruption: signals,
+        userAgent: "tender/\(Catalogue.version)"
+      )
+      if !simulatorOptions.isEmpty {
+        transport.extraFields = [
+          HTTPRequest.Field(SimulatorOptions.headerName, simulatorOptions.headerValue)
+        ]
+      }
+      http = CurlHTTP(transport)
+      sockets = WebSocketClient(transport)
+      shared.networks[name] = (http, sockets)
+    }
+    if let path = invocation["trace"] {
+      let trace = try Trace(path: path, clock: clock)
+      http = TracedHTTP(inner: http, trace: trace)
+      sockets = TracedSockets(inner: sockets, trace: trace)
+    }
+    return (http, sockets)
+  }
+
+  func devices(simulated: Bool, base: String?) throws(Fault) -> any DeviceExchange {
+    isAtTill = true
+    if isDryRun { return Unreachable() }
+    if simulated { return SimulatedDevices(try simulator()) }
+    let devices = Devices(interruption: signals.atTheTill)
+    guard !simulatorOptions.isEmpty, let base else { return devices }
+    return ForetoldDevices(inner: devices, http: try exchanges(inProcess: false).http, base: base)
+  }
+
+  func watch() throws(Fault) -> (@Sendable (JSONObject) -> Void)? {
+    guard !isDryRun, let path = invocation["trace"] else { return nil }
+    let trace = try Trace(path: path, clock: clock)
+    return { trace.write($0) }
+  }
+
+  func redirects(to address: String, simulated: Bool) -> (any RedirectListener)? {
+    guard LoopbackRedirects.isOwn(address) else { return nil }
+    return simulated ? SimulatedPayer(clock: clock) : LoopbackRedirects(interruption: signals)
+  }
+
+  func simulated(_ provider: ProviderName) -> JSONObject {
+    SimulatedSections.section(of: provider)
+  }
+
+  var scenario: String? { simulatorOptions.scenario }
+
+  func isServed(port: UInt16) -> Bool { ServedPorts(settings).holds(port) }
+
+  func shared<Part: AnyObject & Sendable>(_ make: () -> Part) -> Part { shared.common.part(make) }
+
+  func terminal() -> Terminal? { settings.asksNobody ? nil : Terminal() }
+
+  func tell(_ text: String) { output.tell(text) }
+
+  func note(_ text: String) { output.note(text) }
+
+  func clearState() { output.clearState() }
+
+  func show(address: String) {
+    if !output.isQuiet { output.say(output.redactor.redact(address) + "\n") }
+    if Console.isTerminal(2), !output.isQuiet,
+      let code = QRCode.text(
+        for: address,
+        width: Console.terminalWidth ?? 80,
+        isColoured: Output.isColoured(invocation["color"], environment, descriptor: 2)
+      )
+    {
+      output.say(code)
+    }
+    if invocation.has("open"), browser?.open(address, environment) != true {
+      output.warn("no browser could be opened")
+    }
+  }
+
+  /// Whether the network is used, as far as options and environment say.
+  var goesOut: Bool {
+    if let env = try? target().env, env != .simulator { return true }
+    return environment.isRedirected
+  }
+
+  /// A new reference, where the user gave none: from the seed where there is one.
+  func newReference() throws(Fault) -> String {
+    let alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+    let day = Timestamp.text(clock.now).prefix(10).replacing("-", with: "")
+    let randomness: any Randomness =
+      try simulatorOptions.seed.map { seed throws(Fault) in
+        SeededRandomness(seed: seed, label: "reference/\(try journal().count())")
+      } ?? SystemRandomness()
+    return "T-\(day)-" + randomness.text(8, from: alphabet)
+  }
+
+  private static func simulatorOptions(_ invocation: Invocation) throws(Fault) -> SimulatorOptions {
+    var options = SimulatorOptions()
+    if let name = invocation["sim-scenario"] { try options.set(scenario: name) }
+    if let text = invocation["sim-fault"] { try options.set(fault: text) }
+    if let text = invocation["sim-seed"] {
+      guard let seed = Int(text) else {
+        throw .badValue("--sim-seed", text, hint: "a whole number, such as 7")
+      }
+      options.seed = seed
+    }
+    if let text = invocation["sim-clock"] {
+      guard let time = Timestamp.read(text) else {
+        throw .badValue("--sim-clock", text, hint: "RFC 3339, such as 2026-01-01T00:00:00Z")
+      }
+      options.clock = time
+    }
+    return options
+  }
+
+  /// The simulator of this process; one whose faults are counted is made anew.
+  func simulator() throws(Fault) -> InProcessSimulator {
+    let world = try servedWorld()
+    let name = world.ledgerPath + "|" + simulatorOptions.headerValue
+    if simulatorOptions.fault == nil, let known = shared.simulators[name] { return known }
+    let made = try InProcessSimulator(world)
+    shared.simulators[name] = made
+    return made
+  }
+
+  /// The world that `simulator serve` offers.
+  func servedWorld() throws(Fault) -> SimulatorWorld {
+    let folder = try settings.stateFolder().text
+    if SQLiteJournal.isExpected(in: folder) { _ = try journal() }  // Before a new world.
+    try shared.useFolder(folder)
+    return SimulatorWorld(
+      ledgerPath: folder + "/simulator.db",
+      clock: clock,
+      randomness: SystemRandomness(),
+      options: simulatorOptions
+    )
+  }
+}

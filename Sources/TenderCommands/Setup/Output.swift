@@ -1,0 +1,237 @@
+internal import TenderCommandLine
+internal import TenderModel
+internal import TenderModule
+internal import TenderOutput
+internal import TenderSystem
+internal import TenderWire
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// Prints records and faults in the chosen form, everything redacted.
+final class Output {
+  let isTable: Bool
+  private let style: TableStyle
+  private let fields: [String]
+  let isQuiet: Bool
+  let isVerbose: Bool
+  let redactor: Redactor
+  /// How long to wait for a reader that is behind; nil for ever.
+  var patience: Console.Patience?
+  /// Whether the reader of standard output has gone.
+  private(set) var isBroken = false
+  private var isReaderGone = false
+  private var hasStateLine = false
+  private var lastState = ""
+  /// Whether the line of the state stays while records are printed: a batch goes on.
+  var keepsState = false
+  private let isTerminal = Console.isTerminal(1)
+  private let isDumb: Bool
+
+  init(
+    _ invocation: Invocation,
+    _ settings: Settings?,
+    _ environment: Environment,
+    _ redactor: Redactor
+  ) throws(Fault) {
+    isTable = Self.isTable(
+      option: invocation.has("json") ? "jsonl" : invocation["output"],
+      environment,
+      profile: settings?.profile.text("output")
+    )
+    if invocation.has("json"), let output = invocation["output"], output != "jsonl" {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--json and --output \(output) exclude each other",
+        hint: "give one of them"
+      )
+    }
+    if let text = environment["TENDER_OUTPUT"], !["auto", "table", "jsonl"].contains(text) {
+      throw .badValue("TENDER_OUTPUT", text, hint: "it is one of auto, table, jsonl")
+    }
+    let fields = (invocation["fields"] ?? "").split(separator: ",").map(String.init)
+    try FieldChoice.check(fields)
+    self.fields = fields
+    isQuiet = invocation.has("quiet")
+    isVerbose = invocation.has("verbose")
+    isDumb = environment["TERM"] == nil || environment["TERM"] == "dumb"
+    self.redactor = redactor
+    style = TableStyle(
+      width: environment["COLUMNS"].flatMap(Self.width) ?? Console.terminalWidth ?? Int.max,
+      isColoured: Self.isColoured(invocation["color"], environment, descriptor: 1),
+      localTime: { Timestamp.read($0).flatMap(Environment.localText) }
+    )
+  }
+
+  /// A width in columns; nil for what no terminal has.
+  private static func width(_ text: String) -> Int? {
+    Int(text).flatMap { (1...10_000).contains($0) ? $0 : nil }
+  }
+
+  /// Whether output is a table: as asked, else on terminals.
+  static func isTable(option: String?, _ environment: Environment, profile: String? = nil) -> Bool {
+    switch option ?? environment["TENDER_OUTPUT"] ?? profile {
+    case "table": true
+    case "jsonl": false
+    default: Console.isTerminal(1)
+    }
+  }
+
+  static func isColoured(_ option: String?, _ environment: Environment, descriptor: Int32) -> Bool {
+    switch option {
+    case "always": return true
+    case "never": return false
+    default: break
+    }
+    if environment["NO_COLOR"] != nil { return false }
+    if let force = environment["CLICOLOR_FORCE"], force != "0" { return true }
+    return environment["TERM"] != "dumb" && Console.isTerminal(descriptor)
+  }
+
+  /// Takes records instead of standard output: a line of a batch has no output of its own.
+  var collect: ((Record) -> Void)?
+
+  /// Prints a record of a batch that was redacted already: a line, in a table a short one.
+  func stream(_ record: Record) {
+    guard isTable else { return put(RecordLine.text(record, fields: fields) + "\n") }
+    let fields = record.fields
+    let parts = [
+      fields["line"]?.wholeNumber.map { String($0) }, fields.text("reference"),
+      fields.text("status") ?? fields["error"]?["code"]?.text, fields.text("id"),
+      fields["error"]?["message"]?.text,
+    ]
+    put(Printable.text(parts.compactMap { $0 }.joined(separator: "  ")) + "\n")
+  }
+
+  /// Prints one record on standard output.
+  func show(_ record: Record) {
+    let shown = redacted(record)
+    if let collect { return collect(shown) }
+    let text =
+      isTable
+      ? Table.text(shown, style: style, fields: fields)
+      : RecordLine.text(shown, fields: fields) + "\n"
+    put(text)
+  }
+
+  /// Prints one record as a JSON line, on a terminal too.
+  func showLine(_ record: Record) {
+    put(RecordLine.text(redacted(record), fields: fields) + "\n")
+  }
+
+  /// Prints many records: rows under a head, or a line each.
+  func show(_ records: [Record], columns: [String]) {
+    guard isTable else { return records.forEach(show) }
+    put(
+      Table.rows(
+        records.map(redacted),
+        columns: fields.isEmpty ? columns : fields,
+        style: style
+      )
+    )
+  }
+
+  /// Prints an event: whoever does not read it in that many milliseconds holds nothing up that is under
+  /// way, and reads nothing more.
+  func show(event record: Record, within limit: Int?) {
+    patience?.limit = limit ?? 30_000
+    defer { patience?.limit = nil }
+    show(record)
+  }
+
+  /// Shows a state on one line of the terminal, in the place of the one before.
+  func showState(_ state: String) {
+    guard !isQuiet, hasStateLine || Console.isTerminal(2) else { return }
+    lastState = state
+    if isDumb {
+      Console.write("\(state)\n", to: 2, patience)
+    } else {
+      Console.write("\r\u{1b}[K\(state)", to: 2, patience)
+      hasStateLine = true
+    }
+  }
+
+  /// Takes that line away, before anything else is shown.
+  func clearState() {
+    guard hasStateLine else { return }
+    hasStateLine = false
+    Console.write("\r\u{1b}[K", to: 2, patience)
+  }
+
+  /// Prints text as it is on standard output.
+  func put(_ text: String) {
+    // Elsewhere than on a terminal it is in nobody's way; on one it comes back below.
+    let state = keepsState && hasStateLine ? lastState : nil
+    if !keepsState || isTerminal { clearState() }
+    defer { if let state, isTerminal { showState(state) } }
+    guard !isBroken, !Console.write(text, to: 1, patience) else { return }
+    isBroken = true
+    isReaderGone = errno == EPIPE
+    if !isReaderGone {
+      warn("standard output cannot be written: \(unsafe String(cString: strerror(errno)))")
+    }
+  }
+
+  /// The exit status of a look-up: its own, unless its output was lost.
+  func exit(_ status: Int32) -> Int32 {
+    isBroken ? (isReaderGone ? 141 : Fault.Kind.state.exitStatus) : status
+  }
+
+  /// Says something on standard error that helps a person; machines get JSON there and no more.
+  func note(_ text: String) { if isTable || isVerbose { tell(text) } }
+
+  /// Says something on standard error that scripts may need too, unless nothing is wanted there.
+  func tell(_ text: String) {
+    clearState()
+    if !isQuiet {
+      Console.write("tender: \(Printable.text(redactor.redact(text)))\n", to: 2, patience)
+    }
+  }
+
+  /// Prints text on standard error as it is.
+  func say(_ text: String) { Console.write(text, to: 2, patience) }
+
+  /// A record as a JSON line, for what has no settings.
+  static func line(_ record: Record) -> String { RecordLine.text(record) }
+
+  /// Says something that must not be missed on standard error.
+  func warn(_ text: String) {
+    clearState()
+    Console.write("tender: \(Printable.text(redactor.redact(text)))\n", to: 2, patience)
+  }
+
+  private func redacted(_ record: Record) -> Record {
+    var shown = record
+    for member in record.fields.members {
+      let isForeign = ["result", "error", "reversal", "next_action", "details"].contains(member.key)
+      shown.fields[member.key] = redactor.redact(member.value, foreign: isForeign)
+    }
+    return shown
+  }
+
+  /// Prints a fault on standard error: one JSON line, or at most three plain lines.
+  static func fail(
+    _ fault: Fault,
+    record: Record,
+    isTable: Bool,
+    redactor: Redactor,
+    environment: Environment
+  ) {
+    var shown = redactor.redact(fault)
+    shown.message = redactor.redact(shown.message, foreign: true)
+    if isTable {
+      let isColoured = isColoured(nil, environment, descriptor: 2)
+      Console.write(FaultText.text(shown, isColoured: isColoured), to: 2)
+    } else {
+      var line = record
+      line.fields = redactor.redact(record.fields)
+      line.fields["error"] = .object(shown.record)
+      if let result = shown.result { line.fields["result"] = .object(result) }
+      Console.write(RecordLine.text(line) + "\n", to: 2)
+    }
+  }
+}

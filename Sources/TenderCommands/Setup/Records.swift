@@ -1,0 +1,112 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderWire
+
+/// Reports and faults as records, their members in the order of the contract.
+struct Records {
+  let command: String
+  let now: Int
+  var modules: [any ProviderModule] = []
+
+  /// The record of a payment or token.
+  func record(_ report: Report) -> Record {
+    var fields: JSONObject = [
+      "command": .string(command), "provider": .string(report.provider.text),
+      "env": .string(report.env.rawValue),
+    ]
+    fields["reference"] = report.reference.map(JSON.string)
+    fields["attempt"] = report.attemptNumber.map(JSON.integer)
+    fields["replayed"] = report.replayed.map(JSON.bool)
+    fields["id"] = report.id.map(JSON.string)
+    fields["status"] = .string(report.status.rawValue)
+    fields["final"] = .bool(report.isFinal)
+    fields["amount"] = report.amount.map(JSON.integer)
+    fields["requested_amount"] = report.requestedAmount.map(JSON.integer)
+    fields["currency"] = report.currency.map(JSON.string)
+    fields["next_action"] = report.nextAction
+    fields["source"] = report.source.map(JSON.string)
+    fields["result"] = .object(arranged(report.result, report.provider))
+    fields["error"] = report.fault.map { .object($0.record) }
+    if !report.details.members.isEmpty { fields["details"] = .object(report.details) }
+    fields["idempotency_key"] = report.idempotencyKey.map(JSON.string)
+    fields["at"] = .string(Timestamp.text(now))
+    let kind: Record.Kind =
+      switch report.kind {
+      case .payment: .payment
+      case .token: .token
+      case .mandate: .mandate
+      }
+    return Record(kind, fields)
+  }
+
+  /// The record of a fault.
+  func record(
+    _ fault: Fault,
+    provider: String? = nil,
+    env: Env? = nil,
+    reference: String? = nil,
+    id: String? = nil,
+    line: Int? = nil
+  ) -> Record {
+    var fields: JSONObject = ["command": .string(command)]
+    fields["provider"] = provider.map(JSON.string)
+    fields["env"] = env.map { .string($0.rawValue) }
+    fields["reference"] = reference.map(JSON.string)
+    fields["id"] = id.map(JSON.string)
+    fields["result"] = fault.result.map { .object(arranged($0, provider.map(ProviderName.init))) }
+    fields["error"] = .object(fault.record)
+    fields["line"] = line.map(JSON.integer)
+    fields["at"] = .string(Timestamp.text(now))
+    return Record(.error, fields)
+  }
+
+  /// The record of a journal's attempt, with its history where there is one.
+  func record(_ attempt: Attempt, history: [HistoryEntry]? = nil) -> Record {
+    var fields: JSONObject = [
+      "command": .string(command), "provider": .string(attempt.provider.text),
+      "env": .string(attempt.env.rawValue), "reference": .string(attempt.reference),
+      "attempt": .integer(attempt.number),
+    ]
+    fields["id"] = attempt.id.map(JSON.string)
+    fields["status"] = .string(attempt.shownStatus.rawValue)
+    fields["final"] = .bool(attempt.isFinal)
+    fields["amount"] = attempt.amount.map(JSON.integer)
+    fields["requested_amount"] = attempt.requestedAmount.map(JSON.integer)
+    fields["currency"] = attempt.currency.map(JSON.string)
+    fields["brand"] = attempt.brand.map(JSON.string)
+    fields["last_four"] = attempt.lastFour.map(JSON.string)
+    fields["next_action"] = attempt.nextAction
+    fields["result"] = .object(arranged(attempt.result, attempt.provider))
+    fields["reversal"] = attempt.reversal.map { .object(arranged($0, attempt.provider)) }
+    fields["error"] = attempt.fault.map { .object($0.record) }
+    fields["idempotency_key"] = .string(attempt.idempotencyKey)
+    fields["created_at"] = .string(Timestamp.text(attempt.createdAt))
+    fields["updated_at"] = .string(Timestamp.text(attempt.updatedAt))
+    if let history {
+      fields["history"] = .array(
+        history.map { entry in
+          [
+            "at": .string(Timestamp.text(entry.at)), "phase": .string(entry.phase),
+            "status": .string(entry.status), "note": .string(entry.note),
+          ]
+        }
+      )
+    }
+    fields["at"] = .string(Timestamp.text(now))
+    return Record(.journalEntry, fields)
+  }
+
+  /// A provider's result in the order of its documents, wherever it was kept meanwhile.
+  private func arranged(_ result: JSONObject, _ provider: ProviderName?) -> JSONObject {
+    modules.first { $0.name == provider }?.arranged(result) ?? result
+  }
+
+  /// A record of any other kind.
+  func record(_ kind: Record.Kind, _ members: JSONObject) -> Record {
+    var fields: JSONObject = ["command": .string(command)]
+    for member in members.members { fields[member.key] = member.value }
+    fields["at"] = .string(Timestamp.text(now))
+    return Record(kind, fields)
+  }
+}

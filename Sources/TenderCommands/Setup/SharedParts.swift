@@ -1,0 +1,52 @@
+private import Synchronization
+internal import TenderEngine
+internal import TenderJournal
+internal import TenderModel
+internal import TenderSimulator
+internal import TenderSystem
+
+/// What the lines of a batch that one thread runs have in common: open files and connections.
+final class SharedParts {
+  var journals: [String: SQLiteJournal] = [:]
+  var networks: [String: (http: any HTTPExchange, sockets: any SocketExchange)] = [:]
+  var simulators: [String: InProcessSimulator] = [:]
+  private var folders: Set<String> = []
+  let common: CommonParts
+  let reader: Turn?
+  /// Whether many attempts are written, and what is erased is taken out of the files for several.
+  let isBatch: Bool
+
+  /// `common` and `reader` are shared by all threads.
+  init(common: CommonParts = CommonParts(), reader: Turn? = nil, isBatch: Bool = false) {
+    self.common = common
+    self.reader = reader
+    self.isBatch = isBatch
+  }
+
+  /// Makes a state folder where there is none, and checks it, once.
+  ///
+  /// Throws `state` with what mends it.
+  func useFolder(_ path: String) throws(Fault) {
+    guard !folders.contains(path) else { return }
+    try Environment.makeFolder(path)
+    try FileGuard.checkState(path)
+    folders.insert(path)
+  }
+
+  /// Takes out of the journals' files what is to be gone for good.
+  func finishErasing() { for journal in journals.values { try? journal.finishErasing() } }
+}
+
+/// What all threads of a process share, one of each kind: access tokens, for one.
+final class CommonParts: Sendable {
+  private let parts = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
+
+  func part<Part: AnyObject & Sendable>(_ make: () -> Part) -> Part {
+    parts.withLock { parts in
+      if let known = parts[ObjectIdentifier(Part.self)] as? Part { return known }
+      let made = make()
+      parts[ObjectIdentifier(Part.self)] = made
+      return made
+    }
+  }
+}

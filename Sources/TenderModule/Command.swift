@@ -1,0 +1,140 @@
+package import TenderModel
+
+/// The definition of one command.
+package struct Command: Sendable {
+  /// What stands behind the command besides options.
+  package struct Operand: Sendable, Hashable {
+    package let name: String
+    package let isOptional: Bool
+    package let repeats: Bool
+    package let choices: [String]
+
+    /// An operand as help names it; `choices` are the only words that are taken.
+    package init(
+      _ name: String,
+      optional: Bool = false,
+      repeats: Bool = false,
+      choices: [String] = []
+    ) {
+      self.name = name
+      isOptional = optional
+      self.repeats = repeats
+      self.choices = choices
+    }
+  }
+
+  /// A line to type, and what it does.
+  package struct Example: Sendable, Hashable {
+    package let line: String
+    package let meaning: String
+
+    /// A line that works as it stands, on a fresh home.
+    package init(_ line: String, _ meaning: String) {
+      self.line = line
+      self.meaning = meaning
+    }
+
+    /// The line as a shell takes it over several: parted before options, so that it fits 80 columns.
+    package var lines: [String] {
+      var lines: [String] = []
+      var current = ""
+      for word in line.split(separator: " ") {
+        if current.count + word.count > 60, word.hasPrefix("-") {
+          lines.append(current + " \\")
+          current = "  " + word
+        } else {
+          current += current.isEmpty ? String(word) : " " + word
+        }
+      }
+      return lines + [current]
+    }
+  }
+
+  /// The words that name it: `["journal", "list"]`.
+  package let words: [String]
+  package let summary: String
+  /// Paragraphs, wrapped by whoever prints them.
+  package private(set) var description: [String]
+  package let operands: [Operand]
+  /// The names of its options, the general ones left out.
+  package private(set) var optionNames: [String]
+  package private(set) var examples: [Example]
+  /// Its own options, then the general ones; empty until a catalogue has given it its providers.
+  package private(set) var options: [Option] = []
+  /// Who uses an option that not every provider uses.
+  private var users: [String: [String]] = [:]
+  /// The exit statuses that it can give, besides 0, 1 and 2.
+  package let exits: [Fault.Kind]
+  /// Values of its options that it answers with a reason of its own, and that help does not offer.
+  let unoffered: [String: [String]]
+
+  /// A command with the options that it takes whoever is asked; providers add their own.
+  package init(
+    _ words: String,
+    _ summary: String,
+    description: [String],
+    operands: [Operand] = [],
+    options: [String] = [],
+    examples: [Example],
+    exits: [Fault.Kind] = [],
+    unoffered: [String: [String]] = [:]
+  ) {
+    self.words = words.split(separator: " ").map(String.init)
+    self.summary = summary
+    self.description = description
+    self.operands = operands
+    optionNames = options
+    self.examples = examples
+    self.exits = exits + (options.contains("wait") ? [.pending] : [])
+    self.unoffered = unoffered
+  }
+
+  /// The words with a space between.
+  package var name: String { words.joined(separator: " ") }
+
+  /// The same command with what its providers add to it.
+  package func used(by modules: [any ProviderModule], among known: [Option]) -> Command {
+    var command = self
+    for module in modules {
+      guard let use = module.uses.first(where: { $0.command == name }) else { continue }
+      command.description += use.description
+      command.examples += use.examples
+      for option in use.options {
+        if !command.optionNames.contains(option) { command.optionNames.append(option) }
+        command.users[option, default: []].append(module.name.text)
+      }
+    }
+    let own = command.optionNames.compactMap { name in known.first { $0.name == name } }
+    command.options = Option.Group.allCases.flatMap { group in
+      group == .general
+        ? known.filter { $0.group == group } : own.filter { $0.group == group }
+    }
+    command.optionNames = own.map(\.name)
+    return command
+  }
+
+  /// Whether the value of an option is a file.
+  package func isFile(_ option: String) -> Bool {
+    options.first { $0.name == option }?.completion == .files
+  }
+
+  /// Those that use an option with this command; nil where whoever is asked does.
+  package func users(of option: String) -> [String]? { users[option] }
+
+  /// The options as help shows them.
+  package var shownOptions: [Option] {
+    options.map { option in
+      unoffered[option.name].map { option.without($0) } ?? option
+    }
+  }
+
+  /// The line that shows how it is called.
+  package var usage: String {
+    let operands = operands.map { operand in
+      let text = operand.name + (operand.repeats ? "..." : "")
+      // Those that --id may stand for are optional to the parser alone.
+      return operand.isOptional && !optionNames.contains("id") ? "[\(text)]" : text
+    }
+    return (["tender", name, "[OPTIONS]"] + operands).joined(separator: " ")
+  }
+}

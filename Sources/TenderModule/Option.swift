@@ -1,0 +1,101 @@
+/// The definition of one option: parser, help, manual and completions all read it.
+package struct Option: Sendable, Hashable {
+  /// What stands behind the name.
+  package enum Value: Sendable, Hashable {
+    /// Nothing: it is there or not.
+    case flag
+    /// A value, shown in help under this name.
+    case required(String)
+    /// A value that may be left out and is only taken with `=`.
+    case optional(String)
+  }
+
+  /// What completions offer for the value.
+  package enum Completion: Sendable, Hashable { case nothing, files, folders }
+
+  /// Where help lists it.
+  package enum Group: String, Sendable, Hashable, CaseIterable {
+    case money = "Money"
+    case payment = "Payment"
+    case instrument = "Instrument"
+    case bank = "Bank payments and mandates"
+    case reader = "Card present"
+    case filter = "Filter"
+    case server = "Run"
+    case control = "Control"
+    case simulator = "Simulator"
+    case general = "General"
+  }
+
+  package let name: String
+  package let short: Character?
+  package let value: Value
+  package let group: Group
+  package let repeats: Bool
+  /// The only values that are taken, where they are an enumeration.
+  package let choices: [String]
+  package let completion: Completion
+  /// Whether it, or its value `-`, reads standard input.
+  package let readsStandardInput: Bool
+  package let summary: String
+
+  /// An option with a value; without `choices` any value is taken.
+  package init(
+    _ name: String,
+    short: Character? = nil,
+    _ group: Group,
+    _ value: Value,
+    repeats: Bool = false,
+    choices: [String] = [],
+    completion: Completion = .nothing,
+    readsStandardInput: Bool = false,
+    _ summary: String
+  ) {
+    self.name = name
+    self.short = short
+    self.value = value
+    self.group = group
+    self.repeats = repeats
+    self.choices = choices
+    self.completion = completion
+    self.readsStandardInput = readsStandardInput
+    self.summary = summary
+  }
+
+  /// A flag.
+  package init(
+    _ name: String,
+    short: Character? = nil,
+    _ group: Group,
+    readsStandardInput: Bool = false,
+    _ summary: String
+  ) {
+    self.init(name, short: short, group, .flag, readsStandardInput: readsStandardInput, summary)
+  }
+
+  /// The same option without some of its values.
+  func without(_ values: [String]) -> Option {
+    Option(
+      name,
+      short: short,
+      group,
+      value,
+      repeats: repeats,
+      choices: choices.filter { !values.contains($0) },
+      completion: completion,
+      readsStandardInput: readsStandardInput,
+      summary
+    )
+  }
+
+  /// The option as help writes it: `-o, --output FORMAT`.
+  package var usage: String {
+    let long =
+      switch value {
+      case .flag: "--\(name)"
+      case .required(let placeholder): "--\(name) \(placeholder)"
+      case .optional(let placeholder): "--\(name)[=\(placeholder)]"
+      }
+    return short.map { "-\($0), \(long)" } ?? long
+  }
+}

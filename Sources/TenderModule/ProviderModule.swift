@@ -1,0 +1,187 @@
+package import TenderEngine
+package import TenderModel
+
+/// All that one provider is to this program: what it declares, and how it is made.
+///
+/// Command line, help, manual, completions, configuration, doctor, explain, batch and capabilities are
+/// made from the list of these; nothing else names a provider.
+package protocol ProviderModule: Sendable {
+  var name: ProviderName { get }
+  /// The options that it defines; several modules may use one of them.
+  var options: [Option] { get }
+  /// What each command takes for its sake.
+  ///
+  /// An option that is not among them is refused where this provider is asked.
+  var uses: [CommandUse] { get }
+  /// Its part of a profile, and the variables that go with it.
+  var section: ConfigurationSection { get }
+  var capabilities: [Capability] { get }
+  /// The currency where none is named, as help says it.
+  var currency: String { get }
+  var explanations: [Explanation] { get }
+
+  /// Its result, members in the order of its documents.
+  func arranged(_ result: JSONObject) -> JSONObject
+  /// The adapter, ready for what a command needs. Throws `usage`, `auth` or `state`.
+  func make(_ session: any Session, _ env: Env, for need: Need) throws(Fault) -> any Provider
+  /// What `transact` is to do, as far as options say. Throws `usage`.
+  func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan
+  /// What `tokenize` is to do. Throws `usage`; nil where nothing is stored.
+  func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> TokenPlan?
+  /// What `confirm` or `cancel` is to do with an attempt. Throws `usage`.
+  func laterPlan(_ session: any Session, _ attempt: Attempt?) throws(Fault) -> LaterPlan
+  /// The receipts of an attempt as text, a copy for each side; nil where it has none.
+  func receipt(of attempt: Attempt, _ settings: Settings) -> String?
+  /// What `doctor` tries.
+  func checks(_ session: any Session, _ env: Env) -> [Check]
+  /// What the profile says and nobody uses any more, in words; nil where all of it is used.
+  func warning(_ settings: Settings) -> String?
+  /// Settings that are no credentials, for `config show`.
+  func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)]
+  /// TCP ports that a command may use besides those of its variables.
+  func ports(_ settings: Settings) -> [UInt16]
+}
+
+extension ProviderModule {
+  package func arranged(_ result: JSONObject) -> JSONObject { result }
+
+  package func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> TokenPlan? { nil }
+
+  package func receipt(of attempt: Attempt, _ settings: Settings) -> String? { nil }
+
+  package func warning(_ settings: Settings) -> String? { nil }
+
+  package func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)] { [] }
+
+  package func ports(_ settings: Settings) -> [UInt16] { [] }
+}
+
+/// What a command takes for a provider's sake.
+package struct CommandUse: Sendable {
+  package let command: String
+  /// Names of options.
+  package let options: [String]
+  /// Paragraphs of its description.
+  package let description: [String]
+  package let examples: [Command.Example]
+
+  /// The command by its words with a space between.
+  package init(
+    _ command: String,
+    options: [String] = [],
+    description: [String] = [],
+    examples: [Command.Example] = []
+  ) {
+    self.command = command
+    self.options = options
+    self.description = description
+    self.examples = examples
+  }
+}
+
+/// Something that a provider can do, or cannot.
+package struct Capability: Sendable {
+  package let name: String
+  package let isSupported: Bool
+  package let note: String
+
+  /// Something that the provider can do.
+  package init(_ name: String, _ note: String) { self.init(name, true, note) }
+
+  /// A line of `tender providers`.
+  package init(_ name: String, _ isSupported: Bool, _ note: String) {
+    self.name = name
+    self.isSupported = isSupported
+    self.note = note
+  }
+}
+
+/// One thing that `doctor` tries; gives what was found in words.
+package struct Check {
+  package let name: String
+  package let run: () throws(Fault) -> String
+
+  /// A check that fails by throwing.
+  package init(_ name: String, run: @escaping () throws(Fault) -> String) {
+    self.name = name
+    self.run = run
+  }
+}
+
+/// What `transact` is to do, before anything is opened or asked.
+package struct OrderPlan {
+  package var need: Need
+  /// The reference that an order for something existing has, where none is given.
+  package var reference: String?
+  /// In whose words to wait.
+  package var purpose = LookUp.Purpose.status
+  /// Whether the payer may be asked for an instrument: then credentials are checked before.
+  package var asksPayer = false
+  /// Whether only one at a time may do it: there is one card reader.
+  package var takesTurns = false
+  /// Reads what is left to read (an instrument, a saved receipt). Throws `usage` or `refused`.
+  package var order: (Reference) throws(Fault) -> Order
+
+  /// A plan for one flow.
+  package init(need: Need, order: @escaping (Reference) throws(Fault) -> Order) {
+    self.need = need
+    self.order = order
+  }
+}
+
+/// What `tokenize` is to do, before anything is opened or asked.
+package struct TokenPlan {
+  package var need: Need
+  /// Reads the instrument. Throws `usage` or `refused`.
+  package var order: (Reference) throws(Fault) -> TokenOrder
+
+  /// A plan for storing a payment method.
+  package init(need: Need, order: @escaping (Reference) throws(Fault) -> TokenOrder) {
+    self.need = need
+    self.order = order
+  }
+}
+
+/// What `confirm` or `cancel` is to do.
+package struct LaterPlan: Sendable {
+  /// What is done to the attempt.
+  package enum Action: Sendable {
+    case confirm, cancel
+    case refund(Refund)
+  }
+
+  /// What is given back.
+  package struct Refund: Sendable {
+    /// Nil for all that is left.
+    package var amount: Money?
+    /// The operator's own name for it.
+    package var name: String?
+    /// What the payer's statement says.
+    package var statement: String?
+
+    /// A refund, in full where no amount is given.
+    package init(amount: Money?, name: String?, statement: String? = nil) {
+      self.amount = amount
+      self.name = name
+      self.statement = statement
+    }
+  }
+
+  package var action: Action
+
+  /// What is given back; nil for any other action.
+  package var refund: Refund? {
+    if case .refund(let refund) = action { refund } else { nil }
+  }
+
+  package var need: Need
+  /// In whose words to wait.
+  package var purpose: LookUp.Purpose
+
+  /// A plan for what comes later.
+  package init(_ action: Action, need: Need, purpose: LookUp.Purpose = .status) {
+    self.action = action
+    self.need = need
+    self.purpose = purpose
+  }
+}

@@ -1,0 +1,206 @@
+internal import TenderEngine
+package import TenderModel
+package import TenderSystem
+
+/// Every setting with where it came from: option, environment, profile, default, in that order.
+package struct Settings {
+  /// Where a value came from.
+  package enum Origin: String { case option, environment, profile, `default` }
+
+  /// A value and its origin.
+  package struct Value {
+    package var text: String
+    package var origin: Origin
+
+    /// A value, and who said it.
+    package init(text: String, origin: Origin) {
+      self.text = text
+      self.origin = origin
+    }
+  }
+
+  package let invocation: Invocation
+  package let environment: Environment
+  /// Every provider that this program speaks to.
+  package let modules: [any ProviderModule]
+  package let config: ConfigFile
+  package let profileName: String?
+  package let profile: JSONObject
+
+  /// Reads the configuration file and chooses the profile.
+  ///
+  /// Throws `usage` for what is wrong with it.
+  package init(
+    _ invocation: Invocation,
+    _ environment: Environment,
+    _ modules: [any ProviderModule]
+  ) throws(Fault) {
+    self.modules = modules
+    self.invocation = invocation
+    self.environment = environment
+    let named = invocation["config"] ?? environment["TENDER_CONFIG"]
+    if let named {
+      config = try ConfigFile(path: named, isNamed: true, modules)
+    } else if let folder = try? environment.folder("XDG_CONFIG_HOME", below: "/.config") {
+      config = try ConfigFile(path: folder + "/config.json", isNamed: false, modules)
+    } else {
+      config = try ConfigFile(path: "", isNamed: false, modules)
+    }
+    profileName = invocation["profile"] ?? environment["TENDER_PROFILE"] ?? config.defaultProfile
+    if let profileName {
+      guard let found = config.profiles[profileName] else {
+        let nearest = Suggestion.nearest(to: profileName, among: config.profiles.keys.sorted())
+        throw Fault(
+          .usage,
+          code: "unknown_profile",
+          "no profile \(profileName.quotedForMessage) in the configuration",
+          hint: nearest.map { "did you mean \($0)?" } ?? "see: tender help files"
+        )
+      }
+      profile = found
+    } else {
+      profile = [:]
+    }
+  }
+
+  /// A setting by its three names; nil where nothing says anything.
+  package func value(option: String?, variable: String?, key: String?) -> Value? {
+    if let option, let text = invocation[option] { return Value(text: text, origin: .option) }
+    if let variable, let text = environment[variable] {
+      return Value(text: text, origin: .environment)
+    }
+    if let key, let text = profile.text(key) { return Value(text: text, origin: .profile) }
+    return nil
+  }
+
+  /// The provider, where option, environment or profile names one.
+  package func provider() throws(Fault) -> Value? {
+    let value = value(option: "provider", variable: "TENDER_PROVIDER", key: "provider")
+    let names = modules.map(\.name.text)
+    if let value, !names.contains(value.text) {
+      let nearest = Suggestion.nearest(to: value.text, among: names)
+      throw .badSetting("provider", value, nearest, among: names)
+    }
+    return value
+  }
+
+  /// The env, where option, environment or profile names one.
+  package func env() throws(Fault) -> Value? {
+    let value = value(option: "env", variable: "TENDER_ENV", key: "env")
+    let names = Env.allCases.map(\.rawValue)
+    if let value, !names.contains(value.text) {
+      throw .badSetting(
+        "env",
+        value,
+        Suggestion.nearest(to: value.text, among: names),
+        among: names
+      )
+    }
+    return value
+  }
+
+  /// How long one request may take, in milliseconds.
+  package func timeout() throws(Fault) -> Int {
+    let value = value(option: "timeout", variable: "TENDER_TIMEOUT", key: "timeout")
+    guard let value else { return 30_000 }
+    let name = value.origin == .environment ? "TENDER_TIMEOUT" : "--timeout"
+    return try TimeText.milliseconds(value.text, option: name)
+  }
+
+  /// For how long after a send an effect may still appear at a provider, in milliseconds.
+  ///
+  /// What is not there before proves nothing. How long that takes is not public.
+  package func lateWindow(_ env: Env) throws(Fault) -> Int {
+    guard let text = profile.text("late_window") else { return env == .simulator ? 5000 : 60_000 }
+    return text == "0s" ? 0 : try TimeText.milliseconds(text, option: "late_window")
+  }
+
+  /// Where journal and simulator keep their files.
+  package func stateFolder() throws(Fault) -> Value {
+    if let value = value(option: "state-dir", variable: "TENDER_STATE_DIR", key: nil) {
+      return value
+    }
+    return Value(
+      text: try environment.folder("XDG_STATE_HOME", below: "/.local/state"),
+      origin: .default
+    )
+  }
+
+  /// Whether nobody may be asked.
+  package var asksNobody: Bool {
+    invocation.has("no-input") || environment["TENDER_NO_INPUT"].map { $0 != "0" } ?? false
+  }
+
+  /// Whether the profile refuses writes.
+  package var isReadOnly: Bool { profile.text("mode") == "read-only" }
+
+  /// A credential from the environment (`NAME` or `NAME_FILE`), else from the profile's section.
+  ///
+  /// Throws `usage` where both are set, or the file cannot be read.
+  package func credential(_ variable: String, section: String, key: String) throws(Fault) -> Value?
+  {
+    let direct = environment[variable]
+    let file = environment[variable + "_FILE"]
+    if direct != nil, file != nil {
+      throw Fault(
+        .usage,
+        code: "bad_credential",
+        "both \(variable) and \(variable)_FILE are set",
+        hint: "unset one of them"
+      )
+    }
+    if let direct { return Value(text: direct, origin: .environment) }
+    if let file {
+      return Value(text: try Self.content(file, variable + "_FILE"), origin: .environment)
+    }
+    let object = profile[section]?.object
+    if let text = object?.text(key) { return Value(text: text, origin: .profile) }
+    if let file = object?.text(key + "_file") {
+      return Value(text: try Self.content(file, "\(section).\(key)_file"), origin: .profile)
+    }
+    return nil
+  }
+
+  private static func content(_ path: String, _ name: String) throws(Fault) -> String {
+    var bytes = try Environment.read(path, named: name, rule: .ownersAlone, limit: 65_536)
+    return try secret(&bytes, path, name)
+  }
+
+  /// A secret's text without the line end behind it; the bytes are wiped.
+  ///
+  /// Throws `usage` where nothing is left.
+  package static func secret(
+    _ bytes: inout [UInt8],
+    _ path: String,
+    _ name: String
+  ) throws(Fault) -> String {
+    defer { bytes.wipe() }
+    while let last = bytes.last, last == 10 || last == 13 || last == 32 { bytes.removeLast() }
+    guard !bytes.isEmpty else {
+      throw Fault(
+        .usage,
+        code: "bad_credential",
+        "\(name): \(path) is empty",
+        hint: "put the value into it"
+      )
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension Fault {
+  fileprivate static func badSetting(
+    _ name: String,
+    _ value: Settings.Value,
+    _ nearest: String?,
+    among: [String]
+  ) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_value",
+      "\(name) from the \(value.origin.rawValue) cannot be \(value.text.quotedForMessage)",
+      hint: (nearest.map { "did you mean \($0)? " } ?? "")
+        + "it is one of \(among.joined(separator: ", "))"
+    )
+  }
+}

@@ -1,0 +1,117 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderSystem
+internal import TenderWire
+
+/// Typed words as a sale or refund at a reader.
+struct SaleOrderBuilder {
+  let session: any Session
+  let env: Env
+
+  private var invocation: Invocation { session.invocation }
+  private var section: JSONObject { session.settings.profile["toro"]?.object ?? [:] }
+
+  private var money: OptionReader {
+    OptionReader(invocation, currency: section.text("currency") ?? "GBP")
+  }
+
+  func order(_ reference: Reference) throws(Fault) -> SaleOrder {
+    let isRefund = invocation["type"] == "refund"
+    let amount = try money.amount()
+    let gratuity = try money.money("gratuity")
+    let original = try original()
+    guard let total = Self.sum(amount, gratuity) else {
+      throw Fault(.usage, code: "bad_amount", "the sum is too large", hint: "lower --gratuity")
+    }
+    return SaleOrder(
+      reference: reference,
+      amount: total,
+      isRefund: isRefund,
+      gratuity: gratuity?.minorUnits,
+      gratuityMenu: isRefund && !invocation.has("gratuity-menu") ? [] : try menu(),
+      captures: !invocation.has("no-capture"),
+      original: original?.receipt,
+      originalReference: original?.reference,
+      additional: try additional()
+    )
+  }
+
+  private static func sum(_ amount: Money, _ gratuity: Money?) -> Money? {
+    guard let gratuity else { return amount }
+    let (sum, overflows) = amount.minorUnits.addingReportingOverflow(gratuity.minorUnits)
+    return overflows ? nil : Money(minorUnits: sum, currency: amount.currency)
+  }
+
+  /// The percentages of the reader's menu: as typed, else the profile's where it is enabled.
+  private func menu() throws(Fault) -> [Int] {
+    guard let text = invocation["gratuity-menu"] else {
+      guard section["gratuity_enabled"]?.truth == true else { return [] }
+      return section["gratuity_percentages"]?.array?.compactMap(\.wholeNumber) ?? [10, 15, 20]
+    }
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    let numbers = parts.compactMap { Int($0) }
+    guard numbers.count == parts.count else {
+      throw .badValue("--gratuity-menu", text, hint: "whole percentages, such as 10,15,20")
+    }
+    return numbers
+  }
+
+  private func additional() throws(Fault) -> JSONObject {
+    try money.pairs("additional", file: "additional-file")
+  }
+
+  /// What is refunded, by reference or from a file.
+  private func original() throws(Fault) -> (receipt: JSONObject, reference: String?)? {
+    let reference = invocation["original"]
+    let path = invocation["original-file"]
+    guard reference == nil || path == nil else {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--original and --original-file exclude each other",
+        hint: "give one of them"
+      )
+    }
+    if let reference { return try known(reference) }
+    guard let path else { return nil }
+    let bytes = try Environment.read(path, named: "--original-file", limit: 1 << 20)
+    let object = JSONReader.read(bytes, duplicates: .refused)?.object
+    let receipt = object?["result"]?["receipt"]?.object ?? object?["receipt"]?.object ?? object
+    guard let receipt, receipt.text("transactionReference") != nil else {
+      throw Fault(
+        .usage,
+        code: "bad_file",
+        "--original-file \(path.quotedForMessage) is no receipt",
+        hint: "a receipt as JSON, or the record of the sale"
+      )
+    }
+    // What the journal knows as well is counted there.
+    let isKnown = try receipt.text("saleReferenceId").map { name throws(Fault) in
+      try attempts(name).contains { $0.id == receipt.text("transactionReference") }
+    }
+    return (receipt, isKnown == true ? receipt.text("saleReferenceId") : nil)
+  }
+
+  private func attempts(_ handle: String) throws(Fault) -> [Attempt] {
+    try session.journal().attempts(
+      matching: handle,
+      filter: AttemptFilter(env: env, provider: ToroProvider.name)
+    )
+  }
+
+  private func known(_ handle: String) throws(Fault) -> (receipt: JSONObject, reference: String?) {
+    guard let attempt = try attempts(handle).first else { throw .unknownHandle(handle) }
+    guard attempt.isCaptured, let receipt = attempt.result["receipt"]?.object,
+      receipt.text("type") == "purchase"
+    else {
+      throw Fault(
+        .conflict,
+        code: "not_refundable",
+        "\(handle.quotedForMessage) is \(attempt.shownStatus.rawValue): there is nothing to refund",
+        hint: "see: tender journal show \(attempt.reference)"
+      )
+    }
+    return (receipt, attempt.reference)
+  }
+}

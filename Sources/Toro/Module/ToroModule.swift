@@ -1,0 +1,244 @@
+package import TenderEngine
+package import TenderModel
+package import TenderModule
+internal import TenderSystem
+internal import TenderWire
+
+/// Toro, as the program knows it.
+package struct ToroModule: ProviderModule {
+  package init() {}
+
+  package var name: ProviderName { ToroProvider.name }
+
+  package var options: [Option] { Self.reader }
+
+  package var currency: String { "the profile's, else GBP" }
+
+  package var uses: [CommandUse] {
+    [
+      CommandUse(
+        "transact",
+        options: Self.reader.map(\.name),
+        description: [
+          "With --provider toro it takes a card on a reader: it waits for chip, tap or stripe, has the "
+            + "PIN entered there, asks the acquirer, and prints the receipt. --no-capture authorises "
+            + "only; --type refund gives a sale back. Ctrl-C, or tender cancel REF in another shell, "
+            + "lets the reader go."
+        ],
+        examples: [
+          .init(
+            "tender transact --provider toro --amount 12.50 --reference SALE-1 --events",
+            "a card on the simulated reader: chip, PIN, approval"
+          ),
+          .init(
+            "tender transact --provider toro --type refund --amount 5 --original SALE-1 "
+              + "--reference BACK-1",
+            "give a part of it back"
+          ),
+        ]
+      ),
+      CommandUse(
+        "confirm",
+        description: [
+          "A card-present sale that was authorised with --no-capture is captured by a completion "
+            + "advice."
+        ]
+      ),
+      CommandUse(
+        "cancel",
+        description: [
+          "A card-present sale that is under way on the reader is stopped there; afterwards it is "
+            + "undone by a cancellation advice, whole, while it is not cleared."
+        ]
+      ),
+      CommandUse(
+        "doctor",
+        options: ["device"],
+        description: [
+          "With --provider toro it connects to the reader, asks the gateway (diagnostic request) and "
+            + "reports to the terminal manager (status report)."
+        ],
+        examples: [.init("tender doctor --provider toro", "reader and gateway too")]
+      ),
+    ]
+  }
+
+  package var capabilities: [Capability] {
+    [
+      Capability(
+        "transact",
+        "chip, contactless and stripe on a Miura reader; purchase or refund"
+      ),
+      Capability("transact --no-capture", "authorises; confirm captures by a completion advice"),
+      Capability("transact --gratuity-menu", "the customer chooses on the reader"),
+      Capability("transact --type refund", "of a sale in the journal, or by its saved receipt"),
+      Capability("confirm", "captures what was authorised without capture"),
+      Capability("cancel", "stops the reader; afterwards a cancellation advice, whole"),
+      Capability("tokenize", false, "Toro stores no payment methods"),
+      Capability("payment-status", "from the journal, with the state of a sale under way"),
+      Capability("mandate-status", false, "Toro has no mandates"),
+      Capability("doctor", "reader, gateway (diagnostic) and terminal manager (status report)"),
+      Capability("journal show --receipt", "the merchant's and the customer's copy as text"),
+    ]
+  }
+
+  package var explanations: [Explanation] { ToroProvider.explanations }
+
+  package func arranged(_ result: JSONObject) -> JSONObject { ToroProvider.arranged(result) }
+
+  package func make(
+    _ session: any Session,
+    _ env: Env,
+    for need: Need
+  ) throws(Fault) -> any Provider { try provider(session, env) }
+
+  /// The adapter, with a reader and a gateway of which each is in this process or elsewhere.
+  private func provider(_ session: any Session, _ env: Env) throws(Fault) -> ToroProvider {
+    let setup = ToroSetup(session, env)
+    let configuration = try setup.configuration()
+    let options = try setup.options()
+    if let warning = warning(session.settings) { session.note(warning) }
+    let hasOwnReader = configuration.device == Self.simulatedDevice
+    if hasOwnReader, env != .simulator { throw .simulatedReader(env) }
+    if !session.settings.mayRedirect(env),
+      let port = DeviceAddress(configuration.device)?.loopbackPort, session.isServed(port: port)
+    {
+      throw .servedReader(configuration.device)
+    }
+    let isInProcess = env == .simulator && configuration.gatewayBase == nil
+    return ToroProvider(
+      ToroContext(
+        configuration: configuration,
+        options: options,
+        http: try session.exchanges(inProcess: isInProcess).http,
+        devices: try session.devices(
+          simulated: hasOwnReader,
+          base: configuration.gatewayBase
+        ),
+        attendant: Till(
+          session,
+          isSimulated: env == .simulator,
+          refuses: session.scenario == "card:signature_refused"
+        ),
+        clock: session.clock,
+        randomness: try session.randomness(),
+        interruption: session.signals.atTheTill,
+        redactor: session.redactor,
+        watch: try session.watch(),
+        reserve: hasOwnReader || session.isDryRun ? nil : try reservation(session)
+      )
+    )
+  }
+
+  /// The name of the simulated reader, where an address would be.
+  static let simulatedDevice = "simulator"
+
+  /// A lock on a reader, kept beside those on references: whoever shares a journal shares it.
+  private func reservation(_ session: any Session) throws(Fault) -> ToroContext.Reservation {
+    let journal = try session.journal()
+    let clock = session.clock
+    let interruption = session.signals
+    return { address throws(Fault) in
+      try journal.lock(
+        env: .simulator,
+        provider: ToroProvider.name,
+        // No reference has a control character.
+        reference: "\u{1}" + address,
+        by: Deadline(in: 0, on: clock),
+        interruption: interruption
+      )
+    }
+  }
+
+  package func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan {
+    var plan = OrderPlan(need: .sale) { reference throws(Fault) in
+      .sale(try SaleOrderBuilder(session: session, env: env).order(reference))
+    }
+    plan.takesTurns = true
+    return plan
+  }
+
+  package func laterPlan(
+    _ session: any Session,
+    _ attempt: Attempt?
+  ) throws(Fault) -> LaterPlan {
+    session.invocation.command.name == "confirm"
+      ? LaterPlan(.confirm, need: .heldPayment)
+      : LaterPlan(.cancel, need: attempt?.isCaptured == true ? .reversal : .heldPayment)
+  }
+
+  package func checks(_ session: any Session, _ env: Env) -> [Check] {
+    [
+      Check("toro credentials") { () throws(Fault) in
+        try provider(session, env).checkReady(for: .sale)
+        return "ids and passphrase are set"
+      },
+      Check("toro reader") { () throws(Fault) in try provider(session, env).checkReader() },
+      Check("toro gateway") { () throws(Fault) in try provider(session, env).checkGateway() },
+      Check("toro terminal manager") { () throws(Fault) in
+        try provider(session, env).checkTerminalManager()
+      },
+    ]
+  }
+
+  package func receipt(of attempt: Attempt, _ settings: Settings) -> String? {
+    attempt.result["receipt"]?.object.map { receipt in
+      ReceiptText.text(
+        receipt,
+        status: attempt.shownStatus,
+        merchant: settings.profile["toro"]?["merchant_name"]?.text
+      )
+    }
+  }
+
+  package func warning(_ settings: Settings) -> String? {
+    guard settings.profile["toro"]?["touch_area_tag"] != nil else { return nil }
+    return "toro.touch_area_tag is not used any more: the tags of the touch screen are known; "
+      + "take it out of the profile"
+  }
+
+  package func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)] {
+    let given = settings.value(option: "device", variable: "TENDER_TORO_DEVICE", key: nil)
+    let section = settings.profile["toro"]?["device"]?.text
+    return [
+      (
+        "toro.device",
+        given
+          ?? Settings.Value(
+            text: section ?? Self.simulatedDevice,
+            origin: section == nil ? .default : .profile
+          )
+      )
+    ]
+  }
+
+  package func ports(_ settings: Settings) -> [UInt16] {
+    let device =
+      settings.value(option: "device", variable: "TENDER_TORO_DEVICE", key: nil)?.text
+      ?? settings.profile["toro"]?["device"]?.text
+    guard let device, case .network(_, let port) = DeviceAddress(device) else { return [] }
+    return [port]
+  }
+}
+
+extension Fault {
+  /// The address of a reader that `simulator serve` plays, where live money is meant.
+  fileprivate static func servedReader(_ device: String) -> Fault {
+    Fault(
+      .usage,
+      code: "test_data_on_live",
+      "\(device.quotedForMessage) is the reader of a running tender simulator serve, and --env is live",
+      hint: "unset TENDER_TORO_DEVICE, or name a real reader; nothing was sent"
+    )
+  }
+
+  /// Cards that no one holds have no business with an acquirer.
+  fileprivate static func simulatedReader(_ env: Env) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_options",
+      "--device simulator does not go with --env \(env.rawValue)",
+      hint: "name a reader: tcp://HOST:PORT, tty:PATH or bluetooth:ADDRESS"
+    )
+  }
+}

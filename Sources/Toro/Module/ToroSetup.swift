@@ -1,0 +1,111 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderSystem
+internal import TenderWire
+
+/// Ids, keys, addresses and the operator's choices for Toro, from settings and options.
+struct ToroSetup {
+  let session: any Session
+  let env: Env
+  private let own: ProviderSettings
+
+  init(_ session: any Session, _ env: Env) {
+    self.session = session
+    self.env = env
+    own = ProviderSettings(session, ToroProvider.name, env)
+  }
+
+  private var invocation: Invocation { session.invocation }
+  private var settings: Settings { session.settings }
+  private var section: JSONObject { own.section }
+
+  /// Everything that the adapter is told.
+  ///
+  /// On the simulator the profile's values come before the defaults; elsewhere there are none.
+  func configuration() throws(Fault) -> ToroConfiguration {
+    var configuration = ToroConfiguration(env: env)
+    if !settings.mayRedirect(env) { configuration.refusedReaders = refusedReaders }
+    configuration.gatewayBase = try base()
+    configuration.apiKeyHeader = section.text("api_key_header") ?? "api-key"
+    configuration.apiKey = try own.secret("api_key")
+    configuration.passphrase = try own.secret("passphrase")
+    configuration.derivation = derivation()
+    configuration.keyID = own.text("key_id") ?? ""
+    configuration.keyVersion = own.text("key_version") ?? ""
+    configuration.cardKeyID = section.text("card_key_id")
+    configuration.cardKeyVersion = own.text("card_key_version")
+    configuration.acquirerID = own.text("acquirer_id") ?? ""
+    configuration.acquirerParameters = section.text("acquirer_parameters") ?? "1"
+    configuration.merchantID = own.text("merchant_id") ?? ""
+    configuration.merchantName = own.text("merchant_name")
+    configuration.merchantCategory = own.text("merchant_category_code") ?? ""
+    configuration.poiID = own.text("poi_id") ?? ""
+    configuration.recipientID = own.text("recipient_id")
+    configuration.latitude = section["location"]?["latitude"]?.text
+    configuration.longitude = section["location"]?["longitude"]?.text
+    configuration.authorisationPath = section.text("authorisation_path")
+    configuration.device = device
+    configuration.timeout = try settings.timeout()
+    if let text = section.text("card_timeout") {
+      configuration.cardTimeout = try TimeText.milliseconds(text, option: "toro.card_timeout")
+    }
+    return configuration
+  }
+
+  /// The simulated reader, by what it says of itself.
+  private var refusedReaders: ToroConfiguration.RefusedReaders {
+    let simulated = session.simulated(ToroProvider.name)
+    return ToroConfiguration.RefusedReaders(
+      serials: Set([simulated.text("reader_serial")].compactMap { $0 }),
+      keySets: Set([simulated.text("reader_key_set").flatMap(Hex.decode)].compactMap { $0 })
+    )
+  }
+
+  /// The reader's address; on the simulator the simulated one, where nothing else is said.
+  private var device: String {
+    settings.value(option: "device", variable: own.variable("device"), key: nil)?.text
+      ?? own.text("device") ?? ""
+  }
+
+  private func derivation() -> KeyDerivation {
+    let found = section["kdf"]?.object ?? own.simulated["kdf"]?.object
+    guard let kdf = found else { return KeyDerivation() }
+    // `hmac-sha256`, checked when the file was read.
+    return KeyDerivation(
+      digest: (kdf.text("prf") ?? "").dropFirst("hmac-".count).uppercased(),
+      salt: kdf.text("salt") ?? "",
+      iterations: kdf["iterations"]?.wholeNumber ?? 0,
+      length: kdf["length"]?.wholeNumber ?? 0
+    )
+  }
+
+  private func base() throws(Fault) -> String? {
+    guard let base = try own.base("gateway_url", ["http", "https"]) else {
+      return nil
+    }
+    guard settings.mayRedirect(env) else { throw .basesOnLive(own.variable("gateway_url")) }
+    return base
+  }
+
+  /// The operator's choices about the signature.
+  func options() throws(Fault) -> SaleOptions {
+    var options = SaleOptions()
+    let mode = invocation["signature"] ?? section.text("signature_mode") ?? "app"
+    options.signatureMode = SaleOptions.SignatureMode(rawValue: mode) ?? .app
+    if let path = invocation["signature-file"] {
+      let bytes = try Environment.read(path, named: "--signature-file", limit: 262_144)
+      guard !bytes.isEmpty else {
+        throw Fault(
+          .usage,
+          code: "bad_file",
+          "--signature-file \(path.quotedForMessage) is empty",
+          hint: "give a picture of the signature"
+        )
+      }
+      options.signature = bytes
+    }
+    options.signatureMatches = invocation["signature-matches"].map { $0 == "yes" }
+    return options
+  }
+}

@@ -1,0 +1,177 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderSystem
+internal import TenderWire
+
+/// Answers what a bank's flow asks: from options and files, else at the terminal.
+final class BankGuide: FlowGuide, @unchecked Sendable {
+  // Unchecked: one thread asks, and it is the one that waits for the answer.
+  private unowned let session: any Session
+  private let env: Env
+  /// Whether a real payer opens the address; else the simulator plays them.
+  private let hasPayer: Bool
+  private var terminal: Terminal?
+  private var file: JSONObject?
+
+  init(_ session: any Session, _ env: Env, hasPayer: Bool) {
+    self.session = session
+    self.env = env
+    self.hasPayer = hasPayer
+  }
+
+  private var invocation: Invocation { session.invocation }
+
+  func note(_ text: String) { session.tell(text) }
+
+  private func someone() -> Terminal? {
+    if terminal == nil { terminal = session.terminal() }
+    return terminal
+  }
+
+  /// Asks; the end of the input means that the person gives up.
+  private func ask(
+    _ terminal: Terminal,
+    _ text: String,
+    hidden: Bool = false
+  ) throws(Fault) -> String {
+    do throws(Fault) {
+      return try terminal.ask(text, hidden: hidden, interruption: session.signals)
+    } catch {
+      guard error.kind == .refused else { throw error }
+      throw .givenUp
+    }
+  }
+
+  func choose(_ question: Question) throws(Fault) -> String? {
+    guard let terminal = someone() else { return nil }
+    var shown = question.choices
+    while true {
+      let limit = 20
+      for (index, choice) in shown.prefix(limit).enumerated() {
+        let mark = choice.isRecommended ? " (recommended)" : ""
+        terminal.say("  \(index + 1)  \(Self.plain(choice.name))\(mark)")
+      }
+      if shown.count > limit { terminal.say("  … and \(shown.count - limit) more") }
+      let answer = try ask(
+        terminal,
+        "Which \(question.subject)? A number, or part of its name (empty: stop): "
+      )
+      if answer.isBlank { throw .givenUp }
+      if let number = Int(answer), shown.indices.contains(number - 1) {
+        return shown[number - 1].id
+      }
+      let word = answer.lowercased()
+      let found = question.choices.filter { choice in
+        let names = [choice.name, choice.id] + (question.aliases[choice.id] ?? [])
+        return names.contains { $0.lowercased().contains(word) }
+      }
+      if found.count == 1 { return found[0].id }
+      if found.isEmpty { terminal.say("  none has '\(Self.plain(answer))' in its name") }
+      shown = found.isEmpty ? question.choices : found
+    }
+  }
+
+  func given(_ inputs: [FormInput]) throws(Fault) -> [String: String] {
+    var given: [String: String] = [:]
+    for member in try fileValues().members {
+      guard let text = member.value.text else {
+        throw Fault(
+          .usage,
+          code: "bad_form",
+          "--form-file: \(member.key.quotedForMessage) is not text",
+          hint: "put it in quotes"
+        )
+      }
+      given[member.key] = text
+    }
+    for pair in invocation.all("form") {
+      let (name, value) = try OptionReader.split(pair, option: "--form")
+      if inputs.contains(where: { $0.id == name && $0.isSensitive }) {
+        throw Fault(
+          .pending,
+          code: "bad_form_value",
+          "\(name.quotedForMessage) is a secret: not on a command line",
+          hint: "give it by --form-file, or at the prompt"
+        )
+      }
+      given[name] = value
+    }
+    return given.filter { member in inputs.contains { $0.id == member.key } }
+  }
+
+  private func fileValues() throws(Fault) -> JSONObject {
+    if let file { return file }
+    guard let path = invocation["form-file"] else { return [:] }
+    var bytes: [UInt8]
+    if path == "-" {
+      try invocation.checkStandardInput()
+      bytes = Console.readAll(0, limit: 65_536) ?? []
+    } else {
+      bytes = try Environment.read(path, named: "--form-file", rule: .ownersAlone, limit: 65_536)
+    }
+    defer { bytes.wipe() }
+    guard let object = JSONReader.read(bytes, duplicates: .refused)?.object else {
+      throw Fault(
+        .usage,
+        code: "bad_file",
+        "--form-file \(path.quotedForMessage) is not a JSON object",
+        hint: "such as {\"psu-id\":\"…\"}"
+      )
+    }
+    file = object
+    return object
+  }
+
+  func ask(_ input: FormInput) throws(Fault) -> String? {
+    guard let terminal = someone() else { return nil }
+    if let help = input.help { terminal.say("  \(Self.plain(help))") }
+    if let image = input.image { terminal.say("  (see the image: \(Self.plain(image)))") }
+    if input.type == "select" {
+      return try choose(Question(subject: input.label, choices: input.options, aliases: [:]))
+    }
+    let optional = input.isMandatory ? "" : " (optional)"
+    for turn in 1...3 {
+      let answer = try ask(
+        terminal,
+        Self.plain(input.label) + optional + ": ",
+        hidden: input.isSensitive
+      )
+      guard let problem = input.problem(with: answer) else { return answer }
+      terminal.say("  \(Self.plain(problem))")
+      if turn == 3 {
+        throw Fault(
+          .pending,
+          code: "bad_form_value",
+          "the value for \(input.id.quotedForMessage) cannot be used: \(problem)",
+          hint: "run the same command again"
+        )
+      }
+    }
+    return nil
+  }
+
+  func show(_ address: String, isAwaited: Bool) throws(Fault) {
+    session.announce(
+      "redirect",
+      TrueLayerProvider.name.text,
+      env,
+      next: ["type": "redirect", "url": .string(address)]
+    )
+    guard hasPayer else {
+      return session.note("the simulated payer is at the bank; --sim-scenario says what they do")
+    }
+    session.tell("the payer authorizes at this address:")
+    session.show(address: address)
+    if isAwaited { session.tell("waiting for the payer to come back; Ctrl-C cancels") }
+  }
+
+  /// A provider's text in a length that a terminal bears, without anything that steers it.
+  private static func plain(_ text: String) -> String { Printable.text(String(text.prefix(200))) }
+}
+
+extension Fault {
+  fileprivate static var givenUp: Fault {
+    Fault(.cancelled, code: "user_canceled", "stopped at a question")
+  }
+}

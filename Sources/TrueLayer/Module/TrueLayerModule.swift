@@ -1,0 +1,202 @@
+package import TenderEngine
+package import TenderModel
+package import TenderModule
+internal import TenderWire
+
+/// TrueLayer, as the program knows it.
+package struct TrueLayerModule: ProviderModule {
+  package init() {}
+
+  package var name: ProviderName { TrueLayerProvider.name }
+
+  package var options: [Option] { Self.creation + Self.flow + Self.refund }
+
+  package var currency: String { "GBP" }
+
+  package var uses: [CommandUse] {
+    let creation = Self.creation.map(\.name)
+    let flow = Self.flow.map(\.name).filter { $0 != "payment-id" && $0 != "mandate-id" }
+    return [
+      CommandUse(
+        "transact",
+        options: ["metadata", "metadata-file"] + creation + ["payment-id", "mandate-id"] + flow,
+        description: [
+          "With --provider truelayer it makes a bank payment (or with --mandate a mandate), or goes "
+            + "on with one that exists (--payment-id, --mandate-id and its resource token), and goes "
+            + "through the authorization: it chooses the bank, shows the address that the payer "
+            + "opens, waits until they are back, and prints what came of it. What only the payer can "
+            + "say and no option gives ends in 8 and stands in next_action."
+        ],
+        examples: [
+          .init(
+            "tender transact --provider truelayer --amount 10 --beneficiary-name Ben "
+              + "--sort-code 56-00-29 --account-number 26207729 --user name=Remi "
+              + "--user email=remi@example.com --bank mock-payments-gb-redirect --reference B1",
+            "a bank payment: made, authorized by the simulated payer, executed"
+          ),
+          .init(
+            "tender transact --provider truelayer --mandate --max-individual 50 --limit month:500 "
+              + "--beneficiary-name Ben --sort-code 56-00-29 --account-number 26207729 "
+              + "--user name=Remi --user email=remi@example.com "
+              + "--bank ob-natwest-vrp-sandbox --reference M1",
+            "a mandate for recurring payments"
+          ),
+        ]
+      ),
+      CommandUse(
+        "confirm",
+        options: flow,
+        description: [
+          "A bank payment or mandate that awaits its payer is taken up where it stands; --return-url "
+            + "hands in the address that the payer came back to."
+        ]
+      ),
+      CommandUse(
+        "cancel",
+        options: [
+          "refund", "refund-reference", "amount", "amount-minor", "currency", "payment-reference",
+          "resource-token-file", "idempotency-key",
+        ],
+        description: [
+          "A bank payment is cancelled until it is authorized; a mandate is revoked once it is. "
+            + "--refund sends a settled payment back, whole or in part; a further refund of the same "
+            + "payment needs --new-attempt and a --refund-reference of its own."
+        ]
+      ),
+      CommandUse(
+        "payment-status",
+        options: ["resource-token-file"],
+        description: [
+          "Bank payments are looked up by id, with a resource token or client credentials."
+        ]
+      ),
+      CommandUse("mandate-status", options: ["resource-token-file"]),
+    ]
+  }
+
+  package var section: ConfigurationSection {
+    ConfigurationSection([
+      .init("client_id", .credential(isSecret: false)),
+      .init("client_secret", .credential(isSecret: true)),
+      .init("key_id", .credential(isSecret: false)),
+      .init("private_key", .credential(isSecret: true)),
+      .init("resource_token", .variable), .init("redirect_url"), .init("scope"),
+    ])
+  }
+
+  package var capabilities: [Capability] {
+    [
+      Capability("transact", "makes a bank payment and goes through its authorization"),
+      Capability("transact --mandate", "a mandate for recurring payments, sweeping or commercial"),
+      Capability("transact --payment-id", "goes on with what exists, by id and resource token"),
+      Capability("transact --method card", false, "TrueLayer has bank payments alone"),
+      Capability("confirm", "takes an authorization up where it stands; --return-url"),
+      Capability("cancel", "a payment until it is authorized; revokes an authorized mandate"),
+      Capability("cancel --refund", "a settled payment to a merchant account, whole or in part"),
+      Capability("tokenize", false, "TrueLayer stores no payment methods"),
+      Capability("payment-status", "by id, or by a reference that the journal knows"),
+      Capability("mandate-status", "by id, or by a reference that the journal knows"),
+      Capability("payments on a mandate", false, "not in this version; they can be looked up"),
+    ]
+  }
+
+  package var explanations: [Explanation] { TrueLayerProvider.explanations }
+
+  package func make(
+    _ session: any Session,
+    _ env: Env,
+    for need: Need
+  ) throws(Fault) -> any Provider {
+    let setup = TrueLayerSetup(session, env)
+    let configuration = try setup.configuration()
+    let isInProcess = env == .simulator && configuration.apiBase == nil
+    return TrueLayerProvider(
+      TrueLayerContext(
+        configuration: configuration,
+        options: try setup.options(),
+        http: try session.exchanges(inProcess: isInProcess).http,
+        redirects: session.redirects(to: configuration.redirectURL, simulated: isInProcess),
+        guide: BankGuide(session, env, hasPayer: !isInProcess),
+        clock: session.clock,
+        randomness: try session.randomness(),
+        interruption: session.signals,
+        redactor: session.redactor,
+        tokens: session.shared { AccessTokens() }
+      )
+    )
+  }
+
+  package func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan {
+    let builder = BankOrderBuilder(session.invocation)
+    let existing = try builder.existing()
+    var plan = OrderPlan(need: existing == nil ? .creation : .authorization) {
+      reference throws(Fault) in .authorization(try builder.order(reference))
+    }
+    // What exists has a name already: its id.
+    plan.reference = existing?.id
+    plan.purpose = .outcome
+    return plan
+  }
+
+  package func laterPlan(
+    _ session: any Session,
+    _ attempt: Attempt?
+  ) throws(Fault) -> LaterPlan {
+    let invocation = session.invocation
+    let isRefund = invocation.has("refund")
+    for name in ["amount", "amount-minor", "currency", "payment-reference", "refund-reference"]
+    where invocation.has(name) && !isRefund {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--\(name) is for --refund",
+        hint: "add --refund, or leave it out"
+      )
+    }
+    if invocation.command.name == "confirm" {
+      return LaterPlan(.confirm, need: .authorization, purpose: .outcome)
+    }
+    guard isRefund else { return LaterPlan(.cancel, need: .withdrawal, purpose: .outcome) }
+    let amount = try OptionReader(invocation, currency: attempt?.currency ?? "GBP").money("amount")
+    if let amount, amount.minorUnits == 0 {
+      throw Fault(.usage, code: "bad_amount", "nothing to refund", hint: "raise --amount")
+    }
+    let refund = LaterPlan.Refund(
+      amount: amount,
+      name: try invocation["refund-reference"].map { text throws(Fault) in
+        try Reference(text).text
+      },
+      statement: invocation["payment-reference"]
+    )
+    return LaterPlan(.refund(refund), need: .withdrawal, purpose: .refund)
+  }
+
+  package func checks(_ session: any Session, _ env: Env) -> [Check] {
+    [
+      Check("truelayer credentials") { () throws(Fault) in
+        try make(session, env, for: .creation).checkReady(for: .creation)
+        return "client and signing key are set"
+      }
+    ]
+  }
+
+  package func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)] {
+    let redirect = settings.profile["truelayer"]?["redirect_url"]?.text
+    return [
+      (
+        "truelayer.redirect_url",
+        Settings.Value(
+          text: redirect ?? TrueLayerConfiguration.defaultRedirectURL,
+          origin: redirect == nil ? .default : .profile
+        )
+      )
+    ]
+  }
+
+  package func ports(_ settings: Settings) -> [UInt16] {
+    let redirect =
+      settings.invocation["redirect-url"] ?? settings.profile["truelayer"]?["redirect_url"]?.text
+      ?? TrueLayerConfiguration.defaultRedirectURL
+    return (WebAddress(redirect)?.port).map { [UInt16($0)] } ?? []
+  }
+}

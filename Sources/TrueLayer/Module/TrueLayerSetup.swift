@@ -1,0 +1,123 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderSystem
+internal import TenderWire
+
+/// Credentials, addresses and flow choices for TrueLayer, from settings and options.
+struct TrueLayerSetup {
+  let session: any Session
+  let env: Env
+  private let own: ProviderSettings
+
+  init(_ session: any Session, _ env: Env) {
+    self.session = session
+    self.env = env
+    own = ProviderSettings(session, TrueLayerProvider.name, env)
+  }
+
+  private var invocation: Invocation { session.invocation }
+  private var settings: Settings { session.settings }
+
+  func configuration() throws(Fault) -> TrueLayerConfiguration {
+    var configuration = TrueLayerConfiguration(
+      env: env,
+      redirectURL: try redirectURL(),
+      timeout: try settings.timeout()
+    )
+    configuration.clientID = try own.credential("client_id")
+    configuration.clientSecret = learned(try own.credential("client_secret"))
+    configuration.keyID = try own.credential("key_id")
+    configuration.privateKey = learned(try own.credential("private_key").map(Self.withLines))
+    configuration.resourceToken = learned(try resourceToken())
+    configuration.scope = own.section.text("scope")
+    let bases = try bases()
+    configuration.apiBase = bases.api
+    configuration.authBase = bases.auth
+    guard bases.api == nil || bases.auth != nil || configuration.resourceToken != nil else {
+      throw .basesMissing([own.variable("auth_url")])
+    }
+    return configuration
+  }
+
+  private func learned(_ text: String?) -> SharedSecret? {
+    guard let text else { return nil }
+    session.redactor.learn(text)
+    // A key is echoed by the line, if at all.
+    for line in text.split(separator: "\n") where line.count > 40 {
+      session.redactor.learn(String(line))
+    }
+    return SharedSecret(text)
+  }
+
+  /// PEM text whose line ends were written as `\n` on their way through a variable.
+  private static func withLines(_ text: String) -> String {
+    text.contains("\n") ? text : text.replacing("\\n", with: "\n")
+  }
+
+  private func resourceToken() throws(Fault) -> String? {
+    guard let path = invocation["resource-token-file"] else {
+      return try own.credential("resource_token")
+    }
+    let option = "--resource-token-file"
+    var bytes: [UInt8]
+    if path == "-" {
+      try invocation.checkStandardInput()
+      guard let read = Console.readAll(0, limit: 65_536) else {
+        throw .badValue(option, path, hint: "at most 64 KiB on standard input")
+      }
+      bytes = read
+    } else {
+      bytes = try Environment.read(path, named: option, rule: .ownersAlone, limit: 65_536)
+    }
+    return try Settings.secret(&bytes, path, option)
+  }
+
+  private func redirectURL() throws(Fault) -> String {
+    let text =
+      invocation["redirect-url"] ?? own.section.text("redirect_url")
+      ?? TrueLayerConfiguration.defaultRedirectURL
+    // A merchant's app may have a scheme of its own.
+    let isAddress = text.firstRange(of: "://").map { $0.lowerBound > text.startIndex } ?? false
+    guard isAddress, text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
+    else {
+      throw .badValue("--redirect-url", text, hint: "such as http://localhost:3000/callback")
+    }
+    return text
+  }
+
+  /// Base addresses from the environment.
+  ///
+  /// Throws `usage` where one is set that does not go with the env, or without the other.
+  func bases() throws(Fault) -> (api: String?, auth: String?) {
+    let api = try own.base("api_url", ["http", "https"])
+    let auth = try own.base("auth_url", ["http", "https"])
+    guard api != nil || auth != nil else { return (nil, nil) }
+    guard settings.mayRedirect(env) else {
+      throw .basesOnLive("TENDER_TRUELAYER_API_URL and TENDER_TRUELAYER_AUTH_URL")
+    }
+    guard api != nil else { throw .basesMissing(["TENDER_TRUELAYER_API_URL"]) }
+    return (api, auth)
+  }
+
+  func options() throws(Fault) -> FlowOptions {
+    var options = FlowOptions()
+    options.country = invocation["country"]
+    options.localeCountry = session.environment.localeCountry
+    options.bank = invocation["bank"]
+    options.branch = invocation["branch"]
+    options.scheme = invocation["scheme"]
+    options.account = invocation["account"]
+    options.consentsToAccountData = invocation["consent"] == "pis,ais"
+    options.retries = invocation.has("retry")
+    options.returnURL = invocation["return-url"]
+    if let interval = invocation["interval"] {
+      options.interval = max(100, try TimeText.milliseconds(interval, option: "--interval"))
+    }
+    if invocation.has("wait") {
+      let limit = try TimeText.milliseconds(invocation["wait"] ?? "5m", option: "--wait")
+      options.patience = min(options.patience, limit)
+    }
+    return options
+  }
+}

@@ -1,0 +1,5 @@
+import TenderCommandLine
+import TenderCommands
+
+/// What the program offers.
+let catalogue = Catalogue(Providers.all)
