@@ -233,9 +233,8 @@ let package = Package(
     .testTarget(
       name: "TenderBinaryTests",
       dependencies: [
-        "CSystem",
-        "tender", "TenderDatabase", "TenderModel", "TenderSimulator", "TenderTestSupport",
-        "TenderWire",
+        "CSystem", "tender", "TenderCommandLine", "TenderCommands", "TenderDatabase", "TenderModel",
+        "TenderModule", "TenderSimulator", "TenderTestSupport", "TenderWire",
       ],
       swiftSettings: rules
     ),

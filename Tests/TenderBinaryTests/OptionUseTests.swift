@@ -1,0 +1,102 @@
+import TenderCommandLine
+import TenderCommands
+import TenderModel
+import TenderModule
+import TenderTestSupport
+import Testing
+
+/// Nothing typed is ignored: every option with every command and provider.
+@Suite struct OptionUseTests {
+  static let catalogue = Catalogue(Providers.all)
+
+  /// A command with a provider, and the options that it does not use there.
+  struct Case: CustomTestStringConvertible {
+    let command: Command
+    let provider: String
+    let unused: [Option]
+
+    var testDescription: String { "\(command.name) --provider \(provider)" }
+  }
+
+  static let cases: [Case] = catalogue.commands.flatMap { command in
+    catalogue.modules.map { module in
+      Case(
+        command: command,
+        provider: module.name.text,
+        unused: command.options.filter { option in
+          command.users(of: option.name)?.contains(module.name.text) == false
+        }
+      )
+    }
+  }.filter { !$0.unused.isEmpty && !missing.contains($0.command.name) }
+
+  /// What not every provider has at all: that is said first.
+  static let missing = ["tokenize", "mandate-status"]
+
+  static let lacking: [(command: String, provider: String)] = missing.flatMap { command in
+    catalogue.modules.filter { module in !module.uses.contains { $0.command == command } }
+      .map { (command, $0.name.text) }
+  }
+
+  @Test(arguments: lacking)
+  func `says that a provider has nothing of the kind`(
+    _ command: String,
+    _ provider: String
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let operands = command == "tokenize" ? ["--test-card=visa"] : ["M1"]
+    let result = try binary.run([command] + operands + ["--provider", provider, "--json"])
+    #expect(result.status == 15)
+  }
+
+  private static func words(_ option: Option) -> String {
+    switch option.value {
+    case .flag, .optional: "--\(option.name)"
+    case .required: "--\(option.name)=\(option.choices.first ?? "1")"
+    }
+  }
+
+  @Test(arguments: cases)
+  func `refuses what it would not use`(_ tried: Case) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    #expect(tried.unused.count > 0)
+    for option in tried.unused {
+      let operands = tried.command.operands.isEmpty ? [] : ["A1"]
+      let amount = tried.command.name == "transact" ? ["--amount-minor=500"] : []
+      let result = try binary.run(
+        tried.command.words + operands + amount
+          + ["--provider", tried.provider, "--no-input", "--json", Self.words(option)]
+      )
+      #expect(result.status == 2, "--\(option.name): \(result.errors)")
+      #expect(result.errorRecord["error"]?["code"] == "bad_options", "--\(option.name)")
+      let message = result.errorRecord["error"]?["message"]?.text ?? ""
+      #expect(message.contains("--\(option.name)"), "\(message)")
+    }
+    #expect(try binary.run("journal", "list", "--json").records.isEmpty)
+  }
+
+  /// Only what every provider uses is shared, and each module's own options are used somewhere.
+  @Test func `knows for every option who uses it`() {
+    for module in Self.catalogue.modules {
+      let used = Set(module.uses.flatMap(\.options))
+      for option in module.options {
+        #expect(used.contains(option.name), "\(module.name.text): --\(option.name)")
+      }
+      for use in module.uses {
+        #expect(Self.catalogue.commands.contains { $0.name == use.command }, "\(use.command)")
+        for name in use.options {
+          #expect(Self.catalogue.option(name) != nil, "\(module.name.text): --\(name)")
+        }
+      }
+    }
+    let names = Self.catalogue.options.map(\.name)
+    #expect(Set(names).count == names.count)
+    for command in Self.catalogue.commands {
+      #expect(command.options.count == Set(command.options.map(\.name)).count, "\(command.name)")
+    }
+    #expect(Self.cases.count >= 9)
+    #expect(Self.cases.map(\.unused.count).reduce(0, +) > 150)
+  }
+}
