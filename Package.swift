@@ -52,6 +52,12 @@ func provider(_ name: String, needs: Target.Dependency...) -> Target {
   return .target(name: name, dependencies: rooms + needs, swiftSettings: rules)
 }
 
+/// The other side of a provider, as the simulator plays it.
+func simulated(_ name: String, needs: Target.Dependency...) -> Target {
+  let rooms: [Target.Dependency] = ["TenderEngine", "TenderModel", "TenderSimulator", "TenderWire"]
+  return .target(name: name + "Simulator", dependencies: rooms + needs, swiftSettings: rules)
+}
+
 /// A system library that every command needs: linked, and loaded at start.
 func linked(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
   .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
@@ -123,6 +129,9 @@ let package = Package(
       "CMicroHTTPD",
       "CSodium"
     ),
+    simulated("PayTheory", needs: "CSodium"),
+    simulated("TrueLayer", needs: "CCrypto", "CSodium"),
+    simulated("Toro", needs: "CCrypto"),
     room("TenderSystem", needs: "TenderEngine", "TenderModel", "TenderWire", "CSodium", "CSystem"),
     room("TenderOutput", needs: "TenderModel", "TenderWire", "CQREncode"),
     room("TenderCommandLine", needs: "TenderModel", "TenderModule"),
@@ -141,6 +150,9 @@ let package = Package(
       "TenderWire",
       "Toro",
       "TrueLayer",
+      "PayTheorySimulator",
+      "ToroSimulator",
+      "TrueLayerSimulator",
       "CSystem"
     ),
     .executableTarget(
@@ -201,8 +213,8 @@ let package = Package(
     .testTarget(
       name: "PayTheoryTests",
       dependencies: [
-        "PayTheory", "TenderEngine", "TenderJournal", "TenderModel", "TenderSimulator",
-        "TenderTestSupport", "TenderWire",
+        "PayTheory", "PayTheorySimulator", "TenderEngine", "TenderJournal", "TenderModel",
+        "TenderSimulator", "TenderTestSupport", "TenderWire",
       ],
       exclude: ["Schema"],
       swiftSettings: rules
@@ -211,7 +223,7 @@ let package = Package(
       name: "TrueLayerTests",
       dependencies: [
         "CCrypto", "TenderEngine", "TenderJournal", "TenderModel", "TenderSimulator",
-        "TenderTestSupport", "TenderWire", "TrueLayer",
+        "TenderTestSupport", "TenderWire", "TrueLayer", "TrueLayerSimulator",
       ],
       exclude: ["Answers", "Schema"],
       swiftSettings: rules
@@ -220,21 +232,30 @@ let package = Package(
       name: "ToroTests",
       dependencies: [
         "CCrypto", "CXML2", "TenderEngine", "TenderJournal", "TenderModel", "TenderSimulator",
-        "TenderTestSupport", "TenderWire", "Toro",
+        "TenderTestSupport", "TenderWire", "Toro", "ToroSimulator",
       ],
       exclude: ["Vectors"],
       swiftSettings: rules
     ),
     tests(of: "TenderTransport", needs: "TenderEngine", "TenderModel", "TenderWire"),
     tests(of: "TenderJournal", needs: "TenderDatabase", "TenderEngine", "TenderModel"),
-    tests(of: "TenderSimulator", needs: "TenderEngine", "TenderModel", "TenderWire"),
+    tests(
+      of: "TenderSimulator",
+      needs: "PayTheorySimulator",
+      "ToroSimulator",
+      "TrueLayerSimulator",
+      "TenderEngine",
+      "TenderModel",
+      "TenderWire"
+    ),
     tests(of: "TenderOutput", needs: "TenderModel", "TenderWire"),
     tests(of: "TenderCommandLine", needs: "TenderCommands", "TenderModel", "TenderModule"),
     .testTarget(
       name: "TenderBinaryTests",
       dependencies: [
         "CSystem", "tender", "TenderCommandLine", "TenderCommands", "TenderDatabase", "TenderModel",
-        "TenderModule", "TenderSimulator", "TenderTestSupport", "TenderWire",
+        "TenderModule", "TenderSimulator", "TenderTestSupport", "TenderWire", "PayTheorySimulator",
+        "ToroSimulator", "TrueLayerSimulator",
       ],
       swiftSettings: rules
     ),

@@ -17,8 +17,13 @@ package struct Program {
   /// Runs a command line; gives its exit status.
   ///
   /// `garbled` is the number of the first argument that is not UTF-8, counted from 1; nil where all are.
-  package static func run(_ arguments: [String], garbled: Int?) -> Int32 {
-    let catalogue = Catalogue(Providers.all)
+  /// `providers` are those that it speaks to.
+  package static func run(
+    _ arguments: [String],
+    garbled: Int?,
+    providers: Providers = Providers()
+  ) -> Int32 {
+    let catalogue = providers.catalogue
     let environment = Environment()
     let redactor = Redactor()
     let machineReadable = !wantsTable(arguments, environment)
@@ -72,7 +77,7 @@ package struct Program {
           _exit(fault.exitStatus)
         }
         let composition = try Composition(
-          catalogue,
+          providers,
           invocation,
           environment,
           redactor,

@@ -1,12 +1,44 @@
 internal import PayTheory
+internal import PayTheorySimulator
+package import TenderCommandLine
 package import TenderModule
+package import TenderSimulator
 internal import Toro
+internal import ToroSimulator
 internal import TrueLayer
+internal import TrueLayerSimulator
 
-/// The providers that this program speaks to; the first is asked where none is named.
-package enum Providers {
-  /// In the order of help and lists.
-  package static let all: [any ProviderModule] = [
-    PayTheoryModule(), ToroModule(), TrueLayerModule(),
+/// The providers of a program, each with its simulated side.
+package struct Providers: Sendable {
+  /// One provider: what the program knows of it, and how the simulator plays it.
+  package struct Entry: Sendable {
+    let module: any ProviderModule
+    let simulated: any SimulatedProvider
+
+    /// A provider and its other side.
+    package init(_ module: any ProviderModule, _ simulated: any SimulatedProvider) {
+      self.module = module
+      self.simulated = simulated
+    }
+  }
+
+  /// The providers that `tender` speaks to, in the order of help and lists; the first is asked where none
+  /// is named.
+  package static let all: [Entry] = [
+    Entry(PayTheoryModule(), SimulatedPayTheory()),
+    Entry(ToroModule(), SimulatedToro()),
+    Entry(TrueLayerModule(), SimulatedTrueLayer()),
   ]
+
+  /// Everything that can be typed.
+  package let catalogue: Catalogue
+  package let simulated: [any SimulatedProvider]
+
+  package var modules: [any ProviderModule] { catalogue.modules }
+
+  /// A program that speaks to these.
+  package init(_ entries: [Entry] = Self.all) {
+    catalogue = Catalogue(entries.map(\.module))
+    simulated = entries.map(\.simulated)
+  }
 }

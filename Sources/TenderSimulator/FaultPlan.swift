@@ -1,18 +1,18 @@
-import TenderEngine
-import TenderModel
+package import TenderEngine
+package import TenderModel
 
 /// Counts down how often a fault strikes.
-final class FaultPlan {
+package final class FaultPlan {
   private let name: String?
   private var left: Int
 
-  init(_ options: SimulatorOptions) {
+  package init(_ options: SimulatorOptions) {
     name = options.fault
     left = options.faultCount ?? Int.max
   }
 
   /// What happens at a step this time; nil for nothing.
-  func strike(_ step: String) -> String? {
+  package func strike(_ step: String) -> String? {
     guard let name, left > 0, name.hasPrefix(step + ":") else { return nil }
     left -= 1
     return String(name.dropFirst(step.count + 1))
@@ -21,7 +21,7 @@ final class FaultPlan {
   /// What happens to a request at a step: something instead of it, or to its answer.
   ///
   /// `forced` makes the answer of a status; `own` the answers of faults that one service alone has.
-  func react(
+  package func react(
     _ step: String,
     forced: (Int) -> HTTPResponse,
     own: (String) -> HTTPResponse? = { _ in nil },

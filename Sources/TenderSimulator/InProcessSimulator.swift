@@ -5,9 +5,9 @@ import TenderWire
 /// The simulated providers within this process: no socket, no port, no waiting.
 package final class InProcessSimulator: @unchecked Sendable {
   // Unchecked: a command works on one thread; a batch gives each of its workers one of these.
-  let world: SimulatorWorld
-  let ledger: Ledger
-  let faults: FaultPlan
+  package let world: SimulatorWorld
+  package let ledger: Ledger
+  package let faults: FaultPlan
 
   /// Opens the ledger.
   ///
@@ -17,7 +17,7 @@ package final class InProcessSimulator: @unchecked Sendable {
   }
 
   /// `playsPayer` says that no browser can reach the bank's pages.
-  init(_ world: SimulatorWorld, playsPayer: Bool) throws(Fault) {
+  package init(_ world: SimulatorWorld, playsPayer: Bool) throws(Fault) {
     let ledger = try Ledger(path: world.ledgerPath)
     var world = world
     world.playsPayer = playsPayer
@@ -33,14 +33,31 @@ package final class InProcessSimulator: @unchecked Sendable {
 
 extension InProcessSimulator {
   /// Gives a request to whichever service knows its path; nil where none does.
-  func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
-    let payTheory = PayTheoryHTTP(world: world, ledger: ledger, faults: faults)
-    if let reaction = try payTheory.handle(request) { return reaction }
-    let gateway = ToroGateway(world: world, ledger: ledger, faults: faults)
-    let reaction = try ledger.transaction { () throws(Fault) in try gateway.handle(request) }
-    if let reaction { return reaction }
-    let bank = BankHTTP(world: world, ledger: ledger, faults: faults)
-    return try ledger.transaction { () throws(Fault) in try bank.handle(request) }
+  package func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
+    for provider in world.providers {
+      if let reaction = try provider.handle(request, parts) { return reaction }
+    }
+    return nil
+  }
+
+  /// Gives a socket to whichever provider it is meant for.
+  package func upgrade(path: String, query: String) -> UpgradeReaction {
+    for provider in world.providers {
+      if let reaction = provider.open(path: path, query: query, parts) { return reaction }
+    }
+    return .refuse(status: 401)
+  }
+
+  /// The device of the first provider that has one; nil where none has. Throws `state`.
+  package func device() throws(Fault) -> (any DeviceSession)? {
+    for provider in world.providers {
+      if let session = try provider.device(parts) { return session }
+    }
+    return nil
+  }
+
+  private var parts: SimulatorParts {
+    SimulatorParts(world: world, ledger: ledger, faults: faults)
   }
 }
 
@@ -110,14 +127,7 @@ extension InProcessSimulator: SocketExchange {
   ) throws(Fault) -> any MessageSocket {
     guard let address = WebAddress(url) else { throw .unreachable(url) }
     let parts = address.target.split(separator: "?", maxSplits: 1).map(String.init)
-    let reaction = PayTheorySocket.open(
-      path: parts.first ?? "/",
-      query: parts.count > 1 ? parts[1] : "",
-      world: world,
-      ledger: ledger,
-      faults: faults
-    )
-    switch reaction {
+    switch upgrade(path: parts.first ?? "/", query: parts.count > 1 ? parts[1] : "") {
     case .accept(let session): return InProcessSocket(session, clock: world.clock)
     case .refuse(let status):
       throw Fault(

@@ -47,11 +47,12 @@ package final class Ledger {
   }
 
   /// Runs `body` so that no other process changes anything meanwhile.
-  func transaction<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+  package func transaction<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
     try database.transaction(body)
   }
 
-  func find(_ kind: String, _ id: String) throws(Fault) -> JSONObject? {
+  /// A thing by its kind and id; nil where there is none.
+  package func find(_ kind: String, _ id: String) throws(Fault) -> JSONObject? {
     let row = try database.first(
       "SELECT body FROM thing WHERE kind = ? AND id = ?",
       [.text(kind), .text(id)]
@@ -60,8 +61,11 @@ package final class Ledger {
   }
 
   /// The things of a kind, by one indexed column or all of them, oldest first.
-  func list(_ kind: String, column: String? = nil, value: String = "") throws(Fault) -> [JSONObject]
-  {
+  package func list(
+    _ kind: String,
+    column: String? = nil,
+    value: String = ""
+  ) throws(Fault) -> [JSONObject] {
     var found: [JSONObject] = []
     let condition = column.map { " AND \($0) = ?" } ?? ""
     try database.query(
@@ -76,7 +80,7 @@ package final class Ledger {
 
   /// Writes a thing; false where one of that id was there and `replacing` is not asked for.
   @discardableResult
-  func put(
+  package func put(
     _ kind: String,
     _ id: String,
     _ body: JSONObject,
@@ -98,49 +102,6 @@ package final class Ledger {
 }
 
 /// Reads a simulated provider's own books, for tests that compare them with the journal.
-package enum LedgerAudit {
-  /// How many bank payments a reference has, and how many of them a payer authorized.
-  package static func bankPayments(
-    path: String,
-    reference: String
-  ) throws(Fault) -> (made: Int, authorized: Int) {
-    let made = try Ledger(path: path).list("bank-payment", column: "reference", value: reference)
-    return (made.count, made.count { $0["authorized_at"] != nil })
-  }
-
-  /// How many refunds the bank payments of a reference have.
-  package static func bankRefunds(path: String, reference: String) throws(Fault) -> Int {
-    try Ledger(path: path).list("bank-payment", column: "reference", value: reference)
-      .reduce(0) { $0 + ($1["_refunds"]?.array?.count ?? 0) }
-  }
-
-  /// How often a payment under a reference was reversed, refunded in part or whole.
-  package static func reversals(path: String, reference: String) throws(Fault) -> Int {
-    try Ledger(path: path).list("transaction", column: "reference", value: reference)
-      .filter { $0.text("transaction_type") == "REVERSAL" }.count
-  }
-
-  /// How much was given back of the payments under a reference, voids left out, in minor units.
-  package static func refunded(path: String, reference: String) throws(Fault) -> Int {
-    try Ledger(path: path).list("transaction", column: "reference", value: reference)
-      .filter { $0.text("transaction_type") == "REVERSAL" }
-      .reduce(0) { $0 + ($1["gross_amount"]?.boundedNumber ?? 0) }
-  }
-
-  /// Gives a part of a Pay Theory payment back, as another than `tender` would; in minor units.
-  package static func giveBack(
-    _ amount: Int,
-    of receipt: String,
-    in world: SimulatorWorld
-  ) throws(Fault) {
-    let ledger = try Ledger(path: world.ledgerPath)
-    _ = try PayTheoryTransactions(world: world, ledger: ledger)
-      .reverse(receipt, amount: amount, now: world.clock.now)
-  }
-
-  /// How many payments under a reference took money, refunds and failures not counted.
-  package static func charges(path: String, reference: String) throws(Fault) -> Int {
-    try Ledger(path: path).list("transaction", column: "reference", value: reference)
-      .filter { $0.text("transaction_type") == "DEBIT" }.count
-  }
-}
+///
+/// Each provider's room adds what its books say.
+package enum LedgerAudit {}

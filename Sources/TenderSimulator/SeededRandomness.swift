@@ -1,6 +1,6 @@
 private import CSodium
 private import Synchronization
-import TenderEngine
+internal import TenderEngine
 
 /// Randomness that a seed determines: ChaCha20 under a key made of the seed and a label.
 package final class SeededRandomness: Randomness {

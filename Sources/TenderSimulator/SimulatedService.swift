@@ -1,8 +1,8 @@
 package import TenderEngine
-import TenderModel
+package import TenderModel
 
 /// What the simulated side does with an HTTP request.
-enum HTTPReaction {
+package enum HTTPReaction {
   case answer(HTTPResponse)
   /// After that many milliseconds.
   case slowly(Int, HTTPResponse)
@@ -12,7 +12,7 @@ enum HTTPReaction {
 }
 
 /// What the simulated side does on a socket.
-enum SocketReaction: Equatable {
+package enum SocketReaction: Equatable {
   case send(String)
   case pause(milliseconds: Int)
   case close(code: Int)
@@ -22,26 +22,28 @@ enum SocketReaction: Equatable {
 }
 
 /// One connected client of a simulated socket.
-protocol SocketSession: AnyObject {
+package protocol SocketSession: AnyObject {
   func receive(_ text: String) throws(Fault) -> [SocketReaction]
 }
 
 /// What an upgrade request comes to.
-enum UpgradeReaction {
+package enum UpgradeReaction {
   case accept(any SocketSession)
   case refuse(status: Int)
 }
 
 /// A clock that a served request's header set; it stands still.
-struct HeaderClock: Clock {
-  let now: Int
-  let machine: any Clock
+package struct HeaderClock: Clock {
+  package let now: Int
+  package let machine: any Clock
 
-  var uptime: Int { machine.uptime }
+  package var uptime: Int { machine.uptime }
 
-  var moment: Moment { machine.moment }
+  package var moment: Moment { machine.moment }
 
-  func pause(milliseconds: Int) throws(Fault) { try machine.pause(milliseconds: milliseconds) }
+  package func pause(milliseconds: Int) throws(Fault) {
+    try machine.pause(milliseconds: milliseconds)
+  }
 }
 
 /// What the simulated providers work with.
@@ -51,15 +53,19 @@ package struct SimulatorWorld: Sendable {
   package var clock: any Clock
   package var randomness: any Randomness
   package var options: SimulatorOptions
+  /// Those that are played.
+  package var providers: [any SimulatedProvider]
   /// Whether nobody else can play the payer: a bank's page cannot be opened in process.
-  var playsPayer = false
+  package var playsPayer = false
 
   package init(
     ledgerPath: String,
     clock: any Clock,
     randomness: any Randomness,
-    options: SimulatorOptions
+    options: SimulatorOptions,
+    providers: [any SimulatedProvider]
   ) {
+    self.providers = providers
     self.ledgerPath = ledgerPath
     self.clock = clock
     self.randomness = randomness
@@ -67,5 +73,29 @@ package struct SimulatorWorld: Sendable {
   }
 
   /// The time of the simulated world, in milliseconds since 1970.
-  var now: Int { clock.now }
+  package var now: Int { clock.now }
+}
+
+/// A request as a simulated service sees it; field names in lower case.
+package struct SimulatedRequest {
+  package var method: String
+  package var path: String
+  package var query: String
+  package var fields: [String: String]
+  package var body: [UInt8]
+}
+
+/// What one client of a simulated device hears and says: a card reader, for one.
+package protocol DeviceSession: AnyObject {
+  /// What it says when somebody connects.
+  func greet() -> [DeviceReaction]
+  /// What it does with some bytes.
+  func receive(_ bytes: [UInt8]) -> [DeviceReaction]
+}
+
+/// What a simulated device does.
+package enum DeviceReaction: Equatable {
+  case send([UInt8])
+  /// The link breaks.
+  case drop
 }

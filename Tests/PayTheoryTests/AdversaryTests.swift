@@ -1,5 +1,6 @@
 import Foundation
 import PayTheory
+import PayTheorySimulator
 import TenderEngine
 import TenderJournal
 import TenderModel

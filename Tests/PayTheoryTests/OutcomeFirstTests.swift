@@ -1,5 +1,6 @@
 import Foundation
 import PayTheory
+import PayTheorySimulator
 import Synchronization
 import TenderEngine
 import TenderJournal

@@ -1,4 +1,5 @@
 import PayTheory
+import PayTheorySimulator
 import TenderEngine
 import TenderModel
 import TenderSimulator

@@ -1,5 +1,6 @@
 import Foundation
 import PayTheory
+import PayTheorySimulator
 import Synchronization
 import TenderEngine
 import TenderModel
@@ -170,7 +171,8 @@ import Testing
         ledgerPath: world.folder.path + "/simulator.db",
         clock: world.clock,
         randomness: CountingRandomness(),
-        options: SimulatorOptions()
+        options: SimulatorOptions(),
+        providers: [SimulatedPayTheory()]
       )
     )
     let fault = #expect(throws: Fault.self) { try giveBack(world, 300) }

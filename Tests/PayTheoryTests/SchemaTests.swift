@@ -1,5 +1,6 @@
 import Foundation
 import PayTheory
+import PayTheorySimulator
 private import Synchronization
 import TenderEngine
 import TenderModel

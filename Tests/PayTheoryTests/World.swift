@@ -1,5 +1,6 @@
 import Foundation
 import PayTheory
+import PayTheorySimulator
 import TenderEngine
 import TenderJournal
 import TenderModel
@@ -38,14 +39,15 @@ final class World {
     announce: @escaping (String) -> Void = { _ in }
   ) throws -> Engine {
     var options = SimulatorOptions()
-    if let fault { try options.set(fault: fault) }
-    if let scenario { try options.set(scenario: scenario) }
+    if let fault { try options.set(fault: fault, among: [SimulatedPayTheory()]) }
+    if let scenario { try options.set(scenario: scenario, among: [SimulatedPayTheory()]) }
     let simulator = try InProcessSimulator(
       SimulatorWorld(
         ledgerPath: folder.path + "/simulator.db",
         clock: clock,
         randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
-        options: options
+        options: options,
+        providers: [SimulatedPayTheory()]
       )
     )
     let provider = PayTheoryProvider(

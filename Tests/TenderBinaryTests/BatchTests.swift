@@ -1,8 +1,11 @@
 import Foundation
+import PayTheorySimulator
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
 import Testing
+import ToroSimulator
+import TrueLayerSimulator
 
 #if canImport(FoundationXML)
 import FoundationXML

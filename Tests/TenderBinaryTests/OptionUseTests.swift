@@ -7,7 +7,7 @@ import Testing
 
 /// Nothing typed is ignored: every option with every command and provider.
 @Suite struct OptionUseTests {
-  static let catalogue = Catalogue(Providers.all)
+  static let catalogue = Providers().catalogue
 
   /// A command with a provider, and the options that it does not use there.
   struct Case: CustomTestStringConvertible {

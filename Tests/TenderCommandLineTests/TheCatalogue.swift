@@ -2,4 +2,4 @@ import TenderCommandLine
 import TenderCommands
 
 /// What the program offers.
-let catalogue = Catalogue(Providers.all)
+let catalogue = Providers().catalogue

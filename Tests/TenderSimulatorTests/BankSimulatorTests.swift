@@ -1,10 +1,13 @@
 import Foundation
+import PayTheorySimulator
 import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
 import TenderWire
 import Testing
+import ToroSimulator
+import TrueLayerSimulator
 
 /// The simulated TrueLayer's own rules (protocol note, sections 1 and 6.4).
 @Suite final class BankSimulatorTests {
@@ -36,7 +39,8 @@ import Testing
         ledgerPath: folder.path + "/simulator.db",
         clock: clock,
         randomness: CountingRandomness(),
-        options: SimulatorOptions()
+        options: SimulatorOptions(),
+        providers: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
       )
     )
     var all = fields.map { HTTPRequest.Field($0.key, $0.value) }

@@ -1,10 +1,13 @@
 import Foundation
+import PayTheorySimulator
 import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
 import TenderWire
 import Testing
+import ToroSimulator
+import TrueLayerSimulator
 
 @Suite final class SimulatorTests {
   let folder: URL
@@ -23,7 +26,8 @@ import Testing
         ledgerPath: folder.path + "/simulator.db",
         clock: clock,
         randomness: CountingRandomness(),
-        options: options
+        options: options,
+        providers: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
       )
     )
   }
@@ -88,12 +92,28 @@ import Testing
 
   @Test func `spells its options in a header and reads them back`() throws {
     var options = SimulatorOptions()
-    try options.set(scenario: "pending")
-    try options.set(fault: "part2:silence*3")
+    try options.set(
+      scenario: "pending",
+      among: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
+    )
+    try options.set(
+      fault: "part2:silence*3",
+      among: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
+    )
     options.seed = 7
     options.clock = 1_800_000_000_000
-    #expect(SimulatorOptions(headerValue: options.headerValue) == options)
-    let fault = #expect(throws: Fault.self) { try options.set(fault: "part2:silense") }
+    #expect(
+      SimulatorOptions(
+        headerValue: options.headerValue,
+        among: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
+      ) == options
+    )
+    let fault = #expect(throws: Fault.self) {
+      try options.set(
+        fault: "part2:silense",
+        among: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
+      )
+    }
     #expect(fault?.hint == "did you mean part2:silence? see: tender simulator scenarios")
   }
 }
@@ -107,6 +127,11 @@ import Testing
     ] as [(String, Int?)]
   )
   func `takes clocks that can be reckoned with`(_ header: String, _ clock: Int?) {
-    #expect(SimulatorOptions(headerValue: header).clock == clock)
+    #expect(
+      SimulatorOptions(
+        headerValue: header,
+        among: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
+      ).clock == clock
+    )
   }
 }

@@ -6,6 +6,7 @@ import TenderTestSupport
 import TenderWire
 import Testing
 import Toro
+import ToroSimulator
 
 /// What of an answer is believed, and what is said of the rest.
 @Suite struct BeliefTests {

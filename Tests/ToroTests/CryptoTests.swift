@@ -4,6 +4,7 @@ import TenderSimulator
 import TenderWire
 import Testing
 import Toro
+import ToroSimulator
 
 /// Published values: card keys (DUKPT), the nexo MAC, CMAC, PBKDF2, and the trailers of the
 /// constructed messages (origin: `Vectors/README.md`).

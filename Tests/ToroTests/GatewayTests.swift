@@ -5,6 +5,7 @@ import TenderTestSupport
 import TenderWire
 import Testing
 import Toro
+import ToroSimulator
 
 /// The simulated gateway against messages that were not written by the adapter.
 @Suite struct GatewayTests {

@@ -6,6 +6,7 @@ import TenderTestSupport
 import TenderWire
 import Testing
 import Toro
+import ToroSimulator
 
 /// Sales and refunds on the simulated reader: states, receipts, exits.
 @Suite struct SaleTests {

@@ -7,6 +7,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 import Toro
+import ToroSimulator
 
 /// The adapter, a journal, the simulated reader and gateway, with a clock that tests move.
 final class ToroWorld {
@@ -90,14 +91,15 @@ final class ToroWorld {
     simulated: (any DeviceExchange) -> Void = { _ in }
   ) throws -> ToroProvider {
     var options = SimulatorOptions()
-    if let scenario { try options.set(scenario: scenario) }
-    if let fault { try options.set(fault: fault) }
+    if let scenario { try options.set(scenario: scenario, among: [SimulatedToro()]) }
+    if let fault { try options.set(fault: fault, among: [SimulatedToro()]) }
     let simulator = try InProcessSimulator(
       SimulatorWorld(
         ledgerPath: folder.path + "/simulator.db",
         clock: clock,
         randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
-        options: options
+        options: options,
+        providers: [SimulatedToro()]
       )
     )
     wire.inner = simulator

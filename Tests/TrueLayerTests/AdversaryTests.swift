@@ -5,6 +5,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 import TrueLayer
+import TrueLayerSimulator
 
 /// Creations and refunds over another side that misbehaves.
 @Suite struct AdversaryTests {
@@ -50,7 +51,8 @@ import TrueLayer
         ledgerPath: path,
         clock: world.clock,
         randomness: SeededRandomness(seed: seed, label: "sim"),
-        options: SimulatorOptions()
+        options: SimulatorOptions(),
+        providers: [SimulatedTrueLayer()]
       )
     )
     let other = Adversary(

@@ -7,6 +7,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 import TrueLayer
+import TrueLayerSimulator
 
 /// The adapter, a journal and some other side, with a clock that tests move.
 final class World {
@@ -48,14 +49,15 @@ final class World {
     wrap: (any HTTPExchange) -> any HTTPExchange = { $0 }
   ) throws -> Engine {
     var options = SimulatorOptions()
-    if let scenario { try options.set(scenario: scenario) }
-    if let fault { try options.set(fault: fault) }
+    if let scenario { try options.set(scenario: scenario, among: [SimulatedTrueLayer()]) }
+    if let fault { try options.set(fault: fault, among: [SimulatedTrueLayer()]) }
     let simulator = try InProcessSimulator(
       SimulatorWorld(
         ledgerPath: folder.path + "/simulator.db",
         clock: clock,
         randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
-        options: options
+        options: options,
+        providers: [SimulatedTrueLayer()]
       )
     )
     return engine(over: wrap(simulator), listens: listens, change: change)

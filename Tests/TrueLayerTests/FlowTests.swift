@@ -7,6 +7,7 @@ import TenderTestSupport
 import TenderWire
 import Testing
 import TrueLayer
+import TrueLayerSimulator
 
 /// Whole runs over the simulated other side.
 @Suite struct FlowTests {
@@ -399,13 +400,14 @@ import TrueLayer
     let world = try World()
     let impatient = Impatient()
     var options = SimulatorOptions()
-    try options.set(scenario: "bank:abandon")
+    try options.set(scenario: "bank:abandon", among: [SimulatedTrueLayer()])
     let simulator = try InProcessSimulator(
       SimulatorWorld(
         ledgerPath: world.folder.path + "/simulator.db",
         clock: world.clock,
         randomness: SeededRandomness(seed: 1, label: "sim"),
-        options: options
+        options: options,
+        providers: [SimulatedTrueLayer()]
       )
     )
     let engine = world.engine(

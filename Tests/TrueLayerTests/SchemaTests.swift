@@ -6,6 +6,7 @@ import TenderTestSupport
 import TenderWire
 import Testing
 import TrueLayer
+import TrueLayerSimulator
 
 /// TrueLayer's published schema judges every request of the adapter and every answer of the simulator.
 @Suite(
@@ -19,14 +20,15 @@ struct SchemaTests {
     fault: String? = nil
   ) throws -> InProcessSimulator {
     var options = SimulatorOptions()
-    if let scenario { try options.set(scenario: scenario) }
-    if let fault { try options.set(fault: fault) }
+    if let scenario { try options.set(scenario: scenario, among: [SimulatedTrueLayer()]) }
+    if let fault { try options.set(fault: fault, among: [SimulatedTrueLayer()]) }
     return try InProcessSimulator(
       SimulatorWorld(
         ledgerPath: world.folder.path + "/simulator.db",
         clock: world.clock,
         randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
-        options: options
+        options: options,
+        providers: [SimulatedTrueLayer()]
       )
     )
   }
@@ -98,7 +100,7 @@ struct SchemaTests {
 
   @Test func `every request and answer of every scenario`() throws {
     let judge = try JudgedHTTP.judge()
-    let scenarios = Scenario.all.map(\.name).filter { name in
+    let scenarios = [SimulatedTrueLayer()].flatMap(\.scenarios).map(\.name).filter { name in
       ["bank:", "mandate:", "refund:"].contains { name.hasPrefix($0) }
     }
     var operations: Set<String> = []
@@ -125,7 +127,7 @@ struct SchemaTests {
       "bank-token", "create", "start", "selection", "consent", "form", "return", "status",
       "bank-cancel", "revoke", "refund", "refunds",
     ]
-    let faults = SimulatedFault.all.map(\.name).filter { name in
+    let faults = [SimulatedTrueLayer()].flatMap(\.faults).map(\.name).filter { name in
       steps.contains { name.hasPrefix($0 + ":") } && !name.hasSuffix(":slow")
     }
     #expect(faults.count > 130)

@@ -6,6 +6,7 @@ import TenderTestSupport
 import TenderWire
 import Testing
 import TrueLayer
+import TrueLayerSimulator
 
 /// Taking back what was made.
 extension FlowTests {

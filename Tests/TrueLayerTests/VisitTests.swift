@@ -6,6 +6,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 import TrueLayer
+import TrueLayerSimulator
 
 /// What any page in the payer's browser can do to a command that waits.
 @Suite struct VisitTests {
@@ -37,13 +38,14 @@ import TrueLayer
   @Test func `looks at the API no oftener for visits that anybody can make`() throws {
     let world = try World()
     var options = SimulatorOptions()
-    try options.set(scenario: "bank:abandon")
+    try options.set(scenario: "bank:abandon", among: [SimulatedTrueLayer()])
     let simulator = try InProcessSimulator(
       SimulatorWorld(
         ledgerPath: world.folder.path + "/simulator.db",
         clock: world.clock,
         randomness: SeededRandomness(seed: 1, label: "sim"),
-        options: options
+        options: options,
+        providers: [SimulatedTrueLayer()]
       )
     )
     let http = Counting(simulator)

@@ -67,7 +67,7 @@ struct BatchCommand {
     }
     composition.signals.finishUnderWay()
     let shared = Shared(
-      catalogue: composition.catalogue,
+      providers: composition.providers,
       plan: plan,
       signals: composition.signals,
       common: CommonParts(),
@@ -199,7 +199,7 @@ struct BatchCommand {
 
   /// What all threads share: nothing that changes but what has a lock.
   private struct Shared: Sendable {
-    let catalogue: Catalogue
+    let providers: Providers
     let plan: Plan
     let signals: Signals
     let common: CommonParts
@@ -248,12 +248,12 @@ struct BatchCommand {
       }
       var words = line.words
       if shared.plan.isLiveAllowed { words.insert("--yes", at: 1) }
-      guard case .run(let invocation) = try Parser(shared.catalogue).parse(words) else {
+      guard case .run(let invocation) = try Parser(shared.providers.catalogue).parse(words) else {
         throw Fault(.internal, code: "internal", "a line that is no command")
       }
       command = invocation.command.name
       let composition = try Composition(
-        shared.catalogue,
+        shared.providers,
         invocation,
         Environment(),
         redactor,

@@ -160,26 +160,26 @@ struct LookUpCommands {
   /// other is as good, or must be seen in order.
   private func workers(_ wait: WaitOptions?) -> Workers<Job, Answer>? {
     guard wait == nil, !invocation.has("events"), composition.goesOut else { return nil }
-    let catalogue = composition.catalogue
+    let providers = composition.providers
     let invocation = invocation
     let redactor = composition.redactor
     let signals = composition.signals
     return Workers(count: 4) {
-      .init(perform: Self.worker(catalogue, invocation, redactor, signals))
+      .init(perform: Self.worker(providers, invocation, redactor, signals))
     }
   }
 
   /// What one thread looks up with: its own journal, connection and tokens; only what is safe to
   /// share is shared.
   private static func worker(
-    _ catalogue: Catalogue,
+    _ providers: Providers,
     _ invocation: Invocation,
     _ redactor: Redactor,
     _ signals: Signals
   ) -> (Job) -> Answer {
     do throws(Fault) {
       let composition = try Composition(
-        catalogue,
+        providers,
         invocation,
         Environment(),
         redactor,

@@ -99,8 +99,12 @@ struct SupportCommands {
   }
 
   private func scenarios() {
-    let scenarios = Scenario.all.map { ($0.name, "--sim-scenario", $0.meaning) }
-    let faults = SimulatedFault.all.map { ($0.name, "--sim-fault", $0.meaning) }
+    let scenarios = composition.providers.simulated.flatMap(\.scenarios).map {
+      ($0.name, "--sim-scenario", $0.meaning)
+    }
+    let faults = composition.providers.simulated.flatMap(\.faults).map {
+      ($0.name, "--sim-fault", $0.meaning)
+    }
     output.show(
       (scenarios + faults).map { name, option, meaning in
         records.record(
@@ -133,7 +137,7 @@ struct SupportCommands {
     let nextCustomer = NextCustomer()
     let server = SimulatorServer(world, nextCustomer)
     let chosen = try server.start(port: port)
-    let reader = ReaderServer(world, nextCustomer)
+    let reader = DeviceServer(world, nextCustomer)
     let readerPort: UInt16
     do throws(Fault) {
       // A port that was named has the reader's right behind it.
@@ -150,7 +154,9 @@ struct SupportCommands {
       server.stop()
       throw error
     }
-    let addresses = SimulatorServer.variables(port: chosen, readerPort: readerPort)
+    let addresses = composition.providers.simulated.flatMap(\.variables).map { name, address in
+      (name, address.text(port: chosen, devicePort: readerPort))
+    }
     let exports = addresses.map { "export \($0.0)=\($0.1)" }.joined(separator: "\n") + "\n"
     if output.isTable {
       output.put(exports)

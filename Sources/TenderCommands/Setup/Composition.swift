@@ -19,7 +19,7 @@ struct Target {
 
 /// Puts the rooms together for one run: settings in, an engine out.
 final class Composition: Session {
-  let catalogue: Catalogue
+  let providers: Providers
   let invocation: Invocation
   let environment: Environment
   let settings: Settings
@@ -57,7 +57,7 @@ final class Composition: Session {
   private var goesOutside = false
 
   init(
-    _ catalogue: Catalogue,
+    _ providers: Providers,
     _ invocation: Invocation,
     _ environment: Environment,
     _ redactor: Redactor,
@@ -68,7 +68,7 @@ final class Composition: Session {
     browser: Browser? = nil,
     containment: Containment = .none
   ) throws(Fault) {
-    self.catalogue = catalogue
+    self.providers = providers
     self.browser = browser
     self.containment = containment
     self.shared = shared
@@ -80,19 +80,21 @@ final class Composition: Session {
     if let known {
       settings = known
     } else {
-      settings = try Settings(invocation, environment, catalogue.modules)
+      settings = try Settings(invocation, environment, providers.modules)
     }
     output = try Output(invocation, settings, environment, redactor)
     output.patience = Console.Patience { signals.wish != nil }
     for id in invocation.exemptIDs { redactor.exempt(id) }
-    simulatorOptions = try Self.simulatorOptions(invocation)
+    simulatorOptions = try Self.simulatorOptions(invocation, providers.simulated)
     let machine = SystemClock(interruption: signals)
     clock =
       simulatorOptions.clock.map { StandingClock(at: $0, beside: machine) } ?? machine
   }
 
+  var catalogue: Catalogue { providers.catalogue }
+
   var records: Records {
-    Records(command: invocation.command.name, now: clock.now, modules: catalogue.modules)
+    Records(command: invocation.command.name, now: clock.now, modules: providers.modules)
   }
 
   /// The journal, opened on first use in a folder that is made where it is not there.
@@ -124,7 +126,7 @@ final class Composition: Session {
   ///
   /// Throws `unsupported` for one that this version does not speak to: an old journal may name it.
   func module(_ name: String) throws(Fault) -> any ProviderModule {
-    guard let module = catalogue.modules.first(where: { $0.name.text == name }) else {
+    guard let module = providers.modules.first(where: { $0.name.text == name }) else {
       throw Fault(
         .unsupported,
         code: "provider_unsupported",
@@ -142,7 +144,7 @@ final class Composition: Session {
       return Target(module: try module(provider.text), env: env)
     }
     guard env == .simulator else {
-      let names = catalogue.modules.map(\.name.text)
+      let names = providers.modules.map(\.name.text)
       throw Fault(
         .usage,
         code: "missing_option",
@@ -151,7 +153,7 @@ final class Composition: Session {
           + "or set TENDER_PROVIDER"
       )
     }
-    return Target(module: catalogue.modules[0], env: env)
+    return Target(module: providers.modules[0], env: env)
   }
 
   /// Where a command on a reference or id runs: options, else the journal, else as `target`.
@@ -325,7 +327,7 @@ final class Composition: Session {
   }
 
   func simulated(_ provider: ProviderName) -> JSONObject {
-    SimulatedSections.section(of: provider)
+    providers.simulated.first { $0.name == provider }?.section ?? [:]
   }
 
   var scenario: String? { simulatorOptions.scenario }
@@ -375,10 +377,13 @@ final class Composition: Session {
     return "T-\(day)-" + randomness.text(8, from: alphabet)
   }
 
-  private static func simulatorOptions(_ invocation: Invocation) throws(Fault) -> SimulatorOptions {
+  private static func simulatorOptions(
+    _ invocation: Invocation,
+    _ simulated: [any SimulatedProvider]
+  ) throws(Fault) -> SimulatorOptions {
     var options = SimulatorOptions()
-    if let name = invocation["sim-scenario"] { try options.set(scenario: name) }
-    if let text = invocation["sim-fault"] { try options.set(fault: text) }
+    if let name = invocation["sim-scenario"] { try options.set(scenario: name, among: simulated) }
+    if let text = invocation["sim-fault"] { try options.set(fault: text, among: simulated) }
     if let text = invocation["sim-seed"] {
       guard let seed = Int(text) else {
         throw .badValue("--sim-seed", text, hint: "a whole number, such as 7")
@@ -413,7 +418,8 @@ final class Composition: Session {
       ledgerPath: folder + "/simulator.db",
       clock: clock,
       randomness: SystemRandomness(),
-      options: simulatorOptions
+      options: simulatorOptions,
+      providers: providers.simulated
     )
   }
 }

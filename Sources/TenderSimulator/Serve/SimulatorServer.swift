@@ -73,7 +73,7 @@ package final class SimulatorServer: @unchecked Sendable {
   func simulator(_ fields: [String: String]) throws(Fault) -> InProcessSimulator {
     var world = world
     if let value = fields[SimulatorOptions.headerName.lowercased()] {
-      world.options = SimulatorOptions(headerValue: value)
+      world.options = SimulatorOptions(headerValue: value, among: world.providers)
       if let time = world.options.clock {
         world.clock = HeaderClock(now: time, machine: world.clock)
       }
@@ -188,14 +188,7 @@ package final class SimulatorServer: @unchecked Sendable {
       request.fields["sec-websocket-version"] == "13",
       let accept = WebSocketAccept.value(for: key)
     else { return unsafe Self.answer(connection, HTTPResponse(status: 400)) }
-    let reaction = PayTheorySocket.open(
-      path: request.path,
-      query: request.query,
-      world: simulator.world,
-      ledger: simulator.ledger,
-      faults: simulator.faults
-    )
-    switch reaction {
+    switch simulator.upgrade(path: request.path, query: request.query) {
     case .refuse(let status):
       return unsafe Self.answer(connection, HTTPResponse(status: status))
     case .accept(let session):

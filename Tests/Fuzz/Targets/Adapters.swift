@@ -1,4 +1,5 @@
 import PayTheory
+import PayTheorySimulator
 import Synchronization
 import TenderEngine
 import TenderModel
@@ -6,7 +7,9 @@ import TenderSimulator
 import TenderTestSupport
 import TenderWire
 import Toro
+import ToroSimulator
 import TrueLayer
+import TrueLayerSimulator
 
 extension FuzzTarget {
   /// Each adapter whole, against its simulator, with the input between the two: what it says must never
@@ -64,14 +67,25 @@ private struct AdapterRun {
   private func simulator(_ scenarios: [String], _ faults: [String]) -> InProcessSimulator? {
     var options = SimulatorOptions()
     let way = feed.take { ($0.below(4), $0.below(256), $0.below(256)) }
-    if way.0 == 1 { try? options.set(scenario: scenarios[way.1 % scenarios.count]) }
-    if way.0 == 2 { try? options.set(fault: faults[way.2 % faults.count]) }
+    if way.0 == 1 {
+      try? options.set(
+        scenario: scenarios[way.1 % scenarios.count],
+        among: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
+      )
+    }
+    if way.0 == 2 {
+      try? options.set(
+        fault: faults[way.2 % faults.count],
+        among: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
+      )
+    }
     return try? InProcessSimulator(
       SimulatorWorld(
         ledgerPath: ":memory:",
         clock: clock,
         randomness: SeededRandomness(seed: 7, label: "sim"),
-        options: options
+        options: options,
+        providers: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
       )
     )
   }

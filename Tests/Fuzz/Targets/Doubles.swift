@@ -1,13 +1,17 @@
+import PayTheorySimulator
+import TenderCommands
 import TenderEngine
 import TenderModel
 import TenderSimulator
 import Toro
+import ToroSimulator
 import TrueLayer
+import TrueLayerSimulator
 
 /// The names of what the simulator can be asked for.
 enum Names {
-  private static let scenarios = Scenario.all.map(\.name)
-  private static let faults = SimulatedFault.all.map(\.name)
+  private static let scenarios = Providers().simulated.flatMap(\.scenarios).map(\.name)
+  private static let faults = Providers().simulated.flatMap(\.faults).map(\.name)
 
   static let bank = scenarios.filter {
     $0.hasPrefix("bank") || $0.hasPrefix("mandate") || $0.hasPrefix("refund")

@@ -224,4 +224,4 @@ extension FuzzTarget {
   ]
 }
 
-private let parser = Parser(Catalogue(Providers.all))
+private let parser = Parser(Providers().catalogue)

@@ -1,0 +1,147 @@
+private import Synchronization
+internal import TenderEngine
+package import TenderModel
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// A simulated device on a TCP port of 127.0.0.1, as card readers on a network listen.
+@safe
+package final class DeviceServer: @unchecked Sendable {
+  // Unchecked: the descriptor is set before the thread that uses it begins.
+  private let world: SimulatorWorld
+  private var listener: Int32 = -1
+  private let isStopping = Atomic(false)
+  /// What the next customer will be like, as a request has asked for.
+  private let next: NextCustomer
+
+  package init(_ world: SimulatorWorld, _ next: NextCustomer) {
+    self.world = world
+    self.next = next
+  }
+
+  /// Starts listening; gives the port, which is `port` unless that is 0.
+  ///
+  /// Throws `usage` where the port is taken.
+  package func start(port: UInt16) throws(Fault) -> UInt16 {
+    #if canImport(Darwin)
+    listener = socket(AF_INET, SOCK_STREAM, 0)
+    #else
+    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #endif
+    var yes: Int32 = 1
+    _ = unsafe setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr = in_addr(s_addr: UInt32(0x7f00_0001).bigEndian)
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+        unsafe bind(listener, raw, size) == 0 && listen(listener, 8) == 0
+          && getsockname(listener, raw, &size) == 0
+      }
+    }
+    guard listener >= 0, isBound else {
+      throw Fault(
+        .usage,
+        code: "port_busy",
+        "cannot listen on 127.0.0.1:\(port)",
+        hint: "choose another --port, or leave it out for a free one"
+      )
+    }
+    DetachedThread.begin { [self] in accept() }
+    return UInt16(bigEndian: address.sin_port)
+  }
+
+  /// Stops listening and ends every connection.
+  package func stop() { isStopping.store(true, ordering: .relaxed) }
+
+  private var shouldStop: Bool { isStopping.load(ordering: .relaxed) }
+
+  private func accept() {
+    while !shouldStop {
+      var polled = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+      guard unsafe poll(&polled, 1, 100) > 0 else { continue }
+      let descriptor = Self.acceptOne(listener)
+      guard descriptor >= 0 else { continue }
+      // Packets are small, and each is waited for.
+      var yes: Int32 = 1
+      _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, 4)
+      DetachedThread.begin { [self] in serve(descriptor) }
+    }
+    close(listener)
+  }
+
+  private static func acceptOne(_ listener: Int32) -> Int32 {
+    #if canImport(Darwin)
+    Darwin.accept(listener, nil, nil)
+    #else
+    Glibc.accept(listener, nil, nil)
+    #endif
+  }
+
+  /// One host's connection.
+  private func serve(_ descriptor: Int32) {
+    defer { close(descriptor) }
+    var world = world
+    if let options = next.take() { world.options = options }
+    guard let simulator = try? InProcessSimulator(world, playsPayer: false),
+      let reader = try? simulator.device()
+    else { return }
+    guard react(reader.greet(), descriptor) else { return }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while !shouldStop {
+      var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard unsafe poll(&polled, 1, 100) > 0 else { continue }
+      let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+      guard count > 0, react(reader.receive(Array(buffer.prefix(count))), descriptor) else {
+        return
+      }
+    }
+  }
+
+  private func react(_ reactions: [DeviceReaction], _ descriptor: Int32) -> Bool {
+    for reaction in reactions {
+      guard case .send(let bytes) = reaction else { return false }
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = unsafe rest.withUnsafeBytes { raw in
+          #if canImport(Darwin)
+          unsafe send(descriptor, raw.baseAddress, raw.count, 0)
+          #else
+          unsafe send(descriptor, raw.baseAddress, raw.count, Int32(MSG_NOSIGNAL))
+          #endif
+        }
+        guard count > 0 else { return false }
+        rest.removeFirst(count)
+      }
+    }
+    return true
+  }
+}
+
+/// What the customer of the next connection to a served reader will be like: a reader's own protocol
+/// has no room for it, so it comes by HTTP beforehand.
+package final class NextCustomer: Sendable {
+  private let options = Mutex<SimulatorOptions?>(nil)
+
+  /// The path that takes it, in the header that every request may have.
+  package static let path = "/simulator/reader"
+
+  package init() {}
+
+  /// Says what the next customer will be like.
+  package func set(_ options: SimulatorOptions) { self.options.withLock { $0 = options } }
+
+  /// What the next customer is like; nil where nothing was said. It is said once.
+  package func take() -> SimulatorOptions? {
+    options.withLock { options in
+      defer { options = nil }
+      return options
+    }
+  }
+}

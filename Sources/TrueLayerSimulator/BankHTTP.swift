@@ -1,0 +1,434 @@
+private import CSodium
+import TenderEngine
+import TenderModel
+import TenderSimulator
+import TenderWire
+
+/// The simulated TrueLayer's HTTP side: tokens, signatures, keys, and the endpoints (protocol note,
+/// sections 1 and 6.4).
+struct BankHTTP {
+  let bank: BankWorld
+  let faults: FaultPlan
+
+  private var world: SimulatorWorld { bank.world }
+  private var ledger: Ledger { bank.ledger }
+
+  init(world: SimulatorWorld, ledger: Ledger, faults: FaultPlan) {
+    bank = BankWorld(world: world, ledger: ledger)
+    self.faults = faults
+  }
+
+  /// Who asks.
+  private enum Caller: Equatable {
+    case client
+    /// A token of one resource; nil for the simulator's own, which is good for all.
+    case resource(String?)
+  }
+
+  /// Handles a request; nil where the path is not one of TrueLayer's.
+  func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
+    let parts = request.path.split(separator: "/").map(String.init)
+    if request.path == "/connect/token" {
+      return try faults.react("bank-token", forced: forced) { () throws(Fault) in
+        try answer(request) { request throws(BankProblem) in try token(request) }
+      }
+    }
+    if request.path == "/test-signature" {
+      return .answer(
+        try answer(request) { request throws(BankProblem) in
+          _ = try client(request)
+          guard BankSignature.fits(request.fields["tl-signature"] ?? "", request) else {
+            throw .badSignature
+          }
+          return Reply(204, nil)
+        }
+      )
+    }
+    guard parts.first == "v3" else {
+      return try BankPages(bank: bank).handle(request, parts)
+    }
+    guard let route = BankRoute(parts) else {
+      return .answer(try answer(request) { _ throws(BankProblem) in throw .notFound })
+    }
+    guard route.methods.contains(request.method) else {
+      var refused = try answer(request) { _ throws(BankProblem) in throw .method }
+      refused.fields["allow"] = route.methods.joined(separator: ", ")
+      return .answer(refused)
+    }
+    return try faults.react(route.step(request.method), forced: forced) { () throws(Fault) in
+      try answer(request) { request throws(BankProblem) in try self.answer(request, parts, route) }
+    }
+  }
+
+  private func forced(_ status: Int) -> HTTPResponse {
+    var answer = BankProblem.forced(status).answer(traceID: traceID)
+    answer.fields["tl-should-retry"] = status >= 500 ? "true" : "false"
+    return answer
+  }
+
+  private var traceID: String {
+    world.randomness.bytes(16).map { byte in
+      let digits = String(byte, radix: 16)
+      return digits.count == 1 ? "0" + digits : digits
+    }.joined()
+  }
+
+  /// An answer before it is bytes.
+  struct Reply {
+    var status: Int
+    var body: JSONObject?
+
+    init(_ status: Int, _ body: JSONObject?) {
+      self.status = status
+      self.body = body
+    }
+  }
+
+  private func answer(
+    _ request: SimulatedRequest,
+    _ body: (SimulatedRequest) throws(BankProblem) -> Reply
+  ) throws(Fault) -> HTTPResponse {
+    var response: HTTPResponse
+    do throws(BankProblem) {
+      let reply = try body(request)
+      response = HTTPResponse(
+        status: reply.status,
+        body: reply.body.map { Array(JSONWriter.text(.object($0)).utf8) } ?? [],
+        fields: ["tl-trace-id": traceID]
+      )
+      if reply.body != nil {
+        response.fields["content-type"] = "application/json; charset=UTF-8"
+      }
+    } catch {
+      response = error.answer(traceID: traceID)
+    }
+    if request.method == "POST" { response.fields["tl-should-retry"] = "false" }
+    return response
+  }
+
+  private func token(_ request: SimulatedRequest) throws(BankProblem) -> Reply {
+    let body: [String: String]
+    if request.fields["content-type"]?.contains("x-www-form-urlencoded") == true {
+      body = QueryText.parameters(String(decoding: request.body, as: UTF8.self))
+    } else {
+      let members = JSONReader.read(request.body)?.object?.members ?? []
+      body = Dictionary(
+        members.compactMap { member in member.value.text.map { (member.key, $0) } },
+        uniquingKeysWith: { $1 }
+      )
+    }
+    guard body["grant_type"] == "client_credentials", body["client_id"] == BankCatalog.clientID,
+      body["client_secret"] == BankCatalog.clientSecret
+    else { return Reply(400, ["error": "invalid_client"]) }
+    let scope = body["scope"] ?? "payments"
+    let token = WebToken.sign([
+      "client_id": .string(BankCatalog.clientID), "scope": .string(scope),
+      "exp": .integer(bank.now / 1000 + 3600), "jti": .string(bank.uuid()),
+    ])
+    return Reply(
+      200,
+      [
+        "access_token": .string(token), "expires_in": 3600, "token_type": "Bearer",
+        "scope": .string(scope),
+      ]
+    )
+  }
+
+  private func caller(_ request: SimulatedRequest) throws(BankProblem) -> Caller {
+    let header = request.fields["authorization"] ?? ""
+    guard header.hasPrefix("Bearer ") else { throw .noToken }
+    let token = String(header.dropFirst("Bearer ".count))
+    if token == BankCatalog.resourceToken { return .resource(nil) }
+    guard let claims = WebToken.verify(token, now: bank.now) else { throw .noToken }
+    if claims["scope"] != nil { return .client }
+    guard let id = claims.text("jti") else { throw .noToken }
+    return .resource(id)
+  }
+
+  private func client(_ request: SimulatedRequest) throws(BankProblem) -> Caller {
+    let caller = try caller(request)
+    guard caller == .client else { throw .forbidden }
+    return caller
+  }
+
+  private func answer(
+    _ request: SimulatedRequest,
+    _ parts: [String],
+    _ route: BankRoute
+  ) throws(BankProblem) -> Reply {
+    switch route.endpoint {
+    case .providerReturn:
+      return try keyed(request, route) { body throws(BankProblem) in try providerReturn(body) }
+    case .provider:
+      guard let found = BankCatalog.bank(parts[2]) else { throw .notFound }
+      return Reply(200, BankLookUps(bank: bank, pages: pages(request)).provider(found))
+    default: break
+    }
+    let caller = try caller(request)
+    let isWrite = request.method == "POST"
+    if case .resource(let id) = caller {
+      guard !route.isForClient, id == nil || parts.count > 2 && id == parts[2] else {
+        throw .forbidden
+      }
+    }
+    // A search changes nothing and is not signed.
+    if isWrite, caller == .client, route.endpoint != .search {
+      guard BankSignature.fits(request.fields["tl-signature"] ?? "", request) else {
+        throw .badSignature
+      }
+    }
+    guard isWrite else { return Reply(200, try read(route, parts, caller, request)) }
+    if route.wantsKey, request.fields["idempotency-key"] == nil {
+      throw .invalid("Idempotency-Key", "Value is required.")
+    }
+    return try keyed(request, route) { body throws(BankProblem) in
+      try write(route, parts, body, pages: pages(request))
+    }
+  }
+
+  private func pages(_ request: SimulatedRequest) -> String {
+    request.fields["host"].map { "http://\($0)" } ?? "https://bank.simulator.invalid"
+  }
+
+  /// Runs a write once for each idempotency key, and repeats its answer afterwards (section 1.6).
+  ///
+  /// A member that is null is one that is not there; some clients write an empty list for nothing.
+  private func keyed(
+    _ request: SimulatedRequest,
+    _ route: BankRoute,
+    _ perform: (JSONObject) throws(BankProblem) -> Reply
+  ) throws(BankProblem) -> Reply {
+    let given = request.body.isEmpty ? [:] : JSONReader.read(request.body)
+    guard let body = given == [] ? [:] : given?.object?.withoutNulls else {
+      throw .invalid("$", "The body is no JSON object.")
+    }
+    func run(_ body: JSONObject) throws(BankProblem) -> Reply {
+      if let violation = route.body.violation(in: .object(body)) {
+        throw .invalid(violation.place.isEmpty ? "$" : violation.place, violation.reason)
+      }
+      return try perform(body)
+    }
+    guard let key = request.fields["idempotency-key"] else { return try run(body) }
+    // A form holds passwords: what was sent is remembered by its hash.
+    let content = Self.hash("\(request.method) \(request.path)\n", request.body)
+    let known = try stored { () throws(Fault) in try ledger.find("bank-key", key) }
+    if let known, bank.now - (known["at"]?.boundedNumber ?? 0) < 30 * 86_400_000 {
+      guard known.text("content") == content else { throw .keyReuse }
+      var body = known["body"]?.object
+      if known["token"] == true, let id = body?.text("id") {
+        body?["resource_token"] = .string(resourceToken(id))
+      }
+      return Reply(known["status"]?.boundedNumber ?? 200, body)
+    }
+    let reply = try run(body)
+    try stored { () throws(Fault) in
+      var entry: JSONObject = [
+        "content": .string(content), "status": .integer(reply.status), "at": .integer(bank.now),
+      ]
+      var kept = reply.body
+      if kept?["resource_token"] != nil { entry["token"] = true }
+      kept?["resource_token"] = nil
+      entry["body"] = kept.map(JSON.object)
+      try ledger.put("bank-key", key, entry)
+    }
+    return reply
+  }
+
+  /// The ledger's faults end as the server's own.
+  private func stored<Value>(_ body: () throws(Fault) -> Value) throws(BankProblem) -> Value {
+    do throws(Fault) {
+      return try body()
+    } catch {
+      throw .forced(500)
+    }
+  }
+
+  private func find(
+    _ kind: BankWorld.Kind,
+    _ id: String,
+    isAwaited: Bool = false
+  ) throws(BankProblem) -> JSONObject {
+    let found = try stored { () throws(Fault) in
+      try bank.find(kind, id, isAwaited: isAwaited)
+    }
+    guard let found else { throw .notFound }
+    return found
+  }
+
+  private func read(
+    _ route: BankRoute,
+    _ parts: [String],
+    _ caller: Caller,
+    _ request: SimulatedRequest
+  ) throws(BankProblem) -> JSONObject {
+    let lookUps = BankLookUps(bank: bank, pages: pages(request))
+    guard parts.count >= 3 else { return try stored { () throws(Fault) in try lookUps.mandates() } }
+    let resource = try find(route.kind, parts[2], isAwaited: true)
+    let refunds = resource["_refunds"]?.array?.compactMap(\.object) ?? []
+    switch route.endpoint {
+    case .refunds: return ["items": .array(refunds.map { .object(aged($0)) })]
+    case .refund:
+      guard let refund = refunds.first(where: { $0.text("id") == parts[4] }) else {
+        throw .notFound
+      }
+      return aged(refund)
+    case .funds: return try lookUps.funds(resource, request.query)
+    case .constraints:
+      return try stored { () throws(Fault) in try lookUps.constraints(resource) }
+    default: return bank.shown(resource, toClient: caller == .client)
+    }
+  }
+
+  private func write(
+    _ route: BankRoute,
+    _ parts: [String],
+    _ body: JSONObject,
+    pages: String
+  ) throws(BankProblem) -> Reply {
+    let kind = route.kind
+    if route.endpoint == .search {
+      return Reply(200, BankLookUps(bank: bank, pages: pages).search(body))
+    }
+    let flow = BankFlow(bank: bank, kind: kind, pages: pages)
+    if route.endpoint == .collection {
+      let creation = BankCreation(bank: bank)
+      var made = kind == .payment ? try creation.payment(body) : try creation.mandate(body)
+      if let capabilities = body["authorization_flow"]?.object {
+        try flow.start(&made, capabilities)
+      }
+      try stored { () throws(Fault) in try bank.save(kind, made) }
+      return Reply(201, created(made))
+    }
+    var resource = try find(kind, parts[2])
+    let reply: Reply
+    switch route.endpoint {
+    case .start:
+      try flow.start(&resource, body)
+      reply = Reply(200, flowAnswer(resource))
+    case .cancel:
+      let isOpen = ["authorization_required", "authorizing", "attempt_failed"]
+        .contains(resource.text("status"))
+      guard isOpen else { throw .state }
+      if resource.text("status") == "attempt_failed" { resource["status"] = "authorizing" }
+      bank.fail(&resource, "canceled")
+      reply = Reply(202, nil)
+    case .revoke:
+      guard resource.text("status") == "authorized" else { throw .state }
+      resource["status"] = "revoked"
+      resource["revoked_at"] = .string(bank.time)
+      resource["revocation_source"] = "client"
+      reply = Reply(204, nil)
+    case .refunds: reply = try refund(&resource, body)
+    case .submission(let action):
+      try flow.submit(action, body, &resource)
+      reply = Reply(200, flowAnswer(resource))
+    default: throw .notFound
+    }
+    let changed = resource
+    try stored { () throws(Fault) in try bank.save(kind, changed) }
+    return reply
+  }
+
+  private func created(_ resource: JSONObject) -> JSONObject {
+    let id = resource.text("id") ?? ""
+    var answer: JSONObject = ["id": .string(id)]
+    answer["user"] = resource["user"]
+    answer["resource_token"] = .string(resourceToken(id))
+    for name in ["status", "authorization_flow", "failure_stage", "failure_reason"] {
+      answer[name] = resource[name]
+    }
+    return answer
+  }
+
+  /// A token for one resource, good for 15 minutes (note, section 1.3).
+  private func resourceToken(_ id: String) -> String {
+    WebToken.sign([
+      "client_id": .string(BankCatalog.clientID), "jti": .string(id),
+      "nbf": .integer(bank.now / 1000), "exp": .integer(bank.now / 1000 + 900),
+    ])
+  }
+
+  private static func hash(_ head: String, _ body: [UInt8]) -> String {
+    let bytes = Array(head.utf8) + body
+    var digest = [UInt8](repeating: 0, count: 32)
+    _ = unsafe crypto_generichash(&digest, 32, bytes, UInt64(bytes.count), nil, 0)
+    return Base64.encodeURL(digest)
+  }
+
+  private func flowAnswer(_ resource: JSONObject) -> JSONObject {
+    var answer: JSONObject = [:]
+    for name in ["status", "failure_stage", "failure_reason"] { answer[name] = resource[name] }
+    if let actions = resource["authorization_flow"]?["actions"] {
+      answer["authorization_flow"] = ["actions": actions]
+    }
+    return answer
+  }
+
+  private func refund(
+    _ payment: inout JSONObject,
+    _ body: JSONObject
+  ) throws(BankProblem) -> Reply {
+    guard payment.text("status") == "settled" else { throw .state }
+    let known = payment["_refunds"]?.array ?? []
+    let paid = payment["amount_in_minor"]?.boundedNumber ?? 0
+    let gone = known.compactMap(\.object).map(aged).filter { $0.text("status") != "failed" }
+      .reduce(0) { $0 + ($1["amount_in_minor"]?.boundedNumber ?? 0) }
+    let amount = body["amount_in_minor"]?.boundedNumber ?? paid - gone
+    guard amount > 0, amount <= paid - gone else {
+      throw .invalid("amount_in_minor", "More than is left of the payment.")
+    }
+    guard let reference = body.text("reference"), (1...18).contains(reference.count) else {
+      throw .invalid("reference", "Must have 1 to 18 characters.")
+    }
+    let id = bank.uuid()
+    var refund: JSONObject = [
+      "id": .string(id), "amount_in_minor": .integer(amount),
+      "currency": payment["currency"] ?? "GBP", "reference": .string(reference),
+      "status": "pending", "created_at": .string(bank.time), "_created": .integer(bank.now),
+    ]
+    refund["metadata"] = body["metadata"]
+    if world.options.scenario == "refund:failed" { refund["_fails"] = true }
+    payment["_refunds"] = .array(known + [.object(refund)])
+    return Reply(202, ["id": .string(id)])
+  }
+
+  /// A refund as it stands now: two seconds after it was asked for it is executed.
+  private func aged(_ refund: JSONObject) -> JSONObject {
+    var shown = JSONObject(refund.members.filter { !$0.key.hasPrefix("_") })
+    let created = refund["_created"]?.boundedNumber ?? bank.now
+    guard bank.now - created >= 2000 else { return shown }
+    if refund["_fails"] == true {
+      shown["status"] = "failed"
+      shown["failed_at"] = .string(bank.microseconds(created + 2000))
+      shown["failure_reason"] = "insufficient_funds"
+    } else {
+      shown["status"] = "executed"
+      shown["executed_at"] = .string(bank.microseconds(created + 2000))
+    }
+    return shown
+  }
+
+  /// What the bank said on the payer's way back (note, section 2.8).
+  private func providerReturn(_ body: JSONObject) throws(BankProblem) -> Reply {
+    guard body.text("query")?.isEmpty == false || body.text("fragment")?.isEmpty == false else {
+      throw .invalid("query", "Either query or fragment is required.")
+    }
+    let parameters = QueryText.parameters(body.text("query") ?? "")
+      .merging(QueryText.parameters(body.text("fragment") ?? "")) { first, _ in first }
+    guard let state = parameters["state"] else {
+      throw .invalid("query.state", "Value is required.")
+    }
+    let returned = try stored { () throws(Fault) in
+      try BankPages(bank: bank).takeReturn(state: state)
+    }
+    guard let returned else { throw .notFound }
+    return Reply(
+      200,
+      [
+        "resource": [
+          "type": .string(returned.kind.rawValue), returned.kind.parameter: .string(returned.id),
+        ]
+      ]
+    )
+  }
+}
