@@ -169,6 +169,16 @@ let package = Package(
       swiftSettings: rules
     ),
     .target(name: "TenderFaults", path: "Tests/Faults"),
+    .executableTarget(
+      name: "tender-with-example",
+      dependencies: [
+        "TenderCommands", "TenderEngine", "TenderModel", "TenderModule", "TenderSimulator",
+        "TenderSystem", "TenderWire",
+      ],
+      path: "Tests/ExampleProvider",
+      exclude: ["PROTOCOL.md"],
+      swiftSettings: rules
+    ),
     .target(
       name: "TenderFuzz",
       dependencies: [
@@ -253,7 +263,8 @@ let package = Package(
     .testTarget(
       name: "TenderBinaryTests",
       dependencies: [
-        "CSystem", "tender", "TenderCommandLine", "TenderCommands", "TenderDatabase", "TenderModel",
+        "CSystem", "tender", "tender-with-example", "TenderCommandLine", "TenderCommands",
+        "TenderDatabase", "TenderModel",
         "TenderModule", "TenderSimulator", "TenderTestSupport", "TenderWire", "PayTheorySimulator",
         "ToroSimulator", "TrueLayerSimulator",
       ],

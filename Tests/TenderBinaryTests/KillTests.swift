@@ -24,10 +24,18 @@ private import Glibc
 @Suite struct KillTests {
   @Test(arguments: Works.providers)
   func `charges once, whenever it is killed`(_ provider: Works.Provider) throws {
-    let runs = Works.setting("TENDER_KILL_RUNS", 300)
+    try prove(provider, Shop(), runs: Works.setting("TENDER_KILL_RUNS", 300))
+  }
+
+  /// A provider that only its own folder knows of.
+  @Test func `charges once with a fourth provider`() throws {
+    let shop = try Shop(program: "tender-with-example", last: "TENDER_EXAMPLE_API_URL")
+    try prove(Works.example, shop, runs: 60)
+  }
+
+  private func prove(_ provider: Works.Provider, _ shop: Shop, runs: Int) throws {
     let seed = Works.setting("TENDER_KILL_SEED", Int.random(in: 1..<1_000_000))
     var random = Seeded(seed)
-    let shop = try Shop()
     let binary = shop.binary
     try Works.waitForNothing(binary)
     let books = Works.Books(path: shop.books)
@@ -95,7 +103,7 @@ enum Victim {
     let environment = ["HOME": binary.home.path, "PATH": "/usr/bin:/bin"]
       .merging(binary.variables) { $1 }
     var arguments: [UnsafeMutablePointer<CChar>?] =
-      unsafe ([Binary.path.path] + words).map { unsafe strdup($0) } + [nil]
+      unsafe ([binary.executable.path] + words).map { unsafe strdup($0) } + [nil]
     var variables: [UnsafeMutablePointer<CChar>?] =
       unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
     defer {
@@ -110,7 +118,8 @@ enum Victim {
     }
     var process: pid_t = 0
     guard
-      unsafe posix_spawn(&process, Binary.path.path, &actions, nil, &arguments, &variables) == 0
+      unsafe posix_spawn(&process, binary.executable.path, &actions, nil, &arguments, &variables)
+        == 0
     else { return false }
     if let moment {
       usleep(UInt32(moment))

@@ -9,12 +9,16 @@ final class Shop {
   let process: Process
   var binary: Binary
 
-  init() throws {
-    server = try Binary()
+  /// `last` is the variable that the server says last.
+  init(program: String = "tender", last: String = Served.last) throws {
+    var server = try Binary()
+    server.program = program
+    self.server = server
     let (process, output, _) = try server.start(["simulator", "serve", "--json"])
     self.process = process
     binary = try Binary()
-    for (name, value) in try Served.addresses(output) { binary.variables[name] = value }
+    binary.program = program
+    for (name, value) in try Served.addresses(output, last: last) { binary.variables[name] = value }
   }
 
   deinit {
@@ -31,9 +35,11 @@ final class Shop {
 
 /// What `simulator serve` says that it serves.
 enum Served {
+  static let last = "TENDER_TRUELAYER_AUTH_URL"
+
   /// The variables that point there, once all have been said.
-  static func addresses(_ output: Pipe) throws -> [String: String] {
-    let said = output.read(until: "TENDER_TRUELAYER_AUTH_URL")
+  static func addresses(_ output: Pipe, last: String = last) throws -> [String: String] {
+    let said = output.read(until: last)
     var addresses: [String: String] = [:]
     for line in said.split(separator: "\n") {
       guard let record = JSONReader.read(String(line))?.object, let name = record.text("name")

@@ -35,6 +35,12 @@ enum Works {
   struct Books: Sendable {
     let path: String
 
+    /// The states of the example provider's payments.
+    func examples(_ reference: String) throws -> [String] {
+      try Ledger(path: path).list("example", column: "reference", value: reference)
+        .compactMap { $0.text("state") }
+    }
+
     func charges(_ reference: String) throws -> Int {
       try LedgerAudit.charges(path: path, reference: reference)
     }
@@ -237,6 +243,44 @@ enum Works {
   )
 
   static let providers = [payTheory, toro, trueLayer]
+
+  /// The provider of `Tests/ExampleProvider`.
+  static let example = Provider(
+    name: "example",
+    works: [
+      Work(
+        line: { examplePayment($0) },
+        faults: ["example:close-after", "example:close-before", "example:silence"],
+        check: { books, reference, result in
+          let states = try books.examples(reference)
+          #expect(states == ["paid"] && result.status == 0, "\(reference): \(states)")
+        }
+      ),
+      Work(
+        before: { examplePayment($0, #","hold":true"#) },
+        line: later("confirm", "example"),
+        faults: ["example:close-after"],
+        check: { books, reference, result in
+          let states = try books.examples(reference)
+          #expect(states == ["paid"] && result.status == 0, "\(reference): \(states)")
+        }
+      ),
+      Work(
+        before: { examplePayment($0) },
+        line: later("cancel", "example"),
+        check: { books, reference, result in
+          let states = try books.examples(reference)
+          #expect(states == ["void"] && result.status == 0, "\(reference): \(states)")
+        }
+      ),
+    ]
+  )
+
+  private static func examplePayment(_ reference: String, _ more: String = "") -> String {
+    """
+    {"command":"transact","provider":"example","reference":"\(reference)","amount":"5.00"\(more)}
+    """
+  }
 
   static func setting(_ name: String, _ otherwise: Int) -> Int {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? otherwise

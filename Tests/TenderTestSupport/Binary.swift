@@ -33,6 +33,11 @@ package struct Binary: Sendable {
   /// A home of its own, in a fresh folder.
   package let home: URL
   package var variables: [String: String] = [:]
+  /// The product that is run.
+  package var program = "tender"
+
+  /// Where the product is.
+  package var executable: URL { Self.products.appending(path: program) }
 
   /// A program with an empty home and nothing else in its environment.
   package init() throws {
@@ -62,7 +67,7 @@ package struct Binary: Sendable {
   /// Starts the program and leaves it running; `output` is read by the caller.
   package func start(_ arguments: [String], input: Pipe? = nil) throws -> (Process, Pipe, Pipe) {
     let process = Process()
-    process.executableURL = Self.path
+    process.executableURL = executable
     process.arguments = arguments
     process.environment = ["HOME": home.path, "PATH": "/usr/bin:/bin"].merging(variables) { $1 }
     process.currentDirectoryURL = home

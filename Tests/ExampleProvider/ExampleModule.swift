@@ -1,0 +1,87 @@
+import TenderEngine
+import TenderModel
+import TenderModule
+
+/// The provider, as the program knows it.
+struct ExampleModule: ProviderModule {
+  var name: ProviderName { ExampleProvider.name }
+  var currency: String { "EUR" }
+
+  var options: [Option] {
+    [Option("hold", .payment, "stop before capture; tender confirm captures it")]
+  }
+
+  var uses: [CommandUse] {
+    [
+      CommandUse(
+        "transact",
+        options: ["hold"],
+        examples: [
+          .init("tender transact --provider example --amount 5 --reference EX-1", "pay by example")
+        ]
+      ), CommandUse("confirm"), CommandUse("cancel"), CommandUse("payment-status"),
+    ]
+  }
+
+  var section: ConfigurationSection {
+    ConfigurationSection([.init("access_key", .credential(isSecret: true))])
+  }
+
+  var capabilities: [Capability] { [Capability("transact", "pays by example")] }
+
+  var explanations: [Explanation] {
+    [
+      Explanation(
+        "example_code",
+        .rejected,
+        provider: "EXAMPLE",
+        "an example of a code",
+        "nothing to do"
+      )
+    ]
+  }
+
+  func make(_ session: any Session, _ env: Env, for need: Need) throws(Fault) -> any Provider {
+    let own = ProviderSettings(session, name, env)
+    let base = try own.base("api_url", ["http", "https"])
+    guard let key = try own.credential("access_key") else {
+      throw Fault(.auth, code: "credentials_missing", "\(own.variable("access_key")) is not set")
+    }
+    session.redactor.learn(key)
+    return ExampleProvider(
+      key: key,
+      base: base ?? "https://api.example.com",
+      http: try session.exchanges(inProcess: env == .simulator && base == nil).http,
+      clock: session.clock,
+      timeout: try session.settings.timeout()
+    )
+  }
+
+  func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan {
+    let amount = try OptionReader(session.invocation, currency: "EUR").amount()
+    let holds = session.invocation.has("hold")
+    return OrderPlan(need: .payment(byStoredMethod: false)) { reference throws(Fault) in
+      .payment(
+        PaymentOrder(
+          reference: reference,
+          amount: amount,
+          feeMode: holds ? "hold" : "take",
+          stopsAtConfirmation: holds
+        )
+      )
+    }
+  }
+
+  func laterPlan(_ session: any Session, _ attempt: Attempt?) throws(Fault) -> LaterPlan {
+    LaterPlan(session.invocation.command.name == "confirm" ? .confirm : .cancel, need: .heldPayment)
+  }
+
+  func checks(_ session: any Session, _ env: Env) -> [Check] {
+    [
+      Check("example credentials") { () throws(Fault) in
+        _ = try make(session, env, for: .lookUp)
+        return "the key is set"
+      }
+    ]
+  }
+}
