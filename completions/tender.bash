@@ -104,7 +104,7 @@ _tender() {
       fi ;;
     help)
       if [[ $word != -* ]]; then
-        COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status batch journal providers explain doctor simulator config schema completion help version instruments banks readers exit-status output environment files promises security" -- "$word"))
+        COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status batch journal providers explain doctor simulator config schema completion help version instruments readers banks exit-status output environment files promises security" -- "$word"))
         return
       fi ;;
   esac

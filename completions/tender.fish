@@ -22,7 +22,7 @@ complete -c tender -n '__fish_seen_subcommand_from simulator; and not __fish_see
 complete -c tender -n '__fish_seen_subcommand_from config; and not __fish_seen_subcommand_from show check' -a 'show check'
 complete -c tender -n '__fish_seen_subcommand_from schema' -a 'payment mandate token event error journal_entry batch_summary check capability explanation setting scenario request server version schema'
 complete -c tender -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'
-complete -c tender -n '__fish_seen_subcommand_from help' -a 'transact confirm cancel tokenize payment-status mandate-status batch journal providers explain doctor simulator config schema completion help version instruments banks readers exit-status output environment files promises security'
+complete -c tender -n '__fish_seen_subcommand_from help' -a 'transact confirm cancel tokenize payment-status mandate-status batch journal providers explain doctor simulator config schema completion help version instruments readers banks exit-status output environment files promises security'
 complete -c tender -n '__fish_seen_subcommand_from transact cancel list export' -l amount -x -d 'the amount as people write it, such as 10.50; the currency decides the digits'
 complete -c tender -n '__fish_seen_subcommand_from transact cancel list export' -l amount-minor -x -d 'the amount in minor units, such as 1050'
 complete -c tender -n '__fish_seen_subcommand_from transact cancel list export' -l currency -x -d 'the ISO 4217 code (paytheory: USD, toro: the profile\'s, else GBP, truelayer: GBP)'

@@ -102,7 +102,7 @@ extension Fault {
       effect: .unknown,
       code: "outcome_unknown",
       "the outcome of \(attempt.reference.quotedForMessage) is still not known: \(fault.message)",
-      hint: fault.code == "credentials_missing"
+      hint: fault.cause == .credentialsMissing
         ? fault.hint ?? "" : "do not pay again; run the same command again later",
       result: fault.result ?? attempt.fault?.result
     )

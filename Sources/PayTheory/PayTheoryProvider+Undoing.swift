@@ -142,7 +142,8 @@ extension PayTheoryProvider: RefundFlow {
       return .happened(Self.reversed(isVoid: true, transaction: receipt, of: attempt))
     case .refunded:
       return .happened(Self.reversed(isVoid: false, transaction: nil, of: attempt))
-    default:
+    case .requiresConfirmation, .requiresAction, .pending, .authorized, .succeeded, .declined,
+      .partiallyRefunded, .returned, .expired, .revoked, .failed, .unknown:
       let refunded = try Self.refunded(found)
       guard refunded > 0, refunded >= attempt.amount ?? Int.max else { return .didNotHappen }
       return .happened(Self.reversed(isVoid: false, transaction: nil, of: attempt))

@@ -101,7 +101,7 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
     do throws(Fault) {
       conversation = try Conversation.open(session: prepared.session, context)
     } catch {
-      throw error.code == "session_expired" ? .holdExpired(held) : error
+      throw error.cause == .sessionExpired ? .holdExpired(held) : error
     }
     let requests = requests(conversation)
     let complete = try conversation.ask(
@@ -134,7 +134,7 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
     do throws(Fault) {
       return try Conversation.open(session: session, context)
     } catch {
-      guard error.code == "session_expired" else { throw error }
+      guard error.cause == .sessionExpired else { throw error }
       return try Conversation.open(session: context.randomness.uuid(), context)
     }
   }

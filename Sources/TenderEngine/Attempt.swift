@@ -102,7 +102,9 @@ package struct Attempt: Sendable {
     guard phase == .done, !isToken else { return false }
     return switch status {
     case .succeeded, .pending, .refunded, .partiallyRefunded, .returned: true
-    default: false
+    case .requiresConfirmation, .requiresAction, .authorized, .declined, .cancelled, .expired,
+      .revoked, .failed, .unknown:
+      false
     }
   }
 

@@ -41,7 +41,9 @@ extension Engine {
         "\(handle.quotedForMessage) waits for the payer and cannot be cancelled",
         hint: "it expires by itself at the provider"
       )
-    default: throw .nothingToCancel(found)
+    case .authorized, .declined, .cancelled, .refunded, .partiallyRefunded, .returned, .expired,
+      .revoked, .failed, .unknown:
+      throw .nothingToCancel(found)
     }
   }
 

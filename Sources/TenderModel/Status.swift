@@ -10,7 +10,9 @@ package enum Status: String, Sendable, Hashable, CaseIterable {
   package var isFinal: Bool {
     switch self {
     case .requiresConfirmation, .requiresAction, .pending, .unknown: false
-    default: true
+    case .authorized, .succeeded, .declined, .cancelled, .refunded, .partiallyRefunded, .returned,
+      .expired, .revoked, .failed:
+      true
     }
   }
 }

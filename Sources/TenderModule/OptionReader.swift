@@ -14,7 +14,9 @@ package struct OptionReader {
     self.currency = currency
   }
 
-  /// The currency that was named, else the one of the provider. Throws `usage`.
+  /// The currency that was named, else the one of the provider.
+  ///
+  /// Throws `usage`.
   package func currencyValue() throws(Fault) -> Currency {
     let code = invocation["currency"] ?? currency
     guard let currency = Currency(code: code) else {
@@ -48,7 +50,9 @@ package struct OptionReader {
     }
   }
 
-  /// The amount under `--amount` or `--amount-minor`. Throws `usage` for none.
+  /// The amount under `--amount` or `--amount-minor`.
+  ///
+  /// Throws `usage` for none.
   package func amount() throws(Fault) -> Money {
     guard let amount = try money("amount") else {
       throw Fault(
@@ -106,7 +110,9 @@ package struct OptionReader {
     )
   }
 
-  /// What the merchant keeps with a payment. Throws `usage` for a card number in it.
+  /// What the merchant keeps with a payment.
+  ///
+  /// Throws `usage` for a card number in it.
   package func metadata() throws(Fault) -> JSONObject {
     try pairs("metadata", file: "metadata-file")
   }
@@ -170,7 +176,9 @@ package struct OptionReader {
     )
   }
 
-  /// The two sides of `NAME=VALUE`. Throws `usage`.
+  /// The two sides of `NAME=VALUE`.
+  ///
+  /// Throws `usage`.
   package static func split(_ pair: String, option: String) throws(Fault) -> (String, String) {
     guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
       throw Fault(

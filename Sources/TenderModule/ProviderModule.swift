@@ -16,6 +16,8 @@ package protocol ProviderModule: Sendable {
   /// Its part of a profile, and the variables that go with it.
   var section: ConfigurationSection { get }
   var capabilities: [Capability] { get }
+  /// What it says in the pages that all share, and pages of its own.
+  var help: ModuleHelp { get }
   /// The currency where none is named, as help says it.
   var currency: String { get }
   var explanations: [Explanation] { get }
@@ -43,6 +45,8 @@ package protocol ProviderModule: Sendable {
 }
 
 extension ProviderModule {
+  package var help: ModuleHelp { ModuleHelp() }
+
   package func arranged(_ result: JSONObject) -> JSONObject { result }
 
   package func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> TokenPlan? { nil }
@@ -119,7 +123,9 @@ package struct OrderPlan {
   package var asksPayer = false
   /// Whether only one at a time may do it: there is one card reader.
   package var takesTurns = false
-  /// Reads what is left to read (an instrument, a saved receipt). Throws `usage` or `refused`.
+  /// Reads what is left to read (an instrument, a saved receipt).
+  ///
+  /// Throws `usage` or `refused`.
   package var order: (Reference) throws(Fault) -> Order
 
   /// A plan for one flow.
@@ -132,7 +138,9 @@ package struct OrderPlan {
 /// What `tokenize` is to do, before anything is opened or asked.
 package struct TokenPlan {
   package var need: Need
-  /// Reads the instrument. Throws `usage` or `refused`.
+  /// Reads the instrument.
+  ///
+  /// Throws `usage` or `refused`.
   package var order: (Reference) throws(Fault) -> TokenOrder
 
   /// A plan for storing a payment method.

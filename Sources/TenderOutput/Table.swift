@@ -142,7 +142,9 @@ package enum Table {
       case .succeeded, .authorized: 32
       case .declined, .failed, .expired, .revoked, .returned: 31
       case .unknown: 35
-      default: 33
+      case .requiresConfirmation, .requiresAction, .pending, .cancelled, .refunded,
+        .partiallyRefunded:
+        33
       }
     return "\u{1b}[\(colour)m\(value)\u{1b}[0m"
   }

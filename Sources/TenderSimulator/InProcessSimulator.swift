@@ -48,7 +48,9 @@ extension InProcessSimulator {
     return .refuse(status: 401)
   }
 
-  /// The device of the first provider that has one; nil where none has. Throws `state`.
+  /// The device of the first provider that has one; nil where none has.
+  ///
+  /// Throws `state`.
   package func device() throws(Fault) -> (any DeviceSession)? {
     for provider in world.providers {
       if let session = try provider.device(parts) { return session }

@@ -79,7 +79,9 @@ package enum ReceiptText {
     case .refunded: return "APPROVED, REFUNDED"
     case .partiallyRefunded: return "APPROVED, PARTLY REFUNDED"
     case .unknown: return "OUTCOME NOT KNOWN"
-    default: break
+    case .requiresConfirmation, .requiresAction, .pending, .authorized, .succeeded, .declined,
+      .returned, .expired, .revoked, .failed:
+      break
     }
     return switch receipt.text("responseCode") {
     case "approved": receipt["captured"] == true ? "APPROVED" : "AUTHORISED, NOT CAPTURED"

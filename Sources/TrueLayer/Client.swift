@@ -85,7 +85,7 @@ final class Client: Sendable {
         }
         let isLost = error.effect == .unknown
         wasLost = wasLost || isLost
-        if isLost, error.code == "connection_closed", call.isSafeToRepeat,
+        if isLost, error.cause == .connectionClosed, call.isSafeToRepeat,
           pause < deadline.remaining
         {
           try context.clock.pause(milliseconds: pause)

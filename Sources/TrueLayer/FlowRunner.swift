@@ -61,7 +61,7 @@ struct FlowRunner {
           return current.outcome
         }
       } catch {
-        if error.code == "generic_conflict", error.effect == .none, stale < 3,
+        if error.cause == .genericConflict, error.effect == .none, stale < 3,
           let seen = try? look(current.kind, current.id), seen.hasMoved(from: before)
         {
           // An earlier step of a process that is no more, or of the payer's, came first.

@@ -98,7 +98,7 @@ extension Fault {
     var shown = fault
     shown.result = result("connectionIssues")
     if fault.kind == .notSent {
-      if fault.code != "tls_failed" { shown.code = "connection_issues_not_sent" }
+      if fault.cause != .tlsFailed { shown.code = "connection_issues_not_sent" }
     } else {
       shown.kind = .providerError
       shown.code = "connection_issues"

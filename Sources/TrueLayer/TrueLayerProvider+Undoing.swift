@@ -14,7 +14,7 @@ extension TrueLayerProvider {
       let known = Resource(kind: .payment, id: id, body: ["status": "authorizing"])
       return try cancelled(try runner(progress).cancel(known))
     } catch {
-      guard error.code == "generic_conflict", error.effect == .none else { throw error }
+      guard error.cause == .genericConflict, error.effect == .none else { throw error }
       let resource = try client.resource(.payment, id)
       guard !resource.isOpen else { throw error }
       return try cancelled(resource)

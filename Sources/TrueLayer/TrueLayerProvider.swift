@@ -125,7 +125,7 @@ package struct TrueLayerProvider: Provider, PayerAuthorizationFlow, RefundFlow {
         return Adoption(kind: kind, outcome: try client.resource(kind, id).outcome)
       } catch {
         // A token of a mandate is not let near payments.
-        guard error.kind == .notFound || kind == .payment && error.code == "invalid_token" else {
+        guard error.kind == .notFound || kind == .payment && error.cause == .tokenRefused else {
           throw error
         }
       }

@@ -163,7 +163,8 @@ import Testing
 
   @Test func `shows help of at most 80 columns for everything`() throws {
     let pages =
-      catalogue.commands.map(\.words) + Topic.all.map { [$0.name] } + catalogue.groups.map { [$0] }
+      catalogue.commands.map(\.words) + Topic.all(catalogue.modules).map { [$0.name] }
+      + catalogue.groups.map { [$0] }
       + [[]]
     for words in pages {
       for line in try HelpText(catalogue).text(for: words).split(separator: "\n") {

@@ -158,7 +158,7 @@ package struct PayTheoryModule: ProviderModule {
       return try InstrumentReader(session: session, env: env).read()
     } catch {
       var fault = error
-      if ["no_fields", "no_instrument"].contains(fault.code) {
+      if [.noFields, .noInstrument].contains(fault.cause) {
         fault.result = PayTheoryProvider.noFields(tokenizing: tokenizing)
       }
       throw fault

@@ -59,7 +59,7 @@ package struct Completions {
         found.append((command.name, operand.choices))
       }
     }
-    let topics = Topic.all.map(\.name).filter { !firstWords.contains($0) }
+    let topics = Topic.all(catalogue.modules).map(\.name).filter { !firstWords.contains($0) }
     return found + [("help", firstWords + topics)]
   }
 

@@ -28,8 +28,8 @@ package struct HelpText {
       lines.append("  " + Self.padded(command.name, to: width) + command.summary)
     }
     lines += ["", "Topics for tender help:"]
-    let topicWidth = (Topic.all.map(\.name.count).max() ?? 0) + 2
-    for topic in Topic.all {
+    let topicWidth = (Topic.all(catalogue.modules).map(\.name.count).max() ?? 0) + 2
+    for topic in Topic.all(catalogue.modules) {
       lines.append("  " + Self.padded(topic.name, to: topicWidth) + topic.summary)
     }
     lines += ["", "tender help COMMAND explains one of them; man tender has it all."]
@@ -42,14 +42,15 @@ package struct HelpText {
   package func text(for words: [String]) throws(Fault) -> String {
     if words.isEmpty { return overview }
     if let command = catalogue.command(words) { return text(command) }
-    let topic = words.count == 1 ? Topic.all.first { $0.name == words[0] }?.text : nil
+    let topic =
+      words.count == 1 ? Topic.all(catalogue.modules).first { $0.name == words[0] }?.text : nil
     if words.count == 1, catalogue.groups.contains(words[0]) {
       return text(group: words[0]) + (topic.map { "\n" + $0 } ?? "")
     }
     if let topic { return topic }
     if words == ["tender"] { return overview }
     let typed = words.joined(separator: " ")
-    let names = catalogue.commands.map(\.name) + Topic.all.map(\.name)
+    let names = catalogue.commands.map(\.name) + Topic.all(catalogue.modules).map(\.name)
     let nearest = Suggestion.nearest(to: typed, among: names)
     throw Fault(
       .usage,

@@ -86,7 +86,7 @@ package struct ManPage {
       text += ".TP\n.B \(kind.exitStatus)\n\(Self.escaped(kind.meaning))\n"
     }
     text += ".TP\n.B 141\na look\\-up whose reader closed the pipe\n"
-    for topic in Topic.all where topic.name != "exit-status" {
+    for topic in Topic.all(catalogue.modules) where topic.name != "exit-status" {
       text += Self.section(topic.name.uppercased())
       for part in topic.body {
         text +=

@@ -150,7 +150,7 @@ package enum Threats {
           "reaches nothing that the command has no business with"
         ),
         .init(
-          "find a card once it is sealed for Pay Theory",
+          "find a card once it is sealed for its provider",
           "holds a card in one place until it is sealed"
         ),
         .init(

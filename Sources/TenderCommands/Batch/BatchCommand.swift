@@ -277,7 +277,7 @@ struct BatchCommand {
       )
     } catch {
       let now = SystemClock(interruption: NoInterruption()).now
-      let isCard = error.code == "card_number_on_command_line"
+      let isCard = error.cause == .cardNumberInArgument
       let name = isCard ? nil : place.reference ?? reference
       var shown = redactor.redact(isCard ? .cardInLine : error)
       shown.message = redactor.redact(shown.message, foreign: true)

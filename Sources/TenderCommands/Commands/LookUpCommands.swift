@@ -63,7 +63,7 @@ struct LookUpCommands {
         error,
         provider: place.provider,
         env: place.env,
-        id: error.code == "card_number_on_standard_input" ? nil : job.handle,
+        id: error.cause == .cardNumberInInput ? nil : job.handle,
         line: job.line
       )
       return Answer(record: record, fault: error)

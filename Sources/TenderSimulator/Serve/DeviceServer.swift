@@ -137,7 +137,9 @@ package final class NextCustomer: Sendable {
   /// Says what the next customer will be like.
   package func set(_ options: SimulatorOptions) { self.options.withLock { $0 = options } }
 
-  /// What the next customer is like; nil where nothing was said. It is said once.
+  /// What the next customer is like; nil where nothing was said.
+  ///
+  /// It is said once.
   package func take() -> SimulatorOptions? {
     options.withLock { options in
       defer { options = nil }

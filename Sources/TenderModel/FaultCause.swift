@@ -1,0 +1,21 @@
+extension Fault {
+  /// What a fault comes from, where something is decided by it.
+  ///
+  /// Texts are for people; nothing branches on one. The names are the codes of the contract.
+  package enum Cause: String, Sendable {
+    case cardNumberInArgument = "card_number_on_command_line"
+    case cardNumberInInput = "card_number_on_standard_input"
+    case connectionClosed = "connection_closed"
+    case credentialsMissing = "credentials_missing"
+    /// Another request works on the same payment (TrueLayer).
+    case genericConflict = "generic_conflict"
+    case noFields = "no_fields"
+    case noInstrument = "no_instrument"
+    case sessionExpired = "session_expired"
+    case tlsFailed = "tls_failed"
+    case tokenRefused = "invalid_token"
+  }
+
+  /// What it comes from; nil where nothing is decided by that.
+  package var cause: Cause? { Cause(rawValue: code) }
+}

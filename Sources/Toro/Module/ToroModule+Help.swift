@@ -1,0 +1,74 @@
+package import TenderModule
+
+extension ToroModule {
+  package var help: ModuleHelp {
+    var help = ModuleHelp()
+    help.topics = [Self.readers]
+    help.variables = ["TENDER_TORO_DEVICE"]
+    help.addresses = ["TENDER_TORO_GATEWAY_URL"]
+    help.profiles = [
+      """
+          "till":{"provider":"toro", "env":"sandbox",
+                  "toro":{"device":"tty:/dev/ttyACM0", "currency":"GBP",
+                          "acquirer_id":"…", "merchant_id":"…",
+                          "merchant_name":"…", "merchant_category_code":"5812",
+                          "poi_id":"…", "recipient_id":"…",
+                          "location":{"latitude":"51.5", "longitude":"-0.1"},
+                          "api_key_header":"api-key", "passphrase_file":"…",
+                          "key_id":"…", "key_version":"1",
+                          "kdf":{"prf":"hmac-sha256", "salt":"…",
+                                 "iterations":10000, "length":32},
+                          "card_key_id":"…", "card_key_version":"…",
+                          "gratuity_enabled":false,
+                          "gratuity_percentages":[10,15,20],
+                          "signature_mode":"app", "card_timeout":"60s"}}
+      """
+    ]
+    help.assumptions =
+      "Toro's gateway processes an advice once, and refuses an authorisation that arrives after its "
+      + "own cancellation advice."
+    help.simulation = [
+      "These amounts in minor units decide a card-present sale with Toro: 9001 refer, 9005 "
+        + "declined, 9010 approved by half, 9051 insufficient funds, 9054 expired card, 9055 wrong "
+        + "PIN, 9068 not processed yet, 9091 issuer not reached. --sim-scenario card:tap and the "
+        + "like play card and customer; under simulator serve the reader is a TCP port of its own."
+    ]
+    return help
+  }
+
+  private static let readers = Topic(
+    name: "readers",
+    summary: "card-present sales with Toro and a Miura reader",
+    body: [
+      "tender transact --provider toro connects to the reader (--device), waits for chip, tap or "
+        + "stripe, asks the acquirer, and prints the receipt under result.receipt. --events prints "
+        + "each state: connectingToDevice, awaitingGratuity, awaitingCard, awaitingPinEntry, "
+        + "awaitingApplicationSelection, authorising, awaitingSignature, completed, cancelled, "
+        + "failed.",
+      "A reader is tcp://HOST:PORT (6543 where left out), tty:/dev/ttyACM0 or, on Linux, "
+        + "bluetooth:00:11:22:33:44:55/CHANNEL. Card data stays encrypted from the reader to the "
+        + "acquirer.",
+      "--gratuity is added to --amount; --gratuity-menu 10,15,20 lets the customer choose on the "
+        + "reader. A sale that wants a signature takes it from --signature-file or a typed name, "
+        + "and asks whether it matches (--signature-matches); no undoes the sale and ends in 12.",
+      "Ctrl-C, or tender cancel REF in another shell, lets the reader go: 12. Afterwards tender "
+        + "cancel REF undoes the sale, whole, by a cancellation advice that is repeated until it is "
+        + "answered. --no-capture authorises only; tender confirm REF captures. --type refund "
+        + "--original REF gives back what the journal knows, --original-file what a saved receipt "
+        + "says, never more than is left.",
+      "An authorisation whose answer is lost is undone in the same run (12, the lost answer under "
+        + "result.error) or, where the gateway stays silent, by the same command or tender journal "
+        + "resume later (9 until then). tender journal show REF --receipt prints both copies.",
+      "Toro publishes neither ids nor keys: everything else than the simulator needs acquirer_id, "
+        + "merchant_id, merchant_category_code, poi_id, key_id, key_version and kdf (prf, salt, "
+        + "iterations, length) in the profile, and TENDER_TORO_PASSPHRASE; where Toro says so also "
+        + "api_key_header with TENDER_TORO_API_KEY, recipient_id, card_key_id, card_key_version and "
+        + "authorisation_path. "
+        + "See tender help files.",
+      "Inferred from what is public, and not confirmed by Toro: the path of the authorisation "
+        + "request, that the MAC is over the body with its own tags, how the reader's encrypted card "
+        + "data and PIN are wrapped, refunds as RFND with the original, and which of the reader's "
+        + "events is which state. Nothing was run against Toro's servers or a real reader.",
+    ]
+  )
+}
