@@ -21,8 +21,11 @@ package struct Program {
   package static func run(
     _ arguments: [String],
     garbled: Int?,
-    providers: Providers = Providers()
+    providers: @autoclosure () -> Providers = Providers()
   ) -> Int32 {
+    // Asked at the start of scripts, where every millisecond is waited for.
+    if arguments == ["--version"] { return put("tender \(Catalogue.version)\n") }
+    let providers = providers()
     let catalogue = providers.catalogue
     let environment = Environment()
     let redactor = Redactor()

@@ -14,9 +14,6 @@ package struct Catalogue: Sendable {
   /// Every option, whichever command takes it.
   package let options: [Option]
 
-  /// Every command, in the order in which help lists them.
-  package let commands: [Command]
-
   /// The catalogue of a program that speaks to these providers.
   package init(_ modules: [any ProviderModule]) {
     self.modules = modules
@@ -26,20 +23,26 @@ package struct Catalogue: Sendable {
       + Self.filterOptions + Self.controlOptions + Self.simulatorOptions
       + Self.generalOptions(modules.map(\.name.text))
     self.options = options
-    commands = (Self.paymentCommands + Self.supportCommands).map { command in
-      command.used(by: modules, among: options)
-    }
+  }
+
+  /// What every command is before its providers add to it.
+  private static let definitions = paymentCommands + supportCommands
+
+  /// Every command, in the order in which help lists them.
+  package var commands: [Command] {
+    Self.definitions.map { $0.used(by: modules, among: options) }
   }
 
   /// The command of some words; nil where there is none.
   package func command(_ words: [String]) -> Command? {
-    commands.first { $0.words == words }
+    // One alone: a short command must not wait for the rest.
+    Self.definitions.first { $0.words == words }?.used(by: modules, among: options)
   }
 
   /// The first words of two-word commands.
   package var groups: [String] {
     var groups: [String] = []
-    for command in commands where command.words.count == 2 && !groups.contains(command.words[0]) {
+    for command in Self.definitions where command.words.count == 2 && !groups.contains(command.words[0]) {
       groups.append(command.words[0])
     }
     return groups
