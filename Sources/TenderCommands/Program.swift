@@ -30,7 +30,7 @@ package struct Program {
     let environment = Environment()
     let redactor = Redactor()
     let machineReadable = !wantsTable(arguments, environment)
-    var place = WriteCommands.Place()
+    var place = WriteCommands.Asked()
     var command = "tender"
     var now = 0
     do throws(Fault) {
@@ -126,7 +126,7 @@ package struct Program {
 
   private static func dispatch(
     _ composition: Composition,
-    _ place: inout WriteCommands.Place
+    _ place: inout WriteCommands.Asked
   ) throws(Fault) -> Int32 {
     switch composition.invocation.command.words[0] {
     case "transact", "confirm", "cancel", "tokenize":

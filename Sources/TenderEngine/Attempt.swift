@@ -123,7 +123,7 @@ package struct Attempt: Sendable {
     lastFour = outcome.lastFour ?? lastFour
     brand = outcome.brand ?? brand
     currency = outcome.currency ?? currency
-    let kept = outcome.kept ?? Outcome.Kept(outcome)
+    let kept = outcome.kept ?? Outcome.Recorded(outcome)
     nextAction = kept.nextAction
     fault = kept.fault
     if operation == .cancel {
@@ -157,12 +157,12 @@ package struct Outcome: Sendable {
   /// What else the provider says, in our words, for who looks; the journal does not keep it.
   package var details: JSONObject = [:]
   /// What the journal keeps for a repetition, where that is not what is shown now.
-  package var kept: Kept?
+  package var kept: Recorded?
   /// What a repetition of the operation that made it shows from now on, where this undid it.
-  package var undone: Kept?
+  package var undone: Recorded?
 
   /// The part of an outcome that a repetition shows again.
-  package struct Kept: Sendable {
+  package struct Recorded: Sendable {
     package var result: JSONObject
     package var nextAction: JSON?
     package var fault: Fault?

@@ -269,7 +269,7 @@ package final class Progress {
   ///
   /// It outlives the process, not the power. With `sendingNext` it is written together with
   /// `willSend`, which must come next.
-  package func stand(at state: String, sendingNext: Bool = false) throws(Fault) {
+  package func recordState(_ state: String, sendingNext: Bool = false) throws(Fault) {
     try driver.take(.enter(state, sendingNext: sendingNext), &attempt)
   }
 

@@ -23,7 +23,7 @@ package protocol ProviderModule: Sendable {
   var explanations: [Explanation] { get }
 
   /// Its result, members in the order of its documents.
-  func arranged(_ result: JSONObject) -> JSONObject
+  func inKeyOrder(_ result: JSONObject) -> JSONObject
   /// The adapter, ready for what a command needs. Throws `usage`, `auth` or `state`.
   func make(_ session: any Session, _ env: Env, for need: Need) throws(Fault) -> any Provider
   /// What `transact` is to do, as far as options say. Throws `usage`.
@@ -47,7 +47,7 @@ package protocol ProviderModule: Sendable {
 extension ProviderModule {
   package var help: ModuleHelp { ModuleHelp() }
 
-  package func arranged(_ result: JSONObject) -> JSONObject { result }
+  package func inKeyOrder(_ result: JSONObject) -> JSONObject { result }
 
   package func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> TokenPlan? { nil }
 

@@ -6,7 +6,7 @@ import TenderWire
 final class SaleRunner {
   let context: ToroContext
   let gateway: Gateway
-  let undoing: Undoing
+  let undoing: Cancellation
   let order: SaleOrder
   let progress: Progress
   var session: ReaderSession
@@ -28,7 +28,7 @@ final class SaleRunner {
   ) {
     self.context = context
     self.gateway = gateway
-    undoing = Undoing(context: context, gateway: gateway, progress: progress)
+    undoing = Cancellation(context: context, gateway: gateway, progress: progress)
     self.order = order
     self.progress = progress
     let now = context.clock.now
@@ -125,7 +125,7 @@ final class SaleRunner {
       guard next != state else { break }
       state = next
       // What follows is written anyway, right before the request leaves.
-      try progress.stand(at: next.rawValue, sendingNext: next == .authorising)
+      try progress.recordState(next.rawValue, sendingNext: next == .authorising)
     case .send(let command): try connected().send(command)
     case .authorise(let card): return session.receive(.decided(authorise(card)))
     case .takeSignature:
@@ -178,7 +178,12 @@ final class SaleRunner {
     sale.entryMode = card.entryMode
     do throws(Fault) {
       let message = try gateway.messages.authorisation(gateway.header(), sale, card, terms)
-      try progress.keep(Kept(sale).text, id: sale.reference, sendingNext: true, isSecret: false)
+      try progress.keep(
+        SalePreparation(sale).text,
+        id: sale.reference,
+        sendingNext: true,
+        isSecret: false
+      )
       try progress.willSend()
       let body = try gateway.exchange(
         message,

@@ -76,7 +76,7 @@ package struct ToroProvider: Provider, CardPresentFlow {
     _ progress: Progress,
     mayRepeat: Bool
   ) throws(Fault) -> Finding {
-    let kept = Kept(attempt.plainPreparation)
+    let kept = SalePreparation(attempt.plainPreparation)
     guard let sale = kept?.sale ?? identity(of: attempt) else { throw .noReceipt(attempt) }
     try checkReady(for: .reversal)
     switch attempt.operation {
@@ -88,11 +88,15 @@ package struct ToroProvider: Provider, CardPresentFlow {
       return .happened(try complete(sale, advice, attempt, progress, isSent: true))
     case .confirm:
       // Whether it was captured is not known; undoing it is the same either way.
-      try progress.keep(Kept(sale).text, id: nil, isSecret: false)
+      try progress.keep(SalePreparation(sale).text, id: nil, isSecret: false)
       return .undone(try undo(attempt, progress, isSent: true))
     case .cancel: return .happened(try undo(attempt, progress, isSent: true))
     case .transact, .tokenize:
-      let undoing = Undoing(context: context, gateway: try Gateway(context), progress: progress)
+      let undoing = Cancellation(
+        context: context,
+        gateway: try Gateway(context),
+        progress: progress
+      )
       let lost =
         attempt.fault
         ?? Fault(
@@ -108,7 +112,7 @@ package struct ToroProvider: Provider, CardPresentFlow {
 
   private func identity(of attempt: Attempt) -> SaleIdentity? {
     attempt.result["receipt"]?.object.flatMap(SaleIdentity.init(receipt:))
-      ?? Kept(attempt.plainPreparation)?.sale
+      ?? SalePreparation(attempt.plainPreparation)?.sale
   }
 
   /// A new advice about a sale, in the journal and marked as sent before it leaves.
@@ -122,7 +126,7 @@ package struct ToroProvider: Provider, CardPresentFlow {
       time: Timestamp.milliText(context.clock.now)
     )
     try progress.keep(
-      Kept(sale, advice: advice, cancels: cancels).text,
+      SalePreparation(sale, advice: advice, cancels: cancels).text,
       id: nil,
       sendingNext: true,
       isSecret: false
@@ -177,10 +181,10 @@ package struct ToroProvider: Provider, CardPresentFlow {
     _ progress: Progress,
     isSent: Bool = false
   ) throws(Fault) -> Outcome {
-    guard let sale = Kept(attempt.plainPreparation)?.sale ?? identity(of: attempt) else {
+    guard let sale = SalePreparation(attempt.plainPreparation)?.sale ?? identity(of: attempt) else {
       throw .noReceipt(attempt)
     }
-    let undoing = Undoing(context: context, gateway: try Gateway(context), progress: progress)
+    let undoing = Cancellation(context: context, gateway: try Gateway(context), progress: progress)
     if !isSent { _ = try newAdvice(for: sale, progress, cancels: true) }
     let response: Gateway.Advised
     do throws(Fault) {

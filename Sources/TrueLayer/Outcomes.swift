@@ -33,7 +33,7 @@ extension Resource {
       outcome.nextAction = next?.shown
     }
     if outcome.status.isFinal, status != "attempt_failed" { outcome.nextAction = nil }
-    outcome.kept = Outcome.Kept(
+    outcome.kept = Outcome.Recorded(
       result: outcome.result,
       // The address of a bank's page opens it, and a list of banks is long: both are asked anew.
       nextAction: outcome.nextAction.flatMap { $0["type"] }.map { ["type": $0] },
@@ -56,11 +56,11 @@ extension Resource {
   var withdrawn: Outcome {
     var shown = base
     shown.result = statusResult
-    shown.kept = Outcome.Kept(result: shown.result)
+    shown.kept = Outcome.Recorded(result: shown.result)
     // A repetition of what made it shows how it ended.
     let fault: Fault =
       kind == .mandate ? .revoked(self, wasAuthorized: true) : .userCanceled(self)
-    shown.undone = Outcome.Kept(result: fault.result ?? shown.result, fault: fault)
+    shown.undone = Outcome.Recorded(result: fault.result ?? shown.result, fault: fault)
     return shown
   }
 

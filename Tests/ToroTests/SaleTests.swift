@@ -405,7 +405,7 @@ import ToroSimulator
     #expect(try refund("R3", 1500).status == .succeeded)
     #expect(try world.latest("P")?.status == .refunded)
     #expect(throws: Fault.self) { try refund("R4", 1) }
-    // Undoing a refund gives the right to it back.
+    // Cancellation a refund gives the right to it back.
     #expect(try world.engine().cancel(try world.latest("R3"), handle: "R3").status == .cancelled)
     #expect(try world.latest("P")?.status == .partiallyRefunded)
     #expect(try refund("R5", 1500).status == .succeeded)

@@ -99,7 +99,9 @@ package struct PayTheoryModule: ProviderModule {
 
   package var explanations: [Explanation] { PayTheoryProvider.explanations }
 
-  package func arranged(_ result: JSONObject) -> JSONObject { PayTheoryProvider.arranged(result) }
+  package func inKeyOrder(_ result: JSONObject) -> JSONObject {
+    PayTheoryProvider.inKeyOrder(result)
+  }
 
   package func make(
     _ session: any Session,

@@ -42,7 +42,8 @@ package struct Catalogue: Sendable {
   /// The first words of two-word commands.
   package var groups: [String] {
     var groups: [String] = []
-    for command in Self.definitions where command.words.count == 2 && !groups.contains(command.words[0]) {
+    for command in Self.definitions
+    where command.words.count == 2 && !groups.contains(command.words[0]) {
       groups.append(command.words[0])
     }
     return groups

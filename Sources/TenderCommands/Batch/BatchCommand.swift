@@ -236,7 +236,7 @@ struct BatchCommand {
     _ parts: SharedParts,
     _ redactor: Redactor
   ) -> Answer {
-    var place = WriteCommands.Place()
+    var place = WriteCommands.Asked()
     var command = "batch"
     var collected: [Record] = []
     let reference = job.reference

@@ -10,7 +10,7 @@ struct DoctorCommand {
 
   private var output: Output { composition.output }
 
-  func run(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+  func run(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
     let target = try composition.target()
     place.provider = target.module.name.text
     place.env = target.env

@@ -13,7 +13,7 @@ struct JournalCommands {
   private var invocation: Invocation { composition.invocation }
   private var output: Output { composition.output }
 
-  func run(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+  func run(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
     switch invocation.command.words[1] {
     case "list": try whole(try list())
     case "show": try whole(try show(&place))
@@ -68,7 +68,7 @@ struct JournalCommands {
     return 0
   }
 
-  private func settle(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+  private func settle(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
     guard let reason = invocation["reason"], !reason.isEmpty, let word = invocation["as"] else {
       throw Fault(
         .usage,
@@ -184,7 +184,7 @@ struct JournalCommands {
     return output.exit(0)
   }
 
-  private func show(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+  private func show(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
     let handle = try invocation.handle()
     place.reference = handle
     let journal = try composition.journal()
@@ -264,7 +264,7 @@ struct JournalCommands {
     return 0
   }
 
-  private func resume(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+  private func resume(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
     let journal = try composition.journal()
     composition.signals.hold()
     guard invocation.has("all") else {

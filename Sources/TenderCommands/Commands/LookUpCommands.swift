@@ -12,7 +12,7 @@ struct LookUpCommands {
   private var invocation: Invocation { composition.invocation }
   private var output: Output { composition.output }
 
-  func run(_ place: inout WriteCommands.Place) throws(Fault) -> Int32 {
+  func run(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
     let wait = try WaitOptions(invocation)
     try Expectation.check(invocation)
     let operands = invocation.operands
@@ -51,7 +51,7 @@ struct LookUpCommands {
   }
 
   private func answer(_ job: Job, _ wait: WaitOptions?) -> Answer {
-    var place = WriteCommands.Place()
+    var place = WriteCommands.Asked()
     do throws(Fault) {
       if !job.isVouchedFor { try CardNumberGuard.check(id: job.handle) }
       let (shown, exit) = Expectation.judge(try look(job.handle, wait, &place), invocation)
@@ -197,7 +197,7 @@ struct LookUpCommands {
   private func look(
     _ handle: String,
     _ wait: WaitOptions?,
-    _ place: inout WriteCommands.Place
+    _ place: inout WriteCommands.Asked
   ) throws(Fault) -> Report {
     let target = try composition.target(of: handle)
     let attempt = target.attempt

@@ -13,14 +13,14 @@ struct WriteCommands {
   var output: Output { composition.output }
 
   /// Who was asked, for the record of a fault that comes later.
-  struct Place {
+  struct Asked {
     var provider: String?
     var env: Env?
     var reference: String?
   }
 
   /// Runs the command; gives its exit status.
-  func run(_ place: inout Place) throws(Fault) -> Int32 {
+  func run(_ place: inout Asked) throws(Fault) -> Int32 {
     switch invocation.command.name {
     case "transact": try transact(&place)
     case "tokenize": try tokenize(&place)
@@ -28,9 +28,9 @@ struct WriteCommands {
     }
   }
 
-  private func transact(_ place: inout Place) throws(Fault) -> Int32 {
+  private func transact(_ place: inout Asked) throws(Fault) -> Int32 {
     let target = try composition.target()
-    place = Place(provider: target.module.name.text, env: target.env, reference: nil)
+    place = Asked(provider: target.module.name.text, env: target.env, reference: nil)
     place.reference = invocation["reference"]
     let wait = try WaitOptions(invocation)
     try Expectation.check(invocation)
@@ -69,9 +69,9 @@ struct WriteCommands {
     return finish(report)
   }
 
-  private func tokenize(_ place: inout Place) throws(Fault) -> Int32 {
+  private func tokenize(_ place: inout Asked) throws(Fault) -> Int32 {
     let target = try composition.target()
-    place = Place(provider: target.module.name.text, env: target.env, reference: nil)
+    place = Asked(provider: target.module.name.text, env: target.env, reference: nil)
     place.reference = invocation["reference"]
     try Expectation.check(invocation)
     guard let plan = try target.module.tokenPlan(composition, target.env) else {
@@ -104,7 +104,7 @@ struct WriteCommands {
   }
 
   /// `confirm` and `cancel`.
-  private func later(_ place: inout Place) throws(Fault) -> Int32 {
+  private func later(_ place: inout Asked) throws(Fault) -> Int32 {
     let name = invocation.command.name
     let wait = try WaitOptions(invocation)
     try Expectation.check(invocation)
@@ -188,7 +188,7 @@ struct WriteCommands {
   }
 
   func reference(
-    _ place: inout Place,
+    _ place: inout Asked,
     otherwise known: String? = nil
   ) throws(Fault) -> Reference {
     let text: String
@@ -265,7 +265,7 @@ struct WriteCommands {
 
   func preview(
     _ engine: Engine,
-    _ place: Place,
+    _ place: Asked,
     _ reference: String,
     _ request: () throws(Fault) -> JSONObject
   ) throws(Fault) -> Int32 {

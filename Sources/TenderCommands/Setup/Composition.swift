@@ -37,9 +37,9 @@ final class Composition: Session {
   /// What the kernel keeps this process from.
   let containment: Containment
   /// One for each place, so that many look-ups share a connection and an open ledger.
-  private var engines: [Place: Engine] = [:]
+  private var engines: [EngineKey: Engine] = [:]
 
-  private struct Place: Hashable {
+  private struct EngineKey: Hashable {
     let provider: ProviderName
     let env: Env
     let need: Need
@@ -180,7 +180,7 @@ final class Composition: Session {
   /// The engine for a provider and env, over the network or the simulator in this process.
   func engine(_ target: Target, needing need: Need) throws(Fault) -> Engine {
     let (module, env) = (target.module, target.env)
-    let place = Place(provider: module.name, env: env, need: need)
+    let place = EngineKey(provider: module.name, env: env, need: need)
     if let known = engines[place] { return known }
     try invocation.checkOptions(for: module.name)
     if instrument != nil,

@@ -26,7 +26,7 @@ struct Records {
     fields["currency"] = report.currency.map(JSON.string)
     fields["next_action"] = report.nextAction
     fields["source"] = report.source.map(JSON.string)
-    fields["result"] = .object(arranged(report.result, report.provider))
+    fields["result"] = .object(inKeyOrder(report.result, report.provider))
     fields["error"] = report.fault.map { .object($0.record) }
     if !report.details.members.isEmpty { fields["details"] = .object(report.details) }
     fields["idempotency_key"] = report.idempotencyKey.map(JSON.string)
@@ -54,7 +54,7 @@ struct Records {
     fields["env"] = env.map { .string($0.rawValue) }
     fields["reference"] = reference.map(JSON.string)
     fields["id"] = id.map(JSON.string)
-    fields["result"] = fault.result.map { .object(arranged($0, provider.map(ProviderName.init))) }
+    fields["result"] = fault.result.map { .object(inKeyOrder($0, provider.map(ProviderName.init))) }
     fields["error"] = .object(fault.record)
     fields["line"] = line.map(JSON.integer)
     fields["at"] = .string(Timestamp.text(now))
@@ -77,8 +77,8 @@ struct Records {
     fields["brand"] = attempt.brand.map(JSON.string)
     fields["last_four"] = attempt.lastFour.map(JSON.string)
     fields["next_action"] = attempt.nextAction
-    fields["result"] = .object(arranged(attempt.result, attempt.provider))
-    fields["reversal"] = attempt.reversal.map { .object(arranged($0, attempt.provider)) }
+    fields["result"] = .object(inKeyOrder(attempt.result, attempt.provider))
+    fields["reversal"] = attempt.reversal.map { .object(inKeyOrder($0, attempt.provider)) }
     fields["error"] = attempt.fault.map { .object($0.record) }
     fields["idempotency_key"] = .string(attempt.idempotencyKey)
     fields["created_at"] = .string(Timestamp.text(attempt.createdAt))
@@ -98,8 +98,8 @@ struct Records {
   }
 
   /// A provider's result in the order of its documents, wherever it was kept meanwhile.
-  private func arranged(_ result: JSONObject, _ provider: ProviderName?) -> JSONObject {
-    modules.first { $0.name == provider }?.arranged(result) ?? result
+  private func inKeyOrder(_ result: JSONObject, _ provider: ProviderName?) -> JSONObject {
+    modules.first { $0.name == provider }?.inKeyOrder(result) ?? result
   }
 
   /// A record of any other kind.

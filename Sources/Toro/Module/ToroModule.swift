@@ -84,7 +84,7 @@ package struct ToroModule: ProviderModule {
 
   package var explanations: [Explanation] { ToroProvider.explanations }
 
-  package func arranged(_ result: JSONObject) -> JSONObject { ToroProvider.arranged(result) }
+  package func inKeyOrder(_ result: JSONObject) -> JSONObject { ToroProvider.inKeyOrder(result) }
 
   package func make(
     _ session: any Session,

@@ -222,7 +222,7 @@ private struct AdapterRun {
         provider: PayTheoryProvider.name,
         reference: "A"
       )
-      _ = PayTheoryProvider.arranged(known?.result ?? [:])
+      _ = PayTheoryProvider.inKeyOrder(known?.result ?? [:])
       _ = PayTheoryProvider.explanations.count
       let text = feed.take { String(decoding: $0.chunk(60), as: UTF8.self) }
       _ = try? APIKey(text)
@@ -380,7 +380,7 @@ private struct AdapterRun {
           reference: "A"
         )
       else { return }
-      _ = ToroProvider.arranged(known.result)
+      _ = ToroProvider.inKeyOrder(known.result)
       _ = ToroProvider.explanations.count
       let receipt = known.result["receipt"]?.object ?? [:]
       _ = ReceiptText.text(receipt, status: known.status, merchant: "Shop")

@@ -1,26 +1,7 @@
 package import TenderModel
 
-/// What a later command does with an attempt.
-package enum Plan: String, Sendable {
-  case capture, release, reverse, refund, replay
-  case findOut = "find_out"
-}
-
-/// The operations that take up what an earlier process left: confirm, cancel, resume.
+/// Undoing what an earlier process left: a hold, a payment, a sale under way.
 extension Engine {
-  /// What a confirm would do with an attempt as it stands.
-  ///
-  /// Throws where it would be refused.
-  package func planConfirm(_ found: Attempt?, handle: String) throws(Fault) -> Plan {
-    guard let found, !found.isToken else { throw .nothingToConfirm(handle, found, provider) }
-    if found.phase == .sent { return .findOut }
-    if found.isCaptured { return .replay }
-    guard found.phase == .done, found.status == .requiresConfirmation else {
-      throw .nothingToConfirm(handle, found, provider)
-    }
-    return .capture
-  }
-
   /// What a cancel would do with an attempt as it stands.
   ///
   /// Throws where it would be refused.
@@ -56,31 +37,6 @@ extension Engine {
     let isWholeUndone = found.reversal != nil && found.refunds.isEmpty
     guard found.isCaptured, !isWholeUndone else { throw .nothingToCancel(found) }
     return .refund
-  }
-
-  /// Captures what is held under a reference, or answers with what capturing it came to before.
-  ///
-  /// Throws `conflict` (`no_auth`) where nothing is held: never transacted, declined, cancelled.
-  package func confirm(_ found: Attempt?, handle: String) throws(Fault) -> Report {
-    if isAuthorizedByPayer { return try proceed(found, handle: handle) }
-    guard let found, !found.isToken else { throw .nothingToConfirm(handle, found, provider) }
-    let lock = try hold(found.reference)
-    defer { withExtendedLifetime(lock) {} }
-    var attempt = try reread(found)
-    try checkOwner(of: attempt)
-    if attempt.phase == .sent {
-      let known = try findOut(attempt)
-      attempt = known.attempt
-      if known.doneNow { return Report(attempt, .confirm, replayed: false) }
-    }
-    guard try planConfirm(attempt, handle: handle) == .capture else {
-      return Report(attempt, .confirm, replayed: true)
-    }
-    try provider.checkReady(for: .heldPayment)
-    attempt.operation = .confirm
-    return try settle(attempt, .confirm) { progress throws(Fault) in
-      try provider.confirm(attempt, progress)
-    }
   }
 
   /// Voids what is held, reverses what is captured, or answers with what undid it before.
@@ -154,51 +110,10 @@ extension Engine {
     }
     return latest
   }
-
-  /// Finds out what an attempt in `sent` did; any other is answered as it stands.
-  package func resume(_ found: Attempt) throws(Fault) -> Report {
-    // Whoever holds the lock is at work on it: that is an answer, and nothing to wait for.
-    let lock = try hold(found.reference, patience: 0)
-    defer { withExtendedLifetime(lock) {} }
-    let attempt = try reread(found)
-    try checkOwner(of: attempt)
-    guard attempt.phase == .sent else { return Report(attempt, attempt.operation, replayed: true) }
-    let known = try findOut(attempt)
-    return Report(known.attempt, known.attempt.operation, replayed: !known.doneNow)
-  }
-
-  /// The attempt as it is now that its lock is held.
-  func reread(_ found: Attempt) throws(Fault) -> Attempt {
-    let latest = try journal.latest(
-      env: found.env,
-      provider: found.provider,
-      reference: found.reference
-    )
-    // An older attempt can only be a finished one, which nobody changes any more.
-    return latest?.row == found.row ? latest ?? found : found
-  }
 }
 
 extension Fault {
-  /// A confirm of something that is not held, with the provider's documented words for it.
-  fileprivate static func nothingToConfirm(
-    _ handle: String,
-    _ attempt: Attempt?,
-    _ provider: any Provider
-  ) -> Fault {
-    let why = attempt.map { $0.isToken ? "is a token" : "is \($0.shownStatus.rawValue)" }
-    return Fault(
-      .conflict,
-      code: "no_auth",
-      "there is no authorization to capture: \(handle.quotedForMessage) "
-        + (why ?? "was never transacted here"),
-      hint: attempt == nil
-        ? "start with: tender transact \(provider.holdOption); see: tender journal list"
-        : "start anew with: tender transact \(provider.holdOption) --new-attempt",
-      result: provider.nothingHeld
-    )
-  }
-
+  /// A cancel of something that is undone already, or never was.
   static func nothingToCancel(_ attempt: Attempt) -> Fault {
     Fault(
       .conflict,

@@ -187,7 +187,7 @@ extension TrueLayerProvider {
       result: ["refund": .object(shown)],
       fault: fault
     )
-    outcome.kept = Outcome.Kept(
+    outcome.kept = Outcome.Recorded(
       result: ["refunds": .array(entries.map(JSON.object))],
       fault: fault
     )

@@ -3,7 +3,7 @@ import TenderModel
 import TenderWire
 
 /// Cancellation advices: whole, repeated until they are answered (protocol note, section 1.3).
-struct Undoing {
+struct Cancellation {
   let context: ToroContext
   let gateway: Gateway
   let progress: Progress
@@ -16,7 +16,7 @@ struct Undoing {
     _ reason: String?
   ) throws(Fault) -> (advice: Messages.Advice, isNew: Bool) {
     // An advice to capture is none of these.
-    let kept = Kept(progress.attempt.plainPreparation)
+    let kept = SalePreparation(progress.attempt.plainPreparation)
     if let advice = kept?.advice, kept?.cancels == true || progress.attempt.operation != .confirm {
       return (advice, false)
     }
@@ -27,7 +27,7 @@ struct Undoing {
     )
     do throws(Fault) {
       try progress.keep(
-        Kept(sale, advice: advice, cancels: true).text,
+        SalePreparation(sale, advice: advice, cancels: true).text,
         id: nil,
         isSecret: false
       )
@@ -68,7 +68,7 @@ struct Undoing {
       throw fault.stillUnknown("the acquirer answered \(response.word) to undoing it")
     }
     progress.enter(TransactionState.cancelled.rawValue)
-    let reason = Kept(progress.attempt.plainPreparation)?.advice?.reason
+    let reason = SalePreparation(progress.attempt.plainPreparation)?.advice?.reason
     let what =
       reason == nil || reason == "TIMO"
       ? "the answer was lost, and what it may have authorised was undone"

@@ -2,7 +2,7 @@ import TenderModel
 import TenderWire
 
 /// What the journal keeps of a sale for a later process: who it is, and the advice that is under way.
-struct Kept {
+struct SalePreparation {
   var sale: SaleIdentity
   var advice: Messages.Advice?
   /// Whether the advice undoes the sale: another captures it.

@@ -15,7 +15,7 @@ extension ToroProvider {
   ]
 
   /// A result with its members in the documented order, wherever it was kept meanwhile.
-  package static func arranged(_ result: JSONObject) -> JSONObject {
+  package static func inKeyOrder(_ result: JSONObject) -> JSONObject {
     guard result["receipt"] != nil || result["cancellationType"] != nil || result["reason"] != nil
     else { return result }
     var arranged = order(result, by: members)

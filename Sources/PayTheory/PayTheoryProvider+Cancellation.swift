@@ -112,7 +112,7 @@ extension PayTheoryProvider: RefundFlow {
       id: query.id,
       result: ["reversal": .object(reversal)]
     )
-    outcome.kept = Outcome.Kept(result: ["refunds": .array(entries.map(JSON.object))])
+    outcome.kept = Outcome.Recorded(result: ["refunds": .array(entries.map(JSON.object))])
     return outcome
   }
 

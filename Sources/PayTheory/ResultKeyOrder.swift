@@ -19,7 +19,7 @@ extension PayTheoryProvider {
   private static let failure = ["type", "receipt_number", "last_four", "brand", "state"]
 
   /// A result with its members in the documented order, wherever it was kept meanwhile.
-  package static func arranged(_ result: JSONObject) -> JSONObject {
+  package static func inKeyOrder(_ result: JSONObject) -> JSONObject {
     guard let type = result.text("type") else { return result }
     if let names = bodies[type], let body = result["body"]?.object {
       return ["type": .string(type), "body": .object(order(body, by: names))]
