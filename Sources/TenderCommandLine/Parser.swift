@@ -175,6 +175,13 @@ extension Fault {
   }
 
   fileprivate static func unknownCommand(_ typed: String, _ catalogue: Catalogue) -> Fault {
+    if let meant = Synonyms.command(for: typed) {
+      return usage(
+        "unknown_command",
+        "no command \(typed.quotedForMessage)",
+        "use: tender \(meant)"
+      )
+    }
     let names = catalogue.commands.map { $0.words[0] }
     let nearest = Suggestion.nearest(to: typed, among: names)
     return usage(

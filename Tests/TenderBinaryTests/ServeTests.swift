@@ -1,6 +1,8 @@
 import Foundation
+import PayTheorySimulator
 import TenderModel
 import TenderTestSupport
+import TenderWire
 import Testing
 
 /// `simulator serve`, with visitors that it was not made for.
@@ -145,5 +147,38 @@ import Testing
       Self.sale + ["--config", try Self.till(home.home), "--profile", "till", "--timeout", "2s"]
     )
     #expect(result.errorRecord["error"]?["code"] == "device_connection_failed", "\(result.errors)")
+  }
+}
+
+/// Many clients at once.
+@Suite struct CrowdTests {
+  /// A socket that is closed while the library still works on its connection must not take the server
+  /// with it.
+  @Test func `survives sockets that close at once`() throws {
+    let shop = try Shop()
+    let address = try #require(shop.binary.variables["TENDER_PAYTHEORY_TOKEN_URL"])
+    let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
+    let asking = RawClient(port: port)
+    asking?.say(
+      "GET /pt-token-service/ HTTP/1.1\r\nHost: localhost\r\nX-API-Key: "
+        + "\(PayTheoryCatalog.apiKey)\r\nConnection: close\r\n\r\n"
+    )
+    let answer = asking?.hear(until: "\u{0}", milliseconds: 3000) ?? ""
+    let body = answer.components(separatedBy: "\r\n\r\n").last ?? ""
+    let token = try #require(JSONReader.read(body)?["pt-token"]?.text, "\(answer)")
+    let upgrade =
+      "GET /tender/?pt_token=\(token) HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
+      + "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+      + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    // It asks, and is gone before the answer.
+    DispatchQueue.concurrentPerform(iterations: 16) { _ in
+      for _ in 0..<250 {
+        let client = RawClient(port: port)
+        client?.say(upgrade)
+      }
+    }
+    #expect(shop.process.isRunning)
+    let paid = try shop.binary.run("transact", "--amount", "5", "--test-card", "visa")
+    #expect(paid.status == 0, "\(paid.errors)")
   }
 }

@@ -197,3 +197,27 @@ import Testing
     }
   }
 }
+
+/// Words of other tools.
+@Suite struct SynonymTests {
+  @Test func `names the command that does it`() throws {
+    let names = catalogue.commands.map(\.name)
+    var seen = Set<String>()
+    for (command, typed) in Synonyms.words {
+      let words = command.split(separator: " ").filter { $0.lowercased() == $0 }
+      #expect(names.contains(words.joined(separator: " ")), "\(command)")
+      for word in typed {
+        #expect(seen.insert(word).inserted, "\(word) stands there twice")
+        #expect(!names.contains(word) && !catalogue.groups.contains(word), "\(word)")
+        let fault = #expect(throws: Fault.self) { try Parser(catalogue).parse([word, "X"]) }
+        #expect(fault?.hint == "use: tender \(command)")
+        #expect(fault?.exitStatus == 2)
+      }
+    }
+    for word in [
+      "charge", "pay", "status", "list", "void", "capture", "lookup", "history", "login",
+    ] {
+      #expect(seen.contains(word), "\(word)")
+    }
+  }
+}

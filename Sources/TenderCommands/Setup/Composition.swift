@@ -137,12 +137,22 @@ final class Composition: Session {
     return module
   }
 
+  /// The one provider that has mandates, for a command about them; nil for any other command, or where
+  /// there are several.
+  private var mandateModule: (any ProviderModule)? {
+    guard invocation.command.name == "mandate-status" else { return nil }
+    let having = providers.modules.filter { $0.uses.contains { $0.command == "mandate-status" } }
+    return having.count == 1 ? having[0] : nil
+  }
+
   /// Where a command runs when the journal has no say: option, environment, profile, default.
   func target() throws(Fault) -> Target {
     let env = try settings.env().flatMap { Env(rawValue: $0.text) } ?? .simulator
     if let provider = try settings.provider() {
       return Target(module: try module(provider.text), env: env)
     }
+    // Only who has mandates can be meant by a command about them.
+    if let only = mandateModule { return Target(module: only, env: env) }
     guard env == .simulator else {
       let names = providers.modules.map(\.name.text)
       throw Fault(

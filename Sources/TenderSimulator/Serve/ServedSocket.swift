@@ -21,10 +21,10 @@ enum WebSocketAccept {
   }
 }
 
-/// One WebSocket that `simulator serve` talks to, on a thread of its own.
+/// One WebSocket that `simulator serve` talks to, on the thread of its connection.
 @safe
 final class ServedSocket: @unchecked Sendable {
-  // Unchecked: handed to its thread once, and used there alone.
+  // Unchecked: one thread uses it.
   private let session: any SocketSession
   private let simulator: InProcessSimulator
   private let server: SimulatorServer
@@ -42,11 +42,16 @@ final class ServedSocket: @unchecked Sendable {
     self.server = server
   }
 
-  func begin(descriptor: Int32, first: [UInt8], handle: OpaquePointer) {
+  /// Serves the socket until it ends, on the thread of its connection.
+  ///
+  /// Not on one of its own: the library frees the connection once it was closed and its own thread is
+  /// done with it, and a thread that closes it first goes on to write into what is freed
+  /// (libmicrohttpd, `MHD_upgrade_action`).
+  func run(descriptor: Int32, first: [UInt8], handle: OpaquePointer) {
     self.descriptor = descriptor
     self.first = first
     unsafe self.handle = handle
-    if !DetachedThread.begin({ [self] in serve() }) { end() }
+    serve()
   }
 
   private func end() {

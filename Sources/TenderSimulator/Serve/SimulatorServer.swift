@@ -205,7 +205,7 @@ package final class SimulatorServer: @unchecked Sendable {
     }
   }
 
-  /// The library hands over the socket; a thread of its own serves it, since this must return.
+  /// The library hands over the socket, on the thread that it gives each connection.
   private static let takeOver: MHD_UpgradeHandler = {
     context,
     _,
@@ -220,7 +220,7 @@ package final class SimulatorServer: @unchecked Sendable {
     if let extra = unsafe extra, extraCount > 0 {
       unsafe first.append(contentsOf: UnsafeRawBufferPointer(start: extra, count: extraCount))
     }
-    unsafe served.begin(descriptor: descriptor, first: first, handle: handle)
+    unsafe served.run(descriptor: descriptor, first: first, handle: handle)
   }
 
   private static func answer(_ connection: OpaquePointer, _ response: HTTPResponse) -> MHD_Result {

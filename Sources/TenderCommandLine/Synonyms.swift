@@ -1,0 +1,37 @@
+/// What other tools call the commands, for whoever types their words.
+package enum Synonyms {
+  /// Each command, and what else it is called.
+  package static let words: [(command: String, typed: [String])] = [
+    (
+      "transact",
+      [
+        "charge", "pay", "payment", "payments", "purchase", "sale", "sell", "authorize",
+        "authorise",
+        "create", "buy",
+      ]
+    ),
+    ("confirm REF", ["capture", "complete", "approve", "execute"]),
+    ("cancel REF", ["void", "refund", "reverse", "revoke", "undo", "abort"]),
+    (
+      "payment-status ID",
+      ["status", "lookup", "look-up", "get", "show", "retrieve", "check", "query"]
+    ),
+    ("mandate-status ID", ["mandate", "mandates"]),
+    ("journal list", ["list", "ls", "history", "log", "logs", "transactions", "search"]),
+    ("journal resume", ["resume", "recover", "retry"]),
+    ("tokenize", ["token", "vault", "store", "save"]),
+    ("config show", ["configure", "settings", "profile", "profiles", "whoami"]),
+    (
+      "doctor",
+      ["login", "logout", "auth", "init", "setup", "ping"]
+    ),
+    ("simulator serve", ["serve", "server", "mock", "simulate"]),
+    ("explain CODE", ["error", "errors", "code", "codes"]),
+    ("completion SHELL", ["completions"]),
+  ]
+
+  /// The command that does what a word means elsewhere; nil for one that means nothing known.
+  static func command(for typed: String) -> String? {
+    words.first { $0.typed.contains(typed.lowercased()) }?.command
+  }
+}
