@@ -35,7 +35,9 @@ package struct SimulatedPayTheory: SimulatedProvider {
     query: String,
     _ parts: SimulatorParts
   ) -> UpgradeReaction? {
-    PayTheorySocket.open(
+    // Without it nobody knows whose socket it is to be.
+    guard query.contains("pt_token=") else { return nil }
+    return PayTheorySocket.open(
       path: path,
       query: query,
       world: parts.world,

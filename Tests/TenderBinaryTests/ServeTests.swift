@@ -181,4 +181,33 @@ import Testing
     let paid = try shop.binary.run("transact", "--amount", "5", "--test-card", "visa")
     #expect(paid.status == 0, "\(paid.errors)")
   }
+
+  @Test func `takes no socket that is for nobody`() throws {
+    let shop = try Shop()
+    let address = try #require(shop.binary.variables["TENDER_PAYTHEORY_TOKEN_URL"])
+    let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
+    let client = RawClient(port: port)
+    client?.say(
+      "GET /tender/ HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
+        + "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    #expect(client?.hear(until: "\r\n\r\n").hasPrefix("HTTP/1.1 401") == true)
+  }
+
+  /// There is one reader: sales of a batch take turns at it, however many lines run at once.
+  @Test func `sells one at a time at one reader`() throws {
+    let shop = try Shop()
+    let lines = try Works.write(
+      (0..<6).map { number in
+        """
+        {"command":"transact","provider":"toro","reference":"S\(number)","amount":"5.00"}
+        """
+      },
+      shop.binary
+    )
+    let batch = try shop.binary.run("batch", lines, "--jobs", "4", "--json")
+    #expect(batch.status == 0, "\(batch.output)")
+    #expect(batch.records.last?["ok"] == 6)
+  }
 }

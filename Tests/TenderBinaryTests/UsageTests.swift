@@ -179,6 +179,17 @@ import TrueLayerSimulator
     Case(line: "confirm NEVER", status: 6, code: "no_auth"),
     Case(line: "cancel NEVER", status: 5, code: "payment_not_found"),
     Case(line: "confirm", status: 2, code: "bad_operand"),
+    Case(line: "payment-status - -", status: 2, code: "bad_operand"),
+    Case(
+      line: "payment-status - --provider truelayer --resource-token-file -",
+      status: 2,
+      code: "bad_operand"
+    ),
+    Case(
+      line: "transact --amount 5 --provider truelayer --resource-token-file - --form-file -",
+      status: 2,
+      code: "bad_operand"
+    ),
     Case(line: "mandate-status M", status: 5, code: "payment_not_found"),
     Case(line: "mandate-status M --provider paytheory", status: 15, code: "mandates_unsupported"),
     Case(line: "explain nonsense", status: 5, code: "code_not_found"),

@@ -1,0 +1,60 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// What a provider's section of a profile may hold: known keys, values of their kind.
+@Suite struct ConfigurationTests {
+  static let wrong: [(section: String, says: String)] = [
+    (#""paytheory":{"two_step":"yes"}"#, "profiles.a.paytheory.two_step is neither true nor false"),
+    (#""paytheory":{"api_key":1}"#, "profiles.a.paytheory.api_key is not text"),
+    (
+      #""paytheory":{"api_key":"x","api_key_file":"y"}"#,
+      "profiles.a.paytheory has both api_key and api_key_file"
+    ),
+    (
+      #""paytheory":{"secret_key_file":"/none"}"#,
+      "profiles.a.paytheory.secret_key_file: no '/none'"
+    ),
+    (#""paytheory":[]"#, "profiles.a.paytheory is no object"),
+    (
+      #""truelayer":{"resource_token":"x"}"#,
+      "has the unknown key 'profiles.a.truelayer.resource_token'"
+    ),
+    (#""toro":{"currency":"XXQ"}"#, "profiles.a.toro.currency 'XXQ' is no ISO 4217 code"),
+    (
+      #""toro":{"location":{"latitude":"1"}}"#,
+      "profiles.a.toro.location needs latitude and longitude as text"
+    ),
+    (
+      #""toro":{"kdf":{"prf":"md5","salt":"x","iterations":1,"length":16}}"#,
+      "profiles.a.toro.kdf needs prf, salt, iterations and length"
+    ),
+    (
+      #""toro":{"gratuity_percentages":[101]}"#,
+      "profiles.a.toro.gratuity_percentages is no list of"
+    ),
+    (
+      #""toro":{"signature_mode":"paper"}"#,
+      "profiles.a.toro.signature_mode is neither device nor app"
+    ),
+    (#""toro":{"card_timeout":"soon"}"#, "profiles.a.toro.card_timeout is not a length of time"),
+    (#""toro":{"authorisation_path":"x"}"#, "profiles.a.toro.authorisation_path is no path"),
+    (#""fourth":{}"#, "has the unknown key 'profiles.a.fourth'"),
+    (#""provider":"fourth""#, "profiles.a.provider 'fourth' is unknown"),
+  ]
+
+  @Test(arguments: wrong)
+  func `says what is wrong with a section`(_ section: String, _ says: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let file = binary.home.appending(path: "config.json")
+    try #"{"profiles":{"a":{\#(section)}}}"#.write(to: file, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+    let result = try binary.run("config", "check", "--config", file.path, "--json")
+    #expect(result.status == 2)
+    #expect(result.errorRecord["error"]?["code"] == "bad_config")
+    let message = result.errorRecord["error"]?["message"]?.text ?? ""
+    #expect(message.contains(says), "\(message)")
+  }
+}
