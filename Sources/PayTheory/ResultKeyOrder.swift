@@ -22,17 +22,8 @@ extension PayTheoryProvider {
   package static func inKeyOrder(_ result: JSONObject) -> JSONObject {
     guard let type = result.text("type") else { return result }
     if let names = bodies[type], let body = result["body"]?.object {
-      return ["type": .string(type), "body": .object(order(body, by: names))]
+      return ["type": .string(type), "body": .object(body.ordered(by: names))]
     }
-    return order(result, by: failure)
-  }
-
-  private static func order(_ object: JSONObject, by names: [String]) -> JSONObject {
-    var ordered: JSONObject = [:]
-    for name in names { ordered[name] = object[name] }
-    for member in object.members where ordered[member.key] == nil {
-      ordered[member.key] = member.value
-    }
-    return ordered
+    return result.ordered(by: failure)
   }
 }

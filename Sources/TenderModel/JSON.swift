@@ -130,6 +130,16 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// The text under a name, where it is a string.
   package func text(_ key: String) -> String? { self[key]?.text }
 
+  /// The same members, those of `names` first and in their order.
+  package func ordered(by names: [String]) -> JSONObject {
+    var ordered: JSONObject = [:]
+    for name in names { ordered[name] = self[name] }
+    for member in members where ordered[member.key] == nil {
+      ordered[member.key] = member.value
+    }
+    return ordered
+  }
+
   /// The members by name, at every depth: as a reader gives them that does not keep their order.
   package var sorted: JSONObject {
     JSONObject(

@@ -22,6 +22,9 @@ package protocol ProviderModule: Sendable {
   var currency: String { get }
   var explanations: [Explanation] { get }
 
+  /// Whether a line of a batch may bring an instrument for it.
+  var takesInstruments: Bool { get }
+
   /// Its result, members in the order of its documents.
   func inKeyOrder(_ result: JSONObject) -> JSONObject
   /// The adapter, ready for what a command needs. Throws `usage`, `auth` or `state`.
@@ -46,6 +49,8 @@ package protocol ProviderModule: Sendable {
 
 extension ProviderModule {
   package var help: ModuleHelp { ModuleHelp() }
+
+  package var takesInstruments: Bool { false }
 
   package func inKeyOrder(_ result: JSONObject) -> JSONObject { result }
 

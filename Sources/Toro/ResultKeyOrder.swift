@@ -18,18 +18,9 @@ extension ToroProvider {
   package static func inKeyOrder(_ result: JSONObject) -> JSONObject {
     guard result["receipt"] != nil || result["cancellationType"] != nil || result["reason"] != nil
     else { return result }
-    var arranged = order(result, by: members)
+    var arranged = result.ordered(by: members)
     guard let receipt = result["receipt"]?.object else { return arranged }
-    arranged["receipt"] = .object(order(receipt, by: fields))
+    arranged["receipt"] = .object(receipt.ordered(by: fields))
     return arranged
-  }
-
-  private static func order(_ object: JSONObject, by names: [String]) -> JSONObject {
-    var ordered: JSONObject = [:]
-    for name in names { ordered[name] = object[name] }
-    for member in object.members where ordered[member.key] == nil {
-      ordered[member.key] = member.value
-    }
-    return ordered
   }
 }

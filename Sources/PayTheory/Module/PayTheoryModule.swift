@@ -12,6 +12,8 @@ package struct PayTheoryModule: ProviderModule {
 
   package var currency: String { "USD" }
 
+  package var takesInstruments: Bool { true }
+
   package var uses: [CommandUse] {
     let payor = ["payor", "payor-id", "metadata", "metadata-file"]
     let instrument = Self.instrument.map(\.name).filter { $0 != "token" }
@@ -108,7 +110,9 @@ package struct PayTheoryModule: ProviderModule {
     _ env: Env,
     for need: Need
   ) throws(Fault) -> any Provider {
-    let configuration = try PayTheorySetup(session, env).configuration(need)
+    let configuration = try PayTheorySetup(own: ProviderSettings(session, name, env)).configuration(
+      need
+    )
     let exchanges = try session.exchanges(
       inProcess: env == .simulator && !configuration.isRedirected
     )

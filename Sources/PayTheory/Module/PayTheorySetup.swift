@@ -5,15 +5,10 @@ internal import TenderSystem
 
 /// Credentials and addresses for Pay Theory, from settings.
 struct PayTheorySetup {
-  let session: any Session
-  let env: Env
-  private let own: ProviderSettings
+  let own: ProviderSettings
 
-  init(_ session: any Session, _ env: Env) {
-    self.session = session
-    self.env = env
-    own = ProviderSettings(session, PayTheoryProvider.name, env)
-  }
+  private var session: any Session { own.session }
+  private var env: Env { own.env }
 
   func configuration(_ need: Need) throws(Fault) -> PayTheoryConfiguration {
     let merchant = try own.credential("merchant_uid")

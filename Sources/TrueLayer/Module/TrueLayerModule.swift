@@ -102,12 +102,16 @@ package struct TrueLayerModule: ProviderModule {
 
   package var explanations: [Explanation] { TrueLayerProvider.explanations }
 
+  package func inKeyOrder(_ result: JSONObject) -> JSONObject {
+    TrueLayerProvider.inKeyOrder(result)
+  }
+
   package func make(
     _ session: any Session,
     _ env: Env,
     for need: Need
   ) throws(Fault) -> any Provider {
-    let setup = TrueLayerSetup(session, env)
+    let setup = TrueLayerSetup(own: ProviderSettings(session, name, env))
     let configuration = try setup.configuration()
     let isInProcess = env == .simulator && configuration.apiBase == nil
     return TrueLayerProvider(

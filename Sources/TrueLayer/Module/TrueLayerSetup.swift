@@ -6,16 +6,10 @@ internal import TenderWire
 
 /// Credentials, addresses and flow choices for TrueLayer, from settings and options.
 struct TrueLayerSetup {
-  let session: any Session
-  let env: Env
-  private let own: ProviderSettings
+  let own: ProviderSettings
 
-  init(_ session: any Session, _ env: Env) {
-    self.session = session
-    self.env = env
-    own = ProviderSettings(session, TrueLayerProvider.name, env)
-  }
-
+  private var session: any Session { own.session }
+  private var env: Env { own.env }
   private var invocation: Invocation { session.invocation }
   private var settings: Settings { session.settings }
 

@@ -1,0 +1,114 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderOutput
+internal import TenderSimulator
+internal import TenderSystem
+internal import TenderTransport
+internal import TenderWire
+
+/// What a provider's module may use of the program.
+extension Composition {
+  /// What carries requests: the simulator in this process, or the network; traced where asked.
+  func exchanges(
+    inProcess: Bool
+  ) throws(Fault) -> (http: any HTTPExchange, sockets: any SocketExchange) {
+    if isDryRun { return (Unreachable(), Unreachable()) }
+    var http: any HTTPExchange
+    var sockets: any SocketExchange
+    let name = simulatorOptions.headerValue + "|" + (environment["TENDER_CA_FILE"] ?? "")
+    if !inProcess { goesOutside = true }
+    if inProcess {
+      let simulator = try simulator()
+      http = simulator
+      sockets = simulator
+    } else if let known = shared.networks[name] {
+      (http, sockets) = known
+    } else {
+      if let path = environment["TENDER_CA_FILE"], !Environment.exists(path) {
+        throw Fault(
+          .usage,
+          code: "bad_file",
+          "TENDER_CA_FILE: cannot read \(path.quotedForMessage)",
+          hint: "check the path and its permissions"
+        )
+      }
+      var transport = TransportSettings(
+        certificates: environment["TENDER_CA_FILE"],
+        clock: clock,
+        randomness: SystemRandomness(),
+        interruption: signals,
+        userAgent: "tender/\(Catalogue.version)"
+      )
+      if !simulatorOptions.isEmpty {
+        transport.extraFields = [
+          HTTPRequest.Field(SimulatorOptions.headerName, simulatorOptions.headerValue)
+        ]
+      }
+      http = CurlHTTP(transport)
+      sockets = WebSocketClient(transport)
+      shared.networks[name] = (http, sockets)
+    }
+    if let path = invocation["trace"] {
+      let trace = try Trace(path: path, clock: clock)
+      http = TracedHTTP(inner: http, trace: trace)
+      sockets = TracedSockets(inner: sockets, trace: trace)
+    }
+    return (http, sockets)
+  }
+
+  func devices(simulated: Bool, base: String?) throws(Fault) -> any DeviceExchange {
+    isAtTill = true
+    if isDryRun { return Unreachable() }
+    if simulated { return SimulatedDevices(try simulator()) }
+    let devices = Devices(interruption: signals.atTheTill)
+    guard !simulatorOptions.isEmpty, let base else { return devices }
+    return ForetoldDevices(inner: devices, http: try exchanges(inProcess: false).http, base: base)
+  }
+
+  func watch() throws(Fault) -> (@Sendable (JSONObject) -> Void)? {
+    guard !isDryRun, let path = invocation["trace"] else { return nil }
+    let trace = try Trace(path: path, clock: clock)
+    return { trace.write($0) }
+  }
+
+  func redirects(to address: String, simulated: Bool) -> (any RedirectListener)? {
+    guard LoopbackRedirects.isOwn(address) else { return nil }
+    return simulated ? SimulatedPayer(clock: clock) : LoopbackRedirects(interruption: signals)
+  }
+
+  func simulated(_ provider: ProviderName) -> JSONObject {
+    providers.simulated.first { $0.name == provider }?.section ?? [:]
+  }
+
+  var scenario: String? { simulatorOptions.scenario }
+
+  func isServed(port: UInt16) -> Bool { ServedPorts(settings).holds(port) }
+
+  func shared<Part: AnyObject & Sendable>(_ make: () -> Part) -> Part { shared.common.part(make) }
+
+  func terminal() -> Terminal? { settings.asksNobody ? nil : Terminal() }
+
+  func tell(_ text: String) { output.tell(text) }
+
+  func note(_ text: String) { output.note(text) }
+
+  func clearState() { output.clearState() }
+
+  func show(address: String) {
+    if !output.isQuiet { output.say(output.redactor.redact(address) + "\n") }
+    if Console.isTerminal(2), !output.isQuiet,
+      let code = QRCode.text(
+        for: address,
+        width: Console.terminalWidth ?? 80,
+        isColoured: Output.isColoured(invocation["color"], environment, descriptor: 2)
+      )
+    {
+      output.say(code)
+    }
+    if invocation.has("open"), browser?.open(address, environment) != true {
+      output.warn("no browser could be opened")
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// Output that repeats: what a seed draws, and the order of members.
+@Suite struct RepeatTests {
+  private static let seed = ["--sim-seed", "7", "--sim-clock", "2026-01-01T00:00:00Z", "--json"]
+
+  /// Reader and gateway of a run are one world: a fault that changes no payment changes no id.
+  @Test func `draws the same ids beside a fault of the reader`() throws {
+    let sale = ["transact", "--provider", "toro", "--amount", "10", "--reference", "A"] + Self.seed
+    func receipt(_ more: String...) throws -> JSON? {
+      let binary = try Binary()
+      defer { binary.remove() }
+      return try binary.run(sale + more).record["result"]?["receipt"]
+    }
+    let usual = try receipt()
+    #expect(usual != nil)
+    #expect(try receipt("--sim-fault", "reader:acknowledges") == usual)
+    #expect(try receipt("--sim-fault", "reader-tip:busy*1") == usual)
+  }
+
+  @Test func `shows why a bank payment failed in one order`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay =
+      ["transact", "--provider", "truelayer", "--amount", "10", "--reference", "A"]
+      + BankStory.payee + BankStory.payer + BankStory.bank
+      + ["--sim-scenario", "bank:failed:blocked"] + Self.seed
+    let order = ["error", "reason", "failure_reason", "failure_stage"]
+    for _ in 0..<2 {
+      let result = try binary.run(pay).record["result"]?.object
+      #expect(result?.members.map(\.key) == order)
+    }
+  }
+}
