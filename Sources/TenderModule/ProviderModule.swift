@@ -39,8 +39,6 @@ package protocol ProviderModule: Sendable {
   func receipt(of attempt: Attempt, _ settings: Settings) -> String?
   /// What `doctor` tries.
   func checks(_ session: any Session, _ env: Env) -> [Check]
-  /// What the profile says and nobody uses any more, in words; nil where all of it is used.
-  func warning(_ settings: Settings) -> String?
   /// Settings that are no credentials, for `config show`.
   func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)]
   /// TCP ports that a command may use besides those of its variables.
@@ -57,8 +55,6 @@ extension ProviderModule {
   package func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> TokenPlan? { nil }
 
   package func receipt(of attempt: Attempt, _ settings: Settings) -> String? { nil }
-
-  package func warning(_ settings: Settings) -> String? { nil }
 
   package func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)] { [] }
 

@@ -191,7 +191,8 @@ package struct ToroModule: ProviderModule {
     }
   }
 
-  package func warning(_ settings: Settings) -> String? {
+  /// What the profile says and nobody uses any more, in words; nil where all of it is used.
+  private func warning(_ settings: Settings) -> String? {
     guard settings.profile["toro"]?["touch_area_tag"] != nil else { return nil }
     return "toro.touch_area_tag is not used any more: the tags of the touch screen are known; "
       + "take it out of the profile"
