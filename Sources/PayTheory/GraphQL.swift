@@ -72,7 +72,8 @@ struct GraphQL {
     var arguments = [
       "amount: \(order.amount.minorUnits)", "merchant_uid: \(Self.quoted(merchantUID))",
       "payment_method_id: \(Self.quoted(method))",
-      "fee_mode: \(order.feeMode.uppercased())", "reference: \(Self.quoted(order.reference.text))",
+      "fee_mode: \(order.feeMode.rawValue.uppercased())",
+      "reference: \(Self.quoted(order.reference.text))",
     ]
     if let fee = order.fee { arguments.append("fee: \(fee.minorUnits)") }
     for name in ["account_code", "invoice_id", "recurring_id", "receipt_description"] {

@@ -44,7 +44,7 @@ extension PayTheoryProvider {
         "a stored method has its payer already"
       )
     }
-    if order.stopsAtConfirmation, order.storedMethod != nil || order.instrument?.method == "cash" {
+    if order.stopsAtConfirmation, order.storedMethod != nil || order.instrument?.method == .cash {
       throw .rule(
         "bad_options",
         "--confirmation is for cards and bank accounts",
@@ -54,7 +54,7 @@ extension PayTheoryProvider {
   }
 
   private func checkFee(_ order: PaymentOrder) throws(Fault) {
-    guard order.feeMode == "service_fee" else {
+    guard order.feeMode == .service else {
       guard order.fee == nil else {
         throw .rule(
           "bad_options",

@@ -60,8 +60,12 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
       willSend: progress.willSend
     ) { requests.transferPart1(order, confirmation: isTwoStep, &$0) }
     guard answer.type == "transfer_confirmation" else {
-      return try Replies.transferComplete(answer.body, feeMode: order.feeMode, of: Ordered(order))
-        .of(order)
+      return try Replies.transferComplete(
+        answer.body,
+        hasServiceFee: order.feeMode == .service,
+        of: Ordered(order)
+      )
+      .of(order)
     }
     guard let prepared = Preparation(body: answer.body, session: session, metadata: order.metadata)
     else { throw .socketError("a confirmation without a receipt number") }
@@ -90,8 +94,12 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
       reference: order.reference.text,
       currency: order.amount.currency.code
     )
-    return try Replies.transferComplete(complete.body, feeMode: order.feeMode, of: ordered)
-      .of(order, prepared)
+    return try Replies.transferComplete(
+      complete.body,
+      hasServiceFee: order.feeMode == .service,
+      of: ordered
+    )
+    .of(order, prepared)
   }
 
   package func confirm(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
@@ -110,10 +118,9 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
       effecting: true,
       willSend: progress.willSend
     ) { requests.transferPart2(prepared, &$0) }
-    let feeMode = prepared.body.text("fee_mode")
     var outcome = try Replies.transferComplete(
       complete.body,
-      feeMode: feeMode,
+      hasServiceFee: prepared.body.text("fee_mode").map { FeeMode(wire: $0) == .service } ?? true,
       of: Ordered(prepared, reference: held.reference, currency: held.currency)
     )
     outcome.id = prepared.receipt
@@ -214,11 +221,10 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
   /// What Pay Theory prepared must be what was ordered, to the cent, before it may be captured.
   private func check(_ prepared: Preparation, against order: PaymentOrder) throws(Fault) {
     let ordered = order.amount.minorUnits
-    let mode = prepared.body.text("fee_mode") ?? order.feeMode
+    let mode = prepared.body.text("fee_mode") ?? order.feeMode.rawValue
     let currency = prepared.body.text("currency") ?? order.amount.currency.code
-    // `interchange` is the older name of the merchant's fee (protocol note, section 5.7).
-    let isSameMode = (mode == "interchange" ? "merchant_fee" : mode) == order.feeMode
-    let isExact = order.feeMode == "merchant_fee" || order.fee != nil
+    let isSameMode = FeeMode(wire: mode) == order.feeMode
+    let isExact = order.feeMode == .merchant || order.fee != nil
     let expected = ordered + (order.fee?.minorUnits ?? 0)
     let amount = prepared.amount
     let fits = isExact ? amount == expected : amount.map { $0 >= ordered } ?? false
@@ -227,8 +233,8 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
       .rejected,
       code: "amount_mismatch",
       "Pay Theory prepared \(amount.map { String($0) } ?? "no amount") \(currency) (\(mode)) where "
-        + "\(expected) \(order.amount.currency.code) (\(order.feeMode)) was ordered, in minor units",
-      hint: order.feeMode == "service_fee"
+        + "\(expected) \(order.amount.currency.code) (\(order.feeMode.rawValue)) was ordered, in minor units",
+      hint: order.feeMode == .service
         ? "the fee is another: learn it with --confirmation, then pass --fee"
         : "nothing was charged"
     )
@@ -256,7 +262,7 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
   }
 
   package func preview(_ order: TokenOrder) throws(Fault) -> JSONObject {
-    ["action": "host:tokenize", "method": .string(order.instrument.method)]
+    ["action": "host:tokenize", "method": .string(order.instrument.method.rawValue)]
   }
 
   package func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject {

@@ -69,3 +69,9 @@ struct Preparation {
     ]
   }
 }
+
+extension FeeMode {
+  /// The mode that a message names; `interchange` is the older name of the merchant's fee (protocol
+  /// note, section 5.7).
+  init?(wire: String) { self.init(rawValue: wire == "interchange" ? "merchant_fee" : wire) }
+}

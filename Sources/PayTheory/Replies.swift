@@ -9,7 +9,7 @@ enum Replies {
   /// Throws with effect unknown where it cannot be read: something was done.
   static func transferComplete(
     _ bytes: [UInt8],
-    feeMode: String?,
+    hasServiceFee: Bool,
     of ordered: Ordered
   ) throws(Fault) -> Outcome {
     guard let body = JSONReader.read(bytes)?.object, let state = body.text("state") else {
@@ -19,15 +19,14 @@ enum Replies {
       throw Fault.socketError("an answer about another payment (\(other))").afterSending
     }
     return ["FAILURE", "FAILED"].contains(state.uppercased())
-      ? declined(body) : complete(body, feeMode: feeMode)
+      ? declined(body) : complete(body, hasServiceFee: hasServiceFee)
   }
 
   /// `PT_COMPLETE`, with every documented key.
-  static func complete(_ body: JSONObject, feeMode: String?) -> Outcome {
+  static func complete(_ body: JSONObject, hasServiceFee: Bool) -> Outcome {
     let state = body.text("state") ?? ""
     let receipt = body.text("receipt_number") ?? body.text("idempotency") ?? ""
-    let isServiceFee = feeMode == nil || feeMode == "service_fee"
-    let fee = isServiceFee ? (body["service_fee"] ?? body["fee"])?.boundedNumber ?? 0 : 0
+    let fee = hasServiceFee ? (body["service_fee"] ?? body["fee"])?.boundedNumber ?? 0 : 0
     let amount = body["amount"]?.boundedNumber
     return Outcome(
       // A state that is new to us is not known to be final.
@@ -201,7 +200,7 @@ struct Ordered {
   init(_ order: PaymentOrder) {
     let amount = order.amount.minorUnits
     // A service fee that the order does not name is Pay Theory's to set.
-    amounts = order.feeMode == "merchant_fee" ? [amount] : []
+    amounts = order.feeMode == .merchant ? [amount] : []
     if let fee = order.fee { amounts = [amount, amount + fee.minorUnits] }
     currency = order.amount.currency.code
     reference = order.reference.text

@@ -16,7 +16,7 @@ struct Requests {
     writeMethod(order.instrument, &json)
     json.name("payment_data")
     json.write([
-      "fee_mode": .string(order.feeMode), "currency": .string(order.amount.currency.code),
+      "fee_mode": .string(order.feeMode.rawValue), "currency": .string(order.amount.currency.code),
       "amount": .integer(order.amount.minorUnits),
     ])
     json.name("confirmation_needed")

@@ -2,16 +2,28 @@ package import TenderModel
 
 /// Pay Theory's documented test data (protocol note, section 9); never for live.
 package enum TestInstruments {
-  private static let numbers = [
-    "visa": "4111111111111111", "mastercard": "5454545454545454", "amex": "343434343434343",
-    "discover": "6542154846623459",
-  ]
+  /// The brands that have a test card.
+  package enum Brand: String, Sendable, CaseIterable {
+    case visa, mastercard, amex, discover
+
+    fileprivate var number: String {
+      switch self {
+      case .visa: "4111111111111111"
+      case .mastercard: "5454545454545454"
+      case .amex: "343434343434343"
+      case .discover: "6542154846623459"
+      }
+    }
+  }
+
+  /// What becomes of a payment from a test account.
+  package enum Outcome: String, Sendable, CaseIterable { case success, failure }
 
   /// The test card of a brand, good for some years from now.
-  package static func card(_ brand: String, today: YearMonth) throws(Fault) -> Card {
+  package static func card(_ brand: Brand, today: YearMonth) throws(Fault) -> Card {
     try Card(
-      number: SharedSecret(numbers[brand] ?? ""),
-      securityCode: SharedSecret(brand == "amex" ? "1234" : "123"),
+      number: SharedSecret(brand.number),
+      securityCode: SharedSecret(brand == .amex ? "1234" : "123"),
       expiration: Expiration("12/\(today.year + 3)"),
       name: "Test Payer",
       address: Address(postalCode: "45209", country: "US"),
@@ -19,11 +31,11 @@ package enum TestInstruments {
     )
   }
 
-  /// The test account that succeeds or fails.
-  package static func account(succeeds: Bool) throws(Fault) -> BankAccount {
+  /// The test account of an outcome.
+  package static func account(_ outcome: Outcome) throws(Fault) -> BankAccount {
     try BankAccount(
       name: "Test Payer",
-      number: SharedSecret(succeeds ? "0000000016" : "0000000005"),
+      number: SharedSecret(outcome == .success ? "0000000016" : "0000000005"),
       kind: "CHECKING",
       routing: "122105278"
     )

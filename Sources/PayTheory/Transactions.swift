@@ -43,7 +43,7 @@ enum Transactions {
     }
     let isServiceFee = transaction.text("fee_mode")?.uppercased() == "SERVICE_FEE"
     body["service_fee"] = isServiceFee ? transaction["fees"] ?? 0 : 0
-    var outcome = Replies.complete(body, feeMode: nil)
+    var outcome = Replies.complete(body, hasServiceFee: true)
     outcome.status = status(transaction)
     return outcome
   }

@@ -1,5 +1,5 @@
 package import TenderModel
-internal import TenderModule
+package import TenderModule
 
 /// Words on a command line become an invocation, or a `usage` fault that names the word.
 package struct Parser {
@@ -18,11 +18,11 @@ package struct Parser {
     let tokens = try Tokens(arguments, catalogue)
     var words = tokens.operands
     guard let first = words.first else {
-      return tokens.values["version"] != nil ? .version(nil) : .help([])
+      return tokens.typed.has(Keys.version) ? .version(nil) : .help([])
     }
     var name = [first]
     if catalogue.groups.contains(first) {
-      if tokens.values["help"] != nil, words.count == 1 { return .help([first]) }
+      if tokens.typed.has(Keys.help), words.count == 1 { return .help([first]) }
       guard words.count > 1 else { throw .missingWord(first, catalogue) }
       name.append(words[1])
     }
@@ -31,32 +31,37 @@ package struct Parser {
         ? .unknownWord(name[0], name[1], catalogue) : .unknownCommand(first, catalogue)
     }
     words.removeFirst(name.count)
-    if tokens.values["help"] != nil { return .help(name) }
+    if tokens.typed.has(Keys.help) { return .help(name) }
     if command.name == "help" { return .help(words) }
-    try checkOptions(tokens, command)
-    let ids = tokens.values["id"] ?? []
-    let operands = words + ids
-    try checkOperands(operands, command)
-    let invocation = Invocation(
-      command: command,
-      values: tokens.values,
-      operands: operands,
-      exemptIDs: ids
-    )
-    if command.name == "version" || tokens.values["version"] != nil {
-      return .version(invocation)
-    }
-    return .run(invocation)
+    let invocation = try Self.invocation(of: command, tokens.typed, operands: words)
+    return command.name == "version" || tokens.typed.has(Keys.version)
+      ? .version(invocation) : .run(invocation)
   }
 
-  private func checkOptions(_ tokens: Tokens, _ command: Command) throws(Fault) {
-    let allowed = Set(command.options.map(\.name))
-    for name in tokens.order where !allowed.contains(name) {
+  /// An invocation of a command, whether its options were words or members of a batch's line.
+  ///
+  /// Throws `usage` for what the command does not take.
+  package static func invocation(
+    of command: Command,
+    _ typed: TypedOptions,
+    operands: [String],
+    inherited: Set<String> = []
+  ) throws(Fault) -> Invocation {
+    for name in typed.order where !command.options.contains(where: { $0.name == name }) {
       throw .notForCommand(name, command)
     }
+    let ids = typed.values[Keys.id.option.name] ?? []
+    try checkOperands(operands + ids, command)
+    return Invocation(
+      command: command,
+      values: typed.values,
+      operands: operands + ids,
+      exemptIDs: ids,
+      inherited: inherited
+    )
   }
 
-  private func checkOperands(_ operands: [String], _ command: Command) throws(Fault) {
+  private static func checkOperands(_ operands: [String], _ command: Command) throws(Fault) {
     let definitions = command.operands
     if definitions.isEmpty, let extra = operands.first { throw .extraOperand(extra, command) }
     for (index, operand) in operands.enumerated() {
@@ -76,8 +81,7 @@ package struct Parser {
 
 /// Arguments taken apart into options with their values, and operands.
 private struct Tokens {
-  var values: [String: [String]] = [:]
-  var order: [String] = []
+  var typed = TypedOptions()
   var operands: [String] = []
 
   private let catalogue: Catalogue
@@ -137,17 +141,36 @@ private struct Tokens {
     typed: String,
     _ rest: inout ArraySlice<String>
   ) throws(Fault) {
-    var value = given ?? ""
+    var value = given
+    if given == nil, case .required = option.value { value = rest.popFirst() }
+    try self.typed.add(option, value, typed: typed)
+  }
+}
+
+/// Options with their values, each checked against its definition as it comes.
+package struct TypedOptions: Sendable {
+  fileprivate private(set) var values: [String: [String]] = [:]
+  /// The names in the order in which they came first.
+  fileprivate private(set) var order: [String] = []
+
+  package init() {}
+
+  fileprivate func has(_ flag: Key<Bool>) -> Bool { values[flag.option.name] != nil }
+
+  /// Takes an option with its value, nil where none was given; `typed` is the option as it was typed.
+  ///
+  /// Throws `usage`.
+  package mutating func add(
+    _ option: Option,
+    _ given: String?,
+    typed: String
+  ) throws(Fault) {
     switch option.value {
     case .flag: if given != nil { throw .unwantedValue(typed) }
     case .optional: if given?.isEmpty == true { throw .missingValue(typed, option) }
-    case .required:
-      if given == nil {
-        guard let next = rest.popFirst() else { throw .missingValue(typed, option) }
-        value = next
-      }
-      if value.isEmpty { throw .missingValue(typed, option) }
+    case .required: if given?.isEmpty ?? true { throw .missingValue(typed, option) }
     }
+    let value = given ?? ""
     if !option.choices.isEmpty, !option.choices.contains(value) {
       throw .badChoice("--" + option.name, value, option.choices)
     }

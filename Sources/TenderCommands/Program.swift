@@ -52,18 +52,18 @@ package struct Program {
         }
         if mayGoOut(invocation, environment) { CurlHTTP.openAhead() }
         // Before this program opens any descriptor of its own.
-        if let text = invocation["instrument-fd"] {
-          guard let number = Int32(text), number >= 0, ProcessGuard.isOpen(number) else {
-            throw .badValue(
-              "--instrument-fd",
-              text,
-              hint: "an open descriptor, such as 3 with 3< FILE"
-            )
-          }
+        if let number = try invocation.value(Keys.instrumentDescriptor),
+          !ProcessGuard.isOpen(number)
+        {
+          throw .badValue(
+            "--instrument-fd",
+            String(number),
+            hint: "an open descriptor, such as 3 with 3< FILE"
+          )
         }
         let settings = try Settings(invocation, environment, catalogue.modules)
         // In this order, and before any thread that stays: the browser is not bound by what bounds this process.
-        let browser = invocation.has("open") ? Browser() : nil
+        let browser = invocation.has(Keys.open) ? Browser() : nil
         let containment = Containment.begin(settings)
         let signals = Signals { kind in
           // Nothing is under way that could have an effect: end at once, whatever blocks.
@@ -115,10 +115,12 @@ package struct Program {
   private static func mayGoOut(_ invocation: Invocation, _ environment: Environment) -> Bool {
     let words = ["transact", "confirm", "cancel", "tokenize", "payment-status", "mandate-status"]
     // A browser is started by a process that is forked while there is one thread.
-    guard words.contains(invocation.command.name), !invocation.has("dry-run"),
-      !invocation.has("open")
+    guard words.contains(invocation.command.name), !invocation.has(Keys.dryRun),
+      !invocation.has(Keys.open)
     else { return false }
-    if let env = invocation["env"] ?? environment["TENDER_ENV"], env != Env.simulator.rawValue {
+    if let env = invocation.text(Keys.env) ?? environment["TENDER_ENV"],
+      env != Env.simulator.rawValue
+    {
       return true
     }
     return environment.isRedirected
@@ -145,7 +147,7 @@ package struct Program {
   private static func version(_ invocation: Invocation?, _ environment: Environment) -> Int32 {
     guard let invocation, invocation.command.name == "version",
       !Output.isTable(
-        option: invocation.has("json") ? "jsonl" : invocation["output"],
+        option: invocation.has(Keys.json) ? "jsonl" : invocation[Keys.output],
         environment
       )
     else { return put("tender \(Catalogue.version)\n") }

@@ -1,11 +1,18 @@
 package import TenderModel
 
+/// Who pays the provider's fee, in the words of the option and of the record.
+package enum FeeMode: String, Sendable, CaseIterable {
+  case merchant = "merchant_fee"
+  /// The payer, on top of the amount.
+  case service = "service_fee"
+}
+
 /// What `transact` asks for.
 package struct PaymentOrder: Sendable {
   package var reference: Reference
   package var amount: Money
   package var fee: Money?
-  package var feeMode: String
+  package var feeMode: FeeMode
   package var instrument: Instrument?
   /// A stored method's id, charged instead of an instrument.
   package var storedMethod: String?
@@ -21,7 +28,7 @@ package struct PaymentOrder: Sendable {
     reference: Reference,
     amount: Money,
     fee: Money? = nil,
-    feeMode: String,
+    feeMode: FeeMode = .merchant,
     instrument: Instrument? = nil,
     storedMethod: String? = nil,
     stopsAtConfirmation: Bool = false,
@@ -47,10 +54,10 @@ package struct PaymentOrder: Sendable {
   package var content: JSONObject {
     var content: JSONObject = [
       "command": "transact", "amount": .integer(amount.minorUnits),
-      "currency": .string(amount.currency.code), "fee_mode": .string(feeMode),
+      "currency": .string(amount.currency.code), "fee_mode": .string(feeMode.rawValue),
     ]
     content["fee"] = fee.map { .integer($0.minorUnits) }
-    content["method"] = .string(storedMethod == nil ? instrument?.method ?? "" : "token")
+    content["method"] = .string(storedMethod == nil ? instrument?.method.rawValue ?? "" : "token")
     content["token"] = storedMethod.map(JSON.string)
     if !payor.members.isEmpty { content["payor"] = .object(payor.sorted) }
     content["payor_id"] = payorID.map(JSON.string)
@@ -84,7 +91,9 @@ package struct TokenOrder: Sendable {
 
   /// What makes two orders the same: never card data.
   package var content: JSONObject {
-    var content: JSONObject = ["command": "tokenize", "method": .string(instrument.method)]
+    var content: JSONObject = [
+      "command": "tokenize", "method": .string(instrument.method.rawValue),
+    ]
     if !payor.members.isEmpty { content["payor"] = .object(payor.sorted) }
     content["payor_id"] = payorID.map(JSON.string)
     if !metadata.members.isEmpty { content["metadata"] = .object(metadata.sorted) }

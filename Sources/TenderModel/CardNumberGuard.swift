@@ -26,8 +26,18 @@ package enum CardNumberGuard {
           continue
         }
       }
-      if looksLikeCard(argument) { throw .cardNumberTyped(position: index + 1) }
+      if looksLikeCard(argument) { throw .cardNumberTyped("argument \(index + 1)") }
     }
+  }
+
+  /// Checks the value of an option that comes by other ways than an argument.
+  ///
+  /// Throws a `usage` fault that never has the text.
+  package static func check(_ value: String, of option: String) throws(Fault) {
+    guard !moneyOptions.contains("--" + option), looksLikeCard("--\(option)=\(value)") else {
+      return
+    }
+    throw .cardNumberTyped("--" + option)
   }
 
   /// Checks one id that comes by other ways than an argument.
@@ -53,11 +63,11 @@ package enum CardNumberGuard {
 }
 
 extension Fault {
-  fileprivate static func cardNumberTyped(position: Int) -> Fault {
+  fileprivate static func cardNumberTyped(_ what: String) -> Fault {
     Fault(
       .usage,
       code: "card_number_on_command_line",
-      "argument \(position) looks like a card number; it was not sent, logged or stored",
+      "\(what) looks like a card number; it was not sent, logged or stored",
       hint: "pass cards by --instrument-stdin, --instrument-file or the prompt, and clear it from "
         + "your shell history; an id that only looks like one goes behind --id"
     )

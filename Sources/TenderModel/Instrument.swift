@@ -6,12 +6,14 @@ package enum Instrument: Sendable {
   case bankAccount(BankAccount)
   case cash(CashPayer)
 
-  /// The kind, in the word that `--method` takes.
-  package var method: String {
+  /// What somebody can pay with, in the words that `--method` takes.
+  package enum Method: String, Sendable, CaseIterable { case card, ach, cash }
+
+  package var method: Method {
     switch self {
-    case .card: "card"
-    case .bankAccount: "ach"
-    case .cash: "cash"
+    case .card: .card
+    case .bankAccount: .ach
+    case .cash: .cash
     }
   }
 

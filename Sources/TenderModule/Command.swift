@@ -74,7 +74,7 @@ package struct Command: Sendable {
     _ summary: String,
     description: [String],
     operands: [Operand] = [],
-    options: [String] = [],
+    options: [any OptionKey] = [],
     examples: [Example],
     exits: [Fault.Kind] = [],
     unoffered: [String: [String]] = [:]
@@ -83,9 +83,9 @@ package struct Command: Sendable {
     self.summary = summary
     self.description = description
     self.operands = operands
-    optionNames = options
+    optionNames = options.flatMap(\.options).map(\.name)
     self.examples = examples
-    self.exits = exits + (options.contains("wait") ? [.pending] : [])
+    self.exits = exits + (optionNames.contains(Keys.wait.option.name) ? [.pending] : [])
     self.unoffered = unoffered
   }
 
@@ -99,7 +99,7 @@ package struct Command: Sendable {
       guard let use = module.uses.first(where: { $0.command == name }) else { continue }
       command.description += use.description
       command.examples += use.examples
-      for option in use.options {
+      for option in use.options.flatMap(\.options).map(\.name) {
         if !command.optionNames.contains(option) { command.optionNames.append(option) }
         command.users[option, default: []].append(module.name.text)
       }
@@ -133,7 +133,7 @@ package struct Command: Sendable {
     let operands = operands.map { operand in
       let text = operand.name + (operand.repeats ? "..." : "")
       // Those that --id may stand for are optional to the parser alone.
-      return operand.isOptional && !optionNames.contains("id") ? "[\(text)]" : text
+      return operand.isOptional && !optionNames.contains(Keys.id.option.name) ? "[\(text)]" : text
     }
     return (["tender", name, "[OPTIONS]"] + operands).joined(separator: " ")
   }

@@ -3,7 +3,7 @@ internal import TenderSystem
 internal import TenderWire
 
 /// The configuration file, checked: unknown keys and open permissions are errors.
-package struct ConfigFile {
+package struct ConfigFile: Sendable {
   package let path: String
   package let defaultProfile: String?
   package let profiles: [String: JSONObject]

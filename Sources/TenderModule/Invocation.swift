@@ -10,34 +10,29 @@ package struct Invocation: Sendable {
   /// Those of the operands that `--id` exempts from the card-number guard.
   package let exemptIDs: [String]
 
+  /// The names of options that were not given for this command alone, but for all lines of a batch:
+  /// a line may leave them unused.
+  package let inherited: Set<String>
+
   /// What was typed, checked against its command.
   package init(
     command: Command,
     values: [String: [String]],
     operands: [String],
-    exemptIDs: [String]
+    exemptIDs: [String],
+    inherited: Set<String> = []
   ) {
     self.command = command
     self.values = values
     self.operands = operands
     self.exemptIDs = exemptIDs
+    self.inherited = inherited
   }
-
-  /// The value of an option that takes one; nil where it was not given, or given without.
-  package subscript(name: String) -> String? {
-    guard let value = values[name]?.last, !value.isEmpty else { return nil }
-    return value
-  }
-
-  /// Whether an option was given.
-  package func has(_ name: String) -> Bool { values[name] != nil }
-
-  /// Every value of an option that may be repeated.
-  package func all(_ name: String) -> [String] { values[name] ?? [] }
 
   /// Throws `usage` for an option that this command does not use with a provider.
   package func checkOptions(for provider: ProviderName) throws(Fault) {
-    for option in command.options where has(option.name) {
+    for option in command.options
+    where values[option.name] != nil && !inherited.contains(option.name) {
       guard let users = command.users(of: option.name), !users.contains(provider.text) else {
         continue
       }
@@ -54,7 +49,7 @@ package struct Invocation: Sendable {
   package func checkStandardInput() throws(Fault) {
     let options = command.options.count { option in
       option.readsStandardInput
-        && (option.value == .flag ? has(option.name) : self[option.name] == "-")
+        && (option.value == .flag ? values[option.name] != nil : values[option.name]?.last == "-")
     }
     let readers = operands.count { $0 == "-" } + options
     guard readers <= 1 else {

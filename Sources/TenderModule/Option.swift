@@ -62,29 +62,23 @@ package struct Option: Sendable, Hashable {
     self.summary = summary
   }
 
-  /// A flag.
-  package init(
-    _ name: String,
-    short: Character? = nil,
-    _ group: Group,
-    readsStandardInput: Bool = false,
-    _ summary: String
-  ) {
-    self.init(name, short: short, group, .flag, readsStandardInput: readsStandardInput, summary)
-  }
-
   /// The same option without some of its values.
   func without(_ values: [String]) -> Option {
+    with(choices: choices.filter { !values.contains($0) })
+  }
+
+  /// The same option with another summary, or with other choices.
+  package func with(summary: String? = nil, choices: [String]? = nil) -> Option {
     Option(
       name,
       short: short,
       group,
       value,
       repeats: repeats,
-      choices: choices.filter { !values.contains($0) },
+      choices: choices ?? self.choices,
       completion: completion,
       readsStandardInput: readsStandardInput,
-      summary
+      summary ?? self.summary
     )
   }
 

@@ -18,7 +18,7 @@ package struct OptionReader {
   ///
   /// Throws `usage`.
   package func currencyValue() throws(Fault) -> Currency {
-    let code = invocation["currency"] ?? currency
+    let code = invocation[Keys.currency] ?? currency
     guard let currency = Currency(code: code) else {
       let nearest = Suggestion.nearest(to: code.uppercased(), among: Currency.codes)
       throw Fault(
@@ -31,10 +31,11 @@ package struct OptionReader {
     return currency
   }
 
-  /// The amount under `--NAME` or `--NAME-minor`; nil where neither is given.
-  package func money(_ name: String) throws(Fault) -> Money? {
+  /// The amount under one of two options; nil where neither is given.
+  package func money(_ key: MoneyKey) throws(Fault) -> Money? {
     let currency = try currencyValue()
-    switch (invocation[name], invocation[name + "-minor"]) {
+    let name = key.decimal.option.name
+    switch (invocation[key.decimal], invocation[key.minor]) {
     case (let decimal?, nil):
       return try Money(decimal: decimal, currency: currency, named: "--" + name)
     case (nil, let minor?):
@@ -54,7 +55,7 @@ package struct OptionReader {
   ///
   /// Throws `usage` for none.
   package func amount() throws(Fault) -> Money {
-    guard let amount = try money("amount") else {
+    guard let amount = try money(Keys.amount) else {
       throw Fault(
         .usage,
         code: "missing_option",
@@ -66,9 +67,10 @@ package struct OptionReader {
   }
 
   /// The `FIELD=VALUE` pairs of an option, each field known, given once, and of the right shape.
-  package func fields(_ option: String, among known: [String]) throws(Fault) -> JSONObject {
+  package func fields(_ key: Key<String>, among known: [String]) throws(Fault) -> JSONObject {
+    let option = key.option.name
     var fields: JSONObject = [:]
-    for pair in invocation.all(option) {
+    for pair in invocation.all(key) {
       let (name, value) = try Self.split(pair, option: "--" + option)
       guard known.contains(name) else {
         let nearest = Suggestion.nearest(to: name, among: known)
@@ -114,13 +116,14 @@ package struct OptionReader {
   ///
   /// Throws `usage` for a card number in it.
   package func metadata() throws(Fault) -> JSONObject {
-    try pairs("metadata", file: "metadata-file")
+    try pairs(Keys.metadata, file: Keys.metadataFile)
   }
 
   /// Something of the merchant's own: a JSON object in a file, and `KEY=VALUE` pairs over it.
-  package func pairs(_ option: String, file fileOption: String) throws(Fault) -> JSONObject {
+  package func pairs(_ key: Key<String>, file fileKey: Key<String>) throws(Fault) -> JSONObject {
+    let (option, fileOption) = (key.option.name, fileKey.option.name)
     var pairs: JSONObject = [:]
-    if let path = invocation[fileOption] {
+    if let path = invocation[fileKey] {
       let bytes = try Environment.read(path, named: "--\(fileOption)", limit: 262_144)
       guard let object = JSONReader.read(bytes, duplicates: .refused)?.object else {
         throw Fault(
@@ -134,7 +137,7 @@ package struct OptionReader {
       pairs = object
     }
     var given = Set<String>()
-    for pair in invocation.all(option) {
+    for pair in invocation.all(key) {
       let (name, value) = try Self.split(pair, option: "--\(option)")
       guard !given.contains(name) else {
         throw Fault(

@@ -8,7 +8,7 @@ package import TenderModel
 package protocol ProviderModule: Sendable {
   var name: ProviderName { get }
   /// The options that it defines; several modules may use one of them.
-  var options: [Option] { get }
+  var options: [any OptionKey] { get }
   /// What each command takes for its sake.
   ///
   /// An option that is not among them is refused where this provider is asked.
@@ -64,8 +64,7 @@ extension ProviderModule {
 /// What a command takes for a provider's sake.
 package struct CommandUse: Sendable {
   package let command: String
-  /// Names of options.
-  package let options: [String]
+  package let options: [any OptionKey]
   /// Paragraphs of its description.
   package let description: [String]
   package let examples: [Command.Example]
@@ -73,7 +72,7 @@ package struct CommandUse: Sendable {
   /// The command by its words with a space between.
   package init(
     _ command: String,
-    options: [String] = [],
+    options: [any OptionKey] = [],
     description: [String] = [],
     examples: [Command.Example] = []
   ) {

@@ -58,5 +58,5 @@ extension Session {
   package var environment: Environment { settings.environment }
 
   /// Whether nothing may leave or be written.
-  package var isDryRun: Bool { invocation.has("dry-run") }
+  package var isDryRun: Bool { invocation.has(Keys.dryRun) }
 }

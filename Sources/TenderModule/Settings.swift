@@ -29,24 +29,27 @@ package struct Settings {
 
   /// Reads the configuration file and chooses the profile.
   ///
-  /// Throws `usage` for what is wrong with it.
+  /// A batch reads the file once for all of its lines: `known`. Throws `usage` for what is wrong with it.
   package init(
     _ invocation: Invocation,
     _ environment: Environment,
-    _ modules: [any ProviderModule]
+    _ modules: [any ProviderModule],
+    config known: ConfigFile? = nil
   ) throws(Fault) {
     self.modules = modules
     self.invocation = invocation
     self.environment = environment
-    let named = invocation["config"] ?? environment["TENDER_CONFIG"]
-    if let named {
+    let named = invocation[Keys.config] ?? environment["TENDER_CONFIG"]
+    if let known {
+      config = known
+    } else if let named {
       config = try ConfigFile(path: named, isNamed: true, modules)
     } else if let folder = try? environment.folder("XDG_CONFIG_HOME", below: "/.config") {
       config = try ConfigFile(path: folder + "/config.json", isNamed: false, modules)
     } else {
       config = try ConfigFile(path: "", isNamed: false, modules)
     }
-    profileName = invocation["profile"] ?? environment["TENDER_PROFILE"] ?? config.defaultProfile
+    profileName = invocation[Keys.profile] ?? environment["TENDER_PROFILE"] ?? config.defaultProfile
     if let profileName {
       guard let found = config.profiles[profileName] else {
         let nearest = Suggestion.nearest(to: profileName, among: config.profiles.keys.sorted())
@@ -64,8 +67,8 @@ package struct Settings {
   }
 
   /// A setting by its three names; nil where nothing says anything.
-  package func value(option: String?, variable: String?, key: String?) -> Value? {
-    if let option, let text = invocation[option] { return Value(text: text, origin: .option) }
+  package func value(option: (any OptionKey)?, variable: String?, key: String?) -> Value? {
+    if let option, let text = invocation.text(option) { return Value(text: text, origin: .option) }
     if let variable, let text = environment[variable] {
       return Value(text: text, origin: .environment)
     }
@@ -75,7 +78,7 @@ package struct Settings {
 
   /// The provider, where option, environment or profile names one.
   package func provider() throws(Fault) -> Value? {
-    let value = value(option: "provider", variable: "TENDER_PROVIDER", key: "provider")
+    let value = value(option: Keys.provider, variable: "TENDER_PROVIDER", key: "provider")
     let names = modules.map(\.name.text)
     if let value, !names.contains(value.text) {
       let nearest = Suggestion.nearest(to: value.text, among: names)
@@ -86,7 +89,7 @@ package struct Settings {
 
   /// The env, where option, environment or profile names one.
   package func env() throws(Fault) -> Value? {
-    let value = value(option: "env", variable: "TENDER_ENV", key: "env")
+    let value = value(option: Keys.env, variable: "TENDER_ENV", key: "env")
     let names = Env.allCases.map(\.rawValue)
     if let value, !names.contains(value.text) {
       throw .badSetting(
@@ -101,7 +104,7 @@ package struct Settings {
 
   /// How long one request may take, in milliseconds.
   package func timeout() throws(Fault) -> Int {
-    let value = value(option: "timeout", variable: "TENDER_TIMEOUT", key: "timeout")
+    let value = value(option: Keys.timeout, variable: "TENDER_TIMEOUT", key: "timeout")
     guard let value else { return 30_000 }
     let name = value.origin == .environment ? "TENDER_TIMEOUT" : "--timeout"
     return try TimeText.milliseconds(value.text, option: name)
@@ -117,7 +120,7 @@ package struct Settings {
 
   /// Where journal and simulator keep their files.
   package func stateFolder() throws(Fault) -> Value {
-    if let value = value(option: "state-dir", variable: "TENDER_STATE_DIR", key: nil) {
+    if let value = value(option: Keys.stateDir, variable: "TENDER_STATE_DIR", key: nil) {
       return value
     }
     return Value(
@@ -128,7 +131,7 @@ package struct Settings {
 
   /// Whether nobody may be asked.
   package var asksNobody: Bool {
-    invocation.has("no-input") || environment["TENDER_NO_INPUT"].map { $0 != "0" } ?? false
+    invocation.has(Keys.noInput) || environment["TENDER_NO_INPUT"].map { $0 != "0" } ?? false
   }
 
   /// Whether the profile refuses writes.

@@ -1,4 +1,5 @@
-internal import TenderModel
+private import Synchronization
+package import TenderModel
 
 #if canImport(Darwin)
 private import Darwin
@@ -154,23 +155,15 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
 
 /// Something that only one thread may use at a time: a card reader.
 @safe
-package final class Turn: @unchecked Sendable {
-  // Unchecked: the lock is all there is.
-  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+package final class Turn: Sendable {
+  private let lock = Mutex(())
 
-  package init() {
-    unsafe lock = .allocate(capacity: 1)
-    unsafe pthread_mutex_init(lock, nil)
+  package init() {}
+
+  /// Waits for the turn, and lets the next one have it after `body`.
+  package func perform<Result: Sendable>(
+    _ body: () throws(Fault) -> Result
+  ) throws(Fault) -> Result {
+    try lock.withLock { _ throws(Fault) in try body() }
   }
-
-  deinit {
-    unsafe pthread_mutex_destroy(lock)
-    unsafe lock.deallocate()
-  }
-
-  /// Waits for the turn.
-  package func take() { unsafe pthread_mutex_lock(lock) }
-
-  /// Lets the next one have it.
-  package func give() { unsafe pthread_mutex_unlock(lock) }
 }

@@ -88,7 +88,7 @@ package struct KeyDerivation: Sendable, Hashable {
 /// What the operator chose for a sale; none of it makes the sale another one.
 package struct SaleOptions: Sendable {
   /// Where the customer signs.
-  package enum SignatureMode: String, Sendable, Hashable { case device, app }
+  package enum SignatureMode: String, Sendable, Hashable, CaseIterable { case device, app }
 
   package var signatureMode = SignatureMode.app
   /// A picture or other file that holds the customer's signature.

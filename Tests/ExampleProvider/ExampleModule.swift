@@ -2,20 +2,28 @@ import TenderEngine
 import TenderModel
 import TenderModule
 
+extension Keys {
+  static let hold = Key<Bool>(
+    "hold",
+    .payment,
+    "stop before capture; tender confirm captures it"
+  )
+}
+
 /// The provider, as the program knows it.
 struct ExampleModule: ProviderModule {
   var name: ProviderName { ExampleProvider.name }
   var currency: String { "EUR" }
 
-  var options: [Option] {
-    [Option("hold", .payment, "stop before capture; tender confirm captures it")]
+  var options: [any OptionKey] {
+    [Keys.hold]
   }
 
   var uses: [CommandUse] {
     [
       CommandUse(
         "transact",
-        options: ["hold"],
+        options: [Keys.hold],
         examples: [
           .init("tender transact --provider example --amount 5 --reference EX-1", "pay by example")
         ]
@@ -59,13 +67,12 @@ struct ExampleModule: ProviderModule {
 
   func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan {
     let amount = try OptionReader(session.invocation, currency: "EUR").amount()
-    let holds = session.invocation.has("hold")
+    let holds = session.invocation.has(Keys.hold)
     return OrderPlan(need: .payment(byStoredMethod: false)) { reference throws(Fault) in
       .payment(
         PaymentOrder(
           reference: reference,
           amount: amount,
-          feeMode: holds ? "hold" : "take",
           stopsAtConfirmation: holds
         )
       )

@@ -123,7 +123,7 @@ import Testing
       order = PaymentOrder(
         reference: try Reference("A"),
         amount: Money(minorUnits: 1000, currency: try #require(Currency(code: "USD"))),
-        feeMode: "merchant_fee"
+        feeMode: .merchant
       )
     } catch {
       throw Fault(.internal, code: "internal", "\(error)")

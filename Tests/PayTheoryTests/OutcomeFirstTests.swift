@@ -169,7 +169,7 @@ import Testing
 
   @Test func `a look-up's word is of the version that it was asked at`() throws {
     let world = try World()
-    let account = try Instrument.bankAccount(TestInstruments.account(succeeds: true))
+    let account = try Instrument.bankAccount(TestInstruments.account(.success))
     let order = try world.order(instrument: account)
     _ = try world.engine().transact(order, newAttempt: false, idempotencyKey: nil)
     let before = try #require(try world.latest())

@@ -64,7 +64,7 @@ import Testing
 
   @Test func `pays by bank account, which settles with time`() throws {
     let world = try World()
-    let good = try Instrument.bankAccount(TestInstruments.account(succeeds: true))
+    let good = try Instrument.bankAccount(TestInstruments.account(.success))
     let report = try world.engine().transact(
       world.order(instrument: good),
       newAttempt: false,
@@ -74,7 +74,7 @@ import Testing
     #expect(report.result["body"]?["brand"] == "ACH")
     let waited = try world.engine().wait(for: report, upTo: 60_000, every: 1000) { _ in }
     #expect(waited.status == .succeeded)
-    let bad = try Instrument.bankAccount(TestInstruments.account(succeeds: false))
+    let bad = try Instrument.bankAccount(TestInstruments.account(.failure))
     let failed = try world.engine().transact(
       world.order("B", instrument: bad),
       newAttempt: false,
@@ -85,7 +85,7 @@ import Testing
 
   @Test func `voids what is pending, and says so`() throws {
     let world = try World()
-    let account = try Instrument.bankAccount(TestInstruments.account(succeeds: true))
+    let account = try Instrument.bankAccount(TestInstruments.account(.success))
     _ = try world.engine().transact(
       world.order(instrument: account),
       newAttempt: false,
@@ -248,7 +248,7 @@ import Testing
   @Test func `learns the service fee, and never charges another than was ordered`() throws {
     let world = try World()
     let held = try world.engine().transact(
-      world.order(confirmation: true, feeMode: "service_fee"),
+      world.order(confirmation: true, feeMode: .service),
       newAttempt: false,
       idempotencyKey: nil
     )
@@ -258,7 +258,7 @@ import Testing
     #expect(held.requestedAmount == 1050)
     let wrong = #expect(throws: Fault.self) {
       try world.engine().transact(
-        world.order("B", feeMode: "service_fee", fee: 50),
+        world.order("B", feeMode: .service, fee: 50),
         newAttempt: false,
         idempotencyKey: nil
       )
@@ -266,7 +266,7 @@ import Testing
     #expect(wrong?.exitStatus == 7)
     #expect(try world.charges("B") == 0)
     let right = try world.engine().transact(
-      world.order("B", feeMode: "service_fee", fee: 60),
+      world.order("B", feeMode: .service, fee: 60),
       newAttempt: false,
       idempotencyKey: nil
     )

@@ -271,7 +271,7 @@ import Testing
   @Test func `a void of a part goes on with the payment that takes its place`() throws {
     let world = try World()
     _ = try world.engine().transact(
-      world.order(amount: 1000, instrument: .bankAccount(TestInstruments.account(succeeds: true))),
+      world.order(amount: 1000, instrument: .bankAccount(TestInstruments.account(.success))),
       newAttempt: false,
       idempotencyKey: nil
     )

@@ -54,12 +54,12 @@ import Testing
       } == "bad_options"
     )
     #expect(try code { $0.options = ["invoice_id": "1", "recurring_id": "2"] } == "bad_options")
-    #expect(try code { $0.feeMode = "service_fee" } == "bad_options")
+    #expect(try code { $0.feeMode = .service } == "bad_options")
     #expect(try code { $0.fee = $0.amount } == "bad_options")
     #expect(try code { $0.options = ["send_receipt": true] } == "bad_options")
     #expect(
       try code {
-        $0.feeMode = "service_fee"
+        $0.feeMode = .service
         $0.stopsAtConfirmation = true
       } == nil
     )

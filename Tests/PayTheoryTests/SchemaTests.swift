@@ -144,7 +144,7 @@ struct SchemaTests {
     let engine = try world.engine(exchange: wrap)
     _ = try engine.transact(world.order(), newAttempt: false, idempotencyKey: nil)
     _ = try engine.transact(world.order("D", amount: 193), newAttempt: false, idempotencyKey: nil)
-    let account = try Instrument.bankAccount(TestInstruments.account(succeeds: true))
+    let account = try Instrument.bankAccount(TestInstruments.account(.success))
     _ = try engine.transact(
       world.order("E", instrument: account),
       newAttempt: false,

@@ -91,7 +91,7 @@ final class World {
     amount: Int = 1050,
     confirmation: Bool = false,
     instrument: Instrument? = nil,
-    feeMode: String = "merchant_fee",
+    feeMode: FeeMode = .merchant,
     fee: Int? = nil
   ) throws -> PaymentOrder {
     let dollars = try #require(Currency(code: "USD"))
@@ -101,7 +101,7 @@ final class World {
       fee: fee.map { Money(minorUnits: $0, currency: dollars) },
       feeMode: feeMode,
       instrument: try instrument
-        ?? .card(TestInstruments.card("visa", today: YearMonth(year: 2026, month: 11))),
+        ?? .card(TestInstruments.card(.visa, today: YearMonth(year: 2026, month: 11))),
       stopsAtConfirmation: confirmation
     )
   }
@@ -110,7 +110,7 @@ final class World {
   func tokenOrder() throws -> TokenOrder {
     TokenOrder(
       reference: try Reference("T"),
-      instrument: try .card(TestInstruments.card("visa", today: YearMonth(year: 2026, month: 11))),
+      instrument: try .card(TestInstruments.card(.visa, today: YearMonth(year: 2026, month: 11))),
       payor: [:],
       payorID: nil,
       metadata: [:]

@@ -150,6 +150,10 @@ import Testing
         // Initialisers that only store, and what a protocol or a literal demands, speak for
         // themselves.
         if words[1].hasPrefix("init") { continue }
+        // The definition of an option has its sentence in it: the one that help shows.
+        if words[1...].contains(where: { $0.hasPrefix("Key<") || $0.hasPrefix("MoneyKey(") }) {
+          continue
+        }
         let above = lines[index - 1].trimmingCharacters(in: .whitespaces)
         let name = words.drop { $0 != "func" }.dropFirst().first?.prefix { $0 != "(" && $0 != "<" }
         // What a protocol demands is documented there.

@@ -315,6 +315,20 @@ import FoundationXML
     #expect(result.records.last?["ok"] == 12)
   }
 
+  /// What the batch says for all lines is there for those that use it; each line may name its provider.
+  @Test func `leaves an option to the lines that use it`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let sale = #"{"command":"transact","provider":"toro","reference":"S1","amount":"5"}"#
+    let file = try write([Self.pay("A1"), sale], binary)
+    let result = try binary.run("batch", file, "--device", "simulator", "--ordered", "--json")
+    #expect(result.records.map { $0.text("status") } == ["succeeded", "succeeded", nil])
+    // What stands in a line is still refused where it is not used.
+    let typed = try write([Self.pay("A2", #","device":"simulator""#)], binary)
+    let refused = try binary.run("batch", typed, "--json")
+    #expect(refused.records.first?["error"]?["code"] == "bad_options")
+  }
+
   @Test func `takes an instrument with one provider alone`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -28,10 +28,12 @@ import Testing
         }
       )
     }
-  }.filter { !$0.unused.isEmpty && !missing.contains($0.command.name) }
+  }.filter { !$0.unused.isEmpty && !(missing + mixed).contains($0.command.name) }
 
   /// What not every provider has at all: that is said first.
   static let missing = ["tokenize", "mandate-status"]
+  /// Its options stand behind those of lines, and each line may name a provider of its own.
+  static let mixed = ["batch"]
 
   static let lacking: [(command: String, provider: String)] = missing.flatMap { command in
     catalogue.modules.filter { module in !module.uses.contains { $0.command == command } }
@@ -80,13 +82,13 @@ import Testing
   /// Only what every provider uses is shared, and each module's own options are used somewhere.
   @Test func `knows for every option who uses it`() {
     for module in Self.catalogue.modules {
-      let used = Set(module.uses.flatMap(\.options))
-      for option in module.options {
+      let used = Set(module.uses.flatMap(\.options).flatMap(\.options).map(\.name))
+      for option in module.options.flatMap(\.options) {
         #expect(used.contains(option.name), "\(module.name.text): --\(option.name)")
       }
       for use in module.uses {
         #expect(Self.catalogue.commands.contains { $0.name == use.command }, "\(use.command)")
-        for name in use.options {
+        for name in use.options.flatMap(\.options).map(\.name) {
           #expect(Self.catalogue.option(name) != nil, "\(module.name.text): --\(name)")
         }
       }

@@ -18,8 +18,8 @@ import Testing
   func `takes options anywhere and in both forms`(_ arguments: [String]) throws {
     let invocation = try #require(try Self.invocation(arguments))
     #expect(invocation.command.name == "transact")
-    #expect(invocation["amount"] == "5")
-    #expect(invocation.has("json"))
+    #expect(invocation.text(Keys.amount) == "5")
+    #expect(invocation.has(Keys.json))
   }
 
   @Test func `ends options at a double dash, and counts ids as operands`() throws {
@@ -34,10 +34,10 @@ import Testing
 
   @Test func `takes an optional value only with an equals sign`() throws {
     let plain = try #require(try Self.invocation(["confirm", "--wait", "A"]))
-    #expect(plain.has("wait"))
-    #expect(plain["wait"] == nil)
+    #expect(plain.has(Keys.wait))
+    #expect(try plain.value(Keys.wait) == 300_000)
     #expect(plain.operands == ["A"])
-    #expect(try Self.invocation(["confirm", "--wait=5m", "A"])?["wait"] == "5m")
+    #expect(try Self.invocation(["confirm", "--wait=1m", "A"])?.value(Keys.wait) == 60_000)
   }
 
   struct Bad: CustomTestStringConvertible {

@@ -64,7 +64,7 @@ import Testing
     let order = PaymentOrder(
       reference: try Reference("A"),
       amount: Money(minorUnits: 100, currency: try #require(Currency(code: "USD"))),
-      feeMode: "merchant_fee"
+      feeMode: .merchant
     )
     var exit: Int32?
     do throws(Fault) {

@@ -13,7 +13,7 @@ import Testing
     let payment = PaymentOrder(
       reference: reference,
       amount: try Self.money(1050, "USD"),
-      feeMode: "merchant_fee"
+      feeMode: .merchant
     )
     #expect(Order.payment(payment).question == "charge 10.50 USD under reference A-1")
     func sale(isRefund: Bool) throws -> SaleOrder {

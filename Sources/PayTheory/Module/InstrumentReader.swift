@@ -17,8 +17,9 @@ struct InstrumentReader {
     return YearMonth(year: date.year, month: date.month)
   }
 
-  private static let sources = [
-    "instrument-stdin", "instrument-file", "instrument-fd", "test-card", "test-account", "token",
+  private static let sources: [any OptionKey] = [
+    Keys.instrumentStdin, Keys.instrumentFile, Keys.instrumentDescriptor, Keys.testCard,
+    Keys.testAccount, Keys.token,
   ]
 
   /// Reads the instrument; nil where a stored method pays.
@@ -26,12 +27,12 @@ struct InstrumentReader {
   /// Throws `usage` for a bad one and `refused` where there is none and nobody to ask. Learns every
   /// secret in it first.
   func read() throws(Fault) -> Instrument? {
-    let named = Self.sources.filter { invocation.has($0) }
+    let named = invocation.given(among: Self.sources)
     guard named.count + (session.instrument == nil ? 0 : 1) <= 1 else {
       throw Fault(
         .usage,
         code: "bad_options",
-        (named.map { "--\($0)" } + (session.instrument == nil ? [] : ["instrument"])).joined(
+        (named.map { "--\($0.name)" } + (session.instrument == nil ? [] : ["instrument"])).joined(
           separator: " and "
         )
           + " exclude each other",
@@ -39,42 +40,29 @@ struct InstrumentReader {
       )
     }
     if var given = session.instrument { return try parse(Secret(consuming: &given)) }
-    let method = invocation["method"]
-    switch named.first {
-    case "token":
-      guard method == nil else { throw .methodMismatch(method ?? "", "--token") }
+    let method = try invocation.value(Keys.method)
+    if invocation.has(Keys.token) {
+      if let method { throw .methodMismatch(method, "--token") }
       return nil
-    case "test-card":
-      guard method == nil || method == "card" else {
-        throw .methodMismatch(method ?? "", "--test-card")
-      }
-      try refuseOnLive("--test-card")
-      return try learned(.card(TestInstruments.card(invocation["test-card"] ?? "", today: today)))
-    case "test-account":
-      guard method == nil || method == "ach" else {
-        throw .methodMismatch(method ?? "", "--test-account")
-      }
-      try refuseOnLive("--test-account")
-      let succeeds = invocation["test-account"] == "success"
-      return try learned(.bankAccount(TestInstruments.account(succeeds: succeeds)))
-    case "instrument-stdin": return try parse(bytes(0, "--instrument-stdin"))
-    case "instrument-fd":
-      guard let text = invocation["instrument-fd"], let number = Int32(text), number >= 0 else {
-        throw Fault(
-          .usage,
-          code: "bad_value",
-          "--instrument-fd \((invocation["instrument-fd"] ?? "").quotedForMessage) is no descriptor",
-          hint: "a number, such as 3 with 3< card.json"
-        )
-      }
-      return try parse(bytes(number, "--instrument-fd"))
-    case "instrument-file":
-      let path = invocation["instrument-file"] ?? ""
-      return try parse(
-        Environment.readSecret(path, named: "--instrument-file", limit: 65_536)
-      )
-    default: return try ask(method ?? "card")
     }
+    if let brand = try invocation.value(Keys.testCard) {
+      if let method, method != .card { throw .methodMismatch(method, "--test-card") }
+      try refuseOnLive("--test-card")
+      return try learned(.card(TestInstruments.card(brand, today: today)))
+    }
+    if let outcome = try invocation.value(Keys.testAccount) {
+      if let method, method != .ach { throw .methodMismatch(method, "--test-account") }
+      try refuseOnLive("--test-account")
+      return try learned(.bankAccount(TestInstruments.account(outcome)))
+    }
+    if invocation.has(Keys.instrumentStdin) { return try parse(bytes(0, "--instrument-stdin")) }
+    if let descriptor = try invocation.value(Keys.instrumentDescriptor) {
+      return try parse(bytes(descriptor, "--instrument-fd"))
+    }
+    if let path = invocation[Keys.instrumentFile] {
+      return try parse(Environment.readSecret(path, named: "--instrument-file", limit: 65_536))
+    }
+    return try ask(method ?? .card)
   }
 
   private func refuseOnLive(_ option: String) throws(Fault) {
@@ -105,19 +93,23 @@ struct InstrumentReader {
     }
     let object = read.object
     for (name, secret) in read.secrets { learn(name, secret) }
-    let type = object.text("type") ?? invocation["method"] ?? "card"
-    if let method = invocation["method"], method != type {
+    let given = try invocation.value(Keys.method)
+    let type = object.text("type") ?? (given ?? .card).rawValue
+    if let method = given, method.rawValue != type {
       throw .methodMismatch(method, "an instrument of type \(type.quotedForMessage)")
     }
-    guard let known = Self.keys[type] else {
-      let nearest = Suggestion.nearest(to: type, among: Self.keys.keys.sorted())
+    guard let method = Instrument.Method(rawValue: type) else {
+      let nearest = Suggestion.nearest(
+        to: type,
+        among: Instrument.Method.allCases.map(\.rawValue).sorted()
+      )
       throw .badInstrument(
         "has the unknown type \(redactor.redact(type).quotedForMessage)"
           + (nearest.map { "; did you mean \($0)?" } ?? "")
       )
     }
-    try Self.check(object, known, place: "")
-    return try instrument(type, object, read.secrets)
+    try Self.check(object, Self.keys(method), place: "")
+    return try instrument(method, object, read.secrets)
   }
 
   /// What of an instrument is no secret; whatever else is a text in it is taken for one.
@@ -126,11 +118,14 @@ struct InstrumentReader {
     "line2", "city", "region", "postal_code", "country",
   ]
 
-  private static let keys: [String: [String]] = [
-    "card": ["type", "number", "security_code", "expiration", "name", "address"],
-    "ach": ["type", "name", "account_number", "account_type", "routing_number"],
-    "cash": ["type", "name", "contact"],
-  ]
+  private static func keys(_ method: Instrument.Method) -> [String] {
+    switch method {
+    case .card: ["type", "number", "security_code", "expiration", "name", "address"]
+    case .ach: ["type", "name", "account_number", "account_type", "routing_number"]
+    case .cash: ["type", "name", "contact"]
+    }
+  }
+
   private static let addressKeys = [
     "line1", "line2", "city", "region", "postal_code", "country",
   ]
@@ -159,13 +154,13 @@ struct InstrumentReader {
   }
 
   private func instrument(
-    _ type: String,
+    _ method: Instrument.Method,
     _ object: JSONObject,
     _ secrets: [String: SharedSecret]
   ) throws(Fault) -> Instrument {
     let nothing = SharedSecret("")
-    switch type {
-    case "card":
+    switch method {
+    case .card:
       for name in ["number", "security_code", "expiration"] where object.text(name) == nil {
         throw .badField(name, "is missing")
       }
@@ -179,7 +174,7 @@ struct InstrumentReader {
           today: today
         )
       )
-    case "ach":
+    case .ach:
       for name in ["account_number", "account_type", "routing_number"]
       where object.text(name) == nil {
         throw .badField(name, "is missing")
@@ -192,7 +187,7 @@ struct InstrumentReader {
           routing: object.text("routing_number") ?? ""
         )
       )
-    default:
+    case .cash:
       return .cash(
         try CashPayer(name: object.text("name") ?? "", contact: object.text("contact") ?? "")
       )
@@ -224,7 +219,7 @@ struct InstrumentReader {
     return instrument
   }
 
-  private func ask(_ method: String) throws(Fault) -> Instrument {
+  private func ask(_ method: Instrument.Method) throws(Fault) -> Instrument {
     guard let terminal = session.terminal() else {
       throw Fault(
         .refused,
@@ -275,7 +270,7 @@ struct InstrumentReader {
     }
     var object: JSONObject = [:]
     switch method {
-    case "ach":
+    case .ach:
       object["name"] = try question("Account holder: ", wanted("name"))
       object["routing_number"] = try question("Routing number: ") { answer throws(Fault) in
         guard Digits.passRouting(Digits.only(in: answer) ?? []) else {
@@ -292,12 +287,12 @@ struct InstrumentReader {
           throw .badField("account_type", "must be CHECKING or SAVINGS")
         }
       }
-    case "cash":
+    case .cash:
       object["name"] = try question("Payer's name: ", wanted("name"))
       object["contact"] = try question("E-mail or phone: ") { answer throws(Fault) in
         _ = try CashPayer(name: "x", contact: answer)
       }
-    default:
+    case .card:
       try secretQuestion("number", "Card number (hidden): ") { answer throws(Fault) in
         guard Digits.areCardNumber(answer) else {
           throw .badField("number", "must be 13 to 19 digits with a valid check digit")
@@ -329,11 +324,11 @@ extension Fault {
     )
   }
 
-  fileprivate static func methodMismatch(_ method: String, _ other: String) -> Fault {
+  fileprivate static func methodMismatch(_ method: Instrument.Method, _ other: String) -> Fault {
     Fault(
       .usage,
       code: "bad_options",
-      "--method \(method) does not go with \(other)",
+      "--method \(method.rawValue) does not go with \(other)",
       hint: "leave --method out"
     )
   }

@@ -17,22 +17,23 @@ struct OrderBuilder {
     instrument: Instrument?
   ) throws(Fault) -> PaymentOrder {
     var options: JSONObject = [:]
-    for name in [
-      "account-code", "payment-parameters", "invoice-id", "recurring-id", "receipt-description",
+    for key in [
+      Keys.accountCode, Keys.paymentParameters, Keys.invoiceID, Keys.recurringID,
+      Keys.receiptDescription,
     ] {
-      options[name.replacing("-", with: "_")] = invocation[name].map(JSON.string)
+      options[key.option.name.replacing("-", with: "_")] = invocation[key].map(JSON.string)
     }
-    if invocation.has("send-receipt") { options["send_receipt"] = true }
+    if invocation.has(Keys.sendReceipt) { options["send_receipt"] = true }
     return PaymentOrder(
       reference: reference,
       amount: try read.amount(),
-      fee: try read.money("fee"),
-      feeMode: invocation["fee-mode"] ?? "merchant_fee",
+      fee: try read.money(Keys.fee),
+      feeMode: try invocation.value(Keys.feeMode) ?? .merchant,
       instrument: instrument,
-      storedMethod: invocation["token"],
-      stopsAtConfirmation: invocation.has("confirmation"),
+      storedMethod: invocation[Keys.token],
+      stopsAtConfirmation: invocation.has(Keys.confirmation),
       payor: try payor(),
-      payorID: invocation["payor-id"],
+      payorID: invocation[Keys.payorID],
       metadata: try read.metadata(),
       options: options
     )
@@ -40,7 +41,7 @@ struct OrderBuilder {
 
   func token(_ reference: Reference, instrument: Instrument) throws(Fault) -> TokenOrder {
     let payor = try payor()
-    if !payor.members.isEmpty, invocation.has("payor-id") {
+    if !payor.members.isEmpty, invocation.has(Keys.payorID) {
       throw Fault(
         .usage,
         code: "bad_options",
@@ -52,7 +53,7 @@ struct OrderBuilder {
       reference: reference,
       instrument: instrument,
       payor: payor,
-      payorID: invocation["payor-id"],
+      payorID: invocation[Keys.payorID],
       metadata: try read.metadata()
     )
   }
@@ -63,7 +64,7 @@ struct OrderBuilder {
   ]
 
   private func payor() throws(Fault) -> JSONObject {
-    let payor = try read.fields("payor", among: Self.payorFields)
+    let payor = try read.fields(Keys.payor, among: Self.payorFields)
     do throws(Fault) {
       _ = try Address(
         postalCode: payor.text("postal_code"),

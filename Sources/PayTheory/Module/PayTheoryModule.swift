@@ -8,20 +8,18 @@ package struct PayTheoryModule: ProviderModule {
 
   package var name: ProviderName { PayTheoryProvider.name }
 
-  package var options: [Option] { Self.fees + Self.payment + Self.instrument }
+  package var options: [any OptionKey] { Self.fees + Self.payment + Self.instrument + [Keys.token] }
 
   package var currency: String { "USD" }
 
   package var takesInstruments: Bool { true }
 
   package var uses: [CommandUse] {
-    let payor = ["payor", "payor-id", "metadata", "metadata-file"]
-    let instrument = Self.instrument.map(\.name).filter { $0 != "token" }
-    return [
+    [
       CommandUse(
         "transact",
-        options: (Self.fees + Self.payment).map(\.name) + ["metadata", "metadata-file"] + instrument
-          + ["token"],
+        options: Self.fees + Self.payment + [Keys.metadata, Keys.metadataFile] + Self.instrument
+          + [Keys.token],
         description: [
           "With --confirmation the payment is prepared and held: nothing is charged until "
             + "tender confirm, from any process."
@@ -44,7 +42,7 @@ package struct PayTheoryModule: ProviderModule {
       CommandUse("confirm"),
       CommandUse(
         "cancel",
-        options: ["refund-reference", "amount", "amount-minor", "currency"],
+        options: [Keys.refundReference, Keys.amount, Keys.currency],
         description: [
           "With --amount a part of a captured payment is given back; a further part needs "
             + "--new-attempt and a --refund-reference of its own. Reversals need merchant "
@@ -54,7 +52,7 @@ package struct PayTheoryModule: ProviderModule {
       ),
       CommandUse(
         "tokenize",
-        options: payor + instrument,
+        options: [Keys.payor, Keys.payorID, Keys.metadata, Keys.metadataFile] + Self.instrument,
         examples: [
           .init("tender tokenize --test-card visa --reference CARD-7", "store a test card"),
           .init("tender tokenize --test-card amex --json --fields id", "print the id alone"),
@@ -131,7 +129,7 @@ package struct PayTheoryModule: ProviderModule {
   package func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan {
     let builder = OrderBuilder(session.invocation)
     _ = try builder.read.amount()
-    let need = Need.payment(byStoredMethod: session.invocation.has("token"))
+    let need = Need.payment(byStoredMethod: session.invocation.has(Keys.token))
     var plan = OrderPlan(need: need) { reference throws(Fault) in
       .payment(
         try builder.payment(
@@ -146,7 +144,7 @@ package struct PayTheoryModule: ProviderModule {
 
   package func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> TokenPlan? {
     TokenPlan(need: .payment(byStoredMethod: false)) { reference throws(Fault) in
-      if session.invocation["method"] == "cash" { throw .cashToken }
+      if try session.invocation.value(Keys.method) == .cash { throw .cashToken }
       guard let instrument = try instrument(session, env, tokenizing: true) else {
         throw .cashToken
       }
@@ -181,7 +179,7 @@ package struct PayTheoryModule: ProviderModule {
     }
     let need: Need = attempt?.isCaptured == true ? .reversal : .heldPayment
     let currency = attempt?.currency ?? "USD"
-    if let given = invocation["currency"], given.uppercased() != currency {
+    if let given = invocation[Keys.currency], given.uppercased() != currency {
       throw Fault(
         .usage,
         code: "bad_currency",
@@ -189,19 +187,17 @@ package struct PayTheoryModule: ProviderModule {
         hint: "leave --currency out"
       )
     }
-    let amount = try OptionReader(invocation, currency: currency).money("amount")
+    let amount = try OptionReader(invocation, currency: currency).money(Keys.amount)
     if let amount, amount.minorUnits == 0 {
       throw Fault(.usage, code: "bad_amount", "nothing to give back", hint: "raise --amount")
     }
-    let name = try invocation["refund-reference"].map { text throws(Fault) in
-      try Reference(text).text
-    }
+    let name = try invocation.value(Keys.refundReference)?.text
     // After a first part, all that is left is a part as well.
     let hadParts = attempt.map { !$0.refunds.isEmpty } ?? false
     if amount != nil || name != nil || hadParts {
       return LaterPlan(.refund(.init(amount: amount, name: name)), need: need)
     }
-    guard !invocation.has("currency") else {
+    guard !invocation.has(Keys.currency) else {
       throw Fault(
         .usage,
         code: "bad_options",

@@ -17,12 +17,7 @@ package struct Catalogue: Sendable {
   /// The catalogue of a program that speaks to these providers.
   package init(_ modules: [any ProviderModule]) {
     self.modules = modules
-    let options =
-      Self.moneyOptions(modules) + Self.paymentOptions + modules.flatMap(\.options)
-      + Self.refundOptions
-      + Self.filterOptions + Self.controlOptions + Self.simulatorOptions
-      + Self.generalOptions(modules.map(\.name.text))
-    self.options = options
+    options = Self.options(modules)
   }
 
   /// What every command is before its providers add to it.

@@ -2,7 +2,9 @@ import TenderModel
 import TenderModule
 
 extension Catalogue {
-  private static let simulation = ["sim-scenario", "sim-fault", "sim-seed", "sim-clock"]
+  private static let simulation: [any OptionKey] = [
+    Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock,
+  ]
   private static let onTheWay: [Fault.Kind] = [
     .auth, .conflict, .rejected, .unknown, .notSent, .providerError, .expired, .state, .refused,
     .unexpected, .unsupported, .interrupted, .terminated,
@@ -19,11 +21,10 @@ extension Catalogue {
           + "recorded result, or first finds out what an earlier run did. A declined payment is "
           + "tried again with --new-attempt.",
       ],
-      options: [
-        "amount", "amount-minor", "currency", "reference",
-      ]
+      options: [Keys.amount, Keys.currency, Keys.reference]
         + [
-          "idempotency-key", "new-attempt", "wait", "interval", "expect", "events", "dry-run", "id",
+          Keys.idempotencyKey, Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect, Keys.events,
+          Keys.dryRun, Keys.id,
         ] + simulation,
       examples: [],
       exits: [.declined, .cancelled, .notFound, .device] + onTheWay
@@ -37,7 +38,9 @@ extension Catalogue {
           + "recorded result with \"replayed\": true."
       ],
       operands: [.init("REF", optional: true)],
-      options: ["new-attempt", "wait", "interval", "expect", "events", "dry-run", "id"]
+      options: [
+        Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id,
+      ]
         + simulation,
       examples: [
         .init("tender confirm A2", "capture what is held under A2"),
@@ -55,9 +58,7 @@ extension Catalogue {
       ],
       operands: [.init("REF", optional: true)],
       options: [
-        "new-attempt", "wait", "interval", "expect",
-        "events",
-        "dry-run", "id",
+        Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id,
       ] + simulation,
       examples: [
         .init("tender cancel A2", "void or reverse the payment A2"),
@@ -76,7 +77,7 @@ extension Catalogue {
           + "transact --token charges."
       ],
       options: [
-        "reference", "idempotency-key", "new-attempt", "expect", "events", "dry-run",
+        Keys.reference, Keys.idempotencyKey, Keys.newAttempt, Keys.expect, Keys.events, Keys.dryRun,
       ] + simulation,
       examples: [],
       exits: onTheWay,
@@ -92,7 +93,7 @@ extension Catalogue {
           + "\"journal\"."
       ],
       operands: [.init("ID", optional: true, repeats: true)],
-      options: ["wait", "interval", "expect", "events", "id"] + simulation,
+      options: [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id] + simulation,
       examples: [
         .init("tender payment-status A2", "look one payment up"),
         .init(
@@ -113,7 +114,7 @@ extension Catalogue {
           + "knows; 15 at any other."
       ],
       operands: [.init("ID", optional: true, repeats: true)],
-      options: ["wait", "interval", "expect", "events", "id"] + simulation,
+      options: [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id] + simulation,
       examples: [.init("tender mandate-status M1", "look one mandate up")],
       exits: [
         .auth, .notFound, .notSent, .providerError, .partial, .unsupported, .state, .unexpected,

@@ -22,8 +22,8 @@ extension Catalogue {
       ],
       operands: [.init("FILE", optional: true)],
       options: [
-        "jobs", "rate", "resume", "ordered", "stop-on-error", "junit", "device",
-        "signature-matches", "sim-scenario", "sim-fault", "sim-seed", "sim-clock",
+        Keys.jobs, Keys.rate, Keys.resume, Keys.ordered, Keys.stopOnError, Keys.junit,
+        Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock,
       ],
       examples: [
         .init("tender batch payments.jsonl", "every line of a file"),
@@ -42,8 +42,7 @@ extension Catalogue {
         "Lists the attempts that the journal holds, newest first, the latest 50 unless --all."
       ],
       options: [
-        "since", "until", "status", "last-four", "amount", "amount-minor", "currency",
-        "all",
+        Keys.since, Keys.until, Keys.status, Keys.lastFour, Keys.amount, Keys.currency, Keys.all,
       ],
       examples: [
         .init("tender journal list", "the latest attempts"),
@@ -59,7 +58,7 @@ extension Catalogue {
           + "them."
       ],
       operands: [.init("REF", optional: true)],
-      options: ["receipt", "id"],
+      options: [Keys.receipt, Keys.id],
       examples: [
         .init("tender journal show ORDER-1042", "what happened to ORDER-1042"),
         .init("tender journal show SALE-1 --receipt", "the receipt of a card-present sale"),
@@ -74,7 +73,7 @@ extension Catalogue {
           + "The same command again does the same. With --all, every unknown attempt."
       ],
       operands: [.init("REF", optional: true)],
-      options: ["all", "id", "sim-scenario", "sim-fault", "sim-seed", "sim-clock"],
+      options: [Keys.all, Keys.id, Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock],
       examples: [.init("tender journal resume --all", "settle everything that is unknown")],
       exits: [
         .auth, .notFound, .conflict, .unknown, .notSent, .providerError, .partial, .state,
@@ -87,9 +86,7 @@ extension Catalogue {
       description: [
         "Prints every attempt with its history as a JSON line, newest first, on a terminal too."
       ],
-      options: [
-        "since", "until", "status", "last-four", "amount", "amount-minor", "currency",
-      ],
+      options: [Keys.since, Keys.until, Keys.status, Keys.lastFour, Keys.amount, Keys.currency],
       examples: [.init("tender journal export --since 2026-01-01", "this year's attempts")],
       exits: [.state]
     ),
@@ -103,7 +100,7 @@ extension Catalogue {
           + "what is to be kept.",
         "Live attempts need --env live and --yes, or a typed yes.",
       ],
-      options: ["before", "dry-run"],
+      options: [Keys.before, Keys.dryRun],
       examples: [
         .init("tender journal prune --before 2026-01-01 --dry-run", "how many would go"),
         .init("tender journal prune --before 2026-01-01", "forget what is older"),
@@ -149,7 +146,7 @@ extension Catalogue {
         "Needs --yes or a typed yes; live attempts --env live too.",
       ],
       operands: [.init("REF", optional: true)],
-      options: ["as", "reason", "all", "id"],
+      options: [Keys.outcome, Keys.reason, Keys.all, Keys.id],
       examples: [
         .init(
           "tender journal settle ORDER-1042 --as failed --reason console --yes",
@@ -191,7 +188,7 @@ extension Catalogue {
           + "for each check; the exit is the first failure's. Nothing that "
           + "it does can move money."
       ],
-      options: ["sim-scenario", "sim-fault", "sim-seed", "sim-clock"],
+      options: [Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock],
       examples: [
         .init("tender doctor", "configuration, files and libraries")
       ],
@@ -207,7 +204,7 @@ extension Catalogue {
           + "a TCP port beside, and prints the variables that point tender at them. Ctrl-C or "
           + "SIGTERM stops it."
       ],
-      options: ["port", "sim-scenario", "sim-fault", "sim-seed", "sim-clock"],
+      options: [Keys.port, Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock],
       examples: [.init("tender simulator serve --port 8085", "serve on port 8085")],
       exits: [.state]
     ),

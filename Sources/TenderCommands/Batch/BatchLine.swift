@@ -3,33 +3,83 @@ internal import TenderModel
 internal import TenderModule
 internal import TenderWire
 
-/// One line of a batch as the words of a command line, checked.
-struct BatchLine: Sendable {
-  /// The words behind the program's name.
-  let words: [String]
-  let reference: String?
-  /// The references that it is about: its own, and that of the sale that it refunds.
-  let keys: [String]
-  /// An instrument that stands in the line; never echoed.
-  let instrument: [UInt8]?
-
-  private static let commands = [
+/// What every line of a batch may be: the commands, and what the batch's own options make of each.
+struct BatchVocabulary: Sendable {
+  /// The commands of a line, in the order in which help names them.
+  static let commands = [
     "transact", "confirm", "cancel", "tokenize", "payment-status", "mandate-status",
   ]
   /// What belongs to the batch, or to nobody.
-  private static let forbidden: Set<String> = [
-    "output", "json", "fields", "quiet", "verbose", "trace", "color", "no-input", "yes", "config",
-    "state-dir", "help", "version", "events", "dry-run", "instrument-stdin", "instrument-fd", "id",
+  private static let foreign: [any OptionKey] = [
+    Keys.output, Keys.json, Keys.fields, Keys.quiet, Keys.verbose, Keys.trace, Keys.color,
+    Keys.noInput, Keys.yes, Keys.config, Keys.stateDir, Keys.help, Keys.version, Keys.events,
+    Keys.dryRun, Keys.instrumentDescriptor, Keys.id,
+  ]
+  /// What stands behind the options of each line; a provider adds its own to `batch`.
+  private static let passedOn: [any OptionKey] = [
+    Keys.provider, Keys.profile, Keys.env, Keys.timeout, Keys.config, Keys.stateDir, Keys.trace,
+    Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock,
   ]
 
-  /// Reads a line; `defaults` are the batch's own options, behind those of the line.
+  private let known: [String: Command]
+  /// The batch's own options, behind those of a line.
+  fileprivate let defaults: [(option: Option, value: String)]
+  /// What each line has whoever wrote it: records alone are wanted, and nobody can be asked.
+  fileprivate let always: [Option]
+
+  /// `isLiveAllowed` says that the batch itself was allowed to move real money.
+  init(_ invocation: Invocation, _ catalogue: Catalogue, isLiveAllowed: Bool) {
+    known = Dictionary(
+      uniqueKeysWithValues: Self.commands.compactMap { name in
+        catalogue.command([name]).map { (name, $0) }
+      }
+    )
+    let own = invocation.command.options.filter { invocation.command.users(of: $0.name) != nil }
+    defaults = (Self.passedOn.flatMap(\.options) + own).compactMap { option in
+      invocation.text(option).map { (option, $0) }
+    }
+    always =
+      [Keys.json, Keys.quiet, Keys.noInput].map(\.option) + (isLiveAllowed ? [Keys.yes.option] : [])
+  }
+
+  /// The command of a line.
   ///
-  /// Throws `usage` for what no command line could say.
-  init(
-    _ text: String,
-    defaults: [(name: String, value: String)],
-    _ catalogue: Catalogue
-  ) throws(Fault) {
+  /// Throws `usage` for any other word.
+  fileprivate func command(_ name: String) throws(Fault) -> Command {
+    if let command = known[name] { return command }
+    let nearest = Suggestion.nearest(to: name, among: Self.commands)
+    throw .badLine(
+      "has the command \(name.quotedForMessage)",
+      hint: nearest.map { "did you mean \($0)?" }
+        ?? "one of \(Self.commands.joined(separator: ", "))"
+    )
+  }
+
+  /// The options that a line may give to a command.
+  fileprivate func options(of command: Command) -> [Option] {
+    let foreign = Self.foreign.flatMap(\.options).map(\.name)
+    return command.options.filter { option in
+      !foreign.contains(option.name) && !(option.readsStandardInput && option.value == .flag)
+    }
+  }
+}
+
+/// One line of a batch, checked: a command with its options, and what it is about.
+struct BatchLine: Sendable {
+  /// The command; a fault where a command line could not say that either.
+  let invocation: Result<Invocation, Fault>
+  let reference: String
+  /// The references that it is about: its own, and that of the sale that it refunds.
+  let keys: [String]
+  /// Whether it is a command that writes.
+  let writes: Bool
+  /// An instrument that stands in the line; never echoed.
+  let instrument: [UInt8]?
+
+  /// Reads a line.
+  ///
+  /// Throws `usage` for one that names no command and reference.
+  init(_ text: String, _ vocabulary: BatchVocabulary) throws(Fault) {
     guard let object = JSONReader.read(text, duplicates: .refused)?.object else {
       if JSONReader.read(text) != nil {
         // Readers differ in which of them counts; here none does.
@@ -41,20 +91,16 @@ struct BatchLine: Sendable {
       )
     }
     guard let name = object.text("command") else {
-      throw .badLine("has no command", hint: "one of \(Self.commands.joined(separator: ", "))")
-    }
-    guard Self.commands.contains(name), let command = catalogue.command([name]) else {
-      let nearest = Suggestion.nearest(to: name, among: Self.commands)
       throw .badLine(
-        "has the command \(name.quotedForMessage)",
-        hint: nearest.map { "did you mean \($0)?" }
-          ?? "one of \(Self.commands.joined(separator: ", "))"
+        "has no command",
+        hint: "one of \(BatchVocabulary.commands.joined(separator: ", "))"
       )
     }
+    let command = try vocabulary.command(name)
     let makes = name == "transact" || name == "tokenize"
-    var words = [name]
+    let allowed = vocabulary.options(of: command)
+    var given: [(option: Option, value: String?)] = []
     var operand: String?
-    var given: Set<String> = []
     var instrument: [UInt8]?
     for member in object.members where member.key != "command" {
       if member.key == "instrument" {
@@ -68,81 +114,114 @@ struct BatchLine: Sendable {
         continue
       }
       let option = member.key.replacing("_", with: "-")
-      if !makes, option == "reference" || option == "id" {
+      if !makes, option == Keys.reference.option.name || option == Keys.id.option.name {
         guard operand == nil, let text = member.value.text, text != "-" else {
           throw .badLine("needs one reference or id as text", hint: "{\"reference\":\"A1\"}")
         }
         operand = text
         continue
       }
-      guard command.options.contains(where: { $0.name == option }),
-        !Self.forbidden.contains(option), let definition = catalogue.option(option)
-      else { throw .unknownMember(member.key, command, without: Self.forbidden) }
-      given.insert(option)
-      words += try Self.words(definition, member.value)
+      guard let definition = allowed.first(where: { $0.name == option }) else {
+        throw .unknownMember(member.key, command, among: allowed)
+      }
+      for value in try Self.values(definition, member.value) { given.append((definition, value)) }
     }
-    for (option, value) in defaults
-    where !given.contains(option) && command.options.contains(where: { $0.name == option }) {
-      words.append("--\(option)=\(value)")
-    }
-    words += ["--json", "--quiet", "--no-input"]
-    reference = makes ? object.text("reference") : operand
     // A command that writes must be found again by whoever runs the batch.
-    guard let reference, !reference.isEmpty else {
+    guard let reference = makes ? object.text("reference") : operand, !reference.isEmpty else {
       throw .badLine(
         "has no reference",
         hint: "every line needs one: {\"command\":\"\(name)\",\"reference\":\"A1\"}"
       )
     }
-    if let operand { words += ["--", operand] }
+    self.reference = reference
     keys = [reference] + [object.text("original")].compactMap { $0 }
-    self.words = words
+    writes = !name.hasSuffix("-status")
     self.instrument = instrument
+    invocation = Self.invocation(command, given, vocabulary, operand)
   }
 
-  /// A member as the words of its option.
-  private static func words(_ option: Option, _ value: JSON) throws(Fault) -> [String] {
-    let name = "--" + option.name
+  /// The options of a line, those of the batch behind them.
+  private static func invocation(
+    _ command: Command,
+    _ given: [(option: Option, value: String?)],
+    _ vocabulary: BatchVocabulary,
+    _ operand: String?
+  ) -> Result<Invocation, Fault> {
+    do throws(Fault) {
+      var typed = TypedOptions()
+      if let operand { try CardNumberGuard.check(operand, of: Keys.reference.option.name) }
+      for (option, value) in given {
+        if let value { try CardNumberGuard.check(value, of: option.name) }
+        try typed.add(option, value, typed: "--" + option.name)
+      }
+      let named = Set(given.map(\.option.name))
+      var inherited: Set<String> = []
+      for (option, value) in vocabulary.defaults
+      where !named.contains(option.name)
+        && command.options.contains(where: { $0.name == option.name })
+      {
+        try typed.add(option, value, typed: "--" + option.name)
+        inherited.insert(option.name)
+      }
+      for flag in vocabulary.always where command.options.contains(where: { $0.name == flag.name })
+      {
+        try typed.add(flag, nil, typed: "--" + flag.name)
+      }
+      return .success(
+        try Parser.invocation(
+          of: command,
+          typed,
+          operands: operand.map { [$0] } ?? [],
+          inherited: inherited
+        )
+      )
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// A member as the values of its option; nil stands for one that was given without.
+  private static func values(_ option: Option, _ value: JSON) throws(Fault) -> [String?] {
     switch value {
     case .null: return []
     case .bool(let truth):
       switch option.value {
-      case .flag, .optional: return truth ? [name] : []
+      case .flag, .optional: return truth ? [nil] : []
       case .required: throw .badMember(option, "true or false", "a value")
       }
     case .string(let text):
       if option.value == .flag { throw .badMember(option, "text", "true or false") }
       guard text != "-" else { throw .badMember(option, "standard input", "a file") }
-      return ["\(name)=\(text)"]
+      return [text]
     case .integer(let number):
       if option.value == .flag { throw .badMember(option, "a number", "true or false") }
-      return ["\(name)=\(number)"]
-    case .number(let text): return ["\(name)=\(text)"]
+      return [String(number)]
+    case .number(let text): return [text]
     case .array(let elements):
       guard option.repeats else { throw .badMember(option, "a list", "one value") }
-      var words: [String] = []
+      var values: [String?] = []
       for element in elements {
         guard element.array == nil, element.object == nil else {
           throw .badMember(option, "lists within lists", "a list of values")
         }
-        words += try self.words(option, element)
+        values += try self.values(option, element)
       }
-      return words
+      return values
     case .object(let object):
       guard option.repeats else { throw .badMember(option, "an object", "one value") }
-      var words: [String] = []
+      var values: [String?] = []
       for member in object.members {
         switch member.value {
-        case .string(let text): words.append("\(name)=\(member.key)=\(text)")
-        case .integer(let number): words.append("\(name)=\(member.key)=\(number)")
-        case .number(let text): words.append("\(name)=\(member.key)=\(text)")
-        case .bool(let truth): words.append("\(name)=\(member.key)=\(truth)")
+        case .string(let text): values.append("\(member.key)=\(text)")
+        case .integer(let number): values.append("\(member.key)=\(number)")
+        case .number(let text): values.append("\(member.key)=\(text)")
+        case .bool(let truth): values.append("\(member.key)=\(truth)")
         case .null: break
         case .array, .object:
           throw .badMember(option, "something nested", "names with plain values")
         }
       }
-      return words
+      return values
     }
   }
 }
@@ -160,10 +239,9 @@ extension Fault {
   fileprivate static func unknownMember(
     _ name: String,
     _ command: Command,
-    without: Set<String>
+    among allowed: [Option]
   ) -> Fault {
-    let known = command.options.map(\.name).filter { !without.contains($0) }
-      .map { $0.replacing("-", with: "_") }
+    let known = allowed.map { $0.name.replacing("-", with: "_") }
     let nearest = Suggestion.nearest(to: name, among: known)
     return .badLine(
       "has \(name.quotedForMessage), which tender \(command.name) does not take in a batch",

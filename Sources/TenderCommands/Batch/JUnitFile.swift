@@ -35,7 +35,7 @@ final class JUnitFile {
   }
 
   /// Adds a line's case.
-  func add(_ answer: BatchCommand.Answer) {
+  func add(_ answer: BatchWorker.Answer) {
     tests += 1
     milliseconds += answer.milliseconds
     let record = answer.records.last

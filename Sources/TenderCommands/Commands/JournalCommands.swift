@@ -69,7 +69,8 @@ struct JournalCommands {
   }
 
   private func settle(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
-    guard let reason = invocation["reason"], !reason.isEmpty, let word = invocation["as"] else {
+    guard let reason = invocation[Keys.reason], !reason.isEmpty, let word = invocation[Keys.outcome]
+    else {
       throw Fault(
         .usage,
         code: "missing_option",
@@ -80,7 +81,7 @@ struct JournalCommands {
     let writes = WriteCommands(composition: composition)
     try writes.refuseReadOnly()
     composition.signals.hold()
-    if invocation.has("all") {
+    if invocation.has(Keys.all) {
       guard word == "restored", invocation.operands.isEmpty else {
         throw Fault(
           .usage,
@@ -134,32 +135,19 @@ struct JournalCommands {
 
   private func filter() throws(Fault) -> AttemptFilter {
     var filter = AttemptFilter()
-    filter.env = invocation["env"].flatMap(Env.init(rawValue:))
-    filter.provider = invocation["provider"].map(ProviderName.init)
-    filter.status = invocation["status"].flatMap(Status.init(rawValue:))
-    if let digits = invocation["last-four"] {
-      guard Digits.plain(digits, count: 4...4) else {
-        throw .badValue("--last-four", "…", hint: "four digits, such as 1111")
-      }
-      filter.lastFour = digits
-    }
-    filter.amount = try OptionReader(invocation, currency: "USD").money("amount")?
+    filter.env = try invocation.value(Keys.env)
+    filter.provider = invocation[Keys.provider].map(ProviderName.init)
+    filter.status = try invocation.value(Keys.status)
+    filter.lastFour = try invocation.value(Keys.lastFour)
+    filter.amount = try OptionReader(invocation, currency: "USD").money(Keys.amount)?
       .minorUnits
-    filter.since = try time("since")
-    filter.until = try time("until")
+    filter.since = try invocation.value(Keys.since)
+    filter.until = try invocation.value(Keys.until)
     return filter
   }
 
-  private func time(_ name: String) throws(Fault) -> Int? {
-    guard let text = invocation[name] else { return nil }
-    guard let time = Timestamp.read(text) else {
-      throw .badValue("--" + name, text, hint: "such as 2026-11-20 or 2026-11-20T17:19:00Z")
-    }
-    return time
-  }
-
   private func list() throws(Fault) -> Int32 {
-    let limit = invocation.has("all") ? Int.max : 50
+    let limit = invocation.has(Keys.all) ? Int.max : 50
     var rows: [Record] = []
     var count = 0
     try composition.journal().each(try filter()) { attempt in
@@ -190,7 +178,7 @@ struct JournalCommands {
     let journal = try composition.journal()
     let found = try journal.attempts(matching: handle, filter: try filter())
     guard !found.isEmpty else { throw .unknownHandle(handle) }
-    if invocation.has("receipt") { return try showReceipts(found, handle) }
+    if invocation.has(Keys.receipt) { return try showReceipts(found, handle) }
     for attempt in found {
       output.show(composition.records.record(attempt, history: try journal.history(of: attempt)))
       if output.isTable, attempt.row != found.last?.row { output.put("\n") }
@@ -233,7 +221,7 @@ struct JournalCommands {
   }
 
   private func prune() throws(Fault) -> Int32 {
-    guard let before = try time("before") else {
+    guard let before = try invocation.value(Keys.before) else {
       throw Fault(
         .usage,
         code: "missing_option",
@@ -246,7 +234,7 @@ struct JournalCommands {
     func tell(_ count: Int, _ what: String) {
       output.tell("\(count) \(count == 1 ? "attempt" : "attempts") \(what)")
     }
-    if invocation.has("dry-run") {
+    if invocation.has(Keys.dryRun) {
       tell(try journal.prunable(before: before, filter), "would be forgotten")
       return 0
     }
@@ -267,7 +255,7 @@ struct JournalCommands {
   private func resume(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
     let journal = try composition.journal()
     composition.signals.hold()
-    guard invocation.has("all") else {
+    guard invocation.has(Keys.all) else {
       let handle = try invocation.handle()
       place.reference = handle
       let target = try composition.target(of: handle)

@@ -14,7 +14,7 @@ struct LookUpCommands {
 
   func run(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
     let wait = try WaitOptions(invocation)
-    try Expectation.check(invocation)
+    let expectation = try Expectation(invocation)
     let operands = invocation.operands
     guard !operands.isEmpty else {
       throw Fault(
@@ -27,12 +27,17 @@ struct LookUpCommands {
     try invocation.checkStandardInput()
     if operands.count == 1, operands[0] != "-" {
       place.reference = operands[0]
-      let report = try look(operands[0], wait, &place)
-      let (shown, exit) = Expectation.judge(report, invocation)
+      let (shown, exit) = expectation.judge(try look(operands[0], wait, &place))
       output.show(composition.records.record(shown))
       return output.exit(exit)
     }
-    return try several(operands, wait)
+    return try several(operands, Asked(wait: wait, expectation: expectation))
+  }
+
+  /// What is asked of each of several.
+  private struct Asked: Sendable {
+    let wait: WaitOptions?
+    let expectation: Expectation
   }
 
   /// One of several: what was typed, and where it stood.
@@ -50,11 +55,11 @@ struct LookUpCommands {
     var exit: Int32 = 0
   }
 
-  private func answer(_ job: Job, _ wait: WaitOptions?) -> Answer {
+  private func answer(_ job: Job, _ asked: Asked) -> Answer {
     var place = WriteCommands.Asked()
     do throws(Fault) {
       if !job.isVouchedFor { try CardNumberGuard.check(id: job.handle) }
-      let (shown, exit) = Expectation.judge(try look(job.handle, wait, &place), invocation)
+      let (shown, exit) = asked.expectation.judge(try look(job.handle, asked.wait, &place))
       var record = composition.records.record(shown)
       record.fields["line"] = .integer(job.line)
       return Answer(record: record, exit: exit)
@@ -74,7 +79,7 @@ struct LookUpCommands {
   ///
   /// A single id from standard input keeps its own exit, so the first answer waits until there is a
   /// second.
-  private func several(_ operands: [String], _ wait: WaitOptions?) throws(Fault) -> Int32 {
+  private func several(_ operands: [String], _ asked: Asked) throws(Fault) -> Int32 {
     var rows: [Record] = []
     var first: Answer?
     var count = 0
@@ -105,11 +110,11 @@ struct LookUpCommands {
       put(answer.record)
       return !output.isBroken
     }
-    let workers = workers(wait)
+    let workers = workers(asked)
     defer { workers?.close() }
     /// Does one at once, or hands it over and takes what is ready, never far ahead of the answers.
     func handle(_ job: Job) throws(Fault) -> Bool {
-      guard let workers else { return try take(answer(job, wait)) }
+      guard let workers else { return try take(answer(job, asked)) }
       workers.submit(job)
       return workers.open < 64 ? true : try take(workers.take())
     }
@@ -158,14 +163,14 @@ struct LookUpCommands {
 
   /// Threads for look-ups over a network, each with a connection of its own; nil where one after the
   /// other is as good, or must be seen in order.
-  private func workers(_ wait: WaitOptions?) -> Workers<Job, Answer>? {
-    guard wait == nil, !invocation.has("events"), composition.goesOut else { return nil }
+  private func workers(_ asked: Asked) -> Workers<Job, Answer>? {
+    guard asked.wait == nil, !invocation.has(Keys.events), composition.goesOut else { return nil }
     let providers = composition.providers
     let invocation = invocation
     let redactor = composition.redactor
     let signals = composition.signals
     return Workers(count: 4) {
-      .init(perform: Self.worker(providers, invocation, redactor, signals))
+      .init(perform: Self.worker(providers, invocation, asked, redactor, signals))
     }
   }
 
@@ -174,6 +179,7 @@ struct LookUpCommands {
   private static func worker(
     _ providers: Providers,
     _ invocation: Invocation,
+    _ asked: Asked,
     _ redactor: Redactor,
     _ signals: Signals
   ) -> (Job) -> Answer {
@@ -186,7 +192,7 @@ struct LookUpCommands {
         signals
       )
       let commands = LookUpCommands(composition: composition)
-      return { job in commands.answer(job, nil) }
+      return { job in commands.answer(job, asked) }
     } catch {
       let record = Records(command: invocation.command.name, now: 0).record(error)
       let answer = Answer(record: record, fault: error)

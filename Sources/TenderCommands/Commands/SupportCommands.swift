@@ -123,13 +123,7 @@ struct SupportCommands {
   }
 
   private func serve() throws(Fault) -> Int32 {
-    var port: UInt16 = 0
-    if let text = invocation["port"] {
-      guard let number = UInt16(text), number > 0 else {
-        throw .badValue("--port", text, hint: "1 to 65535, or leave it out for a free one")
-      }
-      port = number
-    }
+    let port = try invocation.value(Keys.port) ?? 0
     let world = try composition.servedWorld()
     // Fail now, not at the first request, where the ledger cannot be used.
     _ = try Ledger(path: world.ledgerPath)
@@ -189,23 +183,23 @@ struct SupportCommands {
     func add(_ name: String, _ value: Settings.Value?, otherwise: String) {
       add(name, value?.text ?? otherwise, value?.origin ?? .default)
     }
-    add("config", settings.config.path, invocation.has("config") ? .option : .default)
+    add("config", settings.config.path, invocation.has(Keys.config) ? .option : .default)
     add(
       "profile",
-      settings.value(option: "profile", variable: "TENDER_PROFILE", key: nil),
+      settings.value(option: Keys.profile, variable: "TENDER_PROFILE", key: nil),
       otherwise: settings.profileName ?? ""
     )
     add("provider", try settings.provider(), otherwise: settings.modules[0].name.text)
     add("env", try settings.env(), otherwise: "simulator")
     add(
       "output",
-      settings.value(option: "output", variable: "TENDER_OUTPUT", key: "output"),
+      settings.value(option: Keys.output, variable: "TENDER_OUTPUT", key: "output"),
       otherwise: "auto"
     )
     add("state_dir", try settings.stateFolder(), otherwise: "")
     add(
       "timeout",
-      settings.value(option: "timeout", variable: "TENDER_TIMEOUT", key: "timeout"),
+      settings.value(option: Keys.timeout, variable: "TENDER_TIMEOUT", key: "timeout"),
       otherwise: "30s"
     )
     add(

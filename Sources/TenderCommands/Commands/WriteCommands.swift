@@ -31,9 +31,9 @@ struct WriteCommands {
   private func transact(_ place: inout Asked) throws(Fault) -> Int32 {
     let target = try composition.target()
     place = Asked(provider: target.module.name.text, env: target.env, reference: nil)
-    place.reference = invocation["reference"]
+    place.reference = invocation.text(Keys.reference)
     let wait = try WaitOptions(invocation)
-    try Expectation.check(invocation)
+    let expectation = try Expectation(invocation)
     try refuseReadOnly()
     try invocation.checkOptions(for: target.module.name)
     try invocation.checkStandardInput()
@@ -45,7 +45,7 @@ struct WriteCommands {
       try engine.checkReady(for: plan.need)
     }
     let order = try plan.order(reference)
-    if invocation.has("dry-run") {
+    if invocation.has(Keys.dryRun) {
       return try preview(engine, place, reference.text) { () throws(Fault) in
         try engine.preview(order)
       }
@@ -58,7 +58,7 @@ struct WriteCommands {
     func run() throws(Fault) -> Report {
       try engine.transact(
         order,
-        newAttempt: invocation.has("new-attempt"),
+        newAttempt: invocation.has(Keys.newAttempt),
         idempotencyKey: key
       )
     }
@@ -66,14 +66,14 @@ struct WriteCommands {
     if let wait {
       report = try wait.apply(to: report, engine, composition, purpose: plan.purpose)
     }
-    return finish(report)
+    return finish(report, expectation)
   }
 
   private func tokenize(_ place: inout Asked) throws(Fault) -> Int32 {
     let target = try composition.target()
     place = Asked(provider: target.module.name.text, env: target.env, reference: nil)
-    place.reference = invocation["reference"]
-    try Expectation.check(invocation)
+    place.reference = invocation.text(Keys.reference)
+    let expectation = try Expectation(invocation)
     guard let plan = try target.module.tokenPlan(composition, target.env) else {
       throw Fault(
         .unsupported,
@@ -87,7 +87,7 @@ struct WriteCommands {
     let engine = try composition.engine(target, needing: plan.need)
     try engine.checkReady(for: plan.need)
     let order = try plan.order(reference)
-    if invocation.has("dry-run") {
+    if invocation.has(Keys.dryRun) {
       return try preview(engine, place, reference.text) { () throws(Fault) in
         try engine.preview(order)
       }
@@ -97,17 +97,17 @@ struct WriteCommands {
     composition.signals.hold()
     let report = try engine.tokenize(
       order,
-      newAttempt: invocation.has("new-attempt"),
+      newAttempt: invocation.has(Keys.newAttempt),
       idempotencyKey: try idempotencyKey()
     )
-    return finish(report)
+    return finish(report, expectation)
   }
 
   /// `confirm` and `cancel`.
   private func later(_ place: inout Asked) throws(Fault) -> Int32 {
     let name = invocation.command.name
     let wait = try WaitOptions(invocation)
-    try Expectation.check(invocation)
+    let expectation = try Expectation(invocation)
     let handle = try invocation.handle()
     place.reference = handle
     let target = try composition.target(of: handle)
@@ -121,7 +121,7 @@ struct WriteCommands {
     try invocation.checkStandardInput()
     let plan = try target.module.laterPlan(composition, attempt)
     let engine = try composition.engine(target, needing: plan.need)
-    if invocation.has("dry-run") {
+    if invocation.has(Keys.dryRun) {
       return try preview(engine, place, attempt?.reference ?? handle) { () throws(Fault) in
         var request: JSONObject = ["plan": .string(try engine.words(for: plan, attempt, handle))]
         request["id"] = attempt?.id.map(JSON.string)
@@ -152,11 +152,11 @@ struct WriteCommands {
         amount: refund.amount?.minorUnits,
         statement: refund.statement,
         name: refund.name,
-        newAttempt: invocation.has("new-attempt"),
+        newAttempt: invocation.has(Keys.newAttempt),
         idempotencyKey: key
       )
     }
-    if plan.refund == nil, report.replayed == true, invocation.has("new-attempt") {
+    if plan.refund == nil, report.replayed == true, invocation.has(Keys.newAttempt) {
       throw Fault(
         .conflict,
         code: "attempt_stands",
@@ -167,7 +167,7 @@ struct WriteCommands {
     if let wait {
       report = try wait.apply(to: report, engine, composition, purpose: plan.purpose)
     }
-    return finish(report)
+    return finish(report, expectation)
   }
 
   /// What is asked for and how much of it: whoever says yes says it to an amount.
@@ -178,11 +178,11 @@ struct WriteCommands {
     return what + ", \(Money(minorUnits: minor, currency: currency).decimalText) \(currency.code)"
   }
 
-  func finish(_ report: Report) -> Int32 {
+  func finish(_ report: Report, _ expectation: Expectation) -> Int32 {
     if let warning = report.warning {
       output.warn("the outcome is known but the journal could not be written: \(warning.message)")
     }
-    let (shown, exit) = Expectation.judge(report, invocation)
+    let (shown, exit) = expectation.judge(report)
     output.show(composition.records.record(shown))
     return exit
   }
@@ -191,29 +191,26 @@ struct WriteCommands {
     _ place: inout Asked,
     otherwise known: String? = nil
   ) throws(Fault) -> Reference {
-    let text: String
-    if let given = invocation["reference"] ?? known {
-      text = given
+    let reference: Reference
+    if let given = try invocation.value(Keys.reference) {
+      reference = given
+    } else if let known {
+      reference = try Reference(known)
     } else {
-      text = try composition.newReference()
+      reference = try composition.newReference()
     }
-    let reference = try Reference(text)
-    place.reference = text
-    composition.reference = text
+    place.reference = reference.text
+    composition.reference = reference.text
     return reference
   }
 
   /// A reference that tender made is said before anything is sent: it is the only handle.
   func announce(_ reference: Reference) {
-    if !invocation.has("reference") { output.tell("reference \(reference.text)") }
+    if !invocation.has(Keys.reference) { output.tell("reference \(reference.text)") }
   }
 
   func idempotencyKey() throws(Fault) -> String? {
-    guard let key = invocation["idempotency-key"] else { return nil }
-    guard key.utf8.count <= 100, key.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-      throw .badValue("--idempotency-key", key, hint: "1 to 100 visible ASCII characters")
-    }
-    return key
+    try invocation.value(Keys.idempotencyKey)
   }
 
   func refuseReadOnly() throws(Fault) {
@@ -229,7 +226,7 @@ struct WriteCommands {
   /// A live write needs its flag on this very command line, and a yes.
   func approve(_ env: Env, _ what: String) throws(Fault) {
     guard env == .live else { return }
-    guard invocation["env"] == "live" else {
+    guard try invocation.value(Keys.env) == .live else {
       throw Fault(
         .refused,
         code: "live_not_named",
@@ -244,7 +241,7 @@ struct WriteCommands {
   ///
   /// Throws `refused` with `code` where nobody says it or can be asked.
   func confirm(_ question: String, _ what: String, code: String) throws(Fault) {
-    if invocation.has("yes") { return }
+    if invocation.has(Keys.yes) { return }
     guard !composition.settings.asksNobody, let terminal = Terminal() else {
       throw Fault(
         .refused,
@@ -294,11 +291,9 @@ struct WaitOptions {
   ///
   /// Throws `usage` for a length of time that is none.
   init?(_ invocation: Invocation) throws(Fault) {
-    let interval = try invocation["interval"].map { text throws(Fault) in
-      try TimeText.milliseconds(text, option: "--interval")
-    }
-    guard invocation.has("wait") else { return nil }
-    limit = try TimeText.milliseconds(invocation["wait"] ?? "5m", option: "--wait")
+    let interval = try invocation.value(Keys.interval)
+    guard let limit = try invocation.value(Keys.wait) else { return nil }
+    self.limit = limit
     self.interval = interval ?? 2000
   }
 
@@ -322,33 +317,23 @@ struct WaitOptions {
 }
 
 /// `--expect`: which statuses make the exit 0.
-enum Expectation {
-  private static func wanted(_ invocation: Invocation) -> [String]? {
-    invocation["expect"]?.split(separator: ",").map(String.init)
-  }
+struct Expectation: Sendable {
+  /// Nil where any status will do.
+  private let wanted: [Status]?
 
   /// Throws `usage` for a word that is no status.
-  static func check(_ invocation: Invocation) throws(Fault) {
-    let names = Status.allCases.map(\.rawValue)
-    for name in wanted(invocation) ?? [] where !names.contains(name) {
-      let nearest = Suggestion.nearest(to: name, among: names)
-      throw .badValue(
-        "--expect",
-        name,
-        hint: nearest.map { "did you mean \($0)?" } ?? "one of \(names.joined(separator: ", "))"
-      )
-    }
-  }
+  init(_ invocation: Invocation) throws(Fault) { wanted = try invocation.value(Keys.expect) }
 
   /// The report to show and the exit status: 0 on a match, 18 on another status.
-  static func judge(_ report: Report, _ invocation: Invocation) -> (Report, Int32) {
-    guard let wanted = wanted(invocation) else { return (report, report.fault?.exitStatus ?? 0) }
-    if wanted.contains(report.status.rawValue) { return (report, 0) }
+  func judge(_ report: Report) -> (Report, Int32) {
+    guard let wanted else { return (report, report.fault?.exitStatus ?? 0) }
+    if wanted.contains(report.status) { return (report, 0) }
+    let words = wanted.map(\.rawValue).joined(separator: " or ")
     var shown = report
     shown.fault = Fault(
       .unexpected,
       code: "unexpected_status",
-      "the status is \(report.status.rawValue), and \(wanted.joined(separator: " or ")) was expected",
+      "the status is \(report.status.rawValue), and \(words) was expected",
       hint: report.fault?.message
     )
     return (shown, Fault.Kind.unexpected.exitStatus)

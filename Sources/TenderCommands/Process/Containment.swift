@@ -96,7 +96,7 @@ struct Containment {
       case "simulator": break
       default: ports = Self.ports(settings)
       }
-      if let junit = invocation["junit"] { writable += Self.place(junit) }
+      if let junit = invocation[Keys.junit] { writable += Self.place(junit) }
     }
 
     func apply() -> Int32 {

@@ -50,7 +50,7 @@ extension Composition {
       sockets = WebSocketClient(transport)
       shared.networks[name] = (http, sockets)
     }
-    if let path = invocation["trace"] {
+    if let path = invocation[Keys.trace] {
       let trace = try Trace(path: path, clock: clock)
       http = TracedHTTP(inner: http, trace: trace)
       sockets = TracedSockets(inner: sockets, trace: trace)
@@ -68,7 +68,7 @@ extension Composition {
   }
 
   func watch() throws(Fault) -> (@Sendable (JSONObject) -> Void)? {
-    guard !isDryRun, let path = invocation["trace"] else { return nil }
+    guard !isDryRun, let path = invocation[Keys.trace] else { return nil }
     let trace = try Trace(path: path, clock: clock)
     return { trace.write($0) }
   }
@@ -102,12 +102,12 @@ extension Composition {
       let code = QRCode.text(
         for: address,
         width: Console.terminalWidth ?? 80,
-        isColoured: Output.isColoured(invocation["color"], environment, descriptor: 2)
+        isColoured: Output.isColoured(invocation[Keys.color], environment, descriptor: 2)
       )
     {
       output.say(code)
     }
-    if invocation.has("open"), browser?.open(address, environment) != true {
+    if invocation.has(Keys.open), browser?.open(address, environment) != true {
       output.warn("no browser could be opened")
     }
   }

@@ -107,7 +107,7 @@ final class Composition: Session {
     let folder = try settings.stateFolder().text
     if let known = shared.journals[folder] { return known }
     let isReading =
-      invocation.has("dry-run")
+      invocation.has(Keys.dryRun)
       || [
         "payment-status", "mandate-status", "journal list", "journal show", "journal export",
         "journal verify",
@@ -174,8 +174,8 @@ final class Composition: Session {
   /// Throws `conflict` where the journal knows several and the options do not choose.
   func target(of handle: String) throws(Fault) -> Target {
     var filter = AttemptFilter()
-    filter.env = invocation["env"].flatMap(Env.init(rawValue:))
-    filter.provider = invocation["provider"].map(ProviderName.init)
+    filter.env = try invocation.value(Keys.env)
+    filter.provider = invocation[Keys.provider].map(ProviderName.init)
     let found = try journal().attempts(matching: handle, filter: filter)
     guard let newest = found.first else { return try target() }
     let places = Set(found.map { "\($0.provider.text) on \($0.env.rawValue)" })
@@ -243,7 +243,7 @@ final class Composition: Session {
     } else if isAtTill {
       output.showState(state)
     }
-    guard invocation.has("events") else { return }
+    guard invocation.has(Keys.events) else { return }
     var fields: JSONObject = ["provider": .string(provider), "env": .string(env.rawValue)]
     fields["reference"] = reference.map(JSON.string)
     fields["state"] = .string(state)
@@ -257,10 +257,9 @@ final class Composition: Session {
   }
 
   /// Only one sale at a time has the reader.
-  func withReader<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
-    shared.reader?.take()
-    defer { shared.reader?.give() }
-    return try body()
+  func withReader(_ body: () throws(Fault) -> Report) throws(Fault) -> Report {
+    guard let reader = shared.reader else { return try body() }
+    return try reader.perform(body)
   }
 
   /// The randomness of this side: from the seed where there is one.
@@ -277,14 +276,14 @@ final class Composition: Session {
   }
 
   /// A new reference, where the user gave none: from the seed where there is one.
-  func newReference() throws(Fault) -> String {
+  func newReference() throws(Fault) -> Reference {
     let alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
     let day = Timestamp.text(clock.now).prefix(10).replacing("-", with: "")
     let randomness: any Randomness =
       try simulatorOptions.seed.map { seed throws(Fault) in
         SeededRandomness(seed: seed, label: "reference/\(try journal().count())")
       } ?? SystemRandomness()
-    return "T-\(day)-" + randomness.text(8, from: alphabet)
+    return try Reference("T-\(day)-" + randomness.text(8, from: alphabet))
   }
 
   private static func simulatorOptions(
@@ -292,20 +291,10 @@ final class Composition: Session {
     _ simulated: [any SimulatedProvider]
   ) throws(Fault) -> SimulatorOptions {
     var options = SimulatorOptions()
-    if let name = invocation["sim-scenario"] { try options.set(scenario: name, among: simulated) }
-    if let text = invocation["sim-fault"] { try options.set(fault: text, among: simulated) }
-    if let text = invocation["sim-seed"] {
-      guard let seed = Int(text) else {
-        throw .badValue("--sim-seed", text, hint: "a whole number, such as 7")
-      }
-      options.seed = seed
-    }
-    if let text = invocation["sim-clock"] {
-      guard let time = Timestamp.read(text) else {
-        throw .badValue("--sim-clock", text, hint: "RFC 3339, such as 2026-01-01T00:00:00Z")
-      }
-      options.clock = time
-    }
+    if let name = invocation[Keys.simScenario] { try options.set(scenario: name, among: simulated) }
+    if let text = invocation[Keys.simFault] { try options.set(fault: text, among: simulated) }
+    options.seed = try invocation.value(Keys.simSeed)
+    options.clock = try invocation.value(Keys.simClock)
     return options
   }
 

@@ -38,11 +38,11 @@ final class Output {
     _ redactor: Redactor
   ) throws(Fault) {
     isTable = Self.isTable(
-      option: invocation.has("json") ? "jsonl" : invocation["output"],
+      option: invocation.has(Keys.json) ? "jsonl" : invocation[Keys.output],
       environment,
       profile: settings?.profile.text("output")
     )
-    if invocation.has("json"), let output = invocation["output"], output != "jsonl" {
+    if invocation.has(Keys.json), let output = invocation[Keys.output], output != "jsonl" {
       throw Fault(
         .usage,
         code: "bad_options",
@@ -53,16 +53,16 @@ final class Output {
     if let text = environment["TENDER_OUTPUT"], !["auto", "table", "jsonl"].contains(text) {
       throw .badValue("TENDER_OUTPUT", text, hint: "it is one of auto, table, jsonl")
     }
-    let fields = (invocation["fields"] ?? "").split(separator: ",").map(String.init)
+    let fields = (invocation[Keys.fields] ?? "").split(separator: ",").map(String.init)
     try FieldChoice.check(fields)
     self.fields = fields
-    isQuiet = invocation.has("quiet")
-    isVerbose = invocation.has("verbose")
+    isQuiet = invocation.has(Keys.quiet)
+    isVerbose = invocation.has(Keys.verbose)
     isDumb = environment["TERM"] == nil || environment["TERM"] == "dumb"
     self.redactor = redactor
     style = TableStyle(
       width: environment["COLUMNS"].flatMap(Self.width) ?? Console.terminalWidth ?? Int.max,
-      isColoured: Self.isColoured(invocation["color"], environment, descriptor: 1),
+      isColoured: Self.isColoured(invocation[Keys.color], environment, descriptor: 1),
       localTime: { Timestamp.read($0).flatMap(Environment.localText) }
     )
   }

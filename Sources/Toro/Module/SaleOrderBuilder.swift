@@ -17,9 +17,9 @@ struct SaleOrderBuilder {
   }
 
   func order(_ reference: Reference) throws(Fault) -> SaleOrder {
-    let isRefund = invocation["type"] == "refund"
+    let isRefund = try invocation.value(Keys.type) == .refund
     let amount = try money.amount()
-    let gratuity = try money.money("gratuity")
+    let gratuity = try money.money(Keys.gratuity)
     let original = try original()
     guard let total = Self.sum(amount, gratuity) else {
       throw Fault(.usage, code: "bad_amount", "the sum is too large", hint: "lower --gratuity")
@@ -29,8 +29,8 @@ struct SaleOrderBuilder {
       amount: total,
       isRefund: isRefund,
       gratuity: gratuity?.minorUnits,
-      gratuityMenu: isRefund && !invocation.has("gratuity-menu") ? [] : try menu(),
-      captures: !invocation.has("no-capture"),
+      gratuityMenu: isRefund && !invocation.has(Keys.gratuityMenu) ? [] : try menu(),
+      captures: !invocation.has(Keys.noCapture),
       original: original?.receipt,
       originalReference: original?.reference,
       additional: try additional()
@@ -45,26 +45,19 @@ struct SaleOrderBuilder {
 
   /// The percentages of the reader's menu: as typed, else the profile's where it is enabled.
   private func menu() throws(Fault) -> [Int] {
-    guard let text = invocation["gratuity-menu"] else {
-      guard section["gratuity_enabled"]?.truth == true else { return [] }
-      return section["gratuity_percentages"]?.array?.compactMap(\.wholeNumber) ?? [10, 15, 20]
-    }
-    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-    let numbers = parts.compactMap { Int($0) }
-    guard numbers.count == parts.count else {
-      throw .badValue("--gratuity-menu", text, hint: "whole percentages, such as 10,15,20")
-    }
-    return numbers
+    if let typed = try invocation.value(Keys.gratuityMenu) { return typed }
+    guard section["gratuity_enabled"]?.truth == true else { return [] }
+    return section["gratuity_percentages"]?.array?.compactMap(\.wholeNumber) ?? [10, 15, 20]
   }
 
   private func additional() throws(Fault) -> JSONObject {
-    try money.pairs("additional", file: "additional-file")
+    try money.pairs(Keys.additional, file: Keys.additionalFile)
   }
 
   /// What is refunded, by reference or from a file.
   private func original() throws(Fault) -> (receipt: JSONObject, reference: String?)? {
-    let reference = invocation["original"]
-    let path = invocation["original-file"]
+    let reference = invocation[Keys.original]
+    let path = invocation[Keys.originalFile]
     guard reference == nil || path == nil else {
       throw Fault(
         .usage,

@@ -1,86 +1,98 @@
+internal import TenderModel
 internal import TenderModule
 
-extension ToroModule {
-  /// A sale with the card present: which reader, what on top, who signs, what is refunded.
-  static let reader: [Option] = [
-    Option(
-      "type",
-      .reader,
-      .required("TYPE"),
-      choices: ["purchase", "refund"],
-      "a purchase (default), or the refund of one"
-    ),
-    Option(
-      "device",
-      .reader,
-      .required("ADDRESS"),
-      "the reader: simulator, tcp://HOST:PORT, tty:PATH or bluetooth:ADDRESS[/CHANNEL]"
-    ),
-    Option(
-      "gratuity",
-      .reader,
-      .required("AMOUNT"),
-      "a gratuity on top of the amount; the sum is authorised"
-    ),
-    Option("gratuity-minor", .reader, .required("UNITS"), "the gratuity in minor units"),
+extension Keys {
+  static let type = Key<SaleType>(
+    "type",
+    .reader,
+    "TYPE",
+    "a purchase (default), or the refund of one"
+  )
+  static let device = Key<String>(
+    "device",
+    .reader,
+    "ADDRESS",
+    "the reader: simulator, tcp://HOST:PORT, tty:PATH or bluetooth:ADDRESS[/CHANNEL]"
+  )
+  static let gratuityMenu = Key<[Int]>(
     Option(
       "gratuity-menu",
       .reader,
       .required("PERCENT,…"),
       "let the customer choose on the reader, such as 10,15,20"
-    ),
-    Option(
-      "signature",
-      .reader,
-      .required("WHERE"),
-      choices: ["device", "app"],
-      "where the customer signs: on the reader, or here (default)"
-    ),
-    Option(
-      "signature-file",
-      .reader,
-      .required("FILE"),
-      completion: .files,
-      "the customer's signature, such as a picture; else it is typed at a prompt"
-    ),
-    Option(
-      "signature-matches",
-      .reader,
-      .required("ANSWER"),
-      choices: ["yes", "no"],
-      "whether the signature matches the card's; else it is asked"
-    ),
-    Option(
-      "no-capture",
-      .reader,
-      "authorise only; tender confirm captures"
-    ),
-    Option(
-      "original",
-      .reader,
-      .required("REF"),
-      "what is refunded: a sale that the journal knows"
-    ),
-    Option(
-      "original-file",
-      .reader,
-      .required("FILE"),
-      completion: .files,
-      "what is refunded: a saved receipt, or the record of a sale"
-    ),
-    Option(
-      "additional",
-      .reader,
-      .required("KEY=VALUE"),
-      repeats: true,
-      "something of yours that goes with the sale and comes back in its receipt"
-    ),
-    Option(
-      "additional-file",
-      .reader,
-      .required("FILE"),
-      completion: .files,
-      "the same, as a JSON object"
-    ),
+    )
+  ) { text, option throws(Fault) in
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    let numbers = parts.compactMap { Int($0) }
+    guard numbers.count == parts.count else {
+      throw .badValue(option, text, hint: "whole percentages, such as 10,15,20")
+    }
+    return numbers
+  }
+  static let signature = Key<SaleOptions.SignatureMode>(
+    "signature",
+    .reader,
+    "WHERE",
+    "where the customer signs: on the reader, or here (default)"
+  )
+  static let signatureFile = Key<String>(
+    "signature-file",
+    .reader,
+    "FILE",
+    completion: .files,
+    "the customer's signature, such as a picture; else it is typed at a prompt"
+  )
+  static let signatureMatches = Key<String>(
+    "signature-matches",
+    .reader,
+    "ANSWER",
+    choices: ["yes", "no"],
+    "whether the signature matches the card's; else it is asked"
+  )
+  static let noCapture = Key<Bool>("no-capture", .reader, "authorise only; tender confirm captures")
+  static let original = Key<String>(
+    "original",
+    .reader,
+    "REF",
+    "what is refunded: a sale that the journal knows"
+  )
+  static let originalFile = Key<String>(
+    "original-file",
+    .reader,
+    "FILE",
+    completion: .files,
+    "what is refunded: a saved receipt, or the record of a sale"
+  )
+  static let additional = Key<String>(
+    "additional",
+    .reader,
+    "KEY=VALUE",
+    repeats: true,
+    "something of yours that goes with the sale and comes back in its receipt"
+  )
+  static let additionalFile = Key<String>(
+    "additional-file",
+    .reader,
+    "FILE",
+    completion: .files,
+    "the same, as a JSON object"
+  )
+  static let gratuity = MoneyKey(
+    "gratuity",
+    .reader,
+    "a gratuity on top of the amount; the sum is authorised",
+    minor: "the gratuity in minor units"
+  )
+}
+
+extension ToroModule {
+  /// A sale with the card present: which reader, what on top, who signs, what is refunded.
+  static let reader: [any OptionKey] = [
+    Keys.type, Keys.device, Keys.gratuity, Keys.gratuityMenu, Keys.signature, Keys.signatureFile,
+    Keys.signatureMatches, Keys.noCapture, Keys.original, Keys.originalFile, Keys.additional,
+    Keys.additionalFile,
   ]
 }
+
+/// What is done at the reader.
+enum SaleType: String, CaseIterable, Sendable { case purchase, refund }

@@ -10,7 +10,7 @@ package struct ToroModule: ProviderModule {
 
   package var name: ProviderName { ToroProvider.name }
 
-  package var options: [Option] { Self.reader }
+  package var options: [any OptionKey] { Self.reader }
 
   package var currency: String { "the profile's, else GBP" }
 
@@ -18,7 +18,7 @@ package struct ToroModule: ProviderModule {
     [
       CommandUse(
         "transact",
-        options: Self.reader.map(\.name),
+        options: Self.reader,
         description: [
           "With --provider toro it takes a card on a reader: it waits for chip, tap or stripe, has the "
             + "PIN entered there, asks the acquirer, and prints the receipt. --no-capture authorises "
@@ -51,9 +51,10 @@ package struct ToroModule: ProviderModule {
             + "undone by a cancellation advice, whole, while it is not cleared."
         ]
       ),
+      CommandUse("batch", options: [Keys.device, Keys.signatureMatches]),
       CommandUse(
         "doctor",
-        options: ["device"],
+        options: [Keys.device],
         description: [
           "With --provider toro it connects to the reader, asks the gateway (diagnostic request) and "
             + "reports to the terminal manager (status report)."
@@ -199,7 +200,7 @@ package struct ToroModule: ProviderModule {
   }
 
   package func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)] {
-    let given = settings.value(option: "device", variable: "TENDER_TORO_DEVICE", key: nil)
+    let given = settings.value(option: Keys.device, variable: "TENDER_TORO_DEVICE", key: nil)
     let section = settings.profile["toro"]?["device"]?.text
     return [
       (
@@ -215,7 +216,7 @@ package struct ToroModule: ProviderModule {
 
   package func ports(_ settings: Settings) -> [UInt16] {
     let device =
-      settings.value(option: "device", variable: "TENDER_TORO_DEVICE", key: nil)?.text
+      settings.value(option: Keys.device, variable: "TENDER_TORO_DEVICE", key: nil)?.text
       ?? settings.profile["toro"]?["device"]?.text
     guard let device, case .network(_, let port) = DeviceAddress(device) else { return [] }
     return [port]

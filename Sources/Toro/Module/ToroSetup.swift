@@ -58,7 +58,7 @@ struct ToroSetup {
 
   /// The reader's address; on the simulator the simulated one, where nothing else is said.
   private var device: String {
-    settings.value(option: "device", variable: own.variable("device"), key: nil)?.text
+    settings.value(option: Keys.device, variable: own.variable("device"), key: nil)?.text
       ?? own.text("device") ?? ""
   }
 
@@ -85,9 +85,10 @@ struct ToroSetup {
   /// The operator's choices about the signature.
   func options() throws(Fault) -> SaleOptions {
     var options = SaleOptions()
-    let mode = invocation["signature"] ?? section.text("signature_mode") ?? "app"
-    options.signatureMode = SaleOptions.SignatureMode(rawValue: mode) ?? .app
-    if let path = invocation["signature-file"] {
+    options.signatureMode =
+      try invocation.value(Keys.signature)
+      ?? section.text("signature_mode").flatMap(SaleOptions.SignatureMode.init) ?? .app
+    if let path = invocation[Keys.signatureFile] {
       let bytes = try Environment.read(path, named: "--signature-file", limit: 262_144)
       guard !bytes.isEmpty else {
         throw Fault(
@@ -99,7 +100,7 @@ struct ToroSetup {
       }
       options.signature = bytes
     }
-    options.signatureMatches = invocation["signature-matches"].map { $0 == "yes" }
+    options.signatureMatches = invocation[Keys.signatureMatches].map { $0 == "yes" }
     return options
   }
 }

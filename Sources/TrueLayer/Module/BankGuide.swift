@@ -85,7 +85,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
       }
       given[member.key] = text
     }
-    for pair in invocation.all("form") {
+    for pair in invocation.all(Keys.form) {
       let (name, value) = try OptionReader.split(pair, option: "--form")
       if inputs.contains(where: { $0.id == name && $0.isSensitive }) {
         throw Fault(
@@ -102,7 +102,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
 
   private func fileValues() throws(Fault) -> JSONObject {
     if let file { return file }
-    guard let path = invocation["form-file"] else { return [:] }
+    guard let path = invocation[Keys.formFile] else { return [:] }
     var bytes: [UInt8]
     if path == "-" {
       try invocation.checkStandardInput()

@@ -16,7 +16,7 @@ struct BankOrderBuilder {
   ///
   /// Throws `usage` for two of them.
   func existing() throws(Fault) -> (id: String, kind: Attempt.Kind)? {
-    switch (invocation["payment-id"], invocation["mandate-id"]) {
+    switch (invocation[Keys.paymentID], invocation[Keys.mandateID]) {
     case (nil, nil): return nil
     case (let id?, nil): return (id, .payment)
     case (nil, let id?): return (id, .mandate)
@@ -32,15 +32,13 @@ struct BankOrderBuilder {
 
   func order(_ reference: Reference) throws(Fault) -> AuthorizationOrder {
     guard let existing = try existing() else { return try creation(reference).order() }
-    let making =
-      TrueLayerModule.creation.map(\.name) + [
-        "amount", "amount-minor", "currency", "metadata", "metadata-file",
-      ]
-    for name in making where invocation.has(name) {
+    let making: [any OptionKey] =
+      TrueLayerModule.creation + [Keys.amount, Keys.currency, Keys.metadata, Keys.metadataFile]
+    if let option = invocation.given(among: making).first {
       throw Fault(
         .usage,
         code: "bad_options",
-        "--\(name) is for what is made, and this exists already",
+        "--\(option.name) is for what is made, and this exists already",
         hint: "leave it out, or leave --\(existing.kind)-id out"
       )
     }
@@ -63,19 +61,19 @@ struct BankOrderBuilder {
       )
     }
     var creation = Creation(reference: reference, currency: currency)
-    creation.beneficiaryName = invocation["beneficiary-name"]
-    creation.sortCode = invocation["sort-code"]
-    creation.accountNumber = invocation["account-number"]
-    creation.iban = invocation["iban"]
-    creation.merchantAccount = invocation["merchant-account"]
-    creation.statement = invocation["payment-reference"]
-    creation.user = try general.fields("user", among: Self.userFields)
+    creation.beneficiaryName = invocation[Keys.beneficiaryName]
+    creation.sortCode = invocation[Keys.sortCode]
+    creation.accountNumber = invocation[Keys.accountNumber]
+    creation.iban = invocation[Keys.iban]
+    creation.merchantAccount = invocation[Keys.merchantAccount]
+    creation.statement = invocation[Keys.paymentReference]
+    creation.user = try general.fields(Keys.user, among: Self.userFields)
     creation.metadata = try general.metadata()
-    creation.scheme = invocation["scheme"]
-    creation.branch = invocation["branch"]
-    creation.retries = invocation.has("retry")
-    if invocation.has("preselect") {
-      guard let bank = invocation["bank"] else {
+    creation.scheme = invocation[Keys.scheme]
+    creation.branch = invocation[Keys.branch]
+    creation.retries = invocation.has(Keys.retry)
+    if invocation.has(Keys.preselect) {
+      guard let bank = invocation[Keys.bank] else {
         throw Fault(
           .usage,
           code: "missing_option",
@@ -85,36 +83,35 @@ struct BankOrderBuilder {
       }
       creation.preselectedBank = bank
     }
-    guard invocation.has("mandate") else {
-      for name in ["mandate-type", "use-case", "valid-from", "valid-to", "max-individual", "limit"]
-      where invocation.has(name) {
+    guard invocation.has(Keys.mandate) else {
+      if let option = invocation.given(among: TrueLayerModule.mandateTerms).first {
         throw Fault(
           .usage,
           code: "bad_options",
-          "--\(name) is for mandates",
+          "--\(option.name) is for mandates",
           hint: "add --mandate"
         )
       }
       creation.amount = try general.amount()
       return creation
     }
-    for name in ["amount", "amount-minor"] where invocation.has(name) {
+    if let option = invocation.given(among: [Keys.amount]).first {
       throw Fault(
         .usage,
         code: "bad_options",
-        "--\(name) does not go with --mandate",
+        "--\(option.name) does not go with --mandate",
         hint: "a mandate has --max-individual and --limit"
       )
     }
     creation.kind = .mandate
-    creation.mandateType = invocation["mandate-type"] ?? "sweeping"
-    creation.useCase = invocation["use-case"]
-    creation.validFrom = invocation["valid-from"]
-    creation.validTo = invocation["valid-to"]
-    creation.maximumIndividual = try invocation["max-individual"].map { text throws(Fault) in
+    creation.mandateType = invocation[Keys.mandateType] ?? "sweeping"
+    creation.useCase = invocation[Keys.useCase]
+    creation.validFrom = invocation[Keys.validFrom]
+    creation.validTo = invocation[Keys.validTo]
+    creation.maximumIndividual = try invocation[Keys.maxIndividual].map { text throws(Fault) in
       try Money(decimal: text, currency: currency, named: "--max-individual").minorUnits
     }
-    for text in invocation.all("limit") {
+    for text in invocation.all(Keys.limit) {
       creation.limits.append(try limit(text, currency))
     }
     return creation

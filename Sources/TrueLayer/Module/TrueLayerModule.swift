@@ -9,17 +9,16 @@ package struct TrueLayerModule: ProviderModule {
 
   package var name: ProviderName { TrueLayerProvider.name }
 
-  package var options: [Option] { Self.creation + Self.flow + Self.refund }
+  package var options: [any OptionKey] { Self.creation + Self.existing + Self.flow + Self.refund }
 
   package var currency: String { "GBP" }
 
   package var uses: [CommandUse] {
-    let creation = Self.creation.map(\.name)
-    let flow = Self.flow.map(\.name).filter { $0 != "payment-id" && $0 != "mandate-id" }
-    return [
+    [
       CommandUse(
         "transact",
-        options: ["metadata", "metadata-file"] + creation + ["payment-id", "mandate-id"] + flow,
+        options: [Keys.metadata, Keys.metadataFile] + Self.creation + Self.existing
+          + Self.flow,
         description: [
           "With --provider truelayer it makes a bank payment (or with --mandate a mandate), or goes "
             + "on with one that exists (--payment-id, --mandate-id and its resource token), and goes "
@@ -45,7 +44,7 @@ package struct TrueLayerModule: ProviderModule {
       ),
       CommandUse(
         "confirm",
-        options: flow,
+        options: Self.flow,
         description: [
           "A bank payment or mandate that awaits its payer is taken up where it stands; --return-url "
             + "hands in the address that the payer came back to."
@@ -54,8 +53,8 @@ package struct TrueLayerModule: ProviderModule {
       CommandUse(
         "cancel",
         options: [
-          "refund", "refund-reference", "amount", "amount-minor", "currency", "payment-reference",
-          "resource-token-file", "idempotency-key",
+          Keys.refund, Keys.refundReference, Keys.amount, Keys.currency, Keys.paymentReference,
+          Keys.resourceTokenFile, Keys.idempotencyKey,
         ],
         description: [
           "A bank payment is cancelled until it is authorized; a mandate is revoked once it is. "
@@ -65,12 +64,12 @@ package struct TrueLayerModule: ProviderModule {
       ),
       CommandUse(
         "payment-status",
-        options: ["resource-token-file"],
+        options: [Keys.resourceTokenFile],
         description: [
           "Bank payments are looked up by id, with a resource token or client credentials."
         ]
       ),
-      CommandUse("mandate-status", options: ["resource-token-file"]),
+      CommandUse("mandate-status", options: [Keys.resourceTokenFile]),
     ]
   }
 
@@ -147,13 +146,16 @@ package struct TrueLayerModule: ProviderModule {
     _ attempt: Attempt?
   ) throws(Fault) -> LaterPlan {
     let invocation = session.invocation
-    let isRefund = invocation.has("refund")
-    for name in ["amount", "amount-minor", "currency", "payment-reference", "refund-reference"]
-    where invocation.has(name) && !isRefund {
+    let isRefund = invocation.has(Keys.refund)
+    if !isRefund,
+      let option = invocation.given(among: [
+        Keys.amount, Keys.currency, Keys.paymentReference, Keys.refundReference,
+      ]).first
+    {
       throw Fault(
         .usage,
         code: "bad_options",
-        "--\(name) is for --refund",
+        "--\(option.name) is for --refund",
         hint: "add --refund, or leave it out"
       )
     }
@@ -161,16 +163,16 @@ package struct TrueLayerModule: ProviderModule {
       return LaterPlan(.confirm, need: .authorization, purpose: .outcome)
     }
     guard isRefund else { return LaterPlan(.cancel, need: .withdrawal, purpose: .outcome) }
-    let amount = try OptionReader(invocation, currency: attempt?.currency ?? "GBP").money("amount")
+    let amount = try OptionReader(invocation, currency: attempt?.currency ?? "GBP").money(
+      Keys.amount
+    )
     if let amount, amount.minorUnits == 0 {
       throw Fault(.usage, code: "bad_amount", "nothing to refund", hint: "raise --amount")
     }
     let refund = LaterPlan.Refund(
       amount: amount,
-      name: try invocation["refund-reference"].map { text throws(Fault) in
-        try Reference(text).text
-      },
-      statement: invocation["payment-reference"]
+      name: try invocation.value(Keys.refundReference)?.text,
+      statement: invocation[Keys.paymentReference]
     )
     return LaterPlan(.refund(refund), need: .withdrawal, purpose: .refund)
   }
@@ -199,7 +201,7 @@ package struct TrueLayerModule: ProviderModule {
 
   package func ports(_ settings: Settings) -> [UInt16] {
     let redirect =
-      settings.invocation["redirect-url"] ?? settings.profile["truelayer"]?["redirect_url"]?.text
+      settings.invocation[Keys.redirectURL] ?? settings.profile["truelayer"]?["redirect_url"]?.text
       ?? TrueLayerConfiguration.defaultRedirectURL
     return (WebAddress(redirect)?.port).map { [UInt16($0)] } ?? []
   }

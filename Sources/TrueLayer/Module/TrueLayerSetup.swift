@@ -50,7 +50,7 @@ struct TrueLayerSetup {
   }
 
   private func resourceToken() throws(Fault) -> String? {
-    guard let path = invocation["resource-token-file"] else {
+    guard let path = invocation[Keys.resourceTokenFile] else {
       return try own.credential("resource_token")
     }
     let option = "--resource-token-file"
@@ -69,7 +69,7 @@ struct TrueLayerSetup {
 
   private func redirectURL() throws(Fault) -> String {
     let text =
-      invocation["redirect-url"] ?? own.section.text("redirect_url")
+      invocation[Keys.redirectURL] ?? own.section.text("redirect_url")
       ?? TrueLayerConfiguration.defaultRedirectURL
     // A merchant's app may have a scheme of its own.
     let isAddress = text.firstRange(of: "://").map { $0.lowerBound > text.startIndex } ?? false
@@ -96,20 +96,17 @@ struct TrueLayerSetup {
 
   func options() throws(Fault) -> FlowOptions {
     var options = FlowOptions()
-    options.country = invocation["country"]
+    options.country = invocation[Keys.country]
     options.localeCountry = session.environment.localeCountry
-    options.bank = invocation["bank"]
-    options.branch = invocation["branch"]
-    options.scheme = invocation["scheme"]
-    options.account = invocation["account"]
-    options.consentsToAccountData = invocation["consent"] == "pis,ais"
-    options.retries = invocation.has("retry")
-    options.returnURL = invocation["return-url"]
-    if let interval = invocation["interval"] {
-      options.interval = max(100, try TimeText.milliseconds(interval, option: "--interval"))
-    }
-    if invocation.has("wait") {
-      let limit = try TimeText.milliseconds(invocation["wait"] ?? "5m", option: "--wait")
+    options.bank = invocation[Keys.bank]
+    options.branch = invocation[Keys.branch]
+    options.scheme = invocation[Keys.scheme]
+    options.account = invocation[Keys.account]
+    options.consentsToAccountData = try invocation.value(Keys.consent) == .paymentAndAccounts
+    options.retries = invocation.has(Keys.retry)
+    options.returnURL = invocation[Keys.returnURL]
+    if let interval = try invocation.value(Keys.interval) { options.interval = max(100, interval) }
+    if let limit = try invocation.value(Keys.wait) {
       options.patience = min(options.patience, limit)
     }
     return options

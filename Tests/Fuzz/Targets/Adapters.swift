@@ -204,7 +204,7 @@ private struct AdapterRun {
         minorUnits: feed.take { $0.one(of: [1050, 1, 100_000, 9051]) },
         currency: dollars
       ),
-      feeMode: way == 1 ? "service_fee" : "merchant_fee",
+      feeMode: way == 1 ? .service : .merchant,
       instrument: way == 5
         ? nil
         : way == 2
@@ -227,8 +227,10 @@ private struct AdapterRun {
       let text = feed.take { String(decoding: $0.chunk(60), as: UTF8.self) }
       _ = try? APIKey(text)
       let today = YearMonth(year: 2026, month: 11)
-      for brand in ["visa", "amex", text] { _ = try? TestInstruments.card(brand, today: today) }
-      _ = try? TestInstruments.account(succeeds: text.isEmpty)
+      for brand in TestInstruments.Brand.allCases {
+        _ = try? TestInstruments.card(brand, today: today)
+      }
+      _ = try? TestInstruments.account(text.isEmpty ? .success : .failure)
     }
     return goOn(engine, PayTheoryProvider.name, other: other) {
       if way == 4 {

@@ -1,0 +1,89 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderOutput
+internal import TenderSystem
+
+/// What a batch has come to so far.
+struct BatchTally {
+  let composition: Composition
+  let report: JUnitFile?
+  let source: BatchSource
+  var ok = 0
+  var failed = 0
+  var unknown = 0
+  var replayed = 0
+  var statuses: [String: Int] = [:]
+  var isStopped = false
+  var isFatal = false
+  private var hasWritten = false
+  /// Why no more lines could be read.
+  var problem: Fault?
+  private var shownAt = 0
+
+  init(composition: Composition, report: JUnitFile?, source: BatchSource) {
+    self.composition = composition
+    self.report = report
+    self.source = source
+  }
+
+  private var output: Output { composition.output }
+
+  mutating func take(_ answer: BatchWorker.Answer) throws(Fault) {
+    if answer.exit == 0 { ok += 1 } else { failed += 1 }
+    if answer.exit == Fault.Kind.unknown.exitStatus { unknown += 1 }
+    isFatal = isFatal || answer.isFatal
+    for record in answer.records {
+      if record.fields["replayed"] == true { replayed += 1 }
+      let status = record.fields.text("status") ?? (record.kind == .error ? "error" : nil)
+      if let status { statuses[status, default: 0] += 1 }
+      output.stream(record)
+    }
+    hasWritten = hasWritten || answer.writes
+    report?.add(answer)
+    let now = composition.clock.uptime
+    // Ten times a second is as often as anybody looks.
+    if now - shownAt >= 100 {
+      shownAt = now
+      output.showState(progress)
+    }
+  }
+
+  private var progress: String {
+    let counts = "\(ok + failed) done, \(failed) failed, \(unknown) unknown"
+    guard let fraction = source.fraction else { return counts }
+    let filled = Int(fraction * 20)
+    return "[" + String(repeating: "#", count: filled)
+      + String(repeating: ".", count: 20 - filled) + "] \(Int(fraction * 100)) %  \(counts)"
+  }
+
+  /// The summary, and the exit status of the whole.
+  func end(milliseconds: Int) throws(Fault) -> Int32 {
+    output.keepsState = false
+    output.clearState()
+    if let failure = report?.finish() { output.warn("\(failure.message); \(failure.hint ?? "")") }
+    if let problem, ok + failed == 0 { throw problem }
+    let wish = composition.signals.wish
+    var fields: JSONObject = [
+      "lines": .integer(ok + failed), "ok": .integer(ok), "failed": .integer(failed),
+      "unknown": .integer(unknown), "replayed": .integer(replayed),
+    ]
+    fields["statuses"] = .object(
+      JSONObject(
+        statuses.sorted { $0.key < $1.key }.map { .init(key: $0.key, value: .integer($0.value)) }
+      )
+    )
+    fields["stopped"] = .bool(isStopped)
+    fields["milliseconds"] = .integer(milliseconds)
+    output.show(composition.records.record(.batchSummary, fields))
+    if isStopped, problem == nil {
+      output.tell("stopped: the same command with --resume goes on")
+    }
+    if unknown > 0 { return Fault.Kind.unknown.exitStatus }
+    if let problem { output.warn("\(problem.message); the lines before it were run") }
+    if isFatal { return Fault.Kind.state.exitStatus }
+    if let wish { return wish.exitStatus }
+    let exit = failed > 0 || isStopped ? Fault.Kind.partial.exitStatus : 0
+    // Whose records nobody reads has done its work all the same.
+    return hasWritten ? exit : output.exit(exit)
+  }
+}

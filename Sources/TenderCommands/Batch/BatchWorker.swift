@@ -1,0 +1,149 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderOutput
+internal import TenderSystem
+
+/// What runs the lines of a batch; each thread makes its own work of what all share.
+struct BatchWorker: Sendable {
+  /// What a thread is given: a line, or why it is none.
+  struct Job: Sendable {
+    let content: Result<BatchLine, Fault>
+    let line: Int
+
+    var reference: String? { (try? content.get())?.reference }
+
+    var keys: Set<String> { Set((try? content.get())?.keys ?? []) }
+  }
+
+  /// What a line came to.
+  struct Answer: Sendable {
+    var records: [Record]
+    var exit: Int32
+    var milliseconds = 0
+    var line: Int
+    /// For people; nil where it must not be shown.
+    var reference: String?
+    /// What other lines about the same references wait for.
+    var keys: Set<String> = []
+    /// Whether it was one that writes.
+    var writes = false
+    /// Whether nothing of the batch can go on: a journal that cannot be used.
+    var isFatal = false
+  }
+
+  let providers: Providers
+  let signals: Signals
+  /// The configuration file, read once for all lines.
+  let config: ConfigFile
+  /// Whether the batch itself was allowed to move real money.
+  let isLiveAllowed: Bool
+  let common = CommonParts()
+  let reader = Turn()
+
+  /// What one thread runs its lines with: open files, connections, and a memory for one line's
+  /// secrets.
+  func work() -> Workers<Job, Answer>.Work {
+    let parts = SharedParts(common: common, reader: reader, isBatch: true)
+    var count = 0
+    let redactor = Redactor()
+    let clock = SystemClock(interruption: NoInterruption())
+    func perform(_ job: Job) -> Answer {
+      let start = clock.uptime
+      redactor.forget()
+      var answer = run(job, parts, redactor)
+      count += 1
+      // What must be gone for good is, after so many lines at most, and whenever there are no more.
+      if count % 16 == 0 { parts.finishErasing() }
+      answer.milliseconds = clock.uptime - start
+      answer.keys = job.keys
+      answer.writes = (try? job.content.get())?.writes ?? false
+      return answer
+    }
+    return .init(perform: perform, rest: parts.finishErasing)
+  }
+
+  private func run(_ job: Job, _ parts: SharedParts, _ redactor: Redactor) -> Answer {
+    var place = WriteCommands.Asked()
+    var command = "batch"
+    var collected: [Record] = []
+    do throws(Fault) {
+      let line = try job.content.get()
+      let invocation = try line.invocation.get()
+      command = invocation.command.name
+      let environment = Environment()
+      let settings = try Settings(invocation, environment, providers.modules, config: config)
+      let composition = try Composition(
+        providers,
+        invocation,
+        environment,
+        redactor,
+        signals,
+        sharing: parts,
+        instrument: line.instrument,
+        settings: settings
+      )
+      if try invocation.value(Keys.env) == .live, !isLiveAllowed { throw .liveNotOnBatch }
+      composition.output.collect = { collected.append($0) }
+      let exit =
+        line.writes
+        ? try WriteCommands(composition: composition).run(&place)
+        : try LookUpCommands(composition: composition).run(&place)
+      for index in collected.indices { collected[index].fields["line"] = .integer(job.line) }
+      return Answer(records: collected, exit: exit, line: job.line, reference: line.reference)
+    } catch {
+      return answer(to: job, error, command, place, redactor)
+    }
+  }
+
+  /// A line that came to nothing.
+  private func answer(
+    to job: Job,
+    _ fault: Fault,
+    _ command: String,
+    _ place: WriteCommands.Asked,
+    _ redactor: Redactor
+  ) -> Answer {
+    let isCard = fault.cause == .cardNumberInArgument
+    let name = isCard ? nil : place.reference ?? job.reference
+    var shown = redactor.redact(isCard ? .cardInLine : fault)
+    shown.message = redactor.redact(shown.message, foreign: true)
+    let now = SystemClock(interruption: NoInterruption()).now
+    let record = Records(command: command, now: now).record(
+      shown,
+      provider: place.provider,
+      env: place.env,
+      reference: name,
+      line: job.line
+    )
+    return Answer(
+      records: [record],
+      exit: fault.exitStatus,
+      line: job.line,
+      reference: name,
+      isFatal: fault.kind == .state && fault.effect == .none
+    )
+  }
+}
+
+extension Fault {
+  fileprivate static var cardInLine: Fault {
+    Fault(
+      .usage,
+      code: "card_number_on_command_line",
+      "the line has something that looks like a card number outside of an instrument; it was not "
+        + "sent, logged or stored",
+      hint: "a card goes into \"instrument\""
+    )
+  }
+
+  fileprivate static var liveNotOnBatch: Fault {
+    Fault(
+      .refused,
+      code: "live_not_named",
+      "a live line needs --env live and --yes on batch itself",
+      hint: "add them to tender batch"
+    )
+  }
+}

@@ -1,0 +1,313 @@
+package import TenderModel
+
+/// The options that more than one room reads; a provider's own stand beside its module.
+package enum Keys {
+  private static let date = "such as 2026-11-20 or 2026-11-20T17:19:00Z"
+
+  package static let amount = MoneyKey(
+    "amount",
+    .money,
+    "the amount as people write it, such as 10.50; the currency decides the digits",
+    minor: "the amount in minor units, such as 1050"
+  )
+  /// The summary lacks the currencies of the providers: the catalogue knows them.
+  package static let currency = Key<String>("currency", .money, "CODE", "the ISO 4217 code")
+  package static let reference = Key<Reference>(
+    "reference",
+    .payment,
+    "REF",
+    "your own name for the payment; the handle for every later command"
+  )
+  package static let metadata = Key<String>(
+    "metadata",
+    .payment,
+    "KEY=VALUE",
+    repeats: true,
+    "something of yours to keep with the payment"
+  )
+  package static let metadataFile = Key<String>(
+    "metadata-file",
+    .payment,
+    "FILE",
+    completion: .files,
+    "a JSON object to keep with the payment"
+  )
+  package static let refundReference = Key<Reference>(
+    "refund-reference",
+    .bank,
+    "NAME",
+    "your own name for a further refund of the same payment; the same name never refunds twice"
+  )
+  package static let since = Key<Int>.time(
+    "since",
+    .filter,
+    example: date,
+    "from this time on: a date, or RFC 3339"
+  )
+  package static let until = Key<Int>.time("until", .filter, example: date, "up to this time")
+  package static let before = Key<Int>.time(
+    "before",
+    .filter,
+    example: date,
+    "that changed last before this time"
+  )
+  package static let status = Key<Status>("status", .filter, "STATUS", "with this status")
+  package static let outcome = Key<String>(
+    "as",
+    .filter,
+    "STATUS",
+    choices: [
+      "succeeded", "declined", "cancelled", "expired", "failed", "refunded", "partially_refunded",
+      "authorized", "revoked", "restored",
+    ],
+    "how it ended; restored, with --all: the whole journal"
+  )
+  package static let reason = Key<String>("reason", .filter, "TEXT", "why, for the history")
+  package static let lastFour = Key<String>(
+    Option("last-four", .filter, .required("DIGITS"), "with these last four digits")
+  ) { text, option throws(Fault) in
+    guard Digits.plain(text, count: 4...4) else {
+      throw .badValue(option, "…", hint: "four digits, such as 1111")
+    }
+    return text
+  }
+  package static let all = Key<Bool>(
+    "all",
+    .filter,
+    "all of them: list not just the latest 50, resume every unknown one, settle the journal"
+  )
+  package static let jobs = Key<Int>("jobs", .server, "N", 1...64, "how many lines run at once (4)")
+  package static let rate = Key<Int>(
+    "rate",
+    .server,
+    "N",
+    1...100_000,
+    "how many lines may begin in a second"
+  )
+  package static let resume = Key<Bool>("resume", .server, "go on with a batch that was stopped")
+  package static let ordered = Key<Bool>(
+    "ordered",
+    .server,
+    "print results in the order of the lines"
+  )
+  package static let stopOnError = Key<Bool>(
+    "stop-on-error",
+    .server,
+    "begin no further line once one has failed"
+  )
+  package static let junit = Key<String>(
+    "junit",
+    .server,
+    "FILE",
+    completion: .files,
+    "write a JUnit report, a case for each line"
+  )
+  package static let receipt = Key<Bool>(
+    "receipt",
+    .filter,
+    "print the receipts as text, a copy for the merchant and one for the customer"
+  )
+  package static let port = Key<UInt16>(
+    Option("port", .server, .required("N"), "the port to listen on (default: a free one)")
+  ) { text, option throws(Fault) in
+    guard let number = UInt16(text), number > 0 else {
+      throw .badValue(option, text, hint: "1 to 65535, or leave it out for a free one")
+    }
+    return number
+  }
+  package static let idempotencyKey = Key<String>(
+    Option(
+      "idempotency-key",
+      .control,
+      .required("KEY"),
+      "the key of this attempt, where you must choose it yourself"
+    )
+  ) { text, option throws(Fault) in
+    guard text.utf8.count <= 100, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+      throw .badValue(option, text, hint: "1 to 100 visible ASCII characters")
+    }
+    return text
+  }
+  package static let newAttempt = Key<Bool>(
+    "new-attempt",
+    .control,
+    "try again what was declined, cancelled or has expired"
+  )
+  package static let wait = Key<Int>.duration(
+    "wait",
+    .control,
+    .optional("5m"),
+    "wait for the final state, 5 minutes unless said"
+  )
+  package static let interval = Key<Int>.duration(
+    "interval",
+    .control,
+    .required("TIME"),
+    "how often to look while waiting (2s)"
+  )
+  package static let expect = Key<[Status]>(
+    Option(
+      "expect",
+      .control,
+      .required("STATUS"),
+      "exit 0 where the status is one of these (commas between), else 18"
+    )
+  ) { text, option throws(Fault) in
+    let names = Status.allCases.map(\.rawValue)
+    var wanted: [Status] = []
+    for word in text.split(separator: ",").map(String.init) {
+      guard let status = Status(rawValue: word) else {
+        let nearest = Suggestion.nearest(to: word, among: names)
+        throw .badValue(
+          option,
+          word,
+          hint: nearest.map { "did you mean \($0)?" } ?? "one of \(names.joined(separator: ", "))"
+        )
+      }
+      wanted.append(status)
+    }
+    return wanted
+  }
+  package static let events = Key<Bool>(
+    "events",
+    .control,
+    "print a record for each change of state"
+  )
+  package static let dryRun = Key<Bool>(
+    "dry-run",
+    short: "n",
+    .control,
+    "show the request and its key; send and write nothing"
+  )
+  package static let id = Key<String>(
+    "id",
+    .control,
+    "VALUE",
+    repeats: true,
+    "an id, exempt from the card-number guard"
+  )
+  package static let simScenario = Key<String>(
+    "sim-scenario",
+    .simulator,
+    "NAME",
+    "how the simulated world is: see tender simulator scenarios"
+  )
+  package static let simFault = Key<String>(
+    "sim-fault",
+    .simulator,
+    "FAULT[*N]",
+    "what goes wrong, N times at most: see tender simulator scenarios"
+  )
+  package static let simSeed = Key<Int>(
+    Option("sim-seed", .simulator, .required("N"), "make ids from this number: output that repeats")
+  ) { text, option throws(Fault) in
+    guard let seed = Int(text) else {
+      throw .badValue(option, text, hint: "a whole number, such as 7")
+    }
+    return seed
+  }
+  package static let simClock = Key<Int>.time(
+    "sim-clock",
+    .simulator,
+    example: "RFC 3339, such as 2026-01-01T00:00:00Z",
+    "let the clock stand at this time (RFC 3339)"
+  )
+  /// Without choices: the catalogue knows the providers.
+  package static let provider = Key<String>("provider", .general, "NAME", "whom to speak to")
+  package static let env = Key<Env>(
+    "env",
+    .general,
+    "ENV",
+    "simulator (default, offline), sandbox (the provider's test hosts) or live"
+  )
+  package static let profile = Key<String>(
+    "profile",
+    .general,
+    "NAME",
+    "a profile of the configuration file"
+  )
+  package static let output = Key<String>(
+    "output",
+    short: "o",
+    .general,
+    "FORMAT",
+    choices: ["auto", "table", "jsonl"],
+    "auto is a table on a terminal and JSON lines elsewhere"
+  )
+  package static let json = Key<Bool>("json", .general, "the same as --output jsonl")
+  package static let fields = Key<String>(
+    "fields",
+    .general,
+    "A,B.C",
+    "print only these fields, nested as in the record"
+  )
+  package static let quiet = Key<Bool>(
+    "quiet",
+    short: "q",
+    .general,
+    "say nothing on standard error but errors"
+  )
+  package static let verbose = Key<Bool>(
+    "verbose",
+    short: "v",
+    .general,
+    "say more on standard error"
+  )
+  package static let trace = Key<String>(
+    "trace",
+    .general,
+    "FILE",
+    completion: .files,
+    "write what is exchanged to a file, secrets left out"
+  )
+  package static let color = Key<String>(
+    "color",
+    .general,
+    "WHEN",
+    choices: ["auto", "always", "never"],
+    "colour on terminals, always, or never"
+  )
+  package static let noInput = Key<Bool>("no-input", .general, "never ask; fail instead")
+  package static let yes = Key<Bool>(
+    "yes",
+    short: "y",
+    .general,
+    "answer yes to the question before a live write"
+  )
+  package static let config = Key<String>(
+    "config",
+    .general,
+    "FILE",
+    completion: .files,
+    "the configuration file to read"
+  )
+  package static let stateDir = Key<String>(
+    "state-dir",
+    .general,
+    "DIR",
+    completion: .folders,
+    "where journal and simulator keep their files"
+  )
+  package static let timeout = Key<String>(
+    "timeout",
+    .general,
+    "TIME",
+    "how long one request to a provider may take (30s)"
+  )
+  package static let help = Key<Bool>("help", short: "h", .general, "show help and exit")
+  package static let version = Key<Bool>("version", .general, "show the version and exit")
+  package static let instrumentDescriptor = Key<Int32>(
+    Option(
+      "instrument-fd",
+      .instrument,
+      .required("N"),
+      "read the instrument as JSON from an open descriptor"
+    )
+  ) { text, option throws(Fault) in
+    guard let number = Int32(text), number >= 0 else {
+      throw .badValue(option, text, hint: "an open descriptor, such as 3 with 3< FILE")
+    }
+    return number
+  }
+  package static let open = Key<Bool>("open", .bank, "open the bank's page in the browser")
+}
