@@ -49,20 +49,17 @@ extension PayTheoryProvider: RefundFlow {
     if let gross = payment["gross_amount"]?.boundedNumber, order.amount > gross - gone {
       throw .aboveRest(attempt, left: max(0, gross - gone))
     }
-    var kept: JSONObject = [
-      "attempt": .integer(order.number), "amount": .integer(order.amount),
-      "rest": .bool(order.isRest), "before": .integer(gone), "key": .string(order.key),
-    ]
-    kept["refund_reference"] = order.name.map(JSON.string)
-    let plain = JSONWriter.text(.object(kept))
-    try progress.keep(plain, id: nil, sendingNext: true, isSecret: false)
+    var refund = Refund(order)
+    refund.members["before"] = .integer(gone)
+    let prepared = JSONWriter.text(.object(refund.members))
+    try progress.prepare(.plain(prepared), id: nil, sendingNext: true)
     let reversal = try graphQL.createReversal(
       receipt: receipt,
       amount: order.amount,
       willSend: progress.willSend
     )
     return Self.gaveBack(
-      kept,
+      refund,
       isVoid: reversal["is_void"]?.truth ?? false,
       transaction: reversal.text("transaction_id"),
       attempt
@@ -82,29 +79,27 @@ extension PayTheoryProvider: RefundFlow {
 
   /// What came of one refund among those of a payment.
   private static func gaveBack(
-    _ kept: JSONObject,
+    _ refund: Refund,
     isVoid: Bool,
     transaction: String?,
     _ attempt: Attempt
   ) -> Outcome {
-    var entry = kept
-    entry["key"] = nil
-    entry["before"] = nil
-    entry["status"] = "executed"
-    entry["is_void"] = .bool(isVoid)
-    entry["transaction_id"] = transaction.map(JSON.string)
+    var made = refund.without("key", "before")
+    made.members["status"] = "executed"
+    made.members["is_void"] = .bool(isVoid)
+    made.members["transaction_id"] = transaction.map(JSON.string)
     var query = LookUp(id: attempt.id)
     query.amount = attempt.amount
-    var outcome = gaveBack(attempt.refunds + [entry], of: query)
+    var outcome = gaveBack(attempt.refunds + [made], of: query)
     // A void of a part puts another payment in place of the first, for what is left.
     if isVoid, outcome.status == .partiallyRefunded, let transaction { outcome.id = transaction }
     return outcome
   }
 
   /// How a payment stands after refunds, in the words of the last one.
-  static func gaveBack(_ entries: [JSONObject], of query: LookUp) -> Outcome {
-    let sum = entries.reduce(0) { $0 + ($1["amount"]?.boundedNumber ?? 0) }
-    let last = entries.last ?? [:]
+  static func gaveBack(_ refunds: [Refund], of query: LookUp) -> Outcome {
+    let sum = refunds.reduce(0) { $0 + $1.amount }
+    let last = refunds.last?.members ?? [:]
     var reversal: JSONObject = ["is_void": last["is_void"] ?? false]
     reversal["transaction_id"] = last["transaction_id"]
     var outcome = Outcome(
@@ -112,21 +107,13 @@ extension PayTheoryProvider: RefundFlow {
       id: query.id,
       result: ["reversal": .object(reversal)]
     )
-    outcome.kept = Outcome.Recorded(result: ["refunds": .array(entries.map(JSON.object))])
+    outcome.kept = Outcome.Recorded(result: Reversal.parts(refunds).members)
     return outcome
   }
 
-  package func pendingRefund(
-    of attempt: Attempt
-  ) -> (amount: Int, isRest: Bool, name: String?)? {
-    guard attempt.operation == .cancel, let kept = Self.kept(of: attempt),
-      let amount = kept["amount"]?.boundedNumber
-    else { return nil }
-    return (amount, kept["rest"] == true, kept.text("refund_reference"))
-  }
-
-  private static func kept(of attempt: Attempt) -> JSONObject? {
-    attempt.plainPreparation.flatMap { JSONReader.read($0)?.object }
+  package func pendingRefund(of attempt: Attempt) -> Refund? {
+    guard attempt.operation == .cancel, let text = attempt.preparation?.plain else { return nil }
+    return Refund(prepared: JSONReader.read(text)?.object)
   }
 
   /// By the original: its status, and how much of it was given back.
@@ -134,9 +121,7 @@ extension PayTheoryProvider: RefundFlow {
     guard let receipt = attempt.id, let found = try transaction(LookUp(id: receipt)) else {
       throw .unknownHandle(attempt.reference)
     }
-    if let kept = Self.kept(of: attempt), let amount = kept["amount"]?.boundedNumber {
-      return try partFinding(attempt, kept, amount, found)
-    }
+    if let refund = pendingRefund(of: attempt) { return try partFinding(attempt, refund, found) }
     switch Transactions.status(found) {
     case .cancelled:
       return .happened(Self.reversed(isVoid: true, transaction: receipt, of: attempt))
@@ -153,26 +138,27 @@ extension PayTheoryProvider: RefundFlow {
   /// What became of a part: the original was voided for it, or has that much more given back.
   private func partFinding(
     _ attempt: Attempt,
-    _ kept: JSONObject,
-    _ amount: Int,
+    _ refund: Refund,
     _ found: JSONObject
   ) throws(Fault) -> Finding {
-    let before = kept["before"]?.boundedNumber ?? 0
+    let before = refund.members["before"]?.boundedNumber ?? 0
+    let amount = refund.amount
     if Transactions.status(found) == .cancelled {
       let receipt = try replacement(of: attempt)
       let isAll = before + amount >= attempt.amount ?? 0
       guard isAll || receipt != nil else { throw .otherRefunds(attempt, "all of it was voided") }
-      return .happened(Self.gaveBack(kept, isVoid: true, transaction: receipt, attempt))
+      return .happened(Self.gaveBack(refund, isVoid: true, transaction: receipt, attempt))
     }
     let refunded = try Self.refunded(found)
     if refunded == before + amount {
-      return .happened(Self.gaveBack(kept, isVoid: false, transaction: nil, attempt))
+      return .happened(Self.gaveBack(refund, isVoid: false, transaction: nil, attempt))
     }
     guard refunded == before else {
       throw .otherRefunds(
         attempt,
-        "\(refunded) in minor units were given back, where \(before) or \(before + amount) were "
-          + "expected"
+        "\(attempt.facts.text(ofMinorUnits: refunded)) were given back, where "
+          + "\(attempt.facts.text(ofMinorUnits: before)) or "
+          + "\(attempt.facts.text(ofMinorUnits: before + amount)) were expected"
       )
     }
     return .didNotHappen
@@ -220,9 +206,9 @@ extension Fault {
     Fault(
       .conflict,
       code: "refund_exceeds",
-      "\(left) \(attempt.currency ?? "") in minor units are left to refund of "
+      "\(attempt.facts.text(ofMinorUnits: left)) are left to refund of "
         + "\(attempt.reference.quotedForMessage), by what Pay Theory says",
-      hint: "name at most that with --amount-minor"
+      hint: "name at most that with --amount"
     )
   }
 }

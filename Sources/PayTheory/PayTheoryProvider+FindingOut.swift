@@ -25,7 +25,7 @@ extension PayTheoryProvider {
   ) throws(Fault) -> Finding {
     if attempt.operation == .cancel { return try reversalFinding(attempt) }
     let age = progress.sinceSent
-    if let prepared = attempt.preparation.flatMap(Preparation.init(kept:)) {
+    if let prepared = (attempt.preparation?.secret).flatMap(Preparation.init(kept:)) {
       if let found = try transaction(LookUp(id: prepared.receipt)) {
         return .happened(Transactions.payment(found))
       }
@@ -58,7 +58,7 @@ extension PayTheoryProvider {
       // A service fee may be in it.
       guard gross - (item["fees"]?.boundedNumber ?? 0) == amount else { return false }
     }
-    if let currency = attempt.currency, let other = item.text("currency"), other != currency {
+    if let currency = attempt.currency?.code, let other = item.text("currency"), other != currency {
       return false
     }
     let method = item["payment_method"]

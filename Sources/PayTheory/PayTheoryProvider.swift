@@ -76,8 +76,8 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
       try? conversation.tell("host:cancel_transfer") { requests.cancel(prepared, &$0) }
       throw error
     }
-    try progress.keep(
-      prepared.kept,
+    try progress.prepare(
+      .secret(prepared.kept),
       id: prepared.receipt,
       sendingNext: !order.stopsAtConfirmation
     )
@@ -121,7 +121,7 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
     var outcome = try Replies.transferComplete(
       complete.body,
       hasServiceFee: prepared.body.text("fee_mode").map { FeeMode(wire: $0) == .service } ?? true,
-      of: Ordered(prepared, reference: held.reference, currency: held.currency)
+      of: Ordered(prepared, reference: held.reference, currency: held.currency?.code)
     )
     outcome.id = prepared.receipt
     return outcome
@@ -241,7 +241,7 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
   }
 
   private func preparation(of held: Attempt) throws(Fault) -> Preparation {
-    guard let prepared = held.preparation.flatMap(Preparation.init(kept:)) else {
+    guard let prepared = (held.preparation?.secret).flatMap(Preparation.init(kept:)) else {
       throw Fault(
         .conflict,
         code: "no_auth",

@@ -101,7 +101,7 @@ enum Replies {
             ?? "https://pay.vanilladirect.com/pages/locations",
         ],
       ],
-      nextAction: ["type": "barcode", "url": url]
+      nextAction: PayerAction("barcode", ["url": url])
     )
   }
 

@@ -10,7 +10,7 @@ enum Transactions {
       status: status(transaction),
       id: transaction.text("transaction_id"),
       amount: transaction["gross_amount"]?.boundedNumber,
-      currency: transaction.text("currency"),
+      currency: transaction.text("currency").flatMap(Currency.init(code:)),
       lastFour: transaction["payment_method"]?["last_four"]?.text,
       brand: transaction["payment_method"]?["card_brand"]?.text,
       result: ["transaction": .object(transaction.withoutNulls)]

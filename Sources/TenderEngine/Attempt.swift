@@ -1,6 +1,7 @@
 package import TenderModel
 
-/// One try at a reference, as the journal keeps it.
+/// One try at a reference, as the journal has it.
+@dynamicMemberLookup
 package struct Attempt: Sendable {
   /// How far it has come.
   ///
@@ -28,25 +29,19 @@ package struct Attempt: Sendable {
   /// Whether it ended before anything effecting was sent, so that its reference is free.
   package var isFreed = false
   package var kind = Kind.payment
-  /// The provider's own id: a receipt number, a payment method.
-  package var id: String?
-  package var amount: Int?
-  package var requestedAmount: Int?
-  package var currency: String?
-  package var lastFour: String?
-  package var brand: String?
+  package var facts = PaymentFacts()
   package var merchant: String
   package var content: JSONObject
   /// Keyed hashes of the members of `content` that are not in it as they were typed.
   package var fingerprints: JSONObject = [:]
   package var idempotencyKey: String
   package var result: JSONObject = [:]
-  /// The result of what undid it, where something did.
-  package var reversal: JSONObject?
-  package var nextAction: JSON?
+  /// What undid it, where something did.
+  package var reversal: Reversal?
+  package var nextAction: PayerAction?
   package var fault: Fault?
   /// What a later step needs of the provider (never card data, never a key); erased at the end.
-  package var preparation: String?
+  package var preparation: Preparation?
   /// Milliseconds since 1970.
   package var createdAt: Int
   package var updatedAt: Int
@@ -80,13 +75,47 @@ package struct Attempt: Sendable {
     updatedAt = time
   }
 
-  /// What stands before a preparation that holds no secret.
-  package static let plainMark = "plain:"
+  /// What a later step needs of the provider.
+  package enum Preparation: Sendable, Hashable {
+    /// Erased from the disk for good once nobody needs it.
+    case secret(String)
+    /// Not worth the time that erasing for good takes.
+    case plain(String)
 
-  /// A preparation that holds no secret, without its mark.
-  package var plainPreparation: String? {
-    guard let preparation, preparation.hasPrefix(Self.plainMark) else { return nil }
-    return String(preparation.dropFirst(Self.plainMark.count))
+    private static let plainMark = "plain:"
+
+    /// Reads what the journal's file has.
+    package init(stored text: String) {
+      self =
+        text.hasPrefix(Self.plainMark)
+        ? .plain(String(text.dropFirst(Self.plainMark.count))) : .secret(text)
+    }
+
+    /// As the journal's file has it.
+    package var stored: String {
+      switch self {
+      case .secret(let text): text
+      case .plain(let text): Self.plainMark + text
+      }
+    }
+
+    package var text: String {
+      switch self {
+      case .secret(let text), .plain(let text): text
+      }
+    }
+
+    /// The text of one that holds a secret.
+    package var secret: String? { if case .secret(let text) = self { text } else { nil } }
+
+    /// The text of one that holds none.
+    package var plain: String? { if case .plain(let text) = self { text } else { nil } }
+  }
+
+  /// What is known of the payment.
+  package subscript<Value>(dynamicMember path: WritableKeyPath<PaymentFacts, Value>) -> Value {
+    get { facts[keyPath: path] }
+    set { facts[keyPath: path] = newValue }
   }
 
   /// The status to show: unknown for as long as nobody has found out.
@@ -117,17 +146,12 @@ package struct Attempt: Sendable {
   package mutating func apply(_ outcome: Outcome, at time: Int) {
     phase = .done
     status = outcome.status
-    id = outcome.id ?? id
-    amount = outcome.amount ?? amount
-    requestedAmount = outcome.requestedAmount ?? requestedAmount
-    lastFour = outcome.lastFour ?? lastFour
-    brand = outcome.brand ?? brand
-    currency = outcome.currency ?? currency
+    facts.take(outcome.facts)
     let kept = outcome.kept ?? Outcome.Recorded(outcome)
     nextAction = kept.nextAction
     fault = kept.fault
     if operation == .cancel {
-      reversal = kept.result
+      reversal = Reversal(kept.result)
       if let undone = outcome.undone {
         result = undone.result
         fault = undone.fault
@@ -137,69 +161,5 @@ package struct Attempt: Sendable {
     }
     if status != .requiresConfirmation { preparation = nil }
     updatedAt = time
-  }
-}
-
-/// What came of an operation at a provider.
-package struct Outcome: Sendable {
-  package var status: Status
-  package var id: String?
-  /// What the payer pays, in minor units.
-  package var amount: Int?
-  package var requestedAmount: Int?
-  package var currency: String?
-  package var lastFour: String?
-  package var brand: String?
-  package var result: JSONObject
-  package var nextAction: JSON?
-  /// The error that stands beside the result where the exit is not 0 (a decline).
-  package var fault: Fault?
-  /// What else the provider says, in our words, for who looks; the journal does not keep it.
-  package var details: JSONObject = [:]
-  /// What the journal keeps for a repetition, where that is not what is shown now.
-  package var kept: Recorded?
-  /// What a repetition of the operation that made it shows from now on, where this undid it.
-  package var undone: Recorded?
-
-  /// The part of an outcome that a repetition shows again.
-  package struct Recorded: Sendable {
-    package var result: JSONObject
-    package var nextAction: JSON?
-    package var fault: Fault?
-
-    package init(result: JSONObject, nextAction: JSON? = nil, fault: Fault? = nil) {
-      self.result = result
-      self.nextAction = nextAction
-      self.fault = fault
-    }
-
-    /// All that the outcome itself shows.
-    package init(_ outcome: Outcome) {
-      self.init(result: outcome.result, nextAction: outcome.nextAction, fault: outcome.fault)
-    }
-  }
-
-  package init(
-    status: Status,
-    id: String? = nil,
-    amount: Int? = nil,
-    requestedAmount: Int? = nil,
-    currency: String? = nil,
-    lastFour: String? = nil,
-    brand: String? = nil,
-    result: JSONObject,
-    nextAction: JSON? = nil,
-    fault: Fault? = nil
-  ) {
-    self.status = status
-    self.id = id
-    self.amount = amount
-    self.requestedAmount = requestedAmount
-    self.currency = currency
-    self.lastFour = lastFour
-    self.brand = brand
-    self.result = result
-    self.nextAction = nextAction
-    self.fault = fault
   }
 }

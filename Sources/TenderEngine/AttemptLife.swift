@@ -27,7 +27,7 @@ extension Attempt {
     case send(Moment)
     /// The provider prepared something that a later step needs; `sendingNext` says that `send` follows
     /// at once and writes both.
-    case keep(String, id: String?, sendingNext: Bool)
+    case keep(Preparation, id: String?, sendingNext: Bool)
     /// A provider's documented state was entered.
     case enter(String, sendingNext: Bool)
     /// An outcome that the work goes on from.
@@ -49,7 +49,7 @@ extension Attempt {
     /// Its process is gone.
     case die
     /// Somebody says how it ended.
-    case settle(Status, reversal: JSONObject?, reason: String)
+    case settle(Status, reversal: Reversal?, reason: String)
   }
 
   /// What a driver does for an event, in this order.
@@ -88,9 +88,9 @@ extension Attempt {
       sentAt = time
       sentMoment = moment
       return [.write(note: "sent", .power), .say("sent")]
-    case .keep(let text, let id, let sendingNext):
-      preparation = text
-      self.id = id ?? self.id
+    case .keep(let preparation, let id, let sendingNext):
+      self.preparation = preparation
+      facts.id = id ?? facts.id
       return sendingNext ? [] : [.write(note: "preparation kept", .power)]
     case .enter(let name, let sendingNext):
       result = ["state": .string(name)]
@@ -189,7 +189,7 @@ extension Attempt {
     if operation == .cancel, status != .requiresConfirmation {
       phase = .done
       preparation = nil
-    } else if preparation != nil, id != nil {
+    } else if preparation != nil, facts.id != nil {
       // What was prepared at the provider is held there; the body of a creation is not.
       phase = .done
       status = .requiresConfirmation
@@ -200,7 +200,7 @@ extension Attempt {
     }
   }
 
-  private mutating func end(as status: Status, _ reversal: JSONObject?) {
+  private mutating func end(as status: Status, _ reversal: Reversal?) {
     if status == .failed {
       free(as: .failed)
     } else {

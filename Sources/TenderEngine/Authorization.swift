@@ -8,9 +8,8 @@ package protocol RefundFlow: Sendable {
     of attempt: Attempt,
     _ progress: Progress
   ) throws(Fault) -> Outcome
-  /// The refund that was sent and whose answer was lost: its amount in minor units, and whether it
-  /// was all that was left, and the operator's name for it; nil where there is none.
-  func pendingRefund(of attempt: Attempt) -> (amount: Int, isRest: Bool, name: String?)?
+  /// The refund that was sent and whose answer was lost; nil where there is none.
+  func pendingRefund(of attempt: Attempt) -> Refund?
 }
 
 /// A provider whose payments and mandates the payer authorizes at a bank, step by step.
@@ -40,7 +39,7 @@ package struct AuthorizationOrder: Sendable {
   /// The provider's id of something that exists already.
   package var existingID: String?
   package var amount: Money?
-  package var currency: String?
+  package var currency: Currency?
   /// What makes two orders the same: never choices of the flow.
   package var content: JSONObject
   /// The body that makes it, where it does not exist yet: the same bytes for every repetition.
@@ -51,7 +50,7 @@ package struct AuthorizationOrder: Sendable {
     kind: Attempt.Kind,
     existingID: String? = nil,
     amount: Money? = nil,
-    currency: String? = nil,
+    currency: Currency? = nil,
     content: JSONObject,
     creation: [UInt8] = []
   ) {
@@ -65,21 +64,6 @@ package struct AuthorizationOrder: Sendable {
   }
 }
 
-/// What `cancel --refund`, and `cancel` with an amount, ask for.
-package struct RefundOrder: Sendable {
-  /// Refunds of one payment are numbered from 1.
-  package var number: Int
-  /// In minor units.
-  package var amount: Int
-  /// Whether no amount was named: all that is left.
-  package var isRest: Bool
-  package var key: String
-  /// What the statement says; nil for something made of the payment's reference.
-  package var statement: String?
-  /// The operator's own name for it (`--refund-reference`).
-  package var name: String?
-}
-
 /// Something that was made elsewhere, as a first look finds it.
 package struct Adoption: Sendable {
   package var kind: Attempt.Kind
@@ -88,26 +72,5 @@ package struct Adoption: Sendable {
   package init(kind: Attempt.Kind, outcome: Outcome) {
     self.kind = kind
     self.outcome = outcome
-  }
-}
-
-extension Attempt {
-  /// The refunds of a payment, in the order in which they were asked for: `attempt`, `amount` in
-  /// minor units, `rest`, and then the provider's own members (`id`, `status`, …).
-  package var refunds: [JSONObject] {
-    reversal?["refunds"]?.array?.compactMap(\.object) ?? []
-  }
-
-  /// The provider's members of a refund, and the operator's name for it.
-  package static func shown(refund entry: JSONObject) -> JSONObject {
-    JSONObject(
-      entry.members.filter { !["attempt", "rest", "key", "amount"].contains($0.key) }
-    )
-  }
-
-  /// The provider's members of the last refund.
-  var latestRefund: JSONObject? {
-    guard let last = refunds.last else { return nil }
-    return Self.shown(refund: last)
   }
 }

@@ -66,7 +66,7 @@ extension Engine {
         )
         attempt.kind = order.kind
         attempt.amount = order.amount?.minorUnits
-        attempt.currency = order.amount?.currency.code ?? order.currency
+        attempt.currency = order.amount?.currency ?? order.currency
         try closeDead(latest)
         attempt.fingerprints = typed
         attempt = try journal.insert(attempt, .process)

@@ -8,7 +8,7 @@ extension Engine {
   package func planCancel(_ found: Attempt?, handle: String) throws(Fault) -> Plan {
     guard let found else { throw .unknownHandle(handle) }
     if found.phase == .sent { return .findOut }
-    if found.reversal != nil, found.refunds.isEmpty { return .replay }
+    if found.isUndone { return .replay }
     guard found.phase == .done, !found.isToken, !found.isFreed, found.refunds.isEmpty else {
       throw .nothingToCancel(found)
     }
@@ -34,8 +34,7 @@ extension Engine {
   package func planPart(_ found: Attempt?, handle: String) throws(Fault) -> Plan {
     guard let found else { throw .unknownHandle(handle) }
     if found.phase == .sent { return .findOut }
-    let isWholeUndone = found.reversal != nil && found.refunds.isEmpty
-    guard found.isCaptured, !isWholeUndone else { throw .nothingToCancel(found) }
+    guard found.isCaptured, !found.isUndone else { throw .nothingToCancel(found) }
     return .refund
   }
 

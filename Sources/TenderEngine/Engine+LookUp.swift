@@ -71,7 +71,7 @@ extension Engine {
   ) throws(Fault) -> Report {
     var latest = report
     /// What the payer was last seen to be asked for.
-    var shown = report.nextAction?["type"]
+    var shown = report.nextAction?.type
     let deadline = Deadline(in: limit, on: clock)
     while !latest.isFinal, latest.status != .requiresConfirmation {
       let left = deadline.remaining
@@ -106,7 +106,7 @@ extension Engine {
         }
       }
       if latest.status != before { changed(latest) }
-      let next = latest.nextAction?["type"]
+      let next = latest.nextAction?.type
       if purpose == .outcome, !latest.isFinal, let attempt = latest.attempt, let next,
         next != shown,
         next != "wait"
@@ -115,7 +115,7 @@ extension Engine {
         latest = try proceed(attempt, handle: attempt.reference)
         guard latest.fault == nil else { return latest }
       }
-      shown = latest.nextAction?["type"]
+      shown = latest.nextAction?.type
     }
     return latest
   }
@@ -179,7 +179,7 @@ extension Report {
       .pending,
       code: "still_pending",
       why,
-      hint: "look again later: tender payment-status \(reference ?? id ?? "ID")"
+      hint: "look again later: tender payment-status \(reference ?? facts.id ?? "ID")"
     )
     return report
   }

@@ -4,19 +4,16 @@ package import TenderModel
 extension Engine {
   /// Refunds a settled payment, whole or in part, or answers with what the last refund came to.
   ///
-  /// `amount` in minor units; nil for all that is left. `name` is the operator's own for a further
-  /// refund (`--refund-reference`): the same one is the same refund. A refund whose answer was lost is
-  /// found out, and nothing is opened beside it. Throws `conflict` for more than what is left.
+  /// A refund whose answer was lost is found out, and nothing is opened beside it. Throws `conflict` for more than what is left.
   package func refund(
     _ found: Attempt?,
     handle: String,
-    amount: Int?,
-    statement: String?,
-    name: String? = nil,
+    _ request: RefundRequest,
     newAttempt: Bool,
     idempotencyKey: String?
   ) throws(Fault) -> Report {
     guard let refunder = provider.refunds else { throw .noParts(provider) }
+    let (amount, name) = (request.amount?.minorUnits, request.name?.text)
     guard !newAttempt || name != nil else { throw .unnamedRefund }
     let lock = try hold(found?.reference ?? handle)
     defer { withExtendedLifetime(lock) {} }
@@ -26,7 +23,7 @@ extension Engine {
       // Finding out may send the lost one again: never for the sake of another.
       if let lost {
         guard lost.name == name, amount.map({ $0 == lost.amount }) ?? lost.isRest else {
-          throw .otherRefundUnknown(attempt, lost.amount, lost.name)
+          throw .otherRefundUnknown(attempt, lost)
         }
       }
       let found = try findOut(attempt, mayRepeat: false)
@@ -40,18 +37,18 @@ extension Engine {
     guard !attempt.isFreed else { throw .nothingToCancel(attempt) }
     try provider.checkReady(for: isAuthorizedByPayer ? .withdrawal : .reversal)
     attempt.operation = .cancel
-    if let index = attempt.refunds.lastIndex(where: { $0.text("refund_reference") == name }) {
+    if let index = attempt.refunds.lastIndex(where: { $0.name == name }) {
       let earlier = attempt.refunds[index]
       let isSame =
-        amount.map { $0 == earlier["amount"]?.boundedNumber } ?? (earlier["rest"] == true)
+        amount.map { $0 == earlier.amount } ?? earlier.isRest
       guard isSame else { throw .otherRefund(attempt) }
       return try replay(index, of: attempt, handle)
     }
     // What was undone as a whole has nothing left.
-    guard attempt.reversal == nil || !attempt.refunds.isEmpty else {
+    guard !attempt.isUndone else {
       throw .tooMuch(attempt, left: 0)
     }
-    let number = (attempt.refunds.compactMap { $0["attempt"]?.boundedNumber }.max() ?? 0) + 1
+    let number = (attempt.refunds.compactMap(\.number).max() ?? 0) + 1
     let left = (attempt.amount ?? 0) - attempt.refunded
     guard left > 0, amount ?? left <= left else { throw .tooMuch(attempt, left: left) }
     let tries = try journal.history(of: attempt).count
@@ -61,8 +58,7 @@ extension Engine {
       isRest: amount == nil,
       // A refusal is remembered under its key: what is asked for afterwards has another.
       key: idempotencyKey ?? key(.cancel, "\(attempt.reference)/refund/\(tries)", number),
-      statement: statement,
-      name: name
+      request: request
     )
     return try settle(attempt, .cancel) { progress throws(Fault) in
       try refunder.refund(order, of: attempt, progress)
@@ -90,8 +86,7 @@ extension Engine {
 extension Attempt {
   /// What was refunded or is on its way, in minor units.
   fileprivate var refunded: Int {
-    refunds.filter { $0.text("status") != "failed" }
-      .reduce(0) { $0 + ($1["amount"]?.boundedNumber ?? 0) }
+    refunds.filter { $0.status != "failed" }.reduce(0) { $0 + $1.amount }
   }
 }
 
@@ -138,14 +133,13 @@ extension Fault {
 
   fileprivate static func otherRefundUnknown(
     _ attempt: Attempt,
-    _ amount: Int,
-    _ name: String?
+    _ lost: Refund
   ) -> Fault {
     Fault(
       .conflict,
       code: "refund_differs",
-      "what became of a refund of \(amount) \(attempt.currency ?? "") in minor units"
-        + (name.map { " (\($0.quotedForMessage))" } ?? "") + " is not known yet",
+      "what became of a refund of \(attempt.facts.text(ofMinorUnits: lost.amount))"
+        + (lost.name.map { " (\($0.quotedForMessage))" } ?? "") + " is not known yet",
       hint: "find out first, with its amount and name or: tender journal resume "
         + attempt.reference
     )
@@ -165,9 +159,9 @@ extension Fault {
     Fault(
       .conflict,
       code: "refund_exceeds",
-      "\(max(0, left)) \(attempt.currency ?? "") in minor units are left to refund of "
+      "\(attempt.facts.text(ofMinorUnits: max(0, left))) are left to refund of "
         + attempt.reference.quotedForMessage,
-      hint: "name at most that with --amount-minor"
+      hint: "name at most that with --amount"
     )
   }
 }

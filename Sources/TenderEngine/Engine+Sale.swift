@@ -34,7 +34,7 @@ extension Engine {
       idempotencyKey: idempotencyKey,
       prepare: { attempt in
         attempt.amount = order.amount.minorUnits
-        attempt.currency = order.amount.currency.code
+        attempt.currency = order.amount.currency
       },
       need: .sale,
       perform: { progress throws(Fault) in
@@ -64,25 +64,20 @@ extension Engine {
       throw .notRefundable(reference, latest)
     }
     let refunds = try currentRefunds(of: original).filter {
-      $0.text("reference") != order.reference.text
+      $0.reference != order.reference.text
     }
-    let left =
-      (original.amount ?? 0) - refunds.reduce(0) { $0 + ($1["amount"]?.boundedNumber ?? 0) }
+    let left = (original.amount ?? 0) - refunds.reduce(0) { $0 + $1.amount }
     guard order.amount.minorUnits <= left else { throw .aboveOriginal(order, reference, left) }
-    let entry: JSONObject = [
-      "reference": .string(order.reference.text), "amount": .integer(order.amount.minorUnits),
-      "status": .string(Status.unknown.rawValue),
-    ]
-    original.reversal = ["refunds": .array((refunds + [entry]).map(JSON.object))]
+    original.reversal = .parts(refunds + [Refund(by: order.reference, amount: order.amount)])
     original.updatedAt = clock.now
     try journal.update(&original, note: "refund \(order.reference.text) begins", .power)
   }
 
   /// The refunds of an original that count: done, not known, or under way.
-  private func currentRefunds(of original: Attempt) throws(Fault) -> [JSONObject] {
-    var current: [JSONObject] = []
+  private func currentRefunds(of original: Attempt) throws(Fault) -> [Refund] {
+    var current: [Refund] = []
     for entry in original.refunds {
-      guard let reference = entry.text("reference") else { continue }
+      guard let reference = entry.reference else { continue }
       let latest = try journal.latest(env: env, provider: provider.name, reference: reference)
       guard let refund = latest else {
         // A journal that has forgotten a refund does not make its amount refundable again.
@@ -92,13 +87,13 @@ extension Engine {
       let isOver = refund.phase == .done && (refund.isFreed || !refund.isCaptured)
       if isOver { continue }
       var shown = entry
-      shown["status"] = .string(refund.shownStatus.rawValue)
+      shown.members["status"] = .string(refund.shownStatus.rawValue)
       if refund.phase == .prepared {
         // Its process may be gone; then nothing was sent.
         let lock = try lock(reference)
         if lock != nil { continue }
       } else if let amount = refund.amount {
-        shown["amount"] = .integer(amount)
+        shown.members["amount"] = .integer(amount)
       }
       current.append(shown)
     }
@@ -121,9 +116,9 @@ extension Engine {
       let refunds = try? currentRefunds(of: latest)
     else { return }
     var original = latest
-    let done = refunds.filter { $0.text("status") == Status.succeeded.rawValue }
-      .reduce(0) { $0 + ($1["amount"]?.boundedNumber ?? 0) }
-    original.reversal = refunds.isEmpty ? nil : ["refunds": .array(refunds.map(JSON.object))]
+    let done = refunds.filter { $0.status == Status.succeeded.rawValue }
+      .reduce(0) { $0 + $1.amount }
+    original.reversal = refunds.isEmpty ? nil : .parts(refunds)
     original.status =
       done == 0 ? .succeeded : done < original.amount ?? 0 ? .partiallyRefunded : .refunded
     guard original.reversal != latest.reversal || original.status != latest.status else { return }
@@ -157,7 +152,7 @@ extension Fault {
     return Fault(
       .conflict,
       code: "refund_exceeds",
-      "\(money.decimalText) \(money.currency.code) are left to refund of "
+      "\(money.text) are left to refund of "
         + reference.quotedForMessage,
       hint: "refund at most that"
     )

@@ -56,7 +56,7 @@ package struct Engine {
       idempotencyKey: idempotencyKey,
       prepare: { attempt in
         attempt.amount = order.amount.minorUnits
-        attempt.currency = order.amount.currency.code
+        attempt.currency = order.amount.currency
         attempt.lastFour = order.instrument?.lastFour
       },
       need: .payment(byStoredMethod: order.storedMethod != nil),

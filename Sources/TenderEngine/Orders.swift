@@ -133,6 +133,6 @@ package enum Order: Sendable {
   }
 
   private static func priced(_ verb: String, _ amount: Money, _ reference: Reference) -> String {
-    "\(verb) \(amount.decimalText) \(amount.currency.code) under reference \(reference.text)"
+    "\(verb) \(amount.text) under reference \(reference.text)"
   }
 }

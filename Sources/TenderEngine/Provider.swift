@@ -156,7 +156,7 @@ package struct LookUp: Sendable, Hashable {
   package var kind: Attempt.Kind
   package var purpose = Purpose.status
   /// Refunds that the journal knows, as `Attempt.refunds` has them.
-  package var refunds: [JSONObject] = []
+  package var refunds: [Refund] = []
   /// What the payer paid, in minor units, where the journal knows it.
   package var amount: Int?
   /// Whether the answer may change what the journal has of it.
@@ -288,16 +288,13 @@ package final class Progress {
   ///
   /// Throws a `state` fault; nothing effecting was sent then.
   ///
-  /// With `sendingNext` it is written together with `willSend`, which must come next. What is not
-  /// secret is not worth the time that it takes to erase it from the disk for good.
-  package func keep(
-    _ preparation: String,
+  /// With `sendingNext` it is written together with `willSend`, which must come next.
+  package func prepare(
+    _ preparation: Attempt.Preparation,
     id: String?,
-    sendingNext: Bool = false,
-    isSecret: Bool = true
+    sendingNext: Bool = false
   ) throws(Fault) {
-    let kept = isSecret ? preparation : Attempt.plainMark + preparation
-    try driver.take(.keep(kept, id: id, sendingNext: sendingNext), &attempt)
+    try driver.take(.keep(preparation, id: id, sendingNext: sendingNext), &attempt)
   }
 
   /// Writes down, durably, that an effecting request is about to leave.

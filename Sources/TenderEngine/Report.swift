@@ -1,6 +1,7 @@
 package import TenderModel
 
 /// What a command ends with: the payment as it stands, and what to say beside it.
+@dynamicMemberLookup
 package struct Report: Sendable {
   package var attempt: Attempt?
   package var kind: Attempt.Kind
@@ -9,15 +10,10 @@ package struct Report: Sendable {
   package var reference: String?
   package var attemptNumber: Int?
   package var replayed: Bool?
-  package var id: String?
+  package var facts: PaymentFacts
   package var status: Status
-  package var amount: Int?
-  package var requestedAmount: Int?
-  package var currency: String?
-  package var lastFour: String?
-  package var brand: String?
   package var result: JSONObject
-  package var nextAction: JSON?
+  package var nextAction: PayerAction?
   package var details: JSONObject = [:]
   package var fault: Fault?
   package var idempotencyKey: String?
@@ -41,23 +37,18 @@ package struct Report: Sendable {
     provider = attempt.provider
     reference = attempt.reference
     attemptNumber = attempt.number
-    id = attempt.id
+    facts = attempt.facts
     status = attempt.shownStatus
-    amount = attempt.amount
-    requestedAmount = attempt.requestedAmount
-    currency = attempt.currency
-    lastFour = attempt.lastFour
-    brand = attempt.brand
     nextAction = attempt.nextAction
     idempotencyKey = attempt.idempotencyKey
     if operation == .cancel {
       result =
-        attempt.latestRefund.map { ["refund": .object($0)] } ?? attempt.reversal
-        ?? attempt.result
-      fault = attempt.latestRefund == nil ? nil : attempt.fault
+        attempt.refunds.last.map { ["refund": .object($0.shown)] }
+        ?? attempt.reversal?.members ?? attempt.result
+      fault = attempt.refunds.isEmpty ? nil : attempt.fault
     } else {
       // What was let go of before capture has no result left.
-      result = attempt.reversal == [:] ? [:] : attempt.result
+      result = attempt.reversal == .released ? [:] : attempt.result
       fault = attempt.fault
       if status == .cancelled, fault == nil {
         fault = Fault(
@@ -82,16 +73,16 @@ package struct Report: Sendable {
     self.env = env
     self.provider = provider
     self.reference = reference ?? outcome.result["transaction"]?["reference"]?.text
-    id = outcome.id
+    facts = outcome.facts
     status = outcome.status
-    amount = outcome.amount
-    requestedAmount = outcome.requestedAmount
-    currency = outcome.currency
-    lastFour = outcome.lastFour
-    brand = outcome.brand
     result = outcome.result
     nextAction = outcome.nextAction
     details = outcome.details
+  }
+
+  /// What is known of the payment.
+  package subscript<Value>(dynamicMember path: KeyPath<PaymentFacts, Value>) -> Value {
+    facts[keyPath: path]
   }
 
   /// Whether nothing more is awaited.
@@ -121,7 +112,7 @@ package struct Report: Sendable {
   mutating func take(_ looked: Report) {
     attempt = looked.attempt ?? attempt
     status = looked.status
-    amount = looked.amount ?? amount
+    facts.amount = looked.amount ?? facts.amount
     result = looked.result
     nextAction = looked.nextAction
     details = looked.details

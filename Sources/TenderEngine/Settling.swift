@@ -21,7 +21,7 @@ extension Journal {
     _ found: Attempt,
     as status: Status,
     reason: String,
-    refund: JSONObject?,
+    refund: Refund?,
     _ clock: any Clock,
     _ interruption: any Interruption
   ) throws(Fault) -> Attempt {
@@ -54,13 +54,13 @@ extension Journal {
         hint: "one of " + allowed.map(\.rawValue).joined(separator: ", ")
       )
     }
-    var reversal: JSONObject?
+    var reversal: Reversal?
     if attempt.operation == .cancel {
       if var refund, status != .succeeded {
-        refund["status"] = "executed"
-        reversal = ["refunds": .array((attempt.refunds + [refund]).map(JSON.object))]
+        refund.members["status"] = "executed"
+        reversal = .parts(attempt.refunds + [refund])
       } else if attempt.refunds.isEmpty, status != .succeeded, status != .authorized {
-        reversal = ["settled": .string(status.rawValue)]
+        reversal = .whole(["settled": .string(status.rawValue)])
       }
     }
     let driver = Driver(journal: self, clock: clock, namesItsStates: true, announce: { _ in })

@@ -42,11 +42,11 @@ enum AttemptRow {
       .integer(attempt.number), .text(attempt.operation.rawValue), .text(attempt.phase.rawValue),
       .text(attempt.status.rawValue), Database.Value(attempt.isFreed),
       .integer(attempt.kind.rawValue), Database.Value(attempt.id), Database.Value(attempt.amount),
-      Database.Value(attempt.requestedAmount), Database.Value(attempt.currency),
+      Database.Value(attempt.requestedAmount), Database.Value(attempt.currency?.code),
       Database.Value(attempt.lastFour), Database.Value(attempt.brand), .text(attempt.merchant),
       json(attempt.content), .text(attempt.idempotencyKey), json(attempt.result),
-      attempt.reversal.map(json) ?? .null,
-      Database.Value(attempt.nextAction.map(JSONWriter.text)),
+      (attempt.reversal?.members).map(json) ?? .null,
+      Database.Value((attempt.nextAction?.json).map(JSONWriter.text)),
       attempt.fault.map { json(faultObject($0)) } ?? .null, .integer(attempt.createdAt),
       .integer(attempt.updatedAt), Database.Value(attempt.sentAt), .integer(attempt.version),
       attempt.fingerprints == [:] ? .null : json(attempt.fingerprints),
@@ -100,19 +100,19 @@ enum AttemptRow {
     attempt.id = row[10].text
     attempt.amount = row[11].integer
     attempt.requestedAmount = row[12].integer
-    attempt.currency = row[13].text
+    attempt.currency = row[13].text.flatMap(Currency.init(code:))
     attempt.lastFour = row[14].text
     attempt.brand = row[15].text
     attempt.result = object(row[19]) ?? [:]
-    attempt.reversal = object(row[20])
-    attempt.nextAction = row[21].text.flatMap { JSONReader.read($0) }
+    attempt.reversal = object(row[20]).map(Reversal.init)
+    attempt.nextAction = row[21].text.flatMap { JSONReader.read($0) }.flatMap(PayerAction.init)
     attempt.fault = object(row[22]).flatMap(fault)
     attempt.updatedAt = Timestamp.clamped(row[24].integer ?? 0)
     attempt.sentAt = row[25].integer.map(Timestamp.clamped)
     attempt.version = row[26].integer ?? 0
     attempt.fingerprints = object(row[27]) ?? [:]
     attempt.sentMoment = row[28].text.flatMap(Moment.init)
-    attempt.preparation = row[30].text
+    attempt.preparation = row[30].text.map(Attempt.Preparation.init(stored:))
     return attempt
   }
 
@@ -151,13 +151,13 @@ extension Attempt {
   /// The attempt with everything that a provider wrote redacted; a preparation must stay whole.
   func redacted(by redactor: Redactor) -> Attempt {
     var shown = self
-    shown.id = id.map { redactor.redact($0, foreign: true) }
-    shown.brand = brand.map { redactor.redact($0, foreign: true) }
-    shown.lastFour = lastFour.map { redactor.redact($0, foreign: true) }
+    shown.id = facts.id.map { redactor.redact($0, foreign: true) }
+    shown.brand = facts.brand.map { redactor.redact($0, foreign: true) }
+    shown.lastFour = facts.lastFour.map { redactor.redact($0, foreign: true) }
     shown.content = redactor.redact(content)
     shown.result = redactor.redact(result, foreign: true)
-    shown.reversal = reversal.map { redactor.redact($0, foreign: true) }
-    shown.nextAction = nextAction.map { redactor.redact($0, foreign: true) }
+    shown.reversal = reversal.map { Reversal(redactor.redact($0.members, foreign: true)) }
+    shown.nextAction = nextAction.flatMap { PayerAction(redactor.redact($0.json, foreign: true)) }
     shown.fault = fault.map { fault in
       var shown = redactor.redact(fault)
       shown.message = redactor.redact(shown.message, foreign: true)

@@ -141,7 +141,7 @@ extension SQLiteJournal {
       throw .conflict("another command changed \(attempt.reference.quotedForMessage) meanwhile")
     }
     let kept = attempt.redacted(by: redactor)
-    let sum = AttemptRow.sum(of: AttemptRow.values(kept), preparation: kept.preparation)
+    let sum = AttemptRow.sum(of: AttemptRow.values(kept), preparation: kept.preparation?.stored)
     // The columns that changed: an index costs pages for every column of its that is set.
     let changes =
       AttemptRow.changes(from: before, to: kept) + [(column: "sum", value: .text(sum))]
@@ -155,22 +155,22 @@ extension SQLiteJournal {
   }
 
   private func writePreparation(
-    _ text: String?,
-    before: String?,
+    _ preparation: Attempt.Preparation?,
+    before: Attempt.Preparation?,
     _ row: Database.Value
   ) throws(Fault) -> Bool {
-    if let text {
-      guard text != before else { return false }
+    if let preparation {
+      guard preparation != before else { return false }
       try database.query(
         "INSERT INTO preparation (row, text) VALUES (?, ?) "
           + "ON CONFLICT (row) DO UPDATE SET text = excluded.text",
-        [row, .text(text)]
+        [row, .text(preparation.stored)]
       )
       return false
     }
     guard let before else { return false }
     try database.query("DELETE FROM preparation WHERE row = ?", [row])
-    guard !before.hasPrefix(Attempt.plainMark) else { return false }
+    guard before.secret != nil else { return false }
     // Where the mark cannot be made, the erasing after the commit is all there is.
     try? unfinished.make()
     return true

@@ -52,6 +52,9 @@ package struct Money: Sendable, Hashable {
     self.init(minorUnits: value, currency: currency)
   }
 
+  /// The amount with its currency, such as `10.50 USD`.
+  package var text: String { "\(decimalText) \(currency.code)" }
+
   /// The amount as decimal text, such as `10.50`.
   package var decimalText: String {
     let sign = minorUnits < 0 ? "-" : ""

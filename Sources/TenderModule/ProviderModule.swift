@@ -155,30 +155,13 @@ package struct LaterPlan: Sendable {
   /// What is done to the attempt.
   package enum Action: Sendable {
     case confirm, cancel
-    case refund(Refund)
-  }
-
-  /// What is given back.
-  package struct Refund: Sendable {
-    /// Nil for all that is left.
-    package var amount: Money?
-    /// The operator's own name for it.
-    package var name: String?
-    /// What the payer's statement says.
-    package var statement: String?
-
-    /// A refund, in full where no amount is given.
-    package init(amount: Money?, name: String?, statement: String? = nil) {
-      self.amount = amount
-      self.name = name
-      self.statement = statement
-    }
+    case refund(RefundRequest)
   }
 
   package var action: Action
 
   /// What is given back; nil for any other action.
-  package var refund: Refund? {
+  package var refund: RefundRequest? {
     if case .refund(let refund) = action { refund } else { nil }
   }
 

@@ -43,7 +43,7 @@ package protocol Session: AnyObject {
   /// The terminal to ask at; nil where nobody may be asked.
   func terminal() -> Terminal?
   /// Shows a state to whoever watches.
-  func announce(_ state: String, _ provider: String, _ env: Env, next: JSON?)
+  func announce(_ state: String, _ provider: String, _ env: Env, next: PayerAction?)
   /// Says a sentence on standard error unless `--quiet` is given.
   func tell(_ text: String)
   /// Says a sentence on standard error where people read it.

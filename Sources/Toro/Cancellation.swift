@@ -16,7 +16,7 @@ struct Cancellation {
     _ reason: String?
   ) throws(Fault) -> (advice: Messages.Advice, isNew: Bool) {
     // An advice to capture is none of these.
-    let kept = SalePreparation(progress.attempt.plainPreparation)
+    let kept = SalePreparation(progress.attempt.preparation?.plain)
     if let advice = kept?.advice, kept?.cancels == true || progress.attempt.operation != .confirm {
       return (advice, false)
     }
@@ -26,10 +26,9 @@ struct Cancellation {
       reason: reason
     )
     do throws(Fault) {
-      try progress.keep(
-        SalePreparation(sale, advice: advice, cancels: true).text,
-        id: nil,
-        isSecret: false
+      try progress.prepare(
+        .plain(SalePreparation(sale, advice: advice, cancels: true).text),
+        id: nil
       )
     } catch {
       // That the sale was sent is in the journal: a later process undoes it once more, by another
@@ -68,7 +67,7 @@ struct Cancellation {
       throw fault.stillUnknown("the acquirer answered \(response.word) to undoing it")
     }
     progress.enter(TransactionState.cancelled.rawValue)
-    let reason = SalePreparation(progress.attempt.plainPreparation)?.advice?.reason
+    let reason = SalePreparation(progress.attempt.preparation?.plain)?.advice?.reason
     let what =
       reason == nil || reason == "TIMO"
       ? "the answer was lost, and what it may have authorised was undone"

@@ -170,7 +170,7 @@ extension SaleRunner {
       id: sale.reference,
       amount: amount,
       requestedAmount: amount == asked ? nil : asked,
-      currency: sale.currency.code,
+      currency: sale.currency,
       lastFour: session.card?.lastFour,
       brand: session.card?.label,
       result: result,

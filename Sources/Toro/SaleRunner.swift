@@ -178,11 +178,10 @@ final class SaleRunner {
     sale.entryMode = card.entryMode
     do throws(Fault) {
       let message = try gateway.messages.authorisation(gateway.header(), sale, card, terms)
-      try progress.keep(
-        SalePreparation(sale).text,
+      try progress.prepare(
+        .plain(SalePreparation(sale).text),
         id: sale.reference,
-        sendingNext: true,
-        isSecret: false
+        sendingNext: true
       )
       try progress.willSend()
       let body = try gateway.exchange(

@@ -76,7 +76,7 @@ package struct ToroProvider: Provider, CardPresentFlow {
     _ progress: Progress,
     mayRepeat: Bool
   ) throws(Fault) -> Finding {
-    let kept = SalePreparation(attempt.plainPreparation)
+    let kept = SalePreparation(attempt.preparation?.plain)
     guard let sale = kept?.sale ?? identity(of: attempt) else { throw .noReceipt(attempt) }
     try checkReady(for: .reversal)
     switch attempt.operation {
@@ -88,7 +88,7 @@ package struct ToroProvider: Provider, CardPresentFlow {
       return .happened(try complete(sale, advice, attempt, progress, isSent: true))
     case .confirm:
       // Whether it was captured is not known; undoing it is the same either way.
-      try progress.keep(SalePreparation(sale).text, id: nil, isSecret: false)
+      try progress.prepare(.plain(SalePreparation(sale).text), id: nil)
       return .undone(try undo(attempt, progress, isSent: true))
     case .cancel: return .happened(try undo(attempt, progress, isSent: true))
     case .transact, .tokenize:
@@ -112,7 +112,7 @@ package struct ToroProvider: Provider, CardPresentFlow {
 
   private func identity(of attempt: Attempt) -> SaleIdentity? {
     attempt.result["receipt"]?.object.flatMap(SaleIdentity.init(receipt:))
-      ?? SalePreparation(attempt.plainPreparation)?.sale
+      ?? SalePreparation(attempt.preparation?.plain)?.sale
   }
 
   /// A new advice about a sale, in the journal and marked as sent before it leaves.
@@ -125,11 +125,10 @@ package struct ToroProvider: Provider, CardPresentFlow {
       reference: context.randomness.transactionReference,
       time: Timestamp.milliText(context.clock.now)
     )
-    try progress.keep(
-      SalePreparation(sale, advice: advice, cancels: cancels).text,
+    try progress.prepare(
+      .plain(SalePreparation(sale, advice: advice, cancels: cancels).text),
       id: nil,
-      sendingNext: true,
-      isSecret: false
+      sendingNext: true
     )
     try progress.willSend()
     return advice
@@ -181,7 +180,8 @@ package struct ToroProvider: Provider, CardPresentFlow {
     _ progress: Progress,
     isSent: Bool = false
   ) throws(Fault) -> Outcome {
-    guard let sale = SalePreparation(attempt.plainPreparation)?.sale ?? identity(of: attempt) else {
+    guard let sale = SalePreparation(attempt.preparation?.plain)?.sale ?? identity(of: attempt)
+    else {
       throw .noReceipt(attempt)
     }
     let undoing = Cancellation(context: context, gateway: try Gateway(context), progress: progress)

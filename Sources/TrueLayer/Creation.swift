@@ -59,7 +59,7 @@ package struct Creation: Sendable {
       reference: reference,
       kind: kind,
       amount: amount,
-      currency: currency.code,
+      currency: currency,
       content: content(body).sorted,
       creation: Array(JSONWriter.text(.object(body)).utf8)
     )

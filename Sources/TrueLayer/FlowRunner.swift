@@ -192,7 +192,7 @@ struct FlowRunner {
     outcome.nextAction = isLeft ? (ended.next ?? .wait(nil)).shown : nil
     outcome.kept = Outcome.Recorded(
       result: outcome.result,
-      nextAction: outcome.nextAction.flatMap { $0["type"] }.map { ["type": $0] },
+      nextAction: outcome.nextAction.map { PayerAction($0.type) },
       fault: fault
     )
     return outcome

@@ -1,3 +1,4 @@
+internal import TenderEngine
 package import TenderModel
 
 /// What an authorization flow wants next (protocol note, section 2.5): an open set.
@@ -100,8 +101,8 @@ extension NextAction {
   }
 
   /// The `next_action` of a record.
-  var shown: JSON {
-    var object: JSONObject = ["type": .string(type)]
+  var shown: PayerAction {
+    var object: JSONObject = [:]
     switch self {
     case .providerSelection(let banks):
       object["providers"] = .array(
@@ -122,7 +123,7 @@ extension NextAction {
     case .retry(let options): object["retry_options"] = .array(options.map(JSON.string))
     case .other: break
     }
-    return .object(object)
+    return PayerAction(type, object)
   }
 
   private static func shown(_ choices: [Choice]) -> JSON {

@@ -36,7 +36,7 @@ extension Resource {
     outcome.kept = Outcome.Recorded(
       result: outcome.result,
       // The address of a bank's page opens it, and a list of banks is long: both are asked anew.
-      nextAction: outcome.nextAction.flatMap { $0["type"] }.map { ["type": $0] },
+      nextAction: outcome.nextAction.map { PayerAction($0.type) },
       fault: outcome.fault?.kind == .pending ? nil : outcome.fault
     )
     return outcome
@@ -88,7 +88,7 @@ extension Resource {
       status: shownStatus,
       id: id,
       amount: amount,
-      currency: currency,
+      currency: currency.flatMap(Currency.init(code:)),
       lastFour: lastFour,
       result: [:]
     )

@@ -64,33 +64,30 @@ extension TrueLayerProvider {
     let missing = context.configuration.missing(key: true)
     guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: "a refund") }
     guard attempt.kind == .payment else { throw .nothingToRefund(attempt) }
-    let statement = try Creation.statement(order.statement, orFrom: attempt.reference)
+    let statement = try Creation.statement(order.request.statement, orFrom: attempt.reference)
     let payment = try client.resource(.payment, id)
     guard payment.status == "settled" else { throw .nothingToRefund(attempt) }
     let body: JSON = [
       "amount_in_minor": .integer(order.amount),
       "reference": .string(statement),
     ]
-    var kept: JSONObject = [
-      "attempt": .integer(order.number), "amount": .integer(order.amount),
-      "rest": .bool(order.isRest), "key": .string(order.key),
-      "body": .string(JSONWriter.text(body)),
-    ]
-    kept["refund_reference"] = order.name.map(JSON.string)
-    try progress.keep(JSONWriter.text(.object(kept)), id: nil, sendingNext: true)
+    var refund = Refund(order)
+    refund.members["body"] = .string(JSONWriter.text(body))
+    let prepared = JSONWriter.text(.object(refund.members))
+    try progress.prepare(.secret(prepared), id: nil, sendingNext: true)
     try progress.willSend()
-    return try sendRefund(kept, attempt)
+    return try sendRefund(refund, attempt)
   }
 
   /// Sends a refund: the same body under the same key is the same refund.
-  private func sendRefund(_ kept: JSONObject, _ attempt: Attempt) throws(Fault) -> Outcome {
+  private func sendRefund(_ prepared: Refund, _ attempt: Attempt) throws(Fault) -> Outcome {
     let id = try id(of: attempt)
     let answer = try client.send(
       Client.Call(
         method: .post,
         path: Paths.resource(.payment, id) + "/refunds",
-        body: Array((kept.text("body") ?? "{}").utf8),
-        key: kept.text("key"),
+        body: Array((prepared.members.text("body") ?? "{}").utf8),
+        key: prepared.key,
         credential: .client(Scopes.payments),
         isEffecting: true
       )
@@ -98,14 +95,13 @@ extension TrueLayerProvider {
     guard let refund = answer.body.text("id"), ResourceID.isSafe(refund) else {
       throw Fault.unexpectedBehaviour("a refund without id", traceID: answer.traceID).afterSending
     }
-    var entry = kept
-    entry["body"] = nil
-    entry["id"] = .string(refund)
-    entry["status"] = "pending"
-    entry["amount_in_minor"] = kept["amount"]
+    var made = prepared.without("body")
+    made.members["id"] = .string(refund)
+    made.members["status"] = "pending"
+    made.members["amount_in_minor"] = prepared.members["amount"]
     // It is made: how far it has come is a look of its own, which may fail.
-    if let seen = try? look(at: refund, of: id) { entry = entry.adding(refund: seen) }
-    return Self.refunded(attempt.refunds + [entry], amount: attempt.amount, id: id)
+    if let seen = try? look(at: refund, of: id) { made.members.take(refund: seen) }
+    return Self.refunded(attempt.refunds + [made], amount: attempt.amount, id: id)
   }
 
   private func look(at refund: String, of id: String) throws(Fault) -> JSONObject {
@@ -119,12 +115,12 @@ extension TrueLayerProvider {
 
   /// How the refunds of a payment stand, the last one in front.
   func refunds(of id: String, _ query: LookUp) throws(Fault) -> Outcome {
-    var entries = query.refunds
-    for (index, entry) in entries.enumerated() {
-      guard let refund = entry.text("id"), entry.text("status") != "executed" else { continue }
-      entries[index] = entry.adding(refund: try look(at: refund, of: id))
+    var refunds = query.refunds
+    for (index, refund) in refunds.enumerated() {
+      guard let refundID = refund.members.text("id"), refund.status != "executed" else { continue }
+      refunds[index].members.take(refund: try look(at: refundID, of: id))
     }
-    return Self.refunded(entries, amount: query.amount, id: id)
+    return Self.refunded(refunds, amount: query.amount, id: id)
   }
 
   /// The refunds of a payment in what a look-up shows, where they can be seen.
@@ -168,12 +164,11 @@ extension TrueLayerProvider {
     return .succeeded
   }
 
-  private static func refunded(_ entries: [JSONObject], amount: Int?, id: String) -> Outcome {
-    let last = entries.last ?? [:]
-    let shown = Attempt.shown(refund: last)
+  private static func refunded(_ refunds: [Refund], amount: Int?, id: String) -> Outcome {
+    let last = refunds.last ?? Refund([:])
     var fault: Fault?
-    if last.text("status") == "failed" {
-      let reason = last.text("failure_reason") ?? "no reason given"
+    if last.status == "failed" {
+      let reason = last.members.text("failure_reason") ?? "no reason given"
       fault = Fault(
         .declined,
         code: "refund_failed",
@@ -182,26 +177,21 @@ extension TrueLayerProvider {
       )
     }
     var outcome = Outcome(
-      status: status(of: entries, amount: amount),
+      status: status(of: refunds.map(\.members), amount: amount),
       id: id,
-      result: ["refund": .object(shown)],
+      result: ["refund": .object(last.shown)],
       fault: fault
     )
     outcome.kept = Outcome.Recorded(
-      result: ["refunds": .array(entries.map(JSON.object))],
+      result: Reversal.parts(refunds).members,
       fault: fault
     )
     return outcome
   }
 
-  package func pendingRefund(
-    of attempt: Attempt
-  ) -> (amount: Int, isRest: Bool, name: String?)? {
-    guard attempt.id != nil,
-      let kept = attempt.preparation.flatMap({ JSONReader.read($0)?.object }),
-      let amount = kept["amount"]?.boundedNumber
-    else { return nil }
-    return (amount, kept["rest"] == true, kept.text("refund_reference"))
+  package func pendingRefund(of attempt: Attempt) -> Refund? {
+    guard attempt.id != nil, let text = attempt.preparation?.secret else { return nil }
+    return Refund(prepared: JSONReader.read(text)?.object)
   }
 
   /// A creation is taken up by the same command, which also goes on with it.
@@ -221,11 +211,9 @@ extension TrueLayerProvider {
     let age = progress.sinceSent
     do throws(Fault) {
       guard let id = attempt.id else { return try findCreation(attempt, progress) }
-      if let kept = attempt.preparation.flatMap({ JSONReader.read($0)?.object }),
-        kept["key"] != nil
-      {
+      if let refund = pendingRefund(of: attempt) {
         try checkAge(since: attempt.sentAt ?? attempt.createdAt)
-        return .happened(try sendRefund(kept, attempt))
+        return .happened(try sendRefund(refund, attempt))
       }
       let resource = try client.resource(attempt.kind, id)
       if let amount = attempt.amount, let other = resource.amount, amount != other {
@@ -261,7 +249,7 @@ extension TrueLayerProvider {
     try checkReady(for: .creation)
     // It may be made now: its time counts from here.
     try progress.willSend()
-    let made = try create(Array(body.utf8), attempt.kind, key: attempt.idempotencyKey)
+    let made = try create(Array(body.text.utf8), attempt.kind, key: attempt.idempotencyKey)
     return .happened(made.outcome)
   }
 
@@ -284,16 +272,14 @@ extension JSON {
 }
 
 extension JSONObject {
-  /// A refund as the journal keeps it, with what the provider says of it now.
-  fileprivate func adding(refund: JSONObject) -> JSONObject {
-    var entry = self
+  /// Takes over what the provider says of a refund now.
+  fileprivate mutating func take(refund: JSONObject) {
     for name in [
       "id", "status", "amount_in_minor", "currency", "reference", "created_at", "executed_at",
       "failed_at", "failure_reason",
     ] {
-      if let value = refund[name], value != .null { entry[name] = value }
+      if let value = refund[name], value != .null { self[name] = value }
     }
-    return entry
   }
 }
 

@@ -205,8 +205,8 @@ package struct TrueLayerProvider: Provider, PayerAuthorizationFlow, RefundFlow {
     _ order: AuthorizationOrder,
     _ progress: Progress
   ) throws(Fault) -> Resource {
-    try progress.keep(
-      String(decoding: order.creation, as: UTF8.self),
+    try progress.prepare(
+      .secret(String(decoding: order.creation, as: UTF8.self)),
       id: nil,
       sendingNext: true
     )

@@ -44,7 +44,7 @@ enum JournalBench {
       at: 1_800_000_000_000
     )
     attempt.amount = 1050
-    attempt.currency = "USD"
+    attempt.currency = Currency(code: "USD")
     return attempt
   }
 

@@ -28,15 +28,15 @@ struct ExampleProvider: Provider, PaymentFlow {
 
   func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome {
     let way = order.stopsAtConfirmation ? "hold" : "take"
-    try progress.keep(way, id: nil, sendingNext: true, isSecret: false)
+    try progress.prepare(.plain(way), id: nil, sendingNext: true)
     return try create(progress.attempt, progress)
   }
 
   private func create(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
     let body: JSON = [
       "key": .string(attempt.idempotencyKey), "reference": .string(attempt.reference),
-      "amount": .integer(attempt.amount ?? 0), "currency": .string(attempt.currency ?? ""),
-      "hold": .bool(attempt.plainPreparation == "hold"),
+      "amount": .integer(attempt.amount ?? 0), "currency": .string(attempt.currency?.code ?? ""),
+      "hold": .bool(attempt.preparation?.plain == "hold"),
     ]
     try progress.willSend()
     return try outcome(send(.post, "/example/payments", body))
@@ -116,7 +116,7 @@ struct ExampleProvider: Provider, PaymentFlow {
       status: status,
       id: id,
       amount: payment["amount"]?.wholeNumber,
-      currency: payment.text("currency"),
+      currency: payment.text("currency").flatMap(Currency.init(code:)),
       result: ["payment": .object(payment)],
       fault: status == .declined
         ? Fault(.declined, code: "declined", "the payment was refused") : nil

@@ -111,7 +111,7 @@ import Testing
         "BarcodeUid", "Merchant", "barcode", "barcodeFee", "barcodeUrl", "mapUrl",
       ]
     )
-    #expect(report.nextAction?["type"] == "barcode")
+    #expect(report.nextAction?.type == "barcode")
     let fault = #expect(throws: Fault.self) {
       try world.engine().cancel(world.latest(), handle: "A")
     }

@@ -78,9 +78,7 @@ import Testing
     return try engine.refund(
       attempt,
       handle: "A",
-      amount: amount,
-      statement: nil,
-      name: name,
+      try .test(amount, name: name),
       newAttempt: newAttempt,
       idempotencyKey: nil
     )
@@ -142,13 +140,13 @@ import Testing
     _ = try? giveBack(world, 300, window: 60_000) { Loser($0, .before) }
     let lost = try #require(try world.latest())
     #expect(lost.phase == .sent)
-    let kept = try #require(lost.plainPreparation.flatMap { JSONReader.read($0)?.object })
+    let kept = try #require((lost.preparation?.plain).flatMap { JSONReader.read($0)?.object })
     #expect(kept["amount"] == 300)
     let settled = try world.journal.settle(
       lost,
       as: .partiallyRefunded,
       reason: "on the statement",
-      refund: kept,
+      refund: Refund(kept),
       world.clock,
       NeverInterrupted()
     )
@@ -177,7 +175,7 @@ import Testing
     )
     let fault = #expect(throws: Fault.self) { try giveBack(world, 300) }
     #expect(fault?.code == "refund_exceeds")
-    #expect(fault?.message.contains("200 USD in minor units are left") == true)
+    #expect(fault?.message.contains("2.00 USD are left") == true)
     #expect(try refunded(world) == 800)
   }
 

@@ -16,12 +16,12 @@ import Testing
     case .sending:
       attempt.phase = .sent
       attempt.id = "pt-1"
-      attempt.preparation = "sealed"
+      attempt.preparation = .secret("sealed")
     case .held:
       attempt.phase = .done
       attempt.status = .requiresConfirmation
       attempt.id = "pt-1"
-      attempt.preparation = "sealed"
+      attempt.preparation = .secret("sealed")
     case .open:
       attempt.phase = .done
       attempt.status = .pending
@@ -46,8 +46,8 @@ import Testing
 
   static let events: [(name: String, make: @Sendable (Attempt) -> Attempt.Event)] = [
     ("send", { _ in .send(moment) }),
-    ("keep", { _ in .keep("p", id: nil, sendingNext: false) }),
-    ("keep and send", { _ in .keep("p", id: "pt-9", sendingNext: true) }),
+    ("keep", { _ in .keep(.secret("p"), id: nil, sendingNext: false) }),
+    ("keep and send", { _ in .keep(.secret("p"), id: "pt-9", sendingNext: true) }),
     ("enter", { _ in .enter("busy", sendingNext: false) }),
     ("record", { _ in .record(paid, note: "made") }),
     ("conclude", { _ in .conclude(paid, .transact, note: "outcome") }),
@@ -227,13 +227,13 @@ import Testing
     attempt.operation = operation
     attempt.status = status
     attempt.id = id
-    attempt.preparation = preparation
+    attempt.preparation = preparation.map(Attempt.Preparation.init(stored:))
     attempt.fault = Self.lost
     _ = try attempt.receive(.absent, at: 2000)
     #expect(attempt.state == next)
     #expect(attempt.status == then)
     #expect(attempt.fault == nil)
-    #expect(attempt.preparation == (next == .held ? "sealed" : nil))
+    #expect(attempt.preparation == (next == .held ? .secret("sealed") : nil))
   }
 
   @Test(arguments: [

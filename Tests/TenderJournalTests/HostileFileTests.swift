@@ -26,7 +26,7 @@ import Testing
   @Test func `runs no trigger`() throws {
     let journal = try open()
     var written = try journal.insert(attempt("A"), .process)
-    written.preparation = "sealed-preparation"
+    written.preparation = .secret("sealed-preparation")
     try journal.update(&written, note: "prepared", .power)
     let other = try Database(path: path)
     try other.execute("CREATE TABLE kept (text TEXT)")

@@ -50,7 +50,7 @@ import Testing
     let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
     let secret = "prep-\(UUID().uuidString)"
     var held = try journal.insert(attempt(), .process)
-    held.preparation = String(repeating: secret, count: 200)
+    held.preparation = .secret(String(repeating: secret, count: 200))
     held.status = .requiresConfirmation
     held.phase = .done
     try journal.update(&held, note: "held", .power)
@@ -67,7 +67,7 @@ import Testing
     let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
     let secret = "prep-\(UUID().uuidString)"
     var held = try journal.insert(attempt("A"), .process)
-    held.preparation = String(repeating: secret, count: 200)
+    held.preparation = .secret(String(repeating: secret, count: 200))
     held.phase = .done
     held.status = .requiresConfirmation
     try journal.update(&held, note: "held", .power)
@@ -182,7 +182,7 @@ import Testing
     try write("held", .requiresConfirmation)
     try write("waiting", .pending)
     try write("unknown", .succeeded) { $0.phase = .sent }
-    try write("retryable", .failed) { $0.nextAction = ["type": "retry"] }
+    try write("retryable", .failed) { $0.nextAction = PayerAction("retry") }
     try write("mandate", .authorized) { $0.kind = .mandate }
     try write("revoked", .revoked) { $0.kind = .mandate }
     try write("live", .succeeded) { $0.env = .live }
@@ -256,7 +256,7 @@ import Testing
       #expect(found.map(\.kind) == [.payment, .token, .payment])
       #expect(found.map(\.id) == ["pt-paid", "pt-token", "pt-held"])
       #expect(found.map(\.amount) == [1050, 1050, 1050])
-      #expect(found.map(\.preparation) == [nil, nil, turn == 0 ? "sealed" : nil])
+      #expect(found.map(\.preparation?.text) == [nil, nil, turn == 0 ? "sealed" : nil])
       #expect(try journal.history(of: found[0]).prefix(2).map(\.note) == ["opened", "outcome"])
       guard turn == 0 else { continue }
       var held = found[2]

@@ -14,7 +14,7 @@ import Testing
     do {
       let journal = try open(patience: 20)
       var written = try journal.insert(attempt("A"), .process)
-      written.preparation = "sealed-preparation"
+      written.preparation = .secret("sealed-preparation")
       written.phase = .sent
       try journal.update(&written, note: "sent", .power)
       try other.execute("BEGIN IMMEDIATE")

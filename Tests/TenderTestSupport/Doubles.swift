@@ -184,3 +184,19 @@ extension Attempt {
     )
   }
 }
+
+extension RefundRequest {
+  /// A refund of so many minor units, nil for all that is left.
+  package static func test(
+    _ minorUnits: Int?,
+    _ currency: String = "GBP",
+    name: String? = nil,
+    statement: String? = nil
+  ) throws(Fault) -> RefundRequest {
+    let currency = Currency(code: currency)
+    var amount: Money?
+    if let minorUnits, let currency { amount = Money(minorUnits: minorUnits, currency: currency) }
+    let name = try name.map { text throws(Fault) in try Reference(text) }
+    return RefundRequest(amount: amount, name: name, statement: statement)
+  }
+}

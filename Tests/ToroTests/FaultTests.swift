@@ -245,7 +245,7 @@ import ToroSimulator
     _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
     var attempt = try #require(try world.latest())
     attempt.phase = .sent
-    attempt.preparation = Self.kept(attempt).map { Attempt.plainMark + $0 }
+    attempt.preparation = Self.kept(attempt).map { .plain($0) }
     attempt.result = ["state": "authorising"]
     try world.journal.update(&attempt, note: "as killed", .power)
     let report = try world.engine().resume(try #require(try world.latest()))

@@ -79,8 +79,7 @@ import TrueLayerSimulator
           report = try engine.refund(
             known,
             handle: "A",
-            amount: 700,
-            statement: nil,
+            try .test(700),
             newAttempt: false,
             idempotencyKey: nil
           )

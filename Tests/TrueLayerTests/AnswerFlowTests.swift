@@ -182,7 +182,7 @@ extension AnswerTests {
     #expect(report.status == flow.status)
     #expect(report.result == flow.result)
     #expect(report.fault?.exitStatus ?? 0 == flow.exit)
-    #expect(report.nextAction?["type"]?.text == flow.next)
+    #expect(report.nextAction?.type == flow.next)
     #expect(report.id == id)
     #expect(try world.latest("A")?.phase == .done)
   }
@@ -218,8 +218,7 @@ extension AnswerTests {
     let report = try world.engine(over: stub).refund(
       try world.latest(id),
       handle: id,
-      amount: 100,
-      statement: "a refund",
+      try .test(100, statement: "a refund"),
       newAttempt: false,
       idempotencyKey: nil
     )

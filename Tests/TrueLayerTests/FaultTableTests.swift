@@ -118,8 +118,7 @@ import TrueLayerSimulator
       return try engine.refund(
         attempt,
         handle: "A",
-        amount: amount,
-        statement: nil,
+        try .test(amount),
         newAttempt: false,
         idempotencyKey: nil
       )
@@ -158,7 +157,7 @@ import TrueLayerSimulator
       _ = try world.engine(fault: "create:close-after", change: FlowTests.bank)
         .transact(order, newAttempt: false, idempotencyKey: nil)
     }
-    #expect(try world.latest()?.preparation?.contains("\"remi@example.com\"") == true)
+    #expect(try world.latest()?.preparation?.text.contains("\"remi@example.com\"") == true)
     // After 30 days its key means nothing any more: it stays unknown, and says so.
     world.clock.advance(30 * 86_400_000)
     let late = #expect(throws: Fault.self) {

@@ -254,11 +254,11 @@ import TrueLayerSimulator
     #expect(first.status == .requiresAction)
     #expect(first.fault?.code == "input_missing")
     #expect(first.fault?.exitStatus == 8)
-    #expect(first.nextAction?["type"] == "provider_selection")
+    #expect(first.nextAction?.type == "provider_selection")
     #expect(first.nextAction?["providers"]?.array?.count ?? 0 > 5)
     let second = try world.engine { options, _ in options.bank = "mock-payments-nl-redirect" }
       .transact(order, newAttempt: false, idempotencyKey: nil)
-    #expect(second.nextAction?["type"] == "form")
+    #expect(second.nextAction?.type == "form")
     #expect(second.nextAction?["inputs"]?.array?.first?["id"] == "remitter-iban")
     #expect(second.id == first.id)
     let guided = try World(form: ["remitter-iban": "NL39ABNA8234998285"])
@@ -274,7 +274,7 @@ import TrueLayerSimulator
     #expect(wrong.fault?.code == "not_offered")
     #expect(wrong.fault?.exitStatus == 8)
     #expect(wrong.fault?.hint == "did you mean mock-payments-gb-redirect?")
-    #expect(wrong.nextAction?["type"] == "provider_selection")
+    #expect(wrong.nextAction?.type == "provider_selection")
     #expect(try world.latest()?.shownStatus == .requiresAction)
     let report = try world.engine(change: Self.bank)
       .transact(order, newAttempt: false, idempotencyKey: nil)
@@ -289,7 +289,7 @@ import TrueLayerSimulator
     }.transact(try world.payment("A", currency: "EUR"), newAttempt: false, idempotencyKey: nil)
     #expect(report.fault?.code == "consent_needed")
     #expect(report.fault?.exitStatus == 8)
-    #expect(report.nextAction?["type"] == "consent")
+    #expect(report.nextAction?.type == "consent")
   }
 
   @Test func `a failed attempt stays open with retry, and starts once more`() throws {
@@ -303,7 +303,7 @@ import TrueLayerSimulator
     #expect(first.isFinal == false)
     #expect(first.result["status"] == "attemptFailed")
     #expect(first.fault?.code == "authorization_failed")
-    #expect(first.nextAction?["type"] == "retry")
+    #expect(first.nextAction?.type == "retry")
     let second = try world.engine { options, configuration in
       Self.bank(&options, &configuration)
       options.retries = true

@@ -81,8 +81,7 @@ struct SchemaTests {
         _ = try engine.refund(
           world.latest("R"),
           handle: "R",
-          amount: 500,
-          statement: nil,
+          try .test(500),
           newAttempt: false,
           idempotencyKey: nil
         )

@@ -69,9 +69,7 @@ extension FlowTests {
       try engine(scenario).refund(
         try world.latest("R"),
         handle: "R",
-        amount: amount,
-        statement: nil,
-        name: name,
+        try .test(amount, name: name),
         newAttempt: again,
         idempotencyKey: nil
       )
@@ -139,9 +137,7 @@ extension FlowTests {
       try world.engine(fault: fault, change: Self.bank).refund(
         try world.latest("R"),
         handle: "R",
-        amount: amount,
-        statement: nil,
-        name: name,
+        try .test(amount, name: name),
         newAttempt: name != nil,
         idempotencyKey: nil
       )

@@ -348,7 +348,7 @@ import TrueLayer
     let report = try World().engine(over: stub) { _, configuration in
       configuration.resourceToken = SharedSecret("resource-token")
     }.lookUp(Self.id, known: nil)
-    #expect(report.nextAction == ["type": "redirect"])
+    #expect(report.nextAction == PayerAction("redirect"))
   }
 
   @Test func `a step that an earlier process took is looked at, not failed of`() throws {
@@ -467,7 +467,7 @@ import TrueLayer
       report.nextAction?["url"]?.text?.hasPrefix("https://bank.example/login#token=eyJ") == true
     )
     // The address opens the bank's page: it is asked for anew, not kept.
-    #expect(attempt.nextAction == ["type": "redirect"])
+    #expect(attempt.nextAction == PayerAction("redirect"))
     #expect(attempt.preparation == nil)
     let names = try FileManager.default.contentsOfDirectory(atPath: world.folder.path)
     for name in names {

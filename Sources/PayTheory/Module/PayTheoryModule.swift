@@ -178,7 +178,7 @@ package struct PayTheoryModule: ProviderModule {
       return LaterPlan(.confirm, need: .heldPayment)
     }
     let need: Need = attempt?.isCaptured == true ? .reversal : .heldPayment
-    let currency = attempt?.currency ?? "USD"
+    let currency = attempt?.currency?.code ?? "USD"
     if let given = invocation[Keys.currency], given.uppercased() != currency {
       throw Fault(
         .usage,
@@ -191,7 +191,7 @@ package struct PayTheoryModule: ProviderModule {
     if let amount, amount.minorUnits == 0 {
       throw Fault(.usage, code: "bad_amount", "nothing to give back", hint: "raise --amount")
     }
-    let name = try invocation.value(Keys.refundReference)?.text
+    let name = try invocation.value(Keys.refundReference)
     // After a first part, all that is left is a part as well.
     let hadParts = attempt.map { !$0.refunds.isEmpty } ?? false
     if amount != nil || name != nil || hadParts {

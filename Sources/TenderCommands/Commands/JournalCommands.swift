@@ -116,15 +116,12 @@ struct JournalCommands {
     } else {
       try writes.confirm(question, "settling", code: "not_confirmed")
     }
-    let kept = found.plainPreparation ?? found.preparation
-    let refund = kept.flatMap { JSONReader.read($0)?.object }.flatMap { kept in
-      kept["key"] == nil ? nil : kept.without(["body", "key", "before"])
-    }
+    let prepared = found.preparation.flatMap { JSONReader.read($0.text)?.object }
     let settled = try composition.journal().settle(
       found,
       as: status,
       reason: reason,
-      refund: refund,
+      refund: Refund(prepared: prepared)?.without("body", "key", "before"),
       composition.clock,
       composition.signals
     )
@@ -322,14 +319,5 @@ struct JournalCommands {
   private func finish(_ report: Report) -> Int32 {
     output.show(composition.records.record(report))
     return report.fault.map { $0.isOutcome ? 0 : $0.exitStatus } ?? 0
-  }
-}
-
-extension JSONObject {
-  /// The object without some of its members.
-  fileprivate func without(_ names: [String]) -> JSONObject {
-    var left = self
-    for name in names { left[name] = nil }
-    return left
   }
 }

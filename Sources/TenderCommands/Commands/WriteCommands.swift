@@ -136,7 +136,7 @@ struct WriteCommands {
         Self.priced(
           "\(engine.verb(for: plan, name)) \(handle)",
           attempt,
-          plan.refund?.amount?.minorUnits
+          plan.refund?.amount
         )
       )
     }
@@ -149,9 +149,7 @@ struct WriteCommands {
       report = try engine.refund(
         attempt,
         handle: handle,
-        amount: refund.amount?.minorUnits,
-        statement: refund.statement,
-        name: refund.name,
+        refund,
         newAttempt: invocation.has(Keys.newAttempt),
         idempotencyKey: key
       )
@@ -171,11 +169,8 @@ struct WriteCommands {
   }
 
   /// What is asked for and how much of it: whoever says yes says it to an amount.
-  static func priced(_ what: String, _ attempt: Attempt?, _ amount: Int? = nil) -> String {
-    guard let minor = amount ?? attempt?.amount,
-      let currency = attempt?.currency.flatMap(Currency.init(code:))
-    else { return what }
-    return what + ", \(Money(minorUnits: minor, currency: currency).decimalText) \(currency.code)"
+  static func priced(_ what: String, _ attempt: Attempt?, _ amount: Money? = nil) -> String {
+    (amount ?? attempt?.facts.money).map { "\(what), \($0.text)" } ?? what
   }
 
   func finish(_ report: Report, _ expectation: Expectation) -> Int32 {

@@ -235,7 +235,7 @@ final class Composition: Session {
   /// at a reader one line of a terminal that changes.
   ///
   /// Each state is shown when it begins, and not again until another has begun.
-  func announce(_ state: String, _ provider: String, _ env: Env, next: JSON?) {
+  func announce(_ state: String, _ provider: String, _ env: Env, next: PayerAction?) {
     guard state != announced else { return }
     announced = state
     if output.isVerbose {
@@ -247,7 +247,7 @@ final class Composition: Session {
     var fields: JSONObject = ["provider": .string(provider), "env": .string(env.rawValue)]
     fields["reference"] = reference.map(JSON.string)
     fields["state"] = .string(state)
-    fields["next_action"] = next
+    fields["next_action"] = next?.json
     output.show(event: records.record(.event, fields), within: try? settings.timeout())
   }
 

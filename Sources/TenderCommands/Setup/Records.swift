@@ -23,8 +23,8 @@ struct Records {
     fields["final"] = .bool(report.isFinal)
     fields["amount"] = report.amount.map(JSON.integer)
     fields["requested_amount"] = report.requestedAmount.map(JSON.integer)
-    fields["currency"] = report.currency.map(JSON.string)
-    fields["next_action"] = report.nextAction
+    fields["currency"] = (report.currency?.code).map(JSON.string)
+    fields["next_action"] = report.nextAction?.json
     fields["source"] = report.source.map(JSON.string)
     fields["result"] = .object(inKeyOrder(report.result, report.provider))
     fields["error"] = report.fault.map { .object($0.record) }
@@ -73,12 +73,12 @@ struct Records {
     fields["final"] = .bool(attempt.isFinal)
     fields["amount"] = attempt.amount.map(JSON.integer)
     fields["requested_amount"] = attempt.requestedAmount.map(JSON.integer)
-    fields["currency"] = attempt.currency.map(JSON.string)
+    fields["currency"] = (attempt.currency?.code).map(JSON.string)
     fields["brand"] = attempt.brand.map(JSON.string)
     fields["last_four"] = attempt.lastFour.map(JSON.string)
-    fields["next_action"] = attempt.nextAction
+    fields["next_action"] = attempt.nextAction?.json
     fields["result"] = .object(inKeyOrder(attempt.result, attempt.provider))
-    fields["reversal"] = attempt.reversal.map { .object(inKeyOrder($0, attempt.provider)) }
+    fields["reversal"] = attempt.reversal.map { .object(inKeyOrder($0.members, attempt.provider)) }
     fields["error"] = attempt.fault.map { .object($0.record) }
     fields["idempotency_key"] = .string(attempt.idempotencyKey)
     fields["created_at"] = .string(Timestamp.text(attempt.createdAt))

@@ -156,7 +156,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
       "redirect",
       TrueLayerProvider.name.text,
       env,
-      next: ["type": "redirect", "url": .string(address)]
+      next: PayerAction("redirect", ["url": .string(address)])
     )
     guard hasPayer else {
       return session.note("the simulated payer is at the bank; --sim-scenario says what they do")

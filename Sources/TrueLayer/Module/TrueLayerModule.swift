@@ -163,15 +163,15 @@ package struct TrueLayerModule: ProviderModule {
       return LaterPlan(.confirm, need: .authorization, purpose: .outcome)
     }
     guard isRefund else { return LaterPlan(.cancel, need: .withdrawal, purpose: .outcome) }
-    let amount = try OptionReader(invocation, currency: attempt?.currency ?? "GBP").money(
+    let amount = try OptionReader(invocation, currency: attempt?.currency?.code ?? "GBP").money(
       Keys.amount
     )
     if let amount, amount.minorUnits == 0 {
       throw Fault(.usage, code: "bad_amount", "nothing to refund", hint: "raise --amount")
     }
-    let refund = LaterPlan.Refund(
+    let refund = RefundRequest(
       amount: amount,
-      name: try invocation.value(Keys.refundReference)?.text,
+      name: try invocation.value(Keys.refundReference),
       statement: invocation[Keys.paymentReference]
     )
     return LaterPlan(.refund(refund), need: .withdrawal, purpose: .refund)

@@ -132,8 +132,7 @@ private struct AdapterRun {
         try engine.refund(
           known,
           handle: "A",
-          amount: amount,
-          statement: nil,
+          try .test(amount),
           newAttempt: again,
           idempotencyKey: nil
         )
