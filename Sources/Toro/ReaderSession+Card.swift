@@ -17,7 +17,8 @@ extension ReaderSession {
   /// What a chip came to, with contact or without.
   mutating func read(
     _ interface: PresentedCard.Interface,
-    _ message: ReaderMessage
+    _ message: ReaderMessage,
+    _ presented: Presented
   ) -> [Action] {
     let (tag, objects) = message.template
     let read = PresentedCard(interface, objects)
@@ -29,7 +30,7 @@ extension ReaderSession {
       return authorise(read)
     case 0xe2:
       // Asked to choose although the reader was not told to ask: the first has the highest priority.
-      step = .chip
+      step = .chip(presented)
       return [.enter(.awaitingApplicationSelection), .send(.proceed([TLV(0xc0, [1])]))]
     case 0xe5:
       card = read
@@ -39,19 +40,23 @@ extension ReaderSession {
     }
   }
 
-  mutating func readChip(_ event: Event) -> [Action] {
+  mutating func readChip(_ presented: Presented, _ event: Event) -> [Action] {
+    var presented = presented
     switch event {
     case .answer(let command, let message):
       guard command.isLong else { return [] }
       if isStopping { return fail(.operatorCancelled, "the operator cancelled") }
       switch message.status {
-      case 0x9000: return read(.contact, message)
-      case 0x9f28: return fallBack(.unsupportedCard)
-      case 0x9f30: return fallBack(.cardReadError)
+      case 0x9000: return read(.contact, message, presented)
+      case 0x9f28: return fallBack(.unsupportedCard, presented)
+      case 0x9f30: return fallBack(.cardReadError, presented)
       default: return fail(status: message.status, during: command.name)
       }
     case .unsolicited(let message):
-      if note(message), slot == .empty { patience = 2000 }
+      if presented.take(message) {
+        step = .chip(presented)
+        if presented.slot == .empty { patience = 2000 }
+      }
       switch message.template.objects[tag: 0xc3] {
       case [2]: return [.enter(.awaitingPinEntry)]
       case [3]: return [.enter(.awaitingApplicationSelection)]
@@ -59,7 +64,7 @@ extension ReaderSession {
       }
     case .quiet:
       if isStopping { return fail(.operatorCancelled, "the operator cancelled") }
-      return slot == .empty
+      return presented.slot == .empty
         ? fail(.cardReadError, "the card was removed")
         : fail(.transactionTimeout, "the card was not finished with in time")
     default: return []

@@ -89,7 +89,7 @@ extension ReaderSession {
   }
 
   mutating func beginArming() -> [Action] {
-    step = .arming(isAcknowledged: false)
+    step = .arming(isAcknowledged: false, Presented())
     patience = 5000
     return [.enter(.awaitingCard), .send(.cardEvents)]
   }
@@ -98,85 +98,73 @@ extension ReaderSession {
   /// 3.3).
   ///
   /// A tap that is begun before confuses it. Some firmware acknowledges as well, before or after.
-  mutating func arm(_ isAcknowledged: Bool, _ event: Event) -> [Action] {
+  mutating func arm(
+    _ isAcknowledged: Bool,
+    _ presented: Presented,
+    _ event: Event
+  ) -> [Action] {
+    var presented = presented
     switch event {
     case .answer(let command, let message):
       guard command == .cardEvents else { return [] }
       guard message.status == 0x9000 else {
         return fail(status: message.status, during: command.name)
       }
-      if case .empty = slot, swipe == nil {
-        step = .arming(isAcknowledged: true)
-        patience = 300
-        return []
-      }
-      return beginWaiting()
-    case .unsolicited(let message):
-      let hasStatus = note(message)
-      return hasStatus ? beginWaiting() : []
+      guard presented.isNothing else { return beginWaiting(presented) }
+      step = .arming(isAcknowledged: true, presented)
+      patience = 300
+      return []
+    case .unsolicited(let message): return presented.take(message) ? beginWaiting(presented) : []
     case .quiet:
-      return isAcknowledged ? beginWaiting() : fail(.deviceError, "the reader does not answer")
+      return isAcknowledged
+        ? beginWaiting(presented) : fail(.deviceError, "the reader does not answer")
     default: return []
     }
   }
 
-  private mutating func beginWaiting() -> [Action] {
-    step = .waiting
-    patience = terms.cardTimeout
-    if case .empty = slot, swipe == nil {
-      guard hasContactless else { return ask("Insert or swipe") }
-      isTapRunning = true
-      // Its own end comes first: the reader knows best how long it waits.
-      patience = terms.cardTimeout + 5000
-      return [
-        .send(.startContactless(money, isRefund: terms.isRefund, at: terms.time))
-      ]
-    }
-    return goOn()
+  private mutating func beginWaiting(_ presented: Presented) -> [Action] {
+    guard presented.isNothing else { return goOn(presented) }
+    guard hasContactless else { return ask("Insert or swipe", presented) }
+    step = .waiting(presented, isTapping: true)
+    // Its own end comes first: the reader knows best how long it waits.
+    patience = terms.cardTimeout + 5000
+    return [.send(.startContactless(money, isRefund: terms.isRefund, at: terms.time))]
   }
 
   /// Shows what is wanted where no long command listens, cancel key included.
-  private mutating func ask(_ text: String) -> [Action] {
-    step = .waiting
+  private mutating func ask(_ text: String, _ presented: Presented) -> [Action] {
+    step = .waiting(presented, isTapping: false)
     patience = terms.cardTimeout
     let amount = "\(money.currency.code) \(money.decimalText)"
     return [.send(.display("\(text)\n\(amount)")), .send(.keyEvents)]
   }
 
-  /// Takes in what an unsolicited message says of slot and stripe; false where it says nothing.
-  mutating func note(_ message: ReaderMessage) -> Bool {
-    let objects = message.template.objects
-    guard let status = objects[tag: 0x48], status.count == 2 else { return false }
-    if status[1] & 1 != 0 {
-      swipe = PresentedCard(.magswipe, objects)
-    } else {
-      slot = status[0] & 1 == 0 ? .empty : status[0] & 2 == 0 ? .unreadable : .chip
-    }
-    return true
-  }
-
-  mutating func wait(_ event: Event) -> [Action] {
+  mutating func wait(
+    _ presented: Presented,
+    _ isTapping: Bool,
+    _ event: Event
+  ) -> [Action] {
+    var presented = presented
     switch event {
     case .answer(let command, let message):
       guard command.isLong else { return [] }
-      isTapRunning = false
       if isStopping { return fail(.operatorCancelled, "the operator cancelled") }
-      return tapped(message)
+      step = .waiting(presented, isTapping: false)
+      return tapped(message, presented)
     case .unsolicited(let message):
-      if let actions = cancelKey(event) { return actions }
-      guard note(message), !isStopping else { return [] }
-      if isTapRunning {
-        let isNews = if case .empty = slot { swipe != nil } else { true }
-        // The tap ends by itself; where it does not, it is ended.
-        if isNews { patience = 1500 }
-        return []
-      }
-      return goOn()
+      if !isTapping, let actions = cancelKey(event) { return actions }
+      guard presented.take(message) else { return [] }
+      step = .waiting(presented, isTapping: isTapping)
+      if isStopping { return [] }
+      guard isTapping else { return goOn(presented) }
+      // The tap ends by itself; where it does not, it is ended.
+      if !presented.isNothing { patience = 1500 }
+      return []
     case .quiet:
       if isStopping { return fail(.operatorCancelled, "the operator cancelled") }
-      if isTapRunning, swipe != nil || slot != .empty {
+      if isTapping, !presented.isNothing {
         patience = 2000
-        isTapRunning = false
+        step = .waiting(presented, isTapping: false)
         return [.send(.abort)]
       }
       if let fallback {
@@ -187,53 +175,58 @@ extension ReaderSession {
     }
   }
 
-  private mutating func tapped(_ message: ReaderMessage) -> [Action] {
+  private mutating func tapped(_ message: ReaderMessage, _ presented: Presented) -> [Action] {
     switch message.status {
-    case 0x9000: return read(.contactless, message)
+    case 0x9000: return read(.contactless, message, presented)
+    case 0x9f41 where !presented.isNothing, 0x9f43 where !presented.isNothing,
+      0x9f44 where !presented.isNothing:
+      return goOn(presented)
     case 0x9f43, 0x9f44:
-      if slot != .empty || swipe != nil { return goOn() }
       // The event that says what it was is on its way.
       patience = 3000
       return []
-    case 0x9f41 where slot != .empty || swipe != nil: return goOn()
-    case 0x9fc1: return ask("Insert or swipe")
-    case 0x9fc2: return ask("Insert, swipe or try another card")
-    case 0x9fc3: return ask("Insert the card")
-    case 0x9f28: return fallBack(.unsupportedCard)
-    case 0x9f30: return fallBack(.cardReadError)
+    case 0x9fc1: return ask("Insert or swipe", presented)
+    case 0x9fc2: return ask("Insert, swipe or try another card", presented)
+    case 0x9fc3: return ask("Insert the card", presented)
+    case 0x9f28: return fallBack(.unsupportedCard, presented)
+    case 0x9f30: return fallBack(.cardReadError, presented)
     default: return fail(status: message.status, during: "START CONTACTLESS TRANSACTION")
     }
   }
 
   /// Does what slot and stripe ask for, now that nothing else runs.
-  private mutating func goOn() -> [Action] {
-    if let card = swipe {
-      swipe = nil
-      return swiped(card)
+  private mutating func goOn(_ presented: Presented) -> [Action] {
+    var presented = presented
+    if let card = presented.stripe {
+      presented.stripe = nil
+      return swiped(card, presented)
     }
-    switch slot {
+    switch presented.slot {
     case .chip:
-      step = .chip
+      step = .chip(presented)
       patience = terms.cardTimeout + 5000
       return [.send(.startTransaction(money, isRefund: terms.isRefund, at: terms.time))]
-    case .unreadable: return fallBack(.cardReadError)
-    case .empty: return []
+    case .unreadable: return fallBack(.cardReadError, presented)
+    case .empty:
+      step = .waiting(presented, isTapping: false)
+      return []
     }
   }
 
   /// Lets the stripe be read, since the chip cannot be.
-  mutating func fallBack(_ reason: ToroError) -> [Action] {
+  mutating func fallBack(_ reason: ToroError, _ presented: Presented) -> [Action] {
+    var presented = presented
     fallback = reason
-    slot = .empty
-    return ask("Remove the card and swipe it")
+    presented.slot = .empty
+    return ask("Remove the card and swipe it", presented)
   }
 
-  mutating func swiped(_ card: PresentedCard) -> [Action] {
+  mutating func swiped(_ card: PresentedCard, _ presented: Presented) -> [Action] {
     var card = card
     guard card.encrypted != nil, let track = card.maskedTrack else {
       return fail(.magSwipeError, "the stripe could not be read")
     }
-    if card.hasChip, fallback == nil { return ask("This card has a chip: insert it") }
+    if card.hasChip, fallback == nil { return ask("This card has a chip: insert it", presented) }
     card.isFallback = fallback != nil
     guard card.needsPIN else { return authorise(card) }
     step = .pin(card)
@@ -246,7 +239,7 @@ extension ReaderSession {
 
   /// The cancel key, where the keyboard is listened to.
   private mutating func cancelKey(_ event: Event) -> [Action]? {
-    guard case .unsolicited(let message) = event, !isTapRunning,
+    guard case .unsolicited(let message) = event,
       message.template.objects[tag: 0xdfa205] == [0x1b]
     else { return nil }
     return fail(.customerCancelled, "the customer cancelled on the reader")

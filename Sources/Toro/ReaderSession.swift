@@ -74,10 +74,11 @@ struct ReaderSession: Sendable {
     case idle
     case settingUp([ReaderCommand])
     case menu
-    /// The reader is told to report cards; whether it has acknowledged that.
-    case arming(isAcknowledged: Bool)
-    case waiting
-    case chip
+    /// The reader is told to report cards; whether it has acknowledged that, and what it reported.
+    case arming(isAcknowledged: Bool, Presented)
+    /// A card is awaited; whether the reader's own command for a tap runs meanwhile.
+    case waiting(Presented, isTapping: Bool)
+    case chip(Presented)
     case pin(PresentedCard)
     case deciding
     case finishing(Decision)
@@ -98,6 +99,26 @@ struct ReaderSession: Sendable {
   /// What is in the slot.
   enum Slot: Sendable { case empty, chip, unreadable }
 
+  /// What the reader reported of its slot and its stripe, and nobody has used yet.
+  struct Presented: Sendable {
+    var slot = Slot.empty
+    var stripe: PresentedCard?
+
+    var isNothing: Bool { slot == .empty && stripe == nil }
+
+    /// Takes in what an unsolicited message says; false where it says nothing.
+    mutating func take(_ message: ReaderMessage) -> Bool {
+      let objects = message.template.objects
+      guard let status = objects[tag: 0x48], status.count == 2 else { return false }
+      if status[1] & 1 != 0 {
+        stripe = PresentedCard(.magswipe, objects)
+      } else {
+        slot = status[0] & 1 == 0 ? .empty : status[0] & 2 == 0 ? .unreadable : .chip
+      }
+      return true
+    }
+  }
+
   let terms: Terms
   var step = Step.idle
   /// How long to wait for the next event, in milliseconds.
@@ -111,10 +132,7 @@ struct ReaderSession: Sendable {
   /// What the acquirer wants the cardholder to read at the end.
   var message: String?
   var hasContactless = true
-  var isTapRunning = false
   var isStopping = false
-  var slot = Slot.empty
-  var swipe: PresentedCard?
   /// Why the stripe may be read instead of the chip.
   var fallback: ToroError?
 
@@ -143,9 +161,10 @@ struct ReaderSession: Sendable {
       return [.enter(.connectingToDevice), .send(commands[0])]
     case .settingUp(let commands): return setUp(commands, event)
     case .menu: return chooseGratuity(event)
-    case .arming(let isAcknowledged): return arm(isAcknowledged, event)
-    case .waiting: return wait(event)
-    case .chip: return readChip(event)
+    case .arming(let isAcknowledged, let presented):
+      return arm(isAcknowledged, presented, event)
+    case .waiting(let presented, let isTapping): return wait(presented, isTapping, event)
+    case .chip(let presented): return readChip(presented, event)
     case .pin(let card): return takePIN(card, event)
     case .deciding:
       guard case .decided(let decision) = event else { return [] }
@@ -244,7 +263,7 @@ struct ReaderSession: Sendable {
   }
 
   private var isLongRunning: Bool {
-    if case .waiting = step { return isTapRunning }
+    if case .waiting(_, let isTapping) = step { return isTapping }
     return true
   }
 }
