@@ -330,7 +330,7 @@ extension Preparation {
       status: .requiresConfirmation,
       id: receipt,
       lastFour: body.text("last_four"),
-      brand: Replies.brand(body).text,
+      brand: body.brand.text,
       result: confirmation
     ).amounts(amount ?? order.amount.minorUnits, order)
   }

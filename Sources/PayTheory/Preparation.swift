@@ -63,7 +63,7 @@ struct Preparation {
       "type": "PT_CONFIRMATION",
       "body": [
         "receipt_number": .string(receipt), "amount": .integer(amount ?? 0),
-        "service_fee": .integer(serviceFee), "brand": Replies.brand(body),
+        "service_fee": .integer(serviceFee), "brand": body.brand,
         "first_six": body["first_six"].orEmpty, "last_four": body["last_four"].orEmpty,
       ],
     ]

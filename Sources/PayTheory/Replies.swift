@@ -35,7 +35,7 @@ enum Replies {
       id: receipt.isEmpty ? nil : receipt,
       amount: amount,
       lastFour: body["last_four"].as(.lastFour).text.flatMap { $0.isEmpty ? nil : $0 },
-      brand: brand(body).text,
+      brand: body.brand.text,
       result: [
         "type": "PT_COMPLETE",
         "body": [
@@ -43,7 +43,7 @@ enum Replies {
           "created_at": body["created_at"].as(.word), "amount": .integer(amount ?? 0),
           "service_fee": .integer(fee), "state": .string(state),
           "metadata": body["metadata"].orEmptyObject, "payor_id": body["payor_id"].as(.word),
-          "payment_method_id": body["payment_method_id"].as(.word), "brand": brand(body),
+          "payment_method_id": body["payment_method_id"].as(.word), "brand": body.brand,
         ],
       ]
     )
@@ -63,10 +63,10 @@ enum Replies {
       status: .declined,
       id: receipt,
       lastFour: body["last_four"].as(.lastFour).text.flatMap { $0.isEmpty ? nil : $0 },
-      brand: brand(body).text,
+      brand: body.brand.text,
       result: [
         "type": .string(type), "receipt_number": receipt.map(JSON.string).orEmpty,
-        "last_four": body["last_four"].as(.lastFour), "brand": brand(body),
+        "last_four": body["last_four"].as(.lastFour), "brand": body.brand,
         "state": .string(body.text("state") ?? "FAILURE"),
       ],
       fault: Fault(
@@ -114,95 +114,17 @@ enum Replies {
       status: .succeeded,
       id: id,
       lastFour: body["last_four"].as(.lastFour).text.flatMap { $0.isEmpty ? nil : $0 },
-      brand: brand(body).text,
+      brand: body.brand.text,
       result: [
         "type": "PT_TOKENIZE",
         "body": [
           "payment_method_id": .string(id), "payor_id": body["payor_id"].as(.word),
-          "last_four": body["last_four"].as(.lastFour), "brand": brand(body),
+          "last_four": body["last_four"].as(.lastFour), "brand": body.brand,
           "metadata": body["metadata"].orEmptyObject,
           "expiration": (body["expiration"] ?? body["exp_date"]).as(.word),
           "payment_type": body["payment_type"].as(.word),
         ],
       ]
     )
-  }
-
-  /// The brand under either of its names.
-  static func brand(_ body: JSONObject) -> JSON {
-    let given = body["brand"].flatMap { $0 == .null ? nil : $0 } ?? body["card_brand"]
-    return given.as(.word)
-  }
-}
-
-extension JSON? {
-  /// The value, or an empty text where it is absent or null.
-  var orEmpty: JSON {
-    guard let self, self != .null else { return "" }
-    return self
-  }
-
-  /// The value where it has the documented shape, or an empty text.
-  func `as`(_ shape: Shape) -> JSON { flatMap(shape.filtered) ?? "" }
-
-  /// The value, or an empty object where it is absent or null; some services send it as JSON text.
-  var orEmptyObject: JSON {
-    switch self {
-    case .object: self ?? [:]
-    case .string(let text): JSONReader.read(text).flatMap { $0.object.map(JSON.object) } ?? [:]
-    default: [:]
-    }
-  }
-
-  /// The value as the documented text, where a service sends a number.
-  var asText: JSON {
-    switch self {
-    case .integer(let number): .string(String(number))
-    case .number(let text): .string(text)
-    default: self.as(.word)
-    }
-  }
-}
-
-/// What an answer to a transfer must be about; anything else is no answer to it.
-struct Ordered {
-  /// The receipt number that was drawn with the preparation; nil before there is one.
-  var receipt: String?
-  /// In minor units, without and with the fee where one is added; empty for whatever it comes to.
-  var amounts: Set<Int>
-  var currency: String?
-  var reference: String?
-
-  /// The member of an answer that is another payment's; nil where all that it has is this one's.
-  func difference(from body: JSONObject) -> String? {
-    let named = body.text("receipt_number") ?? body.text("idempotency") ?? ""
-    if let receipt, !named.isEmpty, named != receipt { return "receipt_number" }
-    if let amount = body["amount"]?.boundedNumber, !amounts.isEmpty, !amounts.contains(amount) {
-      return "amount"
-    }
-    if let currency, let other = body.text("currency"), other != currency { return "currency" }
-    if let reference, let other = body.text("reference"), !other.isEmpty, other != reference {
-      return "reference"
-    }
-    return nil
-  }
-
-  /// A prepared transfer, by the names that both of its answers share.
-  init(_ prepared: Preparation, reference: String, currency: String?) {
-    receipt = prepared.receipt
-    let fee = prepared.serviceFee
-    amounts = prepared.amount.map { [$0, $0 - fee, $0 + fee] } ?? []
-    self.currency = prepared.body.text("currency") ?? currency
-    self.reference = reference
-  }
-
-  /// An order that one step charges.
-  init(_ order: PaymentOrder) {
-    let amount = order.amount.minorUnits
-    // A service fee that the order does not name is Pay Theory's to set.
-    amounts = order.feeMode == .merchant ? [amount] : []
-    if let fee = order.fee { amounts = [amount, amount + fee.minorUnits] }
-    currency = order.amount.currency.code
-    reference = order.reference.text
   }
 }

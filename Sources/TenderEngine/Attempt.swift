@@ -137,6 +137,14 @@ package struct Attempt: Sendable {
     }
   }
 
+  /// The refunds of a payment, in the order in which they were asked for.
+  package var refunds: [Refund] {
+    if case .parts(let refunds) = reversal { refunds } else { [] }
+  }
+
+  /// Whether it was undone as a whole.
+  var isUndone: Bool { reversal != nil && refunds.isEmpty }
+
   /// Whether nobody has changed it since it was `other`.
   func isVersion(of other: Attempt) -> Bool {
     row == other.row && version == other.version

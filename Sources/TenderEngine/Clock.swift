@@ -12,16 +12,6 @@ package protocol Clock: Sendable {
   func pause(milliseconds: Int) throws(Fault)
 }
 
-extension Clock {
-  /// How many milliseconds ago at least an attempt was recorded as sent.
-  ///
-  /// One of a version that did not write the moment down is as old as the wall clock says.
-  func elapsed(since attempt: Attempt) -> Int {
-    if let sent = attempt.sentMoment { return moment.elapsed(since: sent) }
-    return max(0, now - (attempt.sentAt ?? now))
-  }
-}
-
 /// A moment on the machine's own clock: it goes on while the machine sleeps, nobody sets it, and it
 /// begins anew with each boot.
 package struct Moment: Sendable, Hashable {

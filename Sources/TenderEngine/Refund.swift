@@ -125,13 +125,3 @@ package enum Reversal: Sendable, Hashable {
     }
   }
 }
-
-extension Attempt {
-  /// The refunds of a payment, in the order in which they were asked for.
-  package var refunds: [Refund] {
-    if case .parts(let refunds) = reversal { refunds } else { [] }
-  }
-
-  /// Whether it was undone as a whole.
-  var isUndone: Bool { reversal != nil && refunds.isEmpty }
-}

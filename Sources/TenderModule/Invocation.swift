@@ -62,3 +62,44 @@ package struct Invocation: Sendable {
     }
   }
 }
+
+extension Invocation {
+  /// The text of an option; nil where it was not given.
+  package subscript(_ key: Key<String>) -> String? { text(key) }
+
+  /// The value of an option; nil where it was not given.
+  ///
+  /// An option that was given without its value has the one that help names.
+  ///
+  /// Throws `usage` for a text that is no such value.
+  package func value<Value>(_ key: Key<Value>) throws(Fault) -> Value? {
+    guard has(key) else { return nil }
+    if let text = text(key) { return try key.read(text) }
+    guard case .optional(let usual) = key.option.value else { return nil }
+    return try key.read(usual)
+  }
+
+  /// The text of an option as it was typed, for messages and for what hands it on.
+  package func text(_ key: any OptionKey) -> String? {
+    key.options.lazy.compactMap { text($0) }.first
+  }
+
+  /// The text of an option by its definition; nil where it was not given, or given without.
+  package func text(_ option: Option) -> String? {
+    guard let value = values[option.name]?.last, !value.isEmpty else { return nil }
+    return value
+  }
+
+  /// Whether an option, or one of several that belong together, was given.
+  package func has(_ key: any OptionKey) -> Bool {
+    key.options.contains { values[$0.name] != nil }
+  }
+
+  /// Every text of an option that may be repeated.
+  package func all(_ key: Key<String>) -> [String] { values[key.option.name] ?? [] }
+
+  /// Those of some options that were given, in the order of the definitions.
+  package func given(among keys: [any OptionKey]) -> [Option] {
+    keys.flatMap(\.options).filter { values[$0.name] != nil }
+  }
+}

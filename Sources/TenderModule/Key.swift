@@ -10,8 +10,7 @@ package protocol OptionKey: Sendable {
 /// An option together with the type of its value: the definition parses, the command reads a value.
 package struct Key<Value>: OptionKey {
   package let option: Option
-  /// Reads what was typed; the second text is the option as it is typed.
-  fileprivate let parse: @Sendable (_ text: String, _ option: String) throws(Fault) -> Value
+  private let parse: @Sendable (_ text: String, _ option: String) throws(Fault) -> Value
 
   package var options: [Option] { [option] }
 
@@ -25,6 +24,11 @@ package struct Key<Value>: OptionKey {
     self.option = option
     self.parse = parse
   }
+
+  /// The value that was typed behind the option.
+  ///
+  /// Throws `usage`.
+  package func read(_ text: String) throws(Fault) -> Value { try parse(text, "--" + option.name) }
 }
 
 extension Key where Value == Bool {
@@ -174,47 +178,5 @@ package struct MoneyKey: OptionKey {
   ) {
     decimal = Key<String>(name, group, "AMOUNT", summary)
     self.minor = Key<String>(name + "-minor", group, "UNITS", minor)
-  }
-}
-
-extension Invocation {
-  /// The text of an option; nil where it was not given.
-  package subscript(_ key: Key<String>) -> String? { text(key) }
-
-  /// The value of an option; nil where it was not given.
-  ///
-  /// An option that was given without its value has the one that help names.
-  ///
-  /// Throws `usage` for a text that is no such value.
-  package func value<Value>(_ key: Key<Value>) throws(Fault) -> Value? {
-    guard has(key) else { return nil }
-    let option = key.option
-    if let text = text(key) { return try key.parse(text, "--" + option.name) }
-    guard case .optional(let usual) = option.value else { return nil }
-    return try key.parse(usual, "--" + option.name)
-  }
-
-  /// The text of an option as it was typed, for messages and for what hands it on.
-  package func text(_ key: any OptionKey) -> String? {
-    key.options.lazy.compactMap { text($0) }.first
-  }
-
-  /// The text of an option by its definition; nil where it was not given, or given without.
-  package func text(_ option: Option) -> String? {
-    guard let value = values[option.name]?.last, !value.isEmpty else { return nil }
-    return value
-  }
-
-  /// Whether an option, or one of several that belong together, was given.
-  package func has(_ key: any OptionKey) -> Bool {
-    key.options.contains { values[$0.name] != nil }
-  }
-
-  /// Every text of an option that may be repeated.
-  package func all(_ key: Key<String>) -> [String] { values[key.option.name] ?? [] }
-
-  /// Those of some options that were given, in the order of the definitions.
-  package func given(among keys: [any OptionKey]) -> [Option] {
-    keys.flatMap(\.options).filter { values[$0.name] != nil }
   }
 }

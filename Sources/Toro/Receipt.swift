@@ -17,18 +17,13 @@ package struct Receipt: Sendable {
   var longitude: String?
   var additional: JSONObject = [:]
 
-  /// The spellings of these three are ours: the documents name `approved` and `declined` alone.
-  package static let partiallyApproved = "partiallyApproved"
-  static let suspended = "suspended"
-  static let technical = "technicalError"
-
   var responseCode: String {
     if isDeclinedByCard { return "declined" }
     return switch answer?.response {
     case "APPR": "approved"
-    case "PART": Self.partiallyApproved
-    case "SUSP": Self.suspended
-    case "TECH": Self.technical
+    case "PART": ResponseCode.partiallyApproved
+    case "SUSP": ResponseCode.suspended
+    case "TECH": ResponseCode.technical
     default: "declined"
     }
   }

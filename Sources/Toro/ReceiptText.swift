@@ -85,8 +85,8 @@ package enum ReceiptText {
     }
     return switch receipt.text("responseCode") {
     case "approved": receipt["captured"] == true ? "APPROVED" : "AUTHORISED, NOT CAPTURED"
-    case Receipt.partiallyApproved: "APPROVED IN PART"
-    case Receipt.suspended: "NOT PROCESSED YET"
+    case ResponseCode.partiallyApproved: "APPROVED IN PART"
+    case ResponseCode.suspended: "NOT PROCESSED YET"
     default: "DECLINED"
     }
   }

@@ -102,7 +102,7 @@ package struct SaleIdentity: Sendable, Hashable {
     response =
       switch receipt.text("responseCode") {
       case "approved": "APPR"
-      case Receipt.partiallyApproved: "PART"
+      case ResponseCode.partiallyApproved: "PART"
       default: nil
       }
     responseReason = receipt.text("responseReason")

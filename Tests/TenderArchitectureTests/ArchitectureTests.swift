@@ -137,6 +137,34 @@ import Testing
     return names
   }()
 
+  /// Rooms whose files may be read one after the other: none needs a type of a file that needs its own.
+  @Test(arguments: [
+    "TenderModel", "TenderWire", "TenderEngine", "TenderJournal", "TenderTransport", "TenderOutput",
+    "TenderCommandLine", "PayTheory", "Toro", "TrueLayer",
+  ])
+  func `has no circle of files`(_ room: String) throws {
+    let files = Self.sources.filter { $0.room == room && !$0.file.contains("/Module/") }
+    #expect(files.count > 2)
+    let declaration = try Regex(
+      #"(?m)^(?:package )?(?:final )?(?:struct|class|enum|protocol) (\w+)"#
+    )
+    let comment = try Regex(#"//.*|"(?:\\.|[^"\\])*""#)
+    var home: [String: Int] = [:]
+    for (index, file) in files.enumerated() {
+      for match in file.text.matches(of: declaration) {
+        home[String(match[1].substring ?? "")] = index
+      }
+    }
+    let needs = try files.enumerated().map { index, file in
+      let words = file.text.replacing(comment, with: "").matches(of: try Regex(#"\w+"#))
+      return Set(words.compactMap { home[String($0[0].substring ?? "")] }).subtracting([index])
+    }
+    // Whoever needs only files that are read already can be read: in the end nobody is left.
+    var left = Set(files.indices)
+    while let next = left.first(where: { needs[$0].isDisjoint(with: left) }) { left.remove(next) }
+    #expect(left.isEmpty, "\(left.map { files[$0].file }.sorted())")
+  }
+
   @Test func `documents every package declaration`() {
     #expect(Self.demanded.count > 30)
     let kinds = ["struct", "enum", "class", "protocol", "func", "init", "static", "final"]

@@ -1,0 +1,125 @@
+package import TenderModel
+
+/// What a provider tells the engine while it works on an attempt.
+package final class Progress {
+  package private(set) var attempt: Attempt
+  /// Whether an effecting request was recorded as sent in this run.
+  package private(set) var hasSent = false
+  /// The attempt as it was last written down with an outcome in this run.
+  package private(set) var recorded: Attempt?
+  /// Whether the outcome of this run is in the journal already.
+  package private(set) var isConcluded = false
+  /// Why the outcome had to be set aside.
+  private(set) var warning: Fault?
+  private let journal: any Journal
+  private let clock: any Clock
+  private let interruption: any Interruption
+  private let namesItsStates: Bool
+  private let announce: (String) -> Void
+
+  /// `namesItsStates` says that the provider's states alone are announced.
+  package init(
+    attempt: Attempt,
+    journal: any Journal,
+    clock: any Clock,
+    interruption: any Interruption,
+    namesItsStates: Bool = false,
+    announce: @escaping (String) -> Void
+  ) {
+    self.namesItsStates = namesItsStates
+    self.attempt = attempt
+    self.journal = journal
+    self.clock = clock
+    self.interruption = interruption
+    self.announce = announce
+  }
+
+  /// How many milliseconds ago at least the attempt was recorded as sent: by the machine's own clock,
+  /// since the wall's may be set meanwhile.
+  package var sinceSent: Int { clock.elapsed(since: attempt) }
+
+  /// The receipts that other attempts at this reference own.
+  package func receiptsOfOthers() throws(Fault) -> [String] {
+    try journal.attempts(
+      matching: attempt.reference,
+      filter: AttemptFilter(env: attempt.env, provider: attempt.provider)
+    ).filter { $0.row != attempt.row }.compactMap(\.id)
+  }
+
+  /// Writes down, durably, what is known by now of an attempt that goes on.
+  ///
+  /// A preparation is erased. What fails from here on leaves the attempt as this says.
+  /// Throws a `state` fault.
+  package func record(_ outcome: Outcome, note: String) throws(Fault) {
+    try driver.take(.record(outcome, note: note), &attempt)
+    recorded = attempt
+  }
+
+  /// Writes down, durably, what the run came to, before anybody hears of it.
+  ///
+  /// Throws a `state` fault; then nothing may be announced.
+  package func conclude(_ outcome: Outcome) throws(Fault) {
+    let event = Attempt.Event.conclude(outcome, attempt.operation, note: "outcome")
+    warning = try Driver(journal: journal, clock: clock, namesItsStates: true, announce: announce)
+      .take(event, &attempt)
+    isConcluded = true
+  }
+
+  private var driver: Driver {
+    Driver(journal: journal, clock: clock, namesItsStates: namesItsStates, announce: announce)
+  }
+
+  /// Shows a state to whoever watches; nothing is written.
+  package func enter(_ state: String) { announce(state) }
+
+  /// Shows a documented state, and writes it down for whoever looks meanwhile.
+  ///
+  /// It outlives the process, not the power. With `sendingNext` it is written together with
+  /// `willSend`, which must come next.
+  package func recordState(_ state: String, sendingNext: Bool = false) throws(Fault) {
+    try driver.take(.enter(state, sendingNext: sendingNext), &attempt)
+  }
+
+  /// Whether another process has asked for this attempt to be stopped.
+  package var isStopRequested: Bool {
+    journal.isStopRequested(
+      env: attempt.env,
+      provider: attempt.provider,
+      reference: attempt.reference
+    )
+  }
+
+  /// Writes down the provider's id and what a later process needs to go on.
+  ///
+  /// Durable.
+  ///
+  /// Throws a `state` fault; nothing effecting was sent then.
+  ///
+  /// With `sendingNext` it is written together with `willSend`, which must come next.
+  package func prepare(
+    _ preparation: Attempt.Preparation,
+    id: String?,
+    sendingNext: Bool = false
+  ) throws(Fault) {
+    try driver.take(.keep(preparation, id: id, sendingNext: sendingNext), &attempt)
+  }
+
+  /// Writes down, durably, that an effecting request is about to leave.
+  ///
+  /// Throws a `state` fault where it cannot, or the signal that came before; nothing is sent then.
+  package func willSend() throws(Fault) {
+    try interruption.check()
+    try driver.take(.send(clock.moment), &attempt)
+    hasSent = true
+  }
+}
+
+extension Clock {
+  /// How many milliseconds ago at least an attempt was recorded as sent.
+  ///
+  /// One of a version that did not write the moment down is as old as the wall clock says.
+  func elapsed(since attempt: Attempt) -> Int {
+    if let sent = attempt.sentMoment { return moment.elapsed(since: sent) }
+    return max(0, now - (attempt.sentAt ?? now))
+  }
+}
