@@ -51,43 +51,13 @@ package struct Program {
           throw Fault(.internal, code: "library_missing", "libsodium finds no randomness")
         }
         if mayGoOut(invocation, environment) { CurlHTTP.openAhead() }
-        // Before this program opens any descriptor of its own.
-        if let number = try invocation.value(Keys.instrumentDescriptor),
-          !ProcessGuard.isOpen(number)
-        {
-          throw .badValue(
-            "--instrument-fd",
-            String(number),
-            hint: "an open descriptor, such as 3 with 3< FILE"
-          )
-        }
-        let settings = try Settings(invocation, environment, catalogue.modules)
-        // In this order, and before any thread that stays: the browser is not bound by what bounds this process.
-        let browser = invocation.has(Keys.open) ? Browser() : nil
-        let containment = Containment.begin(settings)
-        let signals = Signals { kind in
-          // Nothing is under way that could have an effect: end at once, whatever blocks.
-          let fault = Fault.stopped(by: kind, underWay: "nothing was under way")
-          let time = SystemClock(interruption: NoInterruption()).now
-          Output.fail(
-            fault,
-            record: Records(command: invocation.command.name, now: time).record(fault),
-            isTable: !machineReadable,
-            redactor: redactor,
-            environment: Environment()
-          )
-          // Not `exit`: the other thread may be in the middle of anything.
-          _exit(fault.exitStatus)
-        }
-        let composition = try Composition(
+        try checkDescriptor(invocation)
+        let composition = try compose(
           providers,
           invocation,
           environment,
           redactor,
-          signals,
-          settings: settings,
-          browser: browser,
-          containment: containment
+          machineReadable: machineReadable
         )
         defer { now = composition.clock.now }
         return try dispatch(composition, &place)
@@ -109,6 +79,59 @@ package struct Program {
       )
       return error.exitStatus
     }
+  }
+
+  /// Throws `usage` where an option names a descriptor that is not open.
+  ///
+  /// Before this program opens any of its own.
+  private static func checkDescriptor(_ invocation: Invocation) throws(Fault) {
+    guard let number = try invocation.value(Keys.instrumentDescriptor),
+      !ProcessGuard.isOpen(number)
+    else { return }
+    throw .badValue(
+      "--instrument-fd",
+      String(number),
+      hint: "an open descriptor, such as 3 with 3< FILE"
+    )
+  }
+
+  /// Puts a run together: settings, what bounds the process, signals.
+  private static func compose(
+    _ providers: Providers,
+    _ invocation: Invocation,
+    _ environment: Environment,
+    _ redactor: Redactor,
+    machineReadable: Bool
+  ) throws(Fault) -> Composition {
+    let settings = try Settings(invocation, environment, providers.modules)
+    // In this order, and before any thread that stays: the browser is not bound by what bounds this
+    // process.
+    let browser = invocation.has(Keys.open) ? Browser() : nil
+    let containment = Containment.begin(settings)
+    let signals = Signals { kind in
+      // Nothing is under way that could have an effect: end at once, whatever blocks.
+      let fault = Fault.stopped(by: kind, underWay: "nothing was under way")
+      let time = SystemClock(interruption: NoInterruption()).now
+      Output.fail(
+        fault,
+        record: Records(command: invocation.command.name, now: time).record(fault),
+        isTable: !machineReadable,
+        redactor: redactor,
+        environment: Environment()
+      )
+      // Not `exit`: the other thread may be in the middle of anything.
+      _exit(fault.exitStatus)
+    }
+    return try Composition(
+      providers,
+      invocation,
+      environment,
+      redactor,
+      signals,
+      settings: settings,
+      browser: browser,
+      containment: containment
+    )
   }
 
   /// Whether options and variables alone say that the network will be used.

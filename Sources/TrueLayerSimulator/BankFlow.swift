@@ -125,54 +125,10 @@ struct BankFlow {
         bank.fail(&resource, "provider_error")
         return
       }
-      bank.show(
-        [
-          "type": "provider_selection",
-          "providers": .array(offered.map { shown($0, resource) }),
-        ],
-        in: &resource
-      )
-    case "branch_selection":
-      bank.show(
-        [
-          "type": "branch_selection",
-          "branches": .array(
-            (chosen?.branches ?? []).map {
-              ["id": .string($0.id), "display_name": .string($0.name)]
-            }
-          ),
-        ],
-        in: &resource
-      )
-    case "scheme_selection":
-      bank.show(
-        [
-          "type": "scheme_selection",
-          "schemes": .array(
-            (chosen?.schemes ?? []).enumerated().map { index, id in
-              ["id": .string(id), "recommended": .bool(index == 0)]
-            }
-          ),
-        ],
-        in: &resource
-      )
-    case "user_account_selection":
-      bank.show(
-        [
-          "type": "user_account_selection",
-          "user_accounts": [
-            [
-              "id": "25bf2298-0000-4000-8000-000000000001",
-              "provider": [
-                "id": "mock-payments-gb-redirect",
-                "display_name": "Mock UK Payments - Redirect Flow",
-              ],
-              "masked_account_identifier": "******01", "last_used_at": .string(bank.time),
-            ]
-          ],
-        ],
-        in: &resource
-      )
+      let providers = JSON.array(offered.map { shown($0, resource) })
+      bank.show(["type": "provider_selection", "providers": providers], in: &resource)
+    case "branch_selection", "scheme_selection", "user_account_selection":
+      bank.show(choices(step, chosen), in: &resource)
     case "consent": bank.show(consent(chosen), in: &resource)
     case "redirect":
       let session = bank.uuid()
@@ -212,6 +168,36 @@ struct BankFlow {
     }
     queue.removeFirst()
     if resource["_queue"] != nil { resource["_queue"] = .array(queue.map(JSON.string)) }
+  }
+
+  /// What a payer can choose from once a bank is chosen.
+  private func choices(_ step: String, _ chosen: BankCatalog.Bank?) -> JSON {
+    switch step {
+    case "branch_selection":
+      let branches = (chosen?.branches ?? []).map { branch -> JSON in
+        ["id": .string(branch.id), "display_name": .string(branch.name)]
+      }
+      return ["type": .string(step), "branches": .array(branches)]
+    case "scheme_selection":
+      let schemes = (chosen?.schemes ?? []).enumerated().map { index, id -> JSON in
+        ["id": .string(id), "recommended": .bool(index == 0)]
+      }
+      return ["type": .string(step), "schemes": .array(schemes)]
+    default:
+      return [
+        "type": .string(step),
+        "user_accounts": [
+          [
+            "id": "25bf2298-0000-4000-8000-000000000001",
+            "provider": [
+              "id": "mock-payments-gb-redirect",
+              "display_name": "Mock UK Payments - Redirect Flow",
+            ],
+            "masked_account_identifier": "******01", "last_used_at": .string(bank.time),
+          ]
+        ],
+      ]
+    }
   }
 
   private func consent(_ chosen: BankCatalog.Bank?) -> JSON {

@@ -10,8 +10,8 @@ struct BankHTTP {
   let bank: BankWorld
   let faults: FaultPlan
 
-  private var world: SimulatorWorld { bank.world }
-  private var ledger: Ledger { bank.ledger }
+  var world: SimulatorWorld { bank.world }
+  var ledger: Ledger { bank.ledger }
 
   init(world: SimulatorWorld, ledger: Ledger, faults: FaultPlan) {
     bank = BankWorld(world: world, ledger: ledger)
@@ -19,7 +19,7 @@ struct BankHTTP {
   }
 
   /// Who asks.
-  private enum Caller: Equatable {
+  enum Caller: Equatable {
     case client
     /// A token of one resource; nil for the simulator's own, which is good for all.
     case resource(String?)
@@ -60,13 +60,13 @@ struct BankHTTP {
     }
   }
 
-  private func forced(_ status: Int) -> HTTPResponse {
+  func forced(_ status: Int) -> HTTPResponse {
     var answer = BankProblem.forced(status).answer(traceID: traceID)
     answer.fields["tl-should-retry"] = status >= 500 ? "true" : "false"
     return answer
   }
 
-  private var traceID: String {
+  var traceID: String {
     world.randomness.bytes(16).map { byte in
       let digits = String(byte, radix: 16)
       return digits.count == 1 ? "0" + digits : digits
@@ -84,7 +84,7 @@ struct BankHTTP {
     }
   }
 
-  private func answer(
+  func answer(
     _ request: SimulatedRequest,
     _ body: (SimulatedRequest) throws(BankProblem) -> Reply
   ) throws(Fault) -> HTTPResponse {
@@ -106,7 +106,7 @@ struct BankHTTP {
     return response
   }
 
-  private func token(_ request: SimulatedRequest) throws(BankProblem) -> Reply {
+  func token(_ request: SimulatedRequest) throws(BankProblem) -> Reply {
     let body: [String: String]
     if request.fields["content-type"]?.contains("x-www-form-urlencoded") == true {
       body = QueryText.parameters(String(decoding: request.body, as: UTF8.self))
@@ -134,7 +134,7 @@ struct BankHTTP {
     )
   }
 
-  private func caller(_ request: SimulatedRequest) throws(BankProblem) -> Caller {
+  func caller(_ request: SimulatedRequest) throws(BankProblem) -> Caller {
     let header = request.fields["authorization"] ?? ""
     guard header.hasPrefix("Bearer ") else { throw .noToken }
     let token = String(header.dropFirst("Bearer ".count))
@@ -145,13 +145,13 @@ struct BankHTTP {
     return .resource(id)
   }
 
-  private func client(_ request: SimulatedRequest) throws(BankProblem) -> Caller {
+  func client(_ request: SimulatedRequest) throws(BankProblem) -> Caller {
     let caller = try caller(request)
     guard caller == .client else { throw .forbidden }
     return caller
   }
 
-  private func answer(
+  func answer(
     _ request: SimulatedRequest,
     _ parts: [String],
     _ route: BankRoute
@@ -186,14 +186,14 @@ struct BankHTTP {
     }
   }
 
-  private func pages(_ request: SimulatedRequest) -> String {
+  func pages(_ request: SimulatedRequest) -> String {
     request.fields["host"].map { "http://\($0)" } ?? "https://bank.simulator.invalid"
   }
 
   /// Runs a write once for each idempotency key, and repeats its answer afterwards (section 1.6).
   ///
   /// A member that is null is one that is not there; some clients write an empty list for nothing.
-  private func keyed(
+  func keyed(
     _ request: SimulatedRequest,
     _ route: BankRoute,
     _ perform: (JSONObject) throws(BankProblem) -> Reply
@@ -235,7 +235,7 @@ struct BankHTTP {
   }
 
   /// The ledger's faults end as the server's own.
-  private func stored<Value>(_ body: () throws(Fault) -> Value) throws(BankProblem) -> Value {
+  func stored<Value>(_ body: () throws(Fault) -> Value) throws(BankProblem) -> Value {
     do throws(Fault) {
       return try body()
     } catch {
@@ -243,7 +243,7 @@ struct BankHTTP {
     }
   }
 
-  private func find(
+  func find(
     _ kind: BankWorld.Kind,
     _ id: String,
     isAwaited: Bool = false
@@ -255,7 +255,7 @@ struct BankHTTP {
     return found
   }
 
-  private func read(
+  func read(
     _ route: BankRoute,
     _ parts: [String],
     _ caller: Caller,
@@ -279,7 +279,7 @@ struct BankHTTP {
     }
   }
 
-  private func write(
+  func write(
     _ route: BankRoute,
     _ parts: [String],
     _ body: JSONObject,
@@ -329,7 +329,7 @@ struct BankHTTP {
     return reply
   }
 
-  private func created(_ resource: JSONObject) -> JSONObject {
+  func created(_ resource: JSONObject) -> JSONObject {
     let id = resource.text("id") ?? ""
     var answer: JSONObject = ["id": .string(id)]
     answer["user"] = resource["user"]
@@ -341,94 +341,17 @@ struct BankHTTP {
   }
 
   /// A token for one resource, good for 15 minutes (note, section 1.3).
-  private func resourceToken(_ id: String) -> String {
+  func resourceToken(_ id: String) -> String {
     WebToken.sign([
       "client_id": .string(BankCatalog.clientID), "jti": .string(id),
       "nbf": .integer(bank.now / 1000), "exp": .integer(bank.now / 1000 + 900),
     ])
   }
 
-  private static func hash(_ head: String, _ body: [UInt8]) -> String {
+  static func hash(_ head: String, _ body: [UInt8]) -> String {
     let bytes = Array(head.utf8) + body
     var digest = [UInt8](repeating: 0, count: 32)
     _ = unsafe crypto_generichash(&digest, 32, bytes, UInt64(bytes.count), nil, 0)
     return Base64.encodeURL(digest)
-  }
-
-  private func flowAnswer(_ resource: JSONObject) -> JSONObject {
-    var answer: JSONObject = [:]
-    for name in ["status", "failure_stage", "failure_reason"] { answer[name] = resource[name] }
-    if let actions = resource["authorization_flow"]?["actions"] {
-      answer["authorization_flow"] = ["actions": actions]
-    }
-    return answer
-  }
-
-  private func refund(
-    _ payment: inout JSONObject,
-    _ body: JSONObject
-  ) throws(BankProblem) -> Reply {
-    guard payment.text("status") == "settled" else { throw .state }
-    let known = payment["_refunds"]?.array ?? []
-    let paid = payment["amount_in_minor"]?.boundedNumber ?? 0
-    let gone = known.compactMap(\.object).map(aged).filter { $0.text("status") != "failed" }
-      .reduce(0) { $0 + ($1["amount_in_minor"]?.boundedNumber ?? 0) }
-    let amount = body["amount_in_minor"]?.boundedNumber ?? paid - gone
-    guard amount > 0, amount <= paid - gone else {
-      throw .invalid("amount_in_minor", "More than is left of the payment.")
-    }
-    guard let reference = body.text("reference"), (1...18).contains(reference.count) else {
-      throw .invalid("reference", "Must have 1 to 18 characters.")
-    }
-    let id = bank.uuid()
-    var refund: JSONObject = [
-      "id": .string(id), "amount_in_minor": .integer(amount),
-      "currency": payment["currency"] ?? "GBP", "reference": .string(reference),
-      "status": "pending", "created_at": .string(bank.time), "_created": .integer(bank.now),
-    ]
-    refund["metadata"] = body["metadata"]
-    if world.options.scenario == "refund:failed" { refund["_fails"] = true }
-    payment["_refunds"] = .array(known + [.object(refund)])
-    return Reply(202, ["id": .string(id)])
-  }
-
-  /// A refund as it stands now: two seconds after it was asked for it is executed.
-  private func aged(_ refund: JSONObject) -> JSONObject {
-    var shown = JSONObject(refund.members.filter { !$0.key.hasPrefix("_") })
-    let created = refund["_created"]?.boundedNumber ?? bank.now
-    guard bank.now - created >= 2000 else { return shown }
-    if refund["_fails"] == true {
-      shown["status"] = "failed"
-      shown["failed_at"] = .string(bank.microseconds(created + 2000))
-      shown["failure_reason"] = "insufficient_funds"
-    } else {
-      shown["status"] = "executed"
-      shown["executed_at"] = .string(bank.microseconds(created + 2000))
-    }
-    return shown
-  }
-
-  /// What the bank said on the payer's way back (note, section 2.8).
-  private func providerReturn(_ body: JSONObject) throws(BankProblem) -> Reply {
-    guard body.text("query")?.isEmpty == false || body.text("fragment")?.isEmpty == false else {
-      throw .invalid("query", "Either query or fragment is required.")
-    }
-    let parameters = QueryText.parameters(body.text("query") ?? "")
-      .merging(QueryText.parameters(body.text("fragment") ?? "")) { first, _ in first }
-    guard let state = parameters["state"] else {
-      throw .invalid("query.state", "Value is required.")
-    }
-    let returned = try stored { () throws(Fault) in
-      try BankPages(bank: bank).takeReturn(state: state)
-    }
-    guard let returned else { throw .notFound }
-    return Reply(
-      200,
-      [
-        "resource": [
-          "type": .string(returned.kind.rawValue), returned.kind.parameter: .string(returned.id),
-        ]
-      ]
-    )
   }
 }

@@ -138,26 +138,26 @@ enum BankRequests {
     ]
   )
 
-  private static let country = BankSchema.word([
+  static let country = BankSchema.word([
     "AT", "BE", "DE", "DK", "ES", "FI", "FR", "GB", "IE", "IT", "LT", "NL", "NO", "PL", "PT", "RO",
   ])
-  private static let channel = BankSchema.word([
+  static let channel = BankSchema.word([
     "general_availability", "public_beta", "private_beta",
   ])
-  private static let segment = BankSchema.word(["retail", "business", "corporate"])
-  private static let useCase = BankSchema.word([
+  static let segment = BankSchema.word(["retail", "business", "corporate"])
+  static let useCase = BankSchema.word([
     "charity", "financial_services", "government", "utilities",
   ])
-  private static let currency = BankSchema.word(["GBP", "EUR", "PLN", "NOK"])
-  private static let metadata = BankSchema.pairs(count: 10, name: 40, value: 500)
-  private static let icon = BankSchema.shape(
+  static let currency = BankSchema.word(["GBP", "EUR", "PLN", "NOK"])
+  static let metadata = BankSchema.pairs(count: 10, name: 40, value: 500)
+  static let icon = BankSchema.shape(
     members: [
       "type": .word([
         "default", "extended", "extended_small", "extended_medium", "extended_large",
       ])
     ]
   )
-  private static let consentParts = BankSchema.shape(
+  static let consentParts = BankSchema.shape(
     "pis",
     members: [
       "pis": .anyObject,
@@ -165,7 +165,7 @@ enum BankRequests {
     ]
   )
 
-  private static let hostedPage = BankSchema.shape(
+  static let hostedPage = BankSchema.shape(
     "return_uri",
     members: [
       "return_uri": .anyText, "country_code": .string(2...2, BankText.capital),
@@ -173,7 +173,7 @@ enum BankRequests {
     ]
   )
 
-  private static let address = BankSchema.shape(
+  static let address = BankSchema.shape(
     "address_line1",
     "city",
     "zip",
@@ -186,7 +186,7 @@ enum BankRequests {
     ]
   )
 
-  private static let user = BankSchema.shape(
+  static let user = BankSchema.shape(
     members: [
       "id": .anyText, "name": .string(1...Int.max, BankText.name), "email": .form(BankText.isEmail),
       "phone": .anyText, "date_of_birth": .form(BankText.isDate),
@@ -194,7 +194,7 @@ enum BankRequests {
     ]
   )
 
-  private static let account = BankSchema.choice(
+  static let account = BankSchema.choice(
     by: "type",
     [
       "sort_code_account_number": .shape(
@@ -211,11 +211,11 @@ enum BankRequests {
     ]
   )
 
-  private static let merchantAccount = BankSchema.form(BankText.isUUID)
-  private static let holder = BankSchema.string(1...40, BankText.name)
-  private static let statement = BankSchema.string(1...18, BankText.reference)
+  static let merchantAccount = BankSchema.form(BankText.isUUID)
+  static let holder = BankSchema.string(1...40, BankText.name)
+  static let statement = BankSchema.string(1...18, BankText.reference)
 
-  private static let payee = BankSchema.choice(
+  static let payee = BankSchema.choice(
     by: "type",
     [
       "merchant_account": .shape(
@@ -244,7 +244,7 @@ enum BankRequests {
     ]
   )
 
-  private static let filter = BankSchema.shape(
+  static let filter = BankSchema.shape(
     members: [
       "countries": .list(of: country), "release_channel": channel,
       "customer_segments": .list(of: segment), "provider_ids": .list(of: .anyText),
@@ -252,10 +252,10 @@ enum BankRequests {
     ]
   )
 
-  private static let instant = BankSchema.shape(members: ["allow_remitter_fee": .truth])
-  private static let remitterName = BankSchema.string(1...80, BankText.name)
+  static let instant = BankSchema.shape(members: ["allow_remitter_fee": .truth])
+  static let remitterName = BankSchema.string(1...80, BankText.name)
 
-  private static let bankSelection = BankSchema.choice(
+  static let bankSelection = BankSchema.choice(
     by: "type",
     [
       "user_selected": .shape(
@@ -300,7 +300,7 @@ enum BankRequests {
     ]
   )
 
-  private static let method = BankSchema.choice(
+  static let method = BankSchema.choice(
     by: "type",
     [
       "bank_transfer": .shape(
@@ -331,7 +331,7 @@ enum BankRequests {
     ]
   )
 
-  private static let subMerchants = BankSchema.shape(
+  static let subMerchants = BankSchema.shape(
     "ultimate_counterparty",
     members: [
       "ultimate_counterparty": .choice(
@@ -350,89 +350,6 @@ enum BankRequests {
           ),
         ]
       )
-    ]
-  )
-
-  private static let userConsent = BankSchema.choice(
-    by: "type",
-    [
-      "precaptured": .shape("captured_at", members: ["captured_at": .anyText]),
-      "authorization_flow_captured": .anyObject,
-    ]
-  )
-
-  private static let mandateSelection = BankSchema.choice(
-    by: "type",
-    [
-      "user_selected": .shape(members: ["filter": filter]),
-      "preselected": .shape(
-        "provider_id",
-        members: [
-          "provider_id": .anyText,
-          "remitter": .shape(
-            "account_holder_name",
-            "account_identifier",
-            members: ["account_holder_name": remitterName, "account_identifier": account]
-          ),
-        ]
-      ),
-    ]
-  )
-
-  private static let mandatePayee = BankSchema.choice(
-    by: "type",
-    [
-      "merchant_account": .shape(
-        "merchant_account_id",
-        members: ["merchant_account_id": merchantAccount, "account_holder_name": .anyText]
-      ),
-      "external_account": .shape(
-        "account_holder_name",
-        "account_identifier",
-        members: ["account_holder_name": .anyText, "account_identifier": account]
-      ),
-    ]
-  )
-
-  private static let mandateMembers: [String: BankSchema] = [
-    "provider_selection": mandateSelection, "beneficiary": mandatePayee, "reference": statement,
-    "statement_reference": statement, "use_case": useCase,
-  ]
-
-  private static let mandate = BankSchema.choice(
-    by: "type",
-    [
-      "sweeping": .shape("beneficiary", "provider_selection", members: mandateMembers),
-      "commercial": .shape(
-        "beneficiary",
-        "provider_selection",
-        "use_case",
-        members: mandateMembers
-      ),
-    ]
-  )
-
-  private static let limit = BankSchema.shape(
-    "period_alignment",
-    "maximum_amount",
-    members: [
-      "maximum_amount": .integer(1...Int.max), "period_alignment": .word(["consent", "calendar"]),
-    ]
-  )
-
-  /// The periods of a mandate's limits.
-  static let periods = ["day", "week", "fortnight", "month", "half_year", "year"]
-
-  private static let constraints = BankSchema.shape(
-    "maximum_individual_amount",
-    "periodic_limits",
-    members: [
-      "valid_from": .anyText, "valid_to": .anyText,
-      "maximum_individual_amount": .integer(1...100_000_000),
-      "periodic_limits": .object(
-        required: [],
-        members: Dictionary(uniqueKeysWithValues: periods.map { ($0, limit) })
-      ),
     ]
   )
 }

@@ -228,89 +228,14 @@ struct InstrumentReader {
         hint: "pass --instrument-stdin, or --test-card visa off live; see: tender help instruments"
       )
     }
-    /// Asks up to three times, saying what is wrong with an answer right away.
-    func question(
-      _ text: String,
-      _ check: (String) throws(Fault) -> Void
-    ) throws(Fault) -> JSON {
-      for turn in 1...3 {
-        let answer = try terminal.ask(text, hidden: false, interruption: session.signals)
-        do throws(Fault) {
-          try check(answer)
-          return .string(answer)
-        } catch {
-          guard turn < 3 else { throw error }
-          terminal.say("  \(error.message)")
-        }
-      }
-      return ""
-    }
-    var secrets: [String: SharedSecret] = [:]
-    /// The same for what nobody may see.
-    func secretQuestion(
-      _ field: String,
-      _ text: String,
-      _ check: (borrowing Secret) throws(Fault) -> Void
-    ) throws(Fault) {
-      for turn in 1...3 {
-        let answer = SharedSecret(try terminal.askSecret(text, interruption: session.signals))
-        do throws(Fault) {
-          try check(answer.secret)
-          secrets[field] = answer
-          learn(field, answer)
-          return
-        } catch {
-          guard turn < 3 else { throw error }
-          terminal.say("  \(error.message)")
-        }
-      }
-    }
-    func wanted(_ field: String) -> (String) throws(Fault) -> Void {
-      { answer throws(Fault) in if answer.isBlank { throw .badField(field, "is missing") } }
-    }
-    var object: JSONObject = [:]
-    switch method {
-    case .ach:
-      object["name"] = try question("Account holder: ", wanted("name"))
-      object["routing_number"] = try question("Routing number: ") { answer throws(Fault) in
-        guard Digits.passRouting(Digits.only(in: answer) ?? []) else {
-          throw .badField("routing_number", "must be 9 digits with a valid ABA check digit")
-        }
-      }
-      try secretQuestion("account_number", "Account number (hidden): ") { answer throws(Fault) in
-        guard Digits.plain(answer, count: 4...17) else {
-          throw .badField("account_number", "must be 4 to 17 digits")
-        }
-      }
-      object["account_type"] = try question("CHECKING or SAVINGS: ") { answer throws(Fault) in
-        guard BankAccount.Kind(rawValue: answer.uppercased()) != nil else {
-          throw .badField("account_type", "must be CHECKING or SAVINGS")
-        }
-      }
-    case .cash:
-      object["name"] = try question("Payer's name: ", wanted("name"))
-      object["contact"] = try question("E-mail or phone: ") { answer throws(Fault) in
-        _ = try CashPayer(name: "x", contact: answer)
-      }
-    case .card:
-      try secretQuestion("number", "Card number (hidden): ") { answer throws(Fault) in
-        guard Digits.areCardNumber(answer) else {
-          throw .badField("number", "must be 13 to 19 digits with a valid check digit")
-        }
-      }
-      object["expiration"] = try question("Expiration MM/YY: ") { answer throws(Fault) in
-        guard try !Expiration(answer).month.isBefore(today) else {
-          throw .badField("expiration", "is in the past")
-        }
-      }
-      try secretQuestion("security_code", "Security code (hidden): ") { answer throws(Fault) in
-        guard Digits.plain(answer, count: 3...4) else {
-          throw .badField("security_code", "must be 3 digits, 4 for American Express")
-        }
-      }
-    }
-    for name in secrets.keys { object[name] = "" }
-    return try instrument(method, object, secrets)
+    var prompt = InstrumentPrompt(
+      terminal: terminal,
+      interruption: session.signals,
+      today: today,
+      learn: learn
+    )
+    try prompt.ask(for: method)
+    return try instrument(method, prompt.object, prompt.secrets)
   }
 }
 
