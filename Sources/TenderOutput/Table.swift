@@ -27,9 +27,10 @@ package enum Table {
     collect(object, indent: 0, style, into: &lines)
     let isPlain = fields.isEmpty && record.kind != .request
     if isPlain { lines.removeAll { $0.name == "command" || $0.name == "idempotency_key" } }
-    let column = min(28, (lines.map(\.name.count).max() ?? 0) + 2)
+    let column = min(28, (lines.map { DisplayWidth.columns($0.name) }.max() ?? 0) + 2)
     return lines.map { line in
-      let name = line.name + String(repeating: " ", count: max(1, column - line.name.count))
+      let name =
+        line.name + String(repeating: " ", count: max(1, column - DisplayWidth.columns(line.name)))
       let value = paint(line.name, line.value, style)
       return line.value.isEmpty ? line.name : dim(name, style) + value
     }.joined(separator: "\n") + "\n"
@@ -50,7 +51,7 @@ package enum Table {
     let widths = columns.indices.map { index in
       min(
         style.width > 1000 ? Int.max : 44,
-        max(heads[index].count, cells.map { $0[index].count }.max() ?? 0)
+        max(heads[index].count, cells.map { DisplayWidth.columns($0[index]) }.max() ?? 0)
       )
     }
     var text = ""
@@ -63,11 +64,15 @@ package enum Table {
         let mayCut = !["id", "name", "code", "reference"].contains(columns[index])
         let rest = mayCut ? max(10, style.width - plainCount) : Int.max
         let room = isLast ? rest : widths[index]
-        let shown = cell[index].count > room ? cell[index].prefix(room - 1) + "…" : cell[index]
-        let padding = isLast ? "" : String(repeating: " ", count: widths[index] + 2 - shown.count)
-        plainCount += shown.count + padding.count
+        let width = DisplayWidth.columns(cell[index])
+        let shown =
+          width > room
+          ? DisplayWidth.prefix(cell[index], columns: room - 1) + "…" : cell[index]
+        let taken = DisplayWidth.columns(shown)
+        let padding = isLast ? "" : String(repeating: " ", count: widths[index] + 2 - taken)
+        plainCount += taken + padding.count
         let isHead = row == 0
-        line += isHead ? dim(String(shown), style) : paint(columns[index], String(shown), style)
+        line += isHead ? dim(shown, style) : paint(columns[index], shown, style)
         line += padding
       }
       while line.hasSuffix(" ") { line.removeLast() }

@@ -195,10 +195,12 @@ import Testing
   }
 
   /// The program must not pull in ICU or FoundationNetworking.
-  @Test func `links none of the large libraries`() throws {
+  @Test(
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/ldd"), "there is no ldd")
+  )
+  func `links none of the large libraries`() throws {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/ldd")
-    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/ldd") else { return }
     process.arguments = [
       URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appending(path: "tender").path

@@ -38,13 +38,24 @@ import Testing
     }
   }
 
-  @Test(arguments: [("bash", "tender.bash"), ("zsh", "_tender"), ("fish", "tender.fish")])
-  func `parses in its shell`(_ shell: String, _ file: String) throws {
-    let paths = ["/bin/", "/usr/bin/"].map { $0 + shell }
-    guard let found = paths.first(where: { FileManager.default.isExecutableFile(atPath: $0) })
-    else { return }
+  @Test(.enabled(if: shell("bash") != nil, "bash is not installed"))
+  func `parses in bash`() throws { try parse("bash", "tender.bash") }
+
+  @Test(.enabled(if: shell("zsh") != nil, "zsh is not installed"))
+  func `parses in zsh`() throws { try parse("zsh", "_tender") }
+
+  @Test(.enabled(if: shell("fish") != nil, "fish is not installed"))
+  func `parses in fish`() throws { try parse("fish", "tender.fish") }
+
+  private static func shell(_ name: String) -> String? {
+    ["/bin/", "/usr/bin/"].map { $0 + name }.first {
+      FileManager.default.isExecutableFile(atPath: $0)
+    }
+  }
+
+  private func parse(_ shell: String, _ file: String) throws {
     let process = Process()
-    process.executableURL = URL(filePath: found)
+    process.executableURL = URL(filePath: try #require(Self.shell(shell)))
     process.arguments = ["-n", Project.path("completions/" + file)]
     try process.run()
     process.waitUntilExit()

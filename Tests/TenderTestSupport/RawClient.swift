@@ -66,3 +66,30 @@ package final class RawClient {
     return said
   }
 }
+
+/// Ports of this machine that nobody listens at.
+package enum FreePort {
+  /// A port that the kernel has just given out (port 0) and taken back.
+  package static func next() throws -> Int {
+    #if canImport(Darwin)
+    let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+    #else
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #endif
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr = in_addr(s_addr: UInt32(0x7f00_0001).bigEndian)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+        let status = unsafe bind(descriptor, raw, length)
+        return unsafe status == 0 ? getsockname(descriptor, raw, &length) : status
+      }
+    }
+    guard status == 0 else { throw NoFreePort() }
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+
+  private struct NoFreePort: Error {}
+}

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func `lets in who belongs to the payment, and nobody else`() throws {
-    let port = Int.random(in: 26_000..<32_000)
+    let port = try FreePort.next()
     let redirects = LoopbackRedirects(interruption: NeverInterrupted())
     let visit = try redirects.listen(at: "http://localhost:\(port)/callback")
     defer { visit.close() }
@@ -50,7 +50,7 @@ import Testing
 
   /// More visits than a pipe has room for, none of them heard: the listener and who waits go on.
   @Test(.timeLimit(.minutes(1))) func `is blocked by no number of visits`() throws {
-    let port = Int.random(in: 26_000..<32_000)
+    let port = try FreePort.next()
     let redirects = LoopbackRedirects(interruption: NeverInterrupted())
     let visit = try redirects.listen(at: "http://127.0.0.1:\(port)/callback")
     let client = try #require(RawClient(port: port))
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test func `lets the payer in beside connections that say nothing`() throws {
-    let port = Int.random(in: 26_000..<32_000)
+    let port = try FreePort.next()
     let redirects = LoopbackRedirects(interruption: NeverInterrupted())
     let visit = try redirects.listen(at: "http://127.0.0.1:\(port)/callback")
     defer { visit.close() }
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test func `says that a port is taken, and gives it back`() throws {
-    let port = Int.random(in: 20_000..<26_000)
+    let port = try FreePort.next()
     let redirects = LoopbackRedirects(interruption: NeverInterrupted())
     let address = "http://127.0.0.1:\(port)/callback"
     let first = try redirects.listen(at: address)
