@@ -107,7 +107,7 @@ extension PayTheoryProvider: RefundFlow {
       id: query.id,
       result: ["reversal": .object(reversal)]
     )
-    outcome.kept = Outcome.Recorded(result: Reversal.parts(refunds).members)
+    outcome.recorded = Outcome.Recorded(result: Reversal.parts(refunds).members)
     return outcome
   }
 

@@ -25,7 +25,7 @@ extension PayTheoryProvider {
   ) throws(Fault) -> Finding {
     if attempt.operation == .cancel { return try reversalFinding(attempt) }
     let age = progress.sinceSent
-    if let prepared = (attempt.preparation?.secret).flatMap(Preparation.init(kept:)) {
+    if let prepared = (attempt.preparation?.secret).flatMap(Preparation.init(stored:)) {
       if let found = try transaction(LookUp(id: prepared.receipt)) {
         return .happened(Transactions.payment(found))
       }

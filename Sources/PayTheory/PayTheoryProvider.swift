@@ -77,7 +77,7 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
       throw error
     }
     try progress.prepare(
-      .secret(prepared.kept),
+      .secret(prepared.stored),
       id: prepared.receipt,
       sendingNext: !order.stopsAtConfirmation
     )
@@ -241,7 +241,7 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
   }
 
   private func preparation(of held: Attempt) throws(Fault) -> Preparation {
-    guard let prepared = (held.preparation?.secret).flatMap(Preparation.init(kept:)) else {
+    guard let prepared = (held.preparation?.secret).flatMap(Preparation.init(stored:)) else {
       throw Fault(
         .conflict,
         code: "no_auth",

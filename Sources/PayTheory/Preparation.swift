@@ -24,8 +24,8 @@ struct Preparation {
   }
 
   /// Reads back what `kept` wrote; nil where it is not that.
-  init?(kept: String) {
-    guard let object = JSONReader.read(kept)?.object, let session = object.text("session"),
+  init?(stored: String) {
+    guard let object = JSONReader.read(stored)?.object, let session = object.text("session"),
       let text = object.text("preparation")
     else { return nil }
     self.init(
@@ -36,7 +36,7 @@ struct Preparation {
   }
 
   /// What a later process needs: no card data, no key.
-  var kept: String {
+  var stored: String {
     JSONWriter.text([
       "session": .string(session), "preparation": .string(text), "metadata": .object(metadata),
     ])

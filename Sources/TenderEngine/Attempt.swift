@@ -155,17 +155,17 @@ package struct Attempt: Sendable {
     phase = .done
     status = outcome.status
     facts.take(outcome.facts)
-    let kept = outcome.kept ?? Outcome.Recorded(outcome)
-    nextAction = kept.nextAction
-    fault = kept.fault
+    let recorded = outcome.recorded ?? Outcome.Recorded(outcome)
+    nextAction = recorded.nextAction
+    fault = recorded.fault
     if operation == .cancel {
-      reversal = Reversal(kept.result)
+      reversal = Reversal(recorded.result)
       if let undone = outcome.undone {
         result = undone.result
         fault = undone.fault
       }
     } else {
-      result = kept.result
+      result = recorded.result
     }
     if status != .requiresConfirmation { preparation = nil }
     updatedAt = time

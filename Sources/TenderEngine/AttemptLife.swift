@@ -119,7 +119,7 @@ extension Attempt {
       apply(outcome, at: time)
       return [.write(note: "found out", .power), .say(status.rawValue)]
     case .see(let outcome, let operation):
-      if outcome.kept != nil {
+      if outcome.recorded != nil {
         self.operation = operation
         apply(outcome, at: time)
       } else {

@@ -12,7 +12,7 @@ package struct Outcome: Sendable {
   /// What else the provider says, in our words, for who looks; the journal does not keep it.
   package var details: JSONObject = [:]
   /// What the journal keeps for a repetition, where that is not what is shown now.
-  package var kept: Recorded?
+  package var recorded: Recorded?
   /// What a repetition of the operation that made it shows from now on, where this undid it.
   package var undone: Recorded?
 

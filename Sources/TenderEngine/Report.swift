@@ -90,7 +90,7 @@ package struct Report: Sendable {
 
   /// Shows what an outcome shows, where the journal keeps something else.
   func showing(_ outcome: Outcome) -> Report {
-    guard outcome.kept != nil else { return self }
+    guard outcome.recorded != nil else { return self }
     var report = self
     report.result = outcome.result
     report.nextAction = outcome.nextAction

@@ -71,8 +71,8 @@ enum AttemptRow {
       )
     }
     let values = row.dropFirst().dropLast(2)
-    if let kept = row[row.count - 2].text,
-      kept != sum(of: Array(values), preparation: row.last?.text)
+    if let stored = row[row.count - 2].text,
+      stored != sum(of: Array(values), preparation: row.last?.text)
     {
       throw Fault(
         .state,
@@ -120,7 +120,7 @@ enum AttemptRow {
     .text(JSONWriter.text(.object(object)))
   }
 
-  /// Objects are kept as text with their members' order beside them: the reader sorts by name.
+  /// Objects are stored as text with their members' order beside them: the reader sorts by name.
   private static func object(_ value: Database.Value) -> JSONObject? {
     value.text.flatMap { JSONReader.read($0)?.object }
   }

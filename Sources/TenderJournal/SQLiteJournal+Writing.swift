@@ -13,13 +13,13 @@ extension SQLiteJournal {
     try checkWhole()
     var written = attempt
     written.version = 1
-    let kept = written.redacted(by: redactor)
+    let redacted = written.redacted(by: redactor)
     written.row = try commit(durability) { () throws(Fault) in
-      let values = AttemptRow.values(kept)
+      let values = AttemptRow.values(redacted)
       let sum = AttemptRow.sum(of: values, preparation: nil)
       try database.query(AttemptRow.insert, values + [.text(sum)])
       let row = database.lastRow
-      try addLine(row, kept, "opened", sum)
+      try addLine(row, redacted, "opened", sum)
       return row
     }
     return written
@@ -53,13 +53,13 @@ extension SQLiteJournal {
     try checkPlace()
     var written = attempt
     written.version += 1
-    let kept = written.redacted(by: redactor)
+    let redacted = written.redacted(by: redactor)
     // What waits already stands on what the database has.
     let over = bases[attempt.row] ?? attempt.version
     let fields: JSONObject = [
       "journal": .string(name), "row": .integer(written.row), "over": .integer(over),
       "note": .string(text), "preparation": .bool(written.preparation != nil),
-      "values": .array(AttemptRow.values(kept).map(\.json)),
+      "values": .array(AttemptRow.values(redacted).map(\.json)),
     ]
     try aside.write(.object(fields), for: written.row)
     attempt = written
@@ -140,18 +140,18 @@ extension SQLiteJournal {
     guard found.version == version else {
       throw .conflict("another command changed \(attempt.reference.quotedForMessage) meanwhile")
     }
-    let kept = attempt.redacted(by: redactor)
-    let sum = AttemptRow.sum(of: AttemptRow.values(kept), preparation: kept.preparation?.stored)
+    let redacted = attempt.redacted(by: redactor)
+    let sum = AttemptRow.sum(of: AttemptRow.values(redacted), preparation: redacted.preparation?.stored)
     // The columns that changed: an index costs pages for every column of its that is set.
     let changes =
-      AttemptRow.changes(from: before, to: kept) + [(column: "sum", value: .text(sum))]
+      AttemptRow.changes(from: before, to: redacted) + [(column: "sum", value: .text(sum))]
     let columns = changes.map { "\($0.column) = ?" }.joined(separator: ", ")
     try database.query(
       "UPDATE attempt SET \(columns) WHERE row = ?",
       changes.map(\.value) + [row]
     )
-    try addLine(attempt.row, kept, note, sum)
-    return try writePreparation(kept.preparation, before: found.preparation, row)
+    try addLine(attempt.row, redacted, note, sum)
+    return try writePreparation(redacted.preparation, before: found.preparation, row)
   }
 
   private func writePreparation(

@@ -3,11 +3,11 @@ package import TenderEngine
 package import TenderModel
 import TenderWire
 
-/// HTTP by libcurl: verified TLS, no redirects, bounded answers, one kept connection.
+/// HTTP by libcurl: verified TLS, no redirects, bounded answers, one reusable connection.
 package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
   // Unchecked: a command works on one thread; a batch gives each of its workers one of these.
   private let settings: TransportSettings
-  private var kept: CurlHandle?
+  private var reusable: CurlHandle?
 
   package init(_ settings: TransportSettings) { self.settings = settings }
 
@@ -26,16 +26,16 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
       )
     }
     try settings.interruption.check()
-    // An effecting request never goes over a kept connection: see HTTPRequest.isEffecting. A key of
+    // An effecting request never goes over a reusable connection: see HTTPRequest.isEffecting. A key of
     // the provider's does not help: what libcurl sent a second time is not known to be lost once.
     let mayReuse = !request.isEffecting
     let handle: CurlHandle
-    if mayReuse, let kept {
-      handle = kept
+    if mayReuse, let reusable {
+      handle = reusable
       handle.reset()
     } else {
       handle = try CurlHandle(settings)
-      if mayReuse { kept = handle }
+      if mayReuse { reusable = handle }
     }
     try handle.prepare(address, settings, deadline: deadline)
     if !mayReuse {
@@ -67,7 +67,7 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
     withExtendedLifetime((fields, answer)) {}
     guard code == CURLE_OK else {
       let fault = handle.fault(code, host: address.authority)
-      kept = nil
+      reusable = nil
       throw fault
     }
     return HTTPResponse(

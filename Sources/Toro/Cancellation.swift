@@ -16,8 +16,8 @@ struct Cancellation {
     _ reason: String?
   ) throws(Fault) -> (advice: Messages.Advice, isNew: Bool) {
     // An advice to capture is none of these.
-    let kept = SalePreparation(progress.attempt.preparation?.plain)
-    if let advice = kept?.advice, kept?.cancels == true || progress.attempt.operation != .confirm {
+    let prepared = SalePreparation(progress.attempt.preparation?.plain)
+    if let advice = prepared?.advice, prepared?.cancels == true || progress.attempt.operation != .confirm {
       return (advice, false)
     }
     let advice = Messages.Advice(

@@ -22,7 +22,7 @@ package struct SaleIdentity: Sendable, Hashable {
   package var authorisationCode: String?
 
   /// The identity as the journal keeps it: no card data, no secrets.
-  var kept: String {
+  var stored: String {
     var object: JSONObject = [
       "sale": .string(saleReference), "ref": .string(reference), "at": .string(time),
       "init": .string(initiator), "refund": .bool(isRefund), "amount": .integer(amount),
@@ -38,7 +38,7 @@ package struct SaleIdentity: Sendable, Hashable {
   }
 
   /// Reads what `kept` wrote; nil for anything else.
-  init?(kept text: String) {
+  init?(stored text: String) {
     guard let object = JSONReader.read(text)?.object, let sale = object.text("sale"),
       let reference = object.text("ref"), let time = object.text("at"),
       let initiator = object.text("init"), let amount = object["amount"]?.boundedNumber,

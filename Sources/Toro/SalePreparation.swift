@@ -16,7 +16,7 @@ struct SalePreparation {
 
   /// The text for the journal: no card data, no secrets.
   var text: String {
-    var object: JSONObject = ["sale": .string(sale.kept)]
+    var object: JSONObject = ["sale": .string(sale.stored)]
     if let advice {
       object["advice"] = .string(advice.reference)
       object["advice_at"] = .string(advice.time)
@@ -29,7 +29,7 @@ struct SalePreparation {
   /// Reads what `text` gave; nil for anything else.
   init?(_ text: String?) {
     guard let object = text.flatMap({ JSONReader.read($0)?.object }),
-      let sale = object.text("sale").flatMap(SaleIdentity.init(kept:))
+      let sale = object.text("sale").flatMap(SaleIdentity.init(stored:))
     else { return nil }
     self.sale = sale
     if let reference = object.text("advice"), let time = object.text("advice_at") {

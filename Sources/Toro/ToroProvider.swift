@@ -76,15 +76,15 @@ package struct ToroProvider: Provider, CardPresentFlow {
     _ progress: Progress,
     mayRepeat: Bool
   ) throws(Fault) -> Finding {
-    let kept = SalePreparation(attempt.preparation?.plain)
-    guard let sale = kept?.sale ?? identity(of: attempt) else { throw .noReceipt(attempt) }
+    let prepared = SalePreparation(attempt.preparation?.plain)
+    guard let sale = prepared?.sale ?? identity(of: attempt) else { throw .noReceipt(attempt) }
     try checkReady(for: .reversal)
     switch attempt.operation {
-    case .confirm where kept?.cancels == true:
+    case .confirm where prepared?.cancels == true:
       // Somebody ordered it to be undone since: that is gone on with, whoever asks.
       return .undone(try undo(attempt, progress, isSent: true))
     case .confirm where mayRepeat:
-      guard let advice = kept?.advice else { throw .noReceipt(attempt) }
+      guard let advice = prepared?.advice else { throw .noReceipt(attempt) }
       return .happened(try complete(sale, advice, attempt, progress, isSent: true))
     case .confirm:
       // Whether it was captured is not known; undoing it is the same either way.

@@ -190,7 +190,7 @@ struct FlowRunner {
     // TrueLayer cannot cancel a mandate that its payer can still authorize: it is as open as before.
     outcome.status = isLeft ? .requiresAction : .cancelled
     outcome.nextAction = isLeft ? (ended.next ?? .wait(nil)).shown : nil
-    outcome.kept = Outcome.Recorded(
+    outcome.recorded = Outcome.Recorded(
       result: outcome.result,
       nextAction: outcome.nextAction.map { PayerAction($0.type) },
       fault: fault

@@ -33,7 +33,7 @@ extension Resource {
       outcome.nextAction = next?.shown
     }
     if outcome.status.isFinal, status != "attempt_failed" { outcome.nextAction = nil }
-    outcome.kept = Outcome.Recorded(
+    outcome.recorded = Outcome.Recorded(
       result: outcome.result,
       // The address of a bank's page opens it, and a list of banks is long: both are asked anew.
       nextAction: outcome.nextAction.map { PayerAction($0.type) },
@@ -48,7 +48,7 @@ extension Resource {
     shown.result = statusResult
     let outcome = outcome
     shown.nextAction = outcome.nextAction
-    shown.kept = outcome.kept
+    shown.recorded = outcome.recorded
     return shown
   }
 
@@ -56,7 +56,7 @@ extension Resource {
   var withdrawn: Outcome {
     var shown = base
     shown.result = statusResult
-    shown.kept = Outcome.Recorded(result: shown.result)
+    shown.recorded = Outcome.Recorded(result: shown.result)
     // A repetition of what made it shows how it ended.
     let fault: Fault =
       kind == .mandate ? .revoked(self, wasAuthorized: true) : .userCanceled(self)

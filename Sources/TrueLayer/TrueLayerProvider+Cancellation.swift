@@ -182,7 +182,7 @@ extension TrueLayerProvider {
       result: ["refund": .object(last.shown)],
       fault: fault
     )
-    outcome.kept = Outcome.Recorded(
+    outcome.recorded = Outcome.Recorded(
       result: Reversal.parts(refunds).members,
       fault: fault
     )

@@ -225,10 +225,10 @@ struct BankHTTP {
       var entry: JSONObject = [
         "content": .string(content), "status": .integer(reply.status), "at": .integer(bank.now),
       ]
-      var kept = reply.body
-      if kept?["resource_token"] != nil { entry["token"] = true }
-      kept?["resource_token"] = nil
-      entry["body"] = kept.map(JSON.object)
+      var stored = reply.body
+      if stored?["resource_token"] != nil { entry["token"] = true }
+      stored?["resource_token"] = nil
+      entry["body"] = stored.map(JSON.object)
       try ledger.put("bank-key", key, entry)
     }
     return reply
