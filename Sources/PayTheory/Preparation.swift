@@ -1,4 +1,4 @@
-import TenderEngine
+package import TenderEngine
 import TenderModel
 import TenderWire
 
@@ -73,5 +73,5 @@ struct Preparation {
 extension FeeMode {
   /// The mode that a message names; `interchange` is the older name of the merchant's fee (protocol
   /// note, section 5.7).
-  init?(wire: String) { self.init(rawValue: wire == "interchange" ? "merchant_fee" : wire) }
+  package init?(wire: String) { self.init(rawValue: wire == "interchange" ? "merchant_fee" : wire) }
 }

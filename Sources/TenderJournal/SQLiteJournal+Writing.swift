@@ -141,7 +141,10 @@ extension SQLiteJournal {
       throw .conflict("another command changed \(attempt.reference.quotedForMessage) meanwhile")
     }
     let redacted = attempt.redacted(by: redactor)
-    let sum = AttemptRow.sum(of: AttemptRow.values(redacted), preparation: redacted.preparation?.stored)
+    let sum = AttemptRow.sum(
+      of: AttemptRow.values(redacted),
+      preparation: redacted.preparation?.stored
+    )
     // The columns that changed: an index costs pages for every column of its that is set.
     let changes =
       AttemptRow.changes(from: before, to: redacted) + [(column: "sum", value: .text(sum))]

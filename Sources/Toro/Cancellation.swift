@@ -17,7 +17,9 @@ struct Cancellation {
   ) throws(Fault) -> (advice: Messages.Advice, isNew: Bool) {
     // An advice to capture is none of these.
     let prepared = SalePreparation(progress.attempt.preparation?.plain)
-    if let advice = prepared?.advice, prepared?.cancels == true || progress.attempt.operation != .confirm {
+    if let advice = prepared?.advice,
+      prepared?.cancels == true || progress.attempt.operation != .confirm
+    {
       return (advice, false)
     }
     let advice = Messages.Advice(

@@ -112,4 +112,15 @@ import Testing
     #expect(transaction["payment_method"]?["holder"] == nil)
     #expect(transaction["payment_method"]?["exp_date"]?.text != nil)
   }
+
+  /// `interchange` is the older name of the merchant's fee.
+  @Test(
+    arguments: [
+      ("merchant_fee", .merchant), ("interchange", .merchant), ("service_fee", .service),
+      ("x", nil),
+    ] as [(String, FeeMode?)]
+  )
+  func `reads the fee mode of a message`(_ text: String, _ mode: FeeMode?) {
+    #expect(FeeMode(wire: text) == mode)
+  }
 }

@@ -329,6 +329,19 @@ import FoundationXML
     #expect(refused.records.first?["error"]?["code"] == "bad_options")
   }
 
+  @Test(arguments: [
+    #"{"command":"confirm","reference":"4111111111111111"}"#,
+    #"{"command":"payment-status","id":"4111 1111 1111 1111"}"#,
+    #"{"command":"transact","reference":"A","amount":"5","metadata":{"n":"4111111111111111"}}"#,
+  ])
+  func `never shows a card number that stands in a line`(_ line: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let result = try binary.run("batch", try write([line], binary), "--json")
+    #expect(result.records.first?["error"]?["code"] == "card_number_on_command_line")
+    #expect(!(result.output + result.errors).contains("4111"))
+  }
+
   @Test func `takes an instrument with one provider alone`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -1,0 +1,66 @@
+import TenderEngine
+import TenderModel
+import Testing
+
+/// What is known of a payment, and what undid it.
+@Suite struct FactsTests {
+  private static let old = PaymentFacts(
+    id: "a",
+    amount: 100,
+    requestedAmount: 90,
+    currency: Currency(code: "USD"),
+    lastFour: "1111",
+    brand: "VISA"
+  )
+
+  @Test func `takes over what newer facts say, and keeps what they leave out`() {
+    var facts = Self.old
+    facts.take(PaymentFacts())
+    #expect(facts == Self.old)
+    let new = PaymentFacts(
+      id: "b",
+      amount: 200,
+      requestedAmount: 190,
+      currency: Currency(code: "GBP"),
+      lastFour: "2222",
+      brand: "AMEX"
+    )
+    facts.take(new)
+    #expect(facts == new)
+  }
+
+  @Test func `has money where amount and currency are known`() {
+    #expect(Self.old.money?.text == "1.00 USD")
+    #expect(Self.old.text(ofMinorUnits: 250) == "2.50 USD")
+    let bare = PaymentFacts(amount: 100)
+    #expect(bare.money == nil)
+    #expect(bare.text(ofMinorUnits: 250) == "250 in minor units")
+  }
+
+  /// The journal's text of a reversal is read as what it was, and written as it was read.
+  @Test(
+    arguments: [
+      ([:], .released), (["is_void": true], .whole(["is_void": true])),
+      (["refunds": [["amount": 5]]], .parts([Refund(["amount": 5])])),
+      (["refunds": [], "more": 1], .whole(["refunds": [], "more": 1])),
+    ] as [(JSONObject, Reversal)]
+  )
+  func `reads a reversal`(_ members: JSONObject, _ reversal: Reversal) {
+    #expect(Reversal(members) == reversal)
+    #expect(reversal.members == members)
+  }
+
+  @Test(arguments: ["plain:{}", "{\"a\":1}", "", "plain:"])
+  func `reads a preparation`(_ stored: String) {
+    let read = Attempt.Preparation(stored: stored)
+    #expect(read.stored == stored)
+    #expect((read.secret == nil) == stored.hasPrefix("plain:"))
+  }
+
+  @Test func `reads the payer's next step, where it has a type`() {
+    let next = PayerAction(JSON.object(["type": "redirect", "url": "https://bank.example/"]))
+    #expect(next == PayerAction("redirect", ["url": "https://bank.example/"]))
+    #expect(next?.json == ["type": "redirect", "url": "https://bank.example/"])
+    #expect(PayerAction(JSON.object(["url": "x"])) == nil)
+  }
+}
