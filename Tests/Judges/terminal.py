@@ -1,0 +1,49 @@
+"""Runs a program on a terminal of its own, answers what it asks, and says what was on the screen.
+
+A question has argv, env, width, height and steps: pairs of a text to wait for and what is typed then.
+"""
+import fcntl
+import json
+import os
+import pty
+import select
+import struct
+import sys
+import termios
+import time
+
+
+def run(question):
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(question["argv"][0], question["argv"], question["env"])
+    size = struct.pack("HHHH", question.get("height", 24), question.get("width", 80), 0, 0)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, size)
+    screen = b""
+    seen = 0
+    steps = list(question["steps"])
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        if steps and steps[0][0].encode() in screen[seen:]:
+            seen = screen.index(steps[0][0].encode(), seen) + len(steps[0][0].encode())
+            os.write(terminal, steps.pop(0)[1].encode())
+        if not select.select([terminal], [], [], 0.05)[0]:
+            continue
+        try:
+            more = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not more:
+            break
+        screen += more
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    return {
+        "exit": os.waitstatus_to_exitcode(status),
+        "screen": screen.decode("utf-8", "replace").replace("\r\n", "\n"),
+        "left": len(steps),
+    }
+
+
+for line in sys.stdin:
+    print(json.dumps(run(json.loads(line))), flush=True)
