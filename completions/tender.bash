@@ -73,7 +73,7 @@ _tender() {
     esac
   done
   if [[ -z $first && $word != -* ]]; then
-    COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status batch journal providers explain doctor simulator config schema completion help version" -- "$word"))
+    COMPREPLY=($(compgen -W "transact confirm cancel refund tokenize payment-status mandate-status batch journal providers explain doctor simulator config schema completion help version" -- "$word"))
     return
   fi
   case "$first" in
@@ -104,7 +104,7 @@ _tender() {
       fi ;;
     help)
       if [[ $word != -* ]]; then
-        COMPREPLY=($(compgen -W "transact confirm cancel tokenize payment-status mandate-status batch journal providers explain doctor simulator config schema completion help version instruments readers banks exit-status output environment files promises security" -- "$word"))
+        COMPREPLY=($(compgen -W "transact confirm cancel refund tokenize payment-status mandate-status batch journal providers explain doctor simulator config schema completion help version instruments readers banks exit-status output environment files promises security" -- "$word"))
         return
       fi ;;
   esac
@@ -112,6 +112,7 @@ _tender() {
     "transact "*) COMPREPLY=($(compgen -W "--amount --amount-minor --currency --fee-mode --fee --fee-minor --reference --confirmation --payor --payor-id --account-code --payment-parameters --invoice-id --recurring-id --send-receipt --receipt-description --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --token --beneficiary-name --sort-code --account-number --iban --merchant-account --payment-reference --user --preselect --mandate --mandate-type --use-case --valid-from --valid-to --max-individual --limit --payment-id --mandate-id --resource-token-file --redirect-url --return-url --country --bank --branch --scheme --account --consent --form --form-file --retry --open --type --device --gratuity --gratuity-minor --gratuity-menu --signature --signature-file --signature-matches --no-capture --original --original-file --additional --additional-file --idempotency-key --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "confirm "*) COMPREPLY=($(compgen -W "--resource-token-file --redirect-url --return-url --country --bank --branch --scheme --account --consent --form --form-file --retry --open --new-attempt --wait --interval --expect --events --dry-run --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "cancel "*) COMPREPLY=($(compgen -W "--amount --amount-minor --currency --refund-reference --refund --payment-reference --resource-token-file --new-attempt --wait --interval --expect --events --dry-run --id --idempotency-key --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "refund "*) COMPREPLY=($(compgen -W "--amount --amount-minor --currency --refund-reference --payment-reference --resource-token-file --reason --new-attempt --wait --interval --expect --events --dry-run --id --idempotency-key --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "tokenize "*) COMPREPLY=($(compgen -W "--reference --payor --payor-id --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --idempotency-key --new-attempt --expect --events --dry-run --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "payment-status "*) COMPREPLY=($(compgen -W "--resource-token-file --wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "mandate-status "*) COMPREPLY=($(compgen -W "--resource-token-file --wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;

@@ -45,6 +45,18 @@ struct GraphQL {
     return items.compactMap(\.object)
   }
 
+  /// The codes that a refund can have (published schema, `RefundReasonCode`).
+  private static let reasons = ["DUPLICATE", "FRAUDULENT", "OTHER", "REQUESTED_BY_CUSTOMER"]
+
+  /// Why, as `RefundReasonInput`: one of the codes, or any other text as details.
+  private var reason: String {
+    let text = context.configuration.refundReason ?? "REQUESTED_BY_CUSTOMER"
+    let code = text.uppercased().replacing("-", with: "_").replacing(" ", with: "_")
+    return Self.reasons.contains(code)
+      ? "{reason_code: \(code), reason_details: \"\"}"
+      : "{reason_code: OTHER, reason_details: \(Self.quoted(text))}"
+  }
+
   /// Voids or refunds a payment: `{is_void, transaction_id}`.
   func createReversal(
     receipt: String,
@@ -53,7 +65,7 @@ struct GraphQL {
   ) throws(Fault) -> JSONObject {
     let query = """
       mutation { createReversal(amount: \(amount), transaction_id: \(Self.quoted(receipt)), \
-      refund_reason: {reason_code: REQUESTED_BY_CUSTOMER, reason_details: ""}) \
+      refund_reason: \(reason)) \
       { is_void transaction_id } }
       """
     let data = try run(query, isEffecting: true, willSend: willSend)

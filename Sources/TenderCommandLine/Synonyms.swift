@@ -10,8 +10,9 @@ package enum Synonyms {
         "create", "buy",
       ]
     ),
+    ("refund REF", ["refunds", "give-back", "reimburse"]),
     ("confirm REF", ["capture", "complete", "approve", "execute"]),
-    ("cancel REF", ["void", "refund", "reverse", "revoke", "undo", "abort"]),
+    ("cancel REF", ["void", "reverse", "revoke", "undo", "abort"]),
     (
       "payment-status ID",
       ["status", "lookup", "look-up", "get", "show", "retrieve", "check", "query"]

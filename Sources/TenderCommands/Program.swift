@@ -136,9 +136,8 @@ package struct Program {
 
   /// Whether options and variables alone say that the network will be used.
   private static func mayGoOut(_ invocation: Invocation, _ environment: Environment) -> Bool {
-    let words = ["transact", "confirm", "cancel", "tokenize", "payment-status", "mandate-status"]
     // A browser is started by a process that is forked while there is one thread.
-    guard words.contains(invocation.command.name), !invocation.has(Keys.dryRun),
+    guard invocation.command.work != .nothing, !invocation.has(Keys.dryRun),
       !invocation.has(Keys.open)
     else { return false }
     if let env = invocation.text(Keys.env) ?? environment["TENDER_ENV"],
@@ -153,11 +152,12 @@ package struct Program {
     _ composition: Composition,
     _ place: inout WriteCommands.Asked
   ) throws(Fault) -> Int32 {
-    switch composition.invocation.command.words[0] {
-    case "transact", "confirm", "cancel", "tokenize":
-      try WriteCommands(composition: composition).run(&place)
-    case "payment-status", "mandate-status":
-      try LookUpCommands(composition: composition).run(&place)
+    switch composition.invocation.command.work {
+    case .makes, .changes: return try WriteCommands(composition: composition).run(&place)
+    case .looksUp: return try LookUpCommands(composition: composition).run(&place)
+    case .nothing: break
+    }
+    return switch composition.invocation.command.words[0] {
     case "journal": try JournalCommands(composition: composition).run(&place)
     case "batch": try BatchCommand(composition: composition).run()
     case "doctor": try DoctorCommand(composition: composition).run(&place)

@@ -49,7 +49,7 @@ extension Engine {
       throw .tooMuch(attempt, left: 0)
     }
     let number = (attempt.refunds.compactMap(\.number).max() ?? 0) + 1
-    let left = (attempt.amount ?? 0) - attempt.refunded
+    let left = attempt.left
     guard left > 0, amount ?? left <= left else { throw .tooMuch(attempt, left: left) }
     let tries = try journal.history(of: attempt).count
     let order = RefundOrder(
@@ -84,9 +84,12 @@ extension Engine {
 }
 
 extension Attempt {
-  /// What was refunded or is on its way, in minor units.
-  fileprivate var refunded: Int {
-    refunds.filter { $0.status != "failed" }.reduce(0) { $0 + $1.amount }
+  /// What can still be given back, in minor units: all that was paid, but for what was refunded or is on
+  /// its way.
+  package var left: Int {
+    guard !isUndone else { return 0 }
+    return (facts.amount ?? 0)
+      - refunds.filter { $0.status != "failed" }.reduce(0) { $0 + $1.amount }
   }
 }
 

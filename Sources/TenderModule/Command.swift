@@ -50,6 +50,21 @@ package struct Command: Sendable {
     }
   }
 
+  /// What it does at a provider.
+  package enum Work: Sendable, Hashable {
+    /// It makes a payment, a mandate or a stored payment method.
+    case makes
+    /// It goes on with what was made, or undoes it.
+    case changes(Change)
+    case looksUp
+    /// It asks no provider by itself.
+    case nothing
+  }
+
+  /// What becomes of what was made.
+  package enum Change: Sendable, Hashable { case confirm, cancel, refund }
+
+  package let work: Work
   /// The words that name it: `["journal", "list"]`.
   package let words: [String]
   package let summary: String
@@ -72,6 +87,7 @@ package struct Command: Sendable {
   package init(
     _ words: String,
     _ summary: String,
+    _ work: Work = .nothing,
     description: [String],
     operands: [Operand] = [],
     options: [any OptionKey] = [],
@@ -79,6 +95,7 @@ package struct Command: Sendable {
     exits: [Fault.Kind] = [],
     unoffered: [String: [String]] = [:]
   ) {
+    self.work = work
     self.words = words.split(separator: " ").map(String.init)
     self.summary = summary
     self.description = description

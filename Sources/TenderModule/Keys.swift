@@ -62,7 +62,12 @@ package enum Keys {
     ],
     "how it ended; restored, with --all: the whole journal"
   )
-  package static let reason = Key<String>("reason", .filter, "TEXT", "why, for the history")
+  package static let reason = Key<String>(
+    "reason",
+    .filter,
+    "TEXT",
+    "why: for the history, or for the provider's record of a refund"
+  )
   package static let lastFour = Key<String>(
     Option("last-four", .filter, .required("DIGITS"), "with these last four digits")
   ) { text, option throws(Fault) in

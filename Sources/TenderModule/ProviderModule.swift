@@ -33,8 +33,13 @@ package protocol ProviderModule: Sendable {
   func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan
   /// What `tokenize` is to do. Throws `usage`; nil where nothing is stored.
   func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> TokenPlan?
-  /// What `confirm` or `cancel` is to do with an attempt. Throws `usage`.
-  func laterPlan(_ session: any Session, _ attempt: Attempt?) throws(Fault) -> LaterPlan
+  /// What `confirm`, `cancel` or `refund` is to do with an attempt. Throws `usage`, or `unsupported` for
+  /// what the provider cannot undo so.
+  func laterPlan(
+    _ session: any Session,
+    _ attempt: Attempt?,
+    _ change: Command.Change
+  ) throws(Fault) -> LaterPlan
   /// The receipts of an attempt as text, a copy for each side; nil where it has none.
   func receipt(of attempt: Attempt, _ settings: Settings) -> String?
   /// What `doctor` tries.
@@ -150,7 +155,7 @@ package struct TokenPlan {
   }
 }
 
-/// What `confirm` or `cancel` is to do.
+/// What `confirm`, `cancel` or `refund` is to do.
 package struct LaterPlan: Sendable {
   /// What is done to the attempt.
   package enum Action: Sendable {
@@ -168,11 +173,19 @@ package struct LaterPlan: Sendable {
   package var need: Need
   /// In whose words to wait.
   package var purpose: LookUp.Purpose
+  /// How the provider undoes it, in the field's words: `void`, `refund`, `reversal`; nil for a confirm.
+  package var way: String?
 
   /// A plan for what comes later.
-  package init(_ action: Action, need: Need, purpose: LookUp.Purpose = .status) {
+  package init(
+    _ action: Action,
+    need: Need,
+    purpose: LookUp.Purpose = .status,
+    way: String? = nil
+  ) {
     self.action = action
     self.need = need
     self.purpose = purpose
+    self.way = way
   }
 }

@@ -290,7 +290,7 @@ extension Fault {
       code: "nothing_to_cancel",
       "the payment is \(resource.status): it cannot be cancelled any more",
       hint: resource.status == "failed"
-        ? "there is nothing to undo" : "once it is settled: tender cancel REF --refund",
+        ? "there is nothing to undo" : "once it is settled: tender refund REF",
       result: ["error": "generic", "reason": "the status does not allow it"]
     )
   }

@@ -27,7 +27,8 @@ struct ExampleModule: ProviderModule {
         examples: [
           .init("tender transact --provider example --amount 5 --reference EX-1", "pay by example")
         ]
-      ), CommandUse("confirm"), CommandUse("cancel"), CommandUse("payment-status"),
+      ), CommandUse("confirm"), CommandUse("cancel"), CommandUse("refund"),
+      CommandUse("payment-status"),
     ]
   }
 
@@ -79,8 +80,12 @@ struct ExampleModule: ProviderModule {
     }
   }
 
-  func laterPlan(_ session: any Session, _ attempt: Attempt?) throws(Fault) -> LaterPlan {
-    LaterPlan(session.invocation.command.name == "confirm" ? .confirm : .cancel, need: .heldPayment)
+  func laterPlan(
+    _ session: any Session,
+    _ attempt: Attempt?,
+    _ change: Command.Change
+  ) throws(Fault) -> LaterPlan {
+    LaterPlan(change == .confirm ? .confirm : .cancel, need: .heldPayment)
   }
 
   func checks(_ session: any Session, _ env: Env) -> [Check] {

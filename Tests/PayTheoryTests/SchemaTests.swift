@@ -43,6 +43,7 @@ private final class JudgedHTTP: HTTPExchange, @unchecked Sendable {
   private let judge: Judge
   private(set) var problems: [String] = []
   private(set) var judged = 0
+  private(set) var documents: [String] = []
 
   init(_ inner: any HTTPExchange) throws {
     self.inner = inner
@@ -59,6 +60,7 @@ private final class JudgedHTTP: HTTPExchange, @unchecked Sendable {
     let body = JSONReader.read(response.body)?.object ?? [:]
     var question = JSONReader.read(request.body)?.object ?? [:]
     question["data"] = body["data"]
+    documents.append(question.text("query") ?? "")
     let verdict = (try? judge.ask(question)) ?? [:]
     if let errors = verdict["errors"] { problems.append(JSONWriter.text(errors)) }
     // What the schema's own types make of the answer is the answer.
@@ -131,6 +133,41 @@ struct SchemaTests {
     #expect(report.result.text("type") == "PT_COMPLETE")
     #expect(report.result["body"]?["payor_id"] == "pt_pay_1")
     #expect(report.result["body"]?["metadata"] == ["order": "7"])
+  }
+
+  /// `--reason`: a code of the schema's in any spelling, else the text beside OTHER.
+  @Test(
+    arguments: [
+      (nil, #"{reason_code: REQUESTED_BY_CUSTOMER, reason_details: ""}"#),
+      ("duplicate", #"{reason_code: DUPLICATE, reason_details: ""}"#),
+      ("requested-by-customer", #"{reason_code: REQUESTED_BY_CUSTOMER, reason_details: ""}"#),
+      (#"wrong "size""#, #"{reason_code: OTHER, reason_details: "wrong \"size\""}"#),
+      ("}) { is_void }", #"{reason_code: OTHER, reason_details: "}) { is_void }"}"#),
+    ] as [(String?, String)]
+  )
+  func `a refund says why, in the schema's words`(_ reason: String?, _ input: String) throws {
+    let world = try World()
+    let judged = Mutex<JudgedHTTP?>(nil)
+    let engine = try world.engine(
+      refundReason: reason,
+      exchange: { inner in
+        let made = try JudgedHTTP(inner)
+        judged.withLock { $0 = made }
+        return made
+      }
+    )
+    _ = try engine.transact(world.order(), newAttempt: false, idempotencyKey: nil)
+    _ = try engine.refund(
+      world.latest(),
+      handle: "A",
+      .test(300, "USD"),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    let http = try #require(judged.withLock { $0 })
+    #expect(http.problems.isEmpty, "\(http.problems)")
+    let document = http.documents.first { $0.contains("createReversal") }
+    #expect(document?.contains("refund_reason: " + input) == true, "\(document ?? "")")
   }
 
   @Test func `every document and every answer of the simulator is the schema's`() throws {

@@ -30,6 +30,7 @@ final class World {
     env: Env = .simulator,
     credentials: Bool = true,
     twoStep: Bool = true,
+    refundReason: String? = nil,
     key: String = PayTheoryCatalog.apiKey,
     exchange: (any HTTPExchange) throws -> any HTTPExchange = { $0 },
     wrap: (any SocketExchange) -> any SocketExchange = { $0 },
@@ -50,15 +51,17 @@ final class World {
         providers: [SimulatedPayTheory()]
       )
     )
+    var configuration = PayTheoryConfiguration(
+      env: env,
+      key: try APIKey(key),
+      merchantUID: credentials ? PayTheoryCatalog.merchantUID : nil,
+      secretKey: credentials ? SharedSecret(PayTheoryCatalog.secretKey) : nil,
+      twoStep: twoStep
+    )
+    configuration.refundReason = refundReason
     let provider = PayTheoryProvider(
       PayTheoryContext(
-        configuration: PayTheoryConfiguration(
-          env: env,
-          key: try APIKey(key),
-          merchantUID: credentials ? PayTheoryCatalog.merchantUID : nil,
-          secretKey: credentials ? SharedSecret(PayTheoryCatalog.secretKey) : nil,
-          twoStep: twoStep
-        ),
+        configuration: configuration,
         http: try exchange(simulator),
         sockets: wrap(simulator),
         clock: clock,

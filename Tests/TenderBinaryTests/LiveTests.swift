@@ -84,6 +84,28 @@ import TrueLayerSimulator
     #expect(try till.binary.run("payment-status", "A", "--json").record.text("status") != nil)
   }
 
+  /// Whoever says yes to a refund reads how it is undone, how much of it, and what is left.
+  @Test(.enabled(if: Judge.has("pty"), "python3 is not installed"))
+  func `asks before it gives live money back`() throws {
+    let till = try Till()
+    let live = ["--env", "live"]
+    #expect(try till.binary.run(till.pay("A") + live + ["--yes"]).status == 0)
+    let refund = ["refund", "A", "--amount", "3", "-o", "jsonl"] + live
+    let (no, asked) = try till.binary.onTerminal(refund, [("Type yes", "no\n")], width: 200)
+    #expect(no == 17)
+    #expect(
+      asked.contains(
+        "LIVE: refund A by reversal (void while it is pending, else refund), 3.00 USD of 10.00 USD "
+          + "(7.00 USD are left then)? Type yes: "
+      ),
+      "\(asked)"
+    )
+    #expect(try LedgerAudit.refunded(path: till.shop.books, reference: "A") == 0)
+    let (yes, _) = try till.binary.onTerminal(refund, [("Type yes", "yes\n")])
+    #expect(yes == 0)
+    #expect(try LedgerAudit.refunded(path: till.shop.books, reference: "A") == 300)
+  }
+
   @Test func `takes no test data and no card on live`() throws {
     let till = try Till()
     let card = [

@@ -6,31 +6,12 @@ import Testing
 /// What people meet at a terminal: questions, answers that are corrected, a yes that is typed.
 @Suite(.enabled(if: Judge.has("pty"), "python3 is not installed"))
 struct TerminalTests {
-  /// What was on the screen at the end, and the exit status.
-  private func run(
-    _ binary: Binary,
-    _ words: [String],
-    _ steps: [(wait: String, type: String)]
-  ) throws -> (exit: Int?, screen: String) {
-    let judge = try Judge("terminal.py")
-    let answer = try judge.ask([
-      "argv": .array(([binary.executable.path] + words).map(JSON.string)),
-      "env": [
-        "HOME": .string(binary.home.path), "PATH": "/usr/bin:/bin", "TERM": "xterm",
-        "LC_ALL": "C.UTF-8",
-      ], "steps": .array(steps.map { .array([.string($0.wait), .string($0.type)]) }),
-    ])
-    #expect(answer["left"] == 0, "\(answer)")
-    return (answer["exit"]?.boundedNumber, answer.text("screen") ?? "")
-  }
-
   @Test func `asks for a card, says what is wrong with an answer, and never shows the number`()
     throws
   {
     let binary = try Binary()
     defer { binary.remove() }
-    let (exit, screen) = try run(
-      binary,
+    let (exit, screen) = try binary.onTerminal(
       ["transact", "--amount", "5", "--reference", "A"],
       [
         ("Card number", "4111111111111112\n"), ("Card number", "4111111111111111\n"),
@@ -47,8 +28,7 @@ struct TerminalTests {
   @Test func `gives up after a third answer that cannot be`() throws {
     let binary = try Binary()
     defer { binary.remove() }
-    let (exit, screen) = try run(
-      binary,
+    let (exit, screen) = try binary.onTerminal(
       ["transact", "--amount", "5", "--reference", "A", "--method", "ach"],
       [("Account holder", "\n"), ("Account holder", " \n"), ("Account holder", "\n")]
     )
@@ -73,8 +53,7 @@ struct TerminalTests {
       "--json"
     )
     #expect(lost.status == 9)
-    let (exit, screen) = try run(
-      binary,
+    let (exit, screen) = try binary.onTerminal(
       ["journal", "settle", "A", "--as", "succeeded", "--reason", "seen in the portal"],
       [("Type yes", answer)]
     )

@@ -51,6 +51,15 @@ package struct PayTheoryModule: ProviderModule {
         examples: [.init("tender cancel A2 --amount 3.50", "give a part of it back")]
       ),
       CommandUse(
+        "refund",
+        options: [Keys.refundReference, Keys.reason],
+        description: [
+          "With Pay Theory it is a reversal: a void while the payment is pending, a refund afterwards. "
+            + "--reason is duplicate, fraudulent, requested_by_customer (default), or any other text."
+        ],
+        examples: [.init("tender refund A2 --amount 3.50", "give a part of it back")]
+      ),
+      CommandUse(
         "tokenize",
         options: [Keys.payor, Keys.payorID, Keys.metadata, Keys.metadataFile] + Self.instrument,
         examples: [
@@ -171,13 +180,14 @@ package struct PayTheoryModule: ProviderModule {
 
   package func laterPlan(
     _ session: any Session,
-    _ attempt: Attempt?
+    _ attempt: Attempt?,
+    _ change: Command.Change
   ) throws(Fault) -> LaterPlan {
     let invocation = session.invocation
-    guard invocation.command.name == "cancel" else {
-      return LaterPlan(.confirm, need: .heldPayment)
-    }
-    let need: Need = attempt?.isCaptured == true ? .reversal : .heldPayment
+    if change == .confirm { return LaterPlan(.confirm, need: .heldPayment) }
+    let isCaptured = attempt?.isCaptured == true
+    let need: Need = isCaptured ? .reversal : .heldPayment
+    let way = isCaptured ? "reversal (void while it is pending, else refund)" : "void"
     let currency = attempt?.currency?.code ?? "USD"
     if let given = invocation[Keys.currency], given.uppercased() != currency {
       throw Fault(
@@ -195,7 +205,7 @@ package struct PayTheoryModule: ProviderModule {
     // After a first part, all that is left is a part as well.
     let hadParts = attempt.map { !$0.refunds.isEmpty } ?? false
     if amount != nil || name != nil || hadParts {
-      return LaterPlan(.refund(.init(amount: amount, name: name)), need: need)
+      return LaterPlan(.refund(.init(amount: amount, name: name)), need: need, way: way)
     }
     guard !invocation.has(Keys.currency) else {
       throw Fault(
@@ -205,7 +215,7 @@ package struct PayTheoryModule: ProviderModule {
         hint: "leave --currency out to undo the whole payment"
       )
     }
-    return LaterPlan(.cancel, need: need)
+    return LaterPlan(.cancel, need: need, way: way)
   }
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {

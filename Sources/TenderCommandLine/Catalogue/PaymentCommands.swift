@@ -14,6 +14,7 @@ extension Catalogue {
     Command(
       "transact",
       "take a payment",
+      .makes,
       description: [
         "Takes a payment by card, bank account (ACH), cash barcode or stored method, and prints "
           + "what came of it. The attempt is in the journal before anything is sent.",
@@ -32,6 +33,7 @@ extension Catalogue {
     Command(
       "confirm",
       "capture a held payment",
+      .changes(.confirm),
       description: [
         "Captures a payment that transact --confirmation holds, from any process, by its "
           + "reference or receipt number. A second confirm never charges twice: it prints the "
@@ -51,6 +53,7 @@ extension Catalogue {
     Command(
       "cancel",
       "void a held payment, or reverse a captured one",
+      .changes(.cancel),
       description: [
         "Lets go of a held payment: nothing was charged. After capture it is a reversal at the "
           + "provider: a void while the payment is pending, a refund afterwards; the record says "
@@ -70,8 +73,32 @@ extension Catalogue {
       exits: [.notFound, .declined] + onTheWay
     ),
     Command(
+      "refund",
+      "give a payment back, whole or in part",
+      .changes(.refund),
+      description: [
+        "Gives a payment back by the way that its provider has for it: what is held is voided, what is "
+          + "captured is voided, refunded or reversed, and the record says which. Without --amount it "
+          + "gives back all that is left. --dry-run says what would happen, and sends nothing.",
+        "The same command again never gives back twice: it prints the recorded result with "
+          + "\"replayed\": true. A further refund of the same payment needs --new-attempt and a "
+          + "--refund-reference of its own; nothing above what is left is ever sent.",
+      ],
+      operands: [.init("REF", optional: true)],
+      options: [
+        Keys.amount, Keys.currency, Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect,
+        Keys.events, Keys.dryRun, Keys.id,
+      ] + simulation,
+      examples: [
+        .init("tender refund A2", "give all of A2 back"),
+        .init("tender refund A2 --dry-run", "say what would happen"),
+      ],
+      exits: [.notFound, .declined] + onTheWay
+    ),
+    Command(
       "tokenize",
       "store a payment method",
+      .makes,
       description: [
         "Stores a card or bank account at the provider and prints its payment method id, which "
           + "transact --token charges."
@@ -86,6 +113,7 @@ extension Catalogue {
     Command(
       "payment-status",
       "look payments up",
+      .looksUp,
       description: [
         "Looks payments up at the provider by receipt number or reference, and prints status, "
           + "fees, refunds, dispute and failure reasons. What only the journal knows (held, "
@@ -109,6 +137,7 @@ extension Catalogue {
     Command(
       "mandate-status",
       "look mandates up",
+      .looksUp,
       description: [
         "Looks mandates up at a provider that has them, by id or by a reference that the journal "
           + "knows; 15 at any other."

@@ -7,7 +7,7 @@ extension Catalogue {
       "batch",
       "run many commands from a file",
       description: [
-        "Runs one command a line: a JSON object with \"command\" (transact, confirm, cancel, "
+        "Runs one command a line: a JSON object with \"command\" (transact, confirm, cancel, refund, "
           + "tokenize, payment-status, mandate-status), \"reference\", and the long option names as "
           + "keys, _ for -; repeated options as lists or objects. An \"instrument\" object is "
           + "allowed and never shown. Any provider in any line; the options here stand behind those "

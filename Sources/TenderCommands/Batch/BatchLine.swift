@@ -7,7 +7,7 @@ internal import TenderWire
 struct BatchVocabulary: Sendable {
   /// The commands of a line, in the order in which help names them.
   static let commands = [
-    "transact", "confirm", "cancel", "tokenize", "payment-status", "mandate-status",
+    "transact", "confirm", "cancel", "refund", "tokenize", "payment-status", "mandate-status",
   ]
   /// What belongs to the batch, or to nobody.
   private static let foreign: [any OptionKey] = [
@@ -97,7 +97,7 @@ struct BatchLine: Sendable {
       )
     }
     let command = try vocabulary.command(name)
-    let makes = name == "transact" || name == "tokenize"
+    let makes = command.work == .makes
     let allowed = vocabulary.options(of: command)
     var given: [(option: Option, value: String?)] = []
     var operand: String?
@@ -135,7 +135,7 @@ struct BatchLine: Sendable {
     }
     self.reference = reference
     keys = [reference] + [object.text("original")].compactMap { $0 }
-    writes = !name.hasSuffix("-status")
+    writes = command.work != .looksUp
     self.instrument = instrument
     invocation = Self.invocation(command, given, vocabulary, operand)
   }

@@ -5,7 +5,7 @@ internal import TenderModule
 internal import TenderSystem
 internal import TenderWire
 
-/// `transact`, `confirm`, `cancel`, `tokenize`.
+/// `transact`, `tokenize`, `confirm`, `cancel`, `refund`.
 struct WriteCommands {
   let composition: Composition
 
@@ -21,11 +21,8 @@ struct WriteCommands {
 
   /// Runs the command; gives its exit status.
   func run(_ place: inout Asked) throws(Fault) -> Int32 {
-    switch invocation.command.name {
-    case "transact": try transact(&place)
-    case "tokenize": try tokenize(&place)
-    default: try later(&place)
-    }
+    if case .changes(let change) = invocation.command.work { return try later(change, &place) }
+    return invocation.command.name == "tokenize" ? try tokenize(&place) : try transact(&place)
   }
 
   private func transact(_ place: inout Asked) throws(Fault) -> Int32 {
@@ -103,8 +100,11 @@ struct WriteCommands {
     return finish(report, expectation)
   }
 
-  /// `confirm` and `cancel`.
-  private func later(_ place: inout Asked) throws(Fault) -> Int32 {
+  /// `confirm`, `cancel` and `refund`.
+  private func later(
+    _ change: Command.Change,
+    _ place: inout Asked
+  ) throws(Fault) -> Int32 {
     let name = invocation.command.name
     let wait = try WaitOptions(invocation)
     let expectation = try Expectation(invocation)
@@ -119,25 +119,18 @@ struct WriteCommands {
     try refuseReadOnly()
     try invocation.checkOptions(for: target.module.name)
     try invocation.checkStandardInput()
-    let plan = try target.module.laterPlan(composition, attempt)
+    let plan = try target.module.laterPlan(composition, attempt, change)
     let engine = try composition.engine(target, needing: plan.need)
     if invocation.has(Keys.dryRun) {
       return try preview(engine, place, attempt?.reference ?? handle) { () throws(Fault) in
-        var request: JSONObject = ["plan": .string(try engine.words(for: plan, attempt, handle))]
-        request["id"] = attempt?.id.map(JSON.string)
-        request["amount"] = engine.amount(of: plan, attempt).map(JSON.integer)
-        return request
+        try engine.preview(plan, attempt, handle)
       }
     }
     let key = try idempotencyKey()
     if attempt != nil || engine.isAuthorizedByPayer {
       try approve(
         target.env,
-        Self.priced(
-          "\(engine.verb(for: plan, name)) \(handle)",
-          attempt,
-          plan.refund?.amount
-        )
+        engine.question(plan, name, attempt, handle)
       )
     }
     composition.signals.hold()
@@ -336,13 +329,45 @@ struct Expectation: Sendable {
 }
 
 extension Engine {
-  /// What is said of a plan to whoever says yes.
-  fileprivate func verb(for plan: LaterPlan, _ command: String) -> String {
-    isAuthorizedByPayer && plan.refund != nil ? "refund" : command
+  /// What whoever says yes to a plan says yes to: how it is undone, how much of it, and what is left.
+  fileprivate func question(
+    _ plan: LaterPlan,
+    _ command: String,
+    _ attempt: Attempt?,
+    _ handle: String
+  ) -> String {
+    let verb = isAuthorizedByPayer && plan.refund != nil ? "refund" : command
+    let way = plan.way.map { $0 == verb ? "" : " by \($0)" } ?? ""
+    let what = WriteCommands.priced("\(verb) \(handle)\(way)", attempt, plan.refund?.amount)
+    guard let attempt, let whole = attempt.facts.money, let amount = amount(of: plan, attempt),
+      amount < whole.minorUnits
+    else { return what }
+    let left = attempt.facts.text(ofMinorUnits: max(0, attempt.left - amount))
+    return "\(what) of \(whole.text) (\(left) are left then)"
   }
 
-  /// What a dry run says of a plan.
-  fileprivate func words(
+  /// What a dry run shows of a plan: what is done, by which way of the provider's, how much of it.
+  fileprivate func preview(
+    _ plan: LaterPlan,
+    _ attempt: Attempt?,
+    _ handle: String
+  ) throws(Fault) -> JSONObject {
+    var request: JSONObject = ["plan": .string(try words(for: plan, attempt, handle))]
+    request["way"] = plan.way.map(JSON.string)
+    request["id"] = attempt?.id.map(JSON.string)
+    request["amount"] = amount(of: plan, attempt).map(JSON.integer)
+    guard case .confirm = plan.action else {
+      request["currency"] = (attempt?.currency?.code).map(JSON.string)
+      if let attempt, let amount = amount(of: plan, attempt) {
+        request["whole"] = .bool(amount == attempt.amount)
+        request["left"] = .integer(max(0, attempt.left - amount))
+      }
+      return request
+    }
+    return request
+  }
+
+  private func words(
     for plan: LaterPlan,
     _ attempt: Attempt?,
     _ handle: String
@@ -357,8 +382,11 @@ extension Engine {
     }
   }
 
-  /// How much a dry run says that a plan is about.
-  fileprivate func amount(of plan: LaterPlan, _ attempt: Attempt?) -> Int? {
-    plan.refund?.amount?.minorUnits ?? (isAuthorizedByPayer ? nil : attempt?.amount)
+  /// How much a plan is about, in minor units; nil where that is not known before.
+  private func amount(of plan: LaterPlan, _ attempt: Attempt?) -> Int? {
+    switch plan.action {
+    case .refund(let refund): refund.amount?.minorUnits ?? attempt?.left
+    case .confirm, .cancel: isAuthorizedByPayer ? nil : attempt?.amount
+    }
   }
 }

@@ -22,11 +22,8 @@ struct Containment {
 
   static let none = Containment(files: false, ports: false, calls: false)
 
-  /// Commands that work on what others wrote.
-  private static let commands: Set<String> = [
-    "transact", "confirm", "cancel", "tokenize", "payment-status", "mandate-status", "batch",
-    "journal", "doctor", "simulator",
-  ]
+  /// Commands that work on what others wrote, besides those that work at a provider.
+  private static let commands: Set<String> = ["batch", "journal", "doctor", "simulator"]
   /// Where libraries, certificates, time zones and name resolution are.
   ///
   /// A link counts as what it points to: `/lib` is below `/usr` on most systems.
@@ -55,8 +52,10 @@ struct Containment {
   ///
   /// `TENDER_CONTAINMENT=off` leaves it as it is.
   static func begin(_ settings: Settings) -> Containment {
-    let words = settings.invocation.command.words
-    guard commands.contains(words[0]), settings.environment["TENDER_CONTAINMENT"] != "off" else {
+    let command = settings.invocation.command
+    guard command.work != .nothing || commands.contains(command.words[0]),
+      settings.environment["TENDER_CONTAINMENT"] != "off"
+    else {
       return .none
     }
     let bounds = Bounds(settings)

@@ -51,6 +51,14 @@ package struct ToroModule: ProviderModule {
             + "undone by a cancellation advice, whole, while it is not cleared."
         ]
       ),
+      CommandUse(
+        "refund",
+        description: [
+          "A card-present sale is undone as a whole by a cancellation advice, without its card. A part "
+            + "goes back to the card at the reader: transact --type refund --original REF; refund says "
+            + "so and ends in 15."
+        ]
+      ),
       CommandUse("batch", options: [Keys.device, Keys.signatureMatches]),
       CommandUse(
         "doctor",
@@ -161,11 +169,19 @@ package struct ToroModule: ProviderModule {
 
   package func laterPlan(
     _ session: any Session,
-    _ attempt: Attempt?
+    _ attempt: Attempt?,
+    _ change: Command.Change
   ) throws(Fault) -> LaterPlan {
-    session.invocation.command.name == "confirm"
-      ? LaterPlan(.confirm, need: .heldPayment)
-      : LaterPlan(.cancel, need: attempt?.isCaptured == true ? .reversal : .heldPayment)
+    if change == .confirm { return LaterPlan(.confirm, need: .heldPayment) }
+    if change == .refund, let attempt {
+      let reader = OptionReader(session.invocation, currency: attempt.currency?.code ?? "GBP")
+      let amount = try reader.money(Keys.amount)
+      guard amount == nil || amount == attempt.facts.money else {
+        throw .partNeedsCard(attempt, amount)
+      }
+    }
+    let need: Need = attempt?.isCaptured == true ? .reversal : .heldPayment
+    return LaterPlan(.cancel, need: need, way: "cancellation advice")
   }
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
@@ -224,6 +240,17 @@ package struct ToroModule: ProviderModule {
 }
 
 extension Fault {
+  /// A cancellation advice undoes a sale as a whole; a part goes back to the card itself.
+  fileprivate static func partNeedsCard(_ attempt: Attempt, _ amount: Money?) -> Fault {
+    Fault(
+      .unsupported,
+      code: "method_unsupported",
+      "Toro gives a part back to the card alone: a sale without its card is undone as a whole",
+      hint: "with the card at the reader: tender transact --provider toro --type refund --original "
+        + "\(attempt.reference) --amount \(amount?.decimalText ?? "AMOUNT")"
+    )
+  }
+
   /// The address of a reader that `simulator serve` plays, where live money is meant.
   fileprivate static func servedReader(_ device: String) -> Fault {
     Fault(

@@ -63,6 +63,16 @@ package struct TrueLayerModule: ProviderModule {
         ]
       ),
       CommandUse(
+        "refund",
+        options: [
+          Keys.refundReference, Keys.paymentReference, Keys.resourceTokenFile, Keys.idempotencyKey,
+        ],
+        description: [
+          "A bank payment to a merchant account is refunded once it is settled; before it is authorized, "
+            + "cancel lets go of it."
+        ]
+      ),
+      CommandUse(
         "payment-status",
         options: [Keys.resourceTokenFile],
         description: [
@@ -143,10 +153,11 @@ package struct TrueLayerModule: ProviderModule {
 
   package func laterPlan(
     _ session: any Session,
-    _ attempt: Attempt?
+    _ attempt: Attempt?,
+    _ change: Command.Change
   ) throws(Fault) -> LaterPlan {
     let invocation = session.invocation
-    let isRefund = invocation.has(Keys.refund)
+    let isRefund = change == .refund || invocation.has(Keys.refund)
     if !isRefund,
       let option = invocation.given(among: [
         Keys.amount, Keys.currency, Keys.paymentReference, Keys.refundReference,
@@ -159,10 +170,17 @@ package struct TrueLayerModule: ProviderModule {
         hint: "add --refund, or leave it out"
       )
     }
-    if invocation.command.name == "confirm" {
+    if change == .confirm {
       return LaterPlan(.confirm, need: .authorization, purpose: .outcome)
     }
-    guard isRefund else { return LaterPlan(.cancel, need: .withdrawal, purpose: .outcome) }
+    guard isRefund else {
+      return LaterPlan(
+        .cancel,
+        need: .withdrawal,
+        purpose: .outcome,
+        way: attempt?.kind == .mandate ? "revocation" : "cancellation"
+      )
+    }
     let amount = try OptionReader(invocation, currency: attempt?.currency?.code ?? "GBP").money(
       Keys.amount
     )
@@ -174,7 +192,7 @@ package struct TrueLayerModule: ProviderModule {
       name: try invocation.value(Keys.refundReference),
       statement: invocation[Keys.paymentReference]
     )
-    return LaterPlan(.refund(refund), need: .withdrawal, purpose: .refund)
+    return LaterPlan(.refund(refund), need: .withdrawal, purpose: .refund, way: "refund")
   }
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
