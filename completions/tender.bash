@@ -35,7 +35,7 @@ _tender() {
       COMPREPLY=($(compgen -W "pis pis,ais" -- "$word"))
       return ;;
     --status)
-      COMPREPLY=($(compgen -W "requires_confirmation requires_action pending authorized succeeded declined cancelled refunded partially_refunded returned expired revoked failed unknown" -- "$word"))
+      COMPREPLY=($(compgen -W "requires_confirmation requires_action pending authorized succeeded declined cancelled refunded partially_refunded returned expired revoked failed unknown open" -- "$word"))
       return ;;
     --as)
       COMPREPLY=($(compgen -W "succeeded declined cancelled expired failed refunded partially_refunded authorized revoked restored" -- "$word"))
@@ -60,20 +60,20 @@ _tender() {
       compopt -o filenames 2>/dev/null
       COMPREPLY=($(compgen -d -- "$word"))
       return ;;
-    --amount|--amount-minor|--currency|--reference|--metadata|--fee|--fee-minor|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--instrument-fd|--token|--device|--gratuity|--gratuity-minor|--gratuity-menu|--original|--additional|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--form|--refund-reference|--since|--until|--before|--reason|--last-four|--jobs|--rate|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--profile|--fields|--timeout)
+    --amount|--amount-minor|--currency|--reference|--metadata|--fee|--fee-minor|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--instrument-fd|--token|--device|--gratuity|--gratuity-minor|--gratuity-menu|--original|--additional|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--form|--refund-reference|--since|--until|--before|--reason|--last-four|--customer|--trace-id|--failure|--jobs|--rate|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--profile|--fields|--timeout)
       return ;;
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     if [[ -n $skip ]]; then skip=""; continue; fi
     case "${COMP_WORDS[i]}" in
-      --amount|--amount-minor|--currency|--reference|--metadata|--metadata-file|--fee-mode|--fee|--fee-minor|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--method|--instrument-file|--instrument-fd|--test-card|--test-account|--token|--type|--device|--gratuity|--gratuity-minor|--gratuity-menu|--signature|--signature-file|--signature-matches|--original|--original-file|--additional|--additional-file|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--mandate-type|--use-case|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--resource-token-file|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--consent|--form|--form-file|--refund-reference|--since|--until|--before|--status|--as|--reason|--last-four|--jobs|--rate|--junit|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--provider|--env|--profile|--output|-o|--fields|--trace|--color|--config|--state-dir|--timeout) skip=1 ;;
+      --amount|--amount-minor|--currency|--reference|--metadata|--metadata-file|--fee-mode|--fee|--fee-minor|--payor|--payor-id|--account-code|--payment-parameters|--invoice-id|--recurring-id|--receipt-description|--method|--instrument-file|--instrument-fd|--test-card|--test-account|--token|--type|--device|--gratuity|--gratuity-minor|--gratuity-menu|--signature|--signature-file|--signature-matches|--original|--original-file|--additional|--additional-file|--beneficiary-name|--sort-code|--account-number|--iban|--merchant-account|--payment-reference|--user|--mandate-type|--use-case|--valid-from|--valid-to|--max-individual|--limit|--payment-id|--mandate-id|--resource-token-file|--redirect-url|--return-url|--country|--bank|--branch|--scheme|--account|--consent|--form|--form-file|--refund-reference|--since|--until|--before|--status|--as|--reason|--last-four|--customer|--trace-id|--failure|--jobs|--rate|--junit|--port|--idempotency-key|--interval|--expect|--id|--sim-scenario|--sim-fault|--sim-seed|--sim-clock|--provider|--env|--profile|--output|-o|--fields|--trace|--color|--config|--state-dir|--timeout) skip=1 ;;
       -*) ;;
       *) if [[ -z $first ]]; then first="${COMP_WORDS[i]}"
          elif [[ -z $second ]]; then second="${COMP_WORDS[i]}"; fi ;;
     esac
   done
   if [[ -z $first && $word != -* ]]; then
-    COMPREPLY=($(compgen -W "transact confirm cancel refund tokenize payment-status mandate-status batch journal providers explain doctor simulator config schema completion help version" -- "$word"))
+    COMPREPLY=($(compgen -W "transact confirm cancel refund tokenize payment-status mandate-status batch find journal providers explain doctor simulator config schema completion help version" -- "$word"))
     return
   fi
   case "$first" in
@@ -104,7 +104,7 @@ _tender() {
       fi ;;
     help)
       if [[ $word != -* ]]; then
-        COMPREPLY=($(compgen -W "transact confirm cancel refund tokenize payment-status mandate-status batch journal providers explain doctor simulator config schema completion help version instruments readers banks exit-status output environment files promises security" -- "$word"))
+        COMPREPLY=($(compgen -W "transact confirm cancel refund tokenize payment-status mandate-status batch find journal providers explain doctor simulator config schema completion help version instruments readers banks exit-status output environment files promises security" -- "$word"))
         return
       fi ;;
   esac
@@ -117,6 +117,7 @@ _tender() {
     "payment-status "*) COMPREPLY=($(compgen -W "--resource-token-file --wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "mandate-status "*) COMPREPLY=($(compgen -W "--resource-token-file --wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "batch "*) COMPREPLY=($(compgen -W "--device --signature-matches --jobs --rate --resume --ordered --stop-on-error --junit --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "find "*) COMPREPLY=($(compgen -W "--amount --amount-minor --currency --metadata --since --until --status --last-four --customer --trace-id --failure --all --id --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal list") COMPREPLY=($(compgen -W "--amount --amount-minor --currency --since --until --status --last-four --all --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal show") COMPREPLY=($(compgen -W "--receipt --id --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal resume") COMPREPLY=($(compgen -W "--all --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;

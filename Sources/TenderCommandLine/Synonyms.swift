@@ -18,7 +18,8 @@ package enum Synonyms {
       ["status", "lookup", "look-up", "get", "show", "retrieve", "check", "query"]
     ),
     ("mandate-status ID", ["mandate", "mandates"]),
-    ("journal list", ["list", "ls", "history", "log", "logs", "transactions", "search"]),
+    ("find", ["search", "grep", "where", "which"]),
+    ("journal list", ["list", "ls", "history", "log", "logs", "transactions"]),
     ("journal resume", ["resume", "recover", "retry"]),
     ("tokenize", ["token", "vault", "store", "save"]),
     ("config show", ["configure", "settings", "profile", "profiles", "whoami"]),

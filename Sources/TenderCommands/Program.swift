@@ -158,7 +158,7 @@ package struct Program {
     case .nothing: break
     }
     return switch composition.invocation.command.words[0] {
-    case "journal": try JournalCommands(composition: composition).run(&place)
+    case "journal", "find": try JournalCommands(composition: composition).run(&place)
     case "batch": try BatchCommand(composition: composition).run()
     case "doctor": try DoctorCommand(composition: composition).run(&place)
     default: try SupportCommands(composition: composition).run()

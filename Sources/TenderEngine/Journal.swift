@@ -92,23 +92,6 @@ extension Journal {
 /// A held lock; it ends with the last reference to it.
 package protocol AttemptLock: AnyObject {}
 
-/// Which attempts to look at; nil lets everything through.
-package struct AttemptFilter: Sendable {
-  package var env: Env?
-  package var provider: ProviderName?
-  package var status: Status?
-  package var lastFour: String?
-  package var amount: Int?
-  /// Milliseconds since 1970, inclusive.
-  package var since: Int?
-  package var until: Int?
-
-  package init(env: Env? = nil, provider: ProviderName? = nil) {
-    self.env = env
-    self.provider = provider
-  }
-}
-
 /// One line of an attempt's history.
 package struct HistoryEntry: Sendable, Hashable {
   /// Milliseconds since 1970.

@@ -197,7 +197,8 @@ package final class SQLiteJournal: Journal {
       condition.values
     ) { row in
       do throws(Fault) {
-        return body(try attempt(row))
+        let found = try attempt(row)
+        return filter.lets(found) ? body(found) : true
       } catch {
         problem = error
         return false

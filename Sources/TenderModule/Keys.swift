@@ -1,9 +1,8 @@
 package import TenderModel
+package import TenderWire
 
 /// The options that more than one room reads; a provider's own stand beside its module.
 package enum Keys {
-  private static let date = "such as 2026-11-20 or 2026-11-20T17:19:00Z"
-
   package static let amount = MoneyKey(
     "amount",
     .money,
@@ -38,20 +37,15 @@ package enum Keys {
     "NAME",
     "your own name for a further refund of the same payment; the same name never refunds twice"
   )
-  package static let since = Key<Int>.time(
+  package static let since = Key<TimeExpression>(
     "since",
-    .filter,
-    example: date,
-    "from this time on: a date, or RFC 3339"
+    "from this time on: a date, a time, today, yesterday, monday, 24h"
   )
-  package static let until = Key<Int>.time("until", .filter, example: date, "up to this time")
-  package static let before = Key<Int>.time(
-    "before",
-    .filter,
-    example: date,
-    "that changed last before this time"
+  package static let until = Key<TimeExpression>(
+    "until",
+    "up to this time, a day to its end"
   )
-  package static let status = Key<Status>("status", .filter, "STATUS", "with this status")
+  package static let before = Key<TimeExpression>("before", "that changed last before this time")
   package static let outcome = Key<String>(
     "as",
     .filter,
@@ -61,6 +55,32 @@ package enum Keys {
       "authorized", "revoked", "restored",
     ],
     "how it ended; restored, with --all: the whole journal"
+  )
+  package static let status = Key<String>(
+    "status",
+    .filter,
+    "STATUS",
+    repeats: true,
+    choices: Status.allCases.map(\.rawValue) + ["open"],
+    "with this status; open: all that is not final"
+  )
+  package static let customer = Key<String>(
+    "customer",
+    .filter,
+    "TEXT",
+    "whose payer has this in a name, e-mail address or phone number"
+  )
+  package static let traceID = Key<String>(
+    "trace-id",
+    .filter,
+    "ID",
+    "whose answer had this id of the provider's logs"
+  )
+  package static let failure = Key<String>(
+    "failure",
+    .filter,
+    "TEXT",
+    "whose error code or failure reason has this in it"
   )
   package static let reason = Key<String>(
     "reason",
@@ -315,4 +335,20 @@ package enum Keys {
     return number
   }
   package static let open = Key<Bool>("open", .bank, "open the bank's page in the browser")
+}
+
+extension Key where Value == TimeExpression {
+  /// A filter whose value is a time as people name it.
+  package init(_ name: String, _ summary: String) {
+    self.init(Option(name, .filter, .required("TIME"), summary)) { text, option throws(Fault) in
+      guard let time = TimeExpression(text) else {
+        throw .badValue(
+          option,
+          text,
+          hint: "such as 2026-11-20, 2026-11-20T17:19, an RFC 3339 time, yesterday, monday or 24h"
+        )
+      }
+      return time
+    }
+  }
 }

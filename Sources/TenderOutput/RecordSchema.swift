@@ -74,6 +74,9 @@ package enum RecordSchema {
           Field("updated_at", "string", always: true, "when it changed last"),
           Field("reversal", "object", "what undid it"),
           Field("history", "array", "everything that happened to it"),
+          Field("says", "string", "what became of it, in plain words"),
+          Field("next", "string", "the command that comes next"),
+          Field("age", "integer", "how many seconds ago it was opened"),
         ]
       case .check:
         [

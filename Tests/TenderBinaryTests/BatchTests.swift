@@ -43,7 +43,7 @@ import FoundationXML
     pay("H1", #","confirmation":true"#), #"{"command":"confirm","reference":"H1"}"#,
     #"{"command":"payment-status","id":"H1"}"#, "", "no JSON",
     #"{"command":"transact","amount":"1","test_card":"visa"}"#,
-    #"{"command":"refund","reference":"X"}"#, pay("A5", #","test_crd":"visa""#),
+    #"{"command":"charge","reference":"X"}"#, pay("A5", #","test_crd":"visa""#),
     pay("A6", #","yes":true"#), pay("A7", #","instrument":{"type":"card"}"#),
     pay("L1", #","env":"live""#), pay("4111111111111111"),
   ]

@@ -194,7 +194,7 @@ import TrueLayerSimulator
     Case(line: "mandate-status M --provider paytheory", status: 15, code: "mandates_unsupported"),
     Case(line: "explain nonsense", status: 5, code: "code_not_found"),
     Case(line: "journal prune", status: 2, code: "missing_option"),
-    Case(line: "journal prune --before yesterday", status: 2, code: "bad_value"),
+    Case(line: "journal prune --before tomorrow", status: 2, code: "bad_value"),
     Case(line: "journal show NEVER", status: 5, code: "payment_not_found"),
     Case(line: pay, status: 10, code: "no_token_unreachable", variables: bases),
     Case(

@@ -57,7 +57,7 @@ import Testing
     #expect(try journal.history(of: found).map(\.note) == ["opened", "sent"])
     #expect(try journal.history(of: found).map(\.status) == ["pending", "unknown"])
     var filter = AttemptFilter()
-    filter.status = .unknown
+    filter.statuses = [.unknown]
     var rows: [Int] = []
     try journal.each(filter) { attempt in
       rows.append(attempt.row)

@@ -147,7 +147,7 @@ import Testing
     }
     #expect(try found(AttemptFilter()) == ["R2", "R1", "R0"])
     var filter = AttemptFilter()
-    filter.status = .succeeded
+    filter.statuses = [.succeeded]
     #expect(try found(filter) == ["R2", "R0"])
     filter.since = clock.now + 1000
     #expect(try found(filter) == ["R2"])

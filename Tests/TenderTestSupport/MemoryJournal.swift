@@ -194,15 +194,3 @@ extension HistoryEntry {
     )
   }
 }
-
-extension AttemptFilter {
-  fileprivate func lets(_ attempt: Attempt) -> Bool {
-    func fits<Value: Equatable>(_ wanted: Value?, _ value: Value?) -> Bool {
-      wanted == nil || wanted == value
-    }
-    return fits(env, attempt.env) && fits(provider, attempt.provider)
-      && fits(status, attempt.shownStatus) && fits(lastFour, attempt.lastFour)
-      && fits(amount, attempt.amount) && (since.map { $0 <= attempt.createdAt } ?? true)
-      && (until.map { $0 >= attempt.createdAt } ?? true)
-  }
-}

@@ -36,6 +36,33 @@ extension Catalogue {
       exits: [.partial, .unknown, .state, .refused, .interrupted, .terminated]
     ),
     Command(
+      "find",
+      "find a payment",
+      description: [
+        "Finds attempts in the journal by what a customer or a colleague knows of a payment: amount, day, "
+          + "last four digits, part of a name or e-mail address, a failure. REF is a reference or a "
+          + "provider's id; * in it stands for any characters. Every filter narrows the search; --status "
+          + "may stand several times.",
+        "Days and times without a zone are local (TZ), and a day counts from its first to its last moment. "
+          + "Each hit says what became of the payment, and the command that comes next. A table shows the "
+          + "latest 50 and says how many there are; --all shows all, as JSON lines always do.",
+      ],
+      operands: [.init("REF", optional: true)],
+      options: [
+        Keys.amount, Keys.currency, Keys.since, Keys.until, Keys.status, Keys.lastFour,
+        Keys.customer, Keys.metadata, Keys.traceID, Keys.failure, Keys.all, Keys.id,
+      ],
+      examples: [
+        .init(
+          "tender find --amount 10.50 --since yesterday --customer remi@example.com",
+          "which payment was this customer's"
+        ),
+        .init("tender find --status open", "what still needs somebody"),
+        .init("tender find \"ORDER-*\" --failure insufficient", "by reference and failure"),
+      ],
+      exits: [.state]
+    ),
+    Command(
       "journal list",
       "list recorded attempts",
       description: [

@@ -6,7 +6,7 @@ internal import TenderModule
 internal import TenderSystem
 internal import TenderWire
 
-/// `journal list`, `show`, `resume`, `export`, `prune`, `verify`, `backup` and `settle`.
+/// `find`, `journal list`, `show`, `resume`, `export`, `prune`, `verify`, `backup` and `settle`.
 struct JournalCommands {
   let composition: Composition
 
@@ -14,7 +14,8 @@ struct JournalCommands {
   private var output: Output { composition.output }
 
   func run(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
-    switch invocation.command.words[1] {
+    guard invocation.command.words.count > 1 else { return try whole(try find()) }
+    return switch invocation.command.words[1] {
     case "list": try whole(try list())
     case "show": try whole(try show(&place))
     case "export": try whole(try export())
@@ -134,28 +135,81 @@ struct JournalCommands {
     var filter = AttemptFilter()
     filter.env = try invocation.value(Keys.env)
     filter.provider = invocation[Keys.provider].map(ProviderName.init)
-    filter.status = try invocation.value(Keys.status)
+    filter.statuses = Set(invocation.all(Keys.status).compactMap(Status.init(rawValue:)))
+    filter.isOpen = invocation.all(Keys.status).contains("open")
     filter.lastFour = try invocation.value(Keys.lastFour)
-    filter.amount = try OptionReader(invocation, currency: "USD").money(Keys.amount)?
-      .minorUnits
-    filter.since = try invocation.value(Keys.since)
-    filter.until = try invocation.value(Keys.until)
+    let read = OptionReader(invocation, currency: "USD")
+    filter.amount = try read.money(Keys.amount)?.minorUnits
+    if invocation.has(Keys.currency) { filter.currency = try read.currencyValue() }
+    filter.since = try time(Keys.since)?.lowerBound
+    filter.until = try time(Keys.until)?.upperBound
     return filter
   }
 
-  private func list() throws(Fault) -> Int32 {
-    let limit = invocation.has(Keys.all) ? Int.max : 50
-    var rows: [Record] = []
+  /// The moments that an option names, in the local zone.
+  private func time(_ key: Key<TimeExpression>) throws(Fault) -> ClosedRange<Int>? {
+    guard let expression = try invocation.value(key) else { return nil }
+    guard let range = LocalTime.range(of: expression, now: composition.clock.now) else {
+      throw .badValue(
+        "--" + key.option.name,
+        invocation.text(key) ?? "",
+        hint: "the local time zone has no such time"
+      )
+    }
+    return range
+  }
+
+  /// Goes through what a filter lets through: every one as JSON lines, in a table the latest 50 unless
+  /// all are wanted. Says how many it left out.
+  private func eachShown(
+    _ filter: AttemptFilter,
+    _ body: (Attempt) -> Void
+  ) throws(Fault) -> Int {
+    let limit = invocation.has(Keys.all) || !output.isTable ? Int.max : 50
     var count = 0
-    try composition.journal().each(try filter()) { attempt in
+    try composition.journal().each(filter) { attempt in
       count += 1
+      if count <= limit { body(attempt) }
+      return !output.isBroken
+    }
+    if count > limit {
+      output.note("the latest \(limit) of \(count); --all shows all")
+    }
+    return count
+  }
+
+  private func find() throws(Fault) -> Int32 {
+    var filter = try filter()
+    filter.handle = invocation.operands.first
+    filter.customer = invocation[Keys.customer]
+    filter.traceID = invocation[Keys.traceID]
+    filter.failure = invocation[Keys.failure]
+    for pair in invocation.all(Keys.metadata) {
+      let (name, value) = try OptionReader.split(pair, option: "--metadata")
+      filter.metadata.append((name, value))
+    }
+    let now = composition.clock.now
+    let count = try eachShown(filter) { attempt in
+      let verdict = Verdict(attempt, at: now)
+      if output.isTable {
+        output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
+      } else {
+        output.show(composition.records.record(attempt, verdict: verdict))
+      }
+    }
+    if count == 0 { output.note("no attempt in the journal is like that") }
+    return output.exit(0)
+  }
+
+  private func list() throws(Fault) -> Int32 {
+    var rows: [Record] = []
+    _ = try eachShown(try filter()) { attempt in
       let record = composition.records.record(attempt)
       if output.isTable {
         rows.append(record)
       } else {
         output.show(record)
       }
-      return count < limit && !output.isBroken
     }
     if output.isTable {
       output.show(
@@ -218,7 +272,7 @@ struct JournalCommands {
   }
 
   private func prune() throws(Fault) -> Int32 {
-    guard let before = try invocation.value(Keys.before) else {
+    guard let before = try time(Keys.before)?.lowerBound else {
       throw Fault(
         .usage,
         code: "missing_option",
@@ -270,7 +324,7 @@ struct JournalCommands {
       )
     }
     var filter = try filter()
-    filter.status = .unknown
+    filter.statuses = [.unknown]
     var unknown: [Attempt] = []
     try journal.each(filter) { attempt in
       unknown.append(attempt)

@@ -23,7 +23,7 @@ struct Containment {
   static let none = Containment(files: false, ports: false, calls: false)
 
   /// Commands that work on what others wrote, besides those that work at a provider.
-  private static let commands: Set<String> = ["batch", "journal", "doctor", "simulator"]
+  private static let commands: Set<String> = ["batch", "find", "journal", "doctor", "simulator"]
   /// Where libraries, certificates, time zones and name resolution are.
   ///
   /// A link counts as what it points to: `/lib` is below `/usr` on most systems.

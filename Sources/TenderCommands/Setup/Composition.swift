@@ -109,7 +109,8 @@ final class Composition: Session {
     let isReading =
       invocation.has(Keys.dryRun)
       || [
-        "payment-status", "mandate-status", "journal list", "journal show", "journal export",
+        "payment-status", "mandate-status", "find", "journal list", "journal show",
+        "journal export",
         "journal verify",
       ]
       .contains(invocation.command.name)

@@ -62,7 +62,11 @@ struct Records {
   }
 
   /// The record of a journal's attempt, with its history where there is one.
-  func record(_ attempt: Attempt, history: [HistoryEntry]? = nil) -> Record {
+  func record(
+    _ attempt: Attempt,
+    history: [HistoryEntry]? = nil,
+    verdict: Verdict? = nil
+  ) -> Record {
     var fields: JSONObject = [
       "command": .string(command), "provider": .string(attempt.provider.text),
       "env": .string(attempt.env.rawValue), "reference": .string(attempt.reference),
@@ -92,6 +96,11 @@ struct Records {
           ]
         }
       )
+    }
+    if let verdict {
+      fields["says"] = .string(verdict.words)
+      fields["next"] = verdict.next.map(JSON.string)
+      fields["age"] = .integer(verdict.age)
     }
     fields["at"] = .string(Timestamp.text(now))
     return Record(.journalEntry, fields)

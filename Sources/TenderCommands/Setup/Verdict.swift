@@ -1,0 +1,87 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderSystem
+internal import TenderWire
+
+/// What became of a payment in one sentence, and the command that comes next.
+struct Verdict {
+  private let attempt: Attempt
+  /// In seconds.
+  let age: Int
+
+  /// `now` in milliseconds since 1970.
+  init(_ attempt: Attempt, at now: Int) {
+    self.attempt = attempt
+    age = max(0, now - attempt.createdAt) / 1000
+  }
+
+  /// Such as `10.50 USD declined: insufficient funds`.
+  var words: String {
+    let what = attempt.isToken ? "payment method" : attempt.kind == .mandate ? "mandate" : nil
+    let subject = attempt.facts.money?.text ?? what ?? "payment"
+    let reason = attempt.fault.map { ": \($0.message)" } ?? ""
+    return "\(subject) \(state)\(reason)"
+  }
+
+  private var state: String {
+    switch attempt.shownStatus {
+    case .requiresConfirmation: "held, not captured"
+    case .requiresAction: "waiting for the payer"
+    case .pending: attempt.phase == .prepared ? "under way, nothing sent" : "pending"
+    case .authorized: "authorized"
+    case .succeeded: attempt.isToken ? "stored" : "paid"
+    case .declined: "declined"
+    case .cancelled: "cancelled"
+    case .refunded: "paid and given back"
+    case .partiallyRefunded:
+      "paid, partly given back (\(attempt.facts.text(ofMinorUnits: max(0, attempt.left))) are left)"
+    case .returned: "returned by the bank"
+    case .expired: "expired"
+    case .revoked: "revoked"
+    case .failed: attempt.isFreed ? "failed, nothing was charged" : "failed"
+    case .unknown: "with an unknown outcome: money may have moved"
+    }
+  }
+
+  /// The command that goes on with it; nil where nothing is left to do.
+  var next: String? {
+    let reference = attempt.reference
+    let name =
+      reference.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+      ? reference : "'\(reference.replacing("'", with: "'\\''"))'"
+    return switch attempt.shownStatus {
+    case .unknown: "tender journal resume \(name)"
+    case .requiresConfirmation, .requiresAction: "tender confirm \(name)"
+    case .pending: "tender payment-status \(name) --wait"
+    case .declined, .cancelled, .expired: "the same transact with --reference \(name) --new-attempt"
+    case .failed: attempt.fault?.hint ?? (attempt.isFreed ? "the same command again" : nil)
+    case .authorized, .succeeded, .refunded, .partiallyRefunded, .returned, .revoked: nil
+    }
+  }
+
+  /// Three or four lines for people.
+  var lines: [String] {
+    let utc = Timestamp.text(attempt.createdAt)
+    let time = Environment.localText(attempt.createdAt).map { "\($0) (\(utc))" } ?? utc
+    let name = Printable.text(attempt.reference)
+    var place = [attempt.provider.text, attempt.env.rawValue]
+    if let lastFour = attempt.lastFour { place.append("…\(Printable.text(lastFour))") }
+    if let id = attempt.facts.id { place.append(Printable.text(id)) }
+    var lines = [
+      "\(name)  \(Printable.text(words)) · \(Self.text(ofSeconds: age)) ago", "    \(time)",
+      "    \(place.joined(separator: " · "))",
+    ]
+    if let next { lines.append("    next: \(Printable.text(next))") }
+    return lines
+  }
+
+  /// A length of time in its largest unit, such as `3 min`.
+  static func text(ofSeconds seconds: Int) -> String {
+    switch seconds {
+    case ..<60: "\(seconds) s"
+    case ..<3600: "\(seconds / 60) min"
+    case ..<172_800: "\(seconds / 3600) h"
+    default: "\(seconds / 86_400) days"
+    }
+  }
+}

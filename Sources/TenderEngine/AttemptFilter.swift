@@ -1,0 +1,119 @@
+package import TenderModel
+
+/// Which attempts to look at; what is nil or empty lets everything through.
+package struct AttemptFilter: Sendable {
+  package var env: Env?
+  package var provider: ProviderName?
+  /// Any of these statuses.
+  package var statuses: Set<Status> = []
+  /// Only what is not final yet, besides what `statuses` names.
+  package var isOpen = false
+  package var lastFour: String?
+  /// In minor units.
+  package var amount: Int?
+  package var currency: Currency?
+  /// Milliseconds since 1970, inclusive.
+  package var since: Int?
+  package var until: Int?
+  /// A reference or a provider's id; `*` stands for any characters.
+  package var handle: String?
+  /// Part of a name, e-mail address or phone number of the payer, in any case.
+  package var customer: String?
+  /// Members of the metadata, each with its value.
+  package var metadata: [(name: String, value: String)] = []
+  /// The id under which the provider can find a request in its logs.
+  package var traceID: String?
+  /// Part of an error code or of a reason that the provider gave, in any case.
+  package var failure: String?
+
+  package init(env: Env? = nil, provider: ProviderName? = nil) {
+    self.env = env
+    self.provider = provider
+  }
+
+  /// Whether an attempt is one of those.
+  package func lets(_ attempt: Attempt) -> Bool {
+    let status = attempt.shownStatus
+    return env.map { $0 == attempt.env } ?? true
+      && provider.map { $0 == attempt.provider } ?? true
+      && (statuses.isEmpty && !isOpen || statuses.contains(status) || isOpen && !attempt.isFinal)
+      && lastFour.map { $0 == attempt.lastFour } ?? true
+      && amount.map { $0 == attempt.amount || $0 == attempt.requestedAmount } ?? true
+      && currency.map { $0 == attempt.currency } ?? true
+      && since.map { attempt.createdAt >= $0 } ?? true
+      && until.map { attempt.createdAt <= $0 } ?? true
+      && letsWords(of: attempt)
+  }
+
+  private func letsWords(of attempt: Attempt) -> Bool {
+    if let handle, !Self.fits(handle, attempt.reference),
+      !(attempt.facts.id.map { Self.fits(handle, $0) } ?? false)
+    {
+      return false
+    }
+    if let customer, !Self.customers(of: attempt).contains(where: { Self.holds($0, customer) }) {
+      return false
+    }
+    for pair in metadata {
+      guard let value = attempt.content["metadata"]?[pair.name], value.plainText == pair.value
+      else { return false }
+    }
+    if let traceID, !Self.traces(of: attempt).contains(traceID) { return false }
+    if let failure {
+      let reasons = [attempt.fault?.code, attempt.fault?.message].compactMap { $0 }
+      let named = ["failure_reason", "type", "responseReason", "error"].compactMap {
+        attempt.result.text($0) ?? attempt.result["receipt"]?[$0]?.text
+      }
+      return (reasons + named).contains { Self.holds($0, failure) }
+    }
+    return true
+  }
+
+  /// What the order says of who pays, as it was given.
+  private static func customers(of attempt: Attempt) -> [String] {
+    let members = ["payor", "payer", "user"].compactMap { attempt.content[$0]?.object }
+    return members.flatMap { person in
+      let texts = person.members.compactMap(\.value.text)
+      let names = ["first_name", "last_name"].compactMap { person.text($0) }
+      return texts + [names.joined(separator: " ")]
+    }
+  }
+
+  private static func traces(of attempt: Attempt) -> [String] {
+    let results = [attempt.result, attempt.fault?.result, attempt.reversal?.members]
+    return results.compactMap { $0?.text("trace_id") }
+  }
+
+  /// Whether a text has another in it, in any case.
+  private static func holds(_ text: String, _ part: String) -> Bool {
+    text.lowercased().contains(part.lowercased())
+  }
+
+  /// Whether a text is what a pattern with `*` says, in time linear in both.
+  private static func fits(_ pattern: String, _ text: String) -> Bool {
+    let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
+    guard parts.count > 1, let first = parts.first, let last = parts.last else {
+      return pattern == text
+    }
+    guard text.hasPrefix(first), text.hasSuffix(last), text.count >= first.count + last.count
+    else { return false }
+    var rest = text.dropFirst(first.count).dropLast(last.count)
+    for part in parts.dropFirst().dropLast() where !part.isEmpty {
+      guard let found = rest.firstRange(of: part) else { return false }
+      rest = rest[found.upperBound...]
+    }
+    return true
+  }
+}
+
+extension JSON {
+  /// A scalar as it would be typed.
+  fileprivate var plainText: String? {
+    switch self {
+    case .string(let text), .number(let text): text
+    case .integer(let number): String(number)
+    case .bool(let truth): String(truth)
+    case .null, .array, .object: nil
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package import TenderWire
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// Times of the local zone (`TZ`, else the system's).
+package enum LocalTime {
+  /// The first and the last millisecond that an expression means; for a moment both are the same.
+  ///
+  /// `now` in milliseconds since 1970. Nil where the zone has no such time.
+  package static func range(of expression: TimeExpression, now: Int) -> ClosedRange<Int>? {
+    switch expression {
+    case .instant(let time): return time...time
+    case .ago(let past):
+      let (time, overflows) = now.subtractingReportingOverflow(past)
+      return overflows ? nil : time...time
+    case .day(let year, let month, let day): return range(year, month, day)
+    case .local(let year, let month, let day, let second):
+      return instant(year, month, day, second: second).map { $0...($0 + 999) }
+    case .daysAgo(let days):
+      guard let today = civil(now) else { return nil }
+      return range(today.year, today.month, today.day - days)
+    case .weekday(let weekday):
+      guard let today = civil(now) else { return nil }
+      let back = (today.weekday - weekday + 7) % 7
+      return range(today.year, today.month, today.day - (back == 0 ? 7 : back))
+    }
+  }
+
+  /// A whole day; days beyond a month's are those of its neighbours.
+  private static func range(_ year: Int, _ month: Int, _ day: Int) -> ClosedRange<Int>? {
+    guard let first = instant(year, month, day, second: 0),
+      let next = instant(year, month, day + 1, second: 0), next > first
+    else { return nil }
+    return first...(next - 1)
+  }
+
+  private static func instant(_ year: Int, _ month: Int, _ day: Int, second: Int) -> Int? {
+    var parts = unsafe tm()
+    unsafe parts.tm_year = Int32(year - 1900)
+    unsafe parts.tm_mon = Int32(month - 1)
+    unsafe parts.tm_mday = Int32(day)
+    unsafe parts.tm_hour = Int32(second / 3600)
+    unsafe parts.tm_min = Int32(second / 60 % 60)
+    unsafe parts.tm_sec = Int32(second % 60)
+    unsafe parts.tm_isdst = -1
+    let time = unsafe mktime(&parts)
+    return time == -1 ? nil : Timestamp.clamped(Int(time) * 1000)
+  }
+
+  private static func civil(
+    _ milliseconds: Int
+  ) -> (year: Int, month: Int, day: Int, weekday: Int)? {
+    var seconds = time_t(milliseconds / 1000)
+    var parts = unsafe tm()
+    guard unsafe localtime_r(&seconds, &parts) != nil else { return nil }
+    return unsafe (
+      Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday), Int(parts.tm_wday)
+    )
+  }
+}

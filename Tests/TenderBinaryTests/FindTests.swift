@@ -1,0 +1,133 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// `find`: which payment was it?
+@Suite struct FindTests {
+  /// A home with payments by card, at the reader and by bank, at two times on both sides of a midnight.
+  private func shop() throws -> Binary {
+    var binary = try Binary()
+    binary.variables["TZ"] = "Europe/Berlin"
+    let card = ["transact", "--test-card", "visa", "--json"]
+    for words in [
+      card + [
+        "--amount", "10.50", "--reference", "ORDER-1", "--payor", "first_name=Ada", "--payor",
+        "last_name=Lovelace", "--payor", "email=ada@example.com", "--metadata", "table=7",
+        "--sim-clock", "2026-03-29T21:30:00Z",
+      ],
+      card + [
+        "--amount", "10.50", "--reference", "ORDER-2", "--sim-clock", "2026-03-29T22:30:00Z",
+      ],
+      card + ["--amount", "1.93", "--reference", "DECLINED-1"],
+      card + ["--amount", "5", "--reference", "HELD-1", "--confirmation"],
+      card + ["--amount", "6", "--reference", "LOST-1", "--sim-fault", "part2:drop-before*1"],
+      [
+        "transact", "--provider", "toro", "--amount", "10.50", "--reference", "SALE-1",
+        "--no-input",
+        "--json",
+      ],
+      [
+        "transact", "--provider", "truelayer", "--amount", "10.50", "--beneficiary-name", "Ben",
+        "--sort-code", "56-00-29", "--account-number", "26207729", "--user", "name=Remi Terr",
+        "--user", "email=remi@example.com", "--bank", "mock-payments-gb-redirect", "--reference",
+        "BANK-1", "--no-input", "--json",
+      ],
+    ] { _ = try binary.run(words) }
+    return binary
+  }
+
+  private func found(_ binary: Binary, _ words: [String]) throws -> [String] {
+    let result = try binary.run(["find", "--json"] + words)
+    #expect(result.status == 0, "\(result.errors)")
+    return result.records.compactMap { $0.text("reference") }.sorted()
+  }
+
+  @Test func `finds by what people know of a payment`() throws {
+    let binary = try shop()
+    defer { binary.remove() }
+    let all = ["BANK-1", "DECLINED-1", "HELD-1", "LOST-1", "ORDER-1", "ORDER-2", "SALE-1"]
+    let bank = try binary.run("journal", "show", "BANK-1", "--json").record
+    let id = try #require(bank.text("id"))
+    let trace = try #require(bank["result"]?["trace_id"]?.text)
+    for (words, references) in [
+      ([], all), (["--amount", "10.50"], ["BANK-1", "ORDER-1", "ORDER-2", "SALE-1"]),
+      (["--amount", "10.50", "--currency", "USD"], ["ORDER-1", "ORDER-2"]),
+      (["--amount-minor", "500"], ["HELD-1"]),
+      (["--customer", "LOVELACE"], ["ORDER-1"]), (["--customer", "ada love"], ["ORDER-1"]),
+      (["--customer", "@example.com"], ["BANK-1", "ORDER-1"]),
+      (["--metadata", "table=7"], ["ORDER-1"]),
+      (["--metadata", "table=8"], []), (["ORDER-*"], ["ORDER-1", "ORDER-2"]),
+      (["*-1", "--amount", "10.50"], ["BANK-1", "ORDER-1", "SALE-1"]),
+      (["*RDE*"], ["ORDER-1", "ORDER-2"]),
+      (["ORDER"], []), (["ORDER-1"], ["ORDER-1"]), ([id], ["BANK-1"]),
+      (["--trace-id", trace], ["BANK-1"]), (["--status", "open"], ["HELD-1", "LOST-1"]),
+      (["--status", "unknown"], ["LOST-1"]),
+      (["--status", "declined", "--status", "requires_confirmation"], ["DECLINED-1", "HELD-1"]),
+      (["--provider", "toro"], ["SALE-1"]), (["--env", "live"], []),
+      (
+        ["--last-four", "1111"],
+        all.filter {
+          $0 != "BANK-1" && $0 != "SALE-1"
+        }
+      ), (["--failure", "INSUFFICIENT"], ["DECLINED-1"]), (["--failure", "stolen"], []),
+      (["[A-Z]*"], []), (["ORDER-?"], []),
+    ] {
+      #expect(try found(binary, words) == references, "\(words)")
+    }
+  }
+
+  /// Clocks went forward that Sunday: 22:30 UTC is half past midnight of the Monday in Berlin.
+  @Test func `takes days and times of the local zone`() throws {
+    var binary = try shop()
+    defer { binary.remove() }
+    func on(_ since: String, _ until: String) throws -> [String] {
+      try found(binary, ["ORDER-*", "--since", since, "--until", until])
+    }
+    #expect(try on("2026-03-29", "2026-03-29") == ["ORDER-1"])
+    #expect(try on("2026-03-30", "2026-03-30") == ["ORDER-2"])
+    #expect(try on("2026-03-30T00:30", "2026-03-30T00:30") == ["ORDER-2"])
+    #expect(try on("2026-03-29T23:30:01", "2026-03-31") == ["ORDER-2"])
+    #expect(try on("2026-03-29T22:30:00Z", "2026-03-31") == ["ORDER-2"])
+    #expect(try found(binary, ["--since", "today", "ORDER-*"]) == [])
+    #expect(try found(binary, ["--since", "1h", "HELD-*"]) == ["HELD-1"])
+    binary.variables["TZ"] = "UTC"
+    #expect(try on("2026-03-29", "2026-03-29") == ["ORDER-1", "ORDER-2"])
+    let bad = try binary.run("find", "--since", "tomorrow", "--json")
+    #expect(bad.status == 2 && bad.errorRecord["error"]?["code"] == "bad_value")
+  }
+
+  @Test func `says what became of it and what comes next`() throws {
+    let binary = try shop()
+    defer { binary.remove() }
+    func words(_ reference: String) throws -> [String?] {
+      let record = try binary.run("find", reference, "--json").record
+      return [record.text("says"), record.text("next")]
+    }
+    #expect(try words("ORDER-1") == ["10.50 USD paid", nil])
+    #expect(try words("HELD-1") == ["5.00 USD held, not captured", "tender confirm HELD-1"])
+    #expect(try words("LOST-1")[1] == "tender journal resume LOST-1")
+    #expect(try words("DECLINED-1")[0]?.hasPrefix("1.93 USD declined: ") == true)
+    let table = try binary.run("find", "HELD-1", "-o", "table").output
+    #expect(table.hasPrefix("HELD-1  5.00 USD held, not captured · "))
+    #expect(table.contains("\n    next: tender confirm HELD-1\n"))
+    #expect(table.contains("paytheory · simulator · …1111 · pt-"))
+  }
+
+  @Test func `leaves nothing out in silence`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lines = (1...53).map { number in
+      #"{"command":"transact","reference":"R\#(number)","amount":"5","test_card":"visa"}"#
+    }
+    #expect(try binary.run("batch", try Works.write(lines, binary), "--json").status == 0)
+    for command in [["journal", "list"], ["find"]] {
+      #expect(try binary.run(command + ["--json"]).records.count == 53)
+      let table = try binary.run(command + ["-o", "table"])
+      #expect(table.errors.contains("the latest 50 of 53; --all shows all"))
+      let all = try binary.run(command + ["-o", "table", "--all"])
+      #expect(!all.errors.contains("the latest"))
+      #expect(all.output.contains("R1 "))
+    }
+  }
+}
