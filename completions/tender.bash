@@ -94,7 +94,7 @@ _tender() {
       fi ;;
     schema)
       if [[ $word != -* ]]; then
-        COMPREPLY=($(compgen -W "payment mandate token event error journal_entry batch_summary check capability explanation setting scenario request server version schema" -- "$word"))
+        COMPREPLY=($(compgen -W "payment mandate token event error journal_entry batch_summary check capability explanation setting scenario request server version schema note" -- "$word"))
         return
       fi ;;
     completion)
@@ -116,7 +116,7 @@ _tender() {
     "tokenize "*) COMPREPLY=($(compgen -W "--reference --payor --payor-id --metadata --metadata-file --method --instrument-stdin --instrument-file --instrument-fd --test-card --test-account --idempotency-key --new-attempt --expect --events --dry-run --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "payment-status "*) COMPREPLY=($(compgen -W "--resource-token-file --wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "mandate-status "*) COMPREPLY=($(compgen -W "--resource-token-file --wait --interval --expect --events --id --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
-    "batch "*) COMPREPLY=($(compgen -W "--device --signature-matches --jobs --rate --resume --ordered --stop-on-error --junit --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "batch "*) COMPREPLY=($(compgen -W "--device --signature-matches --check --jobs --rate --resume --ordered --stop-on-error --junit --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "find "*) COMPREPLY=($(compgen -W "--amount --amount-minor --currency --metadata --since --until --status --last-four --customer --trace-id --failure --all --id --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal list") COMPREPLY=($(compgen -W "--amount --amount-minor --currency --since --until --status --last-four --all --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal show") COMPREPLY=($(compgen -W "--receipt --id --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;

@@ -45,6 +45,17 @@ package struct Invocation: Sendable {
     }
   }
 
+  /// The same with a flag that was not typed.
+  package func adding(_ flag: Key<Bool>) -> Invocation {
+    Invocation(
+      command: command,
+      values: values.merging([flag.option.name: [""]]) { known, _ in known },
+      operands: operands,
+      exemptIDs: exemptIDs,
+      inherited: inherited
+    )
+  }
+
   /// Throws `usage` where standard input has more than one reader.
   package func checkStandardInput() throws(Fault) {
     let options = command.options.count { option in

@@ -110,6 +110,11 @@ package enum Keys {
     "how many lines may begin in a second"
   )
   package static let resume = Key<Bool>("resume", .server, "go on with a batch that was stopped")
+  package static let check = Key<Bool>(
+    "check",
+    .server,
+    "check every line, send nothing: options, amounts, references, profiles, credentials"
+  )
   package static let ordered = Key<Bool>(
     "ordered",
     .server,
@@ -170,29 +175,14 @@ package enum Keys {
     .required("TIME"),
     "how often to look while waiting (2s)"
   )
-  package static let expect = Key<[Status]>(
+  package static let expect = Key<ExpectedResult>(
     Option(
       "expect",
       .control,
-      .required("STATUS"),
-      "exit 0 where the status is one of these (commas between), else 18"
+      .required("WHAT"),
+      "exit 0 where a status, exit:N or code:CODE is met and each FIELD=VALUE (commas between), else 18"
     )
-  ) { text, option throws(Fault) in
-    let names = Status.allCases.map(\.rawValue)
-    var wanted: [Status] = []
-    for word in text.split(separator: ",").map(String.init) {
-      guard let status = Status(rawValue: word) else {
-        let nearest = Suggestion.nearest(to: word, among: names)
-        throw .badValue(
-          option,
-          word,
-          hint: nearest.map { "did you mean \($0)?" } ?? "one of \(names.joined(separator: ", "))"
-        )
-      }
-      wanted.append(status)
-    }
-    return wanted
-  }
+  ) { text, option throws(Fault) in try ExpectedResult(text, option: option) }
   package static let events = Key<Bool>(
     "events",
     .control,

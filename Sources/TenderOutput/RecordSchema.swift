@@ -94,8 +94,18 @@ package enum RecordSchema {
           Field("unknown", "integer", always: true, "how many are unknown: exit 9"),
           Field("replayed", "integer", always: true, "how many answered with an earlier result"),
           Field("statuses", "object", always: true, "how many lines came to each status"),
+          Field(
+            "sums",
+            "object",
+            "minor units by currency and status, each payment as it stands at the end"
+          ),
           Field("stopped", "boolean", always: true, "whether lines were left unread"),
           Field("milliseconds", "integer", always: true, "how long it took"),
+        ]
+      case .note:
+        [
+          Field("level", "string", always: true, "note or warning"),
+          Field("text", "string", always: true, "what a person would read"),
         ]
       case .capability:
         [

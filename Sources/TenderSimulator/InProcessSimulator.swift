@@ -23,7 +23,9 @@ package final class InProcessSimulator: @unchecked Sendable {
     world.playsPayer = playsPayer
     if let seed = world.options.seed {
       // Counting in what is there already keeps a later payment from getting the same ids.
-      world.randomness = SeededRandomness(seed: seed, label: "world/\(try ledger.count())")
+      let count = try ledger.count()
+      let place = world.options.place ?? String(count)
+      world.randomness = SeededRandomness(seed: seed, label: "world/\(place)")
     }
     self.world = world
     self.ledger = ledger

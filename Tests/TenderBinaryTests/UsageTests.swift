@@ -367,4 +367,45 @@ import TrueLayerSimulator
     #expect(paid.record["attempt"] == 1)
     #expect(paid.record["idempotency_key"] == result.record["idempotency_key"])
   }
+
+  /// Beside JSON lines, standard error is JSON lines alone: notes and warnings are records of their own.
+  @Test func `says notes as records where output is JSON`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let bank = [
+      "transact", "--provider", "truelayer", "--amount", "5", "--beneficiary-name", "Ben",
+      "--sort-code", "56-00-29", "--account-number", "26207729", "--user", "name=Remi", "--user",
+      "email=remi@example.com", "--bank", "mock-payments-gb-redirect", "--no-input",
+    ]
+    let file = try Works.write([#"{"command":"transact","amount":"5"}"#], binary)
+    for (words, text) in [
+      (["transact", "--amount", "5", "--test-card", "visa"], "reference T-"),
+      (bank, "consent given"),
+      (["journal", "prune", "--before", "2020-01-01"], "0 attempts forgotten"),
+      (["transact", "--amount", "1.93", "--test-card", "visa", "-v"], "declined"),
+      (["batch", file, "--stop-on-error"], "stopped"), (["simulator", "reset", "-v"], "empty"),
+    ] {
+      let result = try binary.run(words + ["--json"])
+      let lines = result.errors.split(separator: "\n")
+      let records = Binary.Result(status: 0, output: result.errors, errors: "").records
+      #expect(records.count == lines.count, "\(result.errors)")
+      for record in records {
+        let kind = record.text("record")
+        #expect(kind == "note" || kind == "error", "\(record)")
+        if kind == "note" {
+          #expect(
+            record["schema"] == 1 && record.text("at") != nil && record.text("command") != nil
+          )
+          #expect(["note", "warning"].contains(record.text("level")))
+        }
+      }
+      #expect(result.errors.contains(text), "\(words): \(result.errors)")
+      let table = try binary.run(words + ["-o", "table"])
+      #expect(!table.errors.contains("{"), "\(table.errors)")
+    }
+    #expect(
+      try binary.run("transact", "--amount", "5", "--test-card", "visa", "--json", "-q").errors
+        == ""
+    )
+  }
 }

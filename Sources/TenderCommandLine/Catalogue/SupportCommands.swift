@@ -18,11 +18,13 @@ extension Catalogue {
           + "finishes what is under way, a sale that waits for its card ends cancelled, and the same "
           + "command with --resume goes on: what is done is printed with \"replayed\": true and "
           + "never paid again.",
+        "With --check nothing is sent: each line is read, and what it would be refused for is said now, "
+          + "credentials that are missing too; a reference that two lines give to different payments as well.",
         "Live lines need --env live and --yes here.",
       ],
       operands: [.init("FILE", optional: true)],
       options: [
-        Keys.jobs, Keys.rate, Keys.resume, Keys.ordered, Keys.stopOnError, Keys.junit,
+        Keys.check, Keys.jobs, Keys.rate, Keys.resume, Keys.ordered, Keys.stopOnError, Keys.junit,
         Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock,
       ],
       examples: [

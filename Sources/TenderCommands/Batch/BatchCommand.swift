@@ -24,7 +24,8 @@ struct BatchCommand {
     let jobs = try invocation.value(Keys.jobs) ?? 4
     let rate = try invocation.value(Keys.rate)
     let isLive = try invocation.value(Keys.env) == .live
-    if isLive {
+    let checks = invocation.has(Keys.check)
+    if isLive, !checks {
       try WriteCommands(composition: composition).approve(.live, "run the whole batch")
     }
     let signals = composition.signals
@@ -37,7 +38,9 @@ struct BatchCommand {
       providers: composition.providers,
       signals: signals,
       config: composition.settings.config,
-      isLiveAllowed: isLive
+      isLiveAllowed: isLive,
+      checks: checks,
+      standing: try invocation.value(Keys.simClock)
     )
     guard let workers = Workers(count: jobs, makeWork: worker.work) else {
       throw Fault(.internal, code: "internal", "no thread can be started")
@@ -50,13 +53,19 @@ struct BatchCommand {
       composition: composition,
       source: source,
       workers: workers,
-      vocabulary: BatchVocabulary(invocation, composition.catalogue, isLiveAllowed: isLive),
+      vocabulary: BatchVocabulary(
+        invocation,
+        composition.catalogue,
+        isLiveAllowed: isLive
+      ),
       schedule: BatchSchedule(jobs: jobs, stopsOnError: invocation.has(Keys.stopOnError)),
       tally: BatchTally(composition: composition, report: report, source: source),
-      inOrder: invocation.has(Keys.ordered)
+      inOrder: invocation.has(Keys.ordered),
+      checks: checks
     )
     try run.all(atMost: rate)
-    return try run.tally.end(milliseconds: composition.clock.uptime - start)
+    let took = worker.standing == nil ? composition.clock.uptime - start : 0
+    return try run.tally.end(milliseconds: took)
   }
 
   /// One run: lines go out as the schedule says, answers are counted and shown as they come.
@@ -68,6 +77,29 @@ struct BatchCommand {
     var schedule: BatchSchedule
     var tally: BatchTally
     let inOrder: Bool
+    let checks: Bool
+    /// The payments that a check has seen, by provider and reference.
+    private var payments: [String: (text: String, line: Int)] = [:]
+
+    init(
+      composition: Composition,
+      source: BatchSource,
+      workers: Workers<BatchWorker.Job, BatchWorker.Answer>,
+      vocabulary: BatchVocabulary,
+      schedule: BatchSchedule,
+      tally: BatchTally,
+      inOrder: Bool,
+      checks: Bool
+    ) {
+      self.composition = composition
+      self.source = source
+      self.workers = workers
+      self.vocabulary = vocabulary
+      self.schedule = schedule
+      self.tally = tally
+      self.inOrder = inOrder
+      self.checks = checks
+    }
 
     /// Runs every line, `rate` a second at most.
     mutating func all(atMost rate: Int?) throws(Fault) {
@@ -91,7 +123,7 @@ struct BatchCommand {
         number += 1
         if case .success(let text) = text, text.isBlank { continue }
         if let rate { try pace(start, rate) }
-        let job = BatchWorker.Job(content: line(text), line: number)
+        let job = BatchWorker.Job(content: seen(line(text), number), line: number)
         let keys = job.keys
         try takeReady()
         while schedule.step(for: Array(keys)) == .wait, !mustStop { try take() }
@@ -113,6 +145,22 @@ struct BatchCommand {
       } catch {
         return .failure(error)
       }
+    }
+
+    /// A line of a check, unless an earlier one gives its reference to another payment.
+    private mutating func seen(
+      _ line: Result<BatchLine, Fault>,
+      _ number: Int
+    ) -> Result<BatchLine, Fault> {
+      guard checks, case .success(let content) = line, let payment = content.payment else {
+        return line
+      }
+      guard let earlier = payments[payment.name] else {
+        payments[payment.name] = (payment.text, number)
+        return line
+      }
+      return earlier.text == payment.text
+        ? line : .failure(.takenInBatch(content.reference, line: earlier.line))
     }
 
     private var mustStop: Bool {
@@ -142,5 +190,16 @@ struct BatchCommand {
         try takeReady()
       }
     }
+  }
+}
+
+extension Fault {
+  fileprivate static func takenInBatch(_ reference: String, line: Int) -> Fault {
+    Fault(
+      .conflict,
+      code: "reference_conflict",
+      "line \(line) gives \(reference.quotedForMessage) to another payment",
+      hint: "a reference is charged once: choose another"
+    )
   }
 }

@@ -28,7 +28,11 @@ struct BatchVocabulary: Sendable {
   fileprivate let always: [Option]
 
   /// `isLiveAllowed` says that the batch itself was allowed to move real money.
-  init(_ invocation: Invocation, _ catalogue: Catalogue, isLiveAllowed: Bool) {
+  init(
+    _ invocation: Invocation,
+    _ catalogue: Catalogue,
+    isLiveAllowed: Bool
+  ) {
     known = Dictionary(
       uniqueKeysWithValues: Self.commands.compactMap { name in
         catalogue.command([name]).map { (name, $0) }
@@ -75,6 +79,8 @@ struct BatchLine: Sendable {
   let writes: Bool
   /// An instrument that stands in the line; never echoed.
   let instrument: [UInt8]?
+  /// The payment that it makes: whose it is, and all that is said of it but the instrument.
+  let payment: (name: String, text: String)?
 
   /// Reads a line.
   ///
@@ -137,6 +143,12 @@ struct BatchLine: Sendable {
     keys = [reference] + [object.text("original")].compactMap { $0 }
     writes = command.work != .looksUp
     self.instrument = instrument
+    var said = object
+    said["instrument"] = nil
+    payment =
+      makes
+      ? ("\(object.text("provider") ?? "")/\(reference)", JSONWriter.text(.object(said.sorted)))
+      : nil
     invocation = Self.invocation(command, given, vocabulary, operand)
   }
 

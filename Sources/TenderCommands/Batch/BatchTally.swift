@@ -13,6 +13,8 @@ struct BatchTally {
   var unknown = 0
   var replayed = 0
   var statuses: [String: Int] = [:]
+  /// How each payment stands after its last line, by provider and reference: it counts once.
+  private var payments: [String: (currency: String, status: String, amount: Int)] = [:]
   var isStopped = false
   var isFatal = false
   private var hasWritten = false
@@ -36,6 +38,13 @@ struct BatchTally {
       if record.fields["replayed"] == true { replayed += 1 }
       let status = record.fields.text("status") ?? (record.kind == .error ? "error" : nil)
       if let status { statuses[status, default: 0] += 1 }
+      if let status, let amount = record.fields["amount"]?.boundedNumber,
+        let currency = record.fields.text("currency")
+      {
+        let fields = record.fields
+        let name = fields.text("reference") ?? fields.text("id") ?? ""
+        payments["\(fields.text("provider") ?? "")/\(name)"] = (currency, status, amount)
+      }
       output.stream(record)
     }
     hasWritten = hasWritten || answer.writes
@@ -60,7 +69,8 @@ struct BatchTally {
   func end(milliseconds: Int) throws(Fault) -> Int32 {
     output.keepsState = false
     output.clearState()
-    if let failure = report?.finish() { output.warn("\(failure.message); \(failure.hint ?? "")") }
+    let unreported = report?.finish()
+    if let unreported { output.warn("\(unreported.message); \(unreported.hint ?? "")") }
     if let problem, ok + failed == 0 { throw problem }
     let wish = composition.signals.wish
     var fields: JSONObject = [
@@ -70,6 +80,23 @@ struct BatchTally {
     fields["statuses"] = .object(
       JSONObject(
         statuses.sorted { $0.key < $1.key }.map { .init(key: $0.key, value: .integer($0.value)) }
+      )
+    )
+    var sums: [String: [String: Int]] = [:]
+    for payment in payments.values {
+      sums[payment.currency, default: [:]][payment.status, default: 0] += payment.amount
+    }
+    fields["sums"] = .object(
+      JSONObject(
+        sums.sorted { $0.key < $1.key }.map { currency, sums in
+          let sorted = sums.sorted { $0.key < $1.key }
+          return .init(
+            key: currency,
+            value: .object(
+              JSONObject(sorted.map { .init(key: $0.key, value: .integer($0.value)) })
+            )
+          )
+        }
       )
     )
     fields["stopped"] = .bool(isStopped)
@@ -82,6 +109,8 @@ struct BatchTally {
     if let problem { output.warn("\(problem.message); the lines before it were run") }
     if isFatal { return Fault.Kind.state.exitStatus }
     if let wish { return wish.exitStatus }
+    // A report that is not there says nothing to whoever waits for it.
+    if unreported != nil, failed == 0, !isStopped { return Fault.Kind.state.exitStatus }
     let exit = failed > 0 || isStopped ? Fault.Kind.partial.exitStatus : 0
     // Whose records nobody reads has done its work all the same.
     return hasWritten ? exit : output.exit(exit)

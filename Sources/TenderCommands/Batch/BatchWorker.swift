@@ -39,6 +39,10 @@ struct BatchWorker: Sendable {
   let config: ConfigFile
   /// Whether the batch itself was allowed to move real money.
   let isLiveAllowed: Bool
+  /// Whether each line is only checked.
+  let checks: Bool
+  /// The time at which the simulated clock stands; nil for the machine's.
+  let standing: Int?
   let common = CommonParts()
   let reader = Turn()
 
@@ -56,7 +60,7 @@ struct BatchWorker: Sendable {
       count += 1
       // What must be gone for good is, after so many lines at most, and whenever there are no more.
       if count % 16 == 0 { parts.finishErasing() }
-      answer.milliseconds = clock.uptime - start
+      answer.milliseconds = standing == nil ? clock.uptime - start : 0
       answer.keys = job.keys
       answer.writes = (try? job.content.get())?.writes ?? false
       return answer
@@ -70,7 +74,9 @@ struct BatchWorker: Sendable {
     var collected: [Record] = []
     do throws(Fault) {
       let line = try job.content.get()
-      let invocation = try line.invocation.get()
+      var invocation = try line.invocation.get()
+      // Then nothing leaves and nothing is written, whatever the command.
+      if checks { invocation = invocation.adding(Keys.dryRun) }
       command = invocation.command.name
       let environment = Environment()
       let settings = try Settings(invocation, environment, providers.modules, config: config)
@@ -82,10 +88,17 @@ struct BatchWorker: Sendable {
         signals,
         sharing: parts,
         instrument: line.instrument,
+        batchLine: job.line,
         settings: settings
       )
       if try invocation.value(Keys.env) == .live, !isLiveAllowed { throw .liveNotOnBatch }
       composition.output.collect = { collected.append($0) }
+      if checks {
+        let check = try LineCheck(composition: composition).run(&place)
+        var record = composition.records.record(.check, check)
+        record.fields["line"] = .integer(job.line)
+        return Answer(records: [record], exit: 0, line: job.line, reference: line.reference)
+      }
       let exit =
         line.writes
         ? try WriteCommands(composition: composition).run(&place)
@@ -109,7 +122,7 @@ struct BatchWorker: Sendable {
     let name = isCard ? nil : place.reference ?? job.reference
     var shown = redactor.redact(isCard ? .cardInLine : fault)
     shown.message = redactor.redact(shown.message, foreign: true)
-    let now = SystemClock(interruption: NoInterruption()).now
+    let now = standing ?? SystemClock(interruption: NoInterruption()).now
     let record = Records(command: command, now: now).record(
       shown,
       provider: place.provider,

@@ -13,8 +13,19 @@ struct LookUpCommands {
   private var output: Output { composition.output }
 
   func run(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
-    let wait = try WaitOptions(invocation)
     let expectation = try Expectation(invocation)
+    do throws(Fault) {
+      return try work(expectation, &place)
+    } catch {
+      return try composition.expected(error, expectation, place)
+    }
+  }
+
+  private func work(
+    _ expectation: Expectation,
+    _ place: inout WriteCommands.Asked
+  ) throws(Fault) -> Int32 {
+    let wait = try WaitOptions(invocation)
     let operands = invocation.operands
     guard !operands.isEmpty else {
       throw Fault(
@@ -27,7 +38,10 @@ struct LookUpCommands {
     try invocation.checkStandardInput()
     if operands.count == 1, operands[0] != "-" {
       place.reference = operands[0]
-      let (shown, exit) = expectation.judge(try look(operands[0], wait, &place))
+      let (shown, exit) = expectation.judge(
+        try look(operands[0], wait, &place),
+        composition.records
+      )
       output.show(composition.records.record(shown))
       return output.exit(exit)
     }
@@ -59,7 +73,8 @@ struct LookUpCommands {
     var place = WriteCommands.Asked()
     do throws(Fault) {
       if !job.isVouchedFor { try CardNumberGuard.check(id: job.handle) }
-      let (shown, exit) = asked.expectation.judge(try look(job.handle, asked.wait, &place))
+      let report = try look(job.handle, asked.wait, &place)
+      let (shown, exit) = asked.expectation.judge(report, composition.records)
       var record = composition.records.record(shown)
       record.fields["line"] = .integer(job.line)
       return Answer(record: record, exit: exit)

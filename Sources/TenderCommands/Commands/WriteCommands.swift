@@ -21,6 +21,15 @@ struct WriteCommands {
 
   /// Runs the command; gives its exit status.
   func run(_ place: inout Asked) throws(Fault) -> Int32 {
+    let expectation = try Expectation(invocation)
+    do throws(Fault) {
+      return try work(&place)
+    } catch {
+      return try composition.expected(error, expectation, place)
+    }
+  }
+
+  private func work(_ place: inout Asked) throws(Fault) -> Int32 {
     if case .changes(let change) = invocation.command.work { return try later(change, &place) }
     return invocation.command.name == "tokenize" ? try tokenize(&place) : try transact(&place)
   }
@@ -170,7 +179,7 @@ struct WriteCommands {
     if let warning = report.warning {
       output.warn("the outcome is known but the journal could not be written: \(warning.message)")
     }
-    let (shown, exit) = expectation.judge(report)
+    let (shown, exit) = expectation.judge(report, composition.records)
     output.show(composition.records.record(shown))
     return exit
   }
@@ -304,27 +313,36 @@ struct WaitOptions {
   }
 }
 
-/// `--expect`: which statuses make the exit 0.
+/// `--expect`: which results make the exit 0.
 struct Expectation: Sendable {
-  /// Nil where any status will do.
-  private let wanted: [Status]?
+  /// Nil where every result speaks for itself.
+  private let expected: ExpectedResult?
 
-  /// Throws `usage` for a word that is no status.
-  init(_ invocation: Invocation) throws(Fault) { wanted = try invocation.value(Keys.expect) }
+  /// Throws `usage` for a word that is neither a status nor anything else that can be expected.
+  init(_ invocation: Invocation) throws(Fault) { expected = try invocation.value(Keys.expect) }
 
-  /// The report to show and the exit status: 0 on a match, 18 on another status.
-  func judge(_ report: Report) -> (Report, Int32) {
-    guard let wanted else { return (report, report.fault?.exitStatus ?? 0) }
-    if wanted.contains(report.status) { return (report, 0) }
-    let words = wanted.map(\.rawValue).joined(separator: " or ")
+  /// The report to show and the exit status: 0 where it was expected, 18 where something else was.
+  func judge(_ report: Report, _ records: Records) -> (Report, Int32) {
+    let exit = report.fault?.exitStatus ?? 0
+    guard let expected else { return (report, exit) }
+    let fields = records.record(report).fields
+    if expected.holds(report.status, exit: exit, code: report.fault?.code, fields) {
+      return (report, 0)
+    }
     var shown = report
+    let code = report.fault.map { ", code:\($0.code)" } ?? ""
     shown.fault = Fault(
       .unexpected,
       code: "unexpected_status",
-      "the status is \(report.status.rawValue), and \(words) was expected",
+      "the result is \(report.status.rawValue), exit:\(exit)\(code), and \(expected.text) was expected",
       hint: report.fault?.message
     )
     return (shown, Fault.Kind.unexpected.exitStatus)
+  }
+
+  /// Whether a command was expected to end with a fault like this.
+  func isMet(by fault: Fault, _ record: Record) -> Bool {
+    expected?.holds(nil, exit: fault.exitStatus, code: fault.code, record.fields) ?? false
   }
 }
 

@@ -97,8 +97,14 @@ extension Composition {
   func clearState() { output.clearState() }
 
   func show(address: String) {
-    if !output.isQuiet { output.say(output.redactor.redact(address) + "\n") }
-    if Console.isTerminal(2), !output.isQuiet,
+    if !output.isQuiet {
+      if output.isTable {
+        output.say(output.redactor.redact(address) + "\n")
+      } else {
+        tell(address)
+      }
+    }
+    if Console.isTerminal(2), output.isTable, !output.isQuiet,
       let code = QRCode.text(
         for: address,
         width: Console.terminalWidth ?? 80,

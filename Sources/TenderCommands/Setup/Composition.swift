@@ -32,6 +32,8 @@ final class Composition: Session {
   let shared: SharedParts
   /// An instrument that came with a line of a batch.
   let instrument: [UInt8]?
+  /// Which line of a batch this is; nil for a command of its own.
+  private let batchLine: Int?
   /// Who opens the bank's pages, where the user wants that.
   let browser: Browser?
   /// What the kernel keeps this process from.
@@ -67,6 +69,7 @@ final class Composition: Session {
     _ signals: Signals,
     sharing shared: SharedParts = SharedParts(),
     instrument: [UInt8]? = nil,
+    batchLine: Int? = nil,
     settings known: Settings? = nil,
     browser: Browser? = nil,
     containment: Containment = .none
@@ -76,6 +79,7 @@ final class Composition: Session {
     self.containment = containment
     self.shared = shared
     self.instrument = instrument
+    self.batchLine = batchLine
     self.invocation = invocation
     self.signals = signals
     self.environment = environment
@@ -92,12 +96,34 @@ final class Composition: Session {
     let machine = SystemClock(interruption: signals)
     clock =
       simulatorOptions.clock.map { StandingClock(at: $0, beside: machine) } ?? machine
+    output.now = { [clock] in clock.now }
   }
 
   var catalogue: Catalogue { providers.catalogue }
 
   var records: Records {
     Records(command: invocation.command.name, now: clock.now, modules: providers.modules)
+  }
+
+  /// A fault that was expected is a result like any other: its record, and exit 0.
+  ///
+  /// Throws any other again.
+  func expected(
+    _ fault: Fault,
+    _ expectation: Expectation,
+    _ place: WriteCommands.Asked
+  ) throws(Fault) -> Int32 {
+    let record = records.record(
+      fault,
+      provider: place.provider,
+      env: place.env,
+      reference: place.reference
+    )
+    guard fault.kind != .interrupted, fault.kind != .terminated,
+      expectation.isMet(by: fault, record)
+    else { throw fault }
+    output.show(record)
+    return 0
   }
 
   /// The journal, opened on first use in a folder that is made where it is not there.
@@ -266,8 +292,19 @@ final class Composition: Session {
   /// The randomness of this side: from the seed where there is one.
   func randomness() throws(Fault) -> any Randomness {
     try simulatorOptions.seed.map { seed throws(Fault) in
-      SeededRandomness(seed: seed, label: "client/\(try journal().count())")
+      SeededRandomness(seed: seed, label: "client/\(try place())")
     } ?? SystemRandomness()
+  }
+
+  /// What a seed is mixed with, so that a later payment does not get the ids of an earlier one: how many
+  /// attempts there are, and in a batch the line and how often its reference was tried, which is the same
+  /// however the lines take turns.
+  private func place() throws(Fault) -> String {
+    guard let batchLine else { return String(try journal().count()) }
+    let tried = try invocation.text(Keys.reference).map { reference throws(Fault) in
+      try journal().attempts(matching: reference, filter: AttemptFilter()).count
+    }
+    return "line \(batchLine)/\(tried ?? 0)"
   }
 
   /// Whether the network is used, as far as options and environment say.
@@ -282,7 +319,7 @@ final class Composition: Session {
     let day = Timestamp.text(clock.now).prefix(10).replacing("-", with: "")
     let randomness: any Randomness =
       try simulatorOptions.seed.map { seed throws(Fault) in
-        SeededRandomness(seed: seed, label: "reference/\(try journal().count())")
+        SeededRandomness(seed: seed, label: "reference/\(try place())")
       } ?? SystemRandomness()
     return try Reference("T-\(day)-" + randomness.text(8, from: alphabet))
   }
@@ -302,9 +339,14 @@ final class Composition: Session {
   /// The simulator of this process; one whose faults are counted is made anew for each run.
   func simulator() throws(Fault) -> InProcessSimulator {
     if let ownSimulator { return ownSimulator }
-    let world = try servedWorld()
+    var world = try servedWorld()
+    if batchLine != nil { world.options.place = try place() }
     let name = world.ledgerPath + "|" + simulatorOptions.headerValue
-    if simulatorOptions.fault == nil, let known = shared.simulators[name] { return known }
+    if simulatorOptions.fault == nil, simulatorOptions.seed == nil || batchLine == nil,
+      let known = shared.simulators[name]
+    {
+      return known
+    }
     let made = try InProcessSimulator(world)
     ownSimulator = made
     shared.simulators[name] = made

@@ -58,6 +58,7 @@ final class Output {
     self.fields = fields
     isQuiet = invocation.has(Keys.quiet)
     isVerbose = invocation.has(Keys.verbose)
+    command = invocation.command.name
     isDumb = environment["TERM"] == nil || environment["TERM"] == "dumb"
     self.redactor = redactor
     style = TableStyle(
@@ -91,6 +92,10 @@ final class Output {
     if let force = environment["CLICOLOR_FORCE"], force != "0" { return true }
     return environment["TERM"] != "dumb" && Console.isTerminal(descriptor)
   }
+
+  private let command: String
+  /// The time of notes, in milliseconds since 1970.
+  var now: () -> Int = { SystemClock(interruption: NoInterruption()).now }
 
   /// Takes records instead of standard output: a line of a batch has no output of its own.
   var collect: ((Record) -> Void)?
@@ -185,24 +190,34 @@ final class Output {
   func note(_ text: String) { if isTable || isVerbose { tell(text) } }
 
   /// Says something on standard error that scripts may need too, unless nothing is wanted there.
-  func tell(_ text: String) {
+  func tell(_ text: String) { if !isQuiet { speak(text, "note") } }
+
+  /// Standard error holds plain lines beside a table, and beside JSON lines nothing but JSON lines.
+  private func speak(_ text: String, _ level: String) {
     clearState()
-    if !isQuiet {
-      Console.write("tender: \(Printable.text(redactor.redact(text)))\n", to: 2, patience)
+    let redacted = redactor.redact(text)
+    guard !isTable else {
+      Console.write("tender: \(Printable.text(redacted))\n", to: 2, patience)
+      return
     }
+    let record = Record(
+      .note,
+      [
+        "command": .string(command), "level": .string(level), "text": .string(redacted),
+        "at": .string(Timestamp.text(now())),
+      ]
+    )
+    Console.write(RecordLine.text(record) + "\n", to: 2, patience)
   }
 
-  /// Prints text on standard error as it is.
-  func say(_ text: String) { Console.write(text, to: 2, patience) }
+  /// Prints text on standard error as it is, beside a table.
+  func say(_ text: String) { if isTable { Console.write(text, to: 2, patience) } }
 
   /// A record as a JSON line, for what has no settings.
   static func line(_ record: Record) -> String { RecordLine.text(record) }
 
   /// Says something that must not be missed on standard error.
-  func warn(_ text: String) {
-    clearState()
-    Console.write("tender: \(Printable.text(redactor.redact(text)))\n", to: 2, patience)
-  }
+  func warn(_ text: String) { speak(text, "warning") }
 
   private func redacted(_ record: Record) -> Record {
     var shown = record

@@ -1,0 +1,78 @@
+package import TenderModel
+
+/// What a smoke test expects of a command: alternatives, and members of the record that must be so.
+package struct ExpectedResult: Sendable {
+  private var statuses: [Status] = []
+  private var exits: [Int] = []
+  private var codes: [String] = []
+  /// Paths of the record with their values; `*` stands for any value that is there.
+  private var fields: [(path: [String], value: String)] = []
+  /// As it was typed.
+  package let text: String
+
+  /// Reads `STATUS`, `exit:N`, `code:CODE` and `PATH=VALUE`, commas between.
+  ///
+  /// Throws `usage` for a word that is none of them.
+  package init(_ text: String, option: String) throws(Fault) {
+    self.text = text
+    for word in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+      if let equals = word.firstIndex(of: "="), equals > word.startIndex {
+        let path = word[..<equals].split(separator: ".").map(String.init)
+        fields.append((path, String(word[word.index(after: equals)...])))
+      } else if word.hasPrefix("exit:"), let exit = Int(word.dropFirst(5)),
+        (0...255).contains(exit)
+      {
+        exits.append(exit)
+      } else if word.hasPrefix("code:"), word.count > 5 {
+        codes.append(String(word.dropFirst(5)))
+      } else if let status = Status(rawValue: word) {
+        statuses.append(status)
+      } else {
+        let names = Status.allCases.map(\.rawValue)
+        let nearest = Suggestion.nearest(to: word, among: names)
+        throw .badValue(
+          option,
+          word,
+          hint: nearest.map { "did you mean \($0)?" }
+            ?? "a status, exit:N, code:CODE or FIELD=VALUE; statuses: \(names.joined(separator: ", "))"
+        )
+      }
+    }
+  }
+
+  /// Whether a result is one of those: its status (nil for a fault), exit status, error code and record.
+  package func holds(
+    _ status: Status?,
+    exit: Int32,
+    code: String?,
+    _ record: JSONObject
+  ) -> Bool {
+    let isAny = statuses.isEmpty && exits.isEmpty && codes.isEmpty
+    let isOne =
+      status.map { statuses.contains($0) } ?? false || exits.contains(Int(exit))
+      || code.map { codes.contains($0) } ?? false
+    return (isAny || isOne)
+      && fields.allSatisfy { field in
+        guard let value = Self.text(at: field.path[...], in: .object(record)) else { return false }
+        return field.value == "*" ? !value.isEmpty : field.value == value
+      }
+  }
+
+  /// A scalar of a record as text; nil where there is none.
+  private static func text(at path: ArraySlice<String>, in value: JSON) -> String? {
+    guard let first = path.first else {
+      switch value {
+      case .string(let text), .number(let text): return text
+      case .integer(let number): return String(number)
+      case .bool(let truth): return String(truth)
+      case .null: return nil
+      case .array, .object: return "*"
+      }
+    }
+    if let list = value.array {
+      guard let index = Int(first), list.indices.contains(index) else { return nil }
+      return text(at: path.dropFirst(), in: list[index])
+    }
+    return value[first].flatMap { text(at: path.dropFirst(), in: $0) }
+  }
+}

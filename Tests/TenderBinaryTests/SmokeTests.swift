@@ -1,0 +1,142 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// A smoke test in CI: checked before it runs, precise about what it expects, the same each time.
+@Suite struct SmokeTests {
+  private static func pay(_ reference: String, _ more: String = "") -> String {
+    #"{"command":"transact","reference":"\#(reference)","amount":"5","test_card":"visa"\#(more)}"#
+  }
+
+  @Test func `checks every line, and sends and writes nothing`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let bank = #"""
+      {"command":"transact","provider":"truelayer","env":"sandbox","reference":"B","amount":"5",\#
+      "beneficiary_name":"Ben","sort_code":"560029","account_number":"26207729",\#
+      "user":{"name":"Remi","email":"remi@example.com"}}
+      """#
+    let file = try Works.write(
+      [
+        Self.pay("A"), Self.pay("A", #","currency":"EUR""#), Self.pay("C", #","amount_minor":1"#),
+        bank, #"{"command":"confirm","reference":"A"}"#,
+        #"{"command":"refund","reference":"S","provider":"toro","reason":"x"}"#,
+        #"{"command":"transact","reference":"P","amount":"5","profile":"none"}"#,
+        Self.pay("E", #","expect":"paid""#), #"{"command":"payment-status","id":"A"}"#,
+        #"{"command":"transact","provider":"toro","reference":"T","amount":"5"}"#, Self.pay("A"),
+      ],
+      binary
+    )
+    let result = try binary.run("batch", file, "--check", "--ordered", "--json")
+    #expect(result.status == 14)
+    let rows = result.records.dropLast()
+    #expect(
+      rows.map { $0["error"]?["code"]?.text ?? $0.text("outcome") } == [
+        "ok", "reference_conflict", "bad_options", "sdk_not_configured", "ok", "bad_options",
+        "unknown_profile", "bad_value", "ok", "ok", "ok",
+      ]
+    )
+    #expect(rows.compactMap { $0["line"]?.boundedNumber } == Array(1...11))
+    #expect(result.records.last?["ok"] == 5 && result.records.last?["failed"] == 6)
+    #expect(try binary.run("journal", "list", "--json").records.isEmpty)
+    let folder = binary.home.appending(path: ".local").path
+    #expect(!FileManager.default.fileExists(atPath: folder))
+  }
+
+  /// What is expected, and the exit status that a command ends with then.
+  @Test(arguments: [
+    ("insufficient_funds", "1.93", "code:insufficient_funds", 0), ("exit", "1.93", "exit:3", 0),
+    ("either", "1.93", "succeeded,declined", 0), ("another", "1.93", "succeeded,exit:4", 18),
+    ("field", "5", "succeeded,result.body.last_four=1111", 0),
+    ("any value", "5", "result.body.receipt_number=*", 0),
+    ("no such field", "5", "succeeded,result.body.none=*", 18),
+    ("another value", "5", "succeeded,result.body.brand=AMEX", 18),
+    ("both", "5", "exit:0,final=true", 0),
+    ("none of them", "5", "code:insufficient_funds", 18),
+  ])
+  func `expects more than a status`(
+    _ name: String,
+    _ amount: String,
+    _ expected: String,
+    _ status: Int32
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let words = ["transact", "--amount", amount, "--test-card", "visa", "--json"]
+    let result = try binary.run(words + ["--expect", expected])
+    #expect(result.status == status, "\(name): \(result.output)")
+    if status == 18 {
+      let message = result.record["error"]?["message"]?.text ?? ""
+      #expect(message.hasSuffix("and \(expected) was expected"))
+    }
+  }
+
+  @Test func `expects a fault, which is a result then`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let fault = ["--sim-fault", "part2:drop-before", "--json"]
+    let lost = try binary.run(
+      ["transact", "--amount", "5", "--test-card", "visa", "--expect", "exit:9"] + fault
+    )
+    #expect(lost.status == 0)
+    #expect(lost.record.text("record") == "error" && lost.record["error"]?["exit"] == 9)
+    #expect(lost.errorRecord.text("record") == "note")
+    #expect(try binary.run("cancel", "nothing", "--expect", "exit:5", "--json").status == 0)
+    #expect(try binary.run("cancel", "nothing", "--expect", "exit:6", "--json").status == 5)
+    let look = ["payment-status", "nothing", "--expect", "code:payment_not_found", "--json"]
+    #expect(try binary.run(look).status == 0)
+    for word in ["exit:x", "exit:256", "code:", "=x", "paid", ""] {
+      let bad = try binary.run("cancel", "A", "--expect=\(word)", "--json")
+      #expect(bad.status == 2, "\(word)")
+    }
+  }
+
+  @Test func `prints the same bytes twice, however its lines take turns`() throws {
+    var lines = (1...16).map { Self.pay("R\($0)") }
+    lines.append(Self.pay("D", #","amount":"1.93","expect":"code:insufficient_funds""#))
+    lines[16] = lines[16].replacing(#""amount":"5","#, with: "")
+    lines += [
+      #"{"command":"transact","provider":"toro","reference":"T","amount":"5"}"#,
+      #"{"command":"cancel","reference":"R1","amount":"2"}"#,
+      #"{"command":"none","reference":"X"}"#,
+    ]
+    var outputs: Set<String> = []
+    var reports: Set<String> = []
+    for _ in 0..<3 {
+      let binary = try Binary()
+      defer { binary.remove() }
+      let report = binary.home.appending(path: "report.xml")
+      let words = ["--sim-seed", "7", "--sim-clock", "2026-01-01T00:00:00Z", "--jobs", "8"]
+      let result = try binary.run(
+        ["batch", try Works.write(lines, binary), "--ordered", "--json", "--junit", report.path]
+          + words
+      )
+      #expect(result.status == 14)
+      #expect(result.records.last?["ok"] == 19, "\(result.output)")
+      outputs.insert(result.output)
+      reports.insert(try String(contentsOf: report, encoding: .utf8))
+    }
+    #expect(outputs.count == 1)
+    #expect(reports.count == 1)
+  }
+
+  @Test func `sums what was paid by currency and status`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let file = try Works.write(
+      [
+        Self.pay("A"), Self.pay("B"),
+        #"{"command":"transact","reference":"C","amount":"1.93","test_card":"visa"}"#,
+        #"{"command":"transact","provider":"toro","reference":"T","amount":"2.50"}"#,
+      ],
+      binary
+    )
+    let summary = try binary.run("batch", file, "--json").records.last
+    #expect(
+      summary?["sums"]?.object?.sorted == [
+        "GBP": ["succeeded": 250], "USD": ["declined": 193, "succeeded": 1000],
+      ]
+    )
+  }
+}
