@@ -47,7 +47,7 @@ _tender() {
       COMPREPLY=($(compgen -W "simulator sandbox live" -- "$word"))
       return ;;
     --output|-o)
-      COMPREPLY=($(compgen -W "auto table jsonl" -- "$word"))
+      COMPREPLY=($(compgen -W "auto table jsonl raw" -- "$word"))
       return ;;
     --color)
       COMPREPLY=($(compgen -W "auto always never" -- "$word"))
@@ -127,7 +127,7 @@ _tender() {
     "journal backup") COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "journal settle") COMPREPLY=($(compgen -W "--as --reason --all --id --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "providers "*) COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
-    "explain "*) COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
+    "explain "*) COMPREPLY=($(compgen -W "--list --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "doctor "*) COMPREPLY=($(compgen -W "--device --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "simulator serve") COMPREPLY=($(compgen -W "--port --sim-scenario --sim-fault --sim-seed --sim-clock --provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;
     "simulator reset") COMPREPLY=($(compgen -W "--provider --env --profile --output --json --fields --quiet --verbose --trace --color --no-input --yes --config --state-dir --timeout --help --version" -- "$word")) ;;

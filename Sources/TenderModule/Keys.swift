@@ -132,6 +132,7 @@ package enum Keys {
     completion: .files,
     "write a JUnit report, a case for each line"
   )
+  package static let list = Key<Bool>("list", .filter, "list every code")
   package static let receipt = Key<Bool>(
     "receipt",
     .filter,
@@ -246,8 +247,8 @@ package enum Keys {
     short: "o",
     .general,
     "FORMAT",
-    choices: ["auto", "table", "jsonl"],
-    "auto is a table on a terminal and JSON lines elsewhere"
+    choices: ["auto", "table", "jsonl", "raw"],
+    "auto is a table on a terminal and JSON lines elsewhere; raw is the values of --fields alone"
   )
   package static let json = Key<Bool>("json", .general, "the same as --output jsonl")
   package static let fields = Key<String>(

@@ -131,7 +131,12 @@ package struct Settings {
 
   /// Whether nobody may be asked.
   package var asksNobody: Bool {
-    invocation.has(Keys.noInput) || environment["TENDER_NO_INPUT"].map { $0 != "0" } ?? false
+    invocation.has(Keys.noInput) || environment["TENDER_NO_INPUT"].map { $0 != "0" } ?? isInCI
+  }
+
+  /// Whether a CI system runs this: there is nobody to ask, whatever it takes for a terminal.
+  private var isInCI: Bool {
+    environment["CI"].map { !["", "0", "false"].contains($0.lowercased()) } ?? false
   }
 
   /// Whether the profile refuses writes.

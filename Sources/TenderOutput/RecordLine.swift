@@ -8,6 +8,27 @@ package enum RecordLine {
     JSONWriter.text(.object(FieldChoice.apply(fields, to: whole(record))))
   }
 
+  /// The values of some fields without their names, a tab between two; what is not there is empty, and a
+  /// control character is a space.
+  package static func values(_ record: Record, _ fields: [String]) -> String {
+    let object = whole(record)
+    return fields.map { path in
+      let value = path.split(separator: ".").reduce(JSON.object(object) as JSON?) {
+        $0?[String($1)]
+      }
+      let text =
+        switch value {
+        case nil, .null: ""
+        case .string(let text), .number(let text): text
+        case .integer(let number): String(number)
+        case .bool(let truth): String(truth)
+        case .array(let list): JSONWriter.text(.array(list))
+        case .object(let object): JSONWriter.text(.object(object))
+        }
+      return String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) })
+    }.joined(separator: "\t")
+  }
+
   /// The record with the members that every one has in front.
   static func whole(_ record: Record) -> JSONObject {
     var object: JSONObject = ["schema": 1, "record": .string(record.kind.rawValue)]

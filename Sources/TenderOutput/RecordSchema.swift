@@ -100,6 +100,7 @@ package enum RecordSchema {
             "minor units by currency and status, each payment as it stands at the end"
           ),
           Field("stopped", "boolean", always: true, "whether lines were left unread"),
+          Field("left", "integer", "how many lines were not begun, where that is known"),
           Field("milliseconds", "integer", always: true, "how long it took"),
         ]
       case .note:

@@ -200,7 +200,7 @@ import FoundationXML
     )
     #expect(result.status == 14 && result.records.last?["stopped"] == true)
     // One at a time: the line that failed is the last.
-    #expect(result.records.last?["lines"] == 2)
+    #expect(result.records.last?["lines"] == 2 && result.records.last?["left"] == 40)
     let declined = Self.pay("D", #","sim_scenario":"decline:insufficient_funds""#)
     let more = [Self.pay("B"), declined] + (0..<40).map { Self.pay("M\($0)") }
     let several = try binary.run(

@@ -130,4 +130,41 @@ import Testing
       #expect(all.output.contains("R1 "))
     }
   }
+
+  @Test func `explains a payment by its reference or id`() throws {
+    let binary = try shop()
+    defer { binary.remove() }
+    let declined = try binary.run("explain", "DECLINED-1", "--json").records
+    #expect(declined.map { $0.text("record") } == ["journal_entry", "explanation"])
+    #expect(declined.first?.text("says")?.hasPrefix("1.93 USD declined: ") == true)
+    #expect(declined.last?.text("code") == "insufficient_funds")
+    let id = try #require(declined.first?.text("id"))
+    #expect(try binary.run("explain", id, "--json").records.count == 2)
+    #expect(try binary.run("explain", "ORDER-1", "--json").records.count == 1)
+    #expect(try binary.run("explain", "NOTHING-1", "--json").status == 5)
+    let all = try binary.run("explain", "--json").output
+    #expect(
+      try binary.run("explain", "--list", "--json").records.count
+        == all.split(separator: "\n").count
+    )
+    #expect(try binary.run("explain", "--list", "ORDER-1", "--json").status == 2)
+  }
+
+  @Test func `finds scenarios by a word, whole`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let found = try binary.run("simulator", "scenarios", "PIN", "--json").records
+    let all = try binary.run("simulator", "scenarios", "--json").records
+    #expect(found.count > 1 && found.count < all.count)
+    #expect(
+      found.allSatisfy {
+        (($0.text("name") ?? "") + ($0.text("meaning") ?? "")).lowercased().contains("pin")
+      }
+    )
+    let options = all.compactMap { $0.text("option") }
+    #expect(options == options.sorted(by: >))
+    let table = try binary.run("simulator", "scenarios", "-o", "table").output
+    #expect(!table.contains("…"))
+    for record in all { #expect(table.contains(record.text("meaning") ?? "?")) }
+  }
 }

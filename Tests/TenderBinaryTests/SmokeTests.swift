@@ -139,4 +139,38 @@ import Testing
       ]
     )
   }
+
+  @Test func `prints bare values`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = ["transact", "--amount", "5", "--test-card", "visa", "--reference", "A"]
+    let raw = ["--output", "raw", "--fields"]
+    let paid = try binary.run(pay + raw + ["status,amount,final,result.body.brand,source"])
+    #expect(paid.output == "succeeded\t500\ttrue\tVISA\t\n")
+    let listed = try binary.run(["journal", "list"] + raw + ["reference"])
+    #expect(listed.output == "A\n")
+    let metadata = ["--metadata", "a=x\ty\nz", "--reference", "B", "--metadata", "b=é"]
+    let odd = try binary.run(
+      ["transact", "--amount", "5", "--test-card", "visa"] + metadata + raw
+        + ["result.body.metadata.a,result.body.metadata.b"]
+    )
+    #expect(odd.output == "x y z\té\n")
+    for words in [["--output", "raw"], ["--json", "--output", "raw", "--fields", "id"]] {
+      #expect(try binary.run(pay + words).status == 2, "\(words)")
+    }
+  }
+
+  /// `CI` says that there is nobody to ask, even where there is a terminal.
+  @Test(.enabled(if: Judge.has("pty"), "python3 is not installed"))
+  func `asks nobody in CI`() throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables["CI"] = "true"
+    let pay = ["transact", "--amount", "5", "--reference", "A"]
+    let (exit, screen) = try binary.onTerminal(pay, [])
+    #expect(exit == 17, "\(screen)")
+    binary.variables["CI"] = "false"
+    let (asked, _) = try binary.onTerminal(pay, [("Card number", "\u{4}")])
+    #expect(asked != 0)
+  }
 }

@@ -377,13 +377,17 @@ import TrueLayerSimulator
       "--sort-code", "56-00-29", "--account-number", "26207729", "--user", "name=Remi", "--user",
       "email=remi@example.com", "--bank", "mock-payments-gb-redirect", "--no-input",
     ]
-    let file = try Works.write([#"{"command":"transact","amount":"5"}"#], binary)
+    let file = try Works.write(
+      [#"{"command":"transact","amount":"5"}"#, #"{"command":"transact","amount":"6"}"#],
+      binary
+    )
     for (words, text) in [
       (["transact", "--amount", "5", "--test-card", "visa"], "reference T-"),
       (bank, "consent given"),
       (["journal", "prune", "--before", "2020-01-01"], "0 attempts forgotten"),
       (["transact", "--amount", "1.93", "--test-card", "visa", "-v"], "declined"),
-      (["batch", file, "--stop-on-error"], "stopped"), (["simulator", "reset", "-v"], "empty"),
+      (["batch", file, "--stop-on-error", "--jobs", "1"], "stopped with 1 line left"),
+      (["simulator", "reset", "-v"], "empty"),
     ] {
       let result = try binary.run(words + ["--json"])
       let lines = result.errors.split(separator: "\n")

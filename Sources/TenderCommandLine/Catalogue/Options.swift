@@ -19,7 +19,8 @@ extension Catalogue {
     Keys.refundReference, Keys.since, Keys.until, Keys.before, Keys.status, Keys.outcome,
     Keys.reason, Keys.lastFour, Keys.customer, Keys.traceID, Keys.failure, Keys.all, Keys.jobs,
     Keys.rate, Keys.resume, Keys.check, Keys.ordered,
-    Keys.stopOnError, Keys.junit, Keys.receipt, Keys.port, Keys.idempotencyKey, Keys.newAttempt,
+    Keys.stopOnError, Keys.junit, Keys.list, Keys.receipt, Keys.port, Keys.idempotencyKey,
+    Keys.newAttempt,
     Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id, Keys.simScenario,
     Keys.simFault, Keys.simSeed, Keys.simClock,
   ]

@@ -199,12 +199,16 @@ extension Catalogue {
       "explain an error code",
       description: [
         "Explains an error code or a provider's own error name: what it means for the money, and "
-          + "what to do. Without a code it lists them all. Needs no network."
+          + "what to do. A reference or a provider's id explains that payment: what became of it, what its "
+          + "error means, and what comes next. Without either, or with --list, it lists every code. "
+          + "Needs no network."
       ],
       operands: [.init("CODE", optional: true)],
+      options: [Keys.list],
       examples: [
         .init("tender explain insufficient_funds", "one code"),
         .init("tender explain SOCKET_ERROR", "a provider's own name"),
+        .init("tender explain ORDER-1042", "what became of a payment"),
         .init("tender explain --json --fields code,exit", "all codes with their exit status"),
       ],
       exits: [.notFound]
@@ -247,8 +251,15 @@ extension Catalogue {
     Command(
       "simulator scenarios",
       "list scenarios and faults",
-      description: ["Lists what --sim-scenario and --sim-fault take."],
-      examples: [.init("tender simulator scenarios", "every scenario and fault")]
+      description: [
+        "Lists what --sim-scenario and --sim-fault take, scenarios first; WORD finds those that have it in "
+          + "name or meaning."
+      ],
+      operands: [.init("WORD", optional: true)],
+      examples: [
+        .init("tender simulator scenarios", "every scenario and fault"),
+        .init("tender simulator scenarios decline", "how a payment is declined"),
+      ]
     ),
     Command(
       "config show",

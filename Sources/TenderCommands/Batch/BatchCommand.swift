@@ -105,7 +105,7 @@ struct BatchCommand {
     mutating func all(atMost rate: Int?) throws(Fault) {
       do throws(Fault) {
         try begin(rate)
-        if mustStop { tally.isStopped = true }
+        try countLeft()
         try takeAll()
       } catch {
         // What is under way ends, and is said, before the batch does.
@@ -127,10 +127,28 @@ struct BatchCommand {
         let keys = job.keys
         try takeReady()
         while schedule.step(for: Array(keys)) == .wait, !mustStop { try take() }
-        guard !mustStop else { return }
+        guard !mustStop else {
+          tally.left += 1
+          return
+        }
         schedule.begin(keys)
         workers.submit(job)
         try takeReady()
+      }
+    }
+
+    /// Counts what a stop leaves unread; of a pipe nobody knows how much that is.
+    private mutating func countLeft() throws(Fault) {
+      guard mustStop else { return }
+      if schedule.isStopped, source.isFile {
+        while let text = try source.next(idle: { () throws(Fault) in }) {
+          if case .success(let text) = text, text.isBlank { continue }
+          tally.left += 1
+        }
+        tally.isStopped = tally.left > 0
+      } else {
+        tally.left = 0
+        tally.isStopped = true
       }
     }
 

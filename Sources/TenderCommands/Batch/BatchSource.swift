@@ -36,6 +36,9 @@ final class BatchSource {
     )
   }
 
+  /// Whether all of it is there already.
+  var isFile: Bool { size != nil }
+
   deinit { if descriptor > 0 { close(descriptor) } }
 
   /// The next line, or why it cannot be one; nil at the end.

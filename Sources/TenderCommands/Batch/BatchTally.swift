@@ -16,6 +16,8 @@ struct BatchTally {
   /// How each payment stands after its last line, by provider and reference: it counts once.
   private var payments: [String: (currency: String, status: String, amount: Int)] = [:]
   var isStopped = false
+  /// How many lines were not begun, as far as they can be counted.
+  var left = 0
   var isFatal = false
   private var hasWritten = false
   /// Why no more lines could be read.
@@ -100,10 +102,12 @@ struct BatchTally {
       )
     )
     fields["stopped"] = .bool(isStopped)
+    if left > 0 { fields["left"] = .integer(left) }
     fields["milliseconds"] = .integer(milliseconds)
     output.show(composition.records.record(.batchSummary, fields))
     if isStopped, problem == nil {
-      output.tell("stopped: the same command with --resume goes on")
+      let lines = left == 0 ? "" : left == 1 ? " with 1 line left" : " with \(left) lines left"
+      output.tell("stopped\(lines): the same command with --resume goes on")
     }
     if unknown > 0 { return Fault.Kind.unknown.exitStatus }
     if let problem { output.warn("\(problem.message); the lines before it were run") }

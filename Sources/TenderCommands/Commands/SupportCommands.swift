@@ -51,6 +51,14 @@ struct SupportCommands {
   private func explain() throws(Fault) {
     let all = Explanation.general + composition.catalogue.modules.flatMap(\.explanations)
     let found: [Explanation]
+    if invocation.has(Keys.list), let code = invocation.operands.first {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--list and \(code.quotedForMessage) exclude each other",
+        hint: "give one of them"
+      )
+    }
     if let code = invocation.operands.first {
       let name = String(code.prefix { $0 != ":" })
       found = all.filter {
@@ -58,6 +66,7 @@ struct SupportCommands {
           || $0.provider?.caseInsensitivelyEquals(name) == true
           || String($0.kind.exitStatus) == name
       }
+      if found.isEmpty, try explainPayment(code, all) { return }
       guard !found.isEmpty else {
         let nearest = Suggestion.nearest(to: name.lowercased(), among: all.map(\.code))
         throw Fault(
@@ -70,20 +79,40 @@ struct SupportCommands {
     } else {
       found = all
     }
-    let shown = found.map { page in
-      var fields: JSONObject = [
-        "code": .string(page.code), "exit": .integer(Int(page.kind.exitStatus)),
-      ]
-      fields["provider_error"] = page.provider.map(JSON.string)
-      fields["meaning"] = .string(page.meaning)
-      fields["advice"] = .string(page.advice)
-      return records.record(.explanation, fields)
-    }
+    let shown = found.map(record)
     if shown.count == 1 {
       output.show(shown[0])
     } else {
       output.show(shown, columns: ["code", "exit", "provider_error", "meaning"])
     }
+  }
+
+  private func record(_ page: Explanation) -> Record {
+    var fields: JSONObject = [
+      "code": .string(page.code), "exit": .integer(Int(page.kind.exitStatus)),
+    ]
+    fields["provider_error"] = page.provider.map(JSON.string)
+    fields["meaning"] = .string(page.meaning)
+    fields["advice"] = .string(page.advice)
+    return records.record(.explanation, fields)
+  }
+
+  /// Explains the payments of a reference or id: what became of each, what its error means, what comes
+  /// next. False where the journal knows none.
+  private func explainPayment(_ handle: String, _ all: [Explanation]) throws(Fault) -> Bool {
+    let attempts = try composition.journal().attempts(matching: handle, filter: AttemptFilter())
+    for attempt in attempts {
+      let verdict = Verdict(attempt, at: composition.clock.now)
+      if output.isTable {
+        output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
+      } else {
+        output.show(records.record(attempt, verdict: verdict))
+      }
+      if let page = all.first(where: { $0.code == attempt.fault?.code }) {
+        output.show(record(page))
+      }
+    }
+    return !attempts.isEmpty
   }
 
   private func schema() {
@@ -105,15 +134,24 @@ struct SupportCommands {
     let faults = composition.providers.simulated.flatMap(\.faults).map {
       ($0.name, "--sim-fault", $0.meaning)
     }
-    output.show(
-      (scenarios + faults).map { name, option, meaning in
+    let word = (invocation.operands.first ?? "").lowercased()
+    let found = (scenarios + faults).filter { name, _, meaning in
+      word.isEmpty || name.lowercased().contains(word) || meaning.lowercased().contains(word)
+    }
+    guard !output.isTable else {
+      // Every word of a meaning is there, on a line of its own where the terminal is narrow.
+      for (name, option, meaning) in found { output.put("\(option) \(name)\n    \(meaning)\n") }
+      if found.isEmpty { output.note("no scenario or fault has \(word.quotedForMessage)") }
+      return
+    }
+    for (name, option, meaning) in found {
+      output.show(
         records.record(
           .scenario,
           ["name": .string(name), "option": .string(option), "meaning": .string(meaning)]
         )
-      },
-      columns: ["option", "name", "meaning"]
-    )
+      )
+    }
   }
 
   private func reset() throws(Fault) {

@@ -135,7 +135,7 @@ final class Composition: Session {
     let isReading =
       invocation.has(Keys.dryRun)
       || [
-        "payment-status", "mandate-status", "find", "journal list", "journal show",
+        "payment-status", "mandate-status", "explain", "find", "journal list", "journal show",
         "journal export",
         "journal verify",
       ]

@@ -18,6 +18,8 @@ final class Output {
   private let fields: [String]
   let isQuiet: Bool
   let isVerbose: Bool
+  /// Whether the values of the chosen fields alone are printed.
+  private let isRaw: Bool
   let redactor: Redactor
   /// How long to wait for a reader that is behind; nil for ever.
   var patience: Console.Patience?
@@ -56,6 +58,15 @@ final class Output {
     let fields = (invocation[Keys.fields] ?? "").split(separator: ",").map(String.init)
     try FieldChoice.check(fields)
     self.fields = fields
+    isRaw = !invocation.has(Keys.json) && invocation[Keys.output] == "raw"
+    guard !isRaw || !fields.isEmpty else {
+      throw Fault(
+        .usage,
+        code: "missing_option",
+        "--output raw needs --fields",
+        hint: "such as --fields id --output raw"
+      )
+    }
     isQuiet = invocation.has(Keys.quiet)
     isVerbose = invocation.has(Keys.verbose)
     command = invocation.command.name
@@ -77,7 +88,7 @@ final class Output {
   static func isTable(option: String?, _ environment: Environment, profile: String? = nil) -> Bool {
     switch option ?? environment["TENDER_OUTPUT"] ?? profile {
     case "table": true
-    case "jsonl": false
+    case "jsonl", "raw": false
     default: Console.isTerminal(1)
     }
   }
@@ -102,7 +113,7 @@ final class Output {
 
   /// Prints a record of a batch that was redacted already: a line, in a table a short one.
   func stream(_ record: Record) {
-    guard isTable else { return put(RecordLine.text(record, fields: fields) + "\n") }
+    guard isTable else { return put(line(record)) }
     let fields = record.fields
     let parts = [
       fields["line"]?.wholeNumber.map { String($0) }, fields.text("reference"),
@@ -119,13 +130,15 @@ final class Output {
     let text =
       isTable
       ? Table.text(shown, style: style, fields: fields)
-      : RecordLine.text(shown, fields: fields) + "\n"
+      : line(shown)
     put(text)
   }
 
   /// Prints one record as a JSON line, on a terminal too.
-  func showLine(_ record: Record) {
-    put(RecordLine.text(redacted(record), fields: fields) + "\n")
+  func showLine(_ record: Record) { put(line(redacted(record))) }
+
+  private func line(_ record: Record) -> String {
+    (isRaw ? RecordLine.values(record, fields) : RecordLine.text(record, fields: fields)) + "\n"
   }
 
   /// Prints many records: rows under a head, or a line each.
