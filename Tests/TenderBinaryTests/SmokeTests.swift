@@ -33,7 +33,7 @@ import Testing
     let rows = result.records.dropLast()
     #expect(
       rows.map { $0["error"]?["code"]?.text ?? $0.text("outcome") } == [
-        "ok", "reference_conflict", "bad_options", "sdk_not_configured", "ok", "bad_options",
+        "ok", "reference_reused", "bad_options", "sdk_not_configured", "ok", "bad_options",
         "unknown_profile", "bad_value", "ok", "ok", "ok",
       ]
     )

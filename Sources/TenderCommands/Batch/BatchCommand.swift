@@ -215,7 +215,7 @@ extension Fault {
   fileprivate static func takenInBatch(_ reference: String, line: Int) -> Fault {
     Fault(
       .conflict,
-      code: "reference_conflict",
+      code: "reference_reused",
       "line \(line) gives \(reference.quotedForMessage) to another payment",
       hint: "a reference is charged once: choose another"
     )
