@@ -22,7 +22,7 @@ def run(question):
     screen = b""
     seen = 0
     steps = list(question["steps"])
-    end = time.monotonic() + 30
+    end = time.monotonic() + 15
     while time.monotonic() < end:
         if steps and steps[0][0].encode() in screen[seen:]:
             seen = screen.index(steps[0][0].encode(), seen) + len(steps[0][0].encode())
@@ -36,8 +36,9 @@ def run(question):
         if not more:
             break
         screen += more
-    _, status = os.waitpid(pid, 0)
+    # Whoever still waits for an answer hears that the terminal has gone.
     os.close(terminal)
+    _, status = os.waitpid(pid, 0)
     return {
         "exit": os.waitstatus_to_exitcode(status),
         "screen": screen.decode("utf-8", "replace").replace("\r\n", "\n"),

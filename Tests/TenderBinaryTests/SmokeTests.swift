@@ -168,7 +168,7 @@ import Testing
     binary.variables["CI"] = "true"
     let pay = ["transact", "--amount", "5", "--reference", "A"]
     let (exit, screen) = try binary.onTerminal(pay, [])
-    #expect(exit == 17, "\(screen)")
+    #expect(exit == 17 && !screen.contains("Card number"), "\(screen)")
     binary.variables["CI"] = "false"
     let (asked, _) = try binary.onTerminal(pay, [("Card number", "\u{4}")])
     #expect(asked != 0)

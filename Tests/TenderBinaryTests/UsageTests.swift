@@ -412,4 +412,30 @@ import TrueLayerSimulator
         == ""
     )
   }
+
+  /// What must not be missed is said as a record too: here that nobody could read the payment.
+  @Test func `warns in a record where its output is lost`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let shell = Process()
+    shell.executableURL = URL(filePath: "/bin/sh")
+    shell.arguments = [
+      "-c", #"exec "$0" transact --amount 5 --test-card visa --reference A --json >/dev/full"#,
+      Binary.path.path,
+    ]
+    shell.environment = ["HOME": binary.home.path, "PATH": "/usr/bin:/bin"]
+    let errors = Pipe()
+    shell.standardError = errors
+    try shell.run()
+    let said = String(
+      decoding: errors.fileHandleForReading.readDataToEndOfFile(),
+      as: UTF8.self
+    )
+    shell.waitUntilExit()
+    #expect(shell.terminationStatus == 0)
+    let warning = Binary.Result(status: 0, output: said, errors: "").record
+    #expect(warning["record"] == "note" && warning["level"] == "warning", "\(said)")
+    #expect(warning.text("text")?.hasPrefix("standard output cannot be written") == true)
+    #expect(try binary.run("journal", "show", "A", "--json").record.text("status") == "succeeded")
+  }
 }

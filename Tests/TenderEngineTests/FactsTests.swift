@@ -63,4 +63,54 @@ import Testing
     #expect(next?.json == ["type": "redirect", "url": "https://bank.example/"])
     #expect(PayerAction(JSON.object(["url": "x"])) == nil)
   }
+
+  /// A reference and a provider's id, and a pattern of either.
+  @Test(arguments: [
+    ("ORDER-7", true), ("ORDER-*", true), ("*-7", true), ("*DER*7", true), ("*", true),
+    ("O*R*7", true),
+    ("pt-*", true), ("pt-1", true), ("ORDER", false), ("*-8", false), ("ORDER-7*7", false),
+    ("X*", false), ("*7*R*", false), ("ORDER-?", false), ("", false),
+  ])
+  func `finds by a pattern`(_ pattern: String, _ fits: Bool) throws {
+    var attempt = Attempt(
+      env: .simulator,
+      provider: ProviderName("a"),
+      reference: "ORDER-7",
+      number: 1,
+      operation: .transact,
+      merchant: "m",
+      content: [:],
+      idempotencyKey: "k",
+      at: 0
+    )
+    attempt.facts.id = "pt-1"
+    var filter = AttemptFilter()
+    filter.handle = pattern
+    #expect(filter.lets(attempt) == fits)
+  }
+
+  @Test func `finds by currency and by what was asked for`() throws {
+    var attempt = Attempt(
+      env: .simulator,
+      provider: ProviderName("a"),
+      reference: "A",
+      number: 1,
+      operation: .transact,
+      merchant: "m",
+      content: [:],
+      idempotencyKey: "k",
+      at: 0
+    )
+    attempt.facts = Self.old
+    var filter = AttemptFilter()
+    filter.currency = Currency(code: "USD")
+    #expect(filter.lets(attempt))
+    filter.amount = 90
+    #expect(filter.lets(attempt))
+    filter.amount = 91
+    #expect(!filter.lets(attempt))
+    filter.amount = nil
+    filter.currency = Currency(code: "GBP")
+    #expect(!filter.lets(attempt))
+  }
 }
