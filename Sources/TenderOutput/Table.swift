@@ -24,7 +24,8 @@ package enum Table {
   package static func text(_ record: Record, style: TableStyle, fields: [String] = []) -> String {
     let object = FieldChoice.apply(fields, to: record.fields)
     var lines: [(name: String, value: String)] = []
-    collect(object, indent: 0, style, into: &lines)
+    let currency = object.text("currency") ?? record.fields.text("currency")
+    collect(object, indent: 0, currency.flatMap(Currency.init(code:)), style, into: &lines)
     let isPlain = fields.isEmpty && record.kind != .request
     if isPlain { lines.removeAll { $0.name == "command" || $0.name == "idempotency_key" } }
     let column = min(28, (lines.map { DisplayWidth.columns($0.name) }.max() ?? 0) + 2)
@@ -44,7 +45,9 @@ package enum Table {
   ) -> String {
     let cells = records.map { record in
       columns.map { column in
-        record.fields[column].map { inline($0, column, record.fields) } ?? ""
+        record.fields[column].map {
+          inline($0, column, record.fields.text("currency").flatMap(Currency.init(code:)))
+        } ?? ""
       }
     }
     let heads = columns.map { $0.uppercased().replacing("_", with: " ") }
@@ -84,25 +87,29 @@ package enum Table {
   private static func collect(
     _ object: JSONObject,
     indent: Int,
+    _ currency: Currency?,
     _ style: TableStyle,
     into lines: inout [(name: String, value: String)]
   ) {
     let margin = String(repeating: "  ", count: indent)
+    // What stands within a payment is in its currency, unless it says another.
+    let currency = object.text("currency").flatMap(Currency.init(code:)) ?? currency
     for member in object.members {
       let name = margin + Printable.text(member.key)
       switch member.value {
       case .object(let inner) where !inner.members.isEmpty:
         lines.append((name, ""))
-        collect(inner, indent: indent + 1, style, into: &lines)
+        let named = Currency(code: member.key)
+        collect(inner, indent: indent + 1, named ?? currency, style, into: &lines)
       case .array(let elements) where elements.contains(where: { $0.object != nil }):
         lines.append((name, ""))
         for element in elements {
-          let text = element.object?.members.map { inline($0.value, $0.key, [:]) }
+          let text = element.object?.members.map { inline($0.value, $0.key, currency) }
             .joined(separator: "  ")
-          lines.append((margin + "  -", text ?? inline(element, "", [:])))
+          lines.append((margin + "  -", text ?? inline(element, "", nil)))
         }
       default:
-        var value = inline(member.value, member.key, object)
+        var value = inline(member.value, member.key, currency)
         if member.key == "at" || member.key.hasSuffix("_at"), let local = style.localTime?(value) {
           value += "  (\(local))"
         }
@@ -111,26 +118,35 @@ package enum Table {
     }
   }
 
-  /// One value in one line; amounts of a record as people write them.
-  private static func inline(_ value: JSON, _ key: String, _ object: JSONObject) -> String {
+  /// Members that are amounts of money in minor units, ours and the providers', and the statuses under
+  /// which a batch sums them up.
+  private static let moneyNames: Set<String> = Set(
+    [
+      "amount", "requested_amount", "left", "authorisedAmount", "gratuityAmount", "service_fee",
+      "fee", "fees", "gross_amount", "net_amount", "refunded_amount", "amount_in_minor",
+      "maximum_individual_amount", "maximum_amount", "minimum_amount",
+    ] + Status.allCases.map(\.rawValue)
+  )
+
+  /// One value in one line; amounts of money as people write them.
+  private static func inline(_ value: JSON, _ key: String, _ currency: Currency?) -> String {
     switch value {
     case .null: ""
     case .bool(let truth): truth ? "yes" : "no"
     case .integer(let number):
-      if ["amount", "requested_amount", "authorisedAmount", "gratuityAmount"].contains(key),
-        let currency = object.text("currency").flatMap(Currency.init(code:))
-      {
-        Money(minorUnits: number, currency: currency).decimalText + " " + currency.code
+      if moneyNames.contains(key), let currency {
+        Money(minorUnits: number, currency: currency).text
       } else {
         String(number)
       }
     case .number(let text): text
     case .string(let text): Printable.text(text)
-    case .array(let elements): elements.map { inline($0, "", [:]) }.joined(separator: ", ")
+    case .array(let elements): elements.map { inline($0, "", currency) }.joined(separator: ", ")
     case .object(let inner):
-      inner.members.map { "\(Printable.text($0.key))=\(inline($0.value, $0.key, [:]))" }.joined(
-        separator: " "
-      )
+      inner.members.map { "\(Printable.text($0.key))=\(inline($0.value, $0.key, currency))" }
+        .joined(
+          separator: " "
+        )
     }
   }
 

@@ -114,6 +114,24 @@ import Testing
     #expect(table.contains("paytheory · simulator · …1111 · pt-"))
   }
 
+  @Test func `says what became of a payment before its details`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    func firstLine(_ words: [String]) throws -> String? {
+      let result = try binary.run(["transact", "--test-card", "visa", "-o", "table"] + words)
+      return result.output.split(separator: "\n").first.map(String.init)
+    }
+    #expect(try firstLine(["--amount", "10.50", "--reference", "A"]) == "10.50 USD paid")
+    #expect(
+      try firstLine(["--amount", "1.93", "--reference", "B"])
+        == "1.93 USD declined: Insufficient funds · next: the same transact with --reference B "
+        + "--new-attempt"
+    )
+    let held = ["--amount", "5", "--reference", "C", "--confirmation"]
+    #expect(try firstLine(held) == "5.00 USD held, not captured · next: tender confirm C")
+    #expect(try firstLine(held + ["--fields", "status"])?.hasPrefix("status") == true)
+  }
+
   @Test func `leaves nothing out in silence`() throws {
     let binary = try Binary()
     defer { binary.remove() }

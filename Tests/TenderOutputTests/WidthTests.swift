@@ -50,4 +50,48 @@ import Testing
     let text = Table.rows(records, columns: ["name", "outcome"], style: style)
     #expect(text == "NAME  OUTCOME\n日本  a\nxy    b\n👍    c\n")
   }
+
+  /// An amount beside `10.50 USD` that stands there in minor units is misread by a hundred.
+  @Test func `shows every sum of money with its currency`() {
+    let record = Record(
+      .payment,
+      [
+        "amount": 1050, "currency": "USD", "attempt": 2,
+        "result": [
+          "transaction": ["gross_amount": 1050, "fees": 60, "refunded_amount": 0, "settled": 3],
+          "constraints": ["maximum_individual_amount": 5000, "currency": "JPY"],
+          "refunds": [["amount_in_minor": 300, "id": "r"]],
+        ],
+      ]
+    )
+    let text = Table.text(record, style: TableStyle(width: 80, isColoured: false))
+    #expect(
+      text
+        == """
+        amount                         10.50 USD
+        currency                       USD
+        attempt                        2
+        result
+          transaction
+            gross_amount               10.50 USD
+            fees                       0.60 USD
+            refunded_amount            0.00 USD
+            settled                    3
+          constraints
+            maximum_individual_amount  5000 JPY
+            currency                   JPY
+          refunds
+            - 3.00 USD  r
+
+        """.replacing("                         10", with: "                     10"),
+      "\(text)"
+    )
+    let summary = Record(
+      .batchSummary,
+      ["left": 4, "statuses": ["declined": 1], "sums": ["GBP": ["declined": 1999]]]
+    )
+    let sums = Table.text(summary, style: TableStyle(width: 80, isColoured: false))
+    #expect(sums.contains("left          4\n") && sums.contains("    declined  19.99 GBP\n"))
+    #expect(sums.contains("statuses\n  declined    1\n"))
+  }
 }

@@ -180,6 +180,13 @@ struct WriteCommands {
       output.warn("the outcome is known but the journal could not be written: \(warning.message)")
     }
     let (shown, exit) = expectation.judge(report, composition.records)
+    if output.isTable, output.showsAll, let attempt = shown.attempt,
+      attempt.shownStatus == shown.status
+    {
+      let verdict = Verdict(attempt, at: composition.clock.now)
+      let next = verdict.next.map { " · next: \($0)" } ?? ""
+      output.put(output.redactor.redact(Printable.text(verdict.words + next)) + "\n")
+    }
     output.show(composition.records.record(shown))
     return exit
   }

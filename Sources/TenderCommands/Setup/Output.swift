@@ -108,6 +108,9 @@ final class Output {
   /// The time of notes, in milliseconds since 1970.
   var now: () -> Int = { SystemClock(interruption: NoInterruption()).now }
 
+  /// Whether no fields were chosen.
+  var showsAll: Bool { fields.isEmpty }
+
   /// Takes records instead of standard output: a line of a batch has no output of its own.
   var collect: ((Record) -> Void)?
 

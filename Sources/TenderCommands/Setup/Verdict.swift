@@ -19,7 +19,8 @@ struct Verdict {
   var words: String {
     let what = attempt.isToken ? "payment method" : attempt.kind == .mandate ? "mandate" : nil
     let subject = attempt.facts.money?.text ?? what ?? "payment"
-    let reason = attempt.fault.map { ": \($0.message)" } ?? ""
+    var reason = attempt.fault.map { ": \($0.message)" } ?? ""
+    if reason.hasSuffix(".") { reason.removeLast() }
     return "\(subject) \(state)\(reason)"
   }
 
