@@ -4,7 +4,7 @@ import TenderTestSupport
 import Testing
 
 /// `find`: which payment was it?
-@Suite struct FindTests {
+/// Finds which payment it was.
   /// A home with payments by card, at the reader and by bank, at two times on both sides of a midnight.
   private func shop() throws -> Binary {
     var binary = try Binary()

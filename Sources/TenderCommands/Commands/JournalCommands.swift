@@ -159,8 +159,10 @@ struct JournalCommands {
     return range
   }
 
-  /// Goes through what a filter lets through: every one as JSON lines, in a table the latest 50 unless
-  /// all are wanted. Says how many it left out.
+  /// Goes through what a filter lets through: every one as JSON lines, in a table the latest 50
+  /// unless all are wanted.
+  ///
+  /// Says how many it left out.
   private func eachShown(
     _ filter: AttemptFilter,
     _ body: (Attempt) -> Void

@@ -97,8 +97,10 @@ struct SupportCommands {
     return records.record(.explanation, fields)
   }
 
-  /// Explains the payments of a reference or id: what became of each, what its error means, what comes
-  /// next. False where the journal knows none.
+  /// Explains the payments of a reference or id: what became of each, what its error means, what
+  /// comes next.
+  ///
+  /// False where the journal knows none.
   private func explainPayment(_ handle: String, _ all: [Explanation]) throws(Fault) -> Bool {
     let attempts = try composition.journal().attempts(matching: handle, filter: AttemptFilter())
     for attempt in attempts {
