@@ -3,8 +3,8 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// `find`: which payment was it?
 /// Finds which payment it was.
+@Suite struct FindTests {
   /// A home with payments by card, at the reader and by bank, at two times on both sides of a midnight.
   private func shop() throws -> Binary {
     var binary = try Binary()
