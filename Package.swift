@@ -218,7 +218,7 @@ let package = Package(
       swiftSettings: rules
     ),
     tests(of: "TenderModel"),
-    tests(of: "TenderWire"),
+    tests(of: "TenderWire", needs: "TenderSystem"),
     tests(of: "TenderEngine", needs: "TenderModel"),
     .testTarget(
       name: "PayTheoryTests",
