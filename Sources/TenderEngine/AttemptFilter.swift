@@ -31,6 +31,11 @@ package struct AttemptFilter: Sendable {
     self.provider = provider
   }
 
+  /// Whether columns alone decide: nothing is looked for within an order or an answer.
+  package var isOfColumns: Bool {
+    customer == nil && metadata.isEmpty && traceID == nil && failure == nil
+  }
+
   /// Whether an attempt is one of those.
   package func lets(_ attempt: Attempt) -> Bool {
     let status = attempt.shownStatus
@@ -38,7 +43,7 @@ package struct AttemptFilter: Sendable {
       && provider.map { $0 == attempt.provider } ?? true
       && (statuses.isEmpty && !isOpen || statuses.contains(status) || isOpen && !attempt.isFinal)
       && lastFour.map { $0 == attempt.lastFour } ?? true
-      && amount.map { $0 == attempt.amount || $0 == attempt.requestedAmount } ?? true
+      && amount.map { $0 == attempt.amount } ?? true
       && currency.map { $0 == attempt.currency } ?? true
       && since.map { attempt.createdAt >= $0 } ?? true
       && until.map { attempt.createdAt <= $0 } ?? true

@@ -28,16 +28,6 @@ extension Engine {
     }
   }
 
-  /// What giving a part back would do with an attempt as it stands.
-  ///
-  /// Throws where it would be refused.
-  package func planPart(_ found: Attempt?, handle: String) throws(Fault) -> Plan {
-    guard let found else { throw .unknownHandle(handle) }
-    if found.phase == .sent { return .findOut }
-    guard found.isCaptured, !found.isUndone else { throw .nothingToCancel(found) }
-    return .refund
-  }
-
   /// Voids what is held, reverses what is captured, or answers with what undid it before.
   ///
   /// Throws `not_found` for an unknown handle, `conflict` where there is nothing to undo.

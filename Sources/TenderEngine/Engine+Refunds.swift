@@ -4,7 +4,8 @@ package import TenderModel
 extension Engine {
   /// Refunds a settled payment, whole or in part, or answers with what the last refund came to.
   ///
-  /// A refund whose answer was lost is found out, and nothing is opened beside it. Throws `conflict` for more than what is left.
+  /// A refund whose answer was lost is found out, and nothing is opened beside it. Throws `conflict` for
+  /// more than what is left.
   package func refund(
     _ found: Attempt?,
     handle: String,
@@ -13,8 +14,7 @@ extension Engine {
     idempotencyKey: String?
   ) throws(Fault) -> Report {
     guard let refunder = provider.refunds else { throw .noParts(provider) }
-    let (amount, name) = (request.amount?.minorUnits, request.name?.text)
-    guard !newAttempt || name != nil else { throw .unnamedRefund }
+    guard !newAttempt || request.name != nil else { throw .unnamedRefund }
     let lock = try hold(found?.reference ?? handle)
     defer { withExtendedLifetime(lock) {} }
     var attempt = try known(found, handle: handle)
@@ -22,9 +22,7 @@ extension Engine {
       let lost = refunder.pendingRefund(of: attempt)
       // Finding out may send the lost one again: never for the sake of another.
       if let lost {
-        guard lost.name == name, amount.map({ $0 == lost.amount }) ?? lost.isRest else {
-          throw .otherRefundUnknown(attempt, lost)
-        }
+        guard request.isSame(as: lost) else { throw .otherRefundUnknown(attempt, lost) }
       }
       let found = try findOut(attempt, mayRepeat: false)
       if lost != nil {
@@ -37,25 +35,15 @@ extension Engine {
     guard !attempt.isFreed else { throw .nothingToCancel(attempt) }
     try provider.checkReady(for: isAuthorizedByPayer ? .withdrawal : .reversal)
     attempt.operation = .cancel
-    if let index = attempt.refunds.lastIndex(where: { $0.name == name }) {
-      let earlier = attempt.refunds[index]
-      let isSame =
-        amount.map { $0 == earlier.amount } ?? earlier.isRest
-      guard isSame else { throw .otherRefund(attempt) }
+    if let index = try recorded(request, of: attempt) {
       return try replay(index, of: attempt, handle)
     }
-    // What was undone as a whole has nothing left.
-    guard !attempt.isUndone else {
-      throw .tooMuch(attempt, left: 0)
-    }
     let number = (attempt.refunds.compactMap(\.number).max() ?? 0) + 1
-    let left = attempt.left
-    guard left > 0, amount ?? left <= left else { throw .tooMuch(attempt, left: left) }
     let tries = try journal.history(of: attempt).count
     let order = RefundOrder(
       number: number,
-      amount: amount ?? left,
-      isRest: amount == nil,
+      amount: request.amount?.minorUnits ?? attempt.left,
+      isRest: request.amount == nil,
       // A refusal is remembered under its key: what is asked for afterwards has another.
       key: idempotencyKey ?? key(.cancel, "\(attempt.reference)/refund/\(tries)", number),
       request: request
@@ -63,6 +51,55 @@ extension Engine {
     return try settle(attempt, .cancel) { progress throws(Fault) in
       try refunder.refund(order, of: attempt, progress)
     }
+  }
+
+  /// What a refund would do with an attempt as it is: give back, show what was given back, or find out.
+  ///
+  /// Throws where it would be refused.
+  package func planRefund(
+    _ request: RefundRequest,
+    of found: Attempt?,
+    handle: String,
+    newAttempt: Bool
+  ) throws(Fault) -> Plan {
+    guard let refunder = provider.refunds else { throw .noParts(provider) }
+    guard !newAttempt || request.name != nil else { throw .unnamedRefund }
+    guard let found else {
+      // What was made elsewhere is looked up first.
+      guard isAuthorizedByPayer else { throw .unknownHandle(handle) }
+      return .refund
+    }
+    if found.phase == .sent {
+      guard let lost = refunder.pendingRefund(of: found), !request.isSame(as: lost) else {
+        return .findOut
+      }
+      throw .otherRefundUnknown(found, lost)
+    }
+    if try recorded(request, of: found) != nil { return .replay }
+    guard isAuthorizedByPayer ? !found.isFreed : found.isCaptured else {
+      throw .nothingToCancel(found)
+    }
+    return .refund
+  }
+
+  /// The place of the refund that was asked for before among those of a payment; nil where this is
+  /// another.
+  ///
+  /// Throws `conflict` for another amount under the same name, or for more than what is left.
+  private func recorded(_ request: RefundRequest, of attempt: Attempt) throws(Fault) -> Int? {
+    // What was made elsewhere shows its currency only now.
+    if let asked = request.amount?.currency, let paid = attempt.currency, asked != paid {
+      throw .otherCurrency(attempt, paid)
+    }
+    if let index = attempt.refunds.lastIndex(where: { $0.name == request.name?.text }) {
+      guard request.isSame(as: attempt.refunds[index]) else { throw .otherRefund(attempt) }
+      return index
+    }
+    let left = attempt.left
+    guard left > 0, request.amount?.minorUnits ?? left <= left else {
+      throw .tooMuch(attempt, left: left)
+    }
+    return nil
   }
 
   /// An earlier refund as it stands now, in its own words.
@@ -112,6 +149,15 @@ extension Fault {
       code: "method_unsupported",
       "\(provider.name.text) cannot give a part back",
       hint: "without --amount, cancel undoes the whole payment"
+    )
+  }
+
+  fileprivate static func otherCurrency(_ attempt: Attempt, _ paid: Currency) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_currency",
+      "\(attempt.reference.quotedForMessage) was paid in \(paid.code)",
+      hint: "name the amount in it: --currency \(paid.code)"
     )
   }
 

@@ -28,6 +28,8 @@ package protocol Journal: Sendable {
   func attempts(matching handle: String, filter: AttemptFilter) throws(Fault) -> [Attempt]
   /// The attempts that a filter lets through, newest first, one by one; stops where `body` says no.
   func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault)
+  /// How many attempts a filter lets through.
+  func count(_ filter: AttemptFilter) throws(Fault) -> Int
   /// How many attempts there are, for names that a seed makes.
   func count() throws(Fault) -> Int
   /// Writes a new attempt and gives it its row.
@@ -70,6 +72,18 @@ package protocol Journal: Sendable {
 }
 
 extension Journal {
+  package func count(_ filter: AttemptFilter) throws(Fault) -> Int { try counted(filter) }
+
+  /// Counts one by one what a filter lets through.
+  package func counted(_ filter: AttemptFilter) throws(Fault) -> Int {
+    var count = 0
+    try each(filter) { _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
   /// Writes what a request that was sent came to: into the room taken for it where the journal fails.
   ///
   /// Gives why it had to be set aside. Throws the journal's own fault where neither was possible.

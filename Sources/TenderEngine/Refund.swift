@@ -15,6 +15,11 @@ package struct RefundRequest: Sendable {
     self.name = name
     self.statement = statement
   }
+
+  /// Whether this asks for a refund that was asked for before: the same name and amount.
+  func isSame(as refund: Refund) -> Bool {
+    refund.name == name?.text && amount.map { $0.minorUnits == refund.amount } ?? refund.isRest
+  }
 }
 
 /// One of several refunds of a payment, decided.

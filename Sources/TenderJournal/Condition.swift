@@ -2,8 +2,7 @@ import TenderDatabase
 import TenderEngine
 import TenderModel
 
-/// A filter as SQL: what columns and indexes can say of it, so that few rows are left for
-/// `AttemptFilter.lets`, which decides.
+/// A filter as SQL: all of it that columns decide, so that few rows are left for `AttemptFilter.lets`.
 struct Condition {
   var and = ""
   var values: [Database.Value] = []
@@ -13,10 +12,7 @@ struct Condition {
     add("provider = ?", filter.provider.map { .text($0.text) })
     addStatuses(filter)
     add("last_four = ?", filter.lastFour.map(Database.Value.text))
-    if let amount = filter.amount {
-      and += " AND (amount = ? OR requested = ?)"
-      values += [.integer(amount), .integer(amount)]
-    }
+    add("amount = ?", filter.amount.map(Database.Value.integer))
     add("currency = ?", filter.currency.map { .text($0.code) })
     add("created >= ?", filter.since.map(Database.Value.integer))
     add("created <= ?", filter.until.map(Database.Value.integer))
@@ -30,9 +26,16 @@ struct Condition {
   }
 
   private mutating func addStatuses(_ filter: AttemptFilter) {
-    guard !filter.isOpen, !filter.statuses.isEmpty else { return }
+    guard filter.isOpen || !filter.statuses.isEmpty else { return }
     var tests: [String] = []
-    if filter.statuses.contains(.unknown) { tests.append("phase = 'sent'") }
+    if filter.isOpen || filter.statuses.contains(.unknown) {
+      tests.append("phase = 'sent' OR status = 'unknown'")
+    }
+    if filter.isOpen {
+      let open = Status.allCases.filter { !$0.isFinal }.map { "'\($0.rawValue)'" }
+      tests.append("status IN (\(open.joined(separator: ", ")))")
+      tests.append("next_action IS NOT NULL")
+    }
     for status in filter.statuses.subtracting([.unknown]) {
       tests.append("status = ? AND phase <> 'sent'")
       values.append(.text(status.rawValue))

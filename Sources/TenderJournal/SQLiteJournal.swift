@@ -207,6 +207,16 @@ package final class SQLiteJournal: Journal {
     if let problem { throw problem }
   }
 
+  package func count(_ filter: AttemptFilter) throws(Fault) -> Int {
+    guard filter.isOfColumns, waiting.isEmpty else { return try counted(filter) }
+    let condition = Condition(filter)
+    let row = try database.first(
+      "SELECT count(*) FROM attempt a WHERE 1" + condition.and,
+      condition.values
+    )
+    return row?.first?.integer ?? 0
+  }
+
   package func count() throws(Fault) -> Int {
     try database.first("SELECT max(row) FROM attempt")?.first?.integer ?? 0
   }

@@ -83,6 +83,10 @@ package struct ConfigFile: Sendable {
     where profile[name] != nil && profile.text(name) == nil {
       throw .config(path, "\(place)\(name) is not text", "put it in quotes")
     }
+    let formats = ["auto", "table", "jsonl"]
+    if let output = profile.text("output"), !formats.contains(output) {
+      throw .config(path, "\(place)output is none of \(formats.joined(separator: ", "))", nil)
+    }
     let names = modules.map(\.name.text)
     if let provider = profile.text("provider"), !names.contains(provider) {
       let nearest = Suggestion.nearest(to: provider, among: names)

@@ -40,6 +40,9 @@ package struct ExpectedResult: Sendable {
     }
   }
 
+  /// The members of the record that are looked at, nested by dots.
+  package var paths: [String] { fields.map { $0.path.joined(separator: ".") } }
+
   /// Whether a result is one of those: its status (nil for a fault), exit status, error code and record.
   package func holds(
     _ status: Status?,

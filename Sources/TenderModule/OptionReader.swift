@@ -1,3 +1,4 @@
+package import TenderEngine
 package import TenderModel
 internal import TenderSystem
 internal import TenderWire
@@ -62,6 +63,34 @@ package struct OptionReader {
         "\(invocation.command.name) needs --amount",
         hint: "such as --amount 10.50"
       )
+    }
+    return amount
+  }
+
+  /// How much of a payment goes back; nil for all that is left.
+  ///
+  /// In the payment's own currency alone: digits that are meant in another would be another sum. Throws
+  /// `usage`.
+  package func part(of attempt: Attempt?) throws(Fault) -> Money? {
+    let amount = try money(Keys.amount)
+    if let paid = attempt?.currency, invocation.has(Keys.currency), try currencyValue() != paid {
+      throw Fault(
+        .usage,
+        code: "bad_currency",
+        "the payment is in \(paid.code), not in \(try currencyValue().code)",
+        hint: "leave --currency out"
+      )
+    }
+    guard amount != nil || !invocation.has(Keys.currency) else {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--currency goes with --amount",
+        hint: "leave --currency out for the whole payment"
+      )
+    }
+    guard amount?.minorUnits != 0 else {
+      throw Fault(.usage, code: "bad_amount", "nothing to give back", hint: "raise --amount")
     }
     return amount
   }

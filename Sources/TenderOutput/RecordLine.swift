@@ -60,7 +60,7 @@ package enum FieldChoice {
   /// Checks the first words of paths against what records have.
   ///
   /// Throws a `usage` fault with the nearest name.
-  package static func check(_ paths: [String]) throws(Fault) {
+  package static func check(_ paths: [String], option: String = "fields") throws(Fault) {
     for path in paths {
       let first = String(path.split(separator: ".").first ?? "")
       guard !RecordSchema.names.contains(first) else { continue }
@@ -68,7 +68,7 @@ package enum FieldChoice {
       throw Fault(
         .usage,
         code: "bad_value",
-        "--fields: records have no \(path.quotedForMessage)",
+        "--\(option): records have no \(path.quotedForMessage)",
         hint: nearest.map { "did you mean \($0)?" } ?? "see: tender schema"
       )
     }

@@ -75,7 +75,7 @@ package enum RecordSchema {
           Field("reversal", "object", "what undid it"),
           Field("history", "array", "everything that happened to it"),
           Field("says", "string", "what became of it, in plain words"),
-          Field("next", "string", "the command that comes next"),
+          Field("next", "string", "what comes next: a command, or what has to be done first"),
           Field("age", "integer", "how many seconds ago it was opened"),
         ]
       case .check:

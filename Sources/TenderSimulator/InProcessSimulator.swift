@@ -24,8 +24,8 @@ package final class InProcessSimulator: @unchecked Sendable {
     if let seed = world.options.seed {
       // Counting in what is there already keeps a later payment from getting the same ids.
       let count = try ledger.count()
-      let place = world.options.place ?? String(count)
-      world.randomness = SeededRandomness(seed: seed, label: "world/\(place)")
+      let label = world.options.seedLabel ?? String(count)
+      world.randomness = SeededRandomness(seed: seed, label: "world/\(label)")
     }
     self.world = world
     self.ledger = ledger

@@ -8,7 +8,7 @@ package struct SimulatorOptions: Sendable, Hashable {
   package var faultCount: Int?
   package var seed: Int?
   /// What the seed is mixed with in this process; nil for how much the ledger holds.
-  package var place: String?
+  package var seedLabel: String?
   /// Milliseconds since 1970 at which the simulated clock stands.
   package var clock: Int?
 

@@ -78,7 +78,7 @@ import Testing
     return try engine.refund(
       attempt,
       handle: "A",
-      try .test(amount, name: name),
+      try .test(amount, "USD", name: name),
       newAttempt: newAttempt,
       idempotencyKey: nil
     )
@@ -119,6 +119,23 @@ import Testing
     }
     #expect(fault?.code == "refund_exceeds")
     #expect(try refunded(world) == 1000)
+  }
+
+  /// What was made elsewhere is read before its currency is known: the engine looks once more.
+  @Test func `gives nothing back in another currency`() throws {
+    let world = try World()
+    _ = try paid(world)
+    let fault = #expect(throws: Fault.self) {
+      try world.engine().refund(
+        try world.latest(),
+        handle: "A",
+        .test(400, "JPY"),
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    #expect(fault?.code == "bad_currency")
+    #expect(try refunded(world) == 0)
   }
 
   @Test func `has nothing to give back of what never happened`() throws {

@@ -42,6 +42,9 @@ import Testing
     (#""toro":{"authorisation_path":"x"}"#, "profiles.a.toro.authorisation_path is no path"),
     (#""fourth":{}"#, "has the unknown key 'profiles.a.fourth'"),
     (#""provider":"fourth""#, "profiles.a.provider 'fourth' is unknown"),
+    (#""env":"prod""#, "profiles.a.env is none of simulator, sandbox, live"),
+    (#""mode":"careful""#, "profiles.a.mode is neither read-only nor read-write"),
+    (#""output":"json""#, "profiles.a.output is none of auto, table, jsonl"),
   ]
 
   @Test(arguments: wrong)

@@ -124,7 +124,7 @@ import Testing
     #expect(try firstLine(["--amount", "10.50", "--reference", "A"]) == "10.50 USD paid")
     #expect(
       try firstLine(["--amount", "1.93", "--reference", "B"])
-        == "1.93 USD declined: Insufficient funds · next: the same transact with --reference B "
+        == "1.93 USD declined: Insufficient funds · next: tender transact … --reference B "
         + "--new-attempt"
     )
     let held = ["--amount", "5", "--reference", "C", "--confirmation"]
@@ -184,5 +184,19 @@ import Testing
     let table = try binary.run("simulator", "scenarios", "-o", "table").output
     #expect(!table.contains("…"))
     for record in all { #expect(table.contains(record.text("meaning") ?? "?")) }
+  }
+
+  /// A barcode is paid in a shop: what comes next is to wait for it.
+  @Test func `names a next command that can go on`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let cash = #"{"type":"cash","name":"Ada","contact":"ada@example.com"}"#
+    let made = try binary.run(
+      ["transact", "--amount", "5", "--instrument-stdin", "--reference", "C 1", "--json"],
+      input: cash
+    )
+    #expect(made.record["status"] == "requires_action", "\(made.errors)")
+    let next = try binary.run("find", "C 1", "--json").record.text("next")
+    #expect(next == "tender payment-status 'C 1' --wait")
   }
 }

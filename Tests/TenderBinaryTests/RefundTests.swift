@@ -36,8 +36,8 @@ import Testing
     #expect(above.status == 6 && above.errorRecord["error"]?["code"] == "refund_exceeds")
     let rest = try binary.run(["refund", "A"] + named).record
     #expect(rest["status"] == "refunded")
-    let nothing = try binary.run("refund", "A", "--dry-run", "--json").record
-    #expect(nothing["request"]?["left"] == 0)
+    let nothing = try binary.run("refund", "A", "--dry-run", "--json")
+    #expect(nothing.errorRecord["error"]?["code"] == "refund_differs")
   }
 
   @Test func `voids what is held`() throws {
@@ -99,5 +99,83 @@ import Testing
     let missing = try binary.run("refund", "nothing", "--json")
     #expect(missing.status == 5)
     #expect(try binary.run("refund", "--json").status == 2)
+  }
+
+  /// 400 yen are no 4.00 pounds: the digits of another currency are another sum.
+  @Test func `takes an amount in the payment's own currency alone`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    try pay(binary, Self.bank, "B")
+    try pay(binary, Self.card, "A")
+    let sale = ["transact", "--provider", "toro", "--amount", "5", "--no-input", "--json"]
+    try pay(binary, sale, "S")
+    for reference in ["A", "B", "S"] {
+      for words in [
+        ["--amount", "400", "--currency", "JPY"], ["--amount", "4", "--currency", "EUR"],
+      ] {
+        let other = try binary.run(["refund", reference, "--json"] + words)
+        #expect(other.status == 2, "\(reference) \(words)")
+        #expect(other.errorRecord["error"]?["code"] == "bad_currency")
+      }
+      let alone = try binary.run("refund", reference, "--currency", "XXX", "--json")
+      #expect(alone.status == 2)
+      let own = reference == "A" ? "USD" : "GBP"
+      let ignored = try binary.run("refund", reference, "--currency", own, "--json")
+      #expect(ignored.errorRecord["error"]?["code"] == "bad_options", "\(ignored.output)")
+    }
+    let older = try binary.run(
+      "cancel",
+      "B",
+      "--refund",
+      "--amount",
+      "400",
+      "--currency",
+      "JPY",
+      "--json"
+    )
+    #expect(older.status == 2)
+    for reference in ["A", "B", "S"] {
+      let shown = try binary.run("journal", "show", reference, "--json").record
+      #expect(shown.text("status") == "succeeded" && shown["reversal"] == nil)
+    }
+  }
+
+  @Test func `says before it sends what it would refuse or only show again`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    try pay(binary, Self.card, "A")
+    #expect(try binary.run("refund", "A", "--amount", "3", "--json").status == 0)
+    let again = try binary.run("refund", "A", "--amount", "3", "--dry-run", "--json").record
+    #expect(again["request"]?["plan"] == "replay" && again["request"]?["amount"] == nil)
+    for words in [["--amount", "4"], []] {
+      let other = try binary.run(["refund", "A", "--dry-run", "--json"] + words)
+      #expect(other.errorRecord["error"]?["code"] == "refund_differs", "\(other.output)")
+    }
+    let more = ["refund", "A", "--new-attempt", "--refund-reference", "two", "--dry-run", "--json"]
+    let rest = try binary.run(more).record["request"]
+    #expect(rest?["amount"] == 700 && rest?["left"] == 0 && rest?["plan"] == "refund")
+    let above = try binary.run(more + ["--amount", "7.01"])
+    #expect(above.errorRecord["error"]?["code"] == "refund_exceeds")
+    let unnamed = try binary.run(
+      "refund",
+      "A",
+      "--amount",
+      "1",
+      "--new-attempt",
+      "--dry-run",
+      "--json"
+    )
+    #expect(unnamed.status == 2)
+  }
+
+  @Test func `refuses a reason that nobody would read`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    try pay(binary, Self.card + ["--confirmation"], "H")
+    let refused = try binary.run("refund", "H", "--reason", "x", "--json")
+    #expect(refused.status == 2 && refused.errorRecord["error"]?["code"] == "bad_options")
+    #expect(
+      try binary.run("journal", "show", "H", "--json").record["status"] == "requires_confirmation"
+    )
   }
 }

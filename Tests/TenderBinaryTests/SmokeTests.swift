@@ -40,6 +40,14 @@ import Testing
     #expect(rows.compactMap { $0["line"]?.boundedNumber } == Array(1...11))
     #expect(result.records.last?["ok"] == 5 && result.records.last?["failed"] == 6)
     #expect(try binary.run("journal", "list", "--json").records.isEmpty)
+    let config = binary.home.appending(path: "c.json")
+    try #"{"profiles":{"ro":{"mode":"read-only"}}}"#
+      .write(to: config, atomically: true, encoding: .utf8)
+    let only = ["batch", file, "--check", "--config", config.path, "--profile", "ro", "--ordered"]
+    let refused = try binary.run(only + ["--json"]).records
+    #expect(refused.first?["error"]?["code"] == "read_only")
+    #expect(refused.dropFirst(4).first?["error"]?["code"] == "read_only")
+    #expect(refused.dropFirst(8).first?["outcome"] == "ok")
     let folder = binary.home.appending(path: ".local").path
     #expect(!FileManager.default.fileExists(atPath: folder))
   }
@@ -172,5 +180,83 @@ import Testing
     binary.variables["CI"] = "false"
     let (asked, _) = try binary.onTerminal(pay, [("Card number", "\u{4}")])
     #expect(asked != 0)
+  }
+
+  /// Equal runs are equal, and a further one in the same world is another: no two payments have one id.
+  @Test func `gives a further run of the same seed ids of its own`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    var ids: [String] = []
+    for run in 1...3 {
+      let lines = (1...4).map { Self.pay("R\(run)-\($0)") }
+      let result = try binary.run(
+        "batch",
+        try Works.write(lines, binary),
+        "--sim-seed",
+        "7",
+        "--json"
+      )
+      #expect(result.status == 0, "\(result.output)")
+      ids += result.records.compactMap { $0.text("id") }
+    }
+    #expect(ids.count == 12 && Set(ids).count == 12)
+    // The same line about the same reference once more, after a decline.
+    for more in ["", #","new_attempt":true"#] {
+      let line = Self.pay("D", #","sim_scenario":"decline:do_not_honor"\#(more)"#)
+      let file = try Works.write([line], binary)
+      let result = try binary.run("batch", file, "--sim-seed", "7", "--json")
+      ids += result.records.compactMap { $0.text("id") }
+    }
+    #expect(ids.count == 14 && Set(ids).count == 14)
+    let refunds = [
+      #"{"command":"refund","reference":"R1-1","amount":"1"}"#,
+      #"{"command":"refund","reference":"R1-2","amount":"1"}"#,
+    ]
+    for _ in 0..<2 {
+      let file = try Works.write(refunds, binary)
+      #expect(try binary.run("batch", file, "--sim-seed", "7", "--json").status == 0)
+    }
+  }
+
+  @Test func `judges each of several look-ups, faults too`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = ["transact", "--amount", "5", "--test-card", "visa", "--reference", "A", "--json"]
+    #expect(try binary.run(pay).status == 0)
+    let look = ["payment-status", "A", "nothing", "--json", "--expect"]
+    #expect(try binary.run(look + ["succeeded,exit:5"]).status == 0)
+    #expect(try binary.run(look + ["succeeded"]).status == 14)
+    let typo = try binary.run(pay + ["--expect", "resul.type=x"])
+    #expect(typo.status == 2 && typo.errorRecord.text("reference") == "A")
+    #expect(typo.errorRecord["error"]?["hint"] == "did you mean result?")
+  }
+
+  /// Whoever waits for a report that is not there must not hear that all is well.
+  @Test func `does not end in 0 where its report cannot be written`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let file = try Works.write((1...1500).map { Self.pay("R\($0)") }, binary)
+    let shell = Process()
+    shell.executableURL = URL(filePath: "/bin/sh")
+    // In blocks of 512 or 1024 bytes: too few for the report of all lines.
+    shell.arguments = [
+      "-c", #"ulimit -f 60; exec "$0" batch "$1" --check --junit "$2" --json"#, Binary.path.path,
+      file, binary.home.appending(path: "report.xml").path,
+    ]
+    shell.environment = ["HOME": binary.home.path, "PATH": "/usr/bin:/bin"]
+    let output = Pipe()
+    let errors = Pipe()
+    shell.standardOutput = output
+    shell.standardError = errors
+    try shell.run()
+    let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let warned = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    shell.waitUntilExit()
+    let summary = Binary.Result(status: 0, output: said, errors: "").records.last
+    #expect(summary?["ok"] == 1500)
+    #expect(shell.terminationStatus == 16, "\(warned)")
+    #expect(warned.contains("--junit: cannot write"))
+    let report = binary.home.appending(path: "report.xml").path
+    #expect(!FileManager.default.fileExists(atPath: report))
   }
 }

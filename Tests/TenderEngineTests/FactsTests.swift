@@ -89,7 +89,7 @@ import Testing
     #expect(filter.lets(attempt) == fits)
   }
 
-  @Test func `finds by currency and by what was asked for`() throws {
+  @Test func `finds by amount and currency`() throws {
     var attempt = Attempt(
       env: .simulator,
       provider: ProviderName("a"),
@@ -105,9 +105,9 @@ import Testing
     var filter = AttemptFilter()
     filter.currency = Currency(code: "USD")
     #expect(filter.lets(attempt))
-    filter.amount = 90
+    filter.amount = 100
     #expect(filter.lets(attempt))
-    filter.amount = 91
+    filter.amount = 101
     #expect(!filter.lets(attempt))
     filter.amount = nil
     filter.currency = Currency(code: "GBP")

@@ -66,6 +66,44 @@ import Testing
     #expect(rows == [found.row])
   }
 
+  /// Each phase with each status, with something left to do or not: what is found and what is counted is
+  /// what the filter lets through.
+  @Test(arguments: Kind.allCases)
+  func `finds and counts by status`(_ kind: Kind) throws {
+    let journal = try journal(kind)
+    var all: [Attempt] = []
+    for phase in [Attempt.Phase.prepared, .sent, .done] {
+      for status in Status.allCases {
+        for action in [nil, PayerAction("retry")] {
+          var written = try journal.insert(attempt("A\(all.count)"), .process)
+          written.phase = phase
+          written.status = status
+          written.nextAction = action
+          try journal.update(&written, note: "x", .process)
+          all.append(written)
+        }
+      }
+    }
+    for statuses in [[], [.unknown], [.pending, .unknown]] + Status.allCases.map({ [$0] }) {
+      for isOpen in [false, true] {
+        var filter = AttemptFilter()
+        filter.statuses = Set(statuses)
+        filter.isOpen = isOpen
+        let expected = all.filter { attempt in
+          statuses.isEmpty && !isOpen || statuses.contains(attempt.shownStatus)
+            || isOpen && !(attempt.shownStatus.isFinal && attempt.nextAction == nil)
+        }
+        #expect(try journal.count(filter) == expected.count, "\(statuses) \(isOpen)")
+        var rows: [Int] = []
+        try journal.each(filter) {
+          rows.append($0.row)
+          return true
+        }
+        #expect(rows == expected.map(\.row).reversed(), "\(statuses) \(isOpen)")
+      }
+    }
+  }
+
   @Test(arguments: Kind.allCases)
   func `takes one attempt for each number of a reference`(_ kind: Kind) throws {
     let journal = try journal(kind)

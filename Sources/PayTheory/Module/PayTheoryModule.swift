@@ -188,32 +188,21 @@ package struct PayTheoryModule: ProviderModule {
     let isCaptured = attempt?.isCaptured == true
     let need: Need = isCaptured ? .reversal : .heldPayment
     let way = isCaptured ? "reversal (void while it is pending, else refund)" : "void"
-    let currency = attempt?.currency?.code ?? "USD"
-    if let given = invocation[Keys.currency], given.uppercased() != currency {
+    let read = OptionReader(invocation, currency: attempt?.currency?.code ?? currency)
+    let amount = try read.part(of: attempt)
+    if invocation.has(Keys.reason), attempt != nil, !isCaptured {
       throw Fault(
         .usage,
-        code: "bad_currency",
-        "the payment is in \(currency), not in \(given.quotedForMessage)",
-        hint: "leave --currency out"
+        code: "bad_options",
+        "--reason is for a reversal, and nothing is captured",
+        hint: "leave it out: a void has no reason"
       )
-    }
-    let amount = try OptionReader(invocation, currency: currency).money(Keys.amount)
-    if let amount, amount.minorUnits == 0 {
-      throw Fault(.usage, code: "bad_amount", "nothing to give back", hint: "raise --amount")
     }
     let name = try invocation.value(Keys.refundReference)
     // After a first part, all that is left is a part as well.
     let hadParts = attempt.map { !$0.refunds.isEmpty } ?? false
     if amount != nil || name != nil || hadParts {
       return LaterPlan(.refund(.init(amount: amount, name: name)), need: need, way: way)
-    }
-    guard !invocation.has(Keys.currency) else {
-      throw Fault(
-        .usage,
-        code: "bad_options",
-        "--currency goes with --amount",
-        hint: "leave --currency out to undo the whole payment"
-      )
     }
     return LaterPlan(.cancel, need: need, way: way)
   }

@@ -61,7 +61,7 @@ struct BatchCommand {
       schedule: BatchSchedule(jobs: jobs, stopsOnError: invocation.has(Keys.stopOnError)),
       tally: BatchTally(composition: composition, report: report, source: source),
       inOrder: invocation.has(Keys.ordered),
-      checks: checks
+      seen: checks ? SeenPayments() : nil
     )
     try run.all(atMost: rate)
     let took = worker.standing == nil ? composition.clock.uptime - start : 0
@@ -77,29 +77,8 @@ struct BatchCommand {
     var schedule: BatchSchedule
     var tally: BatchTally
     let inOrder: Bool
-    let checks: Bool
-    /// The payments that a check has seen, by provider and reference.
-    private var payments: [String: (text: String, line: Int)] = [:]
-
-    init(
-      composition: Composition,
-      source: BatchSource,
-      workers: Workers<BatchWorker.Job, BatchWorker.Answer>,
-      vocabulary: BatchVocabulary,
-      schedule: BatchSchedule,
-      tally: BatchTally,
-      inOrder: Bool,
-      checks: Bool
-    ) {
-      self.composition = composition
-      self.source = source
-      self.workers = workers
-      self.vocabulary = vocabulary
-      self.schedule = schedule
-      self.tally = tally
-      self.inOrder = inOrder
-      self.checks = checks
-    }
+    /// The payments of a check; nil where the lines are run.
+    var seen: SeenPayments?
 
     /// Runs every line, `rate` a second at most.
     mutating func all(atMost rate: Int?) throws(Fault) {
@@ -123,10 +102,10 @@ struct BatchCommand {
         number += 1
         if case .success(let text) = text, text.isBlank { continue }
         if let rate { try pace(start, rate) }
-        let job = BatchWorker.Job(content: seen(line(text), number), line: number)
+        let job = BatchWorker.Job(content: line(text, number), line: number)
         let keys = job.keys
         try takeReady()
-        while schedule.step(for: Array(keys)) == .wait, !mustStop { try take() }
+        while schedule.mustWait(for: keys), !mustStop { try take() }
         guard !mustStop else {
           tally.left += 1
           return
@@ -157,28 +136,17 @@ struct BatchCommand {
       try source.next(idle: { () throws(Fault) in try takeAll() })
     }
 
-    private func line(_ text: Result<String, Fault>) -> Result<BatchLine, Fault> {
+    private mutating func line(
+      _ text: Result<String, Fault>,
+      _ number: Int
+    ) -> Result<BatchLine, Fault> {
       do throws(Fault) {
-        return .success(try BatchLine(try text.get(), vocabulary))
+        let line = try BatchLine(try text.get(), vocabulary)
+        try seen?.add(line, number)
+        return .success(line)
       } catch {
         return .failure(error)
       }
-    }
-
-    /// A line of a check, unless an earlier one gives its reference to another payment.
-    private mutating func seen(
-      _ line: Result<BatchLine, Fault>,
-      _ number: Int
-    ) -> Result<BatchLine, Fault> {
-      guard checks, case .success(let content) = line, let payment = content.payment else {
-        return line
-      }
-      guard let earlier = payments[payment.name] else {
-        payments[payment.name] = (payment.text, number)
-        return line
-      }
-      return earlier.text == payment.text
-        ? line : .failure(.takenInBatch(content.reference, line: earlier.line))
     }
 
     private var mustStop: Bool {
@@ -208,16 +176,5 @@ struct BatchCommand {
         try takeReady()
       }
     }
-  }
-}
-
-extension Fault {
-  fileprivate static func takenInBatch(_ reference: String, line: Int) -> Fault {
-    Fault(
-      .conflict,
-      code: "reference_reused",
-      "line \(line) gives \(reference.quotedForMessage) to another payment",
-      hint: "a reference is charged once: choose another"
-    )
   }
 }

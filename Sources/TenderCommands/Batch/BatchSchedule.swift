@@ -2,16 +2,6 @@
 ///
 /// Lines about one reference run one after the other, in the order of the file.
 struct BatchSchedule {
-  /// What comes next.
-  enum Step: Hashable {
-    /// The line begins.
-    case begin
-    /// An answer is waited for first.
-    case wait
-    /// No further line begins.
-    case stop
-  }
-
   /// How many lines run at once.
   let jobs: Int
   let stopsOnError: Bool
@@ -30,12 +20,10 @@ struct BatchSchedule {
   /// Whether no further line may begin, whatever it is about.
   var isStopped: Bool { stopsOnError && hasFailed }
 
-  /// What comes before a line about these references.
-  func step(for keys: [String]) -> Step {
-    if isStopped { return .stop }
+  /// Whether an answer has to come before a line about these references may begin.
+  func mustWait(for keys: Set<String>) -> Bool {
     // No line waits behind another that may fail; else a few wait, so that no thread does.
-    if open >= (stopsOnError ? jobs : jobs * 4) { return .wait }
-    return keys.contains { underWay[$0] != nil } ? .wait : .begin
+    open >= (stopsOnError ? jobs : jobs * 4) || keys.contains { underWay[$0] != nil }
   }
 
   /// A line has begun.

@@ -22,6 +22,9 @@ struct LineCheck {
       reference: invocation.text(Keys.reference) ?? invocation.operands.first
     )
     try invocation.checkOptions(for: target.module.name)
+    if invocation.command.work != .looksUp {
+      try WriteCommands(composition: composition).refuseReadOnly()
+    }
     switch invocation.command.work {
     case .makes:
       let need =
@@ -44,5 +47,29 @@ struct LineCheck {
         "\(invocation.command.name) by \(target.module.name.text) on \(target.env.rawValue)"
       ),
     ]
+  }
+}
+
+/// The payments that a check has read so far.
+struct SeenPayments {
+  /// What was said of each, and in which line, by provider and reference.
+  private var payments: [String: (text: String, line: Int)] = [:]
+
+  /// Takes a line in.
+  ///
+  /// Throws `conflict` where an earlier one gives its reference to another payment.
+  mutating func add(_ line: BatchLine, _ number: Int) throws(Fault) {
+    guard let payment = line.payment else { return }
+    guard let earlier = payments[payment.name] else {
+      payments[payment.name] = (payment.text, number)
+      return
+    }
+    guard earlier.text != payment.text else { return }
+    throw Fault(
+      .conflict,
+      code: "reference_reused",
+      "line \(earlier.line) gives \(line.reference.quotedForMessage) to another payment",
+      hint: "a reference is charged once: choose another"
+    )
   }
 }

@@ -162,22 +162,26 @@ struct JournalCommands {
   /// Goes through what a filter lets through: every one as JSON lines, in a table the latest 50
   /// unless all are wanted.
   ///
-  /// Says how many it left out.
+  /// Says how many there are where it leaves some out; gives how many it showed.
   private func eachShown(
     _ filter: AttemptFilter,
     _ body: (Attempt) -> Void
   ) throws(Fault) -> Int {
     let limit = invocation.has(Keys.all) || !output.isTable ? Int.max : 50
-    var count = 0
-    try composition.journal().each(filter) { attempt in
-      count += 1
-      if count <= limit { body(attempt) }
+    let journal = try composition.journal()
+    var shown = 0
+    var isCut = false
+    try journal.each(filter) { attempt in
+      isCut = shown == limit
+      if isCut { return false }
+      shown += 1
+      body(attempt)
       return !output.isBroken
     }
-    if count > limit {
-      output.note("the latest \(limit) of \(count); --all shows all")
+    if isCut {
+      output.note("the latest \(limit) of \(try journal.count(filter)); --all shows all")
     }
-    return count
+    return shown
   }
 
   private func find() throws(Fault) -> Int32 {

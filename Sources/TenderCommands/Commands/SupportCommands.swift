@@ -110,7 +110,9 @@ struct SupportCommands {
       } else {
         output.show(records.record(attempt, verdict: verdict))
       }
-      if let page = all.first(where: { $0.code == attempt.fault?.code }) {
+      // Providers share codes: its own provider's page comes first.
+      let own = try composition.module(attempt.provider.text).explanations
+      if let page = (own + all).first(where: { $0.code == attempt.fault?.code }) {
         output.show(record(page))
       }
     }

@@ -21,25 +21,34 @@ struct WriteCommands {
 
   /// Runs the command; gives its exit status.
   func run(_ place: inout Asked) throws(Fault) -> Int32 {
+    place.reference = invocation.text(Keys.reference) ?? invocation.operands.first
     let expectation = try Expectation(invocation)
     do throws(Fault) {
-      return try work(&place)
+      return try work(expectation, &place)
     } catch {
       return try composition.expected(error, expectation, place)
     }
   }
 
-  private func work(_ place: inout Asked) throws(Fault) -> Int32 {
-    if case .changes(let change) = invocation.command.work { return try later(change, &place) }
-    return invocation.command.name == "tokenize" ? try tokenize(&place) : try transact(&place)
+  private func work(
+    _ expectation: Expectation,
+    _ place: inout Asked
+  ) throws(Fault) -> Int32 {
+    if case .changes(let change) = invocation.command.work {
+      return try later(change, expectation, &place)
+    }
+    return invocation.command.name == "tokenize"
+      ? try tokenize(expectation, &place) : try transact(expectation, &place)
   }
 
-  private func transact(_ place: inout Asked) throws(Fault) -> Int32 {
+  private func transact(
+    _ expectation: Expectation,
+    _ place: inout Asked
+  ) throws(Fault) -> Int32 {
     let target = try composition.target()
-    place = Asked(provider: target.module.name.text, env: target.env, reference: nil)
-    place.reference = invocation.text(Keys.reference)
+    place.provider = target.module.name.text
+    place.env = target.env
     let wait = try WaitOptions(invocation)
-    let expectation = try Expectation(invocation)
     try refuseReadOnly()
     try invocation.checkOptions(for: target.module.name)
     try invocation.checkStandardInput()
@@ -75,11 +84,13 @@ struct WriteCommands {
     return finish(report, expectation)
   }
 
-  private func tokenize(_ place: inout Asked) throws(Fault) -> Int32 {
+  private func tokenize(
+    _ expectation: Expectation,
+    _ place: inout Asked
+  ) throws(Fault) -> Int32 {
     let target = try composition.target()
-    place = Asked(provider: target.module.name.text, env: target.env, reference: nil)
-    place.reference = invocation.text(Keys.reference)
-    let expectation = try Expectation(invocation)
+    place.provider = target.module.name.text
+    place.env = target.env
     guard let plan = try target.module.tokenPlan(composition, target.env) else {
       throw Fault(
         .unsupported,
@@ -112,11 +123,11 @@ struct WriteCommands {
   /// `confirm`, `cancel` and `refund`.
   private func later(
     _ change: Command.Change,
+    _ expectation: Expectation,
     _ place: inout Asked
   ) throws(Fault) -> Int32 {
     let name = invocation.command.name
     let wait = try WaitOptions(invocation)
-    let expectation = try Expectation(invocation)
     let handle = try invocation.handle()
     place.reference = handle
     let target = try composition.target(of: handle)
@@ -132,15 +143,22 @@ struct WriteCommands {
     let engine = try composition.engine(target, needing: plan.need)
     if invocation.has(Keys.dryRun) {
       return try preview(engine, place, attempt?.reference ?? handle) { () throws(Fault) in
-        try engine.preview(plan, attempt, handle)
+        try engine.preview(
+          plan,
+          attempt,
+          handle,
+          newAttempt: invocation.has(Keys.newAttempt)
+        )
       }
     }
     let key = try idempotencyKey()
+    if let refund = plan.refund {
+      // What would be refused is said before anybody is asked.
+      let newAttempt = invocation.has(Keys.newAttempt)
+      _ = try engine.planRefund(refund, of: attempt, handle: handle, newAttempt: newAttempt)
+    }
     if attempt != nil || engine.isAuthorizedByPayer {
-      try approve(
-        target.env,
-        engine.question(plan, name, attempt, handle)
-      )
+      try approve(target.env, engine.question(plan, name, attempt, handle))
     }
     composition.signals.hold()
     var report: Report
@@ -283,135 +301,5 @@ struct WriteCommands {
     fields["request"] = .object(try request())
     output.show(composition.records.record(.request, fields))
     return 0
-  }
-}
-
-/// `--wait` and `--interval`, in milliseconds.
-struct WaitOptions {
-  private let limit: Int
-  private let interval: Int
-
-  /// Nil without `--wait`.
-  ///
-  /// Throws `usage` for a length of time that is none.
-  init?(_ invocation: Invocation) throws(Fault) {
-    let interval = try invocation.value(Keys.interval)
-    guard let limit = try invocation.value(Keys.wait) else { return nil }
-    self.limit = limit
-    self.interval = interval ?? 2000
-  }
-
-  /// Waits for the final state of what a report says.
-  func apply(
-    to report: Report,
-    _ engine: Engine,
-    _ composition: Composition,
-    purpose: LookUp.Purpose = .status
-  ) throws(Fault) -> Report {
-    guard report.fault == nil else { return report }
-    return try engine.wait(
-      for: report,
-      upTo: limit,
-      every: interval,
-      purpose: purpose
-    ) { changed in
-      composition.announce(engine.state(of: changed), changed.provider.text, changed.env)
-    }
-  }
-}
-
-/// `--expect`: which results make the exit 0.
-struct Expectation: Sendable {
-  /// Nil where every result speaks for itself.
-  private let expected: ExpectedResult?
-
-  /// Throws `usage` for a word that is neither a status nor anything else that can be expected.
-  init(_ invocation: Invocation) throws(Fault) { expected = try invocation.value(Keys.expect) }
-
-  /// The report to show and the exit status: 0 where it was expected, 18 where something else was.
-  func judge(_ report: Report, _ records: Records) -> (Report, Int32) {
-    let exit = report.fault?.exitStatus ?? 0
-    guard let expected else { return (report, exit) }
-    let fields = records.record(report).fields
-    if expected.holds(report.status, exit: exit, code: report.fault?.code, fields) {
-      return (report, 0)
-    }
-    var shown = report
-    let code = report.fault.map { ", code:\($0.code)" } ?? ""
-    shown.fault = Fault(
-      .unexpected,
-      code: "unexpected_status",
-      "the result is \(report.status.rawValue), exit:\(exit)\(code), and \(expected.text) was expected",
-      hint: report.fault?.message
-    )
-    return (shown, Fault.Kind.unexpected.exitStatus)
-  }
-
-  /// Whether a command was expected to end with a fault like this.
-  func isMet(by fault: Fault, _ record: Record) -> Bool {
-    expected?.holds(nil, exit: fault.exitStatus, code: fault.code, record.fields) ?? false
-  }
-}
-
-extension Engine {
-  /// What whoever says yes to a plan says yes to: how it is undone, how much of it, and what is left.
-  fileprivate func question(
-    _ plan: LaterPlan,
-    _ command: String,
-    _ attempt: Attempt?,
-    _ handle: String
-  ) -> String {
-    let verb = isAuthorizedByPayer && plan.refund != nil ? "refund" : command
-    let way = plan.way.map { $0 == verb ? "" : " by \($0)" } ?? ""
-    let what = WriteCommands.priced("\(verb) \(handle)\(way)", attempt, plan.refund?.amount)
-    guard let attempt, let whole = attempt.facts.money, let amount = amount(of: plan, attempt),
-      amount < whole.minorUnits
-    else { return what }
-    let left = attempt.facts.text(ofMinorUnits: max(0, attempt.left - amount))
-    return "\(what) of \(whole.text) (\(left) are left then)"
-  }
-
-  /// What a dry run shows of a plan: what is done, by which way of the provider's, how much of it.
-  fileprivate func preview(
-    _ plan: LaterPlan,
-    _ attempt: Attempt?,
-    _ handle: String
-  ) throws(Fault) -> JSONObject {
-    var request: JSONObject = ["plan": .string(try words(for: plan, attempt, handle))]
-    request["way"] = plan.way.map(JSON.string)
-    request["id"] = attempt?.id.map(JSON.string)
-    request["amount"] = amount(of: plan, attempt).map(JSON.integer)
-    guard case .confirm = plan.action else {
-      request["currency"] = (attempt?.currency?.code).map(JSON.string)
-      if let attempt, let amount = amount(of: plan, attempt) {
-        request["whole"] = .bool(amount == attempt.amount)
-        request["left"] = .integer(max(0, attempt.left - amount))
-      }
-      return request
-    }
-    return request
-  }
-
-  private func words(
-    for plan: LaterPlan,
-    _ attempt: Attempt?,
-    _ handle: String
-  ) throws(Fault) -> String {
-    switch plan.action {
-    case .refund where isAuthorizedByPayer: "refund"
-    case .confirm where isAuthorizedByPayer: "confirm"
-    case .cancel where isAuthorizedByPayer: "cancel"
-    case .refund: try planPart(attempt, handle: handle).rawValue
-    case .confirm: try planConfirm(attempt, handle: handle).rawValue
-    case .cancel: try planCancel(attempt, handle: handle).rawValue
-    }
-  }
-
-  /// How much a plan is about, in minor units; nil where that is not known before.
-  private func amount(of plan: LaterPlan, _ attempt: Attempt?) -> Int? {
-    switch plan.action {
-    case .refund(let refund): refund.amount?.minorUnits ?? attempt?.left
-    case .confirm, .cancel: isAuthorizedByPayer ? nil : attempt?.amount
-    }
   }
 }

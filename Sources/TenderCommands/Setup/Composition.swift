@@ -105,27 +105,6 @@ final class Composition: Session {
     Records(command: invocation.command.name, now: clock.now, modules: providers.modules)
   }
 
-  /// A fault that was expected is a result like any other: its record, and exit 0.
-  ///
-  /// Throws any other again.
-  func expected(
-    _ fault: Fault,
-    _ expectation: Expectation,
-    _ place: WriteCommands.Asked
-  ) throws(Fault) -> Int32 {
-    let record = records.record(
-      fault,
-      provider: place.provider,
-      env: place.env,
-      reference: place.reference
-    )
-    guard fault.kind != .interrupted, fault.kind != .terminated,
-      expectation.isMet(by: fault, record)
-    else { throw fault }
-    output.show(record)
-    return 0
-  }
-
   /// The journal, opened on first use in a folder that is made where it is not there.
   ///
   /// For what writes nothing (a dry run, a look-up) an empty one where there is none yet.
@@ -292,19 +271,21 @@ final class Composition: Session {
   /// The randomness of this side: from the seed where there is one.
   func randomness() throws(Fault) -> any Randomness {
     try simulatorOptions.seed.map { seed throws(Fault) in
-      SeededRandomness(seed: seed, label: "client/\(try place())")
+      SeededRandomness(seed: seed, label: "client/\(try seedLabel())")
     } ?? SystemRandomness()
   }
 
   /// What a seed is mixed with, so that a later payment does not get the ids of an earlier one: how many
-  /// attempts there are, and in a batch the line and how often its reference was tried, which is the same
-  /// however the lines take turns.
-  private func place() throws(Fault) -> String {
+  /// attempts there are, and in a batch the line with all that its reference has been through, which is
+  /// the same however the lines take turns.
+  private func seedLabel() throws(Fault) -> String {
     guard let batchLine else { return String(try journal().count()) }
-    let tried = try invocation.text(Keys.reference).map { reference throws(Fault) in
-      try journal().attempts(matching: reference, filter: AttemptFilter()).count
+    let reference = invocation.text(Keys.reference) ?? invocation.operands.first ?? ""
+    var past = 0
+    for attempt in try journal().attempts(matching: reference, filter: AttemptFilter()) {
+      past += try journal().history(of: attempt).count
     }
-    return "line \(batchLine)/\(tried ?? 0)"
+    return "line \(batchLine)/\(reference)/\(past)"
   }
 
   /// Whether the network is used, as far as options and environment say.
@@ -319,7 +300,7 @@ final class Composition: Session {
     let day = Timestamp.text(clock.now).prefix(10).replacing("-", with: "")
     let randomness: any Randomness =
       try simulatorOptions.seed.map { seed throws(Fault) in
-        SeededRandomness(seed: seed, label: "reference/\(try place())")
+        SeededRandomness(seed: seed, label: "reference/\(try seedLabel())")
       } ?? SystemRandomness()
     return try Reference("T-\(day)-" + randomness.text(8, from: alphabet))
   }
@@ -340,7 +321,7 @@ final class Composition: Session {
   func simulator() throws(Fault) -> InProcessSimulator {
     if let ownSimulator { return ownSimulator }
     var world = try servedWorld()
-    if batchLine != nil { world.options.place = try place() }
+    if batchLine != nil { world.options.seedLabel = try seedLabel() }
     let name = world.ledgerPath + "|" + simulatorOptions.headerValue
     if simulatorOptions.fault == nil, simulatorOptions.seed == nil || batchLine == nil,
       let known = shared.simulators[name]

@@ -3,7 +3,7 @@ internal import TenderModel
 internal import TenderSystem
 internal import TenderWire
 
-/// What became of a payment in one sentence, and the command that comes next.
+/// What became of a payment in one sentence, and what comes next.
 struct Verdict {
   private let attempt: Attempt
   /// In seconds.
@@ -44,7 +44,7 @@ struct Verdict {
     }
   }
 
-  /// The command that goes on with it; nil where nothing is left to do.
+  /// The command that goes on with it, or what has to be done first; nil where nothing is left to do.
   var next: String? {
     let reference = attempt.reference
     let name =
@@ -52,12 +52,21 @@ struct Verdict {
       ? reference : "'\(reference.replacing("'", with: "'\\''"))'"
     return switch attempt.shownStatus {
     case .unknown: "tender journal resume \(name)"
-    case .requiresConfirmation, .requiresAction: "tender confirm \(name)"
-    case .pending: "tender payment-status \(name) --wait"
-    case .declined, .cancelled, .expired: "the same transact with --reference \(name) --new-attempt"
+    case .requiresConfirmation: "tender confirm \(name)"
+    // A barcode is paid in a shop: nothing here goes on with it.
+    case .requiresAction where attempt.nextAction?.type == "barcode": "\(look) \(name) --wait"
+    case .requiresAction: "tender confirm \(name)"
+    case .pending: "\(look) \(name) --wait"
+    case .authorized where attempt.kind == .payment: "\(look) \(name) --wait"
+    case .declined, .cancelled, .expired:
+      "tender \(attempt.isToken ? "tokenize" : "transact") … --reference \(name) --new-attempt"
     case .failed: attempt.fault?.hint ?? (attempt.isFreed ? "the same command again" : nil)
     case .authorized, .succeeded, .refunded, .partiallyRefunded, .returned, .revoked: nil
     }
+  }
+
+  private var look: String {
+    attempt.kind == .mandate ? "tender mandate-status" : "tender payment-status"
   }
 
   /// Three or four lines for people.

@@ -174,8 +174,8 @@ package struct ToroModule: ProviderModule {
   ) throws(Fault) -> LaterPlan {
     if change == .confirm { return LaterPlan(.confirm, need: .heldPayment) }
     if change == .refund, let attempt {
-      let reader = OptionReader(session.invocation, currency: attempt.currency?.code ?? "GBP")
-      let amount = try reader.money(Keys.amount)
+      let currency = attempt.currency?.code ?? "GBP"
+      let amount = try OptionReader(session.invocation, currency: currency).part(of: attempt)
       guard amount == nil || amount == attempt.facts.money else {
         throw .partNeedsCard(attempt, amount)
       }

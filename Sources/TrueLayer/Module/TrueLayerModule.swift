@@ -181,14 +181,9 @@ package struct TrueLayerModule: ProviderModule {
         way: attempt?.kind == .mandate ? "revocation" : "cancellation"
       )
     }
-    let amount = try OptionReader(invocation, currency: attempt?.currency?.code ?? "GBP").money(
-      Keys.amount
-    )
-    if let amount, amount.minorUnits == 0 {
-      throw Fault(.usage, code: "bad_amount", "nothing to refund", hint: "raise --amount")
-    }
+    let read = OptionReader(invocation, currency: attempt?.currency?.code ?? currency)
     let refund = RefundRequest(
-      amount: amount,
+      amount: try read.part(of: attempt),
       name: try invocation.value(Keys.refundReference),
       statement: invocation[Keys.paymentReference]
     )

@@ -132,7 +132,7 @@ private struct AdapterRun {
         try engine.refund(
           known,
           handle: "A",
-          try .test(amount),
+          try .test(amount, known?.currency?.code ?? "USD"),
           newAttempt: again,
           idempotencyKey: nil
         )

@@ -1,0 +1,63 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderOutput
+
+/// `--expect`: which results make the exit 0.
+struct Expectation: Sendable {
+  /// Nil where every result speaks for itself.
+  private let expected: ExpectedResult?
+
+  /// Throws `usage` for a word that is neither a status nor anything else that can be expected.
+  init(_ invocation: Invocation) throws(Fault) {
+    expected = try invocation.value(Keys.expect)
+    try FieldChoice.check(expected?.paths ?? [], option: Keys.expect.option.name)
+  }
+
+  /// The report to show and the exit status: 0 where it was expected, 18 where something else was.
+  func judge(_ report: Report, _ records: Records) -> (Report, Int32) {
+    let exit = report.fault?.exitStatus ?? 0
+    guard let expected else { return (report, exit) }
+    let fields = records.record(report).fields
+    if expected.holds(report.status, exit: exit, code: report.fault?.code, fields) {
+      return (report, 0)
+    }
+    var shown = report
+    let code = report.fault.map { ", code:\($0.code)" } ?? ""
+    shown.fault = Fault(
+      .unexpected,
+      code: "unexpected_status",
+      "the result is \(report.status.rawValue), exit:\(exit)\(code), and \(expected.text) was expected",
+      hint: report.fault?.message
+    )
+    return (shown, Fault.Kind.unexpected.exitStatus)
+  }
+
+  /// Whether a command was expected to end with a fault like this.
+  func isMet(by fault: Fault, _ record: Record) -> Bool {
+    expected?.holds(nil, exit: fault.exitStatus, code: fault.code, record.fields) ?? false
+  }
+}
+
+extension Composition {
+  /// A fault that was expected is a result like any other: its record, and exit 0.
+  ///
+  /// Throws any other again.
+  func expected(
+    _ fault: Fault,
+    _ expectation: Expectation,
+    _ place: WriteCommands.Asked
+  ) throws(Fault) -> Int32 {
+    let record = records.record(
+      fault,
+      provider: place.provider,
+      env: place.env,
+      reference: place.reference
+    )
+    guard fault.kind != .interrupted, fault.kind != .terminated,
+      expectation.isMet(by: fault, record)
+    else { throw fault }
+    output.show(record)
+    return 0
+  }
+}

@@ -1,0 +1,37 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+
+/// `--wait` and `--interval`, in milliseconds.
+struct WaitOptions {
+  private let limit: Int
+  private let interval: Int
+
+  /// Nil without `--wait`.
+  ///
+  /// Throws `usage` for a length of time that is none.
+  init?(_ invocation: Invocation) throws(Fault) {
+    let interval = try invocation.value(Keys.interval)
+    guard let limit = try invocation.value(Keys.wait) else { return nil }
+    self.limit = limit
+    self.interval = interval ?? 2000
+  }
+
+  /// Waits for the final state of what a report says.
+  func apply(
+    to report: Report,
+    _ engine: Engine,
+    _ composition: Composition,
+    purpose: LookUp.Purpose = .status
+  ) throws(Fault) -> Report {
+    guard report.fault == nil else { return report }
+    return try engine.wait(
+      for: report,
+      upTo: limit,
+      every: interval,
+      purpose: purpose
+    ) { changed in
+      composition.announce(engine.state(of: changed), changed.provider.text, changed.env)
+    }
+  }
+}
