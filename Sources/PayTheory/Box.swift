@@ -13,7 +13,7 @@ enum Box {
     var digest = [UInt8](repeating: 0, count: 16)
     let bytes = Array(text.utf8)
     _ = unsafe crypto_generichash(&digest, 16, bytes, UInt64(bytes.count), nil, 0)
-    return Hex.encode(digest.prefix(4)).lowercased()
+    return Hex.encode(Array(digest.prefix(4))).lowercased()
   }
 
   /// `nonce ‖ tag ‖ ciphertext` of a text; nil where the public key is no point to agree with.

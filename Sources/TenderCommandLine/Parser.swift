@@ -21,12 +21,14 @@ package struct Parser {
       return tokens.typed.has(Keys.version) ? .version(nil) : .help([])
     }
     var name = [first]
-    if catalogue.groups.contains(first) {
+    var command = catalogue.command(name)
+    if command == nil, catalogue.groups.contains(first) {
       if tokens.typed.has(Keys.help), words.count == 1 { return .help([first]) }
       guard words.count > 1 else { throw .missingWord(first, catalogue) }
       name.append(words[1])
+      command = catalogue.command(name)
     }
-    guard let command = catalogue.command(name) else {
+    guard let command else {
       throw name.count == 2
         ? .unknownWord(name[0], name[1], catalogue) : .unknownCommand(first, catalogue)
     }

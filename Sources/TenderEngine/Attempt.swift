@@ -1,8 +1,7 @@
 package import TenderModel
 
 /// One try at a reference, as the journal has it.
-@dynamicMemberLookup
-package struct Attempt: Sendable {
+package struct Attempt: Sendable, HasFacts {
   /// How far it has come.
   ///
   /// prepared (nothing effecting sent) → sent (written before an effecting request leaves) → done;
@@ -110,12 +109,6 @@ package struct Attempt: Sendable {
 
     /// The text of one that holds none.
     package var plain: String? { if case .plain(let text) = self { text } else { nil } }
-  }
-
-  /// What is known of the payment.
-  package subscript<Value>(dynamicMember path: WritableKeyPath<PaymentFacts, Value>) -> Value {
-    get { facts[keyPath: path] }
-    set { facts[keyPath: path] = newValue }
   }
 
   /// The status to show: unknown for as long as nobody has found out.

@@ -1,8 +1,7 @@
 package import TenderModel
 
 /// What came of an operation at a provider.
-@dynamicMemberLookup
-package struct Outcome: Sendable {
+package struct Outcome: Sendable, HasFacts {
   package var status: Status
   package var facts: PaymentFacts
   package var result: JSONObject
@@ -58,11 +57,5 @@ package struct Outcome: Sendable {
     self.result = result
     self.nextAction = nextAction
     self.fault = fault
-  }
-
-  /// What is known of the payment.
-  package subscript<Value>(dynamicMember path: WritableKeyPath<PaymentFacts, Value>) -> Value {
-    get { facts[keyPath: path] }
-    set { facts[keyPath: path] = newValue }
   }
 }

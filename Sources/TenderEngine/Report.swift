@@ -1,8 +1,7 @@
 package import TenderModel
 
 /// What a command ends with: the payment as it stands, and what to say beside it.
-@dynamicMemberLookup
-package struct Report: Sendable {
+package struct Report: Sendable, HasFacts {
   package var attempt: Attempt?
   package var kind: Attempt.Kind
   package var env: Env
@@ -78,11 +77,6 @@ package struct Report: Sendable {
     result = outcome.result
     nextAction = outcome.nextAction
     details = outcome.details
-  }
-
-  /// What is known of the payment.
-  package subscript<Value>(dynamicMember path: KeyPath<PaymentFacts, Value>) -> Value {
-    facts[keyPath: path]
   }
 
   /// Whether nothing more is awaited.

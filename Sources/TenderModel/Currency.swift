@@ -7,13 +7,22 @@ package struct Currency: Sendable, Hashable {
   /// The currency of a three-letter code in any case; nil for a code that ISO 4217 does not list.
   package init?(code: String) {
     let code = code.uppercased()
-    guard Self.codes.contains(code) else { return nil }
+    guard Self.place(of: code, in: Self.text, every: 4) != nil else { return nil }
     self.code = code
-    exponent = Self.exponents[code] ?? 2
+    exponent =
+      if Self.place(of: code, in: Self.withoutDigits, every: 4) != nil {
+        0
+      } else if Self.place(of: code, in: Self.withThreeDigits, every: 4) != nil {
+        3
+      } else {
+        code == "CLF" || code == "UYW" ? 4 : 2
+      }
   }
 
   /// Every active code of ISO 4217 that names money (metals and test codes left out).
-  package static let codes: [String] = """
+  package static let codes: [String] = text.split(separator: " ").map(String.init)
+
+  private static let text = """
     AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD \
     CAD CDF CHF CLF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL \
     GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF \
@@ -22,18 +31,22 @@ package struct Currency: Sendable, Hashable {
     SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH \
     UGX USD UYI UYU UYW UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
     """
-    .split(separator: " ").map(String.init)
 
   /// The three-digit code of ISO 4217 (table A.1, "Numeric code"), as card messages carry it.
-  package var number: Int { Self.numbers[code] ?? 999 }
+  package var number: Int {
+    Self.place(of: code, in: Self.numberText, every: 7)
+      .flatMap { Int(Self.numberText.dropFirst($0 + 3).prefix(3)) } ?? 999
+  }
 
-  private static let numbers: [String: Int] = {
-    var table: [String: Int] = [:]
-    for entry in numberText.split(separator: " ") {
-      table[String(entry.prefix(3))] = Int(entry.dropFirst(3))
-    }
-    return table
-  }()
+  /// Where a code begins in a text that has one after every so many characters.
+  ///
+  /// No table is made of the texts: most commands look one code up.
+  private static func place(of code: String, in text: String, every step: Int) -> Int? {
+    let (sought, digits) = (Array(code.utf8), Array(text.utf8))
+    guard sought.count == 3 else { return nil }
+    return stride(from: 0, to: digits.count, by: step)
+      .first { digits[$0..<($0 + 3)].elementsEqual(sought) }
+  }
 
   private static let numberText = """
     AED784 AFN971 ALL008 AMD051 AOA973 ARS032 AUD036 AWG533 AZN944 BAM977 BBD052 BDT050 BHD048 \
@@ -51,15 +64,8 @@ package struct Currency: Sendable, Hashable {
     ZMW967 ZWG924
     """
 
-  private static let exponents: [String: Int] = {
-    var table: [String: Int] = [:]
-    for code in "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF"
-      .split(separator: " ")
-    {
-      table[String(code)] = 0
-    }
-    for code in "BHD IQD JOD KWD LYD OMR TND".split(separator: " ") { table[String(code)] = 3 }
-    for code in "CLF UYW".split(separator: " ") { table[String(code)] = 4 }
-    return table
-  }()
+  private static let withoutDigits = """
+    BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF
+    """
+  private static let withThreeDigits = "BHD IQD JOD KWD LYD OMR TND"
 }

@@ -241,8 +241,9 @@ package struct Environment {
       decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) },
       as: UTF8.self
     )
-    guard let mark = target.firstRange(of: "zoneinfo/") else { return "UTC" }
-    return String(target[mark.upperBound...])
+    let parts = target.split(separator: "/", omittingEmptySubsequences: false)
+    guard let mark = parts.firstIndex(of: "zoneinfo") else { return "UTC" }
+    return parts[(mark + 1)...].joined(separator: "/")
   }
 
   /// The country of the user's locale (`LC_ALL`, `LC_MESSAGES`, `LANG`), as `GB` of `en_GB.UTF-8`.

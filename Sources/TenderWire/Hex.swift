@@ -1,14 +1,11 @@
 /// Bytes as hexadecimal text.
 package enum Hex {
   /// Two digits a byte, upper case.
-  package static func encode(_ bytes: some Collection<UInt8>) -> String {
-    var text = ""
-    text.reserveCapacity(bytes.count * 2)
-    for byte in bytes {
-      text.append(digit(byte >> 4))
-      text.append(digit(byte & 15))
-    }
-    return text
+  package static func encode(_ bytes: [UInt8]) -> String {
+    var digits: [UInt8] = []
+    digits.reserveCapacity(bytes.count * 2)
+    for byte in bytes { digits += [digit(byte >> 4), digit(byte & 15)] }
+    return String(decoding: digits, as: UTF8.self)
   }
 
   /// The bytes of a text of whole pairs in either case; nil for anything else.
@@ -36,9 +33,7 @@ package enum Hex {
     return rest == 0 ? bytes : nil
   }
 
-  private static func digit(_ nibble: UInt8) -> Character {
-    Character(Unicode.Scalar(nibble < 10 ? nibble + 48 : nibble + 55))
-  }
+  private static func digit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? nibble + 48 : nibble + 55 }
 
   private static func value(_ digit: UInt8) -> UInt8? {
     switch digit {

@@ -143,7 +143,7 @@ private struct JSONText {
     in members: [JSONObject.Member],
     _ places: inout [[UInt8]: Int]
   ) -> Int? {
-    guard members.count >= 16 else {
+    guard members.count >= 64 else {
       return members.firstIndex { $0.key.utf8.elementsEqual(name.utf8) }
     }
     if places.isEmpty {

@@ -94,7 +94,7 @@ import Testing
     Growth.expectLinear(base: 16_384) { size in
       let text = Self.text(piece, size)
       _ = (Base64.decode(text), Base64.decodeURL(text), Hex.decode(text))
-      _ = (Base64.encode(text.utf8), Hex.encode(text.utf8))
+      _ = (Base64.encode(text.utf8), Hex.encode(Array(text.utf8)))
     }
   }
 

@@ -30,8 +30,11 @@ package struct Catalogue: Sendable {
 
   /// The command of some words; nil where there is none.
   package func command(_ words: [String]) -> Command? {
-    // One alone: a short command must not wait for the rest.
-    Self.definitions.first { $0.words == words }?.used(by: modules, among: options)
+    // One alone, and payments first: a short command must not wait for the rest.
+    let found =
+      Self.paymentCommands.first { $0.words == words }
+      ?? Self.supportCommands.first { $0.words == words }
+    return found?.used(by: modules, among: options)
   }
 
   /// The first words of two-word commands.

@@ -39,13 +39,13 @@ final class SharedParts {
 
 /// What all threads of a process share, one of each kind: access tokens, for one.
 final class CommonParts: Sendable {
-  private let parts = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
+  private let parts = Mutex<[any AnyObject & Sendable]>([])
 
   func part<Part: AnyObject & Sendable>(_ make: () -> Part) -> Part {
     parts.withLock { parts in
-      if let known = parts[ObjectIdentifier(Part.self)] as? Part { return known }
+      for case let known as Part in parts { return known }
       let made = make()
-      parts[ObjectIdentifier(Part.self)] = made
+      parts.append(made)
       return made
     }
   }
