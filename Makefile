@@ -10,7 +10,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 LIBRARIES := Sources/Libraries.tsv
 column = $(shell awk -F'\t' '!/^\#/ && NF >= 8 { print $$$(1) }' $(LIBRARIES) | sort)
 APT := $(call column,4)
-APT_TEST := chromium chromium-driver curl openssl python3-graphql-core python3-jsonschema stunnel4
+APT_TEST := chromium chromium-driver curl fish mandoc openssl python3-graphql-core python3-jsonschema stunnel4 zsh
 APT_BENCH := curl nginx-light openssl
 BREW := $(call column,6)
 
@@ -114,12 +114,14 @@ install: build install-files
 
 install-files:
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1" \
+	  "$(DESTDIR)$(PREFIX)/share/man/man5" \
 	  "$(DESTDIR)$(PREFIX)/share/man/man7" \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" \
 	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
 	install -m 755 $(TENDER) "$(DESTDIR)$(PREFIX)/bin/tender"
 	install -m 644 man/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1/"
+	install -m 644 man/*.5 "$(DESTDIR)$(PREFIX)/share/man/man5/"
 	install -m 644 man/*.7 "$(DESTDIR)$(PREFIX)/share/man/man7/"
 	install -m 644 completions/tender.bash \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tender"

@@ -259,7 +259,14 @@ let package = Package(
       "TenderWire"
     ),
     tests(of: "TenderOutput", needs: "TenderModel", "TenderWire"),
-    tests(of: "TenderCommandLine", needs: "TenderCommands", "TenderModel", "TenderModule"),
+    tests(
+      of: "TenderCommandLine",
+      needs: "TenderCommands",
+      "TenderEngine",
+      "TenderModel",
+      "TenderModule",
+      "TenderOutput"
+    ),
     .testTarget(
       name: "TenderBinaryTests",
       dependencies: [

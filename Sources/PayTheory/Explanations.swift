@@ -3,7 +3,10 @@ package import TenderModel
 /// The pages of `tender explain` for Pay Theory's documented errors and the processor's codes.
 extension PayTheoryProvider {
   /// Every page of this provider.
-  package static let explanations: [Explanation] = documented + processor
+  package static let explanations: [Explanation] =
+    documented.map { page in
+      page.provider == nil ? page : page.from("Pay Theory's iOS library, FailureResponse")
+    } + processor + Vocabulary.words
 
   private static let documented: [Explanation] = [
     Explanation(
@@ -92,7 +95,7 @@ extension PayTheoryProvider {
       "graphql_refused",
       .rejected,
       "the GraphQL interface refused the request; nothing was done",
-      "see the provider's own words in the message"
+      "see the provider's own Vocabulary.words in the message"
     ),
     Explanation(
       "graphql_unavailable",
@@ -126,13 +129,16 @@ extension PayTheoryProvider {
     ),
   ]
 
-  private static let processor: [Explanation] = ProcessorCode.all.map { code in
-    Explanation(
-      code.lowercased(),
+  private static let processor: [Explanation] = Vocabulary.processorCodes.map { code in
+    var page = Explanation(
+      code.code.lowercased(),
       .declined,
-      provider: code,
-      "the processor declined: \(code.lowercased().split(separator: "_").joined(separator: " "))",
-      "no money moved; --new-attempt tries again, perhaps with another instrument"
+      provider: code.code,
+      code.meaning,
+      code.advice
     )
+    .from(code.source)
+    (page.side, page.retry, page.payer) = (code.side, code.retry, code.payer)
+    return page
   }
 }

@@ -3,7 +3,7 @@ package import TenderModule
 /// What a command line turned out to be.
 package enum ParsedLine: Sendable {
   case run(Invocation)
-  /// Help for a command's words or a topic; the overview where there are none.
+  /// Help for a command's words or a topic; what to try where there are none.
   case help([String])
   case version(Invocation?)
 }

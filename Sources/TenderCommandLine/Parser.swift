@@ -4,6 +4,8 @@ package import TenderModule
 /// Words on a command line become an invocation, or a `usage` fault that names the word.
 package struct Parser {
   private let catalogue: Catalogue
+  /// The overview's name among the pages of help.
+  private static let program = "tender"
 
   /// A parser of what a catalogue defines.
   package init(_ catalogue: Catalogue) { self.catalogue = catalogue }
@@ -18,7 +20,8 @@ package struct Parser {
     let tokens = try Tokens(arguments, catalogue)
     var words = tokens.operands
     guard let first = words.first else {
-      return tokens.typed.has(Keys.version) ? .version(nil) : .help([])
+      return tokens.typed.has(Keys.version)
+        ? .version(nil) : .help(tokens.typed.has(Keys.help) ? [Self.program] : [])
     }
     var name = [first]
     var command = catalogue.command(name)
@@ -34,7 +37,7 @@ package struct Parser {
     }
     words.removeFirst(name.count)
     if tokens.typed.has(Keys.help) { return .help(name) }
-    if command.name == "help" { return .help(words) }
+    if command.name == "help" { return .help(words.isEmpty ? [Self.program] : words) }
     let invocation = try Self.invocation(of: command, tokens.typed, operands: words)
     return command.name == "version" || tokens.typed.has(Keys.version)
       ? .version(invocation) : .run(invocation)

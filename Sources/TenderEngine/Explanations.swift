@@ -3,7 +3,29 @@ package import TenderModel
 /// The pages of `tender explain` that belong to no provider.
 extension Explanation {
   /// Every general page.
-  package static let general: [Explanation] = usage + journal + outcomes + transport
+  package static let general: [Explanation] =
+    usage + journal + outcomes + transport + statuses
+
+  private static let statuses = words(
+    .status,
+    "a status of tender, the same for every provider",
+    """
+    requires_confirmation: held, not captured: tender confirm takes it, tender cancel lets it go
+    requires_action: the payer has to do something: see next_action
+    pending: on its way; payment-status --wait waits for its end
+    authorized: a bank payment or mandate that the payer has authorized
+    succeeded: paid, or stored
+    declined: a no from issuer, bank, processor or payer; no money moved
+    cancelled: cancelled by customer, payer or operator; no money moved
+    refunded: paid, and given back as a whole
+    partially_refunded: paid, and given back in part
+    returned: sent back by the payer's bank after it was paid
+    expired: nobody went on with it in time; no money moved
+    revoked: a mandate that was authorized and is no longer
+    failed: ended before the provider was asked for the money; no money moved
+    unknown: a request that can move money was sent, and what it did is not known: never pay again under another reference
+    """
+  )
 
   private static let usage: [Explanation] = [
     Explanation(

@@ -1,12 +1,59 @@
-/// A page of `tender explain`: one stable error code, and what it means for the money.
+/// A page of `tender explain`: a word that a record, a receipt or a provider's document uses.
 package struct Explanation: Sendable, Hashable {
-  package let code: String
-  package let kind: Fault.Kind
-  /// The provider's own documented name, where the code comes from one.
-  package let provider: String?
-  package let meaning: String
-  package let advice: String
+  /// What kind of word it is.
+  package enum Subject: String, Sendable, CaseIterable {
+    case error, status, state, type, member
+    case failureReason = "failure reason"
+    case processorCode = "processor code"
+    case responseCode = "response code"
+    case rejection
+  }
 
+  /// Whose side a failure is on.
+  package enum Side: String, Sendable, CaseIterable {
+    case payer, bank, network, provider, shop, merchant, order, tender
+  }
+
+  /// Whether a further try can help.
+  package enum Retry: String, Sendable, CaseIterable {
+    case no
+    case yes
+    case later
+    /// With another card, account or bank.
+    case other
+    /// Once something is corrected.
+    case corrected
+
+    /// In words, such as `later, unchanged`.
+    package var text: String {
+      switch self {
+      case .no: "no"
+      case .yes: "yes, unchanged"
+      case .later: "later, unchanged"
+      case .other: "with another card, account or bank"
+      case .corrected: "once it is corrected"
+      }
+    }
+  }
+
+  package let subject: Subject
+  package let code: String
+  /// The exit status of an error; nil for what is none.
+  package var kind: Fault.Kind?
+  /// The provider's own documented name, where the code comes from one.
+  package var provider: String?
+  package let meaning: String
+  package var advice: String
+  package var side: Side?
+  package var retry: Retry?
+  /// What to tell the payer.
+  package var payer: String?
+  /// Where the word is from: document and section.
+  package var source: String
+  /// Where in a result the word is found, as a path with dots; nil for a fault's own code.
+  package var path: String?
+
+  /// A page about an error code.
   package init(
     _ code: String,
     _ kind: Fault.Kind,
@@ -14,10 +61,124 @@ package struct Explanation: Sendable, Hashable {
     _ meaning: String,
     _ advice: String
   ) {
+    subject = .error
     self.code = code
     self.kind = kind
     self.provider = provider
     self.meaning = meaning
     self.advice = advice
+    side = kind.side
+    retry = kind.retry
+    source = "an error code of tender"
+  }
+
+  private init(_ subject: Subject, _ code: String, _ meaning: String, _ source: String) {
+    self.subject = subject
+    self.code = code
+    self.meaning = meaning
+    self.source = source
+    advice = ""
+  }
+
+  /// The same page with the document that names its word.
+  package func from(_ source: String) -> Explanation {
+    var page = self
+    page.source = source
+    return page
+  }
+
+  /// Pages of words that are no failures: one a line, `word: meaning`.
+  package static func words(_ subject: Subject, _ source: String, _ lines: String) -> [Explanation]
+  {
+    lines.split(separator: "\n").compactMap { line in
+      guard let colon = line.firstIndex(of: ":") else { return nil }
+      let meaning = line[line.index(after: colon)...].drop { $0 == " " }
+      return Explanation(subject, String(line[..<colon]), String(meaning), source)
+    }
+  }
+
+  /// Pages of words that say why something failed: one a line, `word side retry: meaning`.
+  ///
+  /// What to tell the payer follows from side and retry.
+  package static func reasons(
+    _ subject: Subject,
+    at path: String?,
+    _ source: String,
+    _ lines: String
+  ) -> [Explanation] {
+    words(subject, source, lines).compactMap { page in
+      let words = page.code.split(separator: " ").map(String.init)
+      guard words.count == 3, let side = Side(rawValue: words[1]),
+        let retry = Retry(rawValue: words[2])
+      else { return nil }
+      var reason = Explanation(subject, words[0], page.meaning, source)
+      (reason.side, reason.retry, reason.path) = (side, retry, path)
+      reason.payer = side.sentence(retry)
+      reason.advice = retry.advice
+      return reason
+    }
+  }
+}
+
+extension Explanation.Retry {
+  fileprivate var advice: String {
+    switch self {
+    case .no: "do not try again"
+    case .yes: "try again with --new-attempt"
+    case .later: "try again later with --new-attempt"
+    case .other: "--new-attempt with another card, account or bank"
+    case .corrected: "correct it, then --new-attempt"
+    }
+  }
+}
+
+extension Explanation.Side {
+  /// What whoever pays is told.
+  fileprivate func sentence(_ retry: Explanation.Retry) -> String {
+    switch (self, retry) {
+    case (.payer, .corrected): "Please check what you entered and try again."
+    case (.payer, .no): "You have stopped this payment. Nothing was taken."
+    case (.payer, .other): "Please pay with another card or account."
+    case (.payer, _): "The payment was not completed. Please try again."
+    case (.bank, .no): "Your bank declined the payment. Please speak to your bank."
+    case (.bank, .corrected): "Your bank needs other details. Please check them and try again."
+    case (.bank, .other):
+      "Your bank declined the payment. Please use another card or account, or ask your bank."
+    case (.bank, _): "Your bank could not answer. Please try again."
+    case (.shop, _), (.merchant, _), (.order, _), (.tender, _):
+      "The payment was not made, for a reason on our side. Nothing was taken."
+    case (.network, _), (.provider, _):
+      "The payment could not be made just now. Nothing was taken. Please try again later."
+    }
+  }
+}
+
+extension Fault.Kind {
+  /// Whose side a failure of this kind is on.
+  fileprivate var side: Explanation.Side {
+    switch self {
+    case .internal, .state: .tender
+    case .usage, .conflict, .rejected, .notFound, .unsupported, .unexpected, .refused, .partial:
+      .order
+    case .auth: .merchant
+    case .declined: .bank
+    case .pending, .cancelled, .expired: .payer
+    case .unknown, .notSent: .network
+    case .providerError: .provider
+    case .device: .shop
+    case .interrupted, .terminated: .shop
+    }
+  }
+
+  /// Whether a further try can help after a failure of this kind.
+  fileprivate var retry: Explanation.Retry {
+    switch self {
+    case .internal, .conflict, .unsupported, .unexpected, .partial: .no
+    case .usage, .auth, .notFound, .rejected, .refused, .state: .corrected
+    case .declined: .other
+    case .pending, .unknown, .notSent, .cancelled, .expired, .device, .interrupted, .terminated:
+      .yes
+    case .providerError: .later
+    }
   }
 }

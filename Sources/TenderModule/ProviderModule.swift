@@ -20,6 +20,7 @@ package protocol ProviderModule: Sendable {
   var help: ModuleHelp { get }
   /// The currency where none is named, as help says it.
   var currency: String { get }
+  /// What its own words mean; those of its documents, and error codes that tender gives for it.
   var explanations: [Explanation] { get }
 
   /// Whether a line of a batch may bring an instrument for it.

@@ -1,13 +1,16 @@
 /// A page of help that belongs to no command.
 package struct Topic: Sendable {
   package let name: String
+  /// Other words that people look for it by.
+  package let aliases: [String]
   package let summary: String
   /// Paragraphs; those that begin with a space stand as they are.
   package let body: [String]
 
   /// A page; its paragraphs are wrapped by whoever prints them.
-  package init(name: String, summary: String, body: [String]) {
+  package init(name: String, aliases: [String] = [], summary: String, body: [String]) {
     self.name = name
+    self.aliases = aliases
     self.summary = summary
     self.body = body
   }
@@ -27,6 +30,9 @@ package struct ModuleHelp: Sendable {
   package var assumptions = ""
   /// What decides its payments on the simulator.
   package var simulation: [String] = []
+
+  /// What it wants to hear when it is asked about a payment.
+  package var quote: String?
 
   /// Nothing to say yet.
   package init() {}

@@ -40,6 +40,7 @@ package enum RecordSchema {
     Field("source", "string", "journal, where the provider does not know it"),
     Field("result", "object", always: true, "the provider's answer in its own names"),
     Field("error", "object", "code, exit, message, hint, effect"),
+    Field("explanation", "string", "what the provider's reason for a failure means"),
     Field("details", "object", "what else the provider says: bank, payee, payer, times, refunds"),
     Field("idempotency_key", "string", "the key of the attempt"),
     Field("line", "integer", "which line of a batch, or of several ids, this answers"),
@@ -117,11 +118,23 @@ package enum RecordSchema {
         ]
       case .explanation:
         [
-          Field("code", "string", always: true, "the error code"),
-          Field("exit", "integer", always: true, "the exit status with effect none"),
+          Field("code", "string", always: true, "the word that is explained"),
+          Field(
+            "subject",
+            "string",
+            always: true,
+            "error, processor code, failure reason, response code, rejection, status, state, type or member"
+          ),
+          Field("provider", "string", "whose word it is"),
+          Field("exit", "integer", "the exit status of an error with effect none"),
           Field("provider_error", "string", "the provider's own name"),
           Field("meaning", "string", always: true, "what it means"),
-          Field("advice", "string", always: true, "what to do"),
+          Field("advice", "string", "what to do"),
+          Field("side", "string", "whose side a failure is on"),
+          Field("retry", "string", "whether a further try can help"),
+          Field("tell_payer", "string", "what to tell the payer"),
+          Field("quote", "string", "what to tell the provider"),
+          Field("source", "string", always: true, "the document that has the word"),
         ]
       case .setting:
         [
@@ -157,9 +170,26 @@ package enum RecordSchema {
         [
           Field("name", "string", always: true, "the kind of record described"),
           Field("json_schema", "object", always: true, "its JSON Schema"),
+          Field(
+            "vocabulary",
+            "object",
+            "the words that it may hold, by provider and subject, with their meanings"
+          ),
         ]
       }
     return common + own + [time]
+  }
+
+  /// Each kind of record with its members and what they mean, for the manual.
+  package static var manual: [(record: String, members: [(name: String, meaning: String)])] {
+    Record.Kind.allCases.map { kind in
+      (
+        kind.rawValue,
+        fields(kind).map { field in
+          (field.name, "\(field.meaning) (\(field.type)\(field.isAlways ? ", always" : ""))")
+        }
+      )
+    }
   }
 
   /// Every first-level name that some record has.
@@ -178,6 +208,7 @@ package enum RecordSchema {
       "exit": ["type": "integer", "description": "the exit status it stands for"],
       "message": ["type": "string"], "hint": ["type": "string"],
       "effect": ["enum": ["none", "unknown"], "description": "what is known about the money"],
+      "explanation": ["type": "string", "description": "what the provider's reason means"],
     ],
     "required": ["code", "exit", "message", "effect"],
   ]

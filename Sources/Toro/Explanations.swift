@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// The pages of `tender explain` for Toro's documented errors and our own words beside them.
+/// The pages of `tender explain` for Toro's documented errors and our own Vocabulary.words beside them.
 extension ToroProvider {
   /// Every page of this provider.
   package static let explanations: [Explanation] =
@@ -13,7 +13,8 @@ extension ToroProvider {
         page?.meaning ?? error.rawValue,
         page?.advice ?? "run the same command again"
       )
-    } + own
+      .from("Toro's mobile SDK, its errors")
+    } + own + Vocabulary.responseCodes + Vocabulary.rejections + Vocabulary.words
 
   private static let pages: [ToroError: (meaning: String, advice: String)] = [
     .customerCancelled: (

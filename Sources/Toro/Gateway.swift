@@ -257,16 +257,9 @@ struct Rejection {
   }
 
   /// What ISO 20022's `RejectReason1` means, in short.
-  private static let meanings = [
-    "UNPR": "it could not be processed", "IMSG": "the envelope is incorrect",
-    "PARS": "it cannot be decoded", "SECU": "its security could not be verified",
-    "INTP": "this terminal is not known", "RCPP": "it is for somebody else",
-    "DPMG": "its exchange number was used before", "VERS": "its version is not supported",
-    "MSGT": "this kind of message is not supported",
-  ]
-
   func fault(_ kind: Messages.Kind) -> Fault {
-    let meaning = Self.meanings[reason].map { " (\($0))" } ?? ""
+    let page = Vocabulary.rejections.first { $0.code == reason }
+    let meaning = page.map { " (\($0.meaning))" } ?? ""
     var fault = Fault.toro(
       error,
       "Toro rejected the \(kind.rawValue): \(reason)\(meaning)"

@@ -3,7 +3,10 @@ package import TenderModel
 /// The pages of `tender explain` for TrueLayer's documented errors.
 extension TrueLayerProvider {
   /// Every page of this provider.
-  package static let explanations: [Explanation] = documented + ours
+  package static let explanations: [Explanation] =
+    documented.map { $0.from("TrueLayer's payments SDK, its errors") } + ours
+    + Vocabulary.failureReasons
+    + Vocabulary.words
 
   private static let documented: [Explanation] = [
     Explanation(

@@ -1,6 +1,9 @@
 import Foundation
 import TenderCommandLine
 import TenderCommands
+import TenderEngine
+import TenderModel
+import TenderOutput
 import TenderTestSupport
 import Testing
 
@@ -14,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: [
-    Folder(name: "man", files: ManPage(catalogue).all),
+    Folder(name: "man", files: manual),
     Folder(name: "completions", files: Completions(catalogue).all),
   ])
   func `is as the catalogue makes it`(_ generated: Folder) throws {
@@ -46,6 +49,36 @@ import Testing
 
   @Test(.enabled(if: shell("fish") != nil, "fish is not installed"))
   func `parses in fish`() throws { try parse("fish", "tender.fish") }
+
+  /// No warning of the strictest reader of manual pages.
+  @Test(.enabled(if: shell("mandoc") != nil, "mandoc is not installed"))
+  func `is correct roff`() throws {
+    for (file, text) in Self.manual {
+      let process = Process()
+      let (input, output) = (Pipe(), Pipe())
+      process.executableURL = URL(filePath: try #require(Self.shell("mandoc")))
+      process.arguments = ["-T", "lint", "-W", "warning"]
+      process.standardInput = input
+      process.standardOutput = output
+      process.standardError = output
+      try process.run()
+      // A page is larger than a pipe: it is read and written at the same time.
+      let writer = Thread { [input] in
+        try? input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+        try? input.fileHandleForWriting.close()
+      }
+      writer.start()
+      let said = try output.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      #expect(String(decoding: said, as: UTF8.self).isEmpty, "\(file)")
+    }
+  }
+
+  static let manual = ManPage(
+    catalogue,
+    records: RecordSchema.manual,
+    errors: Explanation.general
+  ).all
 
   private static func shell(_ name: String) -> String? {
     ["/bin/", "/usr/bin/"].map { $0 + name }.first {

@@ -3,6 +3,7 @@ package import TenderModule
 extension PayTheoryModule {
   package var help: ModuleHelp {
     var help = ModuleHelp()
+    help.quote = "the receipt number (id) and the time"
     help.topics = [Self.instruments]
     help.addresses = [
       "TENDER_PAYTHEORY_TOKEN_URL", "TENDER_PAYTHEORY_SOCKET_URL", "TENDER_PAYTHEORY_GRAPHQL_URL",

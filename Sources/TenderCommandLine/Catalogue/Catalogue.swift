@@ -7,6 +7,8 @@ package import TenderModule
 package struct Catalogue: Sendable {
   /// This version of the program.
   package static let version = "0.1.0"
+  /// The day of this version, for the head of manual pages.
+  static let date = "2026-11-22"
 
   /// Every provider that this program speaks to.
   package let modules: [any ProviderModule]

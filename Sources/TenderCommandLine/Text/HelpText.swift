@@ -10,24 +10,45 @@ package struct HelpText {
 
   private static let width = 79
 
-  /// The overview that bare `tender` prints.
-  package var overview: String {
+  /// What bare `tender` prints: what to try, and every command, on one screen of 24 lines.
+  package var start: String {
     var lines = [
       "tender: take, hold, look up and undo payments from the command line",
-      "",
-      "Usage: tender COMMAND [OPTIONS]",
       "",
       "Try it, offline and without an account:",
       "  tender transact --amount 10.50 --test-card visa --reference ORDER-1042",
       "  tender payment-status ORDER-1042",
+      "  tender refund ORDER-1042 --amount 3",
+      "  tender find --amount 10.50",
       "",
-      "Commands:",
     ]
+    let support = catalogue.groups + ["providers", "explain", "doctor", "schema", "completion"]
+    for (title, names) in [
+      ("Pay", ["transact", "confirm", "cancel", "refund", "tokenize", "batch"]),
+      ("Look up", ["payment-status", "mandate-status", "find", "explain"]),
+      ("Set up", support.filter { $0 != "explain" }),
+      ("Topics", Topic.all(catalogue.modules).map(\.name)),
+    ] {
+      lines += Self.wrapped(
+        Self.padded(title + ":", to: 10) + names.joined(separator: " "),
+        indent: 0,
+        hang: 10
+      )
+    }
+    lines += [
+      "", "tender help lists them all; tender help COMMAND or TOPIC says more.",
+    ]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Every command and topic with a line each.
+  package var overview: String {
+    var lines = ["Usage: tender COMMAND [OPTIONS]", "", "Commands:"]
     let width = (catalogue.commands.map(\.name.count).max() ?? 0) + 2
     for command in catalogue.commands {
       lines.append("  " + Self.padded(command.name, to: width) + command.summary)
     }
-    lines += ["", "Topics for tender help:"]
+    lines += ["", "Topics:"]
     let topicWidth = (Topic.all(catalogue.modules).map(\.name.count).max() ?? 0) + 2
     for topic in Topic.all(catalogue.modules) {
       lines.append("  " + Self.padded(topic.name, to: topicWidth) + topic.summary)
@@ -40,10 +61,12 @@ package struct HelpText {
   ///
   /// Throws `usage` with the nearest name for anything else.
   package func text(for words: [String]) throws(Fault) -> String {
-    if words.isEmpty { return overview }
+    if words.isEmpty { return start }
     if let command = catalogue.command(words) { return text(command) }
     let topic =
-      words.count == 1 ? Topic.all(catalogue.modules).first { $0.name == words[0] }?.text : nil
+      words.count == 1
+      ? Topic.all(catalogue.modules).first { $0.name == words[0] || $0.aliases.contains(words[0]) }?
+        .text : nil
     if words.count == 1, catalogue.groups.contains(words[0]) {
       return text(group: words[0]) + (topic.map { "\n" + $0 } ?? "")
     }

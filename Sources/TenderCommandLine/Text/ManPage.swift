@@ -1,31 +1,69 @@
-import TenderModel
-import TenderModule
+package import TenderModel
+internal import TenderModule
 
 /// Manual pages in the man macros, from the catalogue.
 package struct ManPage {
-  private let catalogue: Catalogue
+  /// A member of a record, and what it means.
+  package typealias Member = (name: String, meaning: String)
 
-  /// Text about what a catalogue defines.
-  package init(_ catalogue: Catalogue) { self.catalogue = catalogue }
+  let catalogue: Catalogue
+  /// Each kind of record with its members.
+  let records: [(record: String, members: [Member])]
+
+  /// Error codes that no provider has alone.
+  let errors: [Explanation]
+
+  /// Text about what a catalogue defines, and about the records and errors that it prints.
+  package init(
+    _ catalogue: Catalogue,
+    records: [(record: String, members: [Member])],
+    errors: [Explanation]
+  ) {
+    self.catalogue = catalogue
+    self.records = records
+    self.errors = errors
+  }
 
   /// The file name of each page and its text.
   package var all: [(file: String, text: String)] {
-    [
-      ("tender.1", overview), ("tender-figures.7", Self.figures),
-      ("tender-security.7", Self.security),
-    ]
+    let pages =
+      [
+        ("tender.1", overview), ("tender-figures.7", Self.figures),
+        ("tender-security.7", Self.security), ("tender-config.5", configuration),
+        ("tender-jsonl.5", formats), ("tender-exit-codes.7", exitCodes),
+      ]
       + catalogue.commands.map { command in
         ("tender-\(command.words.joined(separator: "-")).1", page(command))
       }
+    return pages.map { file, text in (file, Self.withoutEmptyParagraphs(text)) }
   }
 
-  private static func header(_ title: String) -> String {
-    ".TH \(title.uppercased()) 1 \"\" \"tender \(Catalogue.version)\" \"User Commands\"\n"
+  /// A section's first paragraph begins with the section.
+  private static func withoutEmptyParagraphs(_ text: String) -> String {
+    var lines: [Substring] = []
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line == ".PP", lines.last?.hasPrefix(".SH") == true { continue }
+      lines.append(line)
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  static func header(
+    _ title: String,
+    _ number: Int = 1,
+    _ volume: String = "User Commands"
+  ) -> String {
+    ".TH \(title.uppercased()) \(number) \"\(Catalogue.date)\" "
+      + "\"tender \(Catalogue.version)\" \"\(volume)\"\n"
+  }
+
+  static func part(_ text: String) -> String {
+    text.hasPrefix(" ") ? ".PP\n.nf\n\(escaped(text))\n.fi\n" : paragraph(text)
   }
 
   /// What was measured, a table for each kind of proof.
   private static var figures: String {
-    var text = ".TH TENDER-FIGURES 7 \"\" \"tender \(Catalogue.version)\" \"Miscellaneous\"\n"
+    var text = header("tender-figures", 7, "Miscellaneous")
     text += Self.section("NAME") + "tender\\-figures \\- what was counted when tender was proven\n"
     for figure in Figures.all {
       text += Self.section(figure.title.uppercased())
@@ -38,7 +76,7 @@ package struct ManPage {
 
   /// The threat model: who could do what, and the test that shows it.
   private static var security: String {
-    var text = ".TH TENDER-SECURITY 7 \"\" \"tender \(Catalogue.version)\" \"Miscellaneous\"\n"
+    var text = header("tender-security", 7, "Miscellaneous")
     text +=
       Self.section("NAME") + "tender\\-security \\- who could do what to a payment by tender\n"
     for threat in Threats.all {
@@ -88,10 +126,7 @@ package struct ManPage {
     text += ".TP\n.B 141\na look\\-up whose reader closed the pipe\n"
     for topic in Topic.all(catalogue.modules) where topic.name != "exit-status" {
       text += Self.section(topic.name.uppercased())
-      for part in topic.body {
-        text +=
-          part.hasPrefix(" ") ? ".PP\n.nf\n\(Self.escaped(part))\n.fi\n" : Self.paragraph(part)
-      }
+      text += topic.body.map(Self.part).joined()
     }
     text += Self.section("EXAMPLES")
     for command in catalogue.commands.prefix(5) {
@@ -100,6 +135,7 @@ package struct ManPage {
         ".PP\n\(Self.escaped(example.meaning)):\n.PP\n.nf\n.RS\n\(Self.escaped(example.lines.joined(separator: "\n")))\n.RE\n.fi\n"
     }
     text += Self.section("SEE ALSO")
+    text += ".BR tender\\-config (5),\n.BR tender\\-jsonl (5),\n.BR tender\\-exit\\-codes (7),\n"
     text += ".BR tender\\-figures (7),\n.BR tender\\-security (7),\n"
     let names = catalogue.commands.map { "tender-" + $0.words.joined(separator: "-") }
     for (index, name) in names.enumerated() {
@@ -148,14 +184,14 @@ package struct ManPage {
     return text
   }
 
-  private static func section(_ title: String) -> String { ".SH \(title)\n" }
+  static func section(_ title: String) -> String { ".SH \(title)\n" }
 
-  private static func paragraph(_ text: String, isMarkedUp: Bool = false) -> String {
+  static func paragraph(_ text: String, isMarkedUp: Bool = false) -> String {
     ".PP\n\(isMarkedUp ? text : Self.escaped(text))\n"
   }
 
   /// Backslashes and dashes as roff wants them, no line that begins with a control character.
-  private static func escaped(_ text: String) -> String {
+  static func escaped(_ text: String) -> String {
     let marked = text.map { character -> String in
       switch character {
       case "\\": "\\e"

@@ -20,7 +20,8 @@ extension Topic {
   package static func all(_ modules: [any ProviderModule]) -> [Topic] {
     let help = modules.map(\.help)
     return help.flatMap(\.topics) + [
-      exitStatus, output, environment(modules), files(help), promises(help), security,
+      exitStatus, output(modules), journal, environment(modules), files(help), promises(help),
+      security,
       simulator(help),
     ]
   }
@@ -40,6 +41,7 @@ extension Topic {
 
   private static let exitStatus = Topic(
     name: "exit-status",
+    aliases: ["exit-codes", "exit-code", "exit", "errors"],
     summary: "one exit status for each kind of failure",
     body: [
       (["   0  what was asked for was reached, or looked up"]
@@ -53,27 +55,65 @@ extension Topic {
     ]
   )
 
-  private static let output = Topic(
-    name: "output",
-    summary: "tables and JSON lines",
+  private static func output(_ modules: [any ProviderModule]) -> Topic {
+    Topic(
+      name: "output",
+      aliases: ["formatting", "format", "json", "jsonl", "results"],
+      summary: "tables, JSON lines, and the words in results",
+      body: [
+        "Standard output carries only what was asked for. On a terminal it is a table, elsewhere "
+          + "one JSON object a line; --output and --json choose. Amounts are whole minor units, ids "
+          + "are text, times RFC 3339 in UTC; what is absent is left out. Readers ignore keys that "
+          + "they do not know.",
+        "An outcome is a record on standard output, whatever it is; where the exit is not 0 it "
+          + "carries an error. A fault prints nothing on standard output and one line of JSON on "
+          + "standard error, or at most three plain lines where output is a table. With several ids "
+          + "it stands in its place on standard output.",
+        "--fields id,result.body.amount prints only these. --expect declined,succeeded makes the "
+          + "exit 0 where the status is one of them and 18 where it is not. tender schema prints "
+          + "the JSON Schema of every record.",
+      ] + modules.flatMap(words)
+    )
+  }
+
+  /// The words that a provider's results use, under the document that has them.
+  private static func words(_ module: any ProviderModule) -> [String] {
+    let subjects: [Explanation.Subject] = [.type, .state, .member]
+    let pages = module.explanations.filter { subjects.contains($0.subject) }
+    let sources = pages.map(\.source).reduce(into: [String]()) { known, source in
+      if !known.contains(source) { known.append(source) }
+    }
+    return sources.flatMap { source in
+      let lines = pages.filter { $0.source == source }.flatMap { page in
+        HelpText.wrapped("\(page.code): \(page.meaning)", indent: 2, hang: 4)
+      }
+      return ["Of \(module.name.text), by \(source):", lines.joined(separator: "\n")]
+    }
+  }
+
+  private static let journal = Topic(
+    name: "journal",
+    summary: "every attempt, written down before it is sent",
     body: [
-      "Standard output carries only what was asked for. On a terminal it is a table, elsewhere "
-        + "one JSON object a line; --output and --json choose. Amounts are whole minor units, ids "
-        + "are text, times RFC 3339 in UTC; what is absent is left out. Readers ignore keys that "
-        + "they do not know.",
-      "An outcome is a record on standard output, whatever it is; where the exit is not 0 it "
-        + "carries an error. A fault prints nothing on standard output and one line of JSON on "
-        + "standard error, or at most three plain lines where output is a table. With several ids "
-        + "it stands in its place on standard output.",
-      "--fields id,result.body.amount prints only these. --expect declined,succeeded makes the "
-        + "exit 0 where the status is one of them and 18 where it is not. tender schema prints "
-        + "the JSON Schema of every record.",
+      "Every command that pays writes its attempt into the journal before anything is sent, and what "
+        + "it came to before anything is said. The same command with the same --reference replays the "
+        + "outcome, or finds out what an earlier run did. tender find and tender journal list search it.",
+      "After a crash, or an exit of 9: tender journal resume REF, or the same command again. Both find "
+        + "out first and never charge twice.",
+      "To back it up while it is in use: tender journal backup FILE. To check it: tender journal "
+        + "verify. Never copy journal.db alone: its log is part of it. With an older copy put back, "
+        + "every command that pays ends in 16 until tender journal settle --all --as restored.",
+      "tender journal prune --before 2026-01-01 forgets old attempts whose outcome is final. A "
+        + "reference that was pruned is a new one.",
+      "Two journals do not know of each other: one machine, one journal. See also tender help files and "
+        + "tender help promises.",
     ]
   )
 
   private static func environment(_ modules: [any ProviderModule]) -> Topic {
     Topic(
       name: "environment",
+      aliases: ["variables"],
       summary: "the variables that are read",
       body: [
         lines(
@@ -101,6 +141,7 @@ extension Topic {
   private static func files(_ help: [ModuleHelp]) -> Topic {
     Topic(
       name: "files",
+      aliases: ["config", "configuration", "profiles"],
       summary: "configuration and state",
       body: [
         "$XDG_CONFIG_HOME/tender/config.json (~/.config) holds profiles. It is refused when it holds "

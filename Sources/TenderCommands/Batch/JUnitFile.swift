@@ -54,6 +54,7 @@ final class JUnitFile {
           kind: error?.text("code") ?? "exit \(answer.exit)",
           message: error?.text("message") ?? "",
           detail: "line \(answer.line), exit \(answer.exit)"
+            + (error?.text("explanation").map { ": \($0)" } ?? "")
         )
     )
     if !isBroken { isBroken = !Console.write(text, to: descriptor) }

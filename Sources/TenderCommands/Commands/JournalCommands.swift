@@ -194,9 +194,8 @@ struct JournalCommands {
       let (name, value) = try OptionReader.split(pair, option: "--metadata")
       filter.metadata.append((name, value))
     }
-    let now = composition.clock.now
     let count = try eachShown(filter) { attempt in
-      let verdict = Verdict(attempt, at: now)
+      let verdict = composition.records.verdict(attempt)
       if output.isTable {
         output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
       } else {

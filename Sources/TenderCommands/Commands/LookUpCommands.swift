@@ -253,7 +253,8 @@ struct LookUpCommands {
   /// A row of the table of several: the error's message where there is one.
   private static func row(_ record: Record) -> Record {
     var row = record
-    row.fields["note"] = record.fields["error"]?["message"]
+    let error = record.fields["error"]
+    row.fields["note"] = record.fields["explanation"] ?? error?["explanation"] ?? error?["message"]
     return row
   }
 }

@@ -17,7 +17,7 @@ struct SupportCommands {
   func run() throws(Fault) -> Int32 {
     switch invocation.command.name {
     case "providers": providers()
-    case "explain": try explain()
+    case "explain": try ExplainCommand(composition: composition).run()
     case "schema": schema()
     case "completion":
       output.put(Completions(composition.catalogue).script(for: invocation.operands[0]) ?? "")
@@ -48,86 +48,16 @@ struct SupportCommands {
     )
   }
 
-  private func explain() throws(Fault) {
-    let all = Explanation.general + composition.catalogue.modules.flatMap(\.explanations)
-    let found: [Explanation]
-    if invocation.has(Keys.list), let code = invocation.operands.first {
-      throw Fault(
-        .usage,
-        code: "bad_options",
-        "--list and \(code.quotedForMessage) exclude each other",
-        hint: "give one of them"
-      )
-    }
-    if let code = invocation.operands.first {
-      let name = String(code.prefix { $0 != ":" })
-      found = all.filter {
-        $0.code == name.lowercased()
-          || $0.provider?.caseInsensitivelyEquals(name) == true
-          || String($0.kind.exitStatus) == name
-      }
-      if found.isEmpty, try explainPayment(code, all) { return }
-      guard !found.isEmpty else {
-        let nearest = Suggestion.nearest(to: name.lowercased(), among: all.map(\.code))
-        throw Fault(
-          .notFound,
-          code: "code_not_found",
-          "no error code \(name.quotedForMessage)",
-          hint: nearest.map { "did you mean \($0)?" } ?? "see: tender explain"
-        )
-      }
-    } else {
-      found = all
-    }
-    let shown = found.map(record)
-    if shown.count == 1 {
-      output.show(shown[0])
-    } else {
-      output.show(shown, columns: ["code", "exit", "provider_error", "meaning"])
-    }
-  }
-
-  private func record(_ page: Explanation) -> Record {
-    var fields: JSONObject = [
-      "code": .string(page.code), "exit": .integer(Int(page.kind.exitStatus)),
-    ]
-    fields["provider_error"] = page.provider.map(JSON.string)
-    fields["meaning"] = .string(page.meaning)
-    fields["advice"] = .string(page.advice)
-    return records.record(.explanation, fields)
-  }
-
-  /// Explains the payments of a reference or id: what became of each, what its error means, what
-  /// comes next.
-  ///
-  /// False where the journal knows none.
-  private func explainPayment(_ handle: String, _ all: [Explanation]) throws(Fault) -> Bool {
-    let attempts = try composition.journal().attempts(matching: handle, filter: AttemptFilter())
-    for attempt in attempts {
-      let verdict = Verdict(attempt, at: composition.clock.now)
-      if output.isTable {
-        output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
-      } else {
-        output.show(records.record(attempt, verdict: verdict))
-      }
-      // Providers share codes: its own provider's page comes first.
-      let own = try composition.module(attempt.provider.text).explanations
-      if let page = (own + all).first(where: { $0.code == attempt.fault?.code }) {
-        output.show(record(page))
-      }
-    }
-    return !attempts.isEmpty
-  }
-
   private func schema() {
     let kinds = invocation.operands.compactMap(Record.Kind.init(rawValue:))
     for kind in kinds.isEmpty ? Record.Kind.allCases : kinds {
-      output.show(
-        records.record(
-          .schema,
-          ["name": .string(kind.rawValue), "json_schema": .object(RecordSchema.document(kind))]
-        )
-      )
+      var fields: JSONObject = [
+        "name": .string(kind.rawValue), "json_schema": .object(RecordSchema.document(kind)),
+      ]
+      if [.payment, .mandate, .token, .journalEntry].contains(kind) {
+        fields["vocabulary"] = .object(records.vocabulary)
+      }
+      output.show(records.record(.schema, fields))
     }
   }
 

@@ -201,7 +201,7 @@ struct WriteCommands {
     if output.isTable, output.showsAll, let attempt = shown.attempt,
       attempt.shownStatus == shown.status
     {
-      let verdict = Verdict(attempt, at: composition.clock.now)
+      let verdict = composition.records.verdict(attempt)
       let next = verdict.next.map { " · next: \($0)" } ?? ""
       output.put(output.redactor.redact(Printable.text(verdict.words + next)) + "\n")
     }

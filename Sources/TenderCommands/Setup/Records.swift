@@ -27,7 +27,8 @@ struct Records {
     fields["next_action"] = report.nextAction?.json
     fields["source"] = report.source.map(JSON.string)
     fields["result"] = .object(inKeyOrder(report.result, report.provider))
-    fields["error"] = report.fault.map { .object($0.record) }
+    fields["error"] = report.fault.map { error($0, report.result, report.provider) }
+    fields["explanation"] = explanation(of: report).map(JSON.string)
     if !report.details.members.isEmpty { fields["details"] = .object(report.details) }
     fields["idempotency_key"] = report.idempotencyKey.map(JSON.string)
     fields["at"] = .string(Timestamp.text(now))
@@ -83,7 +84,7 @@ struct Records {
     fields["next_action"] = attempt.nextAction?.json
     fields["result"] = .object(inKeyOrder(attempt.result, attempt.provider))
     fields["reversal"] = attempt.reversal.map { .object(inKeyOrder($0.members, attempt.provider)) }
-    fields["error"] = attempt.fault.map { .object($0.record) }
+    fields["error"] = attempt.fault.map { error($0, attempt.result, attempt.provider) }
     fields["idempotency_key"] = .string(attempt.idempotencyKey)
     fields["created_at"] = .string(Timestamp.text(attempt.createdAt))
     fields["updated_at"] = .string(Timestamp.text(attempt.updatedAt))

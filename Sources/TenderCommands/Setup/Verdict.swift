@@ -9,9 +9,13 @@ struct Verdict {
   /// In seconds.
   let age: Int
 
+  /// What the provider's reason means; nil where it gives none.
+  private let reason: String?
+
   /// `now` in milliseconds since 1970.
-  init(_ attempt: Attempt, at now: Int) {
+  init(_ attempt: Attempt, reason: String?, at now: Int) {
     self.attempt = attempt
+    self.reason = reason
     age = max(0, now - attempt.createdAt) / 1000
   }
 
@@ -19,9 +23,9 @@ struct Verdict {
   var words: String {
     let what = attempt.isToken ? "payment method" : attempt.kind == .mandate ? "mandate" : nil
     let subject = attempt.facts.money?.text ?? what ?? "payment"
-    var reason = attempt.fault.map { ": \($0.message)" } ?? ""
-    if reason.hasSuffix(".") { reason.removeLast() }
-    return "\(subject) \(state)\(reason)"
+    var why = (reason ?? attempt.fault?.message).map { ": \($0)" } ?? ""
+    if why.hasSuffix(".") { why.removeLast() }
+    return "\(subject) \(state)\(why)"
   }
 
   private var state: String {

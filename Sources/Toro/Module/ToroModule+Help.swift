@@ -3,6 +3,8 @@ package import TenderModule
 extension ToroModule {
   package var help: ModuleHelp {
     var help = ModuleHelp()
+    help.quote =
+      "receipt.initiatorTransactionId, receipt.recipientTransactionId, the terminal and the time"
     help.topics = [Self.readers]
     help.variables = ["TENDER_TORO_DEVICE"]
     help.addresses = ["TENDER_TORO_GATEWAY_URL"]

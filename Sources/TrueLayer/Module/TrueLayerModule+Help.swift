@@ -3,6 +3,7 @@ package import TenderModule
 extension TrueLayerModule {
   package var help: ModuleHelp {
     var help = ModuleHelp()
+    help.quote = "the payment or mandate id and result.trace_id"
     help.topics = [Self.banks]
     help.addresses = ["TENDER_TRUELAYER_API_URL", "TENDER_TRUELAYER_AUTH_URL"]
     help.profiles = [

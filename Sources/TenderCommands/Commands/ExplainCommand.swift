@@ -1,0 +1,73 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderOutput
+
+/// `tender explain`: what a word means, or what became of a payment.
+struct ExplainCommand {
+  let composition: Composition
+
+  private var invocation: Invocation { composition.invocation }
+  private var output: Output { composition.output }
+  private var records: Records { composition.records }
+
+  func run() throws(Fault) {
+    guard let word = invocation.operands.first else { return list() }
+    guard !invocation.has(Keys.list) else {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--list and \(word.quotedForMessage) exclude each other",
+        hint: "give one of them"
+      )
+    }
+    let all = records.pages
+    let found = all.filter { $0.page.isAbout(String(word.prefix { $0 != ":" })) }
+    if found.isEmpty {
+      guard try explainPayment(word) else { throw unknown(word, all.map(\.page)) }
+    } else {
+      found.forEach(show)
+    }
+  }
+
+  private func unknown(_ word: String, _ pages: [Explanation]) -> Fault {
+    let nearest = Suggestion.nearest(to: word.lowercased(), among: pages.map(\.code))
+    return Fault(
+      .notFound,
+      code: "code_not_found",
+      "no word, reference or id \(word.quotedForMessage) is known",
+      hint: nearest.map { "did you mean \($0)?" } ?? "see: tender explain --list"
+    )
+  }
+
+  private func list() {
+    guard output.isTable else { return records.pages.forEach(show) }
+    // Every word of a meaning is there, on a line of its own where the terminal is narrow.
+    for page in records.pages { output.put("\(page.head)\n    \(page.page.meaning)\n") }
+  }
+
+  private func show(_ page: Page) {
+    guard output.isTable, output.showsAll else {
+      return output.show(records.record(.explanation, page.fields))
+    }
+    output.put(page.lines.joined(separator: "\n") + "\n")
+  }
+
+  /// Explains the payments of a reference or id: what became of each, what its words mean, what comes
+  /// next.
+  ///
+  /// False where the journal knows none.
+  private func explainPayment(_ handle: String) throws(Fault) -> Bool {
+    let attempts = try composition.journal().attempts(matching: handle, filter: AttemptFilter())
+    for attempt in attempts {
+      let verdict = records.verdict(attempt)
+      if output.isTable {
+        output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
+      } else {
+        output.show(records.record(attempt, verdict: verdict))
+      }
+      records.pages(of: attempt).forEach(show)
+    }
+    return !attempts.isEmpty
+  }
+}

@@ -1,0 +1,152 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+
+/// A page, and whose it is.
+struct Page {
+  let page: Explanation
+  /// Nil for a page that no provider has.
+  let provider: String?
+  /// What the provider wants to hear when it is asked about a payment.
+  let quote: String?
+
+  var head: String {
+    let name = page.provider.map { $0 == page.code ? $0 : "\(page.code) (\($0))" } ?? page.code
+    let exit = page.kind.map { "exit \($0.exitStatus)" }
+    return ([name, page.subject.rawValue] + [provider, exit].compactMap(\.self))
+      .joined(separator: " · ")
+  }
+
+  var lines: [String] {
+    let facts: [(String, String?)] = [
+      ("do", page.advice.isEmpty ? nil : page.advice), ("whose side", page.side?.rawValue),
+      ("try again", page.retry?.text), ("tell the payer", page.payer), ("quote", quoted),
+      ("source", page.source),
+    ]
+    return [head, "  \(page.meaning)"]
+      + facts.compactMap { name, text in text.map { "  \(name): \($0)" } }
+  }
+
+  /// What is not about a payment needs no quoting.
+  private var quoted: String? { page.side == nil ? nil : quote }
+
+  var fields: JSONObject {
+    var fields: JSONObject = [
+      "code": .string(page.code), "subject": .string(page.subject.rawValue),
+    ]
+    fields["provider"] = provider.map(JSON.string)
+    fields["exit"] = page.kind.map { .integer(Int($0.exitStatus)) }
+    fields["provider_error"] = page.provider.map(JSON.string)
+    fields["meaning"] = .string(page.meaning)
+    if !page.advice.isEmpty { fields["advice"] = .string(page.advice) }
+    fields["side"] = (page.side?.rawValue).map(JSON.string)
+    fields["retry"] = (page.retry?.text).map(JSON.string)
+    fields["tell_payer"] = page.payer.map(JSON.string)
+    fields["quote"] = quoted.map(JSON.string)
+    fields["source"] = .string(page.source)
+    return fields
+  }
+}
+
+extension Records {
+  /// Every page: those of all, then each provider's.
+  var pages: [Page] {
+    Explanation.general.map { Page(page: $0, provider: nil, quote: nil) } + modules.flatMap(pages)
+  }
+
+  private func pages(of module: any ProviderModule) -> [Page] {
+    module.explanations.map {
+      Page(page: $0, provider: module.name.text, quote: module.help.quote)
+    }
+  }
+
+  /// The words that a record of a payment may hold, and what they mean: by who says them, then by
+  /// subject.
+  var vocabulary: JSONObject {
+    var all: JSONObject = [:]
+    for page in pages where page.provider != nil || page.page.subject == .status {
+      let name = page.provider ?? "tender"
+      var own = all[name]?.object ?? [:]
+      var words = own[page.page.subject.rawValue]?.object ?? [:]
+      words[page.page.code] = .string(page.page.meaning)
+      own[page.page.subject.rawValue] = .object(words)
+      all[name] = .object(own)
+    }
+    return all
+  }
+
+  /// What a payment's own words mean: its error, then what its result says beside that.
+  func pages(of attempt: Attempt) -> [Page] {
+    pages(of: attempt.fault, attempt.result, attempt.provider)
+  }
+
+  private func pages(of fault: Fault?, _ result: JSONObject, _ provider: ProviderName?) -> [Page] {
+    guard let fault else { return [] }
+    let own = modules.filter { $0.name == provider }.flatMap(pages)
+    // Providers share codes: its own provider's page comes first.
+    let error = (own + pages).first { $0.page.subject == .error && $0.page.code == fault.code }
+    return [error].compactMap(\.self) + own.filter { $0.page.isReason(in: result) }
+  }
+
+  /// A fault as `error` of a record, with what the provider's reason means.
+  func error(_ fault: Fault, _ result: JSONObject, _ provider: ProviderName?) -> JSON {
+    var record = fault.record
+    if let reason = reason(fault, result, provider) { record["explanation"] = .string(reason) }
+    return .object(record)
+  }
+
+  /// What the reason means that a provider gives for a failure; nil where it gives none.
+  private func reason(
+    _ fault: Fault,
+    _ result: JSONObject,
+    _ provider: ProviderName?
+  ) -> String? {
+    guard
+      fault.kind == .declined || fault.kind == .rejected || fault.kind == .cancelled
+        || fault.kind == .expired
+    else { return nil }
+    let page = pages(of: fault, result, provider).last?.page
+    return page.flatMap { $0.payer == nil ? nil : $0.meaning }
+  }
+
+  /// What the provider's reason means, of a payment that was looked up.
+  func explanation(of report: Report) -> String? {
+    guard report.fault == nil, [.declined, .cancelled, .expired].contains(report.status) else {
+      return nil
+    }
+    if let attempt = report.attempt, let fault = attempt.fault {
+      return reason(fault, attempt.result, attempt.provider)
+    }
+    return modules.filter { $0.name == report.provider }.flatMap(\.explanations)
+      .first { $0.isReason(in: report.result) }?.meaning
+  }
+
+  /// What became of an attempt, in the words of its provider's reason.
+  func verdict(_ attempt: Attempt) -> Verdict {
+    let reason: String? =
+      if let fault = attempt.fault {
+        self.reason(fault, attempt.result, attempt.provider)
+      } else {
+        nil
+      }
+    return Verdict(attempt, reason: reason, at: now)
+  }
+}
+
+extension Explanation {
+  /// Whether this is what somebody asks about, by a code, a provider's word or an exit status.
+  func isAbout(_ word: String) -> Bool {
+    code.lowercased() == word.lowercased() || provider?.lowercased() == word.lowercased()
+      || kind.map { String($0.exitStatus) } == word
+      || subject == .member && code.split(separator: ".").last.map(String.init) == word
+  }
+
+  /// Whether a result says this word where such words are.
+  fileprivate func isReason(in result: JSONObject) -> Bool {
+    guard let path else { return false }
+    let value = path.split(separator: ".").reduce(JSON.object(result) as JSON?) {
+      $0?[String($1)]
+    }
+    return value?.text == code
+  }
+}

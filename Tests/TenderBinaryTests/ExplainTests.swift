@@ -1,0 +1,206 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// What every word means: errors, a provider's reasons, states and members of results.
+@Suite struct ExplainTests {
+  /// Pay Theory's documentation, page "Failed Transactions": its 43 codes.
+  static let processorCodes = """
+    ADDRESS_VERIFICATION_FAILED_RISK_RULES AUTHORIZATION_EXPIRED_OR_ALREADY_CAPTURED
+    BANK_ACCOUNT_CLOSED BANK_ACCOUNT_FROZEN CALL_ISSUER CARDHOLDER_PREVENTED_RECURRING_TRANSACTION
+    CARD_ACCOUNT_CLOSED CARD_NETWORK_ERROR CARD_NOT_SUPPORTED COMMUNICATION_ERROR
+    CVV_FAILED_RISK_RULES DEVICE_IN_USE DEVICE_NOT_CONNECTED DO_NOT_HONOR DUPLICATE_TRANSACTION
+    EXCEEDS_APPROVAL_LIMIT EXCEEDS_WITHDRAWAL_FREQUENCY_LIMIT EXPIRED_CARD FRAUD_DETECTED
+    GENERIC_DECLINE INACTIVE_CARD INCOMPLETE_TRANSACTION INSUFFICIENT_FUNDS INVALID_ACCOUNT_NUMBER
+    INVALID_AMOUNT INVALID_BANK_ACCOUNT_NUMBER INVALID_CARD INVALID_CVV INVALID_ISSUER
+    INVALID_ROUTING_NUMBER INVALID_TRANSACTION LOST_OR_STOLEN_CARD MAX_TRANSACTION_AMOUNT_EXCEEDED
+    NON_TRANSACTION_ACCOUNT NO_BANK_ACCOUNT_FOUND PAYMENT_STOPPED PICK_UP_CARD RESTRICTED_CARD
+    RESUBMIT_TRANSACTION SYSTEM_ERROR TIMEOUT TRANSACTION_NOT_PERMITTED UNKNOWN_ERROR
+    """
+
+  /// TrueLayer's Android library, `PaymentFailureReason`: its 28 values on the wire.
+  static let failureReasons = """
+    authorization_failed blocked canceled constraint_violation expired insufficient_funds
+    internal_server_error invalid_account_details invalid_account_holder_name
+    invalid_beneficiary_account invalid_credentials invalid_mandate_state invalid_otp
+    invalid_remitter_account invalid_request invalid_sort_code mandate_revoked not_authorized
+    payment_limit_exceeded provider_error provider_expired provider_rejected rejected
+    scheme_unavailable unknown_error user_canceled_at_provider verification_declined unknown
+    """
+
+  /// ISO 8583:1987, data element 39: the codes that are not left to national or private use.
+  static let responseCodes = """
+    00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+    32 33 34 35 36 37 38 39 40 41 42 43 44 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 75
+    90 91 92 93 94 95 96
+    """
+
+  @Test(arguments: [
+    (processorCodes, "error", "paytheory", 43), (failureReasons, "failure reason", "truelayer", 28),
+    (responseCodes, "response code", "toro", 71),
+    ("UNPR IMSG PARS SECU INTP RCPP DPMG VERS MSGT", "rejection", "toro", 9),
+    (Status.allCases.map(\.rawValue).joined(separator: " "), "status", "", 14),
+  ])
+  func `knows every word, and says what helps`(
+    _ words: String,
+    _ subject: String,
+    _ provider: String,
+    _ count: Int
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pages = try binary.run("explain", "--list", "--json").records
+    let names = words.split { $0 == " " || $0 == "\n" }.map(String.init)
+    #expect(names.count == count)
+    for name in names {
+      let found = pages.filter { page in
+        page.text("subject") == subject && (page.text("provider") ?? "") == provider
+          && [page.text("code"), page.text("provider_error")].contains(name)
+      }
+      #expect(found.count == 1, "\(name)")
+      let page = try #require(found.first)
+      #expect(page.text("meaning")?.isEmpty == false && page.text("source")?.isEmpty == false)
+      // A page that says its own name again explains nothing.
+      let plain = name.lowercased().replacing("_", with: " ")
+      #expect(page.text("meaning")?.lowercased().hasSuffix(": " + plain) == false, "\(name)")
+      guard subject != "status" else { continue }
+      for member in ["side", "retry", "tell_payer", "quote", "advice"] {
+        #expect(page.text(member)?.isEmpty == false, "\(name) \(member)")
+      }
+    }
+  }
+
+  @Test func `names a source for every page`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    for page in try binary.run("explain", "--json").records {
+      #expect(page.text("source")?.isEmpty == false)
+      #expect(page.text("meaning")?.contains("|") == false)
+    }
+  }
+
+  private static let bank = [
+    "transact", "--provider", "truelayer", "--amount", "10", "--beneficiary-name", "Ben",
+    "--sort-code", "56-00-29", "--account-number", "26207729", "--user", "name=Remi", "--user",
+    "email=remi@example.com", "--bank", "mock-payments-gb-redirect", "--no-input", "--json",
+  ]
+
+  @Test(arguments: [
+    (
+      ["transact", "--amount", "1.93", "--test-card", "visa", "--json"],
+      ["insufficient_funds error paytheory"], "the account has insufficient funds"
+    ),
+    (
+      bank + ["--sim-scenario", "bank:failed:insufficient_funds"],
+      ["generic_declined error truelayer", "insufficient_funds failure reason truelayer"],
+      "the account has insufficient funds"
+    ),
+    (
+      ["transact", "--provider", "toro", "--amount", "90.51", "--no-input", "--json"],
+      ["acquirer_declined error toro", "51 response code toro"], "insufficient funds"
+    ),
+  ])
+  func `says why a payment failed with one sentence everywhere`(
+    _ words: [String],
+    _ pages: [String],
+    _ sentence: String
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let paid = try binary.run(words + ["--reference", "A"])
+    #expect(paid.status == 3, "\(paid.output)")
+    #expect(paid.record["error"]?["explanation"]?.text == sentence)
+    let explained = try binary.run("explain", "A", "--json").records
+    #expect(
+      explained.dropFirst().map { page in
+        ["code", "subject", "provider"].compactMap { page[$0]?.text }.joined(separator: " ")
+      } == pages
+    )
+    let says = try binary.run("find", "--json").record.text("says")
+    #expect(says?.hasSuffix(" declined: \(sentence)") == true)
+    let table = try binary.run("payment-status", "A", "A", "-o", "table").output
+    #expect(table.contains(sentence))
+    let shown = try binary.run("journal", "show", "A", "--json").record
+    #expect(shown["error"]?["explanation"]?.text == sentence)
+  }
+
+  @Test func `reports the same sentence to JUnit`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let file = try Works.write(
+      [#"{"command":"transact","reference":"A","amount":"1.93","test_card":"visa"}"#],
+      binary
+    )
+    let report = binary.home.appending(path: "report.xml")
+    _ = try binary.run("batch", file, "--junit", report.path, "--json")
+    let text = try String(contentsOf: report, encoding: .utf8)
+    #expect(text.contains("line 1, exit 3: the account has insufficient funds"))
+  }
+
+  /// Every member of every result that the simulator gives has its page.
+  @Test(arguments: [
+    ("paytheory", ["transact", "--amount", "5", "--test-card", "visa", "--json"]),
+    (
+      "paytheory", ["transact", "--amount", "5", "--test-card", "visa", "--confirmation", "--json"]
+    ),
+    ("paytheory", ["transact", "--amount", "1.93", "--test-card", "visa", "--json"]),
+    ("paytheory", ["tokenize", "--test-card", "visa", "--json"]),
+    ("toro", ["transact", "--provider", "toro", "--amount", "5", "--no-input", "--json"]),
+    ("toro", ["transact", "--provider", "toro", "--amount", "90.51", "--no-input", "--json"]),
+    ("truelayer", bank + ["--sim-scenario", "bank:failed:insufficient_funds"]),
+    ("truelayer", bank + ["--sim-scenario", "bank:execute"]),
+  ])
+  func `explains each member of a result`(_ provider: String, _ words: [String]) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let record = try binary.run(words).record
+    let result = try #require(record["result"]?.object)
+    #expect(!result.members.isEmpty)
+    let schema = try binary.run("schema", "payment", "--json").record
+    let known = try #require(schema["vocabulary"]?[provider]?["member"]?.object)
+    for member in result.members {
+      if let inner = member.value.object, ["body", "receipt"].contains(member.key) {
+        for one in inner.members where known["\(member.key).\(one.key)"] == nil {
+          Issue.record("\(member.key).\(one.key)")
+        }
+      } else {
+        #expect(known[member.key] != nil, "\(member.key)")
+      }
+    }
+    for name in ["type", "state"] {
+      guard let word = result[name]?.text ?? result["body"]?[name]?.text, provider != "truelayer",
+        record["error"] == nil
+      else { continue }
+      #expect(schema["vocabulary"]?[provider]?[name]?[word] != nil, "\(name) \(word)")
+    }
+  }
+
+  @Test func `help output and the manual have the same words`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let help = try binary.run("help", "output").output
+    for word in ["PT_CONFIRMATION", "body.first_six", "attempt_failed", "receipt.authCode"] {
+      #expect(help.contains("  \(word): "))
+      #expect(try binary.run("explain", word, "--json").status == 0)
+    }
+    let manual = try String(contentsOfFile: Project.path("man/tender-jsonl.5"), encoding: .utf8)
+    #expect(manual.contains("receipt.authCode"))
+    for alias in ["formatting", "exit-codes", "journal", "config", "providers"] {
+      #expect(try binary.run("help", alias).status == 0, "\(alias)")
+    }
+  }
+
+  @Test func `starts on one screen of 24 lines`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lines = try binary.run().output.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count <= 24)
+    #expect(lines.allSatisfy { $0.count <= 80 })
+    let full = try binary.run("help").output
+    for command in ["transact", "journal resume", "simulator scenarios", "version"] {
+      #expect(full.contains("\n  \(command) "))
+    }
+    #expect(try binary.run("--help").output == full)
+  }
+}
