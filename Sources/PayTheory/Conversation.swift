@@ -147,7 +147,7 @@ final class Conversation {
     }
   }
 
-  private static func fetchToken(
+  static func fetchToken(
     session: String,
     _ context: PayTheoryContext
   ) throws(Fault) -> String {

@@ -40,6 +40,12 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
     }
   }
 
+  /// Fetches a token, as each payment does first; nothing is opened with it.
+  func checkTokens() throws(Fault) -> String {
+    _ = try Conversation.fetchToken(session: context.randomness.uuid(), context)
+    return "it answers, and takes the API key"
+  }
+
   package func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome {
     if let method = order.storedMethod { return try charge(method, order, progress) }
     switch order.instrument {

@@ -53,6 +53,12 @@ extension Explanation {
       "see the hint"
     ),
     Explanation(
+      "clock_wrong",
+      .usage,
+      "this machine's clock is more than a minute off a provider's",
+      "set the clock: signatures, tokens and certificates depend on it"
+    ),
+    Explanation(
       "bad_reference",
       .usage,
       "the reference is empty, too long, or has characters that cannot be seen",

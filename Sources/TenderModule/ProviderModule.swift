@@ -118,6 +118,26 @@ package struct Check {
   }
 }
 
+extension Check {
+  /// Asks a provider for a payment that cannot exist: what it answers shows that it can be reached, and
+  /// takes the credentials.
+  package static func lookUp(
+    _ name: String,
+    of provider: @escaping () throws(Fault) -> any Provider
+  ) -> Check {
+    Check(name) { () throws(Fault) in
+      let answer = "it answers, and takes the credentials"
+      do throws(Fault) {
+        _ = try provider().lookUp(LookUp(id: "00000000-0000-4000-8000-000000000000"))
+        return answer
+      } catch {
+        guard error.kind == .notFound else { throw error }
+        return answer
+      }
+    }
+  }
+}
+
 /// What `transact` is to do, before anything is opened or asked.
 package struct OrderPlan {
   package var need: Need

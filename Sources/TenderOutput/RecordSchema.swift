@@ -84,6 +84,7 @@ package enum RecordSchema {
           Field("name", "string", always: true, "what was checked"),
           Field("outcome", "string", always: true, "ok or fail"),
           Field("detail", "string", "what was found"),
+          Field("remedy", "string", "what to do where it failed"),
           Field("result", "object", "the provider's answer in its own names"),
           Field("error", "object", "code, exit, message, hint, effect"),
         ]

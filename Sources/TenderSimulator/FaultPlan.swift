@@ -1,21 +1,35 @@
 package import TenderEngine
 package import TenderModel
 
-/// Counts down how often a fault strikes.
+/// Counts how often a fault strikes: for each payment in the ledger, so that the next command finds what
+/// the one before has left, else in this process.
 package final class FaultPlan {
   private let name: String?
-  private var left: Int
+  private let limit: Int?
+  private let payment: String?
+  private let ledger: Ledger
+  private var struck = 0
 
-  package init(_ options: SimulatorOptions) {
+  package init(_ options: SimulatorOptions, _ ledger: Ledger) {
     name = options.fault
-    left = options.faultCount ?? Int.max
+    limit = options.faultCount
+    payment = options.payment
+    self.ledger = ledger
   }
 
   /// What happens at a step this time; nil for nothing.
   package func strike(_ step: String) -> String? {
-    guard let name, left > 0, name.hasPrefix(step + ":") else { return nil }
-    left -= 1
+    guard let name, name.hasPrefix(step + ":"), mayStrike(name) else { return nil }
     return String(name.dropFirst(step.count + 1))
+  }
+
+  private func mayStrike(_ name: String) -> Bool {
+    guard let limit else { return true }
+    if let payment, let isLeft = try? ledger.count("fault", "\(name)|\(payment)", upTo: limit) {
+      return isLeft
+    }
+    struck += 1
+    return struck <= limit
   }
 
   /// What happens to a request at a step: something instead of it, or to its answer.

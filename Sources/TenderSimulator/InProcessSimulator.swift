@@ -29,7 +29,7 @@ package final class InProcessSimulator: @unchecked Sendable {
     }
     self.world = world
     self.ledger = ledger
-    faults = FaultPlan(world.options)
+    faults = FaultPlan(world.options, ledger)
   }
 }
 

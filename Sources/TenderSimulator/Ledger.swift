@@ -43,7 +43,16 @@ package final class Ledger {
 
   /// How many things there are, for ids that a seed makes.
   package func count() throws(Fault) -> Int {
-    try database.first("SELECT count(*) FROM thing")?.first?.integer ?? 0
+    try database.first("SELECT count(*) FROM thing WHERE kind <> 'fault'")?.first?.integer ?? 0
+  }
+
+  /// Counts one more; false where it was counted that often before.
+  package func count(_ kind: String, _ id: String, upTo limit: Int) throws(Fault) -> Bool {
+    try database.first(
+      "INSERT INTO thing (kind, id, body) VALUES (?, ?, '1') ON CONFLICT (kind, id) DO UPDATE "
+        + "SET body = CAST(body AS INTEGER) + 1 WHERE CAST(body AS INTEGER) < ? RETURNING body",
+      [.text(kind), .text(id), .integer(limit)]
+    ) != nil
   }
 
   /// Runs `body` so that no other process changes anything meanwhile.

@@ -1,4 +1,5 @@
 package import TenderModel
+internal import TenderWire
 
 /// How the simulator is asked to behave: a scenario, a fault, a seed, a clock that stands still.
 package struct SimulatorOptions: Sendable, Hashable {
@@ -6,6 +7,8 @@ package struct SimulatorOptions: Sendable, Hashable {
   package var fault: String?
   /// How often the fault strikes; nil for every time.
   package var faultCount: Int?
+  /// The reference or id that the fault is counted for; nil where a command has none.
+  package var payment: String?
   package var seed: Int?
   /// What the seed is mixed with in this process; nil for how much the ledger holds.
   package var seedLabel: String?
@@ -66,6 +69,7 @@ package struct SimulatorOptions: Sendable, Hashable {
     var parts: [String] = []
     if let scenario { parts.append("scenario=\(scenario)") }
     if let fault { parts.append("fault=\(fault)" + (faultCount.map { "*\($0)" } ?? "")) }
+    if faultCount != nil, let payment { parts.append("for=\(QueryText.encode(payment))") }
     if let seed { parts.append("seed=\(seed)") }
     if let clock { parts.append("clock=\(clock)") }
     return parts.joined(separator: ";")
@@ -79,6 +83,7 @@ package struct SimulatorOptions: Sendable, Hashable {
       switch pair[0] {
       case "scenario": try? set(scenario: pair[1], among: providers)
       case "fault": try? set(fault: pair[1], among: providers)
+      case "for": payment = QueryText.decode(pair[1])
       case "seed": seed = Int(pair[1])
       case "clock": clock = Int(pair[1]).flatMap { Self.clocks.contains($0) ? $0 : nil }
       default: break

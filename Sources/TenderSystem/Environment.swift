@@ -228,6 +228,13 @@ package struct Environment {
     return true
   }
 
+  /// How many bytes are free where a path is, for who is not root; nil where nobody can say.
+  package static func freeBytes(at path: String) -> Int? {
+    var facts = statvfs()
+    guard unsafe statvfs(path, &facts) == 0 else { return nil }
+    return Int(facts.f_bavail).multipliedReportingOverflow(by: Int(facts.f_frsize)).partialValue
+  }
+
   /// The IANA name of the local time zone: `TZ`, else what `/etc/localtime` points at, else UTC.
   package var timeZoneName: String {
     if let zone = self["TZ"] {

@@ -34,6 +34,19 @@ package enum Timestamp {
     return text(milliseconds).dropLast() + "." + pad(rest, 3) + "Z"
   }
 
+  /// The milliseconds of an HTTP date, such as `Fri, 20 Nov 2026 17:19:00 GMT` (RFC 9110, section 5.6.7);
+  /// nil for anything else.
+  package static func httpDate(_ text: String) -> Int? {
+    let months = [
+      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    let words = text.split(separator: " ").map(String.init)
+    guard words.count == 6, words[5] == "GMT", let month = months.firstIndex(of: words[2]) else {
+      return nil
+    }
+    return read("\(words[3])-\(pad(month + 1, 2))-\(words[1])T\(words[4])Z")
+  }
+
   /// The milliseconds of an RFC 3339 time, or of a date (its midnight); nil for anything else.
   package static func read(_ text: String) -> Int? {
     let bytes = Array(text.utf8)

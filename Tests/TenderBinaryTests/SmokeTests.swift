@@ -218,6 +218,39 @@ import Testing
     }
   }
 
+  /// In process, and over a served simulator that sees each command as another client.
+  @Test(arguments: [false, true])
+  func `lets a fault strike once for each reference, whichever process asks`(
+    _ isServed: Bool
+  ) throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    try Works.waitForNothing(binary)
+    let server = isServed ? try Server() : nil
+    defer { server?.stop() }
+    if let server { binary.variables = server.variables(scheme: "http", port: server.port) }
+    func pay(_ reference: String, _ fault: String = "part1:error*1") throws -> Int32 {
+      try binary.run(
+        "transact",
+        "--amount",
+        "5",
+        "--test-card",
+        "visa",
+        "--reference",
+        reference,
+        "--sim-fault",
+        fault,
+        "--json"
+      ).status
+    }
+    #expect(try [pay("A"), pay("A"), pay("B"), pay("B")] == [11, 0, 11, 0])
+    #expect(try [pay("C", "part1:error*2"), pay("C", "part1:error*2")] == [11, 11])
+    #expect(try pay("C", "part1:error*2") == 0)
+    guard !isServed else { return }
+    #expect(try binary.run("simulator", "reset").status == 0)
+    #expect(try pay("A2") == 11)
+  }
+
   @Test func `judges each of several look-ups, faults too`() throws {
     let binary = try Binary()
     defer { binary.remove() }

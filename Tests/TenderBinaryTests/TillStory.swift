@@ -186,7 +186,8 @@ struct TillStory {
     #expect(doctor.records.allSatisfy { $0.text("outcome") == "ok" })
     #expect(
       doctor.records.compactMap { $0.text("name") } == [
-        "config", "state", "containment", "toro credentials", "toro reader", "toro gateway",
+        "config", "state", "disk", "libraries", "containment", "toro credentials", "toro reader",
+        "toro gateway",
         "toro terminal manager",
       ]
     )

@@ -113,8 +113,11 @@ import Testing
   }
 
   @Test func `asks for help in every way`() throws {
-    for line in [[], ["--help"], ["help"], ["-h"]] {
-      guard case .help([]) = try Parser(catalogue).parse(line) else {
+    // Bare, it says what to try; asked for help, it lists everything.
+    for (line, page) in [
+      ([], []), (["--help"], ["tender"]), (["help"], ["tender"]), (["-h"], ["tender"]),
+    ] {
+      guard case .help(let words) = try Parser(catalogue).parse(line), words == page else {
         Issue.record("\(line)")
         continue
       }

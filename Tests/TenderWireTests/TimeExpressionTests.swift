@@ -41,3 +41,15 @@ import Testing
     #expect(LocalTime.range(of: .ago(.max), now: .min) == nil)
   }
 }
+
+/// Dates as HTTP writes them.
+@Suite struct HTTPDateTests {
+  @Test func `reads the date of RFC 9110 and nothing else`() {
+    #expect(Timestamp.httpDate("Sun, 06 Nov 1994 08:49:37 GMT") == 784_111_777_000)
+    for text in [
+      "", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+      "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 32 Nov 1994 08:49:37 GMT",
+      "Sun, 06 Xyz 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT", "a b c d e GMT",
+    ] { #expect(Timestamp.httpDate(text) == nil, "\(text)") }
+  }
+}

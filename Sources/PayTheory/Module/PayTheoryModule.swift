@@ -117,6 +117,14 @@ package struct PayTheoryModule: ProviderModule {
     _ env: Env,
     for need: Need
   ) throws(Fault) -> any Provider {
+    try payTheory(session, env, for: need)
+  }
+
+  private func payTheory(
+    _ session: any Session,
+    _ env: Env,
+    for need: Need
+  ) throws(Fault) -> PayTheoryProvider {
     let configuration = try PayTheorySetup(own: ProviderSettings(session, name, env)).configuration(
       need
     )
@@ -212,7 +220,11 @@ package struct PayTheoryModule: ProviderModule {
       Check("paytheory credentials") { () throws(Fault) in
         try make(session, env, for: .lookUp).checkReady(for: .lookUp)
         return "API key and merchant credentials are set"
-      }
+      },
+      Check("paytheory token service") { () throws(Fault) in
+        try payTheory(session, env, for: .creation).checkTokens()
+      },
+      .lookUp("paytheory graphql") { () throws(Fault) in try make(session, env, for: .lookUp) },
     ]
   }
 }

@@ -3,12 +3,16 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderModule
 internal import TenderSystem
+internal import TenderTransport
 
 /// `doctor`: one record for each thing that a payment needs.
 struct DoctorCommand {
   let composition: Composition
+  private let reach = Reach()
 
   private var output: Output { composition.output }
+
+  init(composition: Composition) { self.composition = composition }
 
   func run(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
     let target = try composition.target()
@@ -16,26 +20,78 @@ struct DoctorCommand {
     place.env = target.env
     try composition.invocation.checkOptions(for: target.module.name)
     composition.signals.hold()
-    var rows: [Record] = []
+    composition.reach = reach
     var exit: Int32 = 0
     for check in checks(target) {
       var fields: JSONObject = ["name": .string(check.name)]
       do throws(Fault) {
         fields["outcome"] = "ok"
-        fields["detail"] = .string(try check.run())
+        let detail = try check.run()
+        fields["detail"] = .string(([detail] + (try hosts())).joined(separator: "; "))
       } catch {
         if error.kind == .interrupted || error.kind == .terminated { throw error }
         if exit == 0 { exit = error.exitStatus }
         fields["outcome"] = "fail"
         fields["detail"] = .string(error.message)
+        fields["remedy"] = Self.remedy(error).map(JSON.string)
         fields["result"] = error.result.map(JSON.object)
         fields["error"] = .object(error.record)
       }
-      let record = composition.records.record(.check, fields)
-      if output.isTable { rows.append(record) } else { output.show(record) }
+      show(fields)
     }
-    if output.isTable { output.show(rows, columns: ["name", "outcome", "detail"]) }
     return output.exit(exit)
+  }
+
+  /// A check as a record, or on lines that no narrow terminal cuts.
+  private func show(_ fields: JSONObject) {
+    guard output.isTable, output.showsAll else {
+      return output.show(composition.records.record(.check, fields))
+    }
+    let outcome = fields["outcome"] == "ok" ? "ok    " : "FAIL  "
+    var lines = [outcome + (fields.text("name") ?? "")]
+    lines += (fields.text("detail") ?? "").split(separator: "; ").map { "      \($0)" }
+    if let remedy = fields.text("remedy") { lines.append("      do: \(remedy)") }
+    output.put(output.redactor.redact(lines.joined(separator: "\n")) + "\n")
+  }
+
+  private static func remedy(_ fault: Fault) -> String? {
+    guard fault.kind == .notSent else { return fault.hint }
+    return "check network, names (DNS), proxy variables and TENDER_CA_FILE; nothing was sent"
+  }
+
+  /// Which hosts a check asked, how they answered, and whether this machine's clock is theirs.
+  ///
+  /// Throws `usage` where it is not.
+  private func hosts() throws(Fault) -> [String] {
+    var words: [String] = []
+    // One line a host: the last of several answers.
+    let answers = Dictionary(reach.take().map { ($0.host, $0) }) { $1 }
+    for answer in answers.values.sorted(by: { $0.host < $1.host }) {
+      let clock =
+        switch answer.skew {
+        case nil: "without a date"
+        case let skew? where skew > 1: "clock \(skew) s ahead"
+        case let skew? where skew < -1: "clock \(-skew) s behind"
+        default: "clock right"
+        }
+      let security = answer.host.hasPrefix("https://") ? ", TLS verified" : ""
+      words.append("\(answer.host) in \(answer.milliseconds) ms\(security), \(clock)")
+      if let skew = answer.skew, abs(skew) > Reach.tolerance {
+        throw Fault(
+          .usage,
+          code: "clock_wrong",
+          "this machine's clock is \(abs(skew)) s \(skew > 0 ? "ahead of" : "behind") \(answer.host)",
+          hint: "set it, such as by: timedatectl set-ntp true"
+        )
+      }
+    }
+    return words + (words.isEmpty ? [] : proxy)
+  }
+
+  /// The proxy that requests go through, without its credentials.
+  private var proxy: [String] {
+    let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    return names.first { composition.environment[$0] != nil }.map { ["proxy set by \($0)"] } ?? []
   }
 
   private func checks(_ target: Target) -> [Check] {
@@ -49,12 +105,32 @@ struct DoctorCommand {
       Check("state") { () throws(Fault) in
         let folder = try composition.settings.stateFolder().text
         try Environment.makeFolder(folder)
+        try FileGuard.checkState(folder)
         let journal = try composition.journal()
         try journal.checkWhole()
         return "\(folder): \(try journal.count()) attempts in the journal"
       },
+      Check("disk") { () throws(Fault) in
+        let folder = try composition.settings.stateFolder().text
+        guard let free = Environment.freeBytes(at: folder) else {
+          return "nobody says what is free"
+        }
+        guard free >= Self.enough else {
+          throw Fault(
+            .state,
+            code: "state_unusable",
+            "\(free >> 10) KiB are free at \(folder)",
+            hint: "make room, or move the state with --state-dir"
+          )
+        }
+        return "\(free >> 20) MiB are free"
+      },
+      Check("libraries") { () throws(Fault) in try Libraries.open() },
       Check("containment") { () throws(Fault) in composition.containment.text },
     ]
     return common + target.module.checks(composition, target.env)
   }
+
+  /// What the journal needs for some thousand payments, in bytes.
+  private static let enough = 16 << 20
 }

@@ -50,6 +50,7 @@ extension Composition {
       sockets = WebSocketClient(transport)
       shared.networks[name] = (http, sockets)
     }
+    if !inProcess, let reach { http = WatchedHTTP(inner: http, reach: reach, clock: clock) }
     if let path = invocation[Keys.trace] {
       let trace = try Trace(path: path, clock: clock)
       http = TracedHTTP(inner: http, trace: trace)

@@ -28,6 +28,8 @@ final class Composition: Session {
   let signals: Signals
   let clock: any Clock
   let simulatorOptions: SimulatorOptions
+  /// What is learned about hosts on the way; nil where nobody asks.
+  var reach: Reach?
   /// What several runs of one thread share.
   let shared: SharedParts
   /// An instrument that came with a line of a batch.
@@ -312,6 +314,9 @@ final class Composition: Session {
     var options = SimulatorOptions()
     if let name = invocation[Keys.simScenario] { try options.set(scenario: name, among: simulated) }
     if let text = invocation[Keys.simFault] { try options.set(fault: text, among: simulated) }
+    if options.faultCount != nil {
+      options.payment = invocation.text(Keys.reference) ?? invocation.operands.first
+    }
     options.seed = try invocation.value(Keys.simSeed)
     options.clock = try invocation.value(Keys.simClock)
     return options
