@@ -28,6 +28,9 @@ package struct Program {
     let providers = providers()
     let catalogue = providers.catalogue
     let environment = Environment()
+    if arguments.first == Completions.command {
+      return CompleteCommand(providers, catalogue, environment).run(Array(arguments.dropFirst()))
+    }
     let redactor = Redactor()
     let machineReadable = !wantsTable(arguments, environment)
     var place = WriteCommands.Asked()
@@ -43,7 +46,9 @@ package struct Program {
         )
       }
       switch try Parser(catalogue).parse(arguments) {
-      case .help(let words): return put(try HelpText(catalogue).text(for: words))
+      case .help(let words):
+        let text = try HelpText(catalogue).text(for: words)
+        return Pager.show(text, environment) ? 0 : put(text)
       case .version(let invocation): return version(invocation, environment)
       case .run(let invocation):
         command = invocation.command.name

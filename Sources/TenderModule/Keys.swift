@@ -99,7 +99,7 @@ package enum Keys {
   package static let all = Key<Bool>(
     "all",
     .filter,
-    "all of them: list not just the latest 50, resume every unknown one, settle the journal"
+    "all: list not just the latest 50, resume every unknown one, settle the journal, show all of a record"
   )
   package static let jobs = Key<Int>("jobs", .server, "N", 1...64, "how many lines run at once (4)")
   package static let rate = Key<Int>(

@@ -23,6 +23,8 @@ package protocol ProviderModule: Sendable {
   /// What its own words mean; those of its documents, and error codes that tender gives for it.
   var explanations: [Explanation] { get }
 
+  /// Members of its result that people ask for, as paths with dots, in the order of a table.
+  var facts: [String] { get }
   /// Whether a line of a batch may bring an instrument for it.
   var takesInstruments: Bool { get }
 
@@ -53,6 +55,8 @@ package protocol ProviderModule: Sendable {
 
 extension ProviderModule {
   package var help: ModuleHelp { ModuleHelp() }
+
+  package var facts: [String] { [] }
 
   package var takesInstruments: Bool { false }
 

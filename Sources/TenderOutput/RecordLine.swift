@@ -29,6 +29,20 @@ package enum RecordLine {
     }.joined(separator: "\t")
   }
 
+  /// The members at some paths, each under the last word of its path, the first of a word alone.
+  package static func flat(_ record: Record, _ paths: [String]) -> Record {
+    var fields: JSONObject = [:]
+    for path in paths {
+      let words = path.split(separator: ".").map(String.init)
+      let value = words.reduce(JSON.object(record.fields) as JSON?) { $0?[$1] }
+      guard let name = words.last, let value, fields[name] == nil else { continue }
+      fields[name] = value
+    }
+    // Amounts are read in it.
+    fields["currency"] = record.fields["currency"]
+    return Record(record.kind, fields)
+  }
+
   /// The record with the members that every one has in front.
   static func whole(_ record: Record) -> JSONObject {
     var object: JSONObject = ["schema": 1, "record": .string(record.kind.rawValue)]

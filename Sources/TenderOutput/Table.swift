@@ -21,13 +21,20 @@ package struct TableStyle: Sendable {
 /// Records as tables for people: one record as names and values, many as rows.
 package enum Table {
   /// The record as lines of `name  value`, nested members indented; `fields` chooses some.
-  package static func text(_ record: Record, style: TableStyle, fields: [String] = []) -> String {
+  ///
+  /// `hidden` members of the first level are left out where no fields were chosen.
+  package static func text(
+    _ record: Record,
+    style: TableStyle,
+    fields: [String] = [],
+    hidden: Set<String> = ["command", "idempotency_key"]
+  ) -> String {
     let object = FieldChoice.apply(fields, to: record.fields)
     var lines: [(name: String, value: String)] = []
     let currency = object.text("currency") ?? record.fields.text("currency")
     collect(object, indent: 0, currency.flatMap(Currency.init(code:)), style, into: &lines)
     let isPlain = fields.isEmpty && record.kind != .request
-    if isPlain { lines.removeAll { $0.name == "command" || $0.name == "idempotency_key" } }
+    if isPlain { lines.removeAll { hidden.contains($0.name) } }
     let column = min(28, (lines.map { DisplayWidth.columns($0.name) }.max() ?? 0) + 2)
     return lines.map { line in
       let name =
@@ -37,51 +44,70 @@ package enum Table {
     }.joined(separator: "\n") + "\n"
   }
 
-  /// The records as rows under a head, the named columns alone; the last one is cut to the width.
+  /// The records as rows under a head, the named columns alone.
+  ///
+  /// Where the width is too small, columns are left out in the order of `spare`; a last column that still
+  /// has no room is on a line of its own below its row. Nothing is cut.
   package static func rows(
     _ records: [Record],
     columns: [String],
+    spare: [String] = [],
     style: TableStyle
   ) -> String {
-    let cells = records.map { record in
-      columns.map { column in
-        record.fields[column].map {
-          inline($0, column, record.fields.text("currency").flatMap(Currency.init(code:)))
-        } ?? ""
+    var columns = columns
+    var cells: [[String]] = []
+    var widths: [Int] = []
+    func measure() {
+      cells = records.map { record in
+        columns.map { column in
+          record.fields[column].map {
+            inline($0, column, record.fields.text("currency").flatMap(Currency.init(code:)))
+          } ?? ""
+        }
+      }
+      widths = columns.indices.map { index in
+        max(heading(columns[index]).count, cells.map { DisplayWidth.columns($0[index]) }.max() ?? 0)
       }
     }
-    let heads = columns.map { $0.uppercased().replacing("_", with: " ") }
-    let widths = columns.indices.map { index in
-      min(
-        style.width > 1000 ? Int.max : 44,
-        max(heads[index].count, cells.map { DisplayWidth.columns($0[index]) }.max() ?? 0)
-      )
+    measure()
+    var rest = spare
+    while widths.reduce(2 * (columns.count - 1), +) > style.width, !rest.isEmpty {
+      let next = rest.removeFirst()
+      columns.removeAll { $0 == next }
+      measure()
     }
-    var text = ""
-    for (row, cell) in ([heads] + cells).enumerated() {
-      var line = ""
-      var plainCount = 0
-      for index in columns.indices {
-        let isLast = index == columns.count - 1
-        // An id that is cut is of no use to anybody.
-        let mayCut = !["id", "name", "code", "reference"].contains(columns[index])
-        let rest = mayCut ? max(10, style.width - plainCount) : Int.max
-        let room = isLast ? rest : widths[index]
-        let width = DisplayWidth.columns(cell[index])
-        let shown =
-          width > room
-          ? DisplayWidth.prefix(cell[index], columns: room - 1) + "…" : cell[index]
-        let taken = DisplayWidth.columns(shown)
-        let padding = isLast ? "" : String(repeating: " ", count: widths[index] + 2 - taken)
-        plainCount += taken + padding.count
-        let isHead = row == 0
-        line += isHead ? dim(shown, style) : paint(columns[index], shown, style)
-        line += padding
+    let isWide = widths.reduce(2 * (columns.count - 1), +) > style.width
+    let inRow = isWide && columns.count > 1 ? columns.count - 1 : columns.count
+    var text = row(columns.prefix(inRow).map(heading), widths) { dim($0, style) }
+    for cell in cells {
+      var column = 0
+      text += row(Array(cell.prefix(inRow)), widths) { shown in
+        defer { column += 1 }
+        return paint(columns[column], shown, style)
       }
-      while line.hasSuffix(" ") { line.removeLast() }
-      text += line + "\n"
+      if inRow < columns.count, let last = cell.last, !last.isEmpty { text += "    \(last)\n" }
     }
     return text
+  }
+
+  private static func heading(_ column: String) -> String {
+    column.uppercased().replacing("_", with: " ")
+  }
+
+  /// Cells side by side, two spaces between them.
+  private static func row(
+    _ cells: [String],
+    _ widths: [Int],
+    _ paint: (String) -> String
+  ) -> String {
+    var line = ""
+    for (index, cell) in cells.enumerated() {
+      let padding = widths[index] - DisplayWidth.columns(cell) + 2
+      line += paint(cell)
+      if index < cells.count - 1 { line += String(repeating: " ", count: padding) }
+    }
+    while line.hasSuffix(" ") { line.removeLast() }
+    return line + "\n"
   }
 
   private static func collect(

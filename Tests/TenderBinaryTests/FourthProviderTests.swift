@@ -40,9 +40,9 @@ import Testing
     defer { binary.remove() }
     #expect(try binary.run("help", "transact").output.contains("--hold"))
     #expect(try binary.run("help", "transact").output.contains("EUR)"))
-    for shell in ["bash", "zsh", "fish"] {
-      #expect(try binary.run("completion", shell).output.contains("hold"), "\(shell)")
-    }
+    let names = try binary.run("__complete", "zsh", "transact", "--provider", "").output
+    #expect(names.contains("example\n"))
+    #expect(try binary.run("__complete", "zsh", "transact", "--ho").output.contains("--hold\t"))
     let checks = try binary.run("doctor", "--provider", "example", "--json").records
     #expect(checks.contains { $0.text("name") == "example credentials" })
     #expect(try binary.run("explain", "EXAMPLE", "--json").record.text("code") == "example_code")

@@ -220,6 +220,7 @@ import TrueLayerSimulator
       "--sim-scenario",
       "card:chip_signature",
       "--no-input",
+      "--all",
       "-o",
       "table"
     )

@@ -18,7 +18,7 @@ import Testing
 
   @Test(arguments: [
     Folder(name: "man", files: manual),
-    Folder(name: "completions", files: Completions(catalogue).all),
+    Folder(name: "completions", files: Completions.all),
   ])
   func `is as the catalogue makes it`(_ generated: Folder) throws {
     let (folder, files) = (generated.name, generated.files)

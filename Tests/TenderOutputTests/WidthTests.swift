@@ -52,6 +52,48 @@ import Testing
   }
 
   /// An amount beside `10.50 USD` that stands there in minor units is misread by a hundred.
+  /// Columns go in the order that is given; the last one goes below its row; nothing is cut.
+  @Test func `leaves columns out where a terminal is narrow`() {
+    let record = Record(
+      .journalEntry,
+      [
+        "reference": "ORDER-1042", "status": "declined", "env": "simulator",
+        "note": "the account has insufficient funds",
+      ]
+    )
+    let columns = ["reference", "status", "env", "note"]
+    func rows(_ width: Int) -> String {
+      Table.rows(
+        [record],
+        columns: columns,
+        spare: ["env"],
+        style: TableStyle(width: width, isColoured: false)
+      )
+    }
+    #expect(
+      rows(80) == """
+        REFERENCE   STATUS    ENV        NOTE
+        ORDER-1042  declined  simulator  the account has insufficient funds
+
+        """
+    )
+    #expect(
+      rows(60) == """
+        REFERENCE   STATUS    NOTE
+        ORDER-1042  declined  the account has insufficient funds
+
+        """
+    )
+    #expect(
+      rows(40) == """
+        REFERENCE   STATUS
+        ORDER-1042  declined
+            the account has insufficient funds
+
+        """
+    )
+  }
+
   @Test func `shows every sum of money with its currency`() {
     let record = Record(
       .payment,

@@ -6,19 +6,21 @@ extension Binary {
   /// Runs the program on a terminal of its own and answers what it asks: a text to wait for, and what is
   /// typed then.
   ///
-  /// Gives the exit status and all that was on the screen.
+  /// Gives the exit status and all that was on the screen. `program` runs instead of this one, such as a
+  /// shell.
   package func onTerminal(
     _ words: [String],
     _ steps: [(wait: String, type: String)],
     width: Int = 80,
-    height: Int = 24
+    height: Int = 24,
+    by program: [String]? = nil
   ) throws -> (exit: Int?, screen: String) {
     var environment: JSONObject = [
       "HOME": .string(home.path), "PATH": "/usr/bin:/bin", "TERM": "xterm", "LC_ALL": "C.UTF-8",
     ]
     for (name, value) in variables { environment[name] = .string(value) }
     let answer = try Judge("terminal.py").ask([
-      "argv": .array(([executable.path] + words).map(JSON.string)),
+      "argv": .array(((program ?? [executable.path]) + words).map(JSON.string)),
       "env": .object(environment), "width": .integer(width), "height": .integer(height),
       "steps": .array(steps.map { .array([.string($0.wait), .string($0.type)]) }),
     ])

@@ -4,7 +4,7 @@ extension PayTheoryModule {
   package var help: ModuleHelp {
     var help = ModuleHelp()
     help.quote = "the receipt number (id) and the time"
-    help.topics = [Self.instruments]
+    help.topics = [Self.instruments, Self.about]
     help.addresses = [
       "TENDER_PAYTHEORY_TOKEN_URL", "TENDER_PAYTHEORY_SOCKET_URL", "TENDER_PAYTHEORY_GRAPHQL_URL",
     ]

@@ -106,6 +106,14 @@ package struct PayTheoryModule: ProviderModule {
     ]
   }
 
+  package var facts: [String] {
+    [
+      "body.brand", "brand", "card_brand", "body.last_four", "last_four", "body.service_fee",
+      "body.payment_method_id", "body.expiration", "body.barcode", "body.barcodeFee",
+      "body.barcodeUrl", "body.mapUrl", "refunded_amount", "dispute_status",
+    ]
+  }
+
   package var explanations: [Explanation] { PayTheoryProvider.explanations }
 
   package func inKeyOrder(_ result: JSONObject) -> JSONObject {

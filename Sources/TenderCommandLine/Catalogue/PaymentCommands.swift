@@ -25,7 +25,7 @@ extension Catalogue {
       options: [Keys.amount, Keys.currency, Keys.reference]
         + [
           Keys.idempotencyKey, Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect, Keys.events,
-          Keys.dryRun, Keys.id,
+          Keys.dryRun, Keys.id, Keys.all,
         ] + simulation,
       examples: [],
       exits: [.declined, .cancelled, .notFound, .device] + onTheWay
@@ -42,6 +42,7 @@ extension Catalogue {
       operands: [.init("REF", optional: true)],
       options: [
         Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id,
+        Keys.all,
       ]
         + simulation,
       examples: [
@@ -62,6 +63,7 @@ extension Catalogue {
       operands: [.init("REF", optional: true)],
       options: [
         Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id,
+        Keys.all,
       ] + simulation,
       examples: [
         .init("tender cancel A2", "void or reverse the payment A2"),
@@ -87,7 +89,7 @@ extension Catalogue {
       operands: [.init("REF", optional: true)],
       options: [
         Keys.amount, Keys.currency, Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect,
-        Keys.events, Keys.dryRun, Keys.id,
+        Keys.events, Keys.dryRun, Keys.id, Keys.all,
       ] + simulation,
       examples: [
         .init("tender refund A2", "give all of A2 back"),
@@ -105,6 +107,7 @@ extension Catalogue {
       ],
       options: [
         Keys.reference, Keys.idempotencyKey, Keys.newAttempt, Keys.expect, Keys.events, Keys.dryRun,
+        Keys.all,
       ] + simulation,
       examples: [],
       exits: onTheWay,
@@ -121,7 +124,7 @@ extension Catalogue {
           + "\"journal\"."
       ],
       operands: [.init("ID", optional: true, repeats: true)],
-      options: [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id] + simulation,
+      options: [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id, Keys.all] + simulation,
       examples: [
         .init("tender payment-status A2", "look one payment up"),
         .init(
@@ -143,7 +146,7 @@ extension Catalogue {
           + "knows; 15 at any other."
       ],
       operands: [.init("ID", optional: true, repeats: true)],
-      options: [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id] + simulation,
+      options: [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id, Keys.all] + simulation,
       examples: [.init("tender mandate-status M1", "look one mandate up")],
       exits: [
         .auth, .notFound, .notSent, .providerError, .partial, .unsupported, .state, .unexpected,

@@ -87,7 +87,7 @@ extension Catalogue {
           + "them."
       ],
       operands: [.init("REF", optional: true)],
-      options: [Keys.receipt, Keys.id],
+      options: [Keys.receipt, Keys.id, Keys.all],
       examples: [
         .init("tender journal show ORDER-1042", "what happened to ORDER-1042"),
         .init("tender journal show SALE-1 --receipt", "the receipt of a card-present sale"),
@@ -159,7 +159,7 @@ extension Catalogue {
           + "forgotten since."
       ],
       operands: [.init("FILE")],
-      examples: [.init("tender journal backup /backup/journal.db", "a copy for the night")],
+      examples: [.init("tender journal backup journal-copy.db", "a copy for the night")],
       exits: [.usage, .state]
     ),
     Command(
@@ -289,7 +289,7 @@ extension Catalogue {
       description: ["Prints the completion script of a shell on standard output."],
       operands: [.init("SHELL", choices: ["bash", "zsh", "fish"])],
       examples: [
-        .init("tender completion bash > ~/.bash_completion.d/tender", "install it for bash")
+        .init("tender completion bash > tender.bash", "source this file in ~/.bashrc")
       ]
     ),
     Command(

@@ -2,13 +2,46 @@
 struct Figure: Sendable {
   let title: String
   let body: [String]
-  /// The lines as `make prove`, `make fuzz` or `make sanitize` printed them.
+  /// The lines as `make bench`, `make prove`, `make fuzz` or `make sanitize` printed them.
   let lines: [String]
 }
 
-/// What `make prove`, `make fuzz` and `make sanitize` printed, for `man 7 tender-figures`.
+/// What `make bench`, `make prove`, `make fuzz` and `make sanitize` printed, for `man 7 tender-figures`.
 enum Figures {
   static let all: [Figure] = [
+    Figure(
+      title: "speed",
+      body: [
+        "make bench on a machine of two cores, every command in turn within each round: the time, how many "
+          + "times the peer's, the memory, and the target. One look-up and a thousand go over HTTPS on "
+          + "loopback, where nginx gives one published answer."
+      ],
+      lines: [
+        "curl --version                      8.75 ms    1.00x   11.68 MB",
+        "tender --version                    1.96 ms    0.22x   8.94 MB    target at most 0.45x",
+        "tender transact (simulator)         8.93 ms    1.02x   12.13 MB   target at most 1.20x",
+        "tender payment-status (simulator)   5.21 ms    0.59x   11.82 MB",
+        "tender transact, chip and PIN       18.08 ms   2.06x   18.93 MB   target at most 2.50x",
+        "the journal's part of a payment: 0.44 ms (200 payments)",
+        "",
+        "tender batch --jobs 4, 1,000        2445.30 ms 1.00x   14.22 MB",
+        "xargs -P4 tender transact, 1,000    5551.25 ms 2.27x   12.22 MB",
+        "",
+        "journal show, among 1,000           3.00 ms    1.00x   19.26 MB",
+        "journal show, among 1,000,000       3.00 ms    1.00x   19.26 MB   target at most 2.00x",
+        "",
+        "curl, one payment                   10.11 ms   1.00x   12.16 MB",
+        "tender payment-status ID            12.64 ms   1.25x   20.34 MB   target at most 1.25x",
+        "",
+        "curl --parallel -K, 1,000           83.30 ms   1.00x   16.94 MB",
+        "tender payment-status -, 1,000      96.37 ms   1.16x   20.94 MB   target at most 3.00x",
+        "",
+        "tender payment-status -, 1,000      98.79 ms   1.00x   20.31 MB",
+        "xargs -n1 curl, 1,000               10088.99 ms 102.13x 12.13 MB",
+        "tender payment-status -, 10,000     879.39 ms  8.90x   20.77 MB",
+        "tender is 102.13 times as fast as xargs -n1 curl (target at least 30)",
+      ]
+    ),
     Figure(
       title: "kills",
       body: [

@@ -211,7 +211,7 @@ struct JournalCommands {
     _ = try eachShown(try filter()) { attempt in
       let record = composition.records.record(attempt)
       if output.isTable {
-        rows.append(record)
+        rows.append(LookUpCommands.row(record))
       } else {
         output.show(record)
       }
@@ -220,8 +220,10 @@ struct JournalCommands {
       output.show(
         rows,
         columns: [
-          "created_at", "reference", "attempt", "status", "amount", "last_four", "env", "id",
-        ]
+          "created_at", "reference", "attempt", "status", "amount", "provider", "last_four", "env",
+          "id", "note",
+        ],
+        spare: ["env", "attempt", "last_four", "id", "created_at", "provider"]
       )
       if rows.isEmpty { output.note("no attempts") }
     }
@@ -236,7 +238,7 @@ struct JournalCommands {
     guard !found.isEmpty else { throw .unknownHandle(handle) }
     if invocation.has(Keys.receipt) { return try showReceipts(found, handle) }
     for attempt in found {
-      output.show(composition.records.record(attempt, history: try journal.history(of: attempt)))
+      composition.show(attempt, try journal.history(of: attempt))
       if output.isTable, attempt.row != found.last?.row { output.put("\n") }
     }
     return output.exit(0)

@@ -42,7 +42,7 @@ struct LookUpCommands {
         try look(operands[0], wait, &place),
         composition.records
       )
-      output.show(composition.records.record(shown))
+      composition.show(shown)
       return output.exit(exit)
     }
     return try several(operands, Asked(wait: wait, expectation: expectation))
@@ -149,7 +149,8 @@ struct LookUpCommands {
     if output.isTable {
       output.show(
         rows,
-        columns: ["line", "reference", "id", "status", "amount", "env", "note"]
+        columns: ["line", "reference", "id", "status", "amount", "provider", "env", "note"],
+        spare: ["line", "env", "provider"]
       )
     }
     return output.exit(hasFault ? Fault.Kind.partial.exitStatus : worst)
@@ -251,7 +252,7 @@ struct LookUpCommands {
   }
 
   /// A row of the table of several: the error's message where there is one.
-  private static func row(_ record: Record) -> Record {
+  static func row(_ record: Record) -> Record {
     var row = record
     let error = record.fields["error"]
     row.fields["note"] = record.fields["explanation"] ?? error?["explanation"] ?? error?["message"]

@@ -20,7 +20,7 @@ struct SupportCommands {
     case "explain": try ExplainCommand(composition: composition).run()
     case "schema": schema()
     case "completion":
-      output.put(Completions(composition.catalogue).script(for: invocation.operands[0]) ?? "")
+      output.put(Completions.script(for: invocation.operands[0]) ?? "")
     case "simulator serve": return try serve()
     case "simulator reset": try reset()
     case "simulator scenarios": scenarios()

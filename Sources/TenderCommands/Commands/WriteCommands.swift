@@ -198,14 +198,7 @@ struct WriteCommands {
       output.warn("the outcome is known but the journal could not be written: \(warning.message)")
     }
     let (shown, exit) = expectation.judge(report, composition.records)
-    if output.isTable, output.showsAll, let attempt = shown.attempt,
-      attempt.shownStatus == shown.status
-    {
-      let verdict = composition.records.verdict(attempt)
-      let next = verdict.next.map { " · next: \($0)" } ?? ""
-      output.put(output.redactor.redact(Printable.text(verdict.words + next)) + "\n")
-    }
-    output.show(composition.records.record(shown))
+    composition.show(shown)
     return exit
   }
 

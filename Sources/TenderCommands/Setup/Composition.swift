@@ -297,6 +297,8 @@ final class Composition: Session {
   }
 
   /// A new reference, where the user gave none: from the seed where there is one.
+  ///
+  /// 18 characters: the shortest field that a provider has for it.
   func newReference() throws(Fault) -> Reference {
     let alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
     let day = Timestamp.text(clock.now).prefix(10).replacing("-", with: "")
@@ -304,7 +306,7 @@ final class Composition: Session {
       try simulatorOptions.seed.map { seed throws(Fault) in
         SeededRandomness(seed: seed, label: "reference/\(try seedLabel())")
       } ?? SystemRandomness()
-    return try Reference("T-\(day)-" + randomness.text(8, from: alphabet))
+    return try Reference("T-\(day)-" + randomness.text(7, from: alphabet))
   }
 
   private static func simulatorOptions(

@@ -127,12 +127,14 @@ final class Output {
   }
 
   /// Prints one record on standard output.
-  func show(_ record: Record) {
+  ///
+  /// `hidden` members are left out of a table.
+  func show(_ record: Record, hidden: Set<String> = ["command", "idempotency_key"]) {
     let shown = redacted(record)
     if let collect { return collect(shown) }
     let text =
       isTable
-      ? Table.text(shown, style: style, fields: fields)
+      ? Table.text(shown, style: style, fields: fields, hidden: hidden)
       : line(shown)
     put(text)
   }
@@ -145,12 +147,15 @@ final class Output {
   }
 
   /// Prints many records: rows under a head, or a line each.
-  func show(_ records: [Record], columns: [String]) {
-    guard isTable else { return records.forEach(show) }
+  ///
+  /// Columns are left out in the order of `spare` where the terminal is too narrow.
+  func show(_ records: [Record], columns: [String], spare: [String] = []) {
+    guard isTable else { return records.forEach { show($0) } }
     put(
       Table.rows(
         records.map(redacted),
         columns: fields.isEmpty ? columns : fields,
+        spare: fields.isEmpty ? spare : [],
         style: style
       )
     )
@@ -161,7 +166,14 @@ final class Output {
   func show(event record: Record, within limit: Int?) {
     patience?.limit = limit ?? 30_000
     defer { patience?.limit = nil }
-    show(record)
+    guard isTable, fields.isEmpty else { return show(record) }
+    // One line, with what the payer needs.
+    let shown = redacted(record).fields
+    let parts = [
+      shown.text("at"), shown.text("provider"), shown.text("state"),
+      shown["next_action"]?["type"]?.text, shown["next_action"]?["url"]?.text,
+    ]
+    put(Printable.text(parts.compactMap(\.self).joined(separator: "  ")) + "\n")
   }
 
   /// Shows a state on one line of the terminal, in the place of the one before.

@@ -5,7 +5,7 @@ extension ToroModule {
     var help = ModuleHelp()
     help.quote =
       "receipt.initiatorTransactionId, receipt.recipientTransactionId, the terminal and the time"
-    help.topics = [Self.readers]
+    help.topics = [Self.readers, Self.about]
     help.variables = ["TENDER_TORO_DEVICE"]
     help.addresses = ["TENDER_TORO_GATEWAY_URL"]
     help.profiles = [

@@ -91,6 +91,14 @@ package struct ToroModule: ProviderModule {
     ]
   }
 
+  package var facts: [String] {
+    [
+      "receipt.applicationLabel", "receipt.panLastFour", "receipt.paymentInterface",
+      "receipt.authenticationMethod", "receipt.authCode", "receipt.actionCode",
+      "receipt.gratuityAmount", "actions",
+    ]
+  }
+
   package var explanations: [Explanation] { ToroProvider.explanations }
 
   package func inKeyOrder(_ result: JSONObject) -> JSONObject { ToroProvider.inKeyOrder(result) }

@@ -4,7 +4,7 @@ extension TrueLayerModule {
   package var help: ModuleHelp {
     var help = ModuleHelp()
     help.quote = "the payment or mandate id and result.trace_id"
-    help.topics = [Self.banks]
+    help.topics = [Self.banks, Self.about]
     help.addresses = ["TENDER_TRUELAYER_API_URL", "TENDER_TRUELAYER_AUTH_URL"]
     help.profiles = [
       """

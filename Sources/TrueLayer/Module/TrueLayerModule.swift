@@ -109,6 +109,10 @@ package struct TrueLayerModule: ProviderModule {
     ]
   }
 
+  package var facts: [String] {
+    ["state", "failure_reason", "failure_stage", "trace_id"]
+  }
+
   package var explanations: [Explanation] { TrueLayerProvider.explanations }
 
   package func inKeyOrder(_ result: JSONObject) -> JSONObject {

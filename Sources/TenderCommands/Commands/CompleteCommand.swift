@@ -1,0 +1,213 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderSimulator
+internal import TenderSystem
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// `tender __complete`: what may stand where the cursor is, for the completion of a shell.
+struct CompleteCommand {
+  /// A word that may be typed, and what it means.
+  private typealias Candidate = (word: String, meaning: String)
+
+  private let providers: Providers
+  private let catalogue: Catalogue
+  private let environment: Environment
+
+  init(_ providers: Providers, _ catalogue: Catalogue, _ environment: Environment) {
+    self.providers = providers
+    self.catalogue = catalogue
+    self.environment = environment
+  }
+
+  /// Prints one candidate a line, its meaning behind a tab; never an error, which nobody would see.
+  func run(_ arguments: [String]) -> Int32 {
+    guard let shell = arguments.first else { return 0 }
+    var words = Array(arguments.dropFirst())
+    if shell == "bash" { words = Self.words(ofLine: words.first ?? "") }
+    let current = words.popLast() ?? ""
+    // bash replaces only what stands behind the last = or :.
+    let cut = shell == "bash" ? current.lastIndex { "=:".contains($0) } : nil
+    let kept = cut.map { current.distance(from: current.startIndex, to: $0) + 1 } ?? 0
+    var text = ""
+    for candidate in candidates(for: current, behind: words) {
+      let isShells = [Completions.files, Completions.folders].contains(candidate.word)
+      guard isShells || candidate.word.hasPrefix(current) else { continue }
+      text += Printable.text(isShells ? candidate.word : String(candidate.word.dropFirst(kept)))
+      text += candidate.meaning.isEmpty ? "\n" : "\t\(Printable.text(candidate.meaning))\n"
+    }
+    return Console.write(text, to: 1) ? 0 : 141
+  }
+
+  /// The words of a line behind the program's name; the last one, which may be empty, is not done yet.
+  private static func words(ofLine line: String) -> [String] {
+    let parts = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    return parts.dropLast().filter { !$0.isEmpty }.dropFirst() + [parts.last ?? ""]
+  }
+
+  private func candidates(for current: String, behind words: [String]) -> [Candidate] {
+    let typed = Typed(words, catalogue)
+    if current.hasPrefix("--"), let equals = current.firstIndex(of: "=") {
+      let name = current[current.index(current.startIndex, offsetBy: 2)..<equals]
+      guard let option = catalogue.option(String(name)) else { return [] }
+      return values(of: option, typed).map { candidate in
+        candidate.word.hasPrefix(":") && candidate.meaning.isEmpty
+          ? candidate : ("--\(option.name)=" + candidate.word, candidate.meaning)
+      }
+    }
+    if let option = typed.open { return values(of: option, typed) }
+    guard let command = typed.command else {
+      return current.hasPrefix("-") ? general : commands(typed.operands)
+    }
+    guard !current.hasPrefix("-") else {
+      return command.shownOptions
+        .filter { $0.repeats || !typed.names.contains($0.name) }
+        .map { ("--" + $0.name, $0.summary) }
+    }
+    return operands(of: command, typed)
+  }
+
+  private var general: [Candidate] {
+    catalogue.options.filter { $0.group == .general }.map { ("--" + $0.name, $0.summary) }
+  }
+
+  /// First words, or the second words of a group.
+  private func commands(_ operands: [String]) -> [Candidate] {
+    guard let group = operands.first else {
+      let groups = catalogue.groups.map { group in
+        (
+          group,
+          catalogue.commands.filter { $0.words[0] == group }.map { $0.words[1] }
+            .joined(separator: ", ")
+        )
+      }
+      return catalogue.commands.filter { $0.words.count == 1 }.map { ($0.name, $0.summary) }
+        + groups
+    }
+    return catalogue.commands.filter { $0.words.count == 2 && $0.words[0] == group }
+      .map { ($0.words[1], $0.summary) }
+  }
+
+  private func operands(of command: Command, _ typed: Typed) -> [Candidate] {
+    let given = typed.operands.count - command.words.count
+    guard let operand = command.operands.first, given == 0 || operand.repeats else { return [] }
+    if !operand.choices.isEmpty { return operand.choices.map { ($0, "") } }
+    switch operand.name {
+    case "REF", "ID": return references(typed)
+    case "FILE": return [(Completions.files, "")]
+    case "CODE": return codes + references(typed)
+    case "TOPIC":
+      let topics = Topic.all(catalogue.modules).map { ($0.name, $0.summary) }
+      return given == 0 ? commands([]) + topics : commands([typed.operands[command.words.count]])
+    default: return []
+    }
+  }
+
+  private func values(of option: Option, _ typed: Typed) -> [Candidate] {
+    if !option.choices.isEmpty { return option.choices.map { ($0, "") } }
+    switch option.completion {
+    case .files: return [(Completions.files, "")]
+    case .folders: return [(Completions.folders, "")]
+    case .nothing: break
+    }
+    switch option.name {
+    case Keys.profile.option.name:
+      let settings = try? Settings(invocation(typed), environment, catalogue.modules)
+      return (settings?.config.profiles.keys.sorted() ?? []).map { ($0, "") }
+    case Keys.simScenario.option.name:
+      return providers.simulated.flatMap(\.scenarios).map { ($0.name, $0.meaning) }
+    case Keys.simFault.option.name:
+      return providers.simulated.flatMap(\.faults).map { ($0.name, $0.meaning) }
+    case Keys.expect.option.name:
+      return Status.allCases.map { ($0.rawValue, "") }
+        + Fault.Kind.allCases.map { ("exit:\($0.exitStatus)", $0.meaning) }
+        + codes.map { ("code:\($0.word)", $0.meaning) }
+    case Keys.failure.option.name: return codes
+    case Keys.currency.option.name: return Currency.codes.map { ($0, "") }
+    default: return []
+    }
+  }
+
+  private var codes: [Candidate] {
+    (Explanation.general + catalogue.modules.flatMap(\.explanations))
+      .filter { $0.subject == .error }.map { ($0.code, $0.meaning) }
+  }
+
+  /// The latest references of the journal; none where it cannot be read.
+  private func references(_ typed: Typed) -> [Candidate] {
+    guard let invocation = try? invocation(typed),
+      let settings = try? Settings(invocation, environment, catalogue.modules),
+      let folder = try? settings.stateFolder().text, Environment.exists(folder + "/journal.db"),
+      let composition = try? Composition(
+        providers,
+        invocation,
+        environment,
+        Redactor(),
+        Signals { _exit($0.exitStatus) },
+        settings: settings
+      ),
+      let journal = try? composition.journal()
+    else { return [] }
+    var found: [Candidate] = []
+    try? journal.each(AttemptFilter()) { attempt in
+      let amount = attempt.facts.money.map { "\($0.text) " } ?? ""
+      found.append((attempt.reference, amount + attempt.shownStatus.rawValue))
+      return found.count < 100
+    }
+    return found
+  }
+
+  /// A look into the journal with where it is, as far as that was typed.
+  private func invocation(_ typed: Typed) throws(Fault) -> Invocation {
+    let line = ["journal", "list", "--json"] + typed.places
+    guard case .run(let invocation) = try Parser(catalogue).parse(line) else {
+      throw Fault(.internal, code: "internal", "journal list is no command")
+    }
+    return invocation
+  }
+}
+
+/// The words of a line that is not done yet.
+private struct Typed {
+  /// Names of the options.
+  private(set) var names: Set<String> = []
+  private(set) var operands: [String] = []
+  /// The option whose value comes next.
+  private(set) var open: Option?
+  private(set) var command: Command?
+  /// Options that say where journal and configuration are, with their values.
+  private(set) var places: [String] = []
+
+  init(_ words: [String], _ catalogue: Catalogue) {
+    let isPlace: Set = [Keys.stateDir, Keys.config].reduce(into: Set<String>()) {
+      $0.insert($1.option.name)
+    }
+    for word in words {
+      if let option = open {
+        if isPlace.contains(option.name) { places += ["--" + option.name, word] }
+        open = nil
+      } else if word.hasPrefix("-"), word.count > 1 {
+        let name = word.drop { $0 == "-" }.prefix { $0 != "=" }
+        let option = catalogue.options.first { option in
+          option.name == name
+            || !word.hasPrefix("--") && option.short.map(String.init) == String(name)
+        }
+        guard let option else { continue }
+        names.insert(option.name)
+        if isPlace.contains(option.name), word.contains("=") { places.append(word) }
+        if case .required = option.value, !word.contains("=") { open = option }
+      } else {
+        operands.append(word)
+      }
+    }
+    command =
+      operands.first.flatMap { catalogue.command([$0]) }
+      ?? (operands.count > 1 ? catalogue.command(Array(operands.prefix(2))) : nil)
+  }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import TenderTestSupport
+import Testing
+
+/// Completion as it is typed, in the shells themselves.
+@Suite struct CompletionTests {
+  enum Shell: String, CaseIterable, Sendable {
+    case bash, zsh, fish
+
+    var path: String? {
+      ["/bin/", "/usr/bin/"].map { $0 + rawValue }.first {
+        FileManager.default.isExecutableFile(atPath: $0)
+      }
+    }
+  }
+
+  /// What is typed, what must be offered then, and what must not.
+  struct Line: Sendable {
+    let typed: String
+    let offered: [String]
+    var missing: [String] = []
+  }
+
+  static let lines = [
+    Line(typed: "tender journal ", offered: ["backup", "export", "settle"], missing: ["transact"]),
+    Line(typed: "tender simulator ", offered: ["reset", "scenarios", "serve"]),
+    Line(typed: "tender config ", offered: ["check", "show"]),
+    Line(
+      typed: "tender transact --provider ",
+      offered: ["paytheory", "toro", "truelayer"],
+      missing: ["--amount"]
+    ),
+    Line(typed: "tender transact --provider=t", offered: ["toro", "truelayer"]),
+    Line(typed: "tender payment-status SHOP", offered: ["SHOP-1", "SHOP-2"], missing: ["OTHER-1"]),
+    Line(typed: "tender transact --profile ", offered: ["desk", "till"]),
+    Line(typed: "tender find --status re", offered: ["refunded", "returned", "revoked"]),
+    Line(typed: "tender explain insuff", offered: ["insufficient_funds"]),
+    Line(typed: "tender transact --sim-fault part1:dr", offered: ["drop-after", "drop-before"]),
+    Line(typed: "tender transact --sim-scenario decline:e", offered: ["exceeds_approval_limit"]),
+    Line(typed: "tender batch lin", offered: ["lines-1.jsonl", "lines-2.jsonl"]),
+    Line(typed: "tender help exit", offered: ["exit-status"]),
+    Line(typed: "tender transact --test-card visa --amo", offered: ["--amount", "--amount-minor"]),
+  ]
+
+  private func shop() throws -> (Binary, URL) {
+    let binary = try Binary()
+    for reference in ["SHOP-1", "SHOP-2", "OTHER-1"] {
+      let paid = try binary.run(
+        "transact",
+        "--amount",
+        "5",
+        "--test-card",
+        "visa",
+        "--reference",
+        reference,
+        "--json"
+      )
+      #expect(paid.status == 0)
+    }
+    let config = binary.home.appending(path: ".config/tender")
+    try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)
+    try #"{"profiles":{"desk":{},"till":{}}}"#
+      .write(to: config.appending(path: "config.json"), atomically: true, encoding: .utf8)
+    let bin = binary.home.appending(path: "bin")
+    try FileManager.default.createDirectory(at: bin, withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      at: bin.appending(path: "tender"),
+      withDestinationURL: binary.executable
+    )
+    for name in ["lines-1.jsonl", "lines-2.jsonl"] {
+      try Data().write(to: binary.home.appending(path: name))
+    }
+    return (binary, bin)
+  }
+
+  /// What a shell shows after a line was typed and the tabulator pressed.
+  private func screen(_ shell: Shell, _ line: Line) throws -> String {
+    let path = try #require(shell.path)
+    var (binary, bin) = try shop()
+    defer { binary.remove() }
+    binary.variables = ["PATH": "\(bin.path):/usr/bin:/bin", "PS1": "go> ", "PROMPT": "go> "]
+    let ready = "cd \(binary.home.path); echo rea''dy\n"
+    switch shell {
+    case .bash:
+      return try binary.onTerminal(
+        ["--norc", "--noprofile", "-i"],
+        [
+          (
+            "go> ",
+            "source \(Project.path("completions/tender.bash")); "
+              + "bind 'set show-all-if-ambiguous on'; \(ready)"
+          ),
+          ("ready\r", line.typed + "\t\t"), (line.offered.last ?? "", "\u{15}exit\n"),
+        ],
+        height: 50,
+        by: [path]
+      ).screen
+    case .zsh:
+      let load =
+        "autoload -U compinit; compinit -u -D; source \(Project.path("completions/_tender"))"
+      return try binary.onTerminal(
+        ["-f", "-i"],
+        [
+          ("go> ", "\(load); \(ready)"), ("ready\r", line.typed + "\t\t"),
+          (line.offered.last ?? "", "\u{3}\u{15}exit\n"),
+        ],
+        height: 50,
+        by: [path]
+      ).screen
+    case .fish:
+      let load = "source \(Project.path("completions/tender.fish")); cd \(binary.home.path)"
+      return try binary.onTerminal(
+        ["--no-config", "-c", "\(load); complete -C '\(line.typed)'"],
+        [],
+        height: 50,
+        by: [path]
+      ).screen
+    }
+  }
+
+  @Test(.enabled(if: Shell.bash.path != nil, "bash is not installed"), arguments: lines)
+  func `completes in bash`(_ line: Line) throws { try judge(.bash, line) }
+
+  @Test(.enabled(if: Shell.zsh.path != nil, "zsh is not installed"), arguments: lines)
+  func `completes in zsh`(_ line: Line) throws { try judge(.zsh, line) }
+
+  @Test(.enabled(if: Shell.fish.path != nil, "fish is not installed"), arguments: lines)
+  func `completes in fish`(_ line: Line) throws { try judge(.fish, line) }
+
+  private func judge(_ shell: Shell, _ line: Line) throws {
+    let screen = try screen(shell, line)
+    for word in line.offered {
+      #expect(screen.contains(word), "\(shell.rawValue) \(line.typed): \(screen)")
+    }
+    for word in line.missing {
+      #expect(!screen.contains(word), "\(shell.rawValue) \(line.typed): \(screen)")
+    }
+  }
+
+  @Test func `says nothing wrong where nothing can be completed`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    for words in [
+      [], ["bash"], ["bash", ""], ["zsh", "nothing", ""], ["zsh", "journal", "nothing", ""],
+      ["fish", "transact", "--nothing=", "x"], ["zsh", "--amount", ""], ["bash", "tender --"],
+      ["bash", String(repeating: "x ", count: 5000)],
+    ] {
+      let result = try binary.run(["__complete"] + words)
+      #expect(result.status == 0)
+      #expect(result.errors.isEmpty)
+    }
+    // Nothing is made, and no journal is opened where there is none.
+    let state = binary.home.appending(path: ".local").path
+    #expect(!FileManager.default.fileExists(atPath: state))
+  }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import TenderCommandLine
+import TenderCommands
+import TenderModule
+import TenderTestSupport
+import Testing
+
+/// What README, help and manual show is what happens.
+@Suite struct DocumentationTests {
+  /// A home with `tender` in its path.
+  private func home() throws -> (binary: Binary, bin: URL) {
+    let binary = try Binary()
+    let bin = binary.home.appending(path: "bin")
+    try FileManager.default.createDirectory(at: bin, withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      at: bin.appending(path: "tender"),
+      withDestinationURL: binary.executable
+    )
+    return (binary, bin)
+  }
+
+  /// Runs a line in a shell; gives the exit status and all that it printed.
+  private func shell(_ line: String, _ binary: Binary, _ bin: URL) throws -> (Int32, String) {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(filePath: "/bin/bash")
+    process.arguments = ["-o", "pipefail", "-c", line]
+    process.currentDirectoryURL = binary.home
+    process.environment = [
+      "HOME": binary.home.path, "PATH": "\(bin.path):/usr/bin:/bin", "LC_ALL": "C.UTF-8",
+      "COLUMNS": "100", "CI": "1",
+    ]
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+  }
+
+  /// Ids, times and ages are another each time.
+  private func masked(_ text: String) -> String {
+    text.replacing(/pt-tender-paytheorylab-[a-z0-9]{12}/, with: "RECEIPT")
+      .replacing(/pt_(pmt|pay)_[a-z0-9]{16}/, with: "METHOD")
+      .replacing(/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/, with: "TIME")
+      .replacing(/\d+ s ago/, with: "0 s ago")
+      .replacing(/\ +\n/, with: "\n")
+  }
+
+  @Test func `the README's commands print what it says`() throws {
+    let text = try String(contentsOfFile: Project.path("README.md"), encoding: .utf8)
+    #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 201)
+    let (binary, bin) = try home()
+    defer { binary.remove() }
+    var count = 0
+    for block in text.components(separatedBy: "```console\n").dropFirst() {
+      let lines = block.components(separatedBy: "\n```")[0]
+      for part in ("\n" + lines).components(separatedBy: "\n$ ").dropFirst() {
+        var rest = part.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var command = rest.removeFirst()
+        while command.hasSuffix("\\") { command += "\n" + rest.removeFirst() }
+        let shown = rest.joined(separator: "\n")
+        if command.hasPrefix("cat ") {
+          try shown.write(
+            to: binary.home.appending(path: String(command.dropFirst(4))),
+            atomically: true,
+            encoding: .utf8
+          )
+          continue
+        }
+        let (_, printed) = try shell(command, binary, bin)
+        let found = masked(printed).trimmingCharacters(in: .newlines)
+        #expect(found == masked(shown).trimmingCharacters(in: .newlines), "\(command)")
+        count += 1
+      }
+    }
+    #expect(count > 12)
+  }
+
+  /// What has to be there before an example.
+  private static func before(_ command: String, _ example: String) -> [String] {
+    let pay = "tender transact --test-card visa --amount 10 --reference"
+    let sale = "tender transact --provider toro --amount 12 --reference SALE-1"
+    let mandate =
+      "tender transact --provider truelayer --mandate --max-individual 50 --limit month:500 "
+      + "--reference M1 --beneficiary-name Ben --sort-code 56-00-29 --account-number 26207729 "
+      + "--user name=Remi --user email=remi@example.com --bank ob-natwest-vrp-sandbox"
+    let card =
+      #"echo '{"type":"card","number":"4111111111111111","security_code":"123","expiration":"12/39","#
+      + #""name":"A B"}' > card.json; chmod 600 card.json"#
+    let lines =
+      #"echo '{"command":"transact","reference":"B-1","amount":"5","test_card":"visa"}' "#
+      + "| tee payments.jsonl > smoke.jsonl"
+    let unknown = "\(pay) ORDER-1042 --sim-fault part2:drop-before; true"
+    return switch command {
+    case "transact": example.contains("--original") ? [sale] : [card]
+    case "confirm": ["\(pay) A2 --confirmation"]
+    case "journal settle" where example.contains("ORDER-1042"): [unknown]
+    default: ["\(pay) A1", "\(pay) A2", "\(pay) ORDER-1042", sale, mandate, card, lines]
+    }
+  }
+
+  /// Exits besides 0 that examples have with a journal that is whole.
+  private static let exits: [String: Int32] = [
+    "tender journal settle --all --as restored --reason checked --yes": 6
+  ]
+
+  @Test(arguments: Providers().catalogue.commands.map(\.name))
+  func `every example of help runs`(_ name: String) throws {
+    let command = try #require(
+      Providers().catalogue.command(name.split(separator: " ").map(String.init))
+    )
+    for example in command.examples where name != "simulator serve" {
+      let line = example.lines.map { $0.hasSuffix("\\") ? String($0.dropLast()) : $0 }
+        .joined(separator: " ")
+      let (binary, bin) = try home()
+      defer { binary.remove() }
+      for step in Self.before(name, line) { _ = try shell(step, binary, bin) }
+      let (exit, printed) = try shell(line, binary, bin)
+      let words = line.split(separator: " ").joined(separator: " ")
+      #expect(exit == Self.exits[words] ?? 0, "\(line): \(printed)")
+    }
+  }
+}
