@@ -148,6 +148,12 @@ private struct Tokens {
   ) throws(Fault) {
     var value = given
     if given == nil, case .required = option.value { value = rest.popFirst() }
+    // An optional value stands behind =; one that can be nothing else is taken for it all the same.
+    if given == nil, case .optional = option.value, let next = rest.first,
+      next.last?.isLetter == true, (try? TimeText.milliseconds(next, option: typed)) != nil
+    {
+      value = rest.popFirst()
+    }
     try self.typed.add(option, value, typed: typed)
   }
 }

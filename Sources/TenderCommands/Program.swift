@@ -65,7 +65,7 @@ package struct Program {
           machineReadable: machineReadable
         )
         defer { now = composition.clock.now }
-        return try dispatch(composition, &place)
+        return try inTime(composition, &place)
       }
     } catch {
       if now == 0 { now = SystemClock(interruption: NoInterruption()).now }
@@ -83,6 +83,24 @@ package struct Program {
         environment: environment
       )
       return error.exitStatus
+    }
+  }
+
+  /// Runs a command; what was stopped because its time was over says so.
+  private static func inTime(
+    _ composition: Composition,
+    _ place: inout WriteCommands.Asked
+  ) throws(Fault) -> Int32 {
+    if let limit = try composition.invocation.value(Keys.deadline) {
+      composition.signals.expire(after: limit)
+    }
+    do throws(Fault) {
+      let exit = try dispatch(composition, &place)
+      let isStopped = exit == Fault.Kind.interrupted.exitStatus && composition.signals.hasExpired
+      return isStopped ? Fault.Kind.pending.exitStatus : exit
+    } catch {
+      guard error.kind == .interrupted, composition.signals.hasExpired else { throw error }
+      throw Fault.stopped(by: .pending, effect: error.effect, underWay: "nothing is under way")
     }
   }
 

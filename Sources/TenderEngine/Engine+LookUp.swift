@@ -67,6 +67,7 @@ extension Engine {
     upTo limit: Int,
     every interval: Int,
     purpose: LookUp.Purpose = .status,
+    waiting: (_ report: Report, _ left: Int) -> Void = { _, _ in },
     changed: (Report) -> Void
   ) throws(Fault) -> Report {
     var latest = report
@@ -82,7 +83,13 @@ extension Engine {
       }
       // The payment stands: whatever goes wrong from here on ends only the waiting for it.
       do throws(Fault) {
-        try clock.pause(milliseconds: min(interval, left))
+        // In steps of a second: whoever watches sees the time that is left.
+        var rest = min(interval, left)
+        while rest > 0 {
+          waiting(latest, deadline.remaining)
+          try clock.pause(milliseconds: min(rest, 1000))
+          rest -= 1000
+        }
       } catch {
         if error.kind == .interrupted, purpose == .outcome, let stopped = try giveUp(latest) {
           return stopped

@@ -53,6 +53,12 @@ extension Explanation {
       "see the hint"
     ),
     Explanation(
+      "deadline_passed",
+      .pending,
+      "the time of --deadline is over; no money moved",
+      "run the same command again: it finds out first"
+    ),
+    Explanation(
       "clock_wrong",
       .usage,
       "this machine's clock is more than a minute off a provider's",

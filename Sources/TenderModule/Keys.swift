@@ -310,6 +310,12 @@ package enum Keys {
     "TIME",
     "how long one request to a provider may take (30s)"
   )
+  package static let deadline = Key<Int>.duration(
+    "deadline",
+    .general,
+    .required("TIME"),
+    "how long the whole command may take, a payer's and a reader's time too; then as with Ctrl-C"
+  )
   package static let help = Key<Bool>("help", short: "h", .general, "show help and exit")
   package static let version = Key<Bool>("version", .general, "show the version and exit")
   package static let instrumentDescriptor = Key<Int32>(

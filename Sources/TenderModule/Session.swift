@@ -44,6 +44,8 @@ package protocol Session: AnyObject {
   func terminal() -> Terminal?
   /// Shows a state to whoever watches.
   func announce(_ state: String, _ provider: String, _ env: Env, next: PayerAction?)
+  /// Shows what is awaited, and for how many milliseconds more, where somebody watches.
+  func waits(for what: String, left: Int)
   /// Says a sentence on standard error unless `--quiet` is given.
   func tell(_ text: String)
   /// Says a sentence on standard error where people read it.

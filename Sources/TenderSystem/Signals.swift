@@ -19,6 +19,7 @@ package final class Signals: Interruption {
   private let count = Atomic(0)
   /// The last signal, acknowledged or not.
   private let last = Atomic<Int32>(0)
+  private let expiry = Atomic(false)
   private let end: @Sendable (Fault.Kind) -> Void
 
   /// Takes over both signals for the process, and ignores SIGPIPE: writing tells.
@@ -64,16 +65,35 @@ package final class Signals: Interruption {
     while true {
       var number: Int32 = 0
       guard unsafe sigwait(&set, &number) == 0 else { continue }
-      state.store(number, ordering: .sequentiallyConsistent)
-      last.store(number, ordering: .sequentiallyConsistent)
-      let times = count.add(1, ordering: .sequentiallyConsistent).newValue
-      if times == 1, finishesFirst.load(ordering: .sequentiallyConsistent) { continue }
-      // Under the lock, so that nobody goes on to send something while the process ends.
-      mayEnd.withLock { mayEnd in if mayEnd, let kind { end(kind) } }
-      var byte: UInt8 = 1
-      _ = unsafe write(writeEnd, &byte, 1)
+      take(number)
     }
   }
+
+  private func take(_ number: Int32) {
+    state.store(number, ordering: .sequentiallyConsistent)
+    last.store(number, ordering: .sequentiallyConsistent)
+    let times = count.add(1, ordering: .sequentiallyConsistent).newValue
+    if times == 1, finishesFirst.load(ordering: .sequentiallyConsistent) { return }
+    // Under the lock, so that nobody goes on to send something while the process ends.
+    mayEnd.withLock { mayEnd in if mayEnd, let kind { end(hasExpired ? .pending : kind) } }
+    var byte: UInt8 = 1
+    _ = unsafe write(writeEnd, &byte, 1)
+  }
+
+  /// Interrupts this process like Ctrl-C once so many milliseconds have passed.
+  package func expire(after milliseconds: Int) {
+    DetachedThread.begin { [self] in
+      // A signal that stops the command comes before.
+      guard (try? SystemClock(interruption: self).pause(milliseconds: milliseconds)) != nil else {
+        return
+      }
+      expiry.store(true, ordering: .sequentiallyConsistent)
+      take(SIGINT)
+    }
+  }
+
+  /// Whether the time that a command may take is over.
+  package var hasExpired: Bool { expiry.load(ordering: .sequentiallyConsistent) }
 
   /// From here on the first signal stops nothing that is under way; `wish` tells of it.
   ///

@@ -111,6 +111,7 @@ final class SaleRunner {
       }
       let left = deadline.remaining
       guard left > 0 else { return .quiet }
+      context.attendant.waits(for: state.rawValue, left: left)
       switch try link?.next(milliseconds: min(left, 200)) {
       case .answer(let command, let message)?: return .answer(command, message)
       case .unsolicited(let message)?: return .unsolicited(message)

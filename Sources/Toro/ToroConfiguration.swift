@@ -107,6 +107,12 @@ package protocol Attendant: Sendable {
   func signature() throws(Fault) -> [UInt8]?
   /// Whether the signature matches the card's.
   func signatureMatches() throws(Fault) -> Bool
+  /// Hears what is awaited, by its state, and for how many milliseconds more.
+  func waits(for state: String, left: Int)
+}
+
+extension Attendant {
+  package func waits(for state: String, left: Int) {}
 }
 
 /// What the adapter works with: all of it passed in.

@@ -13,6 +13,12 @@ package protocol FlowGuide: Sendable {
   func show(_ address: String, isAwaited: Bool) throws(Fault)
   /// Says something that is good to know.
   func note(_ text: String)
+  /// Hears for how many milliseconds more the payer is awaited.
+  func waits(left: Int)
+}
+
+extension FlowGuide {
+  package func waits(left: Int) {}
 }
 
 /// Something to choose, with what there is.

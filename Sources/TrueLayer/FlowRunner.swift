@@ -139,16 +139,23 @@ struct FlowRunner {
   /// Waits for the payer, or a while, and looks.
   private func awaitPayer(_ resource: Resource, _ patience: Patience) throws(Fault) -> Resource {
     let pause = min(context.options.interval, max(1, patience.left))
-    if let visit {
-      if let query = try visit.wait(milliseconds: pause) {
-        if ReturnAddress(query: query).isGivenUp(resource.kind, resource.id) {
-          throw .userCanceled(resource)
-        }
-        // Any page in the browser can visit: beyond a few, visits hurry nothing.
-        if !patience.hurries { try context.clock.pause(milliseconds: pause) }
+    // In steps of a second: whoever watches sees the time that is left.
+    var rest = pause
+    while rest > 0 {
+      context.guide.waits(left: patience.left)
+      let step = min(rest, 1000)
+      rest -= step
+      guard let visit else {
+        try context.clock.pause(milliseconds: step)
+        continue
       }
-    } else {
-      try context.clock.pause(milliseconds: pause)
+      guard let query = try visit.wait(milliseconds: step) else { continue }
+      if ReturnAddress(query: query).isGivenUp(resource.kind, resource.id) {
+        throw .userCanceled(resource)
+      }
+      // Any page in the browser can visit: beyond a few, visits hurry nothing.
+      if !patience.hurries { try context.clock.pause(milliseconds: pause) }
+      break
     }
     do throws(Fault) {
       return try look(resource.kind, resource.id)

@@ -51,7 +51,6 @@ import Testing
     #expect(text == "NAME  OUTCOME\n日本  a\nxy    b\n👍    c\n")
   }
 
-  /// An amount beside `10.50 USD` that stands there in minor units is misread by a hundred.
   /// Columns go in the order that is given; the last one goes below its row; nothing is cut.
   @Test func `leaves columns out where a terminal is narrow`() {
     let record = Record(
@@ -94,6 +93,7 @@ import Testing
     )
   }
 
+  /// An amount beside `10.50 USD` that stands there in minor units is misread by a hundred.
   @Test func `shows every sum of money with its currency`() {
     let record = Record(
       .payment,

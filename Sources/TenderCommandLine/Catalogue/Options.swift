@@ -28,6 +28,6 @@ extension Catalogue {
   private static let general: [any OptionKey] = [
     Keys.env, Keys.profile, Keys.output, Keys.json, Keys.fields, Keys.quiet, Keys.verbose,
     Keys.trace, Keys.color, Keys.noInput, Keys.yes, Keys.config, Keys.stateDir, Keys.timeout,
-    Keys.help, Keys.version,
+    Keys.deadline, Keys.help, Keys.version,
   ]
 }

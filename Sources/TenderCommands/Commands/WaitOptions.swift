@@ -29,7 +29,10 @@ struct WaitOptions {
       for: report,
       upTo: limit,
       every: interval,
-      purpose: purpose
+      purpose: purpose,
+      waiting: { report, left in
+        composition.waits(for: "the payment is \(report.status.rawValue)", left: left)
+      }
     ) { changed in
       composition.announce(engine.state(of: changed), changed.provider.text, changed.env)
     }

@@ -259,6 +259,12 @@ final class Composition: Session {
     output.show(event: records.record(.event, fields), within: try? settings.timeout())
   }
 
+  /// Shows what is awaited and how long on one line of a terminal that changes each second.
+  func waits(for what: String, left: Int) {
+    guard output.isTable, !output.isVerbose, Console.isTerminal(2) else { return }
+    output.showWaiting(what, seconds: (left + 999) / 1000)
+  }
+
   /// Shows a state without what comes next.
   func announce(_ state: String, _ provider: String, _ env: Env) {
     announce(state, provider, env, next: nil)

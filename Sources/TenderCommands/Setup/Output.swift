@@ -150,7 +150,10 @@ final class Output {
   ///
   /// Columns are left out in the order of `spare` where the terminal is too narrow.
   func show(_ records: [Record], columns: [String], spare: [String] = []) {
-    guard isTable else { return records.forEach { show($0) } }
+    guard isTable else {
+      for record in records { show(record) }
+      return
+    }
     put(
       Table.rows(
         records.map(redacted),
@@ -186,6 +189,16 @@ final class Output {
       Console.write("\r\u{1b}[K\(state)", to: 2, patience)
       hasStateLine = true
     }
+  }
+
+  /// Shows what is awaited on that line, with the time that is left; once alone where lines cannot change.
+  func showWaiting(_ what: String, seconds: Int) {
+    let left =
+      seconds < 60
+      ? "\(seconds) s"
+      : "\(seconds / 60):" + (seconds % 60 < 10 ? "0" : "") + "\(seconds % 60)"
+    let text = isDumb ? what : "\(what) · \(left) left"
+    if text != lastState { showState(text) }
   }
 
   /// Takes that line away, before anything else is shown.

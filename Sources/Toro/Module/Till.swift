@@ -22,6 +22,11 @@ struct Till: Attendant {
 
   var canCompare: Bool { isSimulated || terminal != nil }
 
+  func waits(for state: String, left: Int) {
+    let page = Vocabulary.words.first { $0.subject == .state && $0.code == state }
+    unsafe session.waits(for: page?.meaning ?? state, left: left)
+  }
+
   func signature() throws(Fault) -> [UInt8]? {
     if refuses { return nil }
     guard let answer = try ask("Customer, sign by typing your name (empty: stop): ") else {

@@ -123,6 +123,8 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
     return object
   }
 
+  func waits(left: Int) { session.waits(for: "waiting for the payer at the bank", left: left) }
+
   func ask(_ input: FormInput) throws(Fault) -> String? {
     guard let terminal = someone() else { return nil }
     if let help = input.help { terminal.say("  \(Self.plain(help))") }

@@ -1,0 +1,101 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// How long a command may take, and what it shows while it waits.
+@Suite struct WaitingTests {
+  static let bank = [
+    "transact", "--provider", "truelayer", "--amount", "10", "--beneficiary-name", "Ben",
+    "--sort-code", "56-00-29", "--account-number", "26207729", "--user", "name=Remi", "--user",
+    "email=remi@example.com", "--bank", "mock-payments-gb-redirect", "--reference", "A",
+    "--sim-scenario", "bank:abandon",
+  ]
+  static let sale = [
+    "transact", "--provider", "toro", "--amount", "9", "--reference", "A", "--sim-scenario",
+    "card:no_card",
+  ]
+
+  /// Nobody pays, no card comes: what was begun is let go as with Ctrl-C.
+  @Test(arguments: [(bank, "user_canceled"), (sale, "operator_cancelled")])
+  func `ends in time while somebody else is awaited`(_ words: [String], _ code: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let start = ContinuousClock.now
+    let result = try binary.run(words + ["--deadline", "500ms", "--no-input", "--json"])
+    #expect(ContinuousClock.now - start < .seconds(10))
+    #expect(result.status == 12, "\(result.output) \(result.errors)")
+    #expect(result.record["error"]?["code"]?.text == code)
+    #expect(try binary.run("journal", "verify", "--json").status == 0)
+  }
+
+  @Test func `ends in time while the other side is silent, and says what is known`() throws {
+    let server = try Server()
+    defer { server.stop() }
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables = server.variables(scheme: "http", port: server.port)
+    func pay(_ reference: String, _ more: [String]) throws -> Binary.Result {
+      let words = ["transact", "--amount", "5", "--test-card", "visa", "--reference", reference]
+      return try binary.run(words + ["--json"] + more)
+    }
+    let before = try pay("A", ["--sim-fault", "part1:silence", "--deadline", "700ms"])
+    #expect(before.status == 8, "\(before.output) \(before.errors)")
+    #expect(before.errorRecord["error"]?["code"] == "deadline_passed")
+    #expect(before.errorRecord["error"]?["effect"] == "none")
+    #expect(try pay("A", []).status == 0)
+    // Money may have moved: that comes before the time that is over.
+    let after = try pay("B", ["--sim-fault", "part2:silence", "--deadline", "700ms"])
+    #expect(after.status == 9, "\(after.output) \(after.errors)")
+    #expect(try pay("B", []).record["status"] == "succeeded")
+    #expect(try pay("C", ["--deadline", "30s"]).status == 0)
+  }
+
+  @Test func `stops a batch in time`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lines = (1...50).map {
+      #"{"command":"transact","reference":"B-\#($0)","amount":"5","test_card":"visa"}"#
+    }
+    let file = try Works.write(lines, binary)
+    let words = ["batch", file, "--rate", "5", "--deadline", "900ms", "--json"]
+    let result = try binary.run(words)
+    #expect(result.status == 8, "\(result.output)")
+    let paid = result.records.filter { $0.text("status") == "succeeded" }.count
+    #expect((1..<50).contains(paid))
+    #expect(result.records.last?["stopped"] == true)
+  }
+
+  @Test(arguments: [
+    (bank, "waiting for the payer at the bank · ", 2), (sale, "the customer is to present a card · ", 2),
+  ])
+  func `shows what is awaited and how long`(
+    _ words: [String],
+    _ what: String,
+    _ seconds: Int
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let shown = try binary.onTerminal(words + ["--deadline", "1500ms"], [])
+    let times = shown.screen.components(separatedBy: what).dropFirst().compactMap { part in
+      part.components(separatedBy: " left").first
+    }
+    // More than one second was counted down.
+    #expect(Set(times).count >= seconds, "\(shown.screen)")
+    #expect(times.allSatisfy { $0.contains(":") || $0.hasSuffix(" s") }, "\(times)")
+  }
+
+  @Test func `takes a time behind --wait with a space, and no id for a time`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let words = ["transact", "--amount", "5", "--test-card", "visa", "--json"]
+    #expect(try binary.run(words + ["--reference", "5", "--wait", "5s"]).status == 0)
+    let one = try binary.run("payment-status", "--wait", "5", "--json")
+    #expect(one.record["reference"] == "5")
+    let timed = try binary.run("payment-status", "--wait", "5s", "5", "--json")
+    #expect(timed.record["reference"] == "5" && timed.records.count == 1)
+    for time in ["soon", "0s", "25h"] {
+      #expect(try binary.run("payment-status", "5", "--deadline", time, "--json").status == 2)
+    }
+  }
+}
