@@ -139,6 +139,7 @@ extension PayTheoryProvider {
     )
     .from(code.source)
     (page.side, page.retry, page.payer) = (code.side, code.retry, code.payer)
+    page.path = code.path
     return page
   }
 }

@@ -45,6 +45,54 @@ struct GraphQL {
     return items.compactMap(\.object)
   }
 
+  /// The payments that fit every condition, newest first, at most `limit`, and how many there are.
+  func search(
+    _ conditions: [Condition],
+    limit: Int
+  ) throws(Fault) -> (found: [JSONObject], total: Int?) {
+    let data = try ask(TransactionFields.ofSearch) { fields in
+      """
+      query { transactions(limit: \(limit), query: {query_list: [\(Self.list(conditions))], \
+      sort_list: [{direction: DESC, key: "transaction_date"}]}) \
+      { items { \(fields) } total_row_count } }
+      """
+    }
+    guard let items = data["transactions"]?["items"]?.array else {
+      throw .unreadable("an answer without transactions")
+    }
+    return (items.compactMap(\.object), data["transactions"]?["total_row_count"]?.boundedNumber)
+  }
+
+  /// One pair of a query (protocol note, section 8.1).
+  struct Condition {
+    let key: String
+    let comparison: String
+    /// One, or for IN_LIST several.
+    let values: [String]
+
+    init(_ key: String, _ comparison: String, _ values: String...) {
+      self.init(key, comparison, among: values)
+    }
+
+    init(_ key: String, _ comparison: String, among values: [String]) {
+      self.key = key
+      self.comparison = comparison
+      self.values = values
+    }
+  }
+
+  private static func list(_ conditions: [Condition]) -> String {
+    conditions.enumerated().map { index, condition in
+      let value =
+        condition.comparison == "IN_LIST"
+        ? "in_values: [\(condition.values.map(quoted).joined(separator: ", "))]"
+        : "value: \(quoted(condition.values.first ?? ""))"
+      let next = index == conditions.count - 1 ? "NONE_NEXT" : "AND_NEXT"
+      return "{key: \(quoted(condition.key)), \(value), operator: \(condition.comparison), "
+        + "conjunctive_operator: \(next)}"
+    }.joined(separator: ", ")
+  }
+
   /// The codes that a refund can have (published schema, `RefundReasonCode`).
   private static let reasons = ["DUPLICATE", "FRAUDULENT", "OTHER", "REQUESTED_BY_CUSTOMER"]
 

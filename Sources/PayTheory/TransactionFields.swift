@@ -12,6 +12,15 @@ enum TransactionFields {
     "avs_status", "metadata", method, "updated_row_at",
   ]
 
+  /// For a search: who paid as well.
+  static let ofSearch =
+    all.filter { $0 != method } + [
+      """
+      payment_method { payment_method_id payment_type card_brand last_four exp_date \
+      payor { payor_id full_name email phone } }
+      """
+    ]
+
   /// For a charge: what its result is made of, and nothing that a schema of before 2026 lacks, since
   /// a charge is never asked for twice.
   static let ofCharge = [

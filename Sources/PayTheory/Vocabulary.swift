@@ -5,7 +5,7 @@ enum Vocabulary {
   /// The processor's codes in `status.reason.error_code`.
   static let processorCodes = Explanation.reasons(
     .processorCode,
-    at: nil,
+    at: "transaction.failure_reasons",
     "Pay Theory's documentation, page Failed Transactions",
     """
     ADDRESS_VERIFICATION_FAILED_RISK_RULES payer corrected: the merchant's risk rules want the address that the card is registered at

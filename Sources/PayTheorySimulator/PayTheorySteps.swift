@@ -89,6 +89,7 @@ struct PayTheorySteps {
     intent["amount"] = .integer(feeMode == "service_fee" ? amount + fee : amount)
     intent["fee"] = .integer(fee)
     intent["fee_mode"] = .string(feeMode)
+    intent["payor_info"] = inner["payor_info"]
     let id = "pt_int_" + code(16)
     intent["id"] = .string(id)
     guard needsConfirmation else {

@@ -40,6 +40,7 @@ struct PayTheoryTransactions {
           "payment_method_id": .string(method), "payor_id": .string(payor),
           "payment_type": intent["method"] ?? "", "brand": intent["brand"] ?? .null,
           "last_four": intent["last_four"] ?? "", "exp_date": intent["expiration"] ?? .null,
+          "payor_info": intent["payor_info"] ?? [:],
         ])
       ),
       "updated_row_at": .string(Timestamp.preciseText(now)),
@@ -68,7 +69,17 @@ struct PayTheoryTransactions {
       "card_brand": isACH ? .null : stored["brand"] ?? .null,
       "last_four": stored["last_four"] ?? .null, "exp_date": stored["exp_date"] ?? .null,
       "is_active": true, "merchant_uid": .string(PayTheoryCatalog.merchantUID),
-      "payor": ["payor_id": stored["payor_id"] ?? .null],
+      "payor": payor(stored),
+    ]
+  }
+
+  private static func payor(_ stored: JSONObject) -> JSON {
+    let given = stored["payor_info"]?.object ?? [:]
+    let names = ["first_name", "last_name"].compactMap { given.text($0) }.filter { !$0.isEmpty }
+    return [
+      "payor_id": stored["payor_id"] ?? .null,
+      "full_name": names.isEmpty ? .null : .string(names.joined(separator: " ")),
+      "email": given["email"] ?? .null, "phone": given["phone"] ?? .null,
     ]
   }
 

@@ -23,6 +23,8 @@ package struct AttemptFilter: Sendable {
   package var metadata: [(name: String, value: String)] = []
   /// The id under which the provider can find a request in its logs.
   package var traceID: String?
+  /// The account code of a payment, which the provider alone knows.
+  package var accountCode: String?
   /// Part of an error code or of a reason that the provider gave, in any case.
   package var failure: String?
 
@@ -112,8 +114,8 @@ package struct AttemptFilter: Sendable {
 }
 
 extension JSON {
-  /// A scalar as it would be typed.
-  fileprivate var plainText: String? {
+  /// A scalar as it would be typed; nil for anything else.
+  package var plainText: String? {
     switch self {
     case .string(let text), .number(let text): text
     case .integer(let number): String(number)

@@ -129,7 +129,8 @@ extension Fault {
     Fault(
       kind,
       effect: effect,
-      code: kind == .terminated ? "terminated" : kind == .pending ? "deadline_passed" : "interrupted",
+      code: kind == .terminated
+        ? "terminated" : kind == .pending ? "deadline_passed" : "interrupted",
       kind == .pending
         ? "the time of --deadline is over; \(underWay)" : "stopped by a signal; \(underWay)",
       hint: "the journal is consistent: run the same command again"

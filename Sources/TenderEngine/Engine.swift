@@ -3,7 +3,8 @@ package import TenderModel
 /// The operations on payments, in their order, over one provider and the journal.
 package struct Engine {
   let env: Env
-  let provider: any Provider
+  /// Who is asked.
+  package let provider: any Provider
   let journal: any Journal
   let clock: any Clock
   let interruption: any Interruption

@@ -56,6 +56,17 @@ package protocol Provider: Sendable {
   var authorization: (any PayerAuthorizationFlow)? { get }
   /// Sales with the card present, where it has them.
   var cardPresent: (any CardPresentFlow)? { get }
+  /// Searching among all of the merchant's payments, where it has that.
+  var search: (any SearchFlow)? { get }
+}
+
+/// Searching among all of the merchant's payments, whoever made them.
+package protocol SearchFlow: Sendable {
+  /// The payments that a filter lets through, newest first, at most `limit`; and how many the provider has
+  /// for as much of the filter as it can be asked, nil where it does not say.
+  ///
+  /// Throws `usage` for what cannot be searched for there.
+  func find(_ filter: AttemptFilter, limit: Int) throws(Fault) -> (found: [Outcome], total: Int?)
 }
 
 /// Payments by an instrument that the order brings, or by a stored method.
@@ -87,6 +98,8 @@ extension Provider {
 
   package var cardPresent: (any CardPresentFlow)? { nil }
 
+  package var search: (any SearchFlow)? { nil }
+
   package func owns(_ attempt: Attempt) -> Bool { attempt.merchant == merchant }
 
   package func asksAtOnce(about attempt: Attempt) -> Bool { false }
@@ -106,6 +119,10 @@ extension Provider where Self: TokenFlow {
 
 extension Provider where Self: RefundFlow {
   package var refunds: (any RefundFlow)? { self }
+}
+
+extension Provider where Self: SearchFlow {
+  package var search: (any SearchFlow)? { self }
 }
 
 extension Provider where Self: PayerAuthorizationFlow {

@@ -310,6 +310,11 @@ package enum Keys {
     "TIME",
     "how long one request to a provider may take (30s)"
   )
+  package static let online = Key<Bool>(
+    "online",
+    .filter,
+    "ask the provider: all of the merchant's payments where it can be searched, else those of the journal"
+  )
   package static let deadline = Key<Int>.duration(
     "deadline",
     .general,

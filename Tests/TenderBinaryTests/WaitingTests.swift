@@ -67,7 +67,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (bank, "waiting for the payer at the bank · ", 2), (sale, "the customer is to present a card · ", 2),
+    (bank, "waiting for the payer at the bank · ", 2),
+    (sale, "the customer is to present a card · ", 2),
   ])
   func `shows what is awaited and how long`(
     _ words: [String],

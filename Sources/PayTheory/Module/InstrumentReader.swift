@@ -17,7 +17,7 @@ struct InstrumentReader {
     return YearMonth(year: date.year, month: date.month)
   }
 
-  private static let sources: [any OptionKey] = [
+  static let sources: [any OptionKey] = [
     Keys.instrumentStdin, Keys.instrumentFile, Keys.instrumentDescriptor, Keys.testCard,
     Keys.testAccount, Keys.token,
   ]

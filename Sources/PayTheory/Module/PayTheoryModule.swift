@@ -153,6 +153,17 @@ package struct PayTheoryModule: ProviderModule {
 
   package func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan {
     let builder = OrderBuilder(session.invocation)
+    let isBare =
+      session.invocation.given(among: [Keys.amount] + InstrumentReader.sources).isEmpty
+      && session.instrument == nil && session.terminal() == nil
+    guard !isBare else {
+      throw Fault(
+        .usage,
+        code: "missing_option",
+        "transact needs --amount and an instrument",
+        hint: "such as --amount 10.50 --test-card visa, or --instrument-stdin < card.json"
+      )
+    }
     _ = try builder.read.amount()
     let need = Need.payment(byStoredMethod: session.invocation.has(Keys.token))
     var plan = OrderPlan(need: need) { reference throws(Fault) in

@@ -17,7 +17,8 @@ extension Catalogue {
 
   private static let others: [any OptionKey] = [
     Keys.refundReference, Keys.since, Keys.until, Keys.before, Keys.status, Keys.outcome,
-    Keys.reason, Keys.lastFour, Keys.customer, Keys.traceID, Keys.failure, Keys.all, Keys.jobs,
+    Keys.reason, Keys.lastFour, Keys.customer, Keys.traceID, Keys.failure, Keys.all, Keys.online,
+    Keys.jobs,
     Keys.rate, Keys.resume, Keys.check, Keys.ordered,
     Keys.stopOnError, Keys.junit, Keys.list, Keys.receipt, Keys.port, Keys.idempotencyKey,
     Keys.newAttempt,

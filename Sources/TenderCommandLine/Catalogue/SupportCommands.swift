@@ -52,7 +52,8 @@ extension Catalogue {
       operands: [.init("REF", optional: true)],
       options: [
         Keys.amount, Keys.currency, Keys.since, Keys.until, Keys.status, Keys.lastFour,
-        Keys.customer, Keys.metadata, Keys.traceID, Keys.failure, Keys.all, Keys.id,
+        Keys.customer, Keys.metadata, Keys.traceID, Keys.failure, Keys.all, Keys.online, Keys.id,
+        Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock,
       ],
       examples: [
         .init(
@@ -60,6 +61,10 @@ extension Catalogue {
           "which payment was this customer's"
         ),
         .init("tender find --status open", "what still needs somebody"),
+        .init(
+          "tender find --online --amount 10.50 --since today",
+          "ask the provider, also for what was made elsewhere"
+        ),
         .init("tender find \"ORDER-*\" --failure insufficient", "by reference and failure"),
       ],
       exits: [.state]

@@ -194,6 +194,7 @@ struct JournalCommands {
       let (name, value) = try OptionReader.split(pair, option: "--metadata")
       filter.metadata.append((name, value))
     }
+    if invocation.has(Keys.online) { return try FindOnline(composition: composition).run(filter) }
     let count = try eachShown(filter) { attempt in
       let verdict = composition.records.verdict(attempt)
       if output.isTable {

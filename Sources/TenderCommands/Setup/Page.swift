@@ -122,12 +122,14 @@ extension Records {
   }
 
   /// What became of an attempt, in the words of its provider's reason.
-  func verdict(_ attempt: Attempt) -> Verdict {
+  ///
+  /// `report` is what a look-up of it says.
+  func verdict(_ attempt: Attempt, _ report: Report? = nil) -> Verdict {
     let reason: String? =
       if let fault = attempt.fault {
         self.reason(fault, attempt.result, attempt.provider)
       } else {
-        nil
+        report.flatMap(explanation)
       }
     return Verdict(attempt, reason: reason, at: now)
   }
@@ -147,6 +149,7 @@ extension Explanation {
     let value = path.split(separator: ".").reduce(JSON.object(result) as JSON?) {
       $0?[String($1)]
     }
-    return value?.text == code
+    let words = value?.array?.compactMap(\.text) ?? [value?.text].compactMap(\.self)
+    return words.contains(code) || provider.map(words.contains) == true
   }
 }

@@ -19,7 +19,7 @@ extension Composition {
   func show(_ report: Report) {
     let record = records.record(report)
     guard output.isTable, output.showsAll else { return output.show(record) }
-    show(record, records.verdict(seen(report)), report.provider)
+    show(record, records.verdict(seen(report), report), report.provider)
   }
 
   /// Shows an attempt of the journal with its history.
@@ -47,7 +47,7 @@ extension Composition {
   }
 
   /// The attempt as a report shows it; what the journal does not know is made up of what was looked up.
-  private func seen(_ report: Report) -> Attempt {
+  func seen(_ report: Report) -> Attempt {
     var attempt =
       report.attempt
       ?? Attempt(
@@ -59,7 +59,8 @@ extension Composition {
         merchant: "",
         content: [:],
         idempotencyKey: "",
-        at: clock.now
+        at: report.result["transaction"]?["transaction_date"]?.text.flatMap(Timestamp.read)
+          ?? clock.now
       )
     guard report.attempt == nil || attempt.shownStatus != report.status else { return attempt }
     attempt.phase = report.status == .unknown ? .sent : .done

@@ -38,6 +38,8 @@ struct Verdict {
     case .declined: "declined"
     case .cancelled: "cancelled"
     case .refunded: "paid and given back"
+    // What was given back elsewhere is not known here.
+    case .partiallyRefunded where attempt.row == 0: "paid, partly given back"
     case .partiallyRefunded:
       "paid, partly given back (\(attempt.facts.text(ofMinorUnits: max(0, attempt.left))) are left)"
     case .returned: "returned by the bank"

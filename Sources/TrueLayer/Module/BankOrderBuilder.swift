@@ -50,6 +50,36 @@ struct BankOrderBuilder {
     )
   }
 
+  /// Throws `usage` with everything that is missing where that is more than one thing.
+  private func checkComplete(_ creation: Creation) throws(Fault) {
+    var missing: [String] = []
+    if invocation.has(Keys.mandate) {
+      if invocation.given(among: [Keys.maxIndividual]).isEmpty {
+        missing.append("--max-individual")
+      }
+      if invocation.given(among: [Keys.limit]).isEmpty { missing.append("--limit") }
+    } else if invocation.given(among: [Keys.amount]).isEmpty {
+      missing.append("--amount")
+    }
+    if creation.merchantAccount == nil {
+      if creation.beneficiaryName == nil { missing.append("--beneficiary-name") }
+      if creation.iban == nil, creation.sortCode == nil, creation.accountNumber == nil {
+        missing.append("--sort-code with --account-number (or --iban)")
+      }
+    }
+    if creation.user["name"] == nil { missing.append("--user name=…") }
+    if creation.user["email"] == nil, creation.user["phone"] == nil {
+      missing.append("--user email=…")
+    }
+    guard missing.count > 1, let last = missing.popLast() else { return }
+    throw Fault(
+      .usage,
+      code: "missing_option",
+      "transact needs \(missing.joined(separator: ", ")) and \(last)",
+      hint: "see the example in: tender help transact"
+    )
+  }
+
   private func creation(_ reference: Reference) throws(Fault) -> Creation {
     let currency = try general.currencyValue()
     guard ["GBP", "EUR", "PLN", "NOK"].contains(currency.code) else {
@@ -72,6 +102,7 @@ struct BankOrderBuilder {
     creation.scheme = invocation[Keys.scheme]
     creation.branch = invocation[Keys.branch]
     creation.retries = invocation.has(Keys.retry)
+    try checkComplete(creation)
     if invocation.has(Keys.preselect) {
       guard let bank = invocation[Keys.bank] else {
         throw Fault(

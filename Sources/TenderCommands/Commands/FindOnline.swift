@@ -1,0 +1,79 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderOutput
+internal import TenderSystem
+internal import TenderWire
+
+/// `find --online`: what the provider says, of all the merchant's payments or of those in the journal.
+struct FindOnline {
+  let composition: Composition
+
+  private var invocation: Invocation { composition.invocation }
+  private var output: Output { composition.output }
+
+  func run(_ asked: AttemptFilter) throws(Fault) -> Int32 {
+    let target = try composition.target()
+    var filter = asked
+    filter.env = target.env
+    filter.provider = target.module.name
+    composition.signals.hold()
+    let engine = try composition.engine(target, needing: .lookUp)
+    let limit = invocation.has(Keys.all) ? 1000 : 100
+    guard let search = engine.provider.search else {
+      return try known(filter, engine, target.module.name.text)
+    }
+    let (found, total) = try search.find(filter, limit: limit)
+    for outcome in found {
+      let id = outcome.facts.id ?? ""
+      var report = Report(outcome, env: target.env, provider: target.module.name, reference: nil)
+      // What the journal knows of it goes on with it; what it says is older.
+      let attempts = try composition.journal().attempts(matching: id, filter: AttemptFilter())
+      report.attempt = attempts.first
+      show(report)
+    }
+    if let total, total > found.count {
+      composition.tell(
+        "the latest \(found.count) of \(total); narrow the search, or --all for 1000"
+      )
+    } else if found.isEmpty {
+      composition.tell("\(target.module.name.text) has no payment like that")
+    } else if total == nil {
+      composition.tell(
+        "searched among the latest \(limit) that the provider's own filters let through"
+      )
+    }
+    return output.exit(0)
+  }
+
+  /// Looks each payment of the journal up.
+  private func known(
+    _ filter: AttemptFilter,
+    _ engine: Engine,
+    _ name: String
+  ) throws(Fault) -> Int32 {
+    composition.tell("\(name) cannot be searched: it is asked about the payments of the journal")
+    var attempts: [Attempt] = []
+    try composition.journal().each(filter) { attempt in
+      attempts.append(attempt)
+      return attempts.count < 1000
+    }
+    for attempt in attempts where attempt.id != nil {
+      show(try engine.lookUp(attempt.reference, known: attempt, kind: attempt.kind))
+    }
+    return output.exit(0)
+  }
+
+  private func show(_ report: Report) {
+    let verdict = composition.records.verdict(composition.seen(report), report)
+    if output.isTable {
+      output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
+    } else {
+      var record = composition.records.record(report)
+      record.fields["says"] = .string(verdict.words)
+      record.fields["next"] = verdict.next.map(JSON.string)
+      record.fields["age"] = .integer(verdict.age)
+      output.show(record)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// `find --online`: what the provider has, also where no journal knows it.
+@Suite struct FindOnlineTests {
+  /// Payments of another machine: the simulated world is there, the journal is not.
+  private func elsewhere() throws -> Binary {
+    let binary = try Binary()
+    let card = ["transact", "--test-card", "visa", "--json"]
+    for (amount, reference, customer) in [
+      ("1.50", "O-1", "ann@example.com"), ("2.50", "O-2", "ben@example.com"),
+      ("3.50", "P-3", "cleo@example.com"),
+    ] {
+      let more = ["--reference", reference, "--payor", "email=\(customer)"]
+      let tag = ["--metadata", "till=\(reference.suffix(1))", "--account-code", "shop-\(amount)"]
+      #expect(try binary.run(card + ["--amount", amount] + more + tag).status == 0)
+    }
+    #expect(try binary.run(card + ["--amount", "1.93", "--reference", "D-1"]).status == 3)
+    #expect(try binary.run("refund", "O-1", "--amount", "1", "--json").status == 0)
+    let state = binary.home.appending(path: ".local/state")
+    let folder = state.appending(path: "tender")
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    where name.hasPrefix("journal") {
+      try FileManager.default.removeItem(at: folder.appending(path: name))
+    }
+    for name in try FileManager.default.contentsOfDirectory(atPath: state.path)
+    where name.hasPrefix(".tender") {
+      try FileManager.default.removeItem(at: state.appending(path: name))
+    }
+    return binary
+  }
+
+  private static let cases: [(words: [String], found: [String])] = [
+    ([], ["D-1", "P-3", "O-2", "O-1"]), (["--amount", "2.50"], ["O-2"]),
+    (["--amount", "9"], []), (["O-*"], ["O-2", "O-1"]), (["P-3"], ["P-3"]),
+    (["--status", "declined"], ["D-1"]),
+    (["--status", "partially_refunded", "--status", "declined"], ["D-1", "O-1"]),
+    (["--status", "open"], []), (["--since", "today", "--amount", "3.50"], ["P-3"]),
+    (["--until", "2020-01-01"], []), (["--last-four", "1111", "--customer", "BEN@"], ["O-2"]),
+    (["--last-four", "4242"], []), (["--metadata", "till=3"], ["P-3"]),
+    (["--failure", "insufficient"], ["D-1"]), (["--currency", "GBP"], []),
+  ]
+
+  @Test func `searches all of the merchant's payments`() throws {
+    let binary = try elsewhere()
+    defer { binary.remove() }
+    for (words, found) in Self.cases {
+      let result = try binary.run(["find", "--online", "--json"] + words)
+      #expect(result.status == 0, "\(words): \(result.errors)")
+      #expect(result.records.map { $0.text("reference") } == found, "\(words)")
+    }
+    let all = try binary.run("find", "--online", "--json").records
+    #expect(all.first?.text("says") == "1.93 USD declined: the account has insufficient funds")
+    // What is left of it is not known without the journal, and not made up.
+    #expect(all.last?.text("says") == "1.50 USD paid, partly given back")
+    #expect(try binary.run("journal", "list", "--json").records.isEmpty)
+  }
+
+  @Test func `refuses what it cannot ask, and says what went wrong`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let words = ["find", "--online", "--json"]
+    #expect(try binary.run(words + ["--trace-id", "x"]).status == 2)
+    #expect(try binary.run(words + ["--sim-fault", "graphql:http-500"]).status == 11)
+    #expect(try binary.run(words + ["--provider", "example"]).status == 2)
+    #expect(try binary.run("journal", "list", "--online", "--json").status == 2)
+  }
+
+  /// Where nothing can be searched for, the payments that the journal knows are asked about.
+  @Test func `asks a bank about the payments of the journal`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let words = [
+      "transact", "--provider", "truelayer", "--amount", "10", "--merchant-account",
+      "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6", "--user", "name=Remi", "--user",
+      "email=remi@example.com", "--bank", "mock-payments-gb-redirect", "--no-input", "--json",
+    ]
+    #expect(try binary.run(words + ["--reference", "B-1"]).status == 0)
+    #expect(try binary.run(words + ["--reference", "C-1"]).status == 0)
+    let result = try binary.run("find", "--online", "--provider", "truelayer", "B-*", "--json")
+    #expect(result.status == 0)
+    #expect(result.records.map { $0.text("reference") } == ["B-1"])
+    #expect(result.record["result"]?["status"]?.text == "settled")
+    #expect(result.errors.contains("truelayer cannot be searched"))
+  }
+}
