@@ -130,8 +130,9 @@ package enum Table {
       case .array(let elements) where elements.contains(where: { $0.object != nil }):
         lines.append((name, ""))
         for element in elements {
-          let text = element.object?.members.map { inline($0.value, $0.key, currency) }
-            .joined(separator: "  ")
+          // Without its name a number or a yes says nothing.
+          let text = element.object?.members.filter { $0.key != "number" && $0.value.truth == nil }
+            .map { inline($0.value, $0.key, currency) }.joined(separator: "  ")
           lines.append((margin + "  -", text ?? inline(element, "", nil)))
         }
       default:

@@ -255,6 +255,7 @@ struct LookUpCommands {
   static func row(_ record: Record) -> Record {
     var row = record
     let error = record.fields["error"]
+    row.fields["status"] = record.fields["status"] ?? error?["code"]
     row.fields["note"] = record.fields["explanation"] ?? error?["explanation"] ?? error?["message"]
     return row
   }

@@ -32,9 +32,10 @@ struct WaitOptions {
       purpose: purpose,
       waiting: { report, left in
         composition.waits(for: "the payment is \(report.status.rawValue)", left: left)
+      },
+      changed: { changed in
+        composition.announce(engine.state(of: changed), changed.provider.text, changed.env)
       }
-    ) { changed in
-      composition.announce(engine.state(of: changed), changed.provider.text, changed.env)
-    }
+    )
   }
 }

@@ -108,6 +108,9 @@ final class Output {
   /// The time of notes, in milliseconds since 1970.
   var now: () -> Int = { SystemClock(interruption: NoInterruption()).now }
 
+  /// How many columns the terminal has; without one as many as anybody wants.
+  var width: Int { style.width }
+
   /// Whether no fields were chosen.
   var showsAll: Bool { fields.isEmpty }
 
@@ -119,9 +122,11 @@ final class Output {
     guard isTable else { return put(line(record)) }
     let fields = record.fields
     let parts = [
-      fields["line"]?.wholeNumber.map { String($0) }, fields.text("reference"),
-      fields.text("status") ?? fields["error"]?["code"]?.text, fields.text("id"),
-      fields["error"]?["message"]?.text,
+      fields["line"]?.wholeNumber.map { String($0) },
+      fields.text("reference") ?? fields.text("name"),
+      fields.text("status") ?? fields["error"]?["code"]?.text ?? fields.text("outcome"),
+      fields.text("id") ?? fields.text("detail"),
+      fields["error"]?["explanation"]?.text ?? fields["error"]?["message"]?.text,
     ]
     put(Printable.text(parts.compactMap { $0 }.joined(separator: "  ")) + "\n")
   }

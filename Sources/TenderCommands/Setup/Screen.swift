@@ -30,14 +30,23 @@ extension Composition {
   }
 
   private func show(_ record: Record, _ verdict: Verdict, _ provider: ProviderName) {
-    let next = verdict.next.map { " · next: \($0)" } ?? ""
-    let line = Printable.text(verdict.words + next)
-    output.put(output.redactor.redact(line) + "\n")
+    let line = Printable.text(verdict.words)
+    let next = verdict.next.map { "next: " + Printable.text($0) }
+    // What comes next is on a line of its own where both have no room on one.
+    let isWide = line.count + 3 + (next?.count ?? 0) > output.width
+    let text = [line, next].compactMap(\.self).joined(separator: isWide ? "\n" : " · ")
+    output.put(output.redactor.redact(text) + "\n")
     guard !invocation.has(Keys.all) else { return output.show(record, hidden: ["command"]) }
     var paths = Self.facts
-    let message = record.fields["error"]?["message"]?.text ?? ""
+    let error = record.fields["error"]
+    let message = error?["message"]?.text ?? ""
+    // What is said once, in better words or as what comes next, is not said again.
+    let isExplained =
+      error?["explanation"] != nil
+      && error?["exit"]?.wholeNumber != Int(Fault.Kind.unexpected.exitStatus)
     let isSaid = line.contains(message.hasSuffix(".") ? String(message.dropLast()) : message)
-    if !isSaid { paths.insert("error.message", at: 0) }
+    if !isSaid, !isExplained { paths.insert("error.message", at: 0) }
+    if isExplained, verdict.next != nil { paths.removeAll { $0 == "error.hint" } }
     if record.fields["replayed"] == true { paths.insert("replayed", at: 0) }
     let own = catalogue.modules.first { $0.name == provider }?.facts ?? []
     let place = paths.firstIndex(of: "requested_amount") ?? paths.endIndex
