@@ -8,8 +8,9 @@ package enum Decision: Sendable {
   case open(number: Int)
   /// Answer with the recorded result.
   case replay
-  /// Find out first what an earlier attempt did.
-  case findOut
+  /// Find out first what an earlier attempt did; where it did nothing it is sent again only for the sake
+  /// of the same order, never of another.
+  case findOut(mayRepeat: Bool)
   /// Refuse.
   case refuse(Fault)
 
@@ -28,7 +29,8 @@ package enum Decision: Sendable {
     }
     switch (latest.phase, latest.status) {
     case (.sent, _):
-      self = .findOut
+      let isSame = Self.different(latest, content, fingerprints).isEmpty
+      self = .findOut(mayRepeat: isSame && !newAttempt)
     case (.prepared, _):
       // Its process died before anything effecting was sent.
       self = .open(number: latest.number + 1)
@@ -57,13 +59,22 @@ package enum Decision: Sendable {
     ifSameAs content: JSONObject,
     _ fingerprints: JSONObject
   ) -> Decision {
+    let different = different(latest, content, fingerprints)
+    return different.isEmpty ? .replay : .refuse(.otherContent(latest, different: different))
+  }
+
+  /// The names of what is not the same in two orders.
+  private static func different(
+    _ latest: Attempt,
+    _ content: JSONObject,
+    _ fingerprints: JSONObject
+  ) -> [String] {
     let names = Set(latest.content.members.map(\.key) + content.members.map(\.key)).sorted()
-    let different = names.filter { name in
+    return names.filter { name in
       // What was not kept as it was typed is known by its fingerprint alone.
       if let print = latest.fingerprints[name] { return print != fingerprints[name] }
       return latest.content[name] != content[name]
     }
-    return different.isEmpty ? .replay : .refuse(.otherContent(latest, different: different))
   }
 }
 

@@ -41,9 +41,9 @@ extension Engine {
         newAttempt: newAttempt
       ) {
       case .refuse(let fault): throw fault
-      case .findOut:
+      case .findOut(let mayRepeat):
         guard let unknown = latest else { continue }
-        latest = try findOut(unknown).attempt
+        latest = try findOut(unknown, mayRepeat: mayRepeat).attempt
       case .replay:
         guard var attempt = latest else { continue }
         guard !attempt.isFinal else { return Report(attempt, .transact, replayed: true) }

@@ -118,9 +118,9 @@ package struct Engine {
       case .replay:
         guard let latest else { continue }
         return Report(latest, operation, replayed: !foundNow)
-      case .findOut:
+      case .findOut(let mayRepeat):
         guard let unknown = latest else { continue }
-        let found = try findOut(unknown)
+        let found = try findOut(unknown, mayRepeat: mayRepeat)
         latest = found.attempt
         foundNow = found.doneNow
       case .open(let number):

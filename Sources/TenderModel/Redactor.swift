@@ -243,12 +243,23 @@ extension Redactor {
     }
     guard !known.digits.isEmpty else { return found }
     let digits = plain.bytes.count(where: DigitRuns.isDigit)
+    let whole = found.count
     if digits == bytes.count, !plain.isChanged {
       found += known.digits.places(in: bytes)
     } else if digits >= part {
       look(known.digits, least: part, where: DigitRuns.isDigit)
     }
+    // A part may end within the next number, such as a security code: its rest would be shown.
+    for index in whole..<found.count { found[index] = wholeDigits(found[index], in: bytes) }
     return found
+  }
+
+  /// A range with the digits that stand right beside it.
+  private static func wholeDigits(_ range: Range<Int>, in bytes: [UInt8]) -> Range<Int> {
+    var (start, end) = (range.lowerBound, range.upperBound)
+    while start > 0, DigitRuns.isDigit(bytes[start - 1]) { start -= 1 }
+    while end < bytes.count, DigitRuns.isDigit(bytes[end]) { end += 1 }
+    return start..<end
   }
 
   /// JSON Web Tokens (`eyJ….….…`), whoever made them.

@@ -24,12 +24,18 @@ package enum JUnit {
     tests: Int,
     failures: Int,
     errors: Int,
-    milliseconds: Int
+    milliseconds: Int,
+    start: String,
+    properties: [(name: String, value: String)]
   ) -> String {
+    let shown = properties.map { property in
+      "<property name=\"\(MarkUp.escape(property.name))\" value=\"\(MarkUp.escape(property.value))\"/>\n"
+    }
     let counts = "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\""
     return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites \(counts) "
       + "time=\"\(seconds(milliseconds))\">\n<testsuite name=\"tender batch\" \(counts) skipped=\"0\" "
-      + "time=\"\(seconds(milliseconds))\">\n"
+      + "time=\"\(seconds(milliseconds))\" timestamp=\"\(start)\">\n"
+      + "<properties>\n\(shown.joined())</properties>\n"
   }
 
   /// The end.

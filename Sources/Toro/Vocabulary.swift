@@ -8,7 +8,6 @@ enum Vocabulary {
     at: "receipt.actionCode",
     "ISO 8583:1987, data element 39, which EMV's tag 8A carries; issuers differ in their use",
     """
-    00 bank no: approved
     01 bank other: refer to the issuer
     02 bank other: refer to the issuer, special condition
     03 merchant corrected: the merchant is not known to the acquirer
@@ -16,15 +15,11 @@ enum Vocabulary {
     05 bank other: do not honour: the issuer declined without a reason
     06 bank later: error
     07 bank other: pick the card up, special condition
-    08 bank no: approved with identification
     09 bank later: the request is being processed
-    10 bank no: approved for a part of the amount
-    11 bank no: approved (VIP)
     12 order corrected: not a valid transaction
     13 order corrected: not a valid amount
     14 payer corrected: there is no card with this number
     15 payer other: there is no such issuer
-    16 bank no: approved, the stripe's third track is updated
     17 payer yes: cancelled by the customer
     18 payer no: disputed by the customer
     19 bank yes: enter the transaction again
@@ -77,7 +72,6 @@ enum Vocabulary {
     77 provider later: the message differs from the one it belongs to
     78 payer other: there is no such account, or the card is not activated
     82 bank other: the card's cryptogram, or its security code, is wrong
-    85 bank no: nothing to decline; used for checks of a card
     86 bank later: the PIN cannot be checked
     90 bank later: the day is being closed
     91 bank later: the issuer or its switch does not answer
@@ -91,8 +85,6 @@ enum Vocabulary {
     R0 payer no: the cardholder has stopped this payment
     R1 payer no: the cardholder has stopped all payments to this merchant
     R3 payer no: the cardholder has stopped all recurring payments
-    Y1 bank no: approved by the card, offline
-    Y3 bank no: approved by the card, which could not go online
     Z1 bank other: declined by the card, offline
     Z3 bank other: declined by the card, which could not go online
     """
@@ -116,9 +108,23 @@ enum Vocabulary {
     """
   )
 
-  /// States, types and members that results have.
+  /// States, types and members that results have, and response codes that are no failures.
   static let words: [Explanation] =
     Explanation.words(
+      .responseCode,
+      "ISO 8583:1987, data element 39, which EMV's tag 8A carries",
+      """
+      00: approved
+      08: approved with identification
+      10: approved for a part of the amount
+      11: approved (VIP)
+      16: approved, the stripe's third track is updated
+      85: nothing to decline; used for checks of a card
+      Y1: approved by the card, offline
+      Y3: approved by the card, which could not go online
+      """
+    )
+    + Explanation.words(
       .state,
       "Toro's mobile SDK, page Transactions, TransactionState",
       """

@@ -33,4 +33,23 @@ import Testing
       #expect(result?.members.map(\.key) == order)
     }
   }
+
+  /// An order whose outcome is unknown is found out before another takes its reference, and is not sent
+  /// again for the other's sake.
+  @Test(arguments: [["--amount", "99"], ["--amount", "4", "--new-attempt"]])
+  func `sends nothing again for the sake of another order`(_ more: [String]) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let words = ["transact", "--test-card", "visa", "--reference", "A", "--json"]
+    let fault = ["--amount", "4", "--sim-fault", "part2:drop-before"]
+    #expect(try binary.run(words + fault).status == 9)
+    let other = try binary.run(words + more)
+    #expect(other.status == 6)
+    #expect(other.errorRecord["error"]?["effect"] == "none")
+    // The provider's own books: nothing was charged, and the first order can still go on.
+    #expect(try binary.run("find", "--online", "--json").records.isEmpty)
+    #expect(try binary.run(words + ["--amount", "4"]).record["status"] == "requires_confirmation")
+    #expect(try binary.run("confirm", "A", "--json").record["status"] == "succeeded")
+    #expect(try binary.run("find", "--online", "--json").records.count == 1)
+  }
 }

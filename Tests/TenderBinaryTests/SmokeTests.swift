@@ -251,6 +251,30 @@ import Testing
     #expect(try pay("A2") == 11)
   }
 
+  /// However the lines take turns: the first waits, the others do not.
+  @Test func `reports the lines in their order, what was expected, and how to repeat the run`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let slow = #"{"command":"transact","provider":"toro","reference":"L1","amount":"5"}"#
+    let lines =
+      [slow] + (2...12).map { Self.pay("L\($0)") }
+      + [Self.pay("L13", #","expect":"declined""#), #"{"command":"confirm","reference":"NONE"}"#]
+    let report = binary.home.appending(path: "report.xml")
+    let words = ["batch", try Works.write(lines, binary), "--junit", report.path, "--jobs", "8"]
+    _ = try binary.run(words + ["--sim-seed", "7", "--sim-clock", "2026-01-01T09:00:00Z", "--json"])
+    let text = try String(contentsOf: report, encoding: .utf8)
+    let names = text.components(separatedBy: "<testcase name=\"").dropFirst().map { part in
+      String(part.prefix { $0 != "\"" })
+    }
+    #expect(names == (1...13).map { "L\($0)" } + ["NONE"])
+    #expect(text.contains("the result is succeeded, exit:0, and declined was expected"))
+    #expect(text.contains(#" failures="1" errors="1" skipped="0" "#))
+    #expect(text.contains(#"timestamp="2026-01-01T09:00:00Z""#))
+    for property in ["jobs\" value=\"8", "sim-seed\" value=\"7", "tender\" value=\"0.1.0"] {
+      #expect(text.contains("<property name=\"\(property)\"/>"), "\(property)")
+    }
+  }
+
   @Test func `judges each of several look-ups, faults too`() throws {
     let binary = try Binary()
     defer { binary.remove() }

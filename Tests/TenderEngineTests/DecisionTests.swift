@@ -29,7 +29,7 @@ import Testing
     switch decision {
     case .open(let number): "open \(number)"
     case .replay: "replay"
-    case .findOut: "find out"
+    case .findOut(let mayRepeat): mayRepeat ? "find out" : "look"
     case .refuse(let fault): fault.code
     }
   }
@@ -63,7 +63,7 @@ import Testing
     Case(
       name: "sent, never answered",
       attempt: attempt(.sent, .pending),
-      words: ["find out", "find out", "find out"]
+      words: ["find out", "look", "look"]
     ),
     Case(
       name: "declined",

@@ -4,6 +4,7 @@ internal import TenderModel
 internal import TenderModule
 internal import TenderOutput
 internal import TenderSystem
+internal import TenderWire
 
 /// `batch`: one command a line, several at once, every result in a record of its own.
 struct BatchCommand {
@@ -31,7 +32,13 @@ struct BatchCommand {
     let signals = composition.signals
     let source = try BatchSource(path) { signals.wish != nil }
     let report = try invocation[Keys.junit].map { report throws(Fault) in
-      try JUnitFile(report, input: path, state: try composition.settings.stateFolder().text)
+      try JUnitFile(
+        report,
+        input: path,
+        state: try composition.settings.stateFolder().text,
+        start: Timestamp.text(composition.clock.now),
+        properties: properties(jobs)
+      )
     }
     signals.finishUnderWay()
     let worker = BatchWorker(
@@ -66,6 +73,15 @@ struct BatchCommand {
     try run.all(atMost: rate)
     let took = worker.standing == nil ? composition.clock.uptime - start : 0
     return try run.tally.end(milliseconds: took)
+  }
+
+  /// What a report says about the run, so that it can be repeated.
+  private func properties(_ jobs: Int) -> [(name: String, value: String)] {
+    let options = [Keys.simSeed.option, Keys.simClock.option, Keys.env.option, Keys.profile.option]
+    let given = options.compactMap { option in
+      invocation.text(option).map { (option.name, $0) }
+    }
+    return [("tender", Catalogue.version), ("jobs", String(jobs))] + given
   }
 
   /// One run: lines go out as the schedule says, answers are counted and shown as they come.
@@ -111,6 +127,7 @@ struct BatchCommand {
           return
         }
         schedule.begin(keys)
+        tally.report?.begins(number)
         workers.submit(job)
         try takeReady()
       }

@@ -15,9 +15,25 @@ final class JUnitFile {
   private var errors = 0
   private var milliseconds = 0
   private var isBroken = false
+  /// Lines that have begun and whose cases are not written yet, in the order of the file.
+  private var open: [Int] = []
+  /// Cases that wait for an earlier line's.
+  private var waiting: [Int: String] = [:]
+  /// What the run was like, for the head of the report.
+  private let properties: [(name: String, value: String)]
+  /// When it began, RFC 3339.
+  private let start: String
 
   /// Throws `usage` where the file cannot be written, is the batch itself, or belongs to the state.
-  init(_ path: String, input: String, state: String) throws(Fault) {
+  init(
+    _ path: String,
+    input: String,
+    state: String,
+    start: String,
+    properties: [(name: String, value: String)]
+  ) throws(Fault) {
+    self.start = start
+    self.properties = properties
     let isInput = input != "-" && Environment.isSameFile(path, input)
     let isState = Environment.isInside(path, state)
     guard !isInput, !isState, Environment.isReplaceable(path) else {
@@ -33,6 +49,9 @@ final class JUnitFile {
     self.path = path
     (part, descriptor) = try Environment.temporary(beside: path, named: "--junit")
   }
+
+  /// A line has begun: its case has this place.
+  func begins(_ line: Int) { open.append(line) }
 
   /// Adds a line's case.
   func add(_ answer: BatchWorker.Answer) {
@@ -57,7 +76,11 @@ final class JUnitFile {
             + (error?.text("explanation").map { ": \($0)" } ?? "")
         )
     )
-    if !isBroken { isBroken = !Console.write(text, to: descriptor) }
+    waiting[answer.line] = text
+    while let next = open.first, let text = waiting.removeValue(forKey: next) {
+      open.removeFirst()
+      if !isBroken { isBroken = !Console.write(text, to: descriptor) }
+    }
   }
 
   /// Puts the report together under its own name; gives what went wrong.
@@ -66,7 +89,9 @@ final class JUnitFile {
       tests: tests,
       failures: failures,
       errors: errors,
-      milliseconds: milliseconds
+      milliseconds: milliseconds,
+      start: start,
+      properties: properties
     )
     let isWhole = Environment.compose(
       path,

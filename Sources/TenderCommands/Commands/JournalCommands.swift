@@ -195,8 +195,15 @@ struct JournalCommands {
       filter.metadata.append((name, value))
     }
     if invocation.has(Keys.online) { return try FindOnline(composition: composition).run(filter) }
+    let journal = try composition.journal()
     let count = try eachShown(filter) { attempt in
-      let verdict = composition.records.verdict(attempt)
+      let latest = try? journal.latest(
+        env: attempt.env,
+        provider: attempt.provider,
+        reference: attempt.reference
+      )
+      let isLatest = latest?.number ?? attempt.number <= attempt.number
+      let verdict = composition.records.verdict(attempt, isLatest: isLatest)
       if output.isTable {
         output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
       } else {

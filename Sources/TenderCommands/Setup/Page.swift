@@ -124,14 +124,20 @@ extension Records {
   /// What became of an attempt, in the words of its provider's reason.
   ///
   /// `report` is what a look-up of it says.
-  func verdict(_ attempt: Attempt, _ report: Report? = nil) -> Verdict {
-    let reason: String? =
-      if let fault = attempt.fault {
-        self.reason(fault, attempt.result, attempt.provider)
-      } else {
-        report.flatMap(explanation)
-      }
-    return Verdict(attempt, reason: reason, at: now)
+  func verdict(_ attempt: Attempt, _ report: Report? = nil, isLatest: Bool = true) -> Verdict {
+    var reason = report.flatMap(explanation)
+    var retry: Explanation.Retry?
+    if let fault = attempt.fault {
+      reason = self.reason(fault, attempt.result, attempt.provider)
+      retry = pages(of: fault, attempt.result, attempt.provider).last?.page.retry
+    }
+    return Verdict(
+      attempt,
+      reason: reason,
+      at: now,
+      isUsual: modules.first?.name == attempt.provider,
+      isOver: !isLatest || reason != nil && retry == .no
+    )
   }
 }
 

@@ -12,9 +12,16 @@ struct Verdict {
   /// What the provider's reason means; nil where it gives none.
   private let reason: String?
 
+  /// Whether its provider is the one that is meant where none is named.
+  private let isUsual: Bool
+  /// Whether no further try is wanted: a later attempt was made, or none can help.
+  private let isOver: Bool
+
   /// `now` in milliseconds since 1970.
-  init(_ attempt: Attempt, reason: String?, at now: Int) {
+  init(_ attempt: Attempt, reason: String?, at now: Int, isUsual: Bool, isOver: Bool) {
     self.attempt = attempt
+    self.isUsual = isUsual
+    self.isOver = isOver
     self.reason = reason
     age = max(0, now - attempt.createdAt) / 1000
   }
@@ -22,7 +29,13 @@ struct Verdict {
   /// Such as `10.50 USD declined: insufficient funds`.
   var words: String {
     let what = attempt.isToken ? "payment method" : attempt.kind == .mandate ? "mandate" : nil
-    let subject = attempt.facts.money?.text ?? what ?? "payment"
+    var subject = attempt.facts.money?.text ?? what ?? "payment"
+    // Less than what was asked for: the rest has still to be paid.
+    if let asked = attempt.requestedAmount, let amount = attempt.amount, asked > amount,
+      attempt.shownStatus == .succeeded
+    {
+      subject += " of \(attempt.facts.text(ofMinorUnits: asked))"
+    }
     var why = (reason ?? attempt.fault?.message).map { ": \($0)" } ?? ""
     if why.hasSuffix(".") { why.removeLast() }
     return "\(subject) \(state)\(why)"
@@ -36,7 +49,7 @@ struct Verdict {
     case .authorized: "authorized"
     case .succeeded: attempt.isToken ? "stored" : "paid"
     case .declined: "declined"
-    case .cancelled: "cancelled"
+    case .cancelled: attempt.reversal == nil ? "cancelled" : "cancelled and undone"
     case .refunded: "paid and given back"
     // What was given back elsewhere is not known here.
     case .partiallyRefunded where attempt.row == 0: "paid, partly given back"
@@ -64,12 +77,20 @@ struct Verdict {
     case .requiresAction: "tender confirm \(name)"
     case .pending: "\(look) \(name) --wait"
     case .authorized where attempt.kind == .payment: "\(look) \(name) --wait"
+    // Somebody undid it, it is over by a later attempt, or it cannot work.
+    case .cancelled where attempt.reversal != nil: nil
     case .declined, .cancelled, .expired:
-      "tender \(attempt.isToken ? "tokenize" : "transact") … --reference \(name) --new-attempt"
-    case .failed: attempt.fault?.hint ?? (attempt.isFreed ? "the same command again" : nil)
+      isOver
+        ? nil
+        : "tender \(attempt.isToken ? "tokenize" : "transact")\(provider) … --reference \(name) "
+          + "--new-attempt"
+    case .failed: attempt.isFreed && !isOver ? "the same command again" : nil
     case .authorized, .succeeded, .refunded, .partiallyRefunded, .returned, .revoked: nil
     }
   }
+
+  /// The option without which another provider would be paid.
+  private var provider: String { isUsual ? "" : " --provider \(attempt.provider.text)" }
 
   private var look: String {
     attempt.kind == .mandate ? "tender mandate-status" : "tender payment-status"
