@@ -28,6 +28,9 @@ package struct AttemptFilter: Sendable {
   /// Part of an error code or of a reason that the provider gave, in any case.
   package var failure: String?
 
+  /// Codes and reasons that mean that failure, beside those that hold its text.
+  package var failureCodes: Set<String> = []
+
   package init(env: Env? = nil, provider: ProviderName? = nil) {
     self.env = env
     self.provider = provider
@@ -68,10 +71,11 @@ package struct AttemptFilter: Sendable {
     if let traceID, !Self.traces(of: attempt).contains(traceID) { return false }
     if let failure {
       let reasons = [attempt.fault?.code, attempt.fault?.message].compactMap { $0 }
-      let named = ["failure_reason", "type", "responseReason", "error"].compactMap {
+      let named = ["failure_reason", "type", "responseReason", "actionCode", "error"].compactMap {
         attempt.result.text($0) ?? attempt.result["receipt"]?[$0]?.text
       }
-      return (reasons + named).contains { Self.holds($0, failure) }
+      return attempt.fault != nil
+        && (reasons + named).contains { Self.holds($0, failure) || failureCodes.contains($0) }
     }
     return true
   }

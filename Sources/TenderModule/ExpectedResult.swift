@@ -20,7 +20,7 @@ package struct ExpectedResult: Sendable {
         let path = word[..<equals].split(separator: ".").map(String.init)
         fields.append((path, String(word[word.index(after: equals)...])))
       } else if word.hasPrefix("exit:"), let exit = Int(word.dropFirst(5)),
-        (0...255).contains(exit)
+        exit == 0 || Fault.Kind.allCases.contains(where: { Int($0.exitStatus) == exit })
       {
         exits.append(exit)
       } else if word.hasPrefix("code:"), word.count > 5 {

@@ -52,7 +52,7 @@ package struct Invocation: Sendable {
       values: values.merging([flag.option.name: [""]]) { known, _ in known },
       operands: operands,
       exemptIDs: exemptIDs,
-      inherited: inherited
+      inherited: inherited.union([flag.option.name])
     )
   }
 

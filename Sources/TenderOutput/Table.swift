@@ -47,11 +47,13 @@ package enum Table {
   /// The records as rows under a head, the named columns alone.
   ///
   /// Where the width is too small, columns are left out in the order of `spare`; a last column that still
-  /// has no room is on a line of its own below its row. Nothing is cut.
+  /// has no room is on a line of its own below its row, and then those of `dear` are left out as well.
+  /// Nothing is cut.
   package static func rows(
     _ records: [Record],
     columns: [String],
     spare: [String] = [],
+    dear: [String] = [],
     style: TableStyle
   ) -> String {
     var columns = columns
@@ -77,7 +79,16 @@ package enum Table {
       measure()
     }
     let isWide = widths.reduce(2 * (columns.count - 1), +) > style.width
-    let inRow = isWide && columns.count > 1 ? columns.count - 1 : columns.count
+    let below = isWide && columns.count > 1 ? 1 : 0
+    rest = dear
+    while widths.dropLast(below).reduce(2 * (columns.count - 1 - below), +) > style.width,
+      !rest.isEmpty
+    {
+      let next = rest.removeFirst()
+      columns.removeAll { $0 == next }
+      measure()
+    }
+    let inRow = columns.count - below
     var text = row(columns.prefix(inRow).map(heading), widths) { dim($0, style) }
     for cell in cells {
       var column = 0

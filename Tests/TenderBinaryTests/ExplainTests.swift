@@ -64,7 +64,9 @@ import Testing
       // A page that says its own name again explains nothing.
       let plain = name.lowercased().replacing("_", with: " ")
       #expect(page.text("meaning")?.lowercased().hasSuffix(": " + plain) == false, "\(name)")
-      guard subject != "status" else { continue }
+      // An approval is no failure: there is nothing to tell or to try.
+      let approvals: Set = ["00", "08", "10", "11", "16"]
+      guard subject != "status", !approvals.contains(name) else { continue }
       for member in ["side", "retry", "tell_payer", "quote", "advice"] {
         #expect(page.text(member)?.isEmpty == false, "\(name) \(member)")
       }

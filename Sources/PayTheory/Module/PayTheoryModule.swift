@@ -111,6 +111,8 @@ package struct PayTheoryModule: ProviderModule {
       "body.brand", "brand", "card_brand", "body.last_four", "last_four", "body.service_fee",
       "body.payment_method_id", "body.expiration", "body.barcode", "body.barcodeFee",
       "body.barcodeUrl", "body.mapUrl", "refunded_amount", "dispute_status",
+      "transaction.payment_method.card_brand", "transaction.payment_method.last_four",
+      "transaction.refunded_amount", "transaction.dispute_status", "transaction.transaction_date",
     ]
   }
 

@@ -87,7 +87,7 @@ struct BatchLine: Sendable {
   /// Throws `usage` for one that names no command and reference.
   init(_ text: String, _ vocabulary: BatchVocabulary) throws(Fault) {
     guard let object = JSONReader.read(text, duplicates: .refused)?.object else {
-      if JSONReader.read(text) != nil {
+      if JSONReader.read(text)?.object != nil {
         // Readers differ in which of them counts; here none does.
         throw .badLine("has a key twice", hint: "leave one of them")
       }

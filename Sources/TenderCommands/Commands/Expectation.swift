@@ -10,6 +10,18 @@ struct Expectation: Sendable {
 
   /// Throws `usage` for a word that is neither a status nor anything else that can be expected.
   init(_ invocation: Invocation) throws(Fault) {
+    // Nothing comes of a dry run that could be expected, waited for or heard of.
+    if invocation.has(Keys.dryRun), !invocation.inherited.contains(Keys.dryRun.option.name) {
+      let unused: [any OptionKey] = [Keys.expect, Keys.wait, Keys.interval, Keys.events]
+      if let option = invocation.given(among: unused).first {
+        throw Fault(
+          .usage,
+          code: "bad_options",
+          "--\(option.name) does not go with --dry-run",
+          hint: "leave one of them out"
+        )
+      }
+    }
     expected = try invocation.value(Keys.expect)
     try FieldChoice.check(expected?.paths ?? [], option: Keys.expect.option.name)
   }
@@ -35,7 +47,8 @@ struct Expectation: Sendable {
 
   /// Whether a command was expected to end with a fault like this.
   func isMet(by fault: Fault, _ record: Record) -> Bool {
-    expected?.holds(nil, exit: fault.exitStatus, code: fault.code, record.fields) ?? false
+    let status: Status? = fault.kind == .unknown ? .unknown : nil
+    return expected?.holds(status, exit: fault.exitStatus, code: fault.code, record.fields) ?? false
   }
 }
 

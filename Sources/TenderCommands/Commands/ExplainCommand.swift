@@ -21,12 +21,17 @@ struct ExplainCommand {
         hint: "give one of them"
       )
     }
-    let all = records.pages
+    let all = records.pages.filter { page in
+      invocation[Keys.provider].map { page.provider ?? $0 == $0 } ?? true
+    }
     let found = all.filter { $0.page.isAbout(String(word.prefix { $0 != ":" })) }
     if found.isEmpty {
       guard try explainPayment(word) else { throw unknown(word, all.map(\.page)) }
     } else {
-      found.forEach(show)
+      for (index, page) in found.enumerated() {
+        if index > 0, output.isTable { output.put("\n") }
+        show(page)
+      }
     }
   }
 
@@ -41,7 +46,10 @@ struct ExplainCommand {
   }
 
   private func list() {
-    guard output.isTable else { return records.pages.forEach(show) }
+    guard output.isTable else {
+      for page in records.pages { show(page) }
+      return
+    }
     // Every word of a meaning is there, on a line of its own where the terminal is narrow.
     for page in records.pages { output.put("\(page.head)\n    \(page.page.meaning)\n") }
   }
@@ -59,14 +67,15 @@ struct ExplainCommand {
   /// False where the journal knows none.
   private func explainPayment(_ handle: String) throws(Fault) -> Bool {
     let attempts = try composition.journal().attempts(matching: handle, filter: AttemptFilter())
+    var explained: Set<Explanation> = []
     for attempt in attempts {
-      let verdict = records.verdict(attempt)
+      let verdict = records.verdict(attempt, isLatest: attempt.number == attempts.first?.number)
       if output.isTable {
         output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
       } else {
         output.show(records.record(attempt, verdict: verdict))
       }
-      records.pages(of: attempt).forEach(show)
+      for page in records.pages(of: attempt) where explained.insert(page.page).inserted { show(page) }
     }
     return !attempts.isEmpty
   }

@@ -143,6 +143,14 @@ struct JournalCommands {
     if invocation.has(Keys.currency) { filter.currency = try read.currencyValue() }
     filter.since = try time(Keys.since)?.lowerBound
     filter.until = try time(Keys.until)?.upperBound
+    if let since = filter.since, let until = filter.until, since > until {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--since is after --until",
+        hint: "exchange them"
+      )
+    }
     return filter
   }
 
@@ -190,6 +198,7 @@ struct JournalCommands {
     filter.customer = invocation[Keys.customer]
     filter.traceID = invocation[Keys.traceID]
     filter.failure = invocation[Keys.failure]
+    filter.failureCodes = composition.records.codes(thatSay: invocation[Keys.failure])
     for pair in invocation.all(Keys.metadata) {
       let (name, value) = try OptionReader.split(pair, option: "--metadata")
       filter.metadata.append((name, value))
@@ -231,7 +240,8 @@ struct JournalCommands {
           "created_at", "reference", "attempt", "status", "amount", "provider", "last_four", "env",
           "id", "note",
         ],
-        spare: ["env", "attempt", "last_four", "id", "created_at", "provider"]
+        spare: ["env", "attempt", "last_four", "id"],
+        dear: ["created_at", "provider"]
       )
       if rows.isEmpty { output.note("no attempts") }
     }

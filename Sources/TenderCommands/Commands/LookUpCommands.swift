@@ -27,6 +27,14 @@ struct LookUpCommands {
   ) throws(Fault) -> Int32 {
     let wait = try WaitOptions(invocation)
     let operands = invocation.operands
+    guard wait != nil || !invocation.has(Keys.interval) else {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--interval goes with --wait",
+        hint: "add --wait, or leave --interval out"
+      )
+    }
     guard !operands.isEmpty else {
       throw Fault(
         .usage,

@@ -198,12 +198,34 @@ final class Composition: Session {
     return Target(module: try module(newest.provider.text), env: newest.env, attempt: newest)
   }
 
+  /// Throws `usage` for a scenario or fault that another provider alone has: it would change nothing.
+  private func checkSimulation(of name: ProviderName) throws(Fault) {
+    for (key, names) in [
+      (Keys.simScenario, { (one: any SimulatedProvider) in one.scenarios.map(\.name) }),
+      (Keys.simFault, { (one: any SimulatedProvider) in one.faults.map(\.name) }),
+    ] {
+      guard let typed = invocation[key], !invocation.inherited.contains(key.option.name),
+        let own = providers.simulated.first(where: { $0.name == name })
+      else { continue }
+      let word = String(typed.prefix { $0 != "*" })
+      guard !names(own).contains(word) else { continue }
+      let others = providers.simulated.filter { names($0).contains(word) }.map(\.name.text)
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--\(key.option.name) \(word) does not go with \(name.text)",
+        hint: "it is for --provider \(others.joined(separator: " or "))"
+      )
+    }
+  }
+
   /// The engine for a provider and env, over the network or the simulator in this process.
   func engine(_ target: Target, needing need: Need) throws(Fault) -> Engine {
     let (module, env) = (target.module, target.env)
     let place = EngineKey(provider: module.name, env: env, need: need)
     if let known = engines[place] { return known }
     try invocation.checkOptions(for: module.name)
+    try checkSimulation(of: module.name)
     if instrument != nil, !module.takesInstruments {
       let others = providers.modules.filter(\.takesInstruments).map(\.name.text)
       throw Fault(

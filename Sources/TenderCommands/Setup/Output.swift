@@ -67,6 +67,14 @@ final class Output {
         hint: "such as --fields id --output raw"
       )
     }
+    guard !invocation.has(Keys.quiet) || !invocation.has(Keys.verbose) else {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--quiet and --verbose exclude each other",
+        hint: "give one of them"
+      )
+    }
     isQuiet = invocation.has(Keys.quiet)
     isVerbose = invocation.has(Keys.verbose)
     command = invocation.command.name
@@ -154,7 +162,12 @@ final class Output {
   /// Prints many records: rows under a head, or a line each.
   ///
   /// Columns are left out in the order of `spare` where the terminal is too narrow.
-  func show(_ records: [Record], columns: [String], spare: [String] = []) {
+  func show(
+    _ records: [Record],
+    columns: [String],
+    spare: [String] = [],
+    dear: [String] = []
+  ) {
     guard isTable else {
       for record in records { show(record) }
       return
@@ -164,6 +177,7 @@ final class Output {
         records.map(redacted),
         columns: fields.isEmpty ? columns : fields,
         spare: fields.isEmpty ? spare : [],
+        dear: fields.isEmpty ? dear : [],
         style: style
       )
     )

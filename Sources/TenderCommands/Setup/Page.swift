@@ -60,6 +60,15 @@ extension Records {
     }
   }
 
+  /// The codes of failures whose meaning holds a text, in any case.
+  func codes(thatSay text: String?) -> Set<String> {
+    guard let text = text?.lowercased() else { return [] }
+    return Set(
+      pages.filter { $0.page.side != nil && $0.page.meaning.lowercased().contains(text) }
+        .map(\.page.code)
+    )
+  }
+
   /// The words that a record of a payment may hold, and what they mean: by who says them, then by
   /// subject.
   var vocabulary: JSONObject {
