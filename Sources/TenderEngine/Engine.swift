@@ -185,6 +185,31 @@ package struct Engine {
     return try payments.preview(order)
   }
 
+  /// What an order would come to under its reference: nil where it would be made, else why it would not.
+  ///
+  /// Throws what it would be refused for.
+  package func plan(_ order: Order, newAttempt: Bool) throws(Fault) -> Plan? {
+    let latest = try journal.latest(
+      env: env,
+      provider: provider.name,
+      reference: order.reference.text
+    )
+    guard latest != nil else { return nil }
+    try checkOwner(of: latest)
+    let decision = Decision(
+      latest: latest,
+      content: order.content,
+      fingerprints: try journal.fingerprints(of: order.content),
+      newAttempt: newAttempt
+    )
+    switch decision {
+    case .open: return nil
+    case .replay: return .replay
+    case .findOut: return .findOut
+    case .refuse(let fault): throw fault
+    }
+  }
+
   /// What an order would send, secrets masked.
   package func preview(_ order: TokenOrder) throws(Fault) -> JSONObject {
     try having(provider.tokens, "stored payment methods").preview(order)

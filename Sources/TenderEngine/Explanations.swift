@@ -6,6 +6,16 @@ extension Explanation {
   package static let general: [Explanation] =
     usage + journal + outcomes + transport + statuses
 
+  /// A page for each exit status, with the codes that end in it.
+  package static let exits: [Explanation] = words(
+    .exit,
+    "the exit status of tender: man 7 tender-exit-codes",
+    (["0: what was asked for was reached, or looked up"]
+      + Fault.Kind.allCases.sorted { $0.exitStatus < $1.exitStatus }.map {
+        "\($0.exitStatus): \($0.meaning)"
+      } + ["141: a look-up whose reader closed the pipe"]).joined(separator: "\n")
+  )
+
   private static let statuses = words(
     .status,
     "a status of tender, the same for every provider",

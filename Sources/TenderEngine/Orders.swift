@@ -115,6 +115,15 @@ package enum Order: Sendable {
     }
   }
 
+  /// What two orders under one reference must have the same.
+  var content: JSONObject {
+    switch self {
+    case .payment(let order): order.content
+    case .sale(let order): order.content
+    case .authorization(let order): order.content
+    }
+  }
+
   /// What whoever says yes to it says yes to.
   package var question: String {
     switch self {

@@ -24,6 +24,7 @@ package enum JUnit {
     tests: Int,
     failures: Int,
     errors: Int,
+    skipped: Int,
     milliseconds: Int,
     start: String,
     properties: [(name: String, value: String)]
@@ -33,7 +34,7 @@ package enum JUnit {
     }
     let counts = "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\""
     return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites \(counts) "
-      + "time=\"\(seconds(milliseconds))\">\n<testsuite name=\"tender batch\" \(counts) skipped=\"0\" "
+      + "time=\"\(seconds(milliseconds))\">\n<testsuite name=\"tender batch\" \(counts) skipped=\"\(skipped)\" "
       + "time=\"\(seconds(milliseconds))\" timestamp=\"\(start)\">\n"
       + "<properties>\n\(shown.joined())</properties>\n"
   }
@@ -55,6 +56,12 @@ package enum JUnit {
     let element = problem.isError ? "error" : "failure"
     return start + "><\(element) type=\"\(MarkUp.escape(problem.kind))\" "
       + "message=\"\(MarkUp.escape(problem.message))\">\(MarkUp.escape(problem.detail))</\(element)></testcase>\n"
+  }
+
+  /// A case that was not run.
+  package static func skipped(name: String, group: String, why: String) -> String {
+    "<testcase name=\"\(MarkUp.escape(name))\" classname=\"\(MarkUp.escape(group))\" time=\"0.000\">"
+      + "<skipped message=\"\(MarkUp.escape(why))\"/></testcase>\n"
   }
 
   private static func seconds(_ milliseconds: Int) -> String {

@@ -124,7 +124,7 @@ package enum RecordSchema {
             "subject",
             "string",
             always: true,
-            "error, processor code, failure reason, response code, rejection, status, state, type or member"
+            "error, processor code, failure reason, response code, exit status, rejection, status, state, type or member"
           ),
           Field("provider", "string", "whose word it is"),
           Field("exit", "integer", "the exit status of an error with effect none"),

@@ -252,7 +252,9 @@ import Testing
   }
 
   /// However the lines take turns: the first waits, the others do not.
-  @Test func `reports the lines in their order, what was expected, and how to repeat the run`() throws {
+  @Test func `reports the lines in their order, what was expected, and how to repeat the run`()
+    throws
+  {
     let binary = try Binary()
     defer { binary.remove() }
     let slow = #"{"command":"transact","provider":"toro","reference":"L1","amount":"5"}"#
@@ -261,7 +263,9 @@ import Testing
       + [Self.pay("L13", #","expect":"declined""#), #"{"command":"confirm","reference":"NONE"}"#]
     let report = binary.home.appending(path: "report.xml")
     let words = ["batch", try Works.write(lines, binary), "--junit", report.path, "--jobs", "8"]
-    _ = try binary.run(words + ["--sim-seed", "7", "--sim-clock", "2026-01-01T09:00:00Z", "--json"])
+    _ = try binary.run(
+      words + ["--sim-seed", "7", "--sim-clock", "2026-01-01T09:00:00Z", "--json"]
+    )
     let text = try String(contentsOf: report, encoding: .utf8)
     let names = text.components(separatedBy: "<testcase name=\"").dropFirst().map { part in
       String(part.prefix { $0 != "\"" })
@@ -273,6 +277,52 @@ import Testing
     for property in ["jobs\" value=\"8", "sim-seed\" value=\"7", "tender\" value=\"0.1.0"] {
       #expect(text.contains("<property name=\"\(property)\"/>"), "\(property)")
     }
+  }
+
+  @Test func `reports the lines that a stop leaves as skipped`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lines = [
+      Self.pay("A"), #"{"command":"confirm","reference":"X"}"#, Self.pay("C"), Self.pay("D"),
+    ]
+    let report = binary.home.appending(path: "report.xml")
+    let file = try Works.write(lines, binary)
+    let words = ["batch", file, "--junit", report.path, "--jobs", "1", "--stop-on-error", "--json"]
+    #expect(try binary.run(words).status == 14)
+    let text = try String(contentsOf: report, encoding: .utf8)
+    #expect(text.contains(#"tests="4" failures="0" errors="1" skipped="2" "#))
+    #expect(text.contains(#"name="D" classname="tender.batch" time="0.000"><skipped "#))
+    let slow = ["batch", file, "--junit", report.path, "--rate", "1", "--deadline", "1500ms"]
+    _ = try binary.run(slow + ["--json"])
+    #expect(try String(contentsOf: report, encoding: .utf8).contains(#"name="further lines""#))
+  }
+
+  @Test func `a dry run of what was made before says so`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let words = ["transact", "--test-card", "visa", "--reference", "A", "--json", "--amount"]
+    let first = try binary.run(words + ["5", "--dry-run"]).record["request"]?.object
+    #expect(first?["plan"] == nil && first?.members.isEmpty == false)
+    #expect(try binary.run(words + ["5"]).status == 0)
+    #expect(try binary.run(words + ["5", "--dry-run"]).record["request"] == ["plan": "replay"])
+    #expect(try binary.run(words + ["6", "--dry-run"]).status == 6)
+    #expect(try binary.run(words + ["5", "--dry-run", "--expect", "succeeded"]).status == 2)
+  }
+
+  /// What would change nothing is refused, and so is what contradicts itself.
+  @Test(arguments: [
+    "transact --provider toro --amount 5 --sim-fault part2:drop-before",
+    "transact --amount 5 --test-card visa --sim-scenario bank:cancel",
+    "transact --amount 5 --test-card visa --sim-scenario card:no_card",
+    "find --since 2027-01-01 --until 2026-01-01", "find --quiet --verbose",
+    "payment-status A --interval 5s", "payment-status A --expect exit:99",
+    "transact --amount 5 --test-card visa --dry-run --events",
+  ])
+  func `refuses what it would not use`(_ line: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let result = try binary.run(line.split(separator: " ").map(String.init) + ["--json"])
+    #expect(result.status == 2, "\(result.output) \(result.errors)")
   }
 
   @Test func `judges each of several look-ups, faults too`() throws {

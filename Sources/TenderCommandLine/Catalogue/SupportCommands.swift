@@ -14,7 +14,7 @@ extension Catalogue {
           + "of the line.",
         "Every result is a record with its line; the last is a batch_summary. Exit 0 where every "
           + "line ended with 0, 14 where some did not, 9 where one is unknown, 130 or 143 where a "
-          + "signal ended it. A line that cannot be read is an error record in its place. Ctrl-C "
+          + "signal ended it, 8 where --deadline did. A line that cannot be read is an error record in its place. Ctrl-C "
           + "finishes what is under way, a sale that waits for its card ends cancelled, and the same "
           + "command with --resume goes on: what is done is printed with \"replayed\": true and "
           + "never paid again.",
@@ -35,7 +35,7 @@ extension Catalogue {
           "a smoke test, with \"expect\" in its lines"
         ),
       ],
-      exits: [.partial, .unknown, .state, .refused, .interrupted, .terminated]
+      exits: [.partial, .pending, .unknown, .state, .refused, .interrupted, .terminated]
     ),
     Command(
       "find",
@@ -101,10 +101,11 @@ extension Catalogue {
     ),
     Command(
       "journal resume",
-      "find out what an interrupted payment did",
+      "find out what an interrupted payment did, and finish it",
       description: [
-        "Finds out at the provider what an attempt did whose outcome is unknown, and records it. "
-          + "The same command again does the same. With --all, every unknown attempt."
+        "Finds out at the provider what an attempt did whose outcome is unknown, and records it. A payment "
+          + "that provably did not arrive is sent again, as the same command again would do; to stop it "
+          + "instead: tender cancel REF. With --all, every unknown attempt."
       ],
       operands: [.init("REF", optional: true)],
       options: [Keys.all, Keys.id, Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock],

@@ -95,6 +95,30 @@ struct BatchCommand {
     let inOrder: Bool
     /// The payments of a check; nil where the lines are run.
     var seen: SeenPayments?
+    /// The line that was read last.
+    private var number = 0
+    /// Lines that were not begun, with their references, for the report.
+    private var left: [(line: Int, reference: String?)] = []
+
+    init(
+      composition: Composition,
+      source: BatchSource,
+      workers: Workers<BatchWorker.Job, BatchWorker.Answer>,
+      vocabulary: BatchVocabulary,
+      schedule: BatchSchedule,
+      tally: BatchTally,
+      inOrder: Bool,
+      seen: SeenPayments?
+    ) {
+      self.composition = composition
+      self.source = source
+      self.workers = workers
+      self.vocabulary = vocabulary
+      self.schedule = schedule
+      self.tally = tally
+      self.inOrder = inOrder
+      self.seen = seen
+    }
 
     /// Runs every line, `rate` a second at most.
     mutating func all(atMost rate: Int?) throws(Fault) {
@@ -102,6 +126,8 @@ struct BatchCommand {
         try begin(rate)
         try countLeft()
         try takeAll()
+        for (line, reference) in left { tally.report?.skip(line, reference) }
+        if tally.isStopped, tally.left == 0 { tally.report?.skipRest() }
       } catch {
         // What is under way ends, and is said, before the batch does.
         while workers.open > 0 { try? take() }
@@ -113,7 +139,6 @@ struct BatchCommand {
 
     private mutating func begin(_ rate: Int?) throws(Fault) {
       let start = composition.clock.uptime
-      var number = 0
       while !mustStop, let text = try next() {
         number += 1
         if case .success(let text) = text, text.isBlank { continue }
@@ -123,7 +148,7 @@ struct BatchCommand {
         try takeReady()
         while schedule.mustWait(for: keys), !mustStop { try take() }
         guard !mustStop else {
-          tally.left += 1
+          leave(job.content)
           return
         }
         schedule.begin(keys)
@@ -133,13 +158,20 @@ struct BatchCommand {
       }
     }
 
+    /// A line that is not begun any more.
+    private mutating func leave(_ content: Result<BatchLine, Fault>) {
+      tally.left += 1
+      if tally.report != nil { left.append((number, (try? content.get())?.reference)) }
+    }
+
     /// Counts what a stop leaves unread; of a pipe nobody knows how much that is.
     private mutating func countLeft() throws(Fault) {
       guard mustStop else { return }
       if schedule.isStopped, source.isFile {
         while let text = try source.next(idle: { () throws(Fault) in }) {
+          number += 1
           if case .success(let text) = text, text.isBlank { continue }
-          tally.left += 1
+          leave(line(text, number))
         }
         tally.isStopped = tally.left > 0
       } else {

@@ -13,6 +13,7 @@ final class JUnitFile {
   private var tests = 0
   private var failures = 0
   private var errors = 0
+  private var skipped = 0
   private var milliseconds = 0
   private var isBroken = false
   /// Lines that have begun and whose cases are not written yet, in the order of the file.
@@ -83,12 +84,28 @@ final class JUnitFile {
     }
   }
 
+  /// Adds a line that was not begun, behind all that were.
+  func skip(_ line: Int, _ reference: String?) {
+    skip(reference ?? "line \(line)", "the batch was stopped before line \(line)")
+  }
+
+  /// Adds that further lines were not begun, where nobody knows how many.
+  func skipRest() { skip("further lines", "the batch was stopped before them") }
+
+  private func skip(_ name: String, _ why: String) {
+    tests += 1
+    skipped += 1
+    let text = JUnit.skipped(name: name, group: "tender.batch", why: why)
+    if !isBroken { isBroken = !Console.write(text, to: descriptor) }
+  }
+
   /// Puts the report together under its own name; gives what went wrong.
   func finish() -> Fault? {
     let head = JUnit.head(
       tests: tests,
       failures: failures,
       errors: errors,
+      skipped: skipped,
       milliseconds: milliseconds,
       start: start,
       properties: properties

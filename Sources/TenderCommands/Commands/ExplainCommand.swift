@@ -75,7 +75,9 @@ struct ExplainCommand {
       } else {
         output.show(records.record(attempt, verdict: verdict))
       }
-      for page in records.pages(of: attempt) where explained.insert(page.page).inserted { show(page) }
+      for page in records.pages(of: attempt) where explained.insert(page.page).inserted {
+        show(page)
+      }
     }
     return !attempts.isEmpty
   }

@@ -396,7 +396,7 @@ struct JournalCommands {
   }
 
   private func finish(_ report: Report) -> Int32 {
-    output.show(composition.records.record(report))
+    composition.show(report)
     return report.fault.map { $0.isOutcome ? 0 : $0.exitStatus } ?? 0
   }
 }

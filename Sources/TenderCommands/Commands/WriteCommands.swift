@@ -62,7 +62,11 @@ struct WriteCommands {
     let order = try plan.order(reference)
     if invocation.has(Keys.dryRun) {
       return try preview(engine, place, reference.text) { () throws(Fault) in
-        try engine.preview(order)
+        // What was made before is not made again: then nothing like this would be sent.
+        if let plan = try engine.plan(order, newAttempt: invocation.has(Keys.newAttempt)) {
+          return ["plan": .string(plan.rawValue)]
+        }
+        return try engine.preview(order)
       }
     }
     try engine.check(order)

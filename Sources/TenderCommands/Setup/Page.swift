@@ -51,7 +51,8 @@ struct Page {
 extension Records {
   /// Every page: those of all, then each provider's.
   var pages: [Page] {
-    Explanation.general.map { Page(page: $0, provider: nil, quote: nil) } + modules.flatMap(pages)
+    (Explanation.general + Explanation.exits).map { Page(page: $0, provider: nil, quote: nil) }
+      + modules.flatMap(pages)
   }
 
   private func pages(of module: any ProviderModule) -> [Page] {
@@ -154,7 +155,6 @@ extension Explanation {
   /// Whether this is what somebody asks about, by a code, a provider's word or an exit status.
   func isAbout(_ word: String) -> Bool {
     code.lowercased() == word.lowercased() || provider?.lowercased() == word.lowercased()
-      || kind.map { String($0.exitStatus) } == word
       || subject == .member && code.split(separator: ".").last.map(String.init) == word
   }
 
