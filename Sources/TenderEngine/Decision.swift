@@ -1,5 +1,11 @@
 package import TenderModel
 
+/// What a command does with an attempt.
+package enum Plan: String, Sendable {
+  case capture, release, reverse, refund, replay
+  case findOut = "find_out"
+}
+
 /// What the same reference means for a new order: pure, from the latest attempt alone.
 ///
 /// The rules are the contract's (section 4, "The same command again").

@@ -1,11 +1,5 @@
 package import TenderModel
 
-/// What a later command does with an attempt.
-package enum Plan: String, Sendable {
-  case capture, release, reverse, refund, replay
-  case findOut = "find_out"
-}
-
 /// Capturing what an earlier process holds.
 extension Engine {
   /// What a confirm would do with an attempt as it stands.
