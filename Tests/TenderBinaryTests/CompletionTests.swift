@@ -137,6 +137,23 @@ import Testing
     }
   }
 
+  /// bash puts an answer in the place of what stands behind the last = or : alone.
+  @Test func `answers bash with what is left to type`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    func answer(_ words: String...) throws -> [String] {
+      try binary.run(["__complete"] + words).output.split(separator: "\n").map { line in
+        String(line.prefix { $0 != "\t" })
+      }
+    }
+    #expect(try answer("bash", "tender transact --provider=t") == ["toro", "truelayer"])
+    let faults = try answer("bash", "tender transact --sim-fault part1:dr")
+    #expect(faults == ["drop-before", "drop-after"])
+    #expect(
+      try answer("zsh", "transact", "--provider=t") == ["--provider=toro", "--provider=truelayer"]
+    )
+  }
+
   @Test func `says nothing wrong where nothing can be completed`() throws {
     let binary = try Binary()
     defer { binary.remove() }

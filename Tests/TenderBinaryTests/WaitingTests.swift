@@ -51,6 +51,26 @@ import Testing
     #expect(try pay("C", ["--deadline", "30s"]).status == 0)
   }
 
+  /// Nothing is under way yet: the instrument does not come.
+  @Test func `ends in time before anything has begun`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let words = #"tender transact --amount 5 --instrument-stdin --deadline 300ms --json"#
+    let command = words.replacing("tender", with: binary.executable.path, maxReplacements: 1)
+    let process = Process()
+    let (input, errors) = (Pipe(), Pipe())
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", "exec \(command)"]
+    process.environment = ["HOME": binary.home.path, "PATH": "/usr/bin:/bin"]
+    process.standardInput = input
+    process.standardError = errors
+    try process.run()
+    let said = try errors.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 8)
+    #expect(String(decoding: said, as: UTF8.self).contains(#""code":"deadline_passed""#))
+  }
+
   @Test func `stops a batch in time`() throws {
     let binary = try Binary()
     defer { binary.remove() }
