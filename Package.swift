@@ -275,6 +275,7 @@ let package = Package(
         "TenderModule", "TenderSimulator", "TenderTestSupport", "TenderWire", "PayTheorySimulator",
         "ToroSimulator", "TrueLayerSimulator",
       ],
+      exclude: ["Screens"],
       swiftSettings: rules
     ),
     .testTarget(

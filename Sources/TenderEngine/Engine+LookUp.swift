@@ -61,10 +61,11 @@ extension Engine {
   /// Polls until a payment is final.
   ///
   /// Ends with the fault `pending` (8) in the report where the time is over first. Times in
-  /// milliseconds.
+  /// milliseconds; `asked` is what was asked for, where a part of it is over already.
   package func wait(
     for report: Report,
     upTo limit: Int,
+    asked: Int? = nil,
     every interval: Int,
     purpose: LookUp.Purpose = .status,
     waiting: (_ report: Report, _ left: Int) -> Void = { _, _ in },
@@ -78,7 +79,7 @@ extension Engine {
       let left = deadline.remaining
       guard left > 0 else {
         return latest.stillPending(
-          "the payment is still \(latest.status.rawValue) after \(limit / 1000) s"
+          "the payment is still \(latest.status.rawValue) after \((asked ?? limit) / 1000) s"
         )
       }
       // The payment stands: whatever goes wrong from here on ends only the waiting for it.

@@ -160,7 +160,8 @@ package enum Table {
   /// which a batch sums them up.
   private static let moneyNames: Set<String> = Set(
     [
-      "amount", "requested_amount", "left", "authorisedAmount", "gratuityAmount", "service_fee",
+      "amount", "requested_amount", "left", "given_back", "authorisedAmount", "gratuityAmount",
+      "service_fee",
       "fee", "fees", "gross_amount", "net_amount", "refunded_amount", "amount_in_minor",
       "maximum_individual_amount", "maximum_amount", "minimum_amount",
     ] + Status.allCases.map(\.rawValue)

@@ -4,7 +4,10 @@ package enum Hex {
   package static func encode(_ bytes: [UInt8]) -> String {
     var digits: [UInt8] = []
     digits.reserveCapacity(bytes.count * 2)
-    for byte in bytes { digits += [digit(byte >> 4), digit(byte & 15)] }
+    for byte in bytes {
+      digits.append(digit(byte >> 4))
+      digits.append(digit(byte & 15))
+    }
     return String(decoding: digits, as: UTF8.self)
   }
 

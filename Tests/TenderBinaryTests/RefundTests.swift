@@ -178,4 +178,19 @@ import Testing
       try binary.run("journal", "show", "H", "--json").record["status"] == "requires_confirmation"
     )
   }
+
+  @Test func `says how much was given back, and what gives money back by itself`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let card = ["transact", "--amount", "10", "--test-card", "visa", "--reference", "A", "--json"]
+    #expect(try binary.run(card).status == 0)
+    let table = try binary.run("refund", "A", "--amount", "3", "-o", "table").output
+    #expect(table.contains("given_back        3.00 USD\n"))
+    let sale = ["transact", "--provider", "toro", "--no-input", "--json", "--amount"]
+    #expect(try binary.run(sale + ["12", "--reference", "S"]).status == 0)
+    let back = ["--type", "refund", "--original", "S", "--reference", "B"]
+    #expect(try binary.run(sale + ["5"] + back).status == 0)
+    let says = try binary.run("find", "B", "--json").record.text("says")
+    #expect(says == "5.00 GBP given back")
+  }
 }

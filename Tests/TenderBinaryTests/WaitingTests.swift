@@ -71,6 +71,18 @@ import Testing
     #expect(String(decoding: said, as: UTF8.self).contains(#""code":"deadline_passed""#))
   }
 
+  /// What the bank's flow has waited counts: the wait is not begun again.
+  @Test func `waits no longer than --wait says`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let start = ContinuousClock.now
+    let result = try binary.run(Self.bank + ["--wait", "2s", "--no-input", "--json"])
+    #expect(ContinuousClock.now - start < .milliseconds(3700))
+    #expect(result.status == 8, "\(result.output)")
+    let message = result.record["error"]?["message"]?.text ?? ""
+    #expect(message.hasSuffix("after 2 s"), "\(message)")
+  }
+
   @Test func `stops a batch in time`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -152,6 +152,7 @@ struct BatchCommand {
           return
         }
         schedule.begin(keys)
+        tally.begun += 1
         tally.report?.begins(number)
         workers.submit(job)
         try takeReady()

@@ -15,6 +15,8 @@ struct BatchTally {
   var statuses: [String: Int] = [:]
   /// How each payment stands after its last line, by provider and reference: it counts once.
   private var payments: [String: (currency: String, status: String, amount: Int)] = [:]
+  /// How many lines were begun.
+  var begun = 0
   var isStopped = false
   /// How many lines were not begun, as far as they can be counted.
   var left = 0
@@ -61,7 +63,9 @@ struct BatchTally {
 
   private var progress: String {
     let counts = "\(ok + failed) done, \(failed) failed, \(unknown) unknown"
-    guard let fraction = source.fraction else { return counts }
+    guard let read = source.fraction else { return counts }
+    // A line that was read is not done yet.
+    let fraction = read * Double(ok + failed) / Double(max(begun, ok + failed, 1))
     let filled = Int(fraction * 20)
     return "[" + String(repeating: "#", count: filled)
       + String(repeating: ".", count: 20 - filled) + "] \(Int(fraction * 100)) %  \(counts)"

@@ -13,7 +13,7 @@ struct LineCheck {
   ///
   /// Throws what the line would end with.
   func run(_ place: inout WriteCommands.Asked) throws(Fault) -> JSONObject {
-    _ = try WaitOptions(invocation)
+    _ = try WaitOptions(invocation, from: composition.clock.uptime)
     _ = try Expectation(invocation)
     let target = try composition.target()
     place = WriteCommands.Asked(

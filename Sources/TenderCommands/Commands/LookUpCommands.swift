@@ -25,7 +25,7 @@ struct LookUpCommands {
     _ expectation: Expectation,
     _ place: inout WriteCommands.Asked
   ) throws(Fault) -> Int32 {
-    let wait = try WaitOptions(invocation)
+    let wait = try WaitOptions(invocation, from: composition.clock.uptime)
     let operands = invocation.operands
     guard wait != nil || !invocation.has(Keys.interval) else {
       throw Fault(

@@ -6,11 +6,15 @@ internal import TenderModule
 struct WaitOptions {
   private let limit: Int
   private let interval: Int
+  /// When the command began, on the clock that nobody sets.
+  private let start: Int
 
   /// Nil without `--wait`.
   ///
-  /// Throws `usage` for a length of time that is none.
-  init?(_ invocation: Invocation) throws(Fault) {
+  /// `start` is when the command began: a provider's own waiting counts too. Throws `usage` for a length of
+  /// time that is none.
+  init?(_ invocation: Invocation, from start: Int) throws(Fault) {
+    self.start = start
     let interval = try invocation.value(Keys.interval)
     guard let limit = try invocation.value(Keys.wait) else { return nil }
     self.limit = limit
@@ -27,7 +31,8 @@ struct WaitOptions {
     guard report.fault == nil else { return report }
     return try engine.wait(
       for: report,
-      upTo: limit,
+      upTo: max(0, limit - (composition.clock.uptime - start)),
+      asked: limit,
       every: interval,
       purpose: purpose,
       waiting: { report, left in

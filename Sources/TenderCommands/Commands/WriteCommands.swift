@@ -48,7 +48,7 @@ struct WriteCommands {
     let target = try composition.target()
     place.provider = target.module.name.text
     place.env = target.env
-    let wait = try WaitOptions(invocation)
+    let wait = try WaitOptions(invocation, from: composition.clock.uptime)
     try refuseReadOnly()
     try invocation.checkOptions(for: target.module.name)
     try invocation.checkStandardInput()
@@ -131,7 +131,7 @@ struct WriteCommands {
     _ place: inout Asked
   ) throws(Fault) -> Int32 {
     let name = invocation.command.name
-    let wait = try WaitOptions(invocation)
+    let wait = try WaitOptions(invocation, from: composition.clock.uptime)
     let handle = try invocation.handle()
     place.reference = handle
     let target = try composition.target(of: handle)

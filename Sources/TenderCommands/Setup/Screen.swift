@@ -10,7 +10,8 @@ internal import TenderWire
 extension Composition {
   /// What every provider's payments show.
   private static let facts = [
-    "reference", "id", "provider", "env", "status", "requested_amount", "next_action", "source",
+    "given_back", "reference", "id", "provider", "env", "status", "requested_amount", "next_action",
+    "source",
     "result.refund", "result.reversal", "details.bank", "details.payee", "details.payer",
     "details.refunds", "reversal", "error.code", "error.hint", "history", "created_at", "at",
   ]
@@ -19,7 +20,14 @@ extension Composition {
   func show(_ report: Report) {
     let record = records.record(report)
     guard output.isTable, output.showsAll else { return output.show(record) }
-    show(record, records.verdict(seen(report), report), report.provider)
+    var shown = record
+    // What this command gave back, beside what all of them did.
+    if [.changes(.refund), .changes(.cancel)].contains(invocation.command.work),
+      let given = report.attempt?.refunds.last?.amount
+    {
+      shown.fields["given_back"] = .integer(given)
+    }
+    show(shown, records.verdict(seen(report), report), report.provider)
   }
 
   /// Shows an attempt of the journal with its history.

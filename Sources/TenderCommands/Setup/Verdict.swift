@@ -41,13 +41,26 @@ struct Verdict {
     return "\(subject) \(state)\(why)"
   }
 
+  /// Whether this gives money back by itself, such as a refund with the card.
+  private var isRefund: Bool {
+    [attempt.content["type"]?.text, attempt.result["receipt"]?["type"]?.text].contains("refund")
+  }
+
+  /// Who paid, as far as the order says.
+  private var customer: String? {
+    let people = ["payor", "payer", "user"].compactMap { attempt.content[$0]?.object }
+    return ["email", "name", "phone"].lazy.compactMap { name in
+      people.lazy.compactMap { $0.text(name) }.first
+    }.first
+  }
+
   private var state: String {
     switch attempt.shownStatus {
     case .requiresConfirmation: "held, not captured"
     case .requiresAction: "waiting for the payer"
     case .pending: attempt.phase == .prepared ? "under way, nothing sent" : "pending"
     case .authorized: "authorized"
-    case .succeeded: attempt.isToken ? "stored" : "paid"
+    case .succeeded: attempt.isToken ? "stored" : isRefund ? "given back" : "paid"
     case .declined: "declined"
     case .cancelled: attempt.reversal == nil ? "cancelled" : "cancelled and undone"
     case .refunded: "paid and given back"
@@ -103,6 +116,7 @@ struct Verdict {
     let name = Printable.text(attempt.reference)
     var place = [attempt.provider.text, attempt.env.rawValue]
     if let lastFour = attempt.lastFour { place.append("…\(Printable.text(lastFour))") }
+    if let customer { place.append(Printable.text(customer)) }
     if let id = attempt.facts.id { place.append(Printable.text(id)) }
     var lines = [
       "\(name)  \(Printable.text(words)) · \(Self.text(ofSeconds: age)) ago", "    \(time)",
