@@ -10,7 +10,7 @@ internal import TenderWire
 struct JournalCommands {
   let composition: Composition
 
-  private var invocation: Invocation { composition.invocation }
+  var invocation: Invocation { composition.invocation }
   private var output: Output { composition.output }
 
   func run(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
@@ -129,42 +129,6 @@ struct JournalCommands {
     let history = try composition.journal().history(of: settled)
     output.show(composition.records.record(settled, history: history))
     return output.exit(0)
-  }
-
-  private func filter() throws(Fault) -> AttemptFilter {
-    var filter = AttemptFilter()
-    filter.env = try invocation.value(Keys.env)
-    filter.provider = invocation[Keys.provider].map(ProviderName.init)
-    filter.statuses = Set(invocation.all(Keys.status).compactMap(Status.init(rawValue:)))
-    filter.isOpen = invocation.all(Keys.status).contains("open")
-    filter.lastFour = try invocation.value(Keys.lastFour)
-    let read = OptionReader(invocation, currency: "USD")
-    filter.amount = try read.money(Keys.amount)?.minorUnits
-    if invocation.has(Keys.currency) { filter.currency = try read.currencyValue() }
-    filter.since = try time(Keys.since)?.lowerBound
-    filter.until = try time(Keys.until)?.upperBound
-    if let since = filter.since, let until = filter.until, since > until {
-      throw Fault(
-        .usage,
-        code: "bad_options",
-        "--since is after --until",
-        hint: "exchange them"
-      )
-    }
-    return filter
-  }
-
-  /// The moments that an option names, in the local zone.
-  private func time(_ key: Key<TimeExpression>) throws(Fault) -> ClosedRange<Int>? {
-    guard let expression = try invocation.value(key) else { return nil }
-    guard let range = LocalTime.range(of: expression, now: composition.clock.now) else {
-      throw .badValue(
-        "--" + key.option.name,
-        invocation.text(key) ?? "",
-        hint: "the local time zone has no such time"
-      )
-    }
-    return range
   }
 
   /// Goes through what a filter lets through: every one as JSON lines, in a table the latest 50
