@@ -5,10 +5,7 @@ internal import TenderWire
 /// Searching by the documented query language (protocol note, section 8.1): what it has a key for is asked,
 /// the rest is compared here.
 extension PayTheoryProvider: SearchFlow {
-  package func find(
-    _ filter: AttemptFilter,
-    limit: Int
-  ) throws(Fault) -> (found: [Outcome], total: Int?) {
+  package func find(_ filter: AttemptFilter, limit: Int) throws(Fault) -> SearchResult {
     if filter.traceID != nil {
       throw Fault(
         .usage,
@@ -20,7 +17,11 @@ extension PayTheoryProvider: SearchFlow {
     let graphQL = try GraphQL(context, for: "a search")
     let (items, total) = try graphQL.search(Self.conditions(filter), limit: limit)
     let found = items.filter { Self.lets($0, filter) }
-    return (found.map(Transactions.lookUp), found.count < items.count ? nil : total)
+    return SearchResult(
+      found: found.map(Transactions.lookUp),
+      searched: items.count,
+      total: total
+    )
   }
 
   private static func conditions(_ filter: AttemptFilter) -> [GraphQL.Condition] {
@@ -28,7 +29,8 @@ extension PayTheoryProvider: SearchFlow {
     var conditions = [GraphQL.Condition("transaction_type", "NOT_EQUAL", "REVERSAL")]
     if let handle = filter.handle {
       if handle.contains("*") {
-        let pattern = handle.replacing("%", with: "\\%").replacing("*", with: "%")
+        // A % or _ of the reference stands for other characters there: `lets` looks once more.
+        let pattern = handle.replacing("*", with: "%")
         conditions.append(.init("reference", "LIKE", pattern))
       } else {
         let isReceipt = handle.hasPrefix("pt-")
@@ -46,9 +48,6 @@ extension PayTheoryProvider: SearchFlow {
     }
     if let until = filter.until {
       conditions.append(.init("transaction_date", "LESS_EQUAL", Timestamp.preciseText(until)))
-    }
-    if let code = filter.accountCode {
-      conditions.append(.init("account_code", "EQUAL", code))
     }
     let statuses = filter.statuses.flatMap(words) + (filter.isOpen ? ["PENDING"] : [])
     if filter.isOpen || !filter.statuses.isEmpty {
@@ -74,6 +73,13 @@ extension PayTheoryProvider: SearchFlow {
 
   private static func lets(_ item: JSONObject, _ filter: AttemptFilter) -> Bool {
     let method = item["payment_method"]
+    if let handle = filter.handle,
+      ![item.text("reference"), item.text("transaction_id")].contains(where: { text in
+        text.map { AttemptFilter.fits(handle, $0) } ?? false
+      })
+    {
+      return false
+    }
     if let lastFour = filter.lastFour, method?["last_four"]?.text != lastFour { return false }
     if let customer = filter.customer?.lowercased() {
       let payor = method?["payor"]?.object?.members.compactMap(\.value.text) ?? []

@@ -23,8 +23,6 @@ package struct AttemptFilter: Sendable {
   package var metadata: [(name: String, value: String)] = []
   /// The id under which the provider can find a request in its logs.
   package var traceID: String?
-  /// The account code of a payment, which the provider alone knows.
-  package var accountCode: String?
   /// Part of an error code or of a reason that the provider gave, in any case.
   package var failure: String?
 
@@ -101,7 +99,7 @@ package struct AttemptFilter: Sendable {
   }
 
   /// Whether a text is what a pattern with `*` says, in time linear in both.
-  private static func fits(_ pattern: String, _ text: String) -> Bool {
+  package static func fits(_ pattern: String, _ text: String) -> Bool {
     let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
     guard parts.count > 1, let first = parts.first, let last = parts.last else {
       return pattern == text

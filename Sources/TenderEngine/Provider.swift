@@ -62,11 +62,25 @@ package protocol Provider: Sendable {
 
 /// Searching among all of the merchant's payments, whoever made them.
 package protocol SearchFlow: Sendable {
-  /// The payments that a filter lets through, newest first, at most `limit`; and how many the provider has
-  /// for as much of the filter as it can be asked, nil where it does not say.
+  /// The payments that a filter lets through, newest first, among the latest `limit` that the provider's own
+  /// query gives.
   ///
   /// Throws `usage` for what cannot be searched for there.
-  func find(_ filter: AttemptFilter, limit: Int) throws(Fault) -> (found: [Outcome], total: Int?)
+  func find(_ filter: AttemptFilter, limit: Int) throws(Fault) -> SearchResult
+}
+
+/// What a search came to.
+package struct SearchResult: Sendable {
+  package let found: [Outcome]
+  /// How many payments the provider gave, and how many it has, where it says so: the rest was not searched.
+  package let searched: Int
+  package let total: Int?
+
+  package init(found: [Outcome], searched: Int, total: Int?) {
+    self.found = found
+    self.searched = searched
+    self.total = total
+  }
 }
 
 /// Payments by an instrument that the order brings, or by a stored method.

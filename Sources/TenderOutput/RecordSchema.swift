@@ -44,6 +44,9 @@ package enum RecordSchema {
     Field("details", "object", "what else the provider says: bank, payee, payer, times, refunds"),
     Field("idempotency_key", "string", "the key of the attempt"),
     Field("line", "integer", "which line of a batch, or of several ids, this answers"),
+    Field("says", "string", "find --online: what became of it, in plain words"),
+    Field("next", "string", "find --online: what comes next"),
+    Field("age", "integer", "find --online: how many seconds ago it was made"),
   ]
 
   /// The members of a kind, in the order in which they are printed.

@@ -27,7 +27,8 @@ package enum Pager {
     // Whoever leaves the pager early has seen enough.
     _ = signal(SIGPIPE, SIG_IGN)
     _ = unsafe fputs(text, pipe)
-    _ = unsafe pclose(pipe)
-    return true
+    // 126 and 127 are the shell's: there is no such pager.
+    let status = unsafe pclose(pipe) >> 8 & 0xff
+    return status != 126 && status != 127
   }
 }

@@ -73,6 +73,20 @@ import Testing
     }
   }
 
+  @Test func `keeps to the provider that is named`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    for words in [["--list"], ["insufficient_funds"]] {
+      let pages = try binary.run(["explain", "--provider", "truelayer", "--json"] + words).records
+      #expect(!pages.isEmpty)
+      #expect(pages.allSatisfy { ["truelayer", nil].contains($0.text("provider")) })
+    }
+    let pay = ["transact", "--amount", "1.93", "--test-card", "visa", "--reference", "A", "--json"]
+    #expect(try binary.run(pay).status == 3)
+    #expect(try binary.run("explain", "A", "--provider", "toro", "--json").status == 5)
+    #expect(try binary.run("explain", "A", "--provider", "paytheory", "--json").status == 0)
+  }
+
   @Test func `names a source for every page`() throws {
     let binary = try Binary()
     defer { binary.remove() }
@@ -204,5 +218,18 @@ import Testing
       #expect(full.contains("\n  \(command) "))
     }
     #expect(try binary.run("--help").output == full)
+  }
+
+  @Test(arguments: [
+    ("tr a-z A-Z", "COMMANDS:"), ("/no/such/pager", "Commands:"), ("cat", "Commands:"),
+  ])
+  func `shows long help through the pager, and without one plainly`(
+    _ pager: String,
+    _ shown: String
+  ) throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables["PAGER"] = pager
+    #expect(try binary.onTerminal(["help"], []).screen.contains(shown))
   }
 }

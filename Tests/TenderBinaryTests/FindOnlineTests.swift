@@ -53,6 +53,8 @@ import Testing
     }
     let all = try binary.run("find", "--online", "--json").records
     #expect(all.first?.text("says") == "1.93 USD declined: the account has insufficient funds")
+    // A wildcard of the provider's is a character of a reference here.
+    #expect(try binary.run("find", "--online", "O_*", "--json").records.isEmpty)
     // What is left of it is not known without the journal, and not made up.
     #expect(all.last?.text("says") == "1.50 USD paid, partly given back")
     #expect(try binary.run("journal", "list", "--json").records.isEmpty)

@@ -316,7 +316,8 @@ import Testing
     "transact --amount 5 --test-card visa --sim-scenario card:no_card",
     "find --since 2027-01-01 --until 2026-01-01", "find --quiet --verbose",
     "payment-status A --interval 5s", "payment-status A --expect exit:99",
-    "transact --amount 5 --test-card visa --dry-run --events",
+    "transact --amount 5 --test-card visa --dry-run --events", "find --sim-scenario approve",
+    "find --sim-fault graphql:http-500", "doctor --sim-fault diagnostic:http-500",
   ])
   func `refuses what it would not use`(_ line: String) throws {
     let binary = try Binary()

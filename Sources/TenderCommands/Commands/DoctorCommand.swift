@@ -19,6 +19,7 @@ struct DoctorCommand {
     place.provider = target.module.name.text
     place.env = target.env
     try composition.invocation.checkOptions(for: target.module.name)
+    try composition.checkSimulation(of: target.module.name)
     composition.signals.hold()
     composition.reach = reach
     var exit: Int32 = 0

@@ -11,6 +11,12 @@ struct ExplainCommand {
   private var output: Output { composition.output }
   private var records: Records { composition.records }
 
+  /// The pages of the provider that was named, and those of all.
+  private var pages: [Page] {
+    guard let provider = invocation[Keys.provider] else { return records.pages }
+    return records.pages.filter { ($0.provider ?? provider) == provider }
+  }
+
   func run() throws(Fault) {
     guard let word = invocation.operands.first else { return list() }
     guard !invocation.has(Keys.list) else {
@@ -21,9 +27,7 @@ struct ExplainCommand {
         hint: "give one of them"
       )
     }
-    let all = records.pages.filter { page in
-      invocation[Keys.provider].map { page.provider ?? $0 == $0 } ?? true
-    }
+    let all = pages
     let found = all.filter { $0.page.isAbout(String(word.prefix { $0 != ":" })) }
     if found.isEmpty {
       guard try explainPayment(word) else { throw unknown(word, all.map(\.page)) }
@@ -47,11 +51,11 @@ struct ExplainCommand {
 
   private func list() {
     guard output.isTable else {
-      for page in records.pages { show(page) }
+      for page in pages { show(page) }
       return
     }
     // Every word of a meaning is there, on a line of its own where the terminal is narrow.
-    for page in records.pages { output.put("\(page.head)\n    \(page.page.meaning)\n") }
+    for page in pages { output.put("\(page.head)\n    \(page.page.meaning)\n") }
   }
 
   private func show(_ page: Page) {
@@ -66,7 +70,10 @@ struct ExplainCommand {
   ///
   /// False where the journal knows none.
   private func explainPayment(_ handle: String) throws(Fault) -> Bool {
-    let attempts = try composition.journal().attempts(matching: handle, filter: AttemptFilter())
+    var filter = AttemptFilter()
+    filter.env = try invocation.value(Keys.env)
+    filter.provider = invocation[Keys.provider].map(ProviderName.init)
+    let attempts = try composition.journal().attempts(matching: handle, filter: filter)
     var explained: Set<Explanation> = []
     for attempt in attempts {
       let verdict = records.verdict(attempt, isLatest: attempt.number == attempts.first?.number)

@@ -23,8 +23,8 @@ struct FindOnline {
     guard let search = engine.provider.search else {
       return try known(filter, engine, target.module.name.text)
     }
-    let (found, total) = try search.find(filter, limit: limit)
-    for outcome in found {
+    let result = try search.find(filter, limit: limit)
+    for outcome in result.found {
       let id = outcome.facts.id ?? ""
       var report = Report(outcome, env: target.env, provider: target.module.name, reference: nil)
       // What the journal knows of it goes on with it; what it says is older.
@@ -32,21 +32,18 @@ struct FindOnline {
       report.attempt = attempts.first
       show(report)
     }
-    if let total, total > found.count {
+    if result.searched >= limit || result.total.map({ $0 > result.searched }) == true {
+      let total = result.total.map { " of \($0)" } ?? ""
       composition.tell(
-        "the latest \(found.count) of \(total); narrow the search, or --all for 1000"
+        "searched among the latest \(result.searched)\(total); narrow the search, or --all for 1000"
       )
-    } else if found.isEmpty {
+    } else if result.found.isEmpty {
       composition.tell("\(target.module.name.text) has no payment like that")
-    } else if total == nil {
-      composition.tell(
-        "searched among the latest \(limit) that the provider's own filters let through"
-      )
     }
     return output.exit(0)
   }
 
-  /// Looks each payment of the journal up.
+  /// Looks each payment of the journal up; one that fails is said in its place.
   private func known(
     _ filter: AttemptFilter,
     _ engine: Engine,
@@ -56,12 +53,29 @@ struct FindOnline {
     var attempts: [Attempt] = []
     try composition.journal().each(filter) { attempt in
       attempts.append(attempt)
-      return attempts.count < 1000
+      return true
     }
-    for attempt in attempts where attempt.id != nil {
-      show(try engine.lookUp(attempt.reference, known: attempt, kind: attempt.kind))
+    let asked = attempts.filter { $0.id != nil }
+    if asked.count < attempts.count {
+      composition.tell("\(attempts.count - asked.count) without an id of the provider are left out")
     }
-    return output.exit(0)
+    var exit: Int32 = 0
+    for attempt in asked where !output.isBroken {
+      do throws(Fault) {
+        show(try engine.lookUp(attempt.reference, known: attempt, kind: attempt.kind))
+      } catch {
+        if [.interrupted, .terminated, .state].contains(error.kind) { throw error }
+        exit = Fault.Kind.partial.exitStatus
+        let record = composition.records.record(
+          error,
+          provider: name,
+          env: attempt.env,
+          reference: attempt.reference
+        )
+        output.show(record)
+      }
+    }
+    return output.exit(exit)
   }
 
   private func show(_ report: Report) {

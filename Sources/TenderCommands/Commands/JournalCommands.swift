@@ -168,13 +168,28 @@ struct JournalCommands {
       filter.metadata.append((name, value))
     }
     if invocation.has(Keys.online) { return try FindOnline(composition: composition).run(filter) }
-    let journal = try composition.journal()
-    let count = try eachShown(filter) { attempt in
-      let latest = try? journal.latest(
-        env: attempt.env,
-        provider: attempt.provider,
-        reference: attempt.reference
+    let offline: [any OptionKey] = [Keys.simScenario, Keys.simFault, Keys.simSeed]
+    if let option = invocation.given(among: offline).first {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--\(option.name) goes with --online: the journal alone asks nobody",
+        hint: "add --online, or leave it out"
       )
+    }
+    let journal = try composition.journal()
+    var problem: Fault?
+    let count = try eachShown(filter) { attempt in
+      var latest: Attempt?
+      do throws(Fault) {
+        latest = try journal.latest(
+          env: attempt.env,
+          provider: attempt.provider,
+          reference: attempt.reference
+        )
+      } catch {
+        problem = error
+      }
       let isLatest = latest?.number ?? attempt.number <= attempt.number
       let verdict = composition.records.verdict(attempt, isLatest: isLatest)
       if output.isTable {
@@ -183,6 +198,7 @@ struct JournalCommands {
         output.show(composition.records.record(attempt, verdict: verdict))
       }
     }
+    if let problem { throw problem }
     if count == 0 { output.note("no attempt in the journal is like that") }
     return output.exit(0)
   }

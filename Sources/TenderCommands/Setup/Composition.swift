@@ -199,7 +199,7 @@ final class Composition: Session {
   }
 
   /// Throws `usage` for a scenario or fault that another provider alone has: it would change nothing.
-  private func checkSimulation(of name: ProviderName) throws(Fault) {
+  func checkSimulation(of name: ProviderName) throws(Fault) {
     for (key, names) in [
       (Keys.simScenario, { (one: any SimulatedProvider) in one.scenarios.map(\.name) }),
       (Keys.simFault, { (one: any SimulatedProvider) in one.faults.map(\.name) }),
