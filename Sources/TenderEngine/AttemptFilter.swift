@@ -17,13 +17,13 @@ package struct AttemptFilter: Sendable {
   package var until: Int?
   /// A reference or a provider's id; `*` stands for any characters.
   package var handle: String?
-  /// Part of a name, e-mail address or phone number of the payer, in any case.
+  /// How a word of a name, e-mail address or phone number of the payer begins, and what follows, in any case.
   package var customer: String?
   /// Members of the metadata, each with its value.
   package var metadata: [(name: String, value: String)] = []
   /// The id under which the provider can find a request in its logs.
   package var traceID: String?
-  /// Part of an error code or of a reason that the provider gave, in any case.
+  /// How a word of an error code or of a reason begins, and what follows, in any case.
   package var failure: String?
 
   /// Codes and reasons that mean that failure, beside those that hold its text.
@@ -37,6 +37,18 @@ package struct AttemptFilter: Sendable {
   /// Whether columns alone decide: nothing is looked for within an order or an answer.
   package var isOfColumns: Bool {
     customer == nil && metadata.isEmpty && traceID == nil && failure == nil
+  }
+
+  /// What finds the candidates in an index of terms; nil where the filter asks for columns alone.
+  package var query: SearchTerm.Query? {
+    if let traceID { return SearchTerm.query(traceID: traceID) }
+    if let pair = metadata.first { return SearchTerm.query(metadata: pair.name, pair.value) }
+    if let customer { return SearchTerm.query(customer: customer) }
+    if let failure { return SearchTerm.query(failure: failure, codes: failureCodes) }
+    // `*` alone at the beginning: the end of a reference or an id.
+    guard let handle, handle.hasPrefix("*"), handle.count > 1, !handle.dropFirst().contains("*")
+    else { return nil }
+    return SearchTerm.query(end: handle.dropFirst())
   }
 
   /// Whether an attempt is one of those.
@@ -59,43 +71,24 @@ package struct AttemptFilter: Sendable {
     {
       return false
     }
-    if let customer, !Self.customers(of: attempt).contains(where: { Self.holds($0, customer) }) {
+    if let customer,
+      !SearchTerm.customers(of: attempt).contains(where: {
+        SearchTerm.begins(customer, aWordOf: $0)
+      })
+    {
       return false
     }
     for pair in metadata {
       guard let value = attempt.content["metadata"]?[pair.name], value.plainText == pair.value
       else { return false }
     }
-    if let traceID, !Self.traces(of: attempt).contains(traceID) { return false }
+    if let traceID, !SearchTerm.traces(of: attempt).contains(traceID) { return false }
     if let failure {
-      let reasons = [attempt.fault?.code, attempt.fault?.message].compactMap { $0 }
-      let named = ["failure_reason", "type", "responseReason", "actionCode", "error"].compactMap {
-        attempt.result.text($0) ?? attempt.result["receipt"]?[$0]?.text
+      return SearchTerm.reasons(of: attempt).contains {
+        SearchTerm.begins(failure, aWordOf: $0) || failureCodes.contains($0)
       }
-      return attempt.fault != nil
-        && (reasons + named).contains { Self.holds($0, failure) || failureCodes.contains($0) }
     }
     return true
-  }
-
-  /// What the order says of who pays, as it was given.
-  private static func customers(of attempt: Attempt) -> [String] {
-    let members = ["payor", "payer", "user"].compactMap { attempt.content[$0]?.object }
-    return members.flatMap { person in
-      let texts = person.members.compactMap(\.value.text)
-      let names = ["first_name", "last_name"].compactMap { person.text($0) }
-      return texts + [names.joined(separator: " ")]
-    }
-  }
-
-  private static func traces(of attempt: Attempt) -> [String] {
-    let results = [attempt.result, attempt.fault?.result, attempt.reversal?.members]
-    return results.compactMap { $0?.text("trace_id") }
-  }
-
-  /// Whether a text has another in it, in any case.
-  private static func holds(_ text: String, _ part: String) -> Bool {
-    text.lowercased().contains(part.lowercased())
   }
 
   /// Whether a text is what a pattern with `*` says, in time linear in both.

@@ -28,8 +28,8 @@ package protocol Journal: Sendable {
   func attempts(matching handle: String, filter: AttemptFilter) throws(Fault) -> [Attempt]
   /// The attempts that a filter lets through, newest first, one by one; stops where `body` says no.
   func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault)
-  /// How many attempts a filter lets through.
-  func count(_ filter: AttemptFilter) throws(Fault) -> Int
+  /// How many attempts a filter lets through; nothing is counted beyond `limit`.
+  func count(_ filter: AttemptFilter, upTo limit: Int) throws(Fault) -> Int
   /// How many attempts there are, for names that a seed makes.
   func count() throws(Fault) -> Int
   /// Writes a new attempt and gives it its row.
@@ -72,14 +72,16 @@ package protocol Journal: Sendable {
 }
 
 extension Journal {
-  package func count(_ filter: AttemptFilter) throws(Fault) -> Int { try counted(filter) }
+  package func count(_ filter: AttemptFilter, upTo limit: Int) throws(Fault) -> Int {
+    try counted(filter, upTo: limit)
+  }
 
   /// Counts one by one what a filter lets through.
-  package func counted(_ filter: AttemptFilter) throws(Fault) -> Int {
+  package func counted(_ filter: AttemptFilter, upTo limit: Int) throws(Fault) -> Int {
     var count = 0
     try each(filter) { _ in
       count += 1
-      return true
+      return count < limit
     }
     return count
   }

@@ -17,29 +17,91 @@ struct Condition {
     add("created >= ?", filter.since.map(Database.Value.integer))
     add("created <= ?", filter.until.map(Database.Value.integer))
     if let handle = filter.handle {
-      // The other characters of a pattern stand for themselves.
-      let glob = handle.map { "[?".contains($0) ? "[\($0)]" : String($0) }.joined()
       let test = handle.contains("*") ? "GLOB" : "="
       and += " AND (reference \(test) ? OR a.id \(test) ?)"
-      values += Array(repeating: .text(test == "=" ? handle : glob), count: 2)
+      values += Array(repeating: .text(test == "=" ? handle : Self.glob(handle)), count: 2)
     }
   }
+
+  /// A pattern in which `*` alone stands for others.
+  private static func glob(_ handle: String) -> String {
+    handle.map { "[?".contains($0) ? "[\($0)]" : String($0) }.joined()
+  }
+
+  /// The rows that may be meant, where a narrower index than a column's finds them; nil where none does.
+  static func candidates(_ filter: AttemptFilter) -> (sql: String, values: [Database.Value])? {
+    switch filter.query {
+    case .range(let low, let high):
+      return ("SELECT attempt FROM term WHERE text >= ? AND text < ?", [.text(low), .text(high)])
+    case .anyOf(let terms, let low, let high):
+      let marks = terms.map { _ in "?" }.joined(separator: ", ")
+      return (
+        "SELECT attempt FROM term WHERE text IN (\(marks)) OR (text >= ? AND text < ?)",
+        terms.map(Database.Value.text) + [.text(low), .text(high)]
+      )
+    case nil: break
+    }
+    guard let handle = filter.handle else { return ofSeveralStatuses(filter) }
+    guard handle.contains("*") else {
+      return (
+        "SELECT row FROM attempt WHERE reference = ? UNION SELECT row FROM attempt WHERE id = ?",
+        [.text(handle), .text(handle)]
+      )
+    }
+    let beginning = String(handle.prefix { $0 != "*" })
+    if !beginning.isEmpty {
+      let range: [Database.Value] = [.text(beginning), .text(SearchTerm.end(of: beginning))]
+      return (
+        """
+        SELECT row FROM attempt WHERE reference >= ? AND reference < ?
+        UNION SELECT row FROM attempt WHERE id >= ? AND id < ?
+        """, range + range
+      )
+    }
+    // Both indexes are read from end to end, which is less than the rows.
+    return (
+      """
+      SELECT row FROM attempt WHERE reference GLOB ?
+      UNION SELECT row FROM attempt WHERE id IS NOT NULL AND id GLOB ?
+      """, Array(repeating: .text(glob(handle)), count: 2)
+    )
+  }
+
+  /// Sorting rows by time takes as much memory as they have; sorting their numbers does not.
+  private static func ofSeveralStatuses(
+    _ filter: AttemptFilter
+  ) -> (sql: String, values: [Database.Value])? {
+    let isPartlyOpen = filter.isOpen || filter.statuses.contains(.unknown)
+    let statuses = Status.allCases.filter { $0 != .unknown && filter.statuses.contains($0) }
+    guard statuses.count > 1 || statuses.count == 1 && isPartlyOpen else { return nil }
+    let marks = statuses.map { _ in "?" }.joined(separator: ", ")
+    return (
+      "SELECT row FROM attempt WHERE status IN (\(marks))"
+        + (isPartlyOpen ? " UNION SELECT row FROM attempt WHERE \(open)" : ""),
+      statuses.map { .text($0.rawValue) }
+    )
+  }
+
+  /// What may still change; the definition of the index `attempt_open` has the same text, without which it is
+  /// not used.
+  static let open: String = {
+    let open = Status.allCases.filter { !$0.isFinal }.map { "'\($0.rawValue)'" }
+    return
+      "(phase = 'sent' OR status IN (\(open.sorted().joined(separator: ", "))) "
+      + "OR next_action IS NOT NULL)"
+  }()
 
   private mutating func addStatuses(_ filter: AttemptFilter) {
     guard filter.isOpen || !filter.statuses.isEmpty else { return }
     var tests: [String] = []
-    if filter.isOpen || filter.statuses.contains(.unknown) {
-      tests.append("phase = 'sent' OR status = 'unknown'")
-    }
-    if filter.isOpen {
-      let open = Status.allCases.filter { !$0.isFinal }.map { "'\($0.rawValue)'" }
-      tests.append("status IN (\(open.joined(separator: ", ")))")
-      tests.append("next_action IS NOT NULL")
-    }
-    for status in filter.statuses.subtracting([.unknown]) {
+    if filter.isOpen { tests.append(Self.open) }
+    if filter.statuses.contains(.unknown) { tests.append("phase = 'sent' OR status = 'unknown'") }
+    for status in Status.allCases where status != .unknown && filter.statuses.contains(status) {
       tests.append("status = ? AND phase <> 'sent'")
       values.append(.text(status.rawValue))
     }
+    // An index of few rows serves where all that is asked for is in it.
+    if filter.statuses.allSatisfy({ !$0.isFinal }) { and += " AND \(Self.open)" }
     and += " AND (\(tests.joined(separator: " OR ")))"
   }
 

@@ -21,6 +21,7 @@ extension SQLiteJournal {
       let lines = "FROM history WHERE attempt IN (\(rows))"
       let gone = try database.first("SELECT count(*) \(lines)", values)?.first?.integer ?? 0
       try database.query("DELETE \(lines)", values)
+      try database.query("DELETE FROM term WHERE attempt IN (\(rows))", values)
       try database.query("DELETE FROM attempt WHERE row IN (\(rows))", values)
       try database.query("UPDATE journal SET forgotten = forgotten + ?", [.integer(gone)])
       return count

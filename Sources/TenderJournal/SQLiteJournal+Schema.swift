@@ -4,14 +4,16 @@ import TenderModel
 /// The tables, and those of older versions brought up to them.
 extension SQLiteJournal {
   /// Raised with every change of the tables; a file with a higher one is refused.
-  static let version = 3
+  static let version = 4
 
   func create() throws(Fault) {
     try database.useLog()
     try database.transaction { () throws(Fault) in
       // Another process may have been faster.
       guard try database.first("PRAGMA user_version")?.first?.integer == 0 else { return }
-      try database.execute(Self.tables + Self.added + "; PRAGMA user_version = \(Self.version)")
+      try database.execute(
+        Self.tables + Self.added + Self.search + "; PRAGMA user_version = \(Self.version)"
+      )
     }
     // With its tables in the database file, a copy of that file alone is known for what it is.
     _ = try database.first("PRAGMA wal_checkpoint(PASSIVE)")
@@ -27,30 +29,60 @@ extension SQLiteJournal {
         try database.execute("ALTER TABLE attempt RENAME COLUMN token TO kind")
         found = 2
       }
-      guard found == 2 else { return }
-      // Version 2 had neither versions of an attempt nor checksums nor a chain.
-      try database.execute(
+      if found == 2 { try migrateFrom2() }
+      guard found == 2 || found == 3 else { return }
+      // Version 3 searched orders and answers one by one.
+      try database.execute(Self.search)
+      try indexAll()
+      try database.execute("PRAGMA user_version = \(Self.version)")
+    }
+  }
+
+  private func migrateFrom2() throws(Fault) {
+    // Version 2 had neither versions of an attempt nor checksums nor a chain.
+    try database.execute(
+      """
+      ALTER TABLE attempt ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+      ALTER TABLE attempt ADD COLUMN prints TEXT;
+      ALTER TABLE attempt ADD COLUMN moment TEXT;
+      ALTER TABLE attempt ADD COLUMN sum TEXT;
+      ALTER TABLE history RENAME TO earlier
+      """ + Self.added + """
+        ;
+        INSERT INTO history (attempt, at, phase, status, note)
+          SELECT attempt, at, phase, status, note FROM earlier ORDER BY at, attempt, number;
+        DROP TABLE earlier
         """
-        ALTER TABLE attempt ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE attempt ADD COLUMN prints TEXT;
-        ALTER TABLE attempt ADD COLUMN moment TEXT;
-        ALTER TABLE attempt ADD COLUMN sum TEXT;
-        ALTER TABLE history RENAME TO earlier
-        """ + Self.added + """
-          ;
-          INSERT INTO history (attempt, at, phase, status, note)
-            SELECT attempt, at, phase, status, note FROM earlier ORDER BY at, attempt, number;
-          DROP TABLE earlier;
-          PRAGMA user_version = \(Self.version)
-          """
-      )
+    )
+  }
+
+  /// Writes the terms of every attempt; those of a damaged row are left out, which `verify` tells.
+  private func indexAll() throws(Fault) {
+    var last = 0
+    while true {
+      var found: [[Database.Value]] = []
+      try database.query(
+        AttemptRow.select + " WHERE a.row > ? ORDER BY a.row LIMIT 1000",
+        [.integer(last)]
+      ) {
+        found.append($0)
+        return true
+      }
+      guard let newest = found.last?[0].integer else { return }
+      last = newest
+      for row in found {
+        guard let attempt = try? AttemptRow.attempt(row) else { continue }
+        try index(attempt, instead: [])
+      }
     }
   }
 
   /// Everything that the file holds.
   static let objects: Set<String> = [
-    "attempt", "attempt_by_amount", "attempt_by_id", "attempt_by_last_four", "attempt_by_status",
-    "attempt_by_time", "history", "history_of_attempt", "journal", "preparation",
+    "attempt", "attempt_by_amount", "attempt_by_currency", "attempt_by_env", "attempt_by_id",
+    "attempt_by_last_four", "attempt_by_provider", "attempt_by_status", "attempt_by_time",
+    "attempt_open", "history", "history_of_attempt", "journal", "preparation", "term",
+    "term_of_attempt",
   ]
 
   private static let tables = """
@@ -86,5 +118,18 @@ extension SQLiteJournal {
     CREATE INDEX history_of_attempt ON history (attempt);
     CREATE TABLE journal (name TEXT NOT NULL, forgotten INTEGER NOT NULL, loss TEXT);
     INSERT INTO journal (name, forgotten) VALUES (lower(hex(randomblob(16))), 0)
+    """
+
+  /// What version 4 added: indexes for what is searched, and the terms of orders and answers.
+  private static let search = """
+    ;
+    CREATE INDEX attempt_by_env ON attempt (env, created);
+    CREATE INDEX attempt_by_provider ON attempt (provider, created);
+    CREATE INDEX attempt_by_currency ON attempt (currency, created);
+    CREATE INDEX attempt_open ON attempt (created) WHERE \(Condition.open);
+    CREATE TABLE term (
+      text TEXT NOT NULL, attempt INTEGER NOT NULL, PRIMARY KEY (text, attempt)
+    ) WITHOUT ROWID;
+    CREATE INDEX term_of_attempt ON term (attempt)
     """
 }

@@ -131,11 +131,43 @@ extension SQLiteJournal {
     if let count = orphans?.first?.integer, count > 0 {
       problems.append("\(count) attempts of the history are missing")
     }
+    if problems.isEmpty { problems += try termProblems() }
     if let loss = try database.first("SELECT loss FROM journal")?.first?.text {
       problems.append(Fault.forgot(folder, loss).message)
     }
     if let mark, mark.read() == nil, try head() != nil {
       problems.append("there is no mark at \(mark.path): a loss of the whole folder is not noticed")
+    }
+    return problems
+  }
+
+  /// Attempts that a search would miss, or find by what they are not.
+  private func termProblems() throws(Fault) -> [String] {
+    var problems: [String] = []
+    var fault: Fault?
+    try database.query(AttemptRow.select) { row in
+      guard let found = try? AttemptRow.attempt(row) else { return true }
+      do throws(Fault) {
+        var terms: Set<String> = []
+        try database.query("SELECT text FROM term WHERE attempt = ?", [.integer(found.row)]) {
+          if let text = $0[0].text { terms.insert(text) }
+          return true
+        }
+        if terms != SearchTerm.all(of: found) {
+          let name = redactor.redact(found.reference).quotedForMessage
+          problems.append("what \(name) is searched by is not what its row says")
+        }
+      } catch {
+        fault = error
+      }
+      return fault == nil && problems.count < 100
+    }
+    if let fault { throw fault }
+    let orphans = try database.first(
+      "SELECT count(*) FROM term WHERE attempt NOT IN (SELECT row FROM attempt)"
+    )
+    if let count = orphans?.first?.integer, count > 0 {
+      problems.append("\(count) terms that are searched belong to no attempt")
     }
     return problems
   }

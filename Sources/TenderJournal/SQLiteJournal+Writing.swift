@@ -19,6 +19,9 @@ extension SQLiteJournal {
       let sum = AttemptRow.sum(of: values, preparation: nil)
       try database.query(AttemptRow.insert, values + [.text(sum)])
       let row = database.lastRow
+      var indexed = redacted
+      indexed.row = row
+      try index(indexed, instead: [])
       try addLine(row, redacted, "opened", sum)
       return row
     }
@@ -153,6 +156,7 @@ extension SQLiteJournal {
       "UPDATE attempt SET \(columns) WHERE row = ?",
       changes.map(\.value) + [row]
     )
+    try index(redacted, instead: SearchTerm.all(of: found))
     try addLine(attempt.row, redacted, note, sum)
     return try writePreparation(redacted.preparation, before: found.preparation, row)
   }
@@ -186,6 +190,23 @@ extension SQLiteJournal {
     // The state is written by now: that the bytes of the old one cannot be erased yet, since somebody
     // reads, is no failure to write it.
     if !defersErasing { try? finishErasing() }
+  }
+
+  /// Writes the terms by which an attempt is found, instead of those that it had.
+  func index(_ attempt: Attempt, instead before: Set<String>) throws(Fault) {
+    let terms = SearchTerm.all(of: attempt)
+    for term in before.subtracting(terms).sorted() {
+      try database.query(
+        "DELETE FROM term WHERE text = ? AND attempt = ?",
+        [.text(term), .integer(attempt.row)]
+      )
+    }
+    for term in terms.subtracting(before).sorted() {
+      try database.query(
+        "INSERT OR IGNORE INTO term (text, attempt) VALUES (?, ?)",
+        [.text(term), .integer(attempt.row)]
+      )
+    }
   }
 
   /// Adds a line to the history, chained to the one before.

@@ -190,6 +190,16 @@ package final class SQLiteJournal: Journal {
   }
 
   package func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault) {
+    if let rows = try candidates(filter) {
+      for row in rows {
+        guard
+          let values = try database.first(AttemptRow.select + " WHERE a.row = ?", [.integer(row)])
+        else { continue }
+        let found = try attempt(values)
+        if filter.lets(found), !body(found) { return }
+      }
+      return
+    }
     let condition = Condition(filter)
     var problem: Fault?
     try database.query(
@@ -207,12 +217,25 @@ package final class SQLiteJournal: Journal {
     if let problem { throw problem }
   }
 
-  package func count(_ filter: AttemptFilter) throws(Fault) -> Int {
-    guard filter.isOfColumns, waiting.isEmpty else { return try counted(filter) }
+  /// The rows that a filter's terms or handle leave, newest first; nil where columns alone decide.
+  private func candidates(_ filter: AttemptFilter) throws(Fault) -> [Int]? {
+    guard let (sql, values) = Condition.candidates(filter) else { return nil }
+    var rows: Set<Int> = []
+    try database.query(sql, values) { row in
+      if let number = row[0].integer { rows.insert(number) }
+      return true
+    }
+    return rows.sorted(by: >)
+  }
+
+  package func count(_ filter: AttemptFilter, upTo limit: Int) throws(Fault) -> Int {
+    guard filter.isOfColumns, filter.handle == nil, waiting.isEmpty else {
+      return try counted(filter, upTo: limit)
+    }
     let condition = Condition(filter)
     let row = try database.first(
-      "SELECT count(*) FROM attempt a WHERE 1" + condition.and,
-      condition.values
+      "SELECT count(*) FROM (SELECT 1 FROM attempt a WHERE 1\(condition.and) LIMIT ?)",
+      condition.values + [.integer(limit)]
     )
     return row?.first?.integer ?? 0
   }

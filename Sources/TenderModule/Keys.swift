@@ -68,7 +68,7 @@ package enum Keys {
     "customer",
     .filter,
     "TEXT",
-    "whose payer has this in a name, e-mail address or phone number"
+    "whose payer has a name, e-mail address or phone number with a word that begins so"
   )
   package static let traceID = Key<String>(
     "trace-id",
@@ -80,7 +80,7 @@ package enum Keys {
     "failure",
     .filter,
     "TEXT",
-    "whose error code or failure reason has this in it"
+    "whose error code or failure reason has a word that begins so"
   )
   package static let reason = Key<String>(
     "reason",

@@ -29,6 +29,9 @@ struct Bench {
     if arguments.count == 4, arguments[3] == "journal" {
       return JournalBench.run(tender, folder, rounds)
     }
+    if arguments.count == 4, arguments[3] == "million" {
+      return MillionBench.run(tender, folder, rounds)
+    }
     if arguments.count == 5 {
       return bank(tender, folder, rounds, address: arguments[3], certificate: arguments[4])
     }
@@ -156,7 +159,7 @@ struct Bench {
     return "\(hundredths / 100).\(String(100 + hundredths % 100).dropFirst())"
   }
 
-  private static func pad(_ text: String, _ width: Int) -> String {
+  static func pad(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(1, width - text.count))
   }
 

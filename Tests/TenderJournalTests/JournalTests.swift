@@ -224,7 +224,26 @@ import Testing
     ) WITHOUT ROWID
     """
 
-  @Test(arguments: [1, 2])
+  /// What version 3 changed.
+  static let version3 = """
+    ALTER TABLE attempt ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE attempt ADD COLUMN prints TEXT;
+    ALTER TABLE attempt ADD COLUMN moment TEXT;
+    ALTER TABLE attempt ADD COLUMN sum TEXT;
+    ALTER TABLE history RENAME TO earlier;
+    CREATE TABLE history (
+      line INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, at INTEGER NOT NULL,
+      phase TEXT NOT NULL, status TEXT NOT NULL, note TEXT NOT NULL, sum TEXT, link TEXT
+    );
+    CREATE INDEX history_of_attempt ON history (attempt);
+    CREATE TABLE journal (name TEXT NOT NULL, forgotten INTEGER NOT NULL, loss TEXT);
+    INSERT INTO journal (name, forgotten) VALUES ('0123456789abcdef0123456789abcdef', 0);
+    INSERT INTO history (attempt, at, phase, status, note)
+      SELECT attempt, at, phase, status, note FROM earlier ORDER BY at, attempt, number;
+    DROP TABLE earlier
+    """
+
+  @Test(arguments: [1, 2, 3])
   func `takes over what an older version wrote`(_ version: Int) throws {
     do {
       let old = try Database(path: folder.appending(path: "journal.db").path)
@@ -237,13 +256,14 @@ import Testing
           INSERT INTO attempt VALUES (\(row + 1), 'simulator', 'paytheory', '\(reference)', 1,
             'transact', 'done', '\(reference == "held" ? "requires_confirmation" : "succeeded")', 0,
             \(reference == "token" ? 1 : 0), 'pt-\(reference)', 1050, NULL, 'USD', '1111', 'VISA',
-            'm', '{"amount":1050}', 'key', '{}', NULL, NULL, NULL, 1, 2, 3);
+            'm', '{"amount":1050,"payor":{"email":"\(reference)@example.com"}}', 'key', '{}', NULL, NULL, NULL, 1, 2, 3);
           INSERT INTO history VALUES (\(row + 1), 0, 1, 'prepared', 'pending', 'opened'),
             (\(row + 1), 1, 2, 'done', 'succeeded', 'outcome')
           """
         )
       }
       try old.execute("INSERT INTO preparation VALUES (3, 'sealed')")
+      if version == 3 { try old.execute(Self.version3) }
       try old.execute("PRAGMA user_version = \(version)")
     }
     // Twice: the second finds it done.
@@ -254,6 +274,9 @@ import Testing
         try #require(try journal.attempts(matching: reference, filter: AttemptFilter()).first)
       }
       #expect(found.map(\.kind) == [.payment, .token, .payment])
+      var searched = AttemptFilter()
+      searched.customer = "Token@"
+      #expect(try journal.count(searched, upTo: .max) == 1)
       #expect(found.map(\.id) == ["pt-paid", "pt-token", "pt-held"])
       #expect(found.map(\.amount) == [1050, 1050, 1050])
       #expect(found.map(\.preparation?.text) == [nil, nil, turn == 0 ? "sealed" : nil])

@@ -42,7 +42,7 @@ extension Catalogue {
       "find a payment",
       description: [
         "Finds attempts in the journal by what a customer or a colleague knows of a payment: amount, day, "
-          + "last four digits, part of a name or e-mail address, a failure. REF is a reference or a "
+          + "last four digits, a name or e-mail address, a failure. REF is a reference or a "
           + "provider's id; * in it stands for any characters. Every filter narrows the search; --status "
           + "may stand several times.",
         "Days and times without a zone are local (TZ), and a day counts from its first to its last moment. "
