@@ -49,6 +49,9 @@ extension PayTheoryProvider: SearchFlow {
     if let until = filter.until {
       conditions.append(.init("transaction_date", "LESS_EQUAL", Timestamp.preciseText(until)))
     }
+    for member in filter.members {
+      conditions.append(.init(member.name, "EQUAL", member.value))
+    }
     let statuses = filter.statuses.flatMap(words) + (filter.isOpen ? ["PENDING"] : [])
     if filter.isOpen || !filter.statuses.isEmpty {
       conditions.append(.init("status", "IN_LIST", among: statuses.sorted()))
@@ -81,13 +84,13 @@ extension PayTheoryProvider: SearchFlow {
       return false
     }
     if let lastFour = filter.lastFour, method?["last_four"]?.text != lastFour { return false }
-    if let customer = filter.customer?.lowercased() {
+    if let customer = filter.customer {
       let payor = method?["payor"]?.object?.members.compactMap(\.value.text) ?? []
-      guard payor.contains(where: { $0.lowercased().contains(customer) }) else { return false }
+      guard payor.contains(where: { SearchTerm.begins(customer, aWordOf: $0) }) else { return false }
     }
-    if let failure = filter.failure?.lowercased() {
+    if let failure = filter.failure {
       let reasons = item["failure_reasons"]?.array?.compactMap(\.text) ?? []
-      guard reasons.contains(where: { $0.lowercased().contains(failure) }) else { return false }
+      guard reasons.contains(where: { SearchTerm.begins(failure, aWordOf: $0) }) else { return false }
     }
     let metadata =
       item["metadata"]?.object

@@ -21,6 +21,8 @@ package struct AttemptFilter: Sendable {
   package var customer: String?
   /// Members of the metadata, each with its value.
   package var metadata: [(name: String, value: String)] = []
+  /// Codes and ids that the order named, by its members.
+  package var members: [(name: String, value: String)] = []
   /// The id under which the provider can find a request in its logs.
   package var traceID: String?
   /// How a word of an error code or of a reason begins, and what follows, in any case.
@@ -36,13 +38,14 @@ package struct AttemptFilter: Sendable {
 
   /// Whether columns alone decide: nothing is looked for within an order or an answer.
   package var isOfColumns: Bool {
-    customer == nil && metadata.isEmpty && traceID == nil && failure == nil
+    customer == nil && metadata.isEmpty && members.isEmpty && traceID == nil && failure == nil
   }
 
   /// What finds the candidates in an index of terms; nil where the filter asks for columns alone.
   package var query: SearchTerm.Query? {
     if let traceID { return SearchTerm.query(traceID: traceID) }
     if let pair = metadata.first { return SearchTerm.query(metadata: pair.name, pair.value) }
+    if let pair = members.first { return SearchTerm.query(member: pair.name, pair.value) }
     if let customer { return SearchTerm.query(customer: customer) }
     if let failure { return SearchTerm.query(failure: failure, codes: failureCodes) }
     // `*` alone at the beginning: the end of a reference or an id.
@@ -82,6 +85,7 @@ package struct AttemptFilter: Sendable {
       guard let value = attempt.content["metadata"]?[pair.name], value.plainText == pair.value
       else { return false }
     }
+    for pair in members where attempt.content[pair.name]?.plainText != pair.value { return false }
     if let traceID, !SearchTerm.traces(of: attempt).contains(traceID) { return false }
     if let failure {
       return SearchTerm.reasons(of: attempt).contains {

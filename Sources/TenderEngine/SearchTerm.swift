@@ -24,8 +24,12 @@ package enum SearchTerm {
     for text in customers(of: attempt) { terms.formUnion(beginnings(of: text).map { "c:" + $0 }) }
     if case .object(let metadata)? = attempt.content["metadata"] {
       for member in metadata.members {
-        if let value = member.value.plainText { terms.insert(metadataTerm(member.key, value)) }
+        if let value = member.value.plainText { terms.insert(term("m:", member.key, value)) }
       }
+    }
+    for member in attempt.content.members
+    where member.key.hasSuffix("_code") || member.key.hasSuffix("_id") {
+      if let value = member.value.plainText { terms.insert(term("o:", member.key, value)) }
     }
     for trace in traces(of: attempt) { terms.insert("t:" + cut(trace)) }
     for reason in reasons(of: attempt) {
@@ -39,7 +43,12 @@ package enum SearchTerm {
 
   /// What finds the attempts with this member of the metadata.
   package static func query(metadata name: String, _ value: String) -> Query {
-    exactly(metadataTerm(name, value))
+    exactly(term("m:", name, value))
+  }
+
+  /// What finds the attempts whose order names this code or id.
+  package static func query(member name: String, _ value: String) -> Query {
+    exactly(term("o:", name, value))
   }
 
   /// What finds the attempts of a customer by the beginning of a word.
@@ -57,8 +66,8 @@ package enum SearchTerm {
     beginning("r:" + cut(end.reversed()))
   }
 
-  private static func metadataTerm(_ name: String, _ value: String) -> String {
-    "m:" + cut(name) + "=" + cut(value)
+  private static func term(_ kind: String, _ name: String, _ value: String) -> String {
+    kind + cut(name) + "=" + cut(value)
   }
 
   private static func exactly(_ term: String) -> Query { .anyOf([term], orFrom: term, to: term) }

@@ -6,6 +6,8 @@ package struct Command: Sendable {
   package struct Operand: Sendable, Hashable {
     package let name: String
     package let isOptional: Bool
+    /// Whether --id may stand for it: then it is optional to the parser alone.
+    package let orID: Bool
     package let repeats: Bool
     package let choices: [String]
 
@@ -13,11 +15,13 @@ package struct Command: Sendable {
     package init(
       _ name: String,
       optional: Bool = false,
+      orID: Bool = false,
       repeats: Bool = false,
       choices: [String] = []
     ) {
       self.name = name
-      isOptional = optional
+      isOptional = optional || orID
+      self.orID = orID
       self.repeats = repeats
       self.choices = choices
     }
@@ -149,8 +153,7 @@ package struct Command: Sendable {
   package var usage: String {
     let operands = operands.map { operand in
       let text = operand.name + (operand.repeats ? "..." : "")
-      // Those that --id may stand for are optional to the parser alone.
-      return operand.isOptional && !optionNames.contains(Keys.id.option.name) ? "[\(text)]" : text
+      return operand.isOptional && !operand.orID ? "[\(text)]" : text
     }
     return (["tender", name, "[OPTIONS]"] + operands).joined(separator: " ")
   }

@@ -40,6 +40,7 @@ import Testing
     (["--status", "open"], []), (["--since", "today", "--amount", "3.50"], ["P-3"]),
     (["--until", "2020-01-01"], []), (["--last-four", "1111", "--customer", "BEN@"], ["O-2"]),
     (["--last-four", "4242"], []), (["--metadata", "till=3"], ["P-3"]),
+    (["--account-code", "shop-2.50"], ["O-2"]), (["--account-code", "shop-"], []),
     (["--failure", "insufficient"], ["D-1"]), (["--currency", "GBP"], []),
   ]
 
@@ -67,6 +68,12 @@ import Testing
     #expect(try binary.run(words + ["--trace-id", "x"]).status == 2)
     #expect(try binary.run(words + ["--sim-fault", "graphql:http-500"]).status == 11)
     #expect(try binary.run(words + ["--provider", "example"]).status == 2)
+    for more in [[], ["--online"]] {
+      let other = ["find", "--provider", "toro", "--account-code", "x", "--json"]
+      let refused = try binary.run(other + more)
+      #expect(refused.status == 2)
+      #expect(refused.errors.contains("--account-code does not go with toro"))
+    }
     #expect(try binary.run("journal", "list", "--online", "--json").status == 2)
   }
 

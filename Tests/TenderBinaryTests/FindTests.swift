@@ -14,7 +14,7 @@ import Testing
       card + [
         "--amount", "10.50", "--reference", "ORDER-1", "--payor", "first_name=Ada", "--payor",
         "last_name=Lovelace", "--payor", "email=ada@example.com", "--metadata", "table=7",
-        "--sim-clock", "2026-03-29T21:30:00Z",
+        "--account-code", "shop-1", "--sim-clock", "2026-03-29T21:30:00Z",
       ],
       card + [
         "--amount", "10.50", "--reference", "ORDER-2", "--sim-clock", "2026-03-29T22:30:00Z",
@@ -56,7 +56,8 @@ import Testing
       (["--amount-minor", "500"], ["HELD-1"]),
       (["--customer", "LOVELACE"], ["ORDER-1"]), (["--customer", "ada love"], ["ORDER-1"]),
       (["--customer", "@example.com"], ["BANK-1", "ORDER-1"]),
-      (["--metadata", "table=7"], ["ORDER-1"]),
+      (["--metadata", "table=7"], ["ORDER-1"]), (["--account-code", "shop-1"], ["ORDER-1"]),
+      (["--account-code", "shop"], []),
       (["--metadata", "table=8"], []), (["ORDER-*"], ["ORDER-1", "ORDER-2"]),
       (["*-1", "--amount", "10.50"], ["BANK-1", "ORDER-1", "SALE-1"]),
       (["*RDE*"], ["ORDER-1", "ORDER-2"]),

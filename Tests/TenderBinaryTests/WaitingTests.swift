@@ -98,6 +98,32 @@ import Testing
     #expect(result.records.last?["stopped"] == true)
   }
 
+  /// One line that changes: how far the file was worked through, and what came of it.
+  @Test func `shows how far a batch has come`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    var lines = (1...6).map {
+      #"{"command":"transact","reference":"B-\#($0)","amount":"5","test_card":"visa"}"#
+    }
+    lines[1] = #"{"command":"transact","reference":"B-2","amount":"1.93","test_card":"visa"}"#
+    let file = try Works.write(lines, binary)
+    let words = ["batch", file, "--rate", "5", "--jobs", "1"]
+    let shown = try binary.onTerminal(words, [], width: 100)
+    let states = shown.screen.matches(
+      of: /\r\e\[K\[(#*)(\.*)\] (\d+) %  (\d+) done, (\d) failed, 0 unknown/
+    )
+    #expect(states.count >= 4, "\(shown.screen)")
+    let shares = states.compactMap { Int($0.3) }
+    let done = states.compactMap { Int($0.4) }
+    #expect(shares == shares.sorted() && done == done.sorted(), "\(shares) \(done)")
+    for state in states {
+      #expect(state.1.count + state.2.count == 20)
+      #expect(state.1.count == (Int(state.3) ?? 0) / 5)
+      // The second line is declined.
+      #expect(state.5 == ((Int(state.4) ?? 0) < 2 ? "0" : "1"))
+    }
+  }
+
   @Test(arguments: [
     (bank, "waiting for the payer at the bank · ", 2),
     (sale, "the customer is to present a card · ", 2),

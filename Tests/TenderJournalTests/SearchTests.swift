@@ -39,6 +39,8 @@ import Testing
       (filter { $0.metadata = [("table", "77")] }, ["BEN"]),
       (filter { $0.metadata = [("table", "7"), ("waiter", "x")] }, []),
       (filter { $0.metadata = [("waiter", "true")] }, ["BEN"]),
+      (filter { $0.members = [("account_code", "A-7")] }, ["ADA"]),
+      (filter { $0.members = [("account_code", "A-")] }, []),
       (filter { $0.traceID = "trace-1" }, ["ADA"]), (filter { $0.traceID = "trace" }, []),
       (filter { $0.failure = "stolen" }, ["LONG"]), (filter { $0.failure = "card is" }, ["LONG"]),
       (filter { $0.failure = "tolen" }, []), (filter { $0.failure = "paid" }, []),
@@ -69,7 +71,7 @@ import Testing
           "ADA",
           [
             "payor": ["first_name": "Ada", "last_name": "Lovelace", "email": "a.l@example.com"],
-            "metadata": ["table": 7],
+            "metadata": ["table": 7], "account_code": "A-7",
           ]
         ),
         .process

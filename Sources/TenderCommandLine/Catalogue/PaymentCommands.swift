@@ -39,7 +39,7 @@ extension Catalogue {
           + "reference or receipt number. A second confirm never charges twice: it prints the "
           + "recorded result with \"replayed\": true."
       ],
-      operands: [.init("REF", optional: true)],
+      operands: [.init("REF", orID: true)],
       options: [
         Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id,
         Keys.all,
@@ -60,7 +60,7 @@ extension Catalogue {
           + "provider: a void while the payment is pending, a refund afterwards; the record says "
           + "which."
       ],
-      operands: [.init("REF", optional: true)],
+      operands: [.init("REF", orID: true)],
       options: [
         Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id,
         Keys.all,
@@ -86,7 +86,7 @@ extension Catalogue {
           + "\"replayed\": true. A further refund of the same payment needs --new-attempt and a "
           + "--refund-reference of its own; nothing above what is left is ever sent.",
       ],
-      operands: [.init("REF", optional: true)],
+      operands: [.init("REF", orID: true)],
       options: [
         Keys.amount, Keys.currency, Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect,
         Keys.events, Keys.dryRun, Keys.id, Keys.all,
@@ -123,7 +123,7 @@ extension Catalogue {
           + "cancelled before capture, waiting for cash) comes from there, with \"source\": "
           + "\"journal\"."
       ],
-      operands: [.init("ID", optional: true, repeats: true)],
+      operands: [.init("ID", orID: true, repeats: true)],
       options: [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id, Keys.all] + simulation,
       examples: [
         .init("tender payment-status A2", "look one payment up"),
@@ -145,7 +145,7 @@ extension Catalogue {
         "Looks mandates up at a provider that has them, by id or by a reference that the journal "
           + "knows; 15 at any other."
       ],
-      operands: [.init("ID", optional: true, repeats: true)],
+      operands: [.init("ID", orID: true, repeats: true)],
       options: [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id, Keys.all] + simulation,
       examples: [.init("tender mandate-status M1", "look one mandate up")],
       exits: [

@@ -91,7 +91,7 @@ extension Catalogue {
         "Shows the attempts at a reference or receipt number with everything that happened to "
           + "them."
       ],
-      operands: [.init("REF", optional: true)],
+      operands: [.init("REF", orID: true)],
       options: [Keys.receipt, Keys.id, Keys.all],
       examples: [
         .init("tender journal show ORDER-1042", "what happened to ORDER-1042"),
@@ -107,7 +107,7 @@ extension Catalogue {
           + "that provably did not arrive is sent again, as the same command again would do; to stop it "
           + "instead: tender cancel REF. With --all, every unknown attempt."
       ],
-      operands: [.init("REF", optional: true)],
+      operands: [.init("REF", orID: true)],
       options: [Keys.all, Keys.id, Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock],
       examples: [.init("tender journal resume --all", "settle everything that is unknown")],
       exits: [
@@ -180,7 +180,7 @@ extension Catalogue {
           + "after the payments that it does not know, and it counts as whole again.",
         "Needs --yes or a typed yes; live attempts --env live too.",
       ],
-      operands: [.init("REF", optional: true)],
+      operands: [.init("REF", orID: true)],
       options: [Keys.outcome, Keys.reason, Keys.all, Keys.id],
       examples: [
         .init(

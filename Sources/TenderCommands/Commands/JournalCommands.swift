@@ -172,6 +172,15 @@ struct JournalCommands {
       let (name, value) = try OptionReader.split(pair, option: "--metadata")
       filter.metadata.append((name, value))
     }
+    if let provider = filter.provider { try invocation.checkOptions(for: provider) }
+    // What a provider adds to this command are members of its orders.
+    for module in composition.catalogue.modules {
+      let keys = module.uses.filter { $0.command == "find" }.flatMap(\.options)
+      for option in invocation.given(among: keys) {
+        guard let value = invocation.text(option) else { continue }
+        filter.members.append((option.name.replacing("-", with: "_"), value))
+      }
+    }
     if invocation.has(Keys.online) { return try FindOnline(composition: composition).run(filter) }
     let offline: [any OptionKey] = [Keys.simScenario, Keys.simFault, Keys.simSeed]
     if let option = invocation.given(among: offline).first {
