@@ -86,11 +86,15 @@ extension PayTheoryProvider: SearchFlow {
     if let lastFour = filter.lastFour, method?["last_four"]?.text != lastFour { return false }
     if let customer = filter.customer {
       let payor = method?["payor"]?.object?.members.compactMap(\.value.text) ?? []
-      guard payor.contains(where: { SearchTerm.begins(customer, aWordOf: $0) }) else { return false }
+      guard payor.contains(where: { SearchTerm.begins(customer, aWordOf: $0) }) else {
+        return false
+      }
     }
     if let failure = filter.failure {
       let reasons = item["failure_reasons"]?.array?.compactMap(\.text) ?? []
-      guard reasons.contains(where: { SearchTerm.begins(failure, aWordOf: $0) }) else { return false }
+      guard reasons.contains(where: { SearchTerm.begins(failure, aWordOf: $0) }) else {
+        return false
+      }
     }
     let metadata =
       item["metadata"]?.object

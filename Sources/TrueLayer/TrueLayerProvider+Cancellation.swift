@@ -305,7 +305,7 @@ extension Fault {
     )
   }
 
-  fileprivate static func nothingToRefund(_ attempt: Attempt) -> Fault {
+  static func nothingToRefund(_ attempt: Attempt) -> Fault {
     Fault(
       .conflict,
       code: "nothing_to_refund",

@@ -72,7 +72,7 @@ import FoundationXML
     )
     #expect(
       rows.map { $0.text("reference") } == [
-        "A1", "A2", "A3", "A4", "T1", "B1", "H1", "H1", "H1", nil, nil, nil, nil, nil, "A7", "L1",
+        "A1", "A2", "A3", "A4", "T1", "B1", "H1", "H1", "H1", nil, nil, "X", "A5", "A6", "A7", "L1",
         nil,
       ]
     )
@@ -273,6 +273,19 @@ import FoundationXML
     #expect(result.records.last?["lines"] == 5)
     let ledger = binary.home.appending(path: ".local/state/tender/simulator.db").path
     #expect(try LedgerAudit.charges(path: ledger, reference: "D") == 0)
+  }
+
+  @Test func `names the reference of a line that it refuses, unless a card number is in it`() throws
+  {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lines = [
+      Self.pay("A", #","foo":1"#), Self.pay("B", #","foo":"4111111111111111""#),
+      Self.pay("4111111111111111", #","foo":1"#), #"{"reference":"C"}"#, #"{"reference":7}"#,
+    ]
+    let result = try binary.run("batch", try write(lines, binary), "--json", "--ordered")
+    #expect(result.records.dropLast().map { $0.text("reference") } == ["A", nil, nil, "C", nil])
+    #expect(!result.output.contains("4111111111111111"))
   }
 
   @Test func `refuses what cannot be a batch before it runs a line`() throws {

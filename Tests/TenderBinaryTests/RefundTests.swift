@@ -50,6 +50,19 @@ import Testing
     #expect(try binary.run("confirm", "H", "--json").status == 6)
   }
 
+  /// It went to somebody's own account: TrueLayer has nothing to send back, and says so before it is asked.
+  @Test(arguments: [[], ["--dry-run"]])
+  func `refuses to refund what an account outside was paid`(_ more: [String]) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let account = ["--sort-code", "56-00-29", "--account-number", "26207729"]
+    let words = Self.bank.filter { $0 != "--merchant-account" && !$0.hasPrefix("0000") } + account
+    try pay(binary, words, "E")
+    let refused = try binary.run(["refund", "E", "--json"] + more)
+    #expect(refused.status == 6)
+    #expect(refused.errorRecord["error"]?["code"] == "nothing_to_refund")
+  }
+
   @Test func `refunds a settled bank payment`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -143,7 +143,12 @@ struct BatchCommand {
         number += 1
         if case .success(let text) = text, text.isBlank { continue }
         if let rate { try pace(start, rate) }
-        let job = BatchWorker.Job(content: line(text, number), line: number)
+        let content = line(text, number)
+        var job = BatchWorker.Job(content: content, line: number)
+        if case .failure = content, case .success(let text) = text {
+          job.name =
+            composition.output.redactor.redact(text) == text ? BatchLine.name(in: text) : nil
+        }
         let keys = job.keys
         try takeReady()
         while schedule.mustWait(for: keys), !mustStop { try take() }

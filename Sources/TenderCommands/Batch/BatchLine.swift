@@ -70,6 +70,9 @@ struct BatchVocabulary: Sendable {
 
 /// One line of a batch, checked: a command with its options, and what it is about.
 struct BatchLine: Sendable {
+  /// The reference that a text which is no line of a batch names.
+  static func name(in text: String) -> String? { JSONReader.read(text)?.object?.text("reference") }
+
   /// The command; a fault where a command line could not say that either.
   let invocation: Result<Invocation, Fault>
   let reference: String

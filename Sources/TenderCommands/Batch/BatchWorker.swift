@@ -12,7 +12,10 @@ struct BatchWorker: Sendable {
     let content: Result<BatchLine, Fault>
     let line: Int
 
-    var reference: String? { (try? content.get())?.reference }
+    /// What a line that is none calls itself, where nothing in it looks like a card number.
+    var name: String?
+
+    var reference: String? { (try? content.get())?.reference ?? name }
 
     var keys: Set<String> { Set((try? content.get())?.keys ?? []) }
   }

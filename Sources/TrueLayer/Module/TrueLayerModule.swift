@@ -185,6 +185,10 @@ package struct TrueLayerModule: ProviderModule {
         way: attempt?.kind == .mandate ? "revocation" : "cancellation"
       )
     }
+    // What went to somebody's own account is not TrueLayer's to send back.
+    if let attempt, attempt.content["payee"]?["type"]?.text == "external_account" {
+      throw .nothingToRefund(attempt)
+    }
     let read = OptionReader(invocation, currency: attempt?.currency?.code ?? currency)
     let refund = RefundRequest(
       amount: try read.part(of: attempt),
