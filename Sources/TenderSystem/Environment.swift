@@ -128,6 +128,31 @@ package struct Environment {
   /// Whether a file is there.
   package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+  /// Whether a folder is at a path.
+  package static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// Whether a folder has certificates by the hash of their names, as `openssl rehash` makes them:
+  /// eight hexadecimal digits and `.0`.
+  package static func holdsHashes(_ folder: String) -> Bool {
+    guard let handle = unsafe opendir(folder) else { return false }
+    defer { unsafe closedir(handle) }
+    while let entry = unsafe readdir(handle) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 1) { unsafe String(cString: $0) }
+      }
+      let parts = name.split(separator: ".")
+      if parts.count == 2, parts[1] == "0", parts[0].utf8.count == 8,
+        parts[0].allSatisfy(\.isHexDigit)
+      {
+        return true
+      }
+    }
+    return false
+  }
+
   /// Opens a file to append to, made for its owner alone.
   package static func openForAppending(_ path: String, named option: String) throws(Fault) -> Int32
   {

@@ -61,10 +61,15 @@ final class CurlHandle {
     set(CURLOPT_SSL_VERIFYHOST, 2)
     // TLS 1.2 at least.
     set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-    if let certificates = settings.certificates {
-      set(CURLOPT_CAINFO, certificates)
+    switch settings.roots {
+    case .builtIn: break
+    case .file(let path):
+      set(CURLOPT_CAINFO, path)
       // Not every TLS library has folders of certificates to leave out.
       _ = unsafe tender_curl_set_string(easy, CURLOPT_CAPATH, nil)
+    case .folder(let path):
+      set(CURLOPT_CAPATH, path)
+      set(CURLOPT_CAINFO, nil)
     }
     // What is not encrypted does not leave this machine by way of a proxy.
     if !address.isEncrypted { set(CURLOPT_NOPROXY, "*") }

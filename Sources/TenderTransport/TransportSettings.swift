@@ -2,8 +2,17 @@ package import TenderEngine
 
 /// What every connection needs to know.
 package struct TransportSettings: Sendable {
-  /// The only root certificates to trust, instead of the system's; a path.
-  package var certificates: String?
+  /// Root certificates, and no others.
+  package enum Roots: Sendable, Hashable {
+    /// What libcurl was built with.
+    case builtIn
+    /// All of a file's, each of which is read before the first connection.
+    case file(String)
+    /// A folder's, by the hash of their names (`openssl rehash`): the one that is needed is read.
+    case folder(String)
+  }
+
+  package var roots: Roots
   package var clock: any Clock
   package var randomness: any Randomness
   package var interruption: any Interruption
@@ -14,7 +23,7 @@ package struct TransportSettings: Sendable {
   package var answerLimit: Int
 
   package init(
-    certificates: String? = nil,
+    roots: Roots = .builtIn,
     clock: any Clock,
     randomness: any Randomness,
     interruption: any Interruption,
@@ -22,7 +31,7 @@ package struct TransportSettings: Sendable {
     extraFields: [HTTPRequest.Field] = [],
     answerLimit: Int = 4 << 20
   ) {
-    self.certificates = certificates
+    self.roots = roots
     self.clock = clock
     self.randomness = randomness
     self.interruption = interruption

@@ -137,6 +137,16 @@ struct TLSTests {
       #expect(refused.status == 10, "\(name): \(refused.errors)")
       #expect(refused.output == "")
     }
+    // A folder with each certificate under the hash of its name serves as well, and no other's does.
+    for (name, status) in [("root", Int32(0)), ("stranger", 10)] {
+      let roots = folder + "/\(name).d"
+      try FileManager.default.createDirectory(atPath: roots, withIntermediateDirectories: true)
+      try FileManager.default.copyItem(atPath: folder + "/\(name).pem", toPath: roots + "/a.pem")
+      try openssl("rehash", roots)
+      binary.variables = good.merging(["TENDER_CA_FILE": roots]) { $1 }
+      let answer = try binary.run("transact", "--amount", "5", "--test-card", "visa", "--json")
+      #expect(answer.status == status, "\(name): \(answer.errors)")
+    }
     // Whoever can set a variable must not get the keys of a connection, even where nothing else would
     // keep a library from writing them.
     let keys = ["SSLKEYLOGFILE": folder + "/keys", "TENDER_CONTAINMENT": "off"]

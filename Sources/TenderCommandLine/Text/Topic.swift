@@ -219,8 +219,8 @@ extension Topic {
       "On Linux a command bounds itself before it reads what others wrote: to the files and TCP "
         + "ports that it needs, and to no other programs. tender doctor says what is bounded; "
         + "TENDER_CONTAINMENT=off turns it off.",
-      "TLS is always verified; TENDER_CA_FILE names a private root. There is no telemetry and no "
-        + "update check.",
+      "TLS is always verified; TENDER_CA_FILE names a file of private roots, or a folder of them that "
+        + "openssl rehash made. There is no telemetry and no update check.",
       "A live write needs --env live on that very command line, and --yes or a typed yes. A "
         + "profile with \"mode\":\"read-only\" refuses every write.",
       "Who could do what, and the test that shows it: man 7 tender-security.",

@@ -10,6 +10,18 @@ internal import TenderWire
 
 /// What a provider's module may use of the program.
 extension Composition {
+  /// The root certificates: those of `TENDER_CA_FILE`, else the system's.
+  ///
+  /// The system's file has well over a hundred, and reading all takes longer than a request: its folder has
+  /// them one by one.
+  private var roots: TransportSettings.Roots {
+    if let path = environment["TENDER_CA_FILE"] {
+      return Environment.isFolder(path) ? .folder(path) : .file(path)
+    }
+    let folder = "/etc/ssl/certs"
+    return Environment.holdsHashes(folder) ? .folder(folder) : .builtIn
+  }
+
   /// What carries requests: the simulator in this process, or the network; traced where asked.
   func exchanges(
     inProcess: Bool
@@ -35,7 +47,7 @@ extension Composition {
         )
       }
       var transport = TransportSettings(
-        certificates: environment["TENDER_CA_FILE"],
+        roots: roots,
         clock: clock,
         randomness: SystemRandomness(),
         interruption: signals,
