@@ -214,7 +214,7 @@ let package = Package(
         "TenderDatabase", "TenderEngine", "TenderJournal", "TenderModel",
       ],
       path: "Tests/Bench",
-      exclude: ["bank.sh"],
+      exclude: ["bank.sh", "delay.py"],
       swiftSettings: rules
     ),
     tests(of: "TenderModel"),

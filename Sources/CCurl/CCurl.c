@@ -21,6 +21,15 @@ static struct {
   void (*easy_cleanup)(CURL *);
   void (*easy_reset)(CURL *);
   CURLcode (*easy_perform)(CURL *);
+  CURLM *(*multi_init)(void);
+  CURLMcode (*multi_cleanup)(CURLM *);
+  CURLMcode (*multi_setopt)(CURLM *, CURLMoption, ...);
+  CURLMcode (*multi_add_handle)(CURLM *, CURL *);
+  CURLMcode (*multi_remove_handle)(CURLM *, CURL *);
+  CURLMcode (*multi_perform)(CURLM *, int *);
+  CURLMcode (*multi_poll)(CURLM *, struct curl_waitfd *, unsigned int, int, int *);
+  CURLMcode (*multi_wakeup)(CURLM *);
+  CURLMsg *(*multi_info_read)(CURLM *, int *);
   CURLcode (*easy_send)(CURL *, const void *, size_t, size_t *);
   CURLcode (*easy_recv)(CURL *, void *, size_t, size_t *);
   CURLcode (*easy_setopt)(CURL *, CURLoption, ...);
@@ -51,6 +60,15 @@ static void open_once(void) {
   *(void **)&api.easy_cleanup = symbol(library, "curl_easy_cleanup");
   *(void **)&api.easy_reset = symbol(library, "curl_easy_reset");
   *(void **)&api.easy_perform = symbol(library, "curl_easy_perform");
+  *(void **)&api.multi_init = symbol(library, "curl_multi_init");
+  *(void **)&api.multi_cleanup = symbol(library, "curl_multi_cleanup");
+  *(void **)&api.multi_setopt = symbol(library, "curl_multi_setopt");
+  *(void **)&api.multi_add_handle = symbol(library, "curl_multi_add_handle");
+  *(void **)&api.multi_remove_handle = symbol(library, "curl_multi_remove_handle");
+  *(void **)&api.multi_perform = symbol(library, "curl_multi_perform");
+  *(void **)&api.multi_poll = symbol(library, "curl_multi_poll");
+  *(void **)&api.multi_wakeup = symbol(library, "curl_multi_wakeup");
+  *(void **)&api.multi_info_read = symbol(library, "curl_multi_info_read");
   *(void **)&api.easy_send = symbol(library, "curl_easy_send");
   *(void **)&api.easy_recv = symbol(library, "curl_easy_recv");
   *(void **)&api.easy_setopt = symbol(library, "curl_easy_setopt");
@@ -77,6 +95,35 @@ CURL *tender_curl_easy_init(void) { return api.easy_init(); }
 void tender_curl_easy_cleanup(CURL *easy) { api.easy_cleanup(easy); }
 void tender_curl_easy_reset(CURL *easy) { api.easy_reset(easy); }
 CURLcode tender_curl_easy_perform(CURL *easy) { return api.easy_perform(easy); }
+CURLM *tender_curl_multi_init(void) { return api.multi_init(); }
+void tender_curl_multi_cleanup(CURLM *multi) { api.multi_cleanup(multi); }
+CURLMcode tender_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+  return api.multi_setopt(multi, option, value);
+}
+CURLMcode tender_curl_multi_add_handle(CURLM *multi, CURL *easy) {
+  return api.multi_add_handle(multi, easy);
+}
+CURLMcode tender_curl_multi_remove_handle(CURLM *multi, CURL *easy) {
+  return api.multi_remove_handle(multi, easy);
+}
+CURLMcode tender_curl_multi_perform(CURLM *multi) {
+  int running = 0;
+  return api.multi_perform(multi, &running);
+}
+CURLMcode tender_curl_multi_wait(CURLM *multi, int milliseconds) {
+  return api.multi_poll(multi, NULL, 0, milliseconds, NULL);
+}
+CURLMcode tender_curl_multi_wakeup(CURLM *multi) { return api.multi_wakeup(multi); }
+CURL *tender_curl_multi_next(CURLM *multi, CURLcode *code) {
+  int left = 0;
+  for (CURLMsg *message; (message = api.multi_info_read(multi, &left));) {
+    if (message->msg != CURLMSG_DONE)
+      continue;
+    *code = message->data.result;
+    return message->easy_handle;
+  }
+  return NULL;
+}
 CURLcode tender_curl_easy_send(CURL *easy, const void *bytes, size_t count, size_t *sent) {
   return api.easy_send(easy, bytes, count, sent);
 }
@@ -122,6 +169,9 @@ CURLcode tender_curl_set_debug(CURL *easy, curl_debug_callback function, void *c
   return code == CURLE_OK ? api.easy_setopt(easy, CURLOPT_VERBOSE, 1L) : code;
 }
 CURLcode tender_curl_get_long(CURL *easy, CURLINFO info, long *value) {
+  return api.easy_getinfo(easy, info, value);
+}
+CURLcode tender_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
   return api.easy_getinfo(easy, info, value);
 }
 CURLcode tender_curl_get_socket(CURL *easy, curl_socket_t *value) {

@@ -87,6 +87,27 @@ struct Fingerprints: Sendable {
     return found
   }
 
+  /// Whether one of them may begin among those of some bytes that count: no is certain.
+  @inline(__always)
+  func mayBegin(
+    in bytes: UnsafeBufferPointer<UInt8>,
+    where counts: (UInt8) -> Bool
+  ) -> Bool {
+    guard !known.isEmpty else { return false }
+    var word: UInt32 = 0
+    var seen = 0
+    for index in 0..<bytes.count {
+      let byte = unsafe bytes[index]
+      guard counts(byte) else { continue }
+      word = word << 8 | UInt32(Self.small(byte))
+      seen += 1
+      guard seen >= Self.sieved else { continue }
+      let slot = Self.slot(word)
+      if sieve[slot >> 6] & 1 << UInt64(slot & 63) != 0 { return true }
+    }
+    return false
+  }
+
   /// 16 bits of some first bytes.
   private static func slot(_ word: UInt32) -> Int { Int((word &* factor) >> 16) }
 

@@ -119,16 +119,63 @@ package final class Redactor: Sendable {
   ///
   /// `foreign` says that a provider wrote it, so that short secrets are looked for as well.
   package func redact(_ text: String, foreign: Bool = false) -> String {
-    let known = known.withLock { $0 }
-    if known.exempt.contains(text) { return text }
+    Self.whole(text, foreign, known.withLock { $0 })
+  }
+
+  private static func whole(_ text: String, _ foreign: Bool, _ known: Known) -> String {
+    if isClean(text, foreign, known) || known.exempt.contains(text) { return text }
     var shown = text
     // What stands beside a mark may come together only once the mark is there.
-    for _ in 0..<Self.passes {
-      let next = Self.redact(shown, foreign, known)
+    for _ in 0..<passes {
+      let next = redact(shown, foreign, known)
       if next == shown { break }
       shown = next
     }
     return shown
+  }
+
+  /// Whether one look says that nothing is in a text: nearly every text of an answer is so.
+  ///
+  /// It says no where `redact` would have to look more closely, and yes only where that would change nothing.
+  private static func isClean(_ text: String, _ foreign: Bool, _ known: Known) -> Bool {
+    if foreign, known.words.hasWords { return false }
+    let answer = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+      unsafe isClean(bytes, known)
+    }
+    return answer ?? false
+  }
+
+  private static func isClean(_ bytes: UnsafeBufferPointer<UInt8>, _ known: Known) -> Bool {
+    let isLong = bytes.count > 20
+    var digits = 0
+    var before: UInt8 = 0
+    for index in 0..<bytes.count {
+      let byte = unsafe bytes[index]
+      // What hides a text is undone first.
+      if byte >= 0x80 || byte == UInt8(ascii: "%") || byte == UInt8(ascii: "&")
+        || byte == UInt8(ascii: "\\")
+      {
+        return false
+      }
+      if DigitRuns.isDigit(byte) { digits += 1 }
+      // A JSON Web Token may begin here.
+      if isLong, byte == UInt8(ascii: "J"), before == UInt8(ascii: "y") { return false }
+      before = byte
+    }
+    guard digits < part || known.digits.isEmpty else { return false }
+    if digits >= 13,
+      !DigitRuns.find(in: unsafe Array(bytes)).allSatisfy({ $0.cardNumbers().isEmpty })
+    {
+      return false
+    }
+    if known.anywhere.isEmpty { return true }
+    return unsafe !known.anywhere.mayBegin(in: bytes, where: { _ in true })
+      && !known.anywhere.mayBegin(in: bytes, where: isOfCodes)
+  }
+
+  /// What a secret is made of where something was put between its parts.
+  private static func isOfCodes(_ byte: UInt8) -> Bool {
+    DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || byte == UInt8(ascii: "+")
   }
 
   private static func redact(_ text: String, _ foreign: Bool, _ known: Known) -> String {
@@ -147,7 +194,7 @@ package final class Redactor: Sendable {
   package func redact(_ value: JSON, foreign: Bool = false) -> JSON {
     let split = splitSecrets(in: value)
     var leaf = 0
-    return redact(value, foreign, split, &leaf)
+    return Self.redact(value, foreign, split, &leaf, known.withLock { $0 })
   }
 
   /// The object with every text in it redacted.
@@ -155,33 +202,35 @@ package final class Redactor: Sendable {
     redact(.object(object), foreign: foreign).object ?? [:]
   }
 
-  private func redact(
+  private static func redact(
     _ value: JSON,
     _ foreign: Bool,
     _ split: Set<Int>,
-    _ leaf: inout Int
+    _ leaf: inout Int,
+    _ known: Known
   ) -> JSON {
     switch value {
     case .string(let text):
       defer { leaf += 1 }
-      return .string(split.contains(leaf) ? "[redacted]" : redact(text, foreign: foreign))
+      return .string(split.contains(leaf) ? "[redacted]" : whole(text, foreign, known))
     case .integer(let number):
       defer { leaf += 1 }
       if split.contains(leaf) { return "[redacted]" }
-      return redactNumber(String(number), otherwise: value, foreign: foreign)
+      return redactNumber(String(number), otherwise: value, foreign, known)
     case .number(let text):
       defer { leaf += 1 }
       if split.contains(leaf) { return "[redacted]" }
-      return redactNumber(text, otherwise: value, foreign: foreign)
+      return redactNumber(text, otherwise: value, foreign, known)
     case .bool, .null: return value
     case .array(let elements):
-      return .array(elements.map { redact($0, foreign, split, &leaf) })
+      var shown: [JSON] = []
+      for element in elements { shown.append(redact(element, foreign, split, &leaf, known)) }
+      return .array(shown)
     case .object(let object):
-      let members = object.members.map { member in
-        JSONObject.Member(
-          key: redact(member.key, foreign: foreign),
-          value: redact(member.value, foreign, split, &leaf)
-        )
+      var members: [JSONObject.Member] = []
+      for member in object.members {
+        let key = whole(member.key, foreign, known)
+        members.append(.init(key: key, value: redact(member.value, foreign, split, &leaf, known)))
       }
       return .object(JSONObject(members))
     }
@@ -196,8 +245,13 @@ package final class Redactor: Sendable {
     return shown
   }
 
-  private func redactNumber(_ text: String, otherwise value: JSON, foreign: Bool) -> JSON {
-    let shown = redact(text, foreign: foreign && text.utf8.count >= 5)
+  private static func redactNumber(
+    _ text: String,
+    otherwise value: JSON,
+    _ foreign: Bool,
+    _ known: Known
+  ) -> JSON {
+    let shown = whole(text, foreign && text.utf8.count >= 5, known)
     return shown == text ? value : .string(shown)
   }
 }
@@ -238,9 +292,7 @@ extension Redactor {
       }
     }
     if plain.isChanged { look(known.anywhere, least: Fingerprints.window) { _ in true } }
-    look(known.anywhere, least: Fingerprints.window) { byte in
-      DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || byte == UInt8(ascii: "+")
-    }
+    look(known.anywhere, least: Fingerprints.window, where: isOfCodes)
     guard !known.digits.isEmpty else { return found }
     let digits = plain.bytes.count(where: DigitRuns.isDigit)
     let whole = found.count

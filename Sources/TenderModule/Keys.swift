@@ -101,13 +101,19 @@ package enum Keys {
     .filter,
     "all: list not just the latest 50, resume every unknown one, settle the journal, show all of a record"
   )
-  package static let jobs = Key<Int>("jobs", .server, "N", 1...64, "how many lines run at once (4)")
+  package static let jobs = Key<Int>(
+    "jobs",
+    .server,
+    "N",
+    1...256,
+    "how many lines (4) or look-ups (16) run at once"
+  )
   package static let rate = Key<Int>(
     "rate",
     .server,
     "N",
     1...100_000,
-    "how many lines may begin in a second"
+    "how many lines or look-ups may begin in a second"
   )
   package static let resume = Key<Bool>("resume", .server, "go on with a batch that was stopped")
   package static let check = Key<Bool>(

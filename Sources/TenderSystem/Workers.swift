@@ -15,8 +15,12 @@ private import Glibc
 package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendable {
   // Unchecked: everything below is touched with the lock held.
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
-  private let changed: UnsafeMutablePointer<pthread_cond_t>
-  private var jobs: [(number: Int, job: Job)] = []
+  /// Woken one by one, so that many that have nothing to do stay asleep.
+  private let submission: UnsafeMutablePointer<pthread_cond_t>
+  private let completion: UnsafeMutablePointer<pthread_cond_t>
+  private var jobs: [(number: Int, job: Job)?] = []
+  /// How many of the jobs were taken from the list already.
+  private var begun = 0
   private var answers: [Int: Answer] = [:]
   private var submitted = 0
   /// How many answers were taken, and which is next in order.
@@ -45,18 +49,22 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
   package init?(count: Int, makeWork: @escaping @Sendable () -> Work) {
     self.makeWork = makeWork
     unsafe lock = .allocate(capacity: 1)
-    unsafe changed = .allocate(capacity: 1)
+    unsafe submission = .allocate(capacity: 1)
+    unsafe completion = .allocate(capacity: 1)
     unsafe pthread_mutex_init(lock, nil)
-    unsafe pthread_cond_init(changed, nil)
+    unsafe pthread_cond_init(submission, nil)
+    unsafe pthread_cond_init(completion, nil)
     let started = (0..<count).count { _ in DetachedThread.begin { [self] in work() } }
     guard started > 0 else { return nil }
     locked { running += started }
   }
 
   deinit {
-    unsafe pthread_cond_destroy(changed)
+    unsafe pthread_cond_destroy(submission)
+    unsafe pthread_cond_destroy(completion)
     unsafe pthread_mutex_destroy(lock)
-    unsafe changed.deallocate()
+    unsafe submission.deallocate()
+    unsafe completion.deallocate()
     unsafe lock.deallocate()
   }
 
@@ -66,9 +74,27 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
     return body()
   }
 
-  private func wait() { unsafe pthread_cond_wait(changed, lock) }
+  /// Waits for an answer, or for the end of a thread.
+  private func wait() { unsafe pthread_cond_wait(completion, lock) }
 
-  private func announce() { unsafe pthread_cond_broadcast(changed) }
+  private func announce() { unsafe pthread_cond_signal(completion) }
+
+  /// The next job; nil where none comes any more.
+  private func nextJob() -> (number: Int, job: Job)? {
+    while begun == jobs.count, !isClosed { unsafe pthread_cond_wait(submission, lock) }
+    guard begun < jobs.count else { return nil }
+    defer {
+      // A job may hold a card: it goes with whoever took it.
+      jobs[begun] = nil
+      begun += 1
+      // What was taken is let go in large pieces: moving the rest up each time costs as much as it is long.
+      if begun == jobs.count || begun >= 1024 {
+        jobs.removeFirst(begun)
+        begun = 0
+      }
+    }
+    return jobs[begun]
+  }
 
   private func work() {
     let work = makeWork()
@@ -79,12 +105,8 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
       }
     }
     while true {
-      if locked({ jobs.isEmpty }) { work.rest() }
-      let next = locked { () -> (number: Int, job: Job)? in
-        while jobs.isEmpty, !isClosed { wait() }
-        return jobs.isEmpty ? nil : jobs.removeFirst()
-      }
-      guard let next else { return }
+      if locked({ begun == jobs.count }) { work.rest() }
+      guard let next = locked(nextJob) else { return }
       let answer = work.perform(next.job)
       locked {
         answers[next.number] = answer
@@ -101,7 +123,7 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
     locked {
       jobs.append((submitted, job))
       submitted += 1
-      announce()
+      unsafe pthread_cond_signal(submission)
     }
   }
 
@@ -142,7 +164,7 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
   package func close() {
     locked {
       isClosed = true
-      announce()
+      unsafe pthread_cond_broadcast(submission)
     }
   }
 

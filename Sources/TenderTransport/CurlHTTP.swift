@@ -7,9 +7,14 @@ import TenderWire
 package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
   // Unchecked: a command works on one thread; a batch gives each of its workers one of these.
   private let settings: TransportSettings
+  private let hub: CurlHub?
   private var reusable: CurlHandle?
 
-  package init(_ settings: TransportSettings) { self.settings = settings }
+  /// `hub` carries the reading requests together with those of other threads.
+  package init(_ settings: TransportSettings, hub: CurlHub? = nil) {
+    self.settings = settings
+    self.hub = hub
+  }
 
   /// Opens libcurl on a thread of its own, while other things are made ready: with its own libraries it
   /// takes as long to open as a request on this machine.
@@ -17,7 +22,29 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
   /// Whether that worked, the first request finds out.
   package static func openAhead() { DetachedThread.begin { _ = unsafe tender_curl_open() } }
 
+  /// How often a provider may ask to come back later, and for how many seconds at most.
+  private static let returns = 5
+  private static let patience = 0...60
+
   package func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    var answer = try sendOnce(request, by: deadline)
+    guard !request.isEffecting else { return answer }
+    // Nothing but a time that the provider names is waited for (RFC 9110, section 10.2.3), and only within
+    // the request's own.
+    for _ in 0..<Self.returns where answer.status == 429 || answer.status == 503 {
+      guard let seconds = answer.fields["retry-after"].flatMap({ Int($0) }),
+        Self.patience.contains(seconds), seconds * 1000 < deadline.remaining
+      else { break }
+      try settings.clock.pause(milliseconds: max(100, seconds * 1000))
+      answer = try sendOnce(request, by: deadline)
+    }
+    return answer
+  }
+
+  private func sendOnce(
+    _ request: HTTPRequest,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
     guard let address = WebAddress(request.url) else {
       throw Fault(
         .usage,
@@ -34,7 +61,7 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
       handle = reusable
       handle.reset()
     } else {
-      handle = try CurlHandle(settings)
+      handle = try CurlHandle(settings, hub: mayReuse ? hub : nil)
       if mayReuse { reusable = handle }
     }
     try handle.prepare(address, settings, deadline: deadline)

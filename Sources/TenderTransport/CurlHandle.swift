@@ -8,18 +8,23 @@ import TenderWire
 final class CurlHandle {
   private let easy: UnsafeMutableRawPointer
   private let interruption: any Interruption
+  /// What performs its requests together with others'; nil for the handle by itself.
+  private let hub: CurlHub?
+  private let transfer: CurlHub.Transfer?
   /// Why an option was not taken: nothing may leave under rules that do not hold.
   private var refusal: CURLcode?
 
   /// Opens libcurl on first use.
   ///
   /// Throws `internal` where it is not there.
-  init(_ settings: TransportSettings) throws(Fault) {
+  init(_ settings: TransportSettings, hub: CurlHub? = nil) throws(Fault) {
     if let problem = unsafe tender_curl_open() {
       throw .libraryMissing(unsafe String(cString: problem))
     }
     guard let easy = unsafe tender_curl_easy_init() else { throw .libraryMissing("out of memory") }
     unsafe self.easy = easy
+    self.hub = hub
+    transfer = hub.map { _ in unsafe CurlHub.Transfer(easy) }
     interruption = settings.interruption
   }
 
@@ -56,6 +61,8 @@ final class CurlHandle {
     set(CURLOPT_URL, "\(scheme)://\(address.authority)\(address.target)")
     note(unsafe tender_curl_set_scheme(easy, address.isEncrypted ? 1 : 0))
     set(CURLOPT_NOSIGNAL, 1)
+    // Whether one connection carries several requests is known once it is there.
+    if hub != nil { set(CURLOPT_PIPEWAIT, 1) }
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_SSL_VERIFYPEER, 1)
     set(CURLOPT_SSL_VERIFYHOST, 2)
@@ -116,6 +123,7 @@ final class CurlHandle {
 
   private func performAsSet() -> CURLcode {
     if let refusal { return refusal }
+    if let hub, let transfer { return hub.perform(transfer) }
     return unsafe tender_curl_easy_perform(easy)
   }
 
@@ -238,17 +246,16 @@ final class AnswerBuffer {
   static let takeField: curl_write_callback = { bytes, size, count, context in
     guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
     let answer = unsafe Unmanaged<AnswerBuffer>.fromOpaque(context).takeUnretainedValue()
-    let line = unsafe String(
-      decoding: UnsafeRawBufferPointer(start: bytes, count: size * count),
-      as: UTF8.self
-    )
+    let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
     // A further status line (100 Continue, a proxy's) begins a new set of fields.
-    if line.hasPrefix("HTTP/") {
+    if unsafe line.starts(with: "HTTP/".utf8) {
       answer.fields = [:]
-    } else if answer.fields.count < 200, let colon = line.firstIndex(of: ":") {
-      answer.fields[line[..<colon].lowercased()] =
-        line[line.index(after: colon)...]
-        .drop { $0 == " " }.prefix { !$0.isNewline }.description
+    } else if answer.fields.count < 200, let colon = unsafe line.firstIndex(of: UInt8(ascii: ":")) {
+      let name = unsafe line[..<colon].map { (65...90).contains($0) ? $0 | 0x20 : $0 }
+      let value = unsafe line[(colon + 1)...].drop { $0 == UInt8(ascii: " ") }
+        .prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
+      answer.fields[String(decoding: name, as: UTF8.self)] =
+        unsafe String(decoding: value, as: UTF8.self)
     }
     return size * count
   }

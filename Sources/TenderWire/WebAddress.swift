@@ -8,49 +8,55 @@ package struct WebAddress: Sendable, Hashable {
 
   /// Reads `scheme://host[:port][/path]`; nil for anything else, user names included.
   package init?(_ text: String) {
-    guard text.utf8.count <= 8192, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
-      let mark = text.firstRange(of: "://")
+    // Bytes: all of them are ASCII.
+    let bytes = Array(text.utf8)
+    guard bytes.count <= 8192, bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
+      let mark = bytes.firstIndex(of: UInt8(ascii: ":")),
+      bytes[(mark + 1)...].starts(with: "//".utf8),
+      let scheme = Self.schemes.first(where: {
+        $0.utf8.elementsEqual(bytes[..<mark].map(Self.small))
+      })
     else { return nil }
-    let scheme = text[..<mark.lowerBound].lowercased()
-    guard ["http", "https", "ws", "wss"].contains(scheme) else { return nil }
-    let rest = text[mark.upperBound...]
-    let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+    let rest = bytes[(mark + 3)...]
+    let end = rest.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
     let authority = rest[..<end]
-    guard !authority.isEmpty, !authority.contains("@"), !rest[end...].contains("#") else {
-      return nil
-    }
+    guard !authority.isEmpty, !authority.contains(UInt8(ascii: "@")),
+      !rest[end...].contains(UInt8(ascii: "#"))
+    else { return nil }
     var name = authority
     var port: Int?
-    if authority.hasPrefix("[") {
-      guard let close = authority.firstIndex(of: "]") else { return nil }
+    var tail = authority[end...]
+    if authority.first == UInt8(ascii: "[") {
+      guard let close = authority.firstIndex(of: UInt8(ascii: "]")) else { return nil }
       name = authority[...close]
-      let tail = authority[authority.index(after: close)...]
-      if !tail.isEmpty {
-        guard tail.hasPrefix(":"), let number = Self.portNumber(tail.dropFirst()) else {
-          return nil
-        }
-        port = number
-      }
-    } else if let colon = authority.firstIndex(of: ":") {
+      tail = authority[(close + 1)...]
+    } else if let colon = authority.firstIndex(of: UInt8(ascii: ":")) {
       name = authority[..<colon]
-      guard let number = Self.portNumber(authority[authority.index(after: colon)...]) else {
+      tail = authority[colon...]
+    }
+    if !tail.isEmpty {
+      guard tail.first == UInt8(ascii: ":"), let number = Self.portNumber(tail.dropFirst()) else {
         return nil
       }
       port = number
     }
     guard !name.isEmpty else { return nil }
     self.scheme = scheme
-    host = name.lowercased()
+    host = String(decoding: name.map(Self.small), as: UTF8.self)
     self.port = port
-    target = String(rest[end...])
+    target = String(decoding: rest[end...], as: UTF8.self)
   }
 
-  private static func portNumber(_ text: Substring) -> Int? {
-    // Digits alone: `Int` would take a sign.
-    guard text.utf8.count <= 5, text.utf8.allSatisfy(isDigit), let number = Int(text),
-      (1...65_535).contains(number)
-    else { return nil }
-    return number
+  private static let schemes = ["http", "https", "ws", "wss"]
+
+  private static func small(_ byte: UInt8) -> UInt8 {
+    UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
+  }
+
+  private static func portNumber(_ bytes: ArraySlice<UInt8>) -> Int? {
+    guard (1...5).contains(bytes.count), bytes.allSatisfy(isDigit) else { return nil }
+    let number = bytes.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+    return (1...65_535).contains(number) ? number : nil
   }
 
   /// Host and port as a request's `Host` field writes them.

@@ -236,7 +236,7 @@ import FoundationXML
 
   static let wrong: [(words: [String], code: String)] = [
     (["batch"], "bad_operand"), (["batch", "/nowhere"], "bad_file"),
-    (["batch", "-", "--jobs", "0"], "bad_value"), (["batch", "-", "--jobs", "65"], "bad_value"),
+    (["batch", "-", "--jobs", "0"], "bad_value"), (["batch", "-", "--jobs", "257"], "bad_value"),
     (["batch", "-", "--rate", "x"], "bad_value"),
     (["batch", "-", "--junit", "/nowhere/report.xml"], "bad_file"),
     (["batch", "-", "--amount", "1"], "unknown_option"),

@@ -12,6 +12,17 @@ CURL *tender_curl_easy_init(void);
 void tender_curl_easy_cleanup(CURL *easy);
 void tender_curl_easy_reset(CURL *easy);
 CURLcode tender_curl_easy_perform(CURL *easy);
+CURLM *tender_curl_multi_init(void);
+void tender_curl_multi_cleanup(CURLM *multi);
+CURLMcode tender_curl_multi_set_long(CURLM *multi, CURLMoption option, long value);
+CURLMcode tender_curl_multi_add_handle(CURLM *multi, CURL *easy);
+CURLMcode tender_curl_multi_remove_handle(CURLM *multi, CURL *easy);
+CURLMcode tender_curl_multi_perform(CURLM *multi);
+/// Waits for something to do, `milliseconds` at most, or until `tender_curl_multi_wakeup`.
+CURLMcode tender_curl_multi_wait(CURLM *multi, int milliseconds);
+CURLMcode tender_curl_multi_wakeup(CURLM *multi);
+/// The next handle that is done, and how it ended; NULL where none is.
+CURL *tender_curl_multi_next(CURLM *multi, CURLcode *code);
 CURLcode tender_curl_easy_send(CURL *easy, const void *bytes, size_t count, size_t *sent);
 CURLcode tender_curl_easy_recv(CURL *easy, void *bytes, size_t count, size_t *received);
 /// Allows one scheme alone, `https` or `http`, by whichever option this version of libcurl has.
@@ -24,6 +35,7 @@ CURLcode tender_curl_set_header(CURL *easy, curl_write_callback function, void *
 CURLcode tender_curl_set_progress(CURL *easy, curl_xferinfo_callback function, void *context);
 CURLcode tender_curl_set_debug(CURL *easy, curl_debug_callback function, void *context);
 CURLcode tender_curl_get_long(CURL *easy, CURLINFO info, long *value);
+CURLcode tender_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
 CURLcode tender_curl_get_socket(CURL *easy, curl_socket_t *value);
 const char *tender_curl_easy_strerror(CURLcode code);
 struct curl_slist *tender_curl_slist_append(struct curl_slist *list, const char *text);

@@ -124,12 +124,18 @@ extension Catalogue {
           + "\"journal\"."
       ],
       operands: [.init("ID", orID: true, repeats: true)],
-      options: [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id, Keys.all] + simulation,
+      options: [
+        Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id, Keys.all, Keys.jobs, Keys.rate,
+      ] + simulation,
       examples: [
         .init("tender payment-status A2", "look one payment up"),
         .init(
           "printf '%s\\n' A1 A2 | tender payment-status - --json",
           "several, from standard input"
+        ),
+        .init(
+          "printf '%s\\n' A1 A2 | tender payment-status - --jobs 64 --json",
+          "many, at a provider that is far away"
         ),
       ],
       exits: [
@@ -146,7 +152,9 @@ extension Catalogue {
           + "knows; 15 at any other."
       ],
       operands: [.init("ID", orID: true, repeats: true)],
-      options: [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id, Keys.all] + simulation,
+      options: [
+        Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id, Keys.all, Keys.jobs, Keys.rate,
+      ] + simulation,
       examples: [.init("tender mandate-status M1", "look one mandate up")],
       exits: [
         .auth, .notFound, .notSent, .providerError, .partial, .unsupported, .state, .unexpected,

@@ -3,6 +3,7 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderModule
 internal import TenderSystem
+internal import TenderTransport
 internal import TenderWire
 
 /// `payment-status` and `mandate-status`.
@@ -44,6 +45,16 @@ struct LookUpCommands {
       )
     }
     try invocation.checkStandardInput()
+    if let option = invocation.given(among: [Keys.jobs, Keys.rate]).first,
+      wait != nil || invocation.has(Keys.events) || operands.count == 1 && operands[0] != "-"
+    {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--\(option.name) is for several ids, without --wait and --events",
+        hint: "leave it out, or give several ids, or - for standard input"
+      )
+    }
     if operands.count == 1, operands[0] != "-" {
       place.reference = operands[0]
       let (shown, exit) = expectation.judge(
@@ -134,13 +145,20 @@ struct LookUpCommands {
       put(answer.record)
       return !output.isBroken
     }
-    let workers = workers(asked)
+    let workers = try workers(asked)
+    let jobs = try invocation.value(Keys.jobs) ?? Self.jobs
+    let rate = try invocation.value(Keys.rate)
+    let start = composition.clock.uptime
+    var begun = 0
     defer { workers?.close() }
     /// Does one at once, or hands it over and takes what is ready, never far ahead of the answers.
     func handle(_ job: Job) throws(Fault) -> Bool {
+      if let rate { try pace(start + begun * 1000 / rate) }
+      begun += 1
       guard let workers else { return try take(answer(job, asked)) }
       workers.submit(job)
-      return workers.open < 64 ? true : try take(workers.take())
+      // The answers come in order: some more are under way than can be waited for.
+      return workers.open < max(64, 2 * jobs) ? true : try take(workers.take())
     }
     func drain() throws(Fault) {
       while let workers, workers.open > 0 {
@@ -186,16 +204,30 @@ struct LookUpCommands {
     }
   }
 
+  /// Waits until a time of the machine's clock, in milliseconds.
+  private func pace(_ due: Int) throws(Fault) {
+    while composition.signals.wish == nil, due > composition.clock.uptime {
+      try composition.clock.pause(milliseconds: min(due - composition.clock.uptime, 50))
+    }
+  }
+
+  /// How many look-ups are under way where nobody says.
+  private static let jobs = 16
+
   /// Threads for look-ups over a network, each with a connection of its own; nil where one after the
   /// other is as good, or must be seen in order.
-  private func workers(_ asked: Asked) -> Workers<Job, Answer>? {
+  private func workers(_ asked: Asked) throws(Fault) -> Workers<Job, Answer>? {
     guard asked.wait == nil, !invocation.has(Keys.events), composition.goesOut else { return nil }
     let providers = composition.providers
     let invocation = invocation
     let redactor = composition.redactor
     let signals = composition.signals
-    return Workers(count: 4) {
-      .init(perform: Self.worker(providers, invocation, asked, redactor, signals))
+    let jobs = try invocation.value(Keys.jobs) ?? Self.jobs
+    let common = CommonParts()
+    let hub = CurlHub(connections: jobs)
+    return Workers(count: jobs) {
+      let parts = SharedParts(common: common, hub: hub)
+      return .init(perform: Self.worker(providers, invocation, asked, redactor, signals, parts))
     }
   }
 
@@ -206,7 +238,8 @@ struct LookUpCommands {
     _ invocation: Invocation,
     _ asked: Asked,
     _ redactor: Redactor,
-    _ signals: Signals
+    _ signals: Signals,
+    _ parts: SharedParts
   ) -> (Job) -> Answer {
     do throws(Fault) {
       let composition = try Composition(
@@ -214,7 +247,8 @@ struct LookUpCommands {
         invocation,
         Environment(),
         redactor,
-        signals
+        signals,
+        sharing: parts
       )
       let commands = LookUpCommands(composition: composition)
       return { job in commands.answer(job, asked) }

@@ -58,7 +58,7 @@ extension Composition {
           HTTPRequest.Field(SimulatorOptions.headerName, simulatorOptions.headerValue)
         ]
       }
-      http = CurlHTTP(transport)
+      http = CurlHTTP(transport, hub: shared.hub)
       sockets = WebSocketClient(transport)
       shared.networks[name] = (http, sockets)
     }

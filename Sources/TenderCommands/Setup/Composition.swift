@@ -60,6 +60,9 @@ final class Composition: Session {
   /// The simulated world of this run: a fault that strikes once strikes one part of it, and all parts draw
   /// from one seed.
   private var ownSimulator: InProcessSimulator?
+  /// What was found out once: a command that looks many payments up asks for each of them.
+  private var known: (any Journal)?
+  private var usual: Target?
   /// Whether anything is sent to others than the simulator in this process.
   var goesOutside = false
 
@@ -111,6 +114,13 @@ final class Composition: Session {
   ///
   /// For what writes nothing (a dry run, a look-up) an empty one where there is none yet.
   func journal() throws(Fault) -> any Journal {
+    if let known { return known }
+    let found = try openJournal()
+    known = found
+    return found
+  }
+
+  private func openJournal() throws(Fault) -> any Journal {
     let folder = try settings.stateFolder().text
     if let known = shared.journals[folder] { return known }
     let isReading =
@@ -158,6 +168,13 @@ final class Composition: Session {
 
   /// Where a command runs when the journal has no say: option, environment, profile, default.
   func target() throws(Fault) -> Target {
+    if let usual { return usual }
+    let found = try findTarget()
+    usual = found
+    return found
+  }
+
+  private func findTarget() throws(Fault) -> Target {
     let env = try settings.env().flatMap { Env(rawValue: $0.text) } ?? .simulator
     if let provider = try settings.provider() {
       return Target(module: try module(provider.text), env: env)

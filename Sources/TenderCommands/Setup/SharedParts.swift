@@ -4,6 +4,7 @@ internal import TenderJournal
 internal import TenderModel
 internal import TenderSimulator
 internal import TenderSystem
+internal import TenderTransport
 
 /// What the lines of a batch that one thread runs have in common: open files and connections.
 final class SharedParts {
@@ -13,12 +14,20 @@ final class SharedParts {
   private var folders: Set<String> = []
   let common: CommonParts
   let reader: Turn?
+  /// What carries the reading requests of all threads; nil where there is one thread.
+  let hub: CurlHub?
   /// Whether many attempts are written, and what is erased is taken out of the files for several.
   let isBatch: Bool
 
   /// `common` and `reader` are shared by all threads.
-  init(common: CommonParts = CommonParts(), reader: Turn? = nil, isBatch: Bool = false) {
+  init(
+    common: CommonParts = CommonParts(),
+    reader: Turn? = nil,
+    hub: CurlHub? = nil,
+    isBatch: Bool = false
+  ) {
     self.common = common
+    self.hub = hub
     self.reader = reader
     self.isBatch = isBatch
   }
