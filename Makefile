@@ -145,8 +145,9 @@ conformance: setup
 	Tests/WebSocketEcho/conformance.sh "$(AUTOBAHN)" .build/release/websocket-echo
 
 # The whole suite under the sanitizers of addresses, undefined behaviour (in C, which ends the program)
-# and threads (without the tests that do one thing thousands of times, limit its files, or look into its
-# memory). Leaks are not looked for: constants that Swift makes when they are first used look like them.
+# and threads (without the tests that do one thing thousands of times, limit its files, look into its
+# memory, or have more threads behind Swift's mutex, which it does not follow, than fit its reports).
+# Leaks are not looked for: constants that Swift makes when they are first used look like them.
 sanitize: setup-test
 	swift build --build-tests --scratch-path .build/asan --sanitize=address \
 	  -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
@@ -155,7 +156,7 @@ sanitize: setup-test
 	swift build --build-tests --scratch-path .build/tsan --sanitize=thread
 	$$(command -v setarch >/dev/null && echo setarch -R) \
 	  swift test --skip-build --disable-xctest --scratch-path .build/tsan --sanitize=thread \
-	  --skip 'KillTests|FaultMatrixTests|AdversaryTests|GrowthTests|CircumstanceTests|ContainmentTests'
+	  --skip 'KillTests|FaultMatrixTests|AdversaryTests|GrowthTests|CircumstanceTests|ContainmentTests|ManyLookUpsTests'
 
 # Builds the last commit twice in two places and compares the bytes.
 reproduce:

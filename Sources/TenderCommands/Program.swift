@@ -100,7 +100,11 @@ package struct Program {
       return isStopped ? Fault.Kind.pending.exitStatus : exit
     } catch {
       guard error.kind == .interrupted, composition.signals.hasExpired else { throw error }
-      throw Fault.stopped(by: .pending, effect: error.effect, underWay: "nothing is under way")
+      throw Fault.stopped(
+        by: .pending,
+        effect: error.effect,
+        underWay: error.effect == .none ? "nothing is under way" : "a request was under way"
+      )
     }
   }
 

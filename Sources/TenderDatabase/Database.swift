@@ -145,6 +145,9 @@ package final class Database: @unchecked Sendable {
     get throws(Fault) { try first("PRAGMA journal_mode")?.first?.text == "wal" }
   }
 
+  /// Lets others have the file for a while.
+  package func pause(milliseconds: Int) { sqlite3_sleep(Int32(milliseconds)) }
+
   /// Runs one statement and hands over its rows; `body` says no to stop.
   package func query(
     _ sql: String,

@@ -65,7 +65,7 @@ extension Explanation {
     Explanation(
       "deadline_passed",
       .pending,
-      "the time of --deadline is over; no money moved",
+      "the time of --deadline is over; no money moved, unless the exit is 9: then a request was under way",
       "run the same command again: it finds out first"
     ),
     Explanation(

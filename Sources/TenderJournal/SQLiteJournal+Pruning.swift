@@ -9,29 +9,81 @@ extension SQLiteJournal {
     return try database.first("SELECT count(*) FROM (\(rows))", values)?.first?.integer ?? 0
   }
 
+  /// Goes in slices: others write in between, and a run that is killed leaves whole references behind.
   package func prune(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
-    let (rows, values) = Self.prunable(before: time, filter)
-    let count = try commit(.power) { () throws(Fault) in
-      let count = try prunable(before: time, filter)
-      guard count > 0 else { return 0 }
-      try? unfinished.make()
-      // The newest line stays the newest: the chain and the mark go on from it.
-      let last = try database.first("SELECT max(at) FROM history")?.first?.integer
-      try addLine(0, nil, "\(count) attempts forgotten", "", at: last)
-      let lines = "FROM history WHERE attempt IN (\(rows))"
-      let gone = try database.first("SELECT count(*) \(lines)", values)?.first?.integer ?? 0
-      try database.query("DELETE \(lines)", values)
-      try database.query("DELETE FROM term WHERE attempt IN (\(rows))", values)
-      try database.query("DELETE FROM attempt WHERE row IN (\(rows))", values)
-      try database.query("UPDATE journal SET forgotten = forgotten + ?", [.integer(gone)])
-      return count
+    let slices = try slices(before: time, filter)
+    guard !slices.isEmpty else { return 0 }
+    try? unfinished.make()
+    let planned = slices.reduce(0) { $0 + $1.count }
+    var count = 0
+    for (index, slice) in slices.enumerated() {
+      if index > 0 { database.pause(milliseconds: Self.respite) }
+      count += try commit(index == slices.count - 1 ? .power : .process) { () throws(Fault) in
+        if index == 0 {
+          // The newest line stays the newest: the chain and the mark go on from it.
+          let last = try database.first("SELECT max(at) FROM history")?.first?.integer
+          try addLine(0, nil, "\(planned) attempts forgotten", "", at: last)
+        }
+        return try forget(slice, before: time, filter)
+      }
     }
-    if count > 0 {
-      try? unfinished.make()
-      // The rows are gone; their bytes are by the next command at the latest.
-      try? erase()
-    }
+    try? unfinished.make()
+    // The rows are gone; their bytes are by the next command at the latest.
+    try? erase()
     return count
+  }
+
+  /// Attempts that are forgotten under one lock, which others wait for.
+  private static let slice = 50
+  /// How long others have for writing between two slices, in milliseconds.
+  private static let respite = 2
+
+  /// The rows that may go, no reference in two slices.
+  private func slices(before time: Int, _ filter: AttemptFilter) throws(Fault) -> [[Int]] {
+    let (rows, values) = Self.prunable(before: time, filter)
+    var slices: [[Int]] = []
+    var reference: [Database.Value] = []
+    try database.query(
+      """
+      SELECT row, reference, provider, env FROM attempt WHERE row IN (\(rows))
+      ORDER BY reference, provider, env
+      """,
+      values
+    ) { row in
+      guard let number = row[0].integer else { return true }
+      let own = Array(row.dropFirst())
+      if own != reference, slices.last.map({ $0.count >= Self.slice }) ?? true { slices.append([]) }
+      reference = own
+      slices[slices.count - 1].append(number)
+      return true
+    }
+    return slices
+  }
+
+  /// Takes out those of a slice that may still go: somebody may have used a reference meanwhile.
+  private func forget(
+    _ slice: [Int],
+    before time: Int,
+    _ filter: AttemptFilter
+  ) throws(Fault) -> Int {
+    let (rows, values) = Self.prunable(before: time, filter)
+    var going: [Int] = []
+    for row in slice
+    where try database.first(rows + " AND a.row = ?", values + [.integer(row)]) != nil {
+      going.append(row)
+    }
+    for row in going {
+      let value = [Database.Value.integer(row)]
+      let lines = try database.first("SELECT count(*) FROM history WHERE attempt = ?", value)
+      try database.query("DELETE FROM history WHERE attempt = ?", value)
+      try database.query("DELETE FROM term WHERE attempt = ?", value)
+      try database.query("DELETE FROM attempt WHERE row = ?", value)
+      try database.query(
+        "UPDATE journal SET forgotten = forgotten + ?",
+        [.integer(lines?.first?.integer ?? 0)]
+      )
+    }
+    return going.count
   }
 
   /// The rows that may go: of references at which no attempt is young, unfinished or of use.

@@ -116,6 +116,10 @@ package final class Signals: Interruption {
   /// The same signals for who waits for a payer or a card: the first is for them at once.
   package var atTheTill: any Interruption { AtTheTill(signals: self) }
 
+  /// The same signals for who waits for a payer at a bank: the first is for all of them, also once one has
+  /// acknowledged it.
+  package var atTheBank: any Interruption { AtTheBank(signals: self) }
+
   fileprivate var pressed: Fault.Kind? { Self.kind(state) }
 
   private static func kind(_ signal: borrowing Atomic<Int32>) -> Fault.Kind? {
@@ -141,6 +145,17 @@ private struct AtTheTill: Interruption {
   let signals: Signals
 
   var kind: Fault.Kind? { signals.pressed }
+
+  var descriptor: Int32? { signals.descriptor }
+
+  func acknowledge() { signals.acknowledge() }
+}
+
+/// A stop that stays asked for: each payer who is awaited is given up.
+private struct AtTheBank: Interruption {
+  let signals: Signals
+
+  var kind: Fault.Kind? { signals.wish }
 
   var descriptor: Int32? { signals.descriptor }
 

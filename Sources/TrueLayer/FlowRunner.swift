@@ -142,6 +142,7 @@ struct FlowRunner {
     // In steps of a second: whoever watches sees the time that is left.
     var rest = pause
     while rest > 0 {
+      try context.interruption.check()
       context.guide.waits(left: patience.left)
       let step = min(rest, 1000)
       rest -= step

@@ -131,10 +131,12 @@ import FoundationXML
     let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     #expect(process.terminationStatus == 130)
-    #expect(told.contains("\"text\":\"stopped: the same command with --resume goes on\""))
     let first = Binary.Result(status: 130, output: said, errors: "").records
     #expect(first.last?["stopped"] == true)
     let done = first.dropLast().count
+    let left = "stopped with \(60 - done) lines left: the same command with --resume goes on"
+    #expect(told.contains("\"text\":\"\(left)\""), "\(told)")
+    #expect(first.last?["left"] == .integer(60 - done))
     #expect(first.last?["lines"] == .integer(done) && done < 60)
     #expect(first.dropLast().allSatisfy { $0.text("status") == "succeeded" })
     // Killed without a word, in the middle of it.

@@ -72,6 +72,7 @@ import Testing
           $0 != "BANK-1" && $0 != "SALE-1"
         }
       ), (["--failure", "INSUFFICIENT"], ["DECLINED-1"]), (["--failure", "stolen"], []),
+      (["--failure", "nsufficient"], []), (["--failure", "unds"], []),
       (["[A-Z]*"], []), (["ORDER-?"], []),
     ] {
       #expect(try found(binary, words) == references, "\(words)")

@@ -294,6 +294,11 @@ import Testing
     #expect(text.contains(#"name="D" classname="tender.batch" time="0.000"><skipped "#))
     let slow = ["batch", file, "--junit", report.path, "--rate", "1", "--deadline", "1500ms"]
     _ = try binary.run(slow + ["--json"])
+    let left = try String(contentsOf: report, encoding: .utf8)
+    #expect(left.contains(#"name="D" classname="tender.batch" time="0.000"><skipped "#))
+    // Of a pipe nobody knows what else would have come.
+    let piped = ["batch", "-"] + slow.dropFirst(2)
+    _ = try binary.run(piped + ["--json"], input: lines.joined(separator: "\n"))
     #expect(try String(contentsOf: report, encoding: .utf8).contains(#"name="further lines""#))
   }
 

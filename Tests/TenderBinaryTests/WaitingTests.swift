@@ -1,5 +1,7 @@
 import Foundation
+import PayTheorySimulator
 import TenderModel
+import TenderSimulator
 import TenderTestSupport
 import Testing
 
@@ -81,6 +83,55 @@ import Testing
     #expect(result.status == 8, "\(result.output)")
     let message = result.record["error"]?["message"]?.text ?? ""
     #expect(message.hasSuffix("after 2 s"), "\(message)")
+  }
+
+  /// Whoever waits for a payer at a bank has sent nothing that is not answered.
+  @Test(arguments: [1, 3])
+  func `stops a batch that waits for payers in time`(_ jobs: Int) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lines = (1...4).map {
+      #"{"command":"transact","provider":"truelayer","reference":"P-\#($0)","amount":"5","#
+        + #""beneficiary_name":"Ben","sort_code":"56-00-29","account_number":"26207729","#
+        + #""user":{"name":"R","email":"r@example.com"},"bank":"mock-payments-gb-redirect","#
+        + #""sim_scenario":"bank:abandon"}"#
+    }
+    let file = try Works.write(lines, binary)
+    let start = ContinuousClock.now
+    let words = ["batch", file, "--deadline", "900ms", "--jobs", "\(jobs)", "--json"]
+    let result = try binary.run(words)
+    #expect(ContinuousClock.now - start < .seconds(8))
+    #expect(result.status == 8, "\(result.errors)")
+    let summary = try #require(result.records.last)
+    #expect(summary["lines"]?.wholeNumber == jobs && summary["left"]?.wholeNumber == 4 - jobs)
+    #expect(summary["stopped"] == true && summary["statuses"]?["cancelled"]?.wholeNumber == jobs)
+  }
+
+  /// A line that waits for its turn when the time is over is not begun, and the report names each.
+  @Test func `begins no line after the time is over`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lines = (1...12).map {
+      #"{"command":"transact","reference":"S-\#($0)","amount":"5","test_card":"visa","#
+        + #""sim_fault":"part2:slow"}"#
+    }
+    let file = try Works.write(lines, binary)
+    let report = binary.home.appending(path: "report.xml")
+    let words = [
+      "batch", file, "--deadline", "900ms", "--jobs", "2", "--json", "--junit", report.path,
+    ]
+    let result = try binary.run(words)
+    #expect(result.status == 8, "\(result.errors)")
+    let summary = try #require(result.records.last)
+    #expect(summary["lines"] == 2 && summary["ok"] == 2 && summary["left"] == 10)
+    let ledger = binary.home.appending(path: ".local/state/tender/simulator.db").path
+    for number in 1...12 {
+      let charges = try LedgerAudit.charges(path: ledger, reference: "S-\(number)")
+      #expect(charges == (number <= 2 ? 1 : 0))
+    }
+    let text = try String(contentsOf: report, encoding: .utf8)
+    for number in 1...12 { #expect(text.contains("name=\"S-\(number)\"")) }
+    #expect(text.components(separatedBy: "<skipped").count == 11)
   }
 
   @Test func `stops a batch in time`() throws {

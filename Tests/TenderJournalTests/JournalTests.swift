@@ -205,6 +205,49 @@ import Testing
     #expect(try contains("forget-me-young"))
   }
 
+  /// Whoever pays meanwhile is not locked out, a reference goes whole, and one that is used again stays.
+  @Test func `forgets in slices, between which others write`() throws {
+    let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor(), isMarked: true)
+    defer { try? FileManager.default.removeItem(at: Self.mark(of: folder)) }
+    for number in 0..<1000 {
+      var written = try journal.insert(attempt("R\(number / 2)", number: number % 2 + 1), .process)
+      written.phase = .done
+      written.status = .succeeded
+      written.updatedAt = 1000
+      try journal.update(&written, note: "outcome", number == 999 ? .power : .process)
+    }
+    let database = try Database(path: folder.path + "/journal.db", busyTimeout: 2000)
+    var largest = 0
+    var writes = 0
+    let done = DispatchGroup()
+    done.enter()
+    let path = folder.path
+    Thread.detachNewThread {
+      defer { done.leave() }
+      _ = try? SQLiteJournal(folder: path, redactor: Redactor()).prune(
+        before: 2000,
+        AttemptFilter()
+      )
+    }
+    var before = 1000
+    while done.wait(timeout: .now()) == .timedOut || writes == 0 {
+      try database.transaction { () throws(Fault) in
+        let count = try database.first("SELECT count(*) FROM attempt")?.first?.integer ?? 0
+        let halves = try database.first(
+          "SELECT count(*) FROM (SELECT 1 FROM attempt GROUP BY reference HAVING count(*) = 1)"
+        )
+        #expect(halves?.first?.integer == 0)
+        largest = max(largest, before - count)
+        before = count
+        writes += 1
+      }
+    }
+    #expect(try journal.prunable(before: 2000, AttemptFilter()) == 0)
+    let problems = try journal.verify()
+    #expect(problems == [], "\(problems)")
+    #expect(largest < 1000)
+  }
+
   /// The tables of version 2; version 1 called `kind` `token`.
   static let version2 = """
     CREATE TABLE attempt (

@@ -1,10 +1,21 @@
 import Foundation
-import Synchronization
 import TenderEngine
 import TenderModel
 import TenderTestSupport
 import TenderTransport
 import Testing
+
+/// A value behind a lock that the thread sanitizer knows.
+private final class Locked<Value: Sendable>: @unchecked Sendable {
+  private let lock = NSLock()
+  private var value: Value
+
+  init(_ value: Value) { self.value = value }
+
+  func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+    lock.withLock { body(&value) }
+  }
+}
 
 /// Reading requests of many threads over few connections.
 @Suite struct HubTests {
@@ -18,22 +29,18 @@ import Testing
       var heads: [String] = []
     }
 
-    let counts: CountBox
+    private let counts: Locked<Counts>
     let server: LoopbackServer
-
-    final class CountBox: Sendable {
-      let value = Mutex(Counts())
-    }
 
     /// `milliseconds` is how long each answer takes; `status` says what is answered to the request of a
     /// number.
     init?(milliseconds: Int32 = 0, status: @escaping @Sendable (Int) -> String = { _ in "200 OK" })
     {
-      let counts = CountBox()
+      let counts = Locked(Counts())
       let server = LoopbackServer { descriptor in
-        counts.value.withLock { $0.connections += 1 }
+        counts.withLock { $0.connections += 1 }
         while let head = LoopbackServer.head(descriptor) {
-          let number = counts.value.withLock { counts in
+          let number = counts.withLock { counts in
             counts.requests += 1
             counts.under += 1
             counts.most = max(counts.most, counts.under)
@@ -42,7 +49,7 @@ import Testing
           }
           if milliseconds > 0 { _ = poll(nil, 0, milliseconds) }
           let path = head.split(separator: " ")[1]
-          counts.value.withLock { $0.under -= 1 }
+          counts.withLock { $0.under -= 1 }
           let fields = "HTTP/1.1 \(status(number))\r\nContent-Length: \(path.utf8.count)\r\n\r\n"
           guard LoopbackServer.send(Array((fields + path).utf8), descriptor) else { return }
         }
@@ -52,7 +59,7 @@ import Testing
       self.server = server
     }
 
-    var now: Counts { counts.value.withLock { $0 } }
+    var now: Counts { counts.withLock { $0 } }
   }
 
   private static func http(
@@ -73,7 +80,7 @@ import Testing
 
   /// The bodies that many threads get, each of which asks for paths of its own.
   private func ask(_ server: PathServer, _ hub: CurlHub, threads: Int, each: Int) -> [String] {
-    let bodies = Mutex<[String]>([])
+    let bodies = Locked<[String]>([])
     let group = DispatchGroup()
     for thread in 0..<threads {
       group.enter()
@@ -135,7 +142,7 @@ import Testing
   @Test func `ends a request that is interrupted`() throws {
     /// Comes once the request is under way.
     final class Interrupted: Interruption {
-      let looks = Mutex(0)
+      let looks = Locked(0)
       var kind: Fault.Kind? {
         looks.withLock { looks in
           looks += 1

@@ -126,7 +126,9 @@ struct BatchCommand {
         try begin(rate)
         try countLeft()
         try takeAll()
-        for (line, reference) in left { tally.report?.skip(line, reference) }
+        for (line, reference) in left.sorted(by: { $0.line < $1.line }) {
+          tally.report?.skip(line, reference)
+        }
         if tally.isStopped, tally.left == 0 { tally.report?.skipRest() }
       } catch {
         // What is under way ends, and is said, before the batch does.
@@ -153,7 +155,7 @@ struct BatchCommand {
         try takeReady()
         while schedule.mustWait(for: keys), !mustStop { try take() }
         guard !mustStop else {
-          leave(job.content)
+          leave(number, job.reference)
           return
         }
         schedule.begin(keys)
@@ -165,19 +167,21 @@ struct BatchCommand {
     }
 
     /// A line that is not begun any more.
-    private mutating func leave(_ content: Result<BatchLine, Fault>) {
+    private mutating func leave(_ line: Int, _ reference: String?) {
       tally.left += 1
-      if tally.report != nil { left.append((number, (try? content.get())?.reference)) }
+      if tally.report != nil { left.append((line, reference)) }
     }
 
     /// Counts what a stop leaves unread; of a pipe nobody knows how much that is.
     private mutating func countLeft() throws(Fault) {
       guard mustStop else { return }
-      if schedule.isStopped, source.isFile {
+      if schedule.isStopped || composition.signals.wish != nil, source.isFile {
         while let text = try source.next(idle: { () throws(Fault) in }) {
           number += 1
           if case .success(let text) = text, text.isBlank { continue }
-          leave(line(text, number))
+          // Names are for the report alone; millions of lines are counted in no time.
+          let name = tally.report == nil ? nil : (try? line(text, number).get())?.reference
+          leave(number, name)
         }
         tally.isStopped = tally.left > 0
       } else {
@@ -218,6 +222,12 @@ struct BatchCommand {
     private mutating func take() throws(Fault) {
       let answer = inOrder ? workers.take() : workers.takeAny()
       schedule.end(answer.keys, failed: answer.exit != 0)
+      guard !answer.isLeft else {
+        tally.begun -= 1
+        tally.isStopped = true
+        tally.report?.leaves(answer.line)
+        return leave(answer.line, answer.reference)
+      }
       try tally.take(answer)
     }
 

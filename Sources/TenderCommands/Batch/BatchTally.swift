@@ -116,7 +116,8 @@ struct BatchTally {
     if unknown > 0 { return Fault.Kind.unknown.exitStatus }
     if let problem { output.warn("\(problem.message); the lines before it were run") }
     if isFatal { return Fault.Kind.state.exitStatus }
-    if let wish { return wish.exitStatus }
+    // What was stopped too late to stop anything has done all that was asked for.
+    if let wish, isStopped || failed > 0 { return wish.exitStatus }
     // A report that is not there says nothing to whoever waits for it.
     if unreported != nil, failed == 0, !isStopped { return Fault.Kind.state.exitStatus }
     let exit = failed > 0 || isStopped ? Fault.Kind.partial.exitStatus : 0

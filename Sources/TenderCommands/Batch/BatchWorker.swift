@@ -34,6 +34,8 @@ struct BatchWorker: Sendable {
     var writes = false
     /// Whether nothing of the batch can go on: a journal that cannot be used.
     var isFatal = false
+    /// Whether it was not begun: a stop was asked for while it waited for its turn.
+    var isLeft = false
   }
 
   let providers: Providers
@@ -57,6 +59,16 @@ struct BatchWorker: Sendable {
     let redactor = Redactor()
     let clock = SystemClock(interruption: NoInterruption())
     func perform(_ job: Job) -> Answer {
+      if signals.wish != nil {
+        return Answer(
+          records: [],
+          exit: 0,
+          line: job.line,
+          reference: job.reference,
+          keys: job.keys,
+          isLeft: true
+        )
+      }
       let start = clock.uptime
       redactor.forget()
       var answer = run(job, parts, redactor)

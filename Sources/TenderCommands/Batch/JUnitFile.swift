@@ -54,6 +54,12 @@ final class JUnitFile {
   /// A line has begun: its case has this place.
   func begins(_ line: Int) { open.append(line) }
 
+  /// Says that a line's case does not come after all.
+  func leaves(_ line: Int) {
+    open.removeAll { $0 == line }
+    writeReady()
+  }
+
   /// Adds a line's case.
   func add(_ answer: BatchWorker.Answer) {
     tests += 1
@@ -78,6 +84,10 @@ final class JUnitFile {
         )
     )
     waiting[answer.line] = text
+    writeReady()
+  }
+
+  private func writeReady() {
     while let next = open.first, let text = waiting.removeValue(forKey: next) {
       open.removeFirst()
       if !isBroken { isBroken = !Console.write(text, to: descriptor) }

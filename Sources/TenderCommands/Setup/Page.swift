@@ -63,9 +63,9 @@ extension Records {
 
   /// The codes of failures whose meaning holds a text, in any case.
   func codes(thatSay text: String?) -> Set<String> {
-    guard let text = text?.lowercased() else { return [] }
+    guard let text else { return [] }
     return Set(
-      pages.filter { $0.page.side != nil && $0.page.meaning.lowercased().contains(text) }
+      pages.filter { $0.page.side != nil && SearchTerm.begins(text, aWordOf: $0.page.meaning) }
         .map(\.page.code)
     )
   }

@@ -1,6 +1,7 @@
 package import TenderEngine
 package import TenderModel
 package import TenderModule
+internal import TenderSystem
 internal import TenderWire
 
 /// TrueLayer, as the program knows it.
@@ -136,7 +137,7 @@ package struct TrueLayerModule: ProviderModule {
         guide: BankGuide(session, env, hasPayer: !isInProcess),
         clock: session.clock,
         randomness: try session.randomness(),
-        interruption: session.signals,
+        interruption: session.signals.atTheBank,
         redactor: session.redactor,
         tokens: session.shared { AccessTokens() }
       )
