@@ -267,6 +267,7 @@ struct BankWorld {
     let named = world.options.scenario.flatMap { name in
       name.hasPrefix("bank:") || name.hasPrefix("mandate:") ? name : nil
     }
+    guard named != nil || resource["_abandoned"] != true else { return }
     guard resource.text("status") == "authorizing",
       let scenario = named ?? (world.playsPayer ? "bank:execute" : nil),
       let shown = resource["_shown"]?.boundedNumber
@@ -294,7 +295,8 @@ struct BankWorld {
     case "revoke": act("Revoke", on: &resource, kind)
     case "slow": act("Execute", on: &resource, kind, delay: 5000)
     case "expire": fail(&resource, "expired")
-    case "abandon": break
+    // A later look without a scenario finds them gone still.
+    case "abandon": resource["_abandoned"] = true
     case let reason where reason.hasPrefix("failed:"):
       fail(&resource, String(reason.dropFirst("failed:".count)))
     default: act(kind == .mandate ? "Authorise" : "Execute", on: &resource, kind)

@@ -149,6 +149,21 @@ import Testing
     #expect(result.records.last?["stopped"] == true)
   }
 
+  /// What the payer never came back for is as open the next day, whoever looks.
+  @Test func `leaves an abandoned payment open`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let waited = try binary.run(Self.bank + ["--wait=1s", "--json"])
+    #expect(waited.status == 8, "\(waited.output)")
+    for _ in 0..<2 {
+      let seen = try binary.run("payment-status", "A", "--json")
+      #expect(seen.record["status"] == "requires_action", "\(seen.output)")
+    }
+    let back = ["payment-status", "A", "--sim-scenario", "bank:execute", "--json"]
+    _ = try binary.run(back)
+    #expect(try binary.run("payment-status", "A", "--json").record["status"] == "succeeded")
+  }
+
   /// One line that changes: how far the file was worked through, and what came of it.
   @Test func `shows how far a batch has come`() throws {
     let binary = try Binary()
