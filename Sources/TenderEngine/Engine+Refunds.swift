@@ -35,7 +35,7 @@ extension Engine {
     guard !attempt.isFreed else { throw .nothingToCancel(attempt) }
     try provider.checkReady(for: isAuthorizedByPayer ? .withdrawal : .reversal)
     attempt.operation = .cancel
-    if let index = try recorded(request, of: attempt) {
+    if let index = try recorded(request, of: attempt, newAttempt) {
       return try replay(index, of: attempt, handle)
     }
     let number = (attempt.refunds.compactMap(\.number).max() ?? 0) + 1
@@ -75,7 +75,7 @@ extension Engine {
       }
       throw .otherRefundUnknown(found, lost)
     }
-    if try recorded(request, of: found) != nil { return .replay }
+    if try recorded(request, of: found, newAttempt) != nil { return .replay }
     guard isAuthorizedByPayer ? !found.isFreed : found.isCaptured else {
       throw .nothingToCancel(found)
     }
@@ -86,7 +86,11 @@ extension Engine {
   /// another.
   ///
   /// Throws `conflict` for another amount under the same name, or for more than what is left.
-  private func recorded(_ request: RefundRequest, of attempt: Attempt) throws(Fault) -> Int? {
+  private func recorded(
+    _ request: RefundRequest,
+    of attempt: Attempt,
+    _ newAttempt: Bool
+  ) throws(Fault) -> Int? {
     // What was made elsewhere shows its currency only now.
     if let asked = request.amount?.currency, let paid = attempt.currency, asked != paid {
       throw .otherCurrency(attempt, paid)
@@ -94,6 +98,10 @@ extension Engine {
     if let index = attempt.refunds.lastIndex(where: { $0.name == request.name?.text }) {
       guard request.isSame(as: attempt.refunds[index]) else { throw .otherRefund(attempt) }
       return index
+    }
+    // Another name alone, or one that was left out, is no word that more is to be given back.
+    guard newAttempt || attempt.refunds.allSatisfy({ $0.status == "failed" }) else {
+      throw .furtherRefund(attempt)
     }
     let left = attempt.left
     guard left > 0, request.amount?.minorUnits ?? left <= left else {
@@ -166,6 +174,16 @@ extension Fault {
       .conflict,
       code: "refund_differs",
       "\(attempt.reference.quotedForMessage) was refunded with another amount",
+      hint: "a further refund needs --new-attempt and its own --refund-reference; see: "
+        + "tender journal show \(attempt.reference)"
+    )
+  }
+
+  fileprivate static func furtherRefund(_ attempt: Attempt) -> Fault {
+    Fault(
+      .conflict,
+      code: "refund_differs",
+      "\(attempt.reference.quotedForMessage) was refunded before, under another name",
       hint: "a further refund needs --new-attempt and its own --refund-reference; see: "
         + "tender journal show \(attempt.reference)"
     )

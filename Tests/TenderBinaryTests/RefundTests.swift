@@ -31,6 +31,11 @@ import Testing
     #expect(again["replayed"] == true)
     let other = try binary.run("refund", "A", "--amount", "2", "--json")
     #expect(other.status == 6 && other.errorRecord["error"]?["code"] == "refund_differs")
+    // Another name without a word that this is a further one gives nothing back.
+    for more in [[], ["--amount", "2"], ["--amount", "3"], ["--dry-run"]] {
+      let renamed = try binary.run(["refund", "A", "--refund-reference", "x", "--json"] + more)
+      #expect(renamed.status == 6 && renamed.errorRecord["error"]?["code"] == "refund_differs")
+    }
     let named = ["--new-attempt", "--refund-reference", "second", "--json"]
     let above = try binary.run(["refund", "A", "--amount", "7.01"] + named)
     #expect(above.status == 6 && above.errorRecord["error"]?["code"] == "refund_exceeds")

@@ -241,6 +241,8 @@ import Testing
         before = count
         writes += 1
       }
+      // Whoever writes without a pause locks others out.
+      database.pause(milliseconds: 2)
     }
     #expect(try journal.prunable(before: 2000, AttemptFilter()) == 0)
     let problems = try journal.verify()

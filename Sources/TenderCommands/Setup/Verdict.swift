@@ -82,6 +82,10 @@ struct Verdict {
     let name =
       reference.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
       ? reference : "'\(reference.replacing("'", with: "'\\''"))'"
+    // What was not made here cannot be gone on with here: it can be looked at.
+    if attempt.row == 0 {
+      return attempt.shownStatus.isFinal ? nil : "\(look)\(provider) \(name) --wait"
+    }
     return switch attempt.shownStatus {
     case .unknown: "tender journal resume \(name)"
     case .requiresConfirmation: "tender confirm \(name)"
