@@ -135,6 +135,7 @@ bench: build setup-bench
 	  install -m 755 $(TENDER) "$$state/tender" && \
 	  .build/release/tender-bench "$$state/tender" "$$state" 100 && \
 	  .build/release/tender-bench "$$state/tender" "$$state/journal" 50 journal && \
+	  .build/release/tender-bench "$$state/tender" "$$state/million" 10 million && \
 	  Tests/Bench/bank.sh "$$state/tender" .build/release/tender-bench
 
 # The Autobahn WebSocket suite, where its runner is (AUTOBAHN names the folder).

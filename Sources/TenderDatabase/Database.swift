@@ -35,6 +35,7 @@ package final class Database: @unchecked Sendable {
   }
 
   private let path: String
+  private let turn: WriterTurn
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
 
@@ -47,6 +48,7 @@ package final class Database: @unchecked Sendable {
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
     // The folder may be reached by a link, which SQLite would not follow either.
     let resolved = Self.resolved(path)
+    turn = WriterTurn.of(resolved)
     Self.configure(resolved)
     let status = unsafe sqlite3_open_v2(resolved, &opened, flags, nil)
     guard status == SQLITE_OK, let opened = unsafe opened,
@@ -178,6 +180,8 @@ package final class Database: @unchecked Sendable {
 
   /// Runs `body` in one transaction that holds the write lock from its beginning.
   package func transaction<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+    turn.take()
+    defer { turn.end() }
     try execute("BEGIN IMMEDIATE")
     do throws(Fault) {
       let result = try body()

@@ -15,6 +15,8 @@ struct Bench {
     let target: Double?
     /// A file that is its standard input.
     var input: String?
+    /// Whether it is one of several that the others are compared with: the fastest of them is.
+    var isPeer = false
     var milliseconds: [Double] = []
     var kilobytes = 0
   }
@@ -32,8 +34,17 @@ struct Bench {
     if arguments.count == 4, arguments[3] == "million" {
       return MillionBench.run(tender, folder, rounds)
     }
-    if arguments.count == 5 {
-      return bank(tender, folder, rounds, address: arguments[3], certificate: arguments[4])
+    if arguments.count == 6 {
+      return bank(
+        Bank(
+          tender: tender,
+          folder: folder,
+          rounds: rounds,
+          plain: arguments[3],
+          multiplexed: arguments[4],
+          far: arguments[5]
+        )
+      )
     }
     let state = ["--state-dir", folder, "--json", "--quiet"]
     let pay = ["transact", "--amount", "10.50", "--test-card", "visa"] + state
@@ -62,66 +73,123 @@ struct Bench {
     report(contestants, rounds)
   }
 
-  /// Looks bank payments up at a server that gives one published answer to everything: `bank.sh`
-  /// starts it, and puts ids and curl's configuration into the folder.
-  private static func bank(
-    _ tender: String,
-    _ folder: String,
-    _ rounds: Int,
-    address: String,
-    certificate: String
-  ) {
-    let token = "Authorization: Bearer benchmark-resource-token"
-    let curl = ["/usr/bin/curl", "-s", "--cacert", certificate, "-H", token]
-    let look = [tender, "payment-status", "--json", "--state-dir", folder + "/state"]
+  /// Where `bank.sh` has put its servers, each with one published answer to everything, and its files.
+  private struct Bank {
+    let tender: String
+    let folder: String
+    let rounds: Int
+    /// HTTP/1.1, HTTP/2, and HTTP/2 a round trip of 100 ms away.
+    let plain: String
+    let multiplexed: String
+    let far: String
+
+    var certificate: String { folder + "/root.pem" }
+    var bundle: String { folder + "/bundle.pem" }
+    var roots: String { folder + "/roots" }
+    var curl: [String] {
+      ["/usr/bin/curl", "-s", "-H", "Authorization: Bearer benchmark-resource-token"]
+    }
+
+    /// A command of tender's at one of the servers.
+    func tender(_ words: [String], at address: String, roots: String) -> [String] {
+      let settings = [
+        "TENDER_PROVIDER=truelayer", "TENDER_TRUELAYER_API_URL=\(address)",
+        "TENDER_CA_FILE=\(roots)", "TENDER_TRUELAYER_RESOURCE_TOKEN=benchmark-resource-token",
+      ]
+      let look = [tender, "payment-status", "--json", "--state-dir", folder + "/state"]
+      return ["/usr/bin/env"] + settings + look + words
+    }
+
+    /// curl with many addresses from a file, so many at once.
+    func parallel(_ most: Int, _ version: String, _ list: String) -> Contestant {
+      Contestant(
+        name: "curl --parallel-max \(most) --\(version)",
+        arguments: curl + [
+          "--cacert", certificate, "--parallel", "--parallel-max", String(most), "--\(version)",
+          "-K", "\(folder)/\(list)",
+        ],
+        target: nil,
+        isPeer: true
+      )
+    }
+  }
+
+  private static func bank(_ bank: Bank) {
+    // `env` starts either, so that both pay for it.
     let id = "0cd1b0f7-71bc-4d24-b209-95259dadcc20"
-    var single = [
-      Contestant(
-        name: "curl, one payment",
-        arguments: curl + ["\(address)/v3/payments/\(id)"],
-        target: nil
-      ),
-      Contestant(name: "tender payment-status ID", arguments: look + [id], target: 1.25),
-    ]
-    race(&single, rounds)
-    report(single, rounds)
-    let ids = folder + "/ids.txt"
-    var many = [
-      Contestant(
-        name: "curl --parallel -K, 1,000",
-        arguments: curl + ["--parallel", "-K", folder + "/curl.cfg"],
-        target: nil
-      ),
-      Contestant(
-        name: "tender payment-status -, 1,000",
-        arguments: look + ["-"],
-        target: 3,
-        input: ids
-      ),
-    ]
-    race(&many, 10)
-    report(many, 10)
-    let each =
-      ["/usr/bin/xargs", "-I{}"] + curl + ["\(address)/v3/payments/{}", "-o", "/dev/null"]
+    let get = ["/usr/bin/env"] + bank.curl + ["\(bank.plain)/v3/payments/\(id)", "--cacert"]
+    for (name, file, folder, target) in [
+      ("one root", bank.certificate, bank.certificate, 1.0),
+      ("the system's roots", bank.bundle, bank.roots, 0.5),
+    ] {
+      print("one look-up, \(name)")
+      var single = [
+        Contestant(name: "curl", arguments: get + [file], target: nil),
+        Contestant(
+          name: "tender payment-status",
+          arguments: bank.tender([id], at: bank.plain, roots: folder),
+          target: target
+        ),
+      ]
+      race(&single, bank.rounds)
+      report(single, bank.rounds)
+    }
+    for (count, list, ids, rounds) in [
+      ("1,000", "curl", "ids.txt", 10), ("10,000", "curl10", "ids10.txt", 3),
+    ] {
+      print("\(count) look-ups on loopback, beside the best of four settings of curl")
+      var many = [(4, "http1.1", "1"), (50, "http1.1", "1"), (4, "http2", "2"), (50, "http2", "2")]
+        .map { bank.parallel($0.0, $0.1, "\(list).\($0.2).cfg") }
+      many.append(
+        Contestant(
+          name: "tender payment-status -",
+          arguments: bank.tender(["-"], at: bank.multiplexed, roots: bank.certificate),
+          target: 1,
+          input: "\(bank.folder)/\(ids)"
+        )
+      )
+      race(&many, rounds, warmUp: 1)
+      report(many, rounds)
+    }
+    print("1,000 look-ups, 100 ms away")
+    var far = [50, 300].map { bank.parallel($0, "http2", "curl.far.cfg") }
+    // So many are curl's own default.
+    far[1].isPeer = false
+    for (jobs, target) in [(16, nil), (64, nil), (256, 0.5)] as [(Int, Double?)] {
+      far.append(
+        Contestant(
+          name: "tender payment-status - --jobs \(jobs)",
+          arguments: bank.tender(
+            ["-", "--jobs", String(jobs)],
+            at: bank.far,
+            roots: bank.certificate
+          ),
+          target: target,
+          input: bank.folder + "/ids.txt"
+        )
+      )
+    }
+    race(&far, 3, warmUp: 1)
+    report(far, 3)
+    print("1,000 look-ups, a process for each")
     var slow = [
       Contestant(
-        name: "tender payment-status -, 1,000",
-        arguments: look + ["-"],
+        name: "tender payment-status -",
+        arguments: bank.tender(["-"], at: bank.plain, roots: bank.certificate),
         target: nil,
-        input: ids
+        input: bank.folder + "/ids.txt"
       ),
-      Contestant(name: "xargs -n1 curl, 1,000", arguments: each, target: nil, input: ids),
       Contestant(
-        name: "tender payment-status -, 10,000",
-        arguments: look + ["-"],
+        name: "xargs -n1 curl",
+        arguments: ["/usr/bin/xargs", "-I{}"] + bank.curl + [
+          "--cacert", bank.certificate, "\(bank.plain)/v3/payments/{}", "-o", "/dev/null",
+        ],
         target: nil,
-        input: folder + "/ids10.txt"
+        input: bank.folder + "/ids.txt"
       ),
     ]
     race(&slow, 1, warmUp: 0)
     report(slow, 1)
-    let ratio = median(slow[1].milliseconds) / median(slow[0].milliseconds)
-    print("tender is \(decimal(ratio)) times as fast as xargs -n1 curl (target at least 30)")
   }
 
   /// Runs each contestant once a round.
@@ -139,7 +207,8 @@ struct Bench {
 
   static func report(_ contestants: [Contestant], _ rounds: Int) {
     print("median of \(rounds) rounds, the commands in turn within each")
-    let base = median(contestants[0].milliseconds)
+    let peers = contestants.filter(\.isPeer)
+    let base = (peers.isEmpty ? [contestants[0]] : peers).map { median($0.milliseconds) }.min() ?? 0
     for contestant in contestants {
       let time = median(contestant.milliseconds)
       var line = pad(contestant.name, 36) + pad(decimal(time) + " ms", 11)

@@ -79,7 +79,9 @@ extension Composition {
         at: report.result["transaction"]?["transaction_date"]?.text.flatMap(Timestamp.read)
           ?? clock.now
       )
-    if report.attempt == nil, invocation.command.name == "mandate-status" { attempt.kind = .mandate }
+    if report.attempt == nil, invocation.command.name == "mandate-status" {
+      attempt.kind = .mandate
+    }
     guard report.attempt == nil || attempt.shownStatus != report.status else { return attempt }
     attempt.phase = report.status == .unknown ? .sent : .done
     attempt.status = report.status
