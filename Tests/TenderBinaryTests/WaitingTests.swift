@@ -164,6 +164,18 @@ import Testing
     #expect(try binary.run("payment-status", "A", "--json").record["status"] == "succeeded")
   }
 
+  /// What the journal does not know cannot be confirmed here: it is looked at again.
+  @Test(arguments: ["mandate-status", "payment-status"])
+  func `says how to look again at what was not made here`(_ command: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let id = "00000000-0000-4000-8000-000000003300"
+    let seen = try binary.run(command, "--provider", "truelayer", id, "-o", "table")
+    let what = command == "mandate-status" ? "mandate" : "33.00 GBP"
+    let next = "tender \(command) --provider truelayer \(id) --wait"
+    #expect(seen.output.hasPrefix("\(what) waiting for the payer · next: \(next)\n"))
+  }
+
   /// One line that changes: how far the file was worked through, and what came of it.
   @Test func `shows how far a batch has come`() throws {
     let binary = try Binary()

@@ -114,6 +114,7 @@ import Testing
       var failed = AttemptFilter()
       failed.failure = "stolen"
       #expect(try journal.count(failed, upTo: .max) == 0)
+      if let journal = journal as? SQLiteJournal { #expect(try journal.verify() == []) }
     }
   }
 
