@@ -77,7 +77,7 @@ extension Engine {
     }
     if try recorded(request, of: found, newAttempt) != nil { return .replay }
     guard isAuthorizedByPayer ? !found.isFreed : found.isCaptured else {
-      throw .nothingToCancel(found)
+      throw found.status == .requiresConfirmation ? .notCaptured(found) : .nothingToCancel(found)
     }
     return .refund
   }
@@ -176,6 +176,15 @@ extension Fault {
       "\(attempt.reference.quotedForMessage) was refunded with another amount",
       hint: "a further refund needs --new-attempt and its own --refund-reference; see: "
         + "tender journal show \(attempt.reference)"
+    )
+  }
+
+  fileprivate static func notCaptured(_ attempt: Attempt) -> Fault {
+    Fault(
+      .conflict,
+      code: "nothing_to_cancel",
+      "\(attempt.reference.quotedForMessage) is held, not captured: no part of it can be given back",
+      hint: "tender cancel \(attempt.reference) releases all of it"
     )
   }
 

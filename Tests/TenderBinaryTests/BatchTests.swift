@@ -284,9 +284,12 @@ import FoundationXML
     let lines = [
       Self.pay("A", #","foo":1"#), Self.pay("B", #","foo":"4111111111111111""#),
       Self.pay("4111111111111111", #","foo":1"#), #"{"reference":"C"}"#, #"{"reference":7}"#,
+      Self.pay("D", #","deadline":"2s""#),
     ]
     let result = try binary.run("batch", try write(lines, binary), "--json", "--ordered")
-    #expect(result.records.dropLast().map { $0.text("reference") } == ["A", nil, nil, "C", nil])
+    #expect(
+      result.records.dropLast().map { $0.text("reference") } == ["A", nil, nil, "C", nil, "D"]
+    )
     #expect(!result.output.contains("4111111111111111"))
   }
 

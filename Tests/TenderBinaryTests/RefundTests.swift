@@ -51,6 +51,8 @@ import Testing
     try pay(binary, Self.card + ["--confirmation"], "H")
     let planned = try binary.run("refund", "H", "--dry-run", "--json").record["request"]
     #expect(planned?["plan"] == "release" && planned?["way"] == "void")
+    let part = try binary.run("refund", "H", "--amount", "3", "--json").errorRecord["error"]
+    #expect(part?["message"]?.text?.contains("is held, not captured") == true)
     #expect(try binary.run("refund", "H", "--json").record["status"] == "cancelled")
     #expect(try binary.run("confirm", "H", "--json").status == 6)
   }

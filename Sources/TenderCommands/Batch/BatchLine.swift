@@ -13,7 +13,7 @@ struct BatchVocabulary: Sendable {
   private static let foreign: [any OptionKey] = [
     Keys.output, Keys.json, Keys.fields, Keys.quiet, Keys.verbose, Keys.trace, Keys.color,
     Keys.noInput, Keys.yes, Keys.config, Keys.stateDir, Keys.help, Keys.version, Keys.events,
-    Keys.dryRun, Keys.instrumentDescriptor, Keys.id,
+    Keys.dryRun, Keys.instrumentDescriptor, Keys.id, Keys.deadline, Keys.jobs, Keys.rate,
   ]
   /// What stands behind the options of each line; a provider adds its own to `batch`.
   private static let passedOn: [any OptionKey] = [

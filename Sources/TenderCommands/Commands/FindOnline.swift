@@ -1,3 +1,4 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 internal import TenderModule
@@ -20,6 +21,9 @@ struct FindOnline {
     composition.signals.hold()
     let engine = try composition.engine(target, needing: .lookUp)
     let limit = invocation.has(Keys.all) ? 1000 : 100
+    if asked.provider == nil, composition.catalogue.modules.count > 1 {
+      composition.tell("\(target.module.name.text) alone is asked; --provider asks another")
+    }
     guard let search = engine.provider.search else {
       return try known(filter, engine, target.module.name.text)
     }

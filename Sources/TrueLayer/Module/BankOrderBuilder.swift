@@ -76,7 +76,8 @@ struct BankOrderBuilder {
       .usage,
       code: "missing_option",
       "transact needs \(missing.joined(separator: ", ")) and \(last)",
-      hint: "see the example in: tender help transact"
+      hint: (invocation.has(Keys.bank) ? "" : "--bank too, unless somebody can be asked; ")
+        + "see the example in: tender help transact"
     )
   }
 
