@@ -41,7 +41,7 @@ package struct AttemptFilter: Sendable {
     customer == nil && metadata.isEmpty && members.isEmpty && traceID == nil && failure == nil
   }
 
-  /// What finds the candidates in an index of terms; nil where the filter asks for columns alone.
+  /// What finds the candidates in an index of terms; nil where columns have a narrower one, or none has.
   package var query: SearchTerm.Query? {
     if let traceID { return SearchTerm.query(traceID: traceID) }
     if let pair = metadata.first { return SearchTerm.query(metadata: pair.name, pair.value) }
@@ -49,9 +49,26 @@ package struct AttemptFilter: Sendable {
     if let customer { return SearchTerm.query(customer: customer) }
     if let failure { return SearchTerm.query(failure: failure, codes: failureCodes) }
     // `*` alone at the beginning: the end of a reference or an id.
-    guard let handle, handle.hasPrefix("*"), handle.count > 1, !handle.dropFirst().contains("*")
-    else { return nil }
-    return SearchTerm.query(end: handle.dropFirst())
+    if let handle {
+      guard handle.hasPrefix("*"), handle.count > 1, !handle.dropFirst().contains("*") else {
+        return nil
+      }
+      return SearchTerm.query(end: handle.dropFirst())
+    }
+    guard amount == nil, lastFour == nil else { return nil }
+    if isOpen || !statuses.isEmpty {
+      return statuses.allSatisfy { !$0.isFinal } ? SearchTerm.queryOpen : nil
+    }
+    return since == nil && until == nil ? SearchTerm.query(provider, env, currency) : nil
+  }
+
+  /// Whether nothing but what `query` finds is asked for.
+  package var isOfOneTerm: Bool {
+    guard isOfColumns, handle == nil, amount == nil, lastFour == nil, since == nil, until == nil
+    else { return false }
+    let places = [env == nil, provider == nil, currency == nil].count { !$0 }
+    return isOpen
+      ? places == 0 && statuses.allSatisfy { !$0.isFinal } : places == 1 && statuses.isEmpty
   }
 
   /// Whether an attempt is one of those.

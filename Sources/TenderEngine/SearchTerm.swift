@@ -1,4 +1,4 @@
-import TenderModel
+package import TenderModel
 
 /// What of an attempt can be searched for besides its columns: texts for the index of a journal.
 ///
@@ -7,6 +7,7 @@ import TenderModel
 package enum SearchTerm {
   /// What an index is asked for: terms in a range, or any of some terms.
   package enum Query: Sendable, Hashable {
+    case exactly(String)
     /// From the first one up to, and without, the second.
     case range(String, String)
     case anyOf([String], orFrom: String, to: String)
@@ -19,7 +20,12 @@ package enum SearchTerm {
 
   /// The terms of an attempt.
   package static func all(of attempt: Attempt) -> Set<String> {
-    var terms: Set<String> = ["r:" + cut(attempt.reference.reversed())]
+    var terms: Set<String> = [
+      "r:" + cut(attempt.reference.reversed()), "e:" + attempt.env.rawValue,
+      "p:" + attempt.provider.text,
+    ]
+    if let currency = attempt.currency { terms.insert("u:" + currency.code) }
+    if !attempt.isFinal { terms.insert(open) }
     if let id = attempt.facts.id { terms.insert("r:" + cut(id.reversed())) }
     for text in customers(of: attempt) { terms.formUnion(beginnings(of: text).map { "c:" + $0 }) }
     if case .object(let metadata)? = attempt.content["metadata"] {
@@ -38,17 +44,34 @@ package enum SearchTerm {
     return terms
   }
 
+  /// Of each attempt that may still change.
+  private static let open = "s:open"
+
+  /// What finds the attempts that may still change.
+  package static let queryOpen = Query.exactly(open)
+
+  /// What finds the attempts of a provider, an env or a currency.
+  package static func query(
+    _ provider: ProviderName?,
+    _ env: Env?,
+    _ currency: Currency?
+  ) -> Query? {
+    if let provider { return .exactly("p:" + provider.text) }
+    if let currency { return .exactly("u:" + currency.code) }
+    return env.map { .exactly("e:" + $0.rawValue) }
+  }
+
   /// What finds the attempts with this trace id.
-  package static func query(traceID: String) -> Query { exactly("t:" + cut(traceID)) }
+  package static func query(traceID: String) -> Query { .exactly("t:" + cut(traceID)) }
 
   /// What finds the attempts with this member of the metadata.
   package static func query(metadata name: String, _ value: String) -> Query {
-    exactly(term("m:", name, value))
+    .exactly(term("m:", name, value))
   }
 
   /// What finds the attempts whose order names this code or id.
   package static func query(member name: String, _ value: String) -> Query {
-    exactly(term("o:", name, value))
+    .exactly(term("o:", name, value))
   }
 
   /// What finds the attempts of a customer by the beginning of a word.
@@ -69,8 +92,6 @@ package enum SearchTerm {
   private static func term(_ kind: String, _ name: String, _ value: String) -> String {
     kind + cut(name) + "=" + cut(value)
   }
-
-  private static func exactly(_ term: String) -> Query { .anyOf([term], orFrom: term, to: term) }
 
   private static func beginning(_ term: String) -> Query { .range(term, end(of: term)) }
 

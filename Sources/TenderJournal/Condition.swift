@@ -28,63 +28,74 @@ struct Condition {
     handle.map { "[?".contains($0) ? "[\($0)]" : String($0) }.joined()
   }
 
-  /// The rows that may be meant, where a narrower index than a column's finds them; nil where none does.
-  static func candidates(_ filter: AttemptFilter) -> (sql: String, values: [Database.Value])? {
+  /// The rows that may be meant and when they were created; nil where no index is narrower than a column's.
+  ///
+  /// `isSorted` says that the newest come first.
+  static func candidates(
+    _ filter: AttemptFilter
+  ) -> (sql: String, values: [Database.Value], isSorted: Bool)? {
     switch filter.query {
+    case .exactly(let term):
+      let sql = "SELECT attempt FROM term WHERE text = ? ORDER BY created DESC, attempt DESC"
+      return (sql, [.text(term)], true)
     case .range(let low, let high):
-      return ("SELECT attempt FROM term WHERE text >= ? AND text < ?", [.text(low), .text(high)])
+      return (
+        "SELECT attempt, created FROM term WHERE text >= ? AND text < ?",
+        [.text(low), .text(high)], false
+      )
     case .anyOf(let terms, let low, let high):
       let marks = terms.map { _ in "?" }.joined(separator: ", ")
       return (
-        "SELECT attempt FROM term WHERE text IN (\(marks)) OR (text >= ? AND text < ?)",
-        terms.map(Database.Value.text) + [.text(low), .text(high)]
+        "SELECT attempt, created FROM term WHERE text IN (\(marks)) OR (text >= ? AND text < ?)",
+        terms.map(Database.Value.text) + [.text(low), .text(high)], false
       )
     case nil: break
     }
     guard let handle = filter.handle else { return ofSeveralStatuses(filter) }
+    let select = "SELECT row, created FROM attempt WHERE"
     guard handle.contains("*") else {
       return (
-        "SELECT row FROM attempt WHERE reference = ? UNION SELECT row FROM attempt WHERE id = ?",
-        [.text(handle), .text(handle)]
+        "\(select) reference = ? UNION \(select) id = ?", [.text(handle), .text(handle)], false
       )
     }
     let beginning = String(handle.prefix { $0 != "*" })
     if !beginning.isEmpty {
       let range: [Database.Value] = [.text(beginning), .text(SearchTerm.end(of: beginning))]
       return (
-        """
-        SELECT row FROM attempt WHERE reference >= ? AND reference < ?
-        UNION SELECT row FROM attempt WHERE id >= ? AND id < ?
-        """, range + range
+        "\(select) reference >= ? AND reference < ? UNION \(select) id >= ? AND id < ?",
+        range + range, false
       )
     }
     // Both indexes are read from end to end, which is less than the rows.
     return (
       """
-      SELECT row FROM attempt WHERE reference GLOB ?
-      UNION SELECT row FROM attempt WHERE id IS NOT NULL AND id GLOB ?
-      """, Array(repeating: .text(glob(handle)), count: 2)
+      \(select) row IN (
+        SELECT row FROM attempt WHERE reference GLOB ?
+        UNION SELECT row FROM attempt WHERE id IS NOT NULL AND id GLOB ?
+      )
+      """,
+      Array(repeating: .text(glob(handle)), count: 2), false
     )
   }
 
   /// Sorting rows by time takes as much memory as they have; sorting their numbers does not.
   private static func ofSeveralStatuses(
     _ filter: AttemptFilter
-  ) -> (sql: String, values: [Database.Value])? {
+  ) -> (sql: String, values: [Database.Value], isSorted: Bool)? {
     let isPartlyOpen = filter.isOpen || filter.statuses.contains(.unknown)
     let statuses = Status.allCases.filter { $0 != .unknown && filter.statuses.contains($0) }
     guard statuses.count > 1 || statuses.count == 1 && isPartlyOpen else { return nil }
     let marks = statuses.map { _ in "?" }.joined(separator: ", ")
+    guard case .exactly(let open) = SearchTerm.queryOpen else { return nil }
     return (
-      "SELECT row FROM attempt WHERE status IN (\(marks))"
-        + (isPartlyOpen ? " UNION SELECT row FROM attempt WHERE \(open)" : ""),
-      statuses.map { .text($0.rawValue) }
+      "SELECT row, created FROM attempt WHERE status IN (\(marks))"
+        + (isPartlyOpen ? " UNION SELECT attempt, created FROM term WHERE text = ?" : ""),
+      statuses.map { .text($0.rawValue) } + (isPartlyOpen ? [.text(open)] : []), false
     )
   }
 
-  /// What may still change; the definition of the index `attempt_open` has the same text, without which it is
-  /// not used.
-  static let open: String = {
+  /// What may still change.
+  private static let open: String = {
     let open = Status.allCases.filter { !$0.isFinal }.map { "'\($0.rawValue)'" }
     return
       "(phase = 'sent' OR status IN (\(open.sorted().joined(separator: ", "))) "
@@ -100,8 +111,6 @@ struct Condition {
       tests.append("status = ? AND phase <> 'sent'")
       values.append(.text(status.rawValue))
     }
-    // An index of few rows serves where all that is asked for is in it.
-    if filter.statuses.allSatisfy({ !$0.isFinal }) { and += " AND \(Self.open)" }
     and += " AND (\(tests.joined(separator: " OR ")))"
   }
 

@@ -76,7 +76,14 @@ extension SQLiteJournal {
       let value = [Database.Value.integer(row)]
       let lines = try database.first("SELECT count(*) FROM history WHERE attempt = ?", value)
       try database.query("DELETE FROM history WHERE attempt = ?", value)
-      try database.query("DELETE FROM term WHERE attempt = ?", value)
+      if let found = try database.first(AttemptRow.select + " WHERE a.row = ?", value),
+        let attempt = try? AttemptRow.attempt(found)
+      {
+        try forget(SearchTerm.all(of: attempt), of: attempt)
+      } else {
+        // Of a damaged row nobody knows what it was found by.
+        try database.query("DELETE FROM term WHERE attempt = ?", value)
+      }
       try database.query("DELETE FROM attempt WHERE row = ?", value)
       try database.query(
         "UPDATE journal SET forgotten = forgotten + ?",

@@ -79,10 +79,8 @@ extension SQLiteJournal {
 
   /// Everything that the file holds.
   static let objects: Set<String> = [
-    "attempt", "attempt_by_amount", "attempt_by_currency", "attempt_by_env", "attempt_by_id",
-    "attempt_by_last_four", "attempt_by_provider", "attempt_by_status", "attempt_by_time",
-    "attempt_open", "history", "history_of_attempt", "journal", "preparation", "term",
-    "term_of_attempt",
+    "attempt", "attempt_by_amount", "attempt_by_id", "attempt_by_last_four", "attempt_by_status",
+    "attempt_by_time", "history", "history_of_attempt", "journal", "preparation", "term",
   ]
 
   private static let tables = """
@@ -120,16 +118,12 @@ extension SQLiteJournal {
     INSERT INTO journal (name, forgotten) VALUES (lower(hex(randomblob(16))), 0)
     """
 
-  /// What version 4 added: indexes for what is searched, and the terms of orders and answers.
+  /// What version 4 added: the terms of attempts, orders and answers.
   private static let search = """
     ;
-    CREATE INDEX attempt_by_env ON attempt (env, created);
-    CREATE INDEX attempt_by_provider ON attempt (provider, created);
-    CREATE INDEX attempt_by_currency ON attempt (currency, created);
-    CREATE INDEX attempt_open ON attempt (created) WHERE \(Condition.open);
     CREATE TABLE term (
-      text TEXT NOT NULL, attempt INTEGER NOT NULL, PRIMARY KEY (text, attempt)
-    ) WITHOUT ROWID;
-    CREATE INDEX term_of_attempt ON term (attempt)
+      text TEXT NOT NULL, created INTEGER NOT NULL, attempt INTEGER NOT NULL,
+      PRIMARY KEY (text, created, attempt)
+    ) WITHOUT ROWID
     """
 }

@@ -145,17 +145,20 @@ extension SQLiteJournal {
   private func termProblems() throws(Fault) -> [String] {
     var problems: [String] = []
     var fault: Fault?
+    var count = 0
     try database.query(AttemptRow.select) { row in
       guard let found = try? AttemptRow.attempt(row) else { return true }
       do throws(Fault) {
-        var terms: Set<String> = []
-        try database.query("SELECT text FROM term WHERE attempt = ?", [.integer(found.row)]) {
-          if let text = $0[0].text { terms.insert(text) }
-          return true
-        }
-        if terms != SearchTerm.all(of: found) {
+        for term in SearchTerm.all(of: found) {
+          let there = try database.first(
+            "SELECT 1 FROM term WHERE text = ? AND created = ? AND attempt = ?",
+            [.text(term), .integer(found.createdAt), .integer(found.row)]
+          )
+          count += 1
+          guard there == nil else { continue }
           let name = redactor.redact(found.reference).quotedForMessage
           problems.append("what \(name) is searched by is not what its row says")
+          break
         }
       } catch {
         fault = error
@@ -163,11 +166,9 @@ extension SQLiteJournal {
       return fault == nil && problems.count < 100
     }
     if let fault { throw fault }
-    let orphans = try database.first(
-      "SELECT count(*) FROM term WHERE attempt NOT IN (SELECT row FROM attempt)"
-    )
-    if let count = orphans?.first?.integer, count > 0 {
-      problems.append("\(count) terms that are searched belong to no attempt")
+    let all = try database.first("SELECT count(*) FROM term")?.first?.integer ?? 0
+    if problems.isEmpty, all != count {
+      problems.append("\(all - count) terms that are searched belong to no attempt")
     }
     return problems
   }

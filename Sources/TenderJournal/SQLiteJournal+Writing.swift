@@ -195,16 +195,21 @@ extension SQLiteJournal {
   /// Writes the terms by which an attempt is found, instead of those that it had.
   func index(_ attempt: Attempt, instead before: Set<String>) throws(Fault) {
     let terms = SearchTerm.all(of: attempt)
-    for term in before.subtracting(terms).sorted() {
-      try database.query(
-        "DELETE FROM term WHERE text = ? AND attempt = ?",
-        [.text(term), .integer(attempt.row)]
-      )
-    }
+    try forget(before.subtracting(terms), of: attempt)
     for term in terms.subtracting(before).sorted() {
       try database.query(
-        "INSERT OR IGNORE INTO term (text, attempt) VALUES (?, ?)",
-        [.text(term), .integer(attempt.row)]
+        "INSERT OR IGNORE INTO term (text, created, attempt) VALUES (?, ?, ?)",
+        [.text(term), .integer(attempt.createdAt), .integer(attempt.row)]
+      )
+    }
+  }
+
+  /// Takes out terms of an attempt.
+  func forget(_ terms: Set<String>, of attempt: Attempt) throws(Fault) {
+    for term in terms.sorted() {
+      try database.query(
+        "DELETE FROM term WHERE text = ? AND created = ? AND attempt = ?",
+        [.text(term), .integer(attempt.createdAt), .integer(attempt.row)]
       )
     }
   }

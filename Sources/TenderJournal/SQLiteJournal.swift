@@ -190,15 +190,8 @@ package final class SQLiteJournal: Journal {
   }
 
   package func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault) {
-    if let rows = try candidates(filter) {
-      for row in rows {
-        guard
-          let values = try database.first(AttemptRow.select + " WHERE a.row = ?", [.integer(row)])
-        else { continue }
-        let found = try attempt(values)
-        if filter.lets(found), !body(found) { return }
-      }
-      return
+    if let (sql, values, isSorted) = Condition.candidates(filter) {
+      return try each(of: sql, values, isSorted: isSorted, filter, body)
     }
     let condition = Condition(filter)
     var problem: Fault?
@@ -217,22 +210,54 @@ package final class SQLiteJournal: Journal {
     if let problem { throw problem }
   }
 
-  /// The rows that a filter's terms or handle leave, newest first; nil where columns alone decide.
-  private func candidates(_ filter: AttemptFilter) throws(Fault) -> [Int]? {
-    guard let (sql, values) = Condition.candidates(filter) else { return nil }
-    var rows: Set<Int> = []
+  /// Goes through candidates by their rows, newest first: as they come where they are sorted, else sorted by
+  /// two numbers each.
+  private func each(
+    of sql: String,
+    _ values: [Database.Value],
+    isSorted: Bool,
+    _ filter: AttemptFilter,
+    _ body: (Attempt) -> Bool
+  ) throws(Fault) {
+    var problem: Fault?
+    func look(_ row: Int) -> Bool {
+      do throws(Fault) {
+        let select = AttemptRow.select + " WHERE a.row = ?"
+        guard let values = try database.first(select, [.integer(row)]) else { return true }
+        let found = try attempt(values)
+        return filter.lets(found) ? body(found) : true
+      } catch {
+        problem = error
+        return false
+      }
+    }
+    var found: [(created: Int, row: Int)] = []
     try database.query(sql, values) { row in
-      if let number = row[0].integer { rows.insert(number) }
+      guard let number = row[0].integer else { return true }
+      if isSorted { return look(number) }
+      found.append((row[1].integer ?? 0, number))
       return true
     }
-    return rows.sorted(by: >)
+    var last: Int?
+    for candidate in found.sorted(by: >) where candidate.row != last {
+      last = candidate.row
+      guard look(candidate.row) else { break }
+    }
+    if let problem { throw problem }
   }
 
   package func count(_ filter: AttemptFilter, upTo limit: Int) throws(Fault) -> Int {
-    guard filter.isOfColumns, filter.handle == nil, waiting.isEmpty else {
+    let condition = Condition(filter)
+    if waiting.isEmpty, filter.isOfOneTerm, case .exactly(let term)? = filter.query {
+      let row = try database.first(
+        "SELECT count(*) FROM (SELECT 1 FROM term WHERE text = ? LIMIT ?)",
+        [.text(term), .integer(limit)]
+      )
+      return row?.first?.integer ?? 0
+    }
+    guard filter.query == nil, filter.handle == nil, waiting.isEmpty else {
       return try counted(filter, upTo: limit)
     }
-    let condition = Condition(filter)
     let row = try database.first(
       "SELECT count(*) FROM (SELECT 1 FROM attempt a WHERE 1\(condition.and) LIMIT ?)",
       condition.values + [.integer(limit)]

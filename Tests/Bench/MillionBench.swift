@@ -100,17 +100,21 @@ enum MillionBench {
         SELECT i, at, iif(k.n = 1, 'prepared', iif(k.n = 2, 'sent', 'done')),
           iif(k.n = 3, 'succeeded', 'pending'), iif(k.n = 1, 'opened', iif(k.n = 2, 'sent', 'outcome'))
         FROM plan, (SELECT 1 AS n UNION SELECT 2 UNION SELECT 3) k;
-      INSERT INTO term (text, attempt)
-        SELECT 'c:ada' || i || '@example.com' AS text, i FROM plan
-        UNION ALL SELECT 'c:example.com', i FROM plan UNION ALL SELECT 'c:com', i FROM plan
-        UNION ALL SELECT 'c:ada lovelace' || i, i FROM plan
-        UNION ALL SELECT 'c:lovelace' || i, i FROM plan
-        UNION ALL SELECT 'm:order=' || i, i FROM plan UNION ALL SELECT 't:trace-' || i, i FROM plan
-        UNION ALL SELECT 'r:' || \(digits) || '-REDRO', i FROM plan
-        UNION ALL SELECT 'f:insufficient_funds', i FROM plan WHERE declined
-        UNION ALL SELECT 'f:stolen_card', i FROM plan WHERE rare
-        UNION ALL SELECT 'f:stolen', i FROM plan WHERE rare
-        ORDER BY 1, 2;
+      INSERT INTO term (text, created, attempt)
+        SELECT 'c:ada' || i || '@example.com' AS text, at, i FROM plan
+        UNION ALL SELECT 'c:example.com', at, i FROM plan UNION ALL SELECT 'c:com', at, i FROM plan
+        UNION ALL SELECT 'c:ada lovelace' || i, at, i FROM plan
+        UNION ALL SELECT 'c:lovelace' || i, at, i FROM plan
+        UNION ALL SELECT 'm:order=' || i, at, i FROM plan UNION ALL SELECT 't:trace-' || i, at, i FROM plan
+        UNION ALL SELECT 'r:' || \(digits) || '-REDRO', at, i FROM plan
+        UNION ALL SELECT 'f:insufficient_funds', at, i FROM plan WHERE declined
+        UNION ALL SELECT 'f:stolen_card', at, i FROM plan WHERE rare
+        UNION ALL SELECT 'f:stolen', at, i FROM plan WHERE rare
+        UNION ALL SELECT 'e:' || iif(odd, 'live', 'simulator'), at, i FROM plan
+        UNION ALL SELECT 'p:' || iif(odd, 'toro', 'paytheory'), at, i FROM plan
+        UNION ALL SELECT 'u:' || iif(odd, 'GBP', 'USD'), at, i FROM plan
+        UNION ALL SELECT 's:open', at, i FROM plan WHERE i IN (502, 503)
+        ORDER BY 1, 2, 3;
       COMMIT;
       DROP TABLE plan;
       PRAGMA wal_checkpoint(TRUNCATE)
