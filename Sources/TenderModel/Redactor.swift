@@ -6,7 +6,8 @@ private import Synchronization
 /// provider that echoes a secret does not make this program print it. It keeps keyed fingerprints of the
 /// secrets, not the secrets. Its work grows with the text alone.
 package final class Redactor: Sendable {
-  private struct Known {
+  /// What it was told.
+  struct Known {
     /// Replaced wherever they stand, in the forms in which an echo may come back.
     var anywhere = Fingerprints()
     /// Parts of long secrets that are digits, looked for among the digits of a text alone.
@@ -22,7 +23,7 @@ package final class Redactor: Sendable {
   }
 
   /// How many digits of a card or account number are a part of it that must not be shown.
-  private static let part = 9
+  static let part = 9
   /// The same for digits that stand in several fields.
   private static let splitPart = 12
   /// How often a text is looked at again after something was taken out of it.
@@ -134,47 +135,8 @@ package final class Redactor: Sendable {
     return shown
   }
 
-  /// Whether one look says that nothing is in a text: nearly every text of an answer is so.
-  ///
-  /// It says no where `redact` would have to look more closely, and yes only where that would change nothing.
-  private static func isClean(_ text: String, _ foreign: Bool, _ known: Known) -> Bool {
-    if foreign, known.words.hasWords { return false }
-    let answer = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
-      unsafe isClean(bytes, known)
-    }
-    return answer ?? false
-  }
-
-  private static func isClean(_ bytes: UnsafeBufferPointer<UInt8>, _ known: Known) -> Bool {
-    let isLong = bytes.count > 20
-    var digits = 0
-    var before: UInt8 = 0
-    for index in 0..<bytes.count {
-      let byte = unsafe bytes[index]
-      // What hides a text is undone first.
-      if byte >= 0x80 || byte == UInt8(ascii: "%") || byte == UInt8(ascii: "&")
-        || byte == UInt8(ascii: "\\")
-      {
-        return false
-      }
-      if DigitRuns.isDigit(byte) { digits += 1 }
-      // A JSON Web Token may begin here.
-      if isLong, byte == UInt8(ascii: "J"), before == UInt8(ascii: "y") { return false }
-      before = byte
-    }
-    guard digits < part || known.digits.isEmpty else { return false }
-    if digits >= 13,
-      !DigitRuns.find(in: unsafe Array(bytes)).allSatisfy({ $0.cardNumbers().isEmpty })
-    {
-      return false
-    }
-    if known.anywhere.isEmpty { return true }
-    return unsafe !known.anywhere.mayBegin(in: bytes, where: { _ in true })
-      && !known.anywhere.mayBegin(in: bytes, where: isOfCodes)
-  }
-
   /// What a secret is made of where something was put between its parts.
-  private static func isOfCodes(_ byte: UInt8) -> Bool {
+  static func isOfCodes(_ byte: UInt8) -> Bool {
     DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || byte == UInt8(ascii: "+")
   }
 

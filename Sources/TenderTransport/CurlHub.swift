@@ -99,10 +99,12 @@ package final class CurlHub: @unchecked Sendable {
       }
       let status = unsafe tender_curl_multi_perform(multi)
       var code = CURLE_OK
+      var isAnyDone = false
       while let easy = unsafe tender_curl_multi_next(multi, &code) {
         unsafe note(timesOf: easy)
         _ = unsafe tender_curl_multi_remove_handle(multi, easy)
         unsafe active.removeValue(forKey: easy)?.end(code)
+        isAnyDone = true
       }
       guard status == CURLM_OK else {
         for unsafe(easy, transfer) in unsafe active {
@@ -112,7 +114,8 @@ package final class CurlHub: @unchecked Sendable {
         unsafe active = [:]
         continue
       }
-      if locked({ fresh.isEmpty }) {
+      // What waited for the connection of one that is done goes on without waiting.
+      if !isAnyDone, locked({ fresh.isEmpty }) {
         _ = unsafe tender_curl_multi_wait(multi, active.isEmpty ? Self.rest : Self.pause)
       }
       let isIdle = unsafe active.isEmpty

@@ -62,7 +62,7 @@ final class Composition: Session {
   private var ownSimulator: InProcessSimulator?
   /// What was found out once: a command that looks many payments up asks for each of them.
   private var known: (any Journal)?
-  private var usual: Target?
+  var usual: Target?
   /// Whether anything is sent to others than the simulator in this process.
   var goesOutside = false
 
@@ -156,63 +156,6 @@ final class Composition: Session {
       )
     }
     return module
-  }
-
-  /// The one provider that has mandates, for a command about them; nil for any other command, or where
-  /// there are several.
-  private var mandateModule: (any ProviderModule)? {
-    guard invocation.command.name == "mandate-status" else { return nil }
-    let having = providers.modules.filter { $0.uses.contains { $0.command == "mandate-status" } }
-    return having.count == 1 ? having[0] : nil
-  }
-
-  /// Where a command runs when the journal has no say: option, environment, profile, default.
-  func target() throws(Fault) -> Target {
-    if let usual { return usual }
-    let found = try findTarget()
-    usual = found
-    return found
-  }
-
-  private func findTarget() throws(Fault) -> Target {
-    let env = try settings.env().flatMap { Env(rawValue: $0.text) } ?? .simulator
-    if let provider = try settings.provider() {
-      return Target(module: try module(provider.text), env: env)
-    }
-    // Only who has mandates can be meant by a command about them.
-    if let only = mandateModule { return Target(module: only, env: env) }
-    guard env == .simulator else {
-      let names = providers.modules.map(\.name.text)
-      throw Fault(
-        .usage,
-        code: "missing_option",
-        "--env \(env.rawValue) needs a provider",
-        hint: "add --provider \(names.dropLast().joined(separator: ", ")) or \(names.last ?? ""), "
-          + "or set TENDER_PROVIDER"
-      )
-    }
-    return Target(module: providers.modules[0], env: env)
-  }
-
-  /// Where a command on a reference or id runs: options, else the journal, else as `target`.
-  ///
-  /// Throws `conflict` where the journal knows several and the options do not choose.
-  func target(of handle: String) throws(Fault) -> Target {
-    var filter = AttemptFilter()
-    filter.env = try invocation.value(Keys.env)
-    filter.provider = invocation[Keys.provider].map(ProviderName.init)
-    let found = try journal().attempts(matching: handle, filter: filter)
-    guard let newest = found.first else { return try target() }
-    let places = Set(found.map { "\($0.provider.text) on \($0.env.rawValue)" })
-    guard places.count == 1 else {
-      throw Fault(
-        .conflict,
-        code: "ambiguous_reference",
-        "\(handle.quotedForMessage) is known to \(places.sorted().joined(separator: " and "))",
-        hint: "choose with --provider and --env"
-      )
-    }
-    return Target(module: try module(newest.provider.text), env: newest.env, attempt: newest)
   }
 
   /// Throws `usage` for a scenario or fault that another provider alone has: it would change nothing.
