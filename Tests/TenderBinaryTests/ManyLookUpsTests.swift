@@ -43,6 +43,33 @@ import Testing
     #expect(ContinuousClock.now - start >= .milliseconds(500))
   }
 
+  /// Whoever asks slowly does not wait for the last answer to see the first ones.
+  @Test func `shows answers while others are still to be asked for`() throws {
+    let server = try Server()
+    defer { server.stop() }
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables = server.variables(scheme: "http", port: server.port)
+    let ids = Pipe()
+    let words = ["payment-status", "-", "--rate", "4", "--json"]
+    let start = ContinuousClock.now
+    let (process, output, _) = try binary.start(words, input: ids)
+    ids.fileHandleForWriting.write(
+      Data((0..<40).map { "x\($0)" }.joined(separator: "\n").utf8)
+    )
+    try ids.fileHandleForWriting.close()
+    var said = ""
+    while said.count(where: { $0 == "\n" }) < 3 {
+      let more = output.fileHandleForReading.availableData
+      guard !more.isEmpty else { break }
+      said += String(decoding: more, as: UTF8.self)
+    }
+    // All of them take ten seconds.
+    #expect(ContinuousClock.now - start < .seconds(7))
+    process.terminate()
+    process.waitUntilExit()
+  }
+
   @Test(arguments: [
     ["A", "--jobs", "2"], ["A", "--rate", "2"], ["-", "--wait", "--jobs", "2"],
     ["A", "B", "--events", "--rate", "2"], ["-", "--jobs", "0"], ["-", "--rate", "0"],

@@ -151,12 +151,27 @@ struct LookUpCommands {
     let start = composition.clock.uptime
     var begun = 0
     defer { workers?.close() }
+    /// Shows what is answered so far, in order; false where nobody reads it.
+    func takeReady() throws(Fault) -> Bool {
+      while let workers, workers.open > 0, workers.isReady(inOrder: true) {
+        guard try take(workers.take()) else { return false }
+      }
+      return true
+    }
     /// Does one at once, or hands it over and takes what is ready, never far ahead of the answers.
     func handle(_ job: Job) throws(Fault) -> Bool {
-      if let rate { try pace(start + begun * 1000 / rate) }
+      if let rate {
+        // Whoever asks slowly sees each answer when it comes.
+        let due = start + begun * 1000 / rate
+        while composition.signals.wish == nil, due > composition.clock.uptime {
+          guard try takeReady() else { return false }
+          try composition.clock.pause(milliseconds: min(due - composition.clock.uptime, 50))
+        }
+      }
       begun += 1
       guard let workers else { return try take(answer(job, asked)) }
       workers.submit(job)
+      guard try takeReady() else { return false }
       // The answers come in order: some more are under way than can be waited for.
       return workers.open < max(64, 2 * jobs) ? true : try take(workers.take())
     }
@@ -201,13 +216,6 @@ struct LookUpCommands {
         line += 1
         guard try handle(Job(handle: text, line: line, isVouchedFor: false)) else { return }
       }
-    }
-  }
-
-  /// Waits until a time of the machine's clock, in milliseconds.
-  private func pace(_ due: Int) throws(Fault) {
-    while composition.signals.wish == nil, due > composition.clock.uptime {
-      try composition.clock.pause(milliseconds: min(due - composition.clock.uptime, 50))
     }
   }
 
