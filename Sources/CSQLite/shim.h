@@ -30,3 +30,31 @@ static inline int tender_sqlite_bind_text(sqlite3_stmt *statement, int index, co
                                           int length) {
   return sqlite3_bind_text(statement, index, text, length, SQLITE_TRANSIENT);
 }
+
+/// Puts what was committed to the write-ahead log on the disk, whichever connection wrote it. 0 where it is.
+static inline int tender_sqlite_sync_log(sqlite3 *database) {
+  sqlite3_file *log = 0;
+  int problem = sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (problem != SQLITE_OK)
+    return problem;
+  if (!log || !log->pMethods)
+    return SQLITE_IOERR_FSYNC;
+  return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+}
+
+/// No descriptor of a folder: SQLite then leaves it unsynced.
+static inline int tender_sqlite_no_folder(const char *path, int *descriptor) {
+  (void)path;
+  *descriptor = -1;
+  return SQLITE_CANTOPEN;
+}
+
+/// Whether the first sync of each log also syncs its folder. SQLite opens a log that is there like one that
+/// it makes, and syncs the folder once in each process; only a log that is new needs that.
+static inline int tender_sqlite_sync_folder(int does) {
+  sqlite3_vfs *system = sqlite3_vfs_find(0);
+  sqlite3_syscall_ptr call = does ? 0 : (sqlite3_syscall_ptr)tender_sqlite_no_folder;
+  if (!system || system->iVersion < 3)
+    return SQLITE_ERROR;
+  return system->xSetSystemCall(system, "openDirectory", call);
+}

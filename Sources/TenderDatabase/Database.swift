@@ -41,7 +41,13 @@ package final class Database: @unchecked Sendable {
 
   /// Opens the file, making it where there is none; a link in its place is not followed, and triggers
   /// and views that are in it do nothing.
-  package init(path: String, busyTimeout milliseconds: Int32 = 5000) throws(Fault) {
+  ///
+  /// `isDurable` where what is committed must outlive the power.
+  package init(
+    path: String,
+    busyTimeout milliseconds: Int32 = 5000,
+    isDurable: Bool = true
+  ) throws(Fault) {
     self.path = path
     var opened: OpaquePointer?
     let flags =
@@ -49,7 +55,7 @@ package final class Database: @unchecked Sendable {
     // The folder may be reached by a link, which SQLite would not follow either.
     let resolved = Self.resolved(path)
     turn = WriterTurn.of(resolved)
-    Self.configure(resolved)
+    Self.configure(resolved, isDurable)
     let status = unsafe sqlite3_open_v2(resolved, &opened, flags, nil)
     guard status == SQLITE_OK, let opened = unsafe opened,
       unsafe tender_sqlite_defend(opened) == SQLITE_OK
@@ -66,15 +72,25 @@ package final class Database: @unchecked Sendable {
     unsafe tender_sqlite_keep_log(opened)
   }
 
-  private static let isConfigured = Mutex(false)
+  /// What was configured: nothing, or whether folders are synced with their logs.
+  private static let configured = Mutex<Bool?>(nil)
 
-  /// Configures the library once, before the first connection of the process.
-  private static func configure(_ path: String) {
-    isConfigured.withLock { isConfigured in
-      if isConfigured { return }
-      isConfigured = true
-      let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-      _ = unsafe tender_sqlite_configure(folder)
+  /// Configures the library before the first connection of the process; folders are synced from the first
+  /// file on that has no log yet.
+  private static func configure(_ path: String, _ isDurable: Bool) {
+    configured.withLock { syncsFolders in
+      if syncsFolders == nil {
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        _ = unsafe tender_sqlite_configure(folder)
+      }
+      guard isDurable, syncsFolders != true else { return }
+      // With its tables in the file itself, the log was synced with its folder by who made them.
+      var status = stat()
+      let hasTables = unsafe stat(path, &status) == 0 && status.st_size > 8192
+      let hasLog = unsafe access(path + "-wal", F_OK) == 0
+      let isNew = !(hasTables && hasLog)
+      if syncsFolders != isNew { _ = tender_sqlite_sync_folder(isNew ? 1 : 0) }
+      syncsFolders = isNew
     }
   }
 
@@ -179,9 +195,32 @@ package final class Database: @unchecked Sendable {
   }
 
   /// Runs `body` in one transaction that holds the write lock from its beginning.
-  package func transaction<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+  ///
+  /// What a commit itself does not sync is on the disk all the same when this returns where `sharesSync`: one
+  /// sync then serves every transaction of this process that waits for one. Throws where that sync failed,
+  /// though others see the transaction: whether it outlives the power nobody knows.
+  package func transaction<Result>(
+    sharesSync: Bool = false,
+    _ body: () throws(Fault) -> Result
+  ) throws(Fault) -> Result {
+    let (result, number) = try inTurn { () throws(Fault) in
+      let result = try commit(body)
+      return (result, sharesSync ? turn.committed() : 0)
+    }
+    if sharesSync {
+      let isOnDisk = turn.waitForDisk(number) { unsafe tender_sqlite_sync_log(handle) == SQLITE_OK }
+      if !isOnDisk { throw Self.fault(path, unsafe String(cString: sqlite3_errstr(SQLITE_IOERR))) }
+    }
+    return result
+  }
+
+  private func inTurn<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
     turn.take()
     defer { turn.end() }
+    return try body()
+  }
+
+  private func commit<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
     try execute("BEGIN IMMEDIATE")
     do throws(Fault) {
       let result = try body()

@@ -92,6 +92,20 @@ enum PlainFile {
   /// Whether what was written is on the disk.
   static func sync(_ descriptor: Int32) -> Bool { fsync(descriptor) == 0 }
 
+  /// Whether a folder's entries are on the disk: a file that was made in it, for one.
+  static func syncFolder(_ path: String) -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return sync(descriptor)
+  }
+
+  /// How long a file is, in bytes.
+  static func size(of descriptor: Int32) -> Int {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+  }
+
   /// Writes a new file, durably.
   static func write(_ bytes: [UInt8], to path: String) throws(Fault) {
     let descriptor = try open(path, exclusively: true)

@@ -4,7 +4,7 @@ import TenderModel
 /// The tables, and those of older versions brought up to them.
 extension SQLiteJournal {
   /// Raised with every change of the tables; a file with a higher one is refused.
-  static let version = 4
+  static let version = 5
 
   func create() throws(Fault) {
     try database.useLog()
@@ -12,7 +12,8 @@ extension SQLiteJournal {
       // Another process may have been faster.
       guard try database.first("PRAGMA user_version")?.first?.integer == 0 else { return }
       try database.execute(
-        Self.tables + Self.added + Self.search + "; PRAGMA user_version = \(Self.version)"
+        Self.tables + Self.added + Self.search + Self.sealing
+          + "; PRAGMA user_version = \(Self.version)"
       )
     }
     // With its tables in the database file, a copy of that file alone is known for what it is.
@@ -30,10 +31,15 @@ extension SQLiteJournal {
         found = 2
       }
       if found == 2 { try migrateFrom2() }
-      guard found == 2 || found == 3 else { return }
-      // Version 3 searched orders and answers one by one.
-      try database.execute(Self.search)
-      try indexAll()
+      if found == 2 || found == 3 {
+        // Version 3 searched orders and answers one by one.
+        try database.execute(Self.search)
+        try indexAll()
+        found = 4
+      }
+      guard found == 4 else { return }
+      // Version 4 had preparations in plain text, which are erased as before.
+      try database.execute(Self.sealing)
       try database.execute("PRAGMA user_version = \(Self.version)")
     }
   }
@@ -80,7 +86,8 @@ extension SQLiteJournal {
   /// Everything that the file holds.
   static let objects: Set<String> = [
     "attempt", "attempt_by_amount", "attempt_by_id", "attempt_by_last_four", "attempt_by_status",
-    "attempt_by_time", "history", "history_of_attempt", "journal", "preparation", "term",
+    "attempt_by_time", "burnt", "fresh", "history", "history_of_attempt", "journal", "preparation",
+    "term",
   ]
 
   private static let tables = """
@@ -125,5 +132,12 @@ extension SQLiteJournal {
       text TEXT NOT NULL, created INTEGER NOT NULL, attempt INTEGER NOT NULL,
       PRIMARY KEY (text, created, attempt)
     ) WITHOUT ROWID
+    """
+
+  /// What version 5 added: which sealing keys are new, and which are used up.
+  private static let sealing = """
+    ;
+    CREATE TABLE fresh (slot INTEGER PRIMARY KEY);
+    CREATE TABLE burnt (slot INTEGER PRIMARY KEY)
     """
 }

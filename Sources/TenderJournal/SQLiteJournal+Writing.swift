@@ -43,13 +43,13 @@ extension SQLiteJournal {
     var written = attempt
     written.version += 1
     let before = attempt
-    let mustErase = try commit(durability) { () throws(Fault) in
+    let gone = try commit(durability) { () throws(Fault) in
       try write(written, over: before.version, text)
     }
     attempt = written
     waiting[attempt.row] = nil
     if attempt.phase != .sent { aside.leave(attempt.row) }
-    if mustErase { eraseOrPutOff() }
+    if let gone { forget(gone) }
   }
 
   package func setAside(_ attempt: inout Attempt, note text: String) throws(Fault) {
@@ -94,7 +94,7 @@ extension SQLiteJournal {
       guard
         let found = try? AttemptRow.attempt([.integer(row)] + values + [.null, text ?? .null])
       else { continue }
-      var attempt = found
+      guard var attempt = try? opened(found) else { continue }
       // Several may have been set aside, one over the other.
       let later = max(found.version, over + 1)
       attempt.version = over
@@ -108,7 +108,7 @@ extension SQLiteJournal {
           if current?.first?.integer ?? 0 > over { aside.clear(slot, sum) }
           continue
         }
-        let mustErase = try commit(.power) { () throws(Fault) in
+        let gone = try commit(.power) { () throws(Fault) in
           var written = attempt
           written.version = later
           return try write(written, over: over, note)
@@ -116,7 +116,7 @@ extension SQLiteJournal {
         aside.clear(slot, sum)
         waiting[row] = nil
         bases[row] = nil
-        if mustErase { eraseOrPutOff() }
+        if let gone { forget(gone) }
       } catch {
         attempt.version = later
         waiting[row] = attempt
@@ -125,13 +125,13 @@ extension SQLiteJournal {
     }
   }
 
-  /// Writes an attempt's row, its preparation and a line of its history; says whether secret bytes
-  /// must go from the files.
+  /// Writes an attempt's row, its preparation and a line of its history; gives the text of a secret
+  /// that must go from the files.
   private func write(
     _ attempt: Attempt,
     over version: Int,
     _ note: String
-  ) throws(Fault) -> Bool {
+  ) throws(Fault) -> String? {
     let row = Database.Value.integer(attempt.row)
     let before = try database.first(AttemptRow.select + " WHERE a.row = ?", [row])
     guard let before else {
@@ -144,10 +144,8 @@ extension SQLiteJournal {
       throw .conflict("another command changed \(attempt.reference.quotedForMessage) meanwhile")
     }
     let redacted = attempt.redacted(by: redactor)
-    let sum = AttemptRow.sum(
-      of: AttemptRow.values(redacted),
-      preparation: redacted.preparation?.stored
-    )
+    let (preparation, gone) = try writePreparation(redacted.preparation, before: found, row)
+    let sum = AttemptRow.sum(of: AttemptRow.values(redacted), preparation: preparation)
     // The columns that changed: an index costs pages for every column of its that is set.
     let changes =
       AttemptRow.changes(from: before, to: redacted) + [(column: "sum", value: .text(sum))]
@@ -158,29 +156,40 @@ extension SQLiteJournal {
     )
     try index(redacted, instead: SearchTerm.all(of: found))
     try addLine(attempt.row, redacted, note, sum)
-    return try writePreparation(redacted.preparation, before: found.preparation, row)
+    return gone
   }
 
+  /// Writes a preparation in the place of another; gives the text that the file has now, and the text of
+  /// a secret that it had.
   private func writePreparation(
     _ preparation: Attempt.Preparation?,
-    before: Attempt.Preparation?,
+    before found: Attempt,
     _ row: Database.Value
-  ) throws(Fault) -> Bool {
-    if let preparation {
-      guard preparation != before else { return false }
-      try database.query(
-        "INSERT INTO preparation (row, text) VALUES (?, ?) "
-          + "ON CONFLICT (row) DO UPDATE SET text = excluded.text",
-        [row, .text(preparation.stored)]
-      )
-      return false
+  ) throws(Fault) -> (stored: String?, gone: String?) {
+    let stored = found.preparation?.stored
+    if let preparation, try opened(found).preparation == preparation { return (stored, nil) }
+    let secret = found.preparation?.secret
+    if let secret {
+      try burn(secret)
+      // Where the mark cannot be made, the erasing after the commit is all there is.
+      if !SealingKeys.isSealed(secret) { try? unfinished.make() }
     }
-    guard let before else { return false }
-    try database.query("DELETE FROM preparation WHERE row = ?", [row])
-    guard before.secret != nil else { return false }
-    // Where the mark cannot be made, the erasing after the commit is all there is.
-    try? unfinished.make()
-    return true
+    guard let preparation else {
+      if stored != nil { try database.query("DELETE FROM preparation WHERE row = ?", [row]) }
+      return (nil, secret)
+    }
+    let text = try sealed(preparation)
+    try database.query(
+      "INSERT INTO preparation (row, text) VALUES (?, ?) "
+        + "ON CONFLICT (row) DO UPDATE SET text = excluded.text",
+      [row, .text(text)]
+    )
+    return (text, secret)
+  }
+
+  /// Makes a secret that was taken out unreadable: its key goes, or its bytes where it was not sealed.
+  private func forget(_ secret: String) {
+    if SealingKeys.isSealed(secret) { keys.destroy(of: secret) } else { eraseOrPutOff() }
   }
 
   private func eraseOrPutOff() {
@@ -189,7 +198,7 @@ extension SQLiteJournal {
     mustEraseLater.store(true, ordering: .relaxed)
     // The state is written by now: that the bytes of the old one cannot be erased yet, since somebody
     // reads, is no failure to write it.
-    if !defersErasing { try? finishErasing() }
+    if !sharesWork { try? finishErasing() }
   }
 
   /// Writes the terms by which an attempt is found, instead of those that it had.
@@ -245,9 +254,11 @@ extension SQLiteJournal {
     _ durability: Durability,
     _ body: () throws(Fault) -> Result
   ) throws(Fault) -> Result {
-    if durability == .process { try database.execute("PRAGMA synchronous = NORMAL") }
-    defer { if durability == .process { try? database.execute("PRAGMA synchronous = FULL") } }
-    let (result, head) = try database.transaction { () throws(Fault) in
+    let setsSync = durability == .process && !sharesWork
+    if setsSync { try database.execute("PRAGMA synchronous = NORMAL") }
+    defer { if setsSync { try? database.execute("PRAGMA synchronous = \(ownSync)") } }
+    let sharesSync = durability == .power && sharesWork
+    let (result, head) = try database.transaction(sharesSync: sharesSync) { () throws(Fault) in
       let result = try body()
       return (result, durability == .power && mark != nil ? try self.head() : nil)
     }

@@ -13,10 +13,11 @@ package final class SQLiteJournal: Journal {
   let redactor: Redactor
   let mark: HighWaterMark?
   let aside: SetAside
+  let keys: SealingKeys
   private let locks: LockFile
-  /// Whether whoever writes many attempts says when what is erased must be gone for good: it costs
-  /// as much as the rest of a payment.
-  let defersErasing: Bool
+  /// Whether many threads of the process write: one sync then serves all who wait for one, more keys are made
+  /// at a time, and who writes says when what is erased must be gone for good.
+  let sharesWork: Bool
   let mustEraseLater = Atomic(false)
   /// The database file as it was opened: another at its path is another journal.
   let file: PlainFile.Identity?
@@ -64,12 +65,12 @@ package final class SQLiteJournal: Journal {
   package init(
     folder: String,
     redactor: Redactor,
-    defersErasing: Bool = false,
+    sharesWork: Bool = false,
     isMarked: Bool = false,
     patience: Int32? = nil
   ) throws(Fault) {
     self.redactor = redactor
-    self.defersErasing = defersErasing
+    self.sharesWork = sharesWork
     self.folder = folder
     let path = folder + "/journal.db"
     var lacksLog = PlainFile.exists(path) && !PlainFile.exists(path + "-wal")
@@ -83,13 +84,19 @@ package final class SQLiteJournal: Journal {
       lacksLog = PlainFile.exists(path) && !PlainFile.exists(path + "-wal")
     }
     let isNew = !PlainFile.exists(path)
-    database = try Database(path: path, busyTimeout: patience ?? (defersErasing ? 30_000 : 5000))
+    database = try Database(path: path, busyTimeout: patience ?? (sharesWork ? 30_000 : 5000))
     locks = LockFile(path: folder + "/journal.lock")
     aside = SetAside(path: folder + "/journal.aside")
+    keys = SealingKeys(folder: folder)
     mark = isMarked ? HighWaterMark(of: folder) : nil
     file = PlainFile.identity(at: path)
     // Erased bytes must be gone from the pages too; every commit must be on the disk.
-    try database.execute("PRAGMA secure_delete = ON; PRAGMA synchronous = FULL")
+    // Where many write, one sync after the commits is for all of them. Every command reads the log from its
+    // beginning: a short one costs the look-ups less than its emptying costs the payments.
+    try database.execute(
+      "PRAGMA secure_delete = ON; PRAGMA synchronous = \(ownSync); "
+        + "PRAGMA wal_autocheckpoint = \(sharesWork ? 1000 : 250)"
+    )
     let found = try database.first("PRAGMA user_version")?.first?.integer ?? 0
     guard found <= Self.version else {
       throw Fault(
@@ -108,7 +115,8 @@ package final class SQLiteJournal: Journal {
     try compareWithMark(isNew: isNew, isLogLost: isLogLost, opening: opening)
     takeInWhatWaits()
     try database.refuseObjects(otherThan: Self.objects)
-    // Somebody was killed, or had to leave, before the bytes of a preparation were gone.
+    destroyBurntKeys()
+    // Somebody was killed, or had to leave, before the bytes of what was taken out were gone.
     if unfinished.exists { try? erase() }
   }
 
@@ -120,7 +128,7 @@ package final class SQLiteJournal: Journal {
 
   /// The attempt of a row, or what waits to be written there.
   func attempt(_ row: [Database.Value]) throws(Fault) -> Attempt {
-    let found = try AttemptRow.attempt(row)
+    let found = try opened(AttemptRow.attempt(row))
     guard let later = waiting[found.row], later.version > found.version else { return found }
     return later
   }
@@ -308,7 +316,7 @@ package final class SQLiteJournal: Journal {
   func erase() throws(Fault) {
     try database.execute("PRAGMA busy_timeout = 100")
     defer { try? database.execute("PRAGMA busy_timeout = \(busyTimeout)") }
-    for _ in 0..<(defersErasing ? 30 : 3) {
+    for _ in 0..<(sharesWork ? 30 : 3) {
       let busy = try database.first("PRAGMA wal_checkpoint(TRUNCATE)")?.first?.integer
       if busy == 0 {
         unfinished.remove()
@@ -323,9 +331,12 @@ package final class SQLiteJournal: Journal {
     )
   }
 
+  /// What a commit that must survive the power syncs by itself.
+  var ownSync: String { sharesWork ? "NORMAL" : "FULL" }
+
   /// How long a write waits for another's, in milliseconds: many writers at once take turns for longer
   /// than a single command waits.
-  private var busyTimeout: Int32 { defersErasing ? 30_000 : 5000 }
+  private var busyTimeout: Int32 { sharesWork ? 30_000 : 5000 }
 
   package func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] {
     var entries: [HistoryEntry] = []

@@ -74,35 +74,57 @@ package struct Secret: ~Copyable, @unchecked Sendable {
 
 /// Memory between guard pages, locked and left out of core dumps (libsodium's `sodium_malloc`).
 ///
-/// One block of it holds the short secrets of the whole process: a process has one address space, and
-/// the number of locked pages is small.
+/// Two blocks of it hold the short secrets and the messages of the whole process: a process has one address
+/// space, the number of locked pages is small, and a block of its own takes nine system calls.
 private enum GuardedMemory {
-  private static let slot = 256
-  private static let slots = 16
-
-  /// The block that is shared, and a bit for each of its slots in use; there from the first secret on.
+  /// Slots of one size in a block that is shared, and a bit for each in use; there from the first secret on.
   @safe
   private struct Block: @unchecked Sendable {
     // Unchecked: the pointer is handed out and taken back under the lock alone.
+    let slot: Int
+    let slots: Int
     var start: UnsafeMutableRawPointer?
     var used: UInt16 = 0
+
+    init(slot: Int, slots: Int) {
+      self.slot = slot
+      self.slots = slots
+    }
+
+    /// A slot's address; nil where all are in use.
+    mutating func take() -> UInt? {
+      let free = (~used).trailingZeroBitCount
+      guard free < slots else { return nil }
+      let start = unsafe start ?? allocate(slot * slots)
+      unsafe self.start = start
+      used |= 1 << UInt16(free)
+      return unsafe UInt(bitPattern: start + free * slot)
+    }
+
+    /// Wipes a slot and takes it back; false where it is none of this block.
+    mutating func takeBack(_ base: UnsafeMutableRawPointer) -> Bool {
+      guard let start = unsafe start, case let offset = unsafe base - start,
+        (0..<(slot * slots)).contains(offset)
+      else { return false }
+      unsafe sodium_memzero(base, slot)
+      used &= ~(1 << UInt16(offset / slot))
+      return true
+    }
   }
 
-  private static let shared = Mutex(Block())
+  private static let short = Mutex(Block(slot: 256, slots: 16))
+  private static let long = Mutex(Block(slot: 4096, slots: 4))
   /// The library marks its blocks with a value that it chooses when it begins.
   private static let isReady = sodium_init() >= 0
 
   /// Room for some bytes; a process that has no memory left ends.
   static func take(_ capacity: Int) -> UnsafeMutableRawPointer {
-    guard capacity <= slot else { return unsafe allocate(capacity) }
-    let place = shared.withLock { block -> UInt? in
-      guard block.used != .max else { return nil }
-      let start = unsafe block.start ?? allocate(slot * slots)
-      unsafe block.start = start
-      let free = (~block.used).trailingZeroBitCount
-      block.used |= 1 << UInt16(free)
-      return unsafe UInt(bitPattern: start + free * slot)
-    }
+    let place: UInt? =
+      switch capacity {
+      case ...256: short.withLock { $0.take() }
+      case ...4096: long.withLock { $0.take() }
+      default: nil
+      }
     guard let place, let room = unsafe UnsafeMutableRawPointer(bitPattern: place) else {
       return unsafe allocate(capacity)
     }
@@ -112,14 +134,9 @@ private enum GuardedMemory {
   /// Wipes the bytes and lets their room go.
   static func giveBack(_ room: UnsafeMutableRawBufferPointer) {
     guard let base = room.baseAddress else { return }
-    let isShared = shared.withLock { block in
-      guard let start = unsafe block.start, case let offset = unsafe base - start,
-        (0..<(slot * slots)).contains(offset)
-      else { return false }
-      unsafe sodium_memzero(base, slot)
-      block.used &= ~(1 << UInt16(offset / slot))
-      return true
-    }
+    let isShared =
+      short.withLock { unsafe $0.takeBack(base) }
+      || long.withLock { unsafe $0.takeBack(base) }
     // Freeing wipes.
     if !isShared { unsafe sodium_free(base) }
   }

@@ -11,7 +11,7 @@ package final class Ledger {
   ///
   /// Throws `state` where it cannot be used.
   package init(path: String) throws(Fault) {
-    database = try Database(path: path)
+    database = try Database(path: path, isDurable: false)
     // Nothing real is in it: it must survive a killed process, not a power cut.
     try database.execute("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 16")
     guard try database.first("PRAGMA user_version")?.first?.integer == 0 else {

@@ -145,7 +145,60 @@ import Testing
         #expect(written < synced)
       }
       #expect(calls[..<effecting].contains("write .tender.tender-mark"))
+      // What is sent, and what it came to: nothing of the rest of a card payment waits for the disk.
+      let syncs = calls.count { $0.hasPrefix("sync ") }
+      if provider.name == "paytheory" { #expect(syncs == 2, "\(calls)") }
     }
+  }
+
+  /// Many payments at once share syncs, and a line that was shown was on the disk by then.
+  @Test(arguments: kinds)
+  func `a batch says what is so, whatever call fails`(_ kind: String) throws {
+    let rounds = 2 + 40 / Works.setting("TENDER_FAULT_STRIDE", 23)
+    let seed = Works.setting("TENDER_FAULT_SEED", Int.random(in: 1..<1_000_000))
+    let shop = try Shop()
+    let binary = shop.binary
+    try Works.waitForNothing(binary)
+    let books = Works.Books(path: shop.books)
+    func lines(_ round: Int) -> [String] { (0..<12).map { Works.card("\(kind)-\(round)-\($0)") } }
+    func words(_ round: Int) throws -> [String] {
+      ["batch", try Works.write(lines(round), binary), "--jobs", "6", "--json"]
+    }
+    let report = binary.home.appending(path: "calls")
+    #expect(try run(words(-1), "count:0", seed, binary, report: report.path) == 0)
+    let text = try String(contentsOf: report, encoding: .utf8)
+    let calls = try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    var random = Seeded(seed)
+    for round in 0..<rounds {
+      let call = random.below(calls) + 1
+      let name = "\(kind):\(call) of round \(round), seed \(seed)"
+      var broken = binary.faulty("\(kind):\(call)")
+      broken.variables["TENDER_FAULT_SEED"] = "\(seed &+ call)"
+      let first = try broken.run(words(round))
+      for row in first.records where row["record"] == "payment" {
+        let reference = row.text("reference") ?? ""
+        let charges = try books.charges(reference)
+        let exit = Int32(row["error"]?["exit"]?.wholeNumber ?? 0)
+        if exit == 0 { #expect(charges == 1, "\(reference) at \(name)") }
+        if Self.saysNone.contains(exit) { #expect(charges == 0, "\(reference) at \(name)") }
+      }
+      let again = try binary.run(words(round))
+      #expect(again.status == 0, "\(name): \(again.output)")
+      var replayed: Set<String> = []
+      for row in again.records where row["replayed"] == true {
+        replayed.insert(row.text("reference") ?? "")
+      }
+      for row in first.records where row["status"] == "succeeded" {
+        #expect(replayed.contains(row.text("reference") ?? ""), "\(row) is forgotten at \(name)")
+      }
+      for number in 0..<12 {
+        let reference = "\(kind)-\(round)-\(number)"
+        #expect(try books.charges(reference) == 1, "\(reference) at \(name)")
+      }
+    }
+    let verified = try binary.run("journal", "verify", "--json")
+    #expect(verified.status == 0, "seed \(seed): \(verified.output)")
+    print("batch: \(rounds) \(kind) faults at random calls of \(calls), each line charged once")
   }
 
   private func run(_ strike: Strike, _ seed: Int, _ binary: Binary) throws -> Int32 {

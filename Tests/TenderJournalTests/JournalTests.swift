@@ -46,15 +46,13 @@ import Testing
     #expect(try other.history(of: read).map(\.note) == ["opened", "outcome"])
   }
 
-  @Test func `erases a preparation so that no byte of it is left in any file`() throws {
-    let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
+  /// The bytes of old versions' preparations, which were not sealed.
+  @Test func `erases a preparation of version 4 so that no byte of it is left`() throws {
     let secret = "prep-\(UUID().uuidString)"
-    var held = try journal.insert(attempt(), .process)
-    held.preparation = .secret(String(repeating: secret, count: 200))
-    held.status = .requiresConfirmation
-    held.phase = .done
-    try journal.update(&held, note: "held", .power)
+    var held = try heldByVersion4(secret)
     #expect(try contains(secret))
+    let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
+    #expect(try latest("A", journal)?.preparation?.secret?.hasPrefix(secret) == true)
     // Others come and go meanwhile.
     for number in 0..<20 { _ = try journal.insert(attempt("B\(number)"), .process) }
     held.preparation = nil
@@ -64,13 +62,9 @@ import Testing
   }
 
   @Test func `leaves the erasing to the next command while somebody reads`() throws {
-    let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
     let secret = "prep-\(UUID().uuidString)"
-    var held = try journal.insert(attempt("A"), .process)
-    held.preparation = .secret(String(repeating: secret, count: 200))
-    held.phase = .done
-    held.status = .requiresConfirmation
-    try journal.update(&held, note: "held", .power)
+    var held = try heldByVersion4(secret)
+    let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
     let reader = try Database(path: folder.path + "/journal.db")
     try reader.execute("BEGIN")
     _ = try reader.first("SELECT count(*) FROM attempt")
@@ -78,10 +72,7 @@ import Testing
     held.status = .succeeded
     // The outcome is written, whoever reads.
     try journal.update(&held, note: "outcome", .power)
-    #expect(
-      try journal.latest(env: held.env, provider: held.provider, reference: "A")?.status
-        == .succeeded
-    )
+    #expect(try latest("A", journal)?.status == .succeeded)
     #expect(try contains(secret))
     let early = try SQLiteJournal(folder: folder.path, redactor: Redactor())
     #expect(try early.count() == 1)
@@ -92,8 +83,38 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/journal.erase"))
   }
 
+  /// A held attempt as version 4 left it, in a file of that version.
+  private func heldByVersion4(_ secret: String) throws -> Attempt {
+    let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
+    let held = try hold("A", "x", journal)
+    let file = try Database(path: folder.path + "/journal.db")
+    try file.query(
+      "UPDATE preparation SET text = ?",
+      [.text(String(repeating: secret, count: 200))]
+    )
+    try file.execute(
+      "UPDATE attempt SET sum = NULL; DROP TABLE fresh; DROP TABLE burnt; PRAGMA user_version = 4"
+    )
+    return held
+  }
+
+  /// Writes an attempt that is held with a secret.
+  func hold(_ reference: String, _ secret: String, _ journal: SQLiteJournal) throws -> Attempt {
+    var held = try journal.insert(attempt(reference), .process)
+    held.preparation = .secret(secret)
+    held.phase = .done
+    held.status = .requiresConfirmation
+    try journal.update(&held, note: "held", .power)
+    return held
+  }
+
+  func latest(_ reference: String, _ journal: SQLiteJournal) throws -> Attempt? {
+    let own = attempt(reference)
+    return try journal.latest(env: own.env, provider: own.provider, reference: reference)
+  }
+
   func contains(_ text: String) throws -> Bool {
-    for name in ["journal.db", "journal.db-wal", "journal.db-shm"] {
+    for name in ["journal.db", "journal.db-wal", "journal.db-shm", "journal.seals"] {
       let url = folder.appending(path: name)
       guard let bytes = try? Data(contentsOf: url) else { continue }
       if bytes.range(of: Data(text.utf8)) != nil { return true }

@@ -11,7 +11,7 @@ struct SecretTests {
 
   /// More secrets than the shared block has slots, of sizes on both sides of a slot.
   @Test func manySecretsDoNotOverlap() {
-    let sizes = [0, 1, 6, 16, 255, 256, 257, 4096]
+    let sizes = [0, 1, 6, 16, 255, 256, 257, 4095, 4096, 4097]
     let secrets = (0..<80).map { index in
       var bytes = [UInt8](repeating: UInt8(index + 1), count: sizes[index % sizes.count])
       return SharedSecret(consuming: &bytes)
@@ -23,7 +23,7 @@ struct SecretTests {
   }
 
   /// Where a secret was, the next one finds zeros, whatever the size.
-  @Test(arguments: [16, 256, 300])
+  @Test(arguments: [16, 256, 300, 4096, 5000])
   func nothingIsLeftBehind(size: Int) {
     for _ in 0..<40 {
       var bytes = [UInt8](repeating: 0xa5, count: size)

@@ -162,7 +162,8 @@ extension Catalogue {
         "Writes a consistent copy into a new file that only its owner can read. A copy of journal.db "
           + "alone lacks what is still in journal.db-wal. To restore it, put it in place of "
           + "journal.db and remove journal.db-wal and journal.db-shm; tender then says what it has "
-          + "forgotten since."
+          + "forgotten since. What held payments need to be confirmed is sealed under keys that the copy "
+          + "does not have (journal.seals): on another machine they can be looked up, not confirmed."
       ],
       operands: [.init("FILE")],
       examples: [.init("tender journal backup journal-copy.db", "a copy for the night")],

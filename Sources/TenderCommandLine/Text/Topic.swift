@@ -102,7 +102,8 @@ extension Topic {
         + "out first and never charge twice.",
       "To back it up while it is in use: tender journal backup FILE. To check it: tender journal "
         + "verify. Never copy journal.db alone: its log is part of it. With an older copy put back, "
-        + "every command that pays ends in 16 until tender journal settle --all --as restored.",
+        + "every command that pays ends in 16 until tender journal settle --all --as restored. A copy "
+        + "has no keys of what was held: only with journal.seals beside it can that be confirmed.",
       "tender journal prune --before 2026-01-01 forgets old attempts whose outcome is final. A "
         + "reference that was pruned is a new one.",
       "Two journals do not know of each other: one machine, one journal. See also tender help files and "
@@ -153,7 +154,7 @@ extension Topic {
         "$XDG_STATE_HOME/tender/ (~/.local/state) is yours alone: journal.db is the journal of every "
           + "attempt (with journal.db-wal, its log), journal.lock its locks, journal.aside room for "
           + "outcomes that the journal cannot take, journal.key the key of its fingerprints, "
-          + "simulator.db the simulated world. --state-dir moves it. Beside the folder lies a mark, "
+          + "journal.seals the keys of what held payments need to be confirmed, simulator.db the simulated world. --state-dir moves it. Beside the folder lies a mark, "
           + ".tender.tender-mark, that says how far the journal had come: with an older copy, or none, "
           + "every command that pays ends in 16 until tender journal settle --all --as restored.",
         "\"late_window\" in a profile (60s; 5s with --env simulator over a network) says for how long "

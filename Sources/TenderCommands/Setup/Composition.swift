@@ -136,7 +136,7 @@ final class Composition: Session {
     let journal = try SQLiteJournal(
       folder: folder,
       redactor: redactor,
-      defersErasing: shared.isBatch,
+      sharesWork: shared.isBatch,
       isMarked: true
     )
     shared.journals[folder] = journal
