@@ -187,7 +187,8 @@ struct MHD_Daemon *tender_httpd_start(uint16_t port, MHD_AccessHandlerCallback h
       MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)120, MHD_OPTION_END);
 }
 struct MHD_Daemon *tender_httpd_visit(uint16_t port, int version6,
-                                      MHD_AccessHandlerCallback handler, void *context,
+                                      MHD_AccessHandlerCallback handler,
+                                      MHD_RequestCompletedCallback completed, void *context,
                                       struct tender_connections *connections) {
   struct sockaddr_in address4;
   struct sockaddr_in6 address6;
@@ -204,7 +205,7 @@ struct MHD_Daemon *tender_httpd_visit(uint16_t port, int version6,
   return api.start(
       MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | (version6 ? MHD_USE_IPv6 : MHD_NO_FLAG),
       port, NULL, NULL, handler, context, MHD_OPTION_SOCK_ADDR, address,
-      MHD_OPTION_NOTIFY_CONNECTION, notify, connections, MHD_OPTION_CONNECTION_LIMIT,
+      MHD_OPTION_NOTIFY_COMPLETED, completed, context, MHD_OPTION_NOTIFY_CONNECTION, notify, connections, MHD_OPTION_CONNECTION_LIMIT,
       (unsigned int)(2 * connections->limit), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)10,
       MHD_OPTION_END);
 }

@@ -91,7 +91,14 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     for version in versions {
       let context = unsafe Unmanaged.passUnretained(self).toOpaque()
       errno = 0
-      if let daemon = unsafe tender_httpd_visit(port, version, Self.handle, context, connections) {
+      if let daemon = unsafe tender_httpd_visit(
+        port,
+        version,
+        Self.handle,
+        Self.complete,
+        context,
+        connections
+      ) {
         unsafe daemons.append(daemon)
       } else if version == 0 || errno == EADDRINUSE || versions.count == 1 {
         close()
@@ -170,33 +177,42 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
         unsafe parameters.append((name, String(cString: value)))
       }
     }
-    guard visit.take(parameters) else {
+    guard let isNew = visit.take(parameters) else {
       return unsafe answer(connection, 400, ReturnPage.another)
     }
+    if isNew { unsafe state.pointee = context + 1 }
     return unsafe answer(connection, 200, ReturnPage.thanks)
   }
 
-  /// Takes a visitor in; false where they come from another payment.
-  private func take(_ parameters: [(name: String, value: String)]) -> Bool {
+  /// Who waits hears of a visit once its page was sent: they may close the listener at once.
+  private static let complete: MHD_RequestCompletedCallback = { context, _, state, _ in
+    guard let context = unsafe context, let mark = unsafe state?.pointee,
+      unsafe mark == context + 1
+    else { return }
+    let visit = unsafe Unmanaged<LoopbackVisit>.fromOpaque(context).takeUnretainedValue()
+    var byte: UInt8 = 1
+    _ = unsafe write(visit.writeEnd, &byte, 1)
+  }
+
+  /// Takes a visitor in; says whether who waits has to hear of it, nil where they come from another payment.
+  private func take(_ parameters: [(name: String, value: String)]) -> Bool? {
     state.withLock { state in
       if let expected = state.expected,
         let given = parameters.first(where: { $0.name == expected.name }),
         given.value != expected.value
       {
-        return false
+        return nil
       }
       let query =
         parameters.map { "\($0.name)=\(QueryText.encode($0.value))" }.joined(separator: "&")
       // The same visit twice says nothing new, and nobody needs to hear of more than these: the oldest
       // goes. The pipe has a byte for each that waits, no more.
-      guard !state.queries.contains(query) else { return true }
+      guard !state.queries.contains(query) else { return false }
       state.queries.append(query)
       guard state.queries.count <= 8 else {
         state.queries.removeFirst()
-        return true
+        return false
       }
-      var byte: UInt8 = 1
-      _ = unsafe write(writeEnd, &byte, 1)
       return true
     }
   }

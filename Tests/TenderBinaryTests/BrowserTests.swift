@@ -125,7 +125,11 @@ private final class Browser {
       "/session/\(session)/element",
       ["using": "xpath", "value": .string("//\(element)[contains(., '\(text)')]")]
     )
-    return found["error"] == nil
+    guard found["error"] == nil else {
+      print("not there: \(element) \(text), \(found["error"]?.text ?? ""), at \(try address())")
+      return false
+    }
+    return true
   }
 
   func address() throws -> String { try send("GET", "/session/\(session)/url").text ?? "" }

@@ -77,6 +77,26 @@ import Testing
     visit.close()
   }
 
+  /// Who waits goes on at once, and the process may end: the page was sent by then.
+  @Test func `the payer reads the page, however soon the listener is closed`() throws {
+    let redirects = LoopbackRedirects(interruption: NeverInterrupted())
+    for _ in 0..<200 {
+      let port = try FreePort.next()
+      // Another test may have taken it meanwhile.
+      guard let visit = try? redirects.listen(at: "http://127.0.0.1:\(port)/callback") else {
+        continue
+      }
+      let client = try #require(RawClient(port: port))
+      // In two pieces: the answer is not sent in the call that takes the visit in.
+      #expect(client.say("GET /callback?payment_id=abc HTTP/1.1\r\n"))
+      #expect(try visit.wait(milliseconds: 2) == nil)
+      #expect(client.say("Host: 127.0.0.1:\(port)\r\n\r\n"))
+      #expect(try visit.wait(milliseconds: 10_000) == "payment_id=abc")
+      visit.close()
+      #expect(client.hear(until: "</html>", milliseconds: 10_000).contains("Thank you"))
+    }
+  }
+
   @Test func `lets the payer in beside connections that say nothing`() throws {
     let port = try FreePort.next()
     let redirects = LoopbackRedirects(interruption: NeverInterrupted())

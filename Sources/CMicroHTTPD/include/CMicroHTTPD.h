@@ -24,7 +24,8 @@ struct MHD_Daemon *tender_httpd_start(uint16_t port, MHD_AccessHandlerCallback h
                                       struct tender_connections *connections);
 /// Starts a daemon for short visits on 127.0.0.1, or on ::1; NULL with `errno` where it could not.
 struct MHD_Daemon *tender_httpd_visit(uint16_t port, int version6,
-                                      MHD_AccessHandlerCallback handler, void *context,
+                                      MHD_AccessHandlerCallback handler,
+                                      MHD_RequestCompletedCallback completed, void *context,
                                       struct tender_connections *connections);
 /// The value of a parameter of the address; NULL where there is none.
 const char *tender_httpd_argument(struct MHD_Connection *connection, const char *name);
