@@ -32,7 +32,7 @@ endif
 endif
 TENDER := .build/release/tender
 
-.PHONY: deb sbom reproduce sanitize install-files fuzz prove all run test build setup setup-test setup-bench install lint format generate bench conformance clean
+.PHONY: soak deb sbom reproduce sanitize install-files fuzz prove all run test build setup setup-test setup-bench install lint format generate bench conformance clean
 
 all: build
 
@@ -131,12 +131,21 @@ install-files:
 
 bench: build setup-bench
 	swift build -c release --product tender-bench
+	swift build -c release --product tender-faults
 	@state=$$(mktemp -d) && trap 'rm -rf "$$state"' EXIT && \
 	  install -m 755 $(TENDER) "$$state/tender" && \
 	  .build/release/tender-bench "$$state/tender" "$$state" 100 && \
 	  .build/release/tender-bench "$$state/tender" "$$state/journal" 50 journal && \
+	  .build/release/tender-bench "$$state/tender" "$$state/payments" 3 payments && \
 	  .build/release/tender-bench "$$state/tender" "$$state/million" 10 million && \
-	  Tests/Bench/bank.sh "$$state/tender" .build/release/tender-bench
+	  Tests/Bench/bank.sh "$$state/tender" .build/release/tender-bench && \
+	  Tests/Bench/far.sh "$$state/tender"
+
+# One `simulator serve` under 256 clients for so many SECONDS, and a batch of a million lines.
+soak: build
+	@state=$$(mktemp -d) && trap 'rm -rf "$$state"' EXIT && \
+	  install -m 755 $(TENDER) "$$state/tender" && \
+	  Tests/Bench/soak.sh "$$state/tender" $(SECONDS)
 
 # The Autobahn WebSocket suite, where its runner is (AUTOBAHN names the folder).
 AUTOBAHN ?= ../shared/tools/autobahn

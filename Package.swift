@@ -214,7 +214,7 @@ let package = Package(
         "TenderDatabase", "TenderEngine", "TenderJournal", "TenderModel",
       ],
       path: "Tests/Bench",
-      exclude: ["bank.sh", "delay.py"],
+      exclude: ["bank.sh", "delay.py", "far.sh", "soak.sh"],
       swiftSettings: rules
     ),
     tests(of: "TenderModel"),

@@ -67,12 +67,25 @@ final class Conversation {
   private let randomness: any Randomness
   private let timeout: Int
   private var serverKey: [UInt8] = []
+  /// The caller's own session id.
+  let session: String
+  private let token: String
   private(set) var hostToken = ""
   /// The key of this socket's session, which requests carry.
   private(set) var sessionKey = ""
 
-  private init(_ socket: any MessageSocket, _ context: PayTheoryContext) {
+  /// Whether something without an answer was sent, which has to be read before the connection ends.
+  private var hasTold = false
+
+  private init(
+    _ socket: any MessageSocket,
+    _ session: String,
+    _ token: String,
+    _ context: PayTheoryContext
+  ) {
     self.socket = socket
+    self.session = session
+    self.token = token
     clock = context.clock
     randomness = context.randomness
     timeout = context.configuration.timeout
@@ -81,7 +94,15 @@ final class Conversation {
     seed.wipe()
   }
 
-  deinit { socket.close() }
+  deinit { socket.close(waiting: hasTold) }
+
+  /// Whether the other side has not ended it, as far as is known here.
+  var isOpen: Bool { socket.isOpen }
+
+  /// Tells a redactor what must not be shown of it.
+  func teach(_ redactor: Redactor) {
+    for secret in [token, session, hostToken, sessionKey] { redactor.learn(secret) }
+  }
 
   /// Connects: token, socket, host token.
   ///
@@ -101,10 +122,9 @@ final class Conversation {
     } catch {
       throw asSocketFault(error, effecting: false)
     }
-    let conversation = Conversation(socket, context)
+    let conversation = Conversation(socket, session, token, context)
     try conversation.authenticate(ptToken: token)
-    context.redactor.learn(conversation.hostToken)
-    context.redactor.learn(conversation.sessionKey)
+    conversation.teach(context.redactor)
     return conversation
   }
 
@@ -140,6 +160,7 @@ final class Conversation {
   /// Sends a sealed request that has no documented answer.
   func tell(_ action: String, _ write: (inout JSONWriter) -> Void) throws(Fault) {
     let message = try sealed(action, write)
+    hasTold = true
     do throws(Fault) {
       try socket.send(message, by: Deadline(in: timeout, on: clock))
     } catch {

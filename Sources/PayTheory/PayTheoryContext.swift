@@ -4,11 +4,11 @@ package import TenderModel
 /// What the adapter works with: all of it passed in.
 package struct PayTheoryContext: Sendable {
   let configuration: PayTheoryConfiguration
-  let http: any HTTPExchange
-  let sockets: any SocketExchange
+  var http: any HTTPExchange
+  var sockets: any SocketExchange
   let clock: any Clock
   let randomness: any Randomness
-  let redactor: Redactor
+  var redactor: Redactor
 
   package init(
     configuration: PayTheoryConfiguration,
@@ -24,5 +24,12 @@ package struct PayTheoryContext: Sendable {
     self.clock = clock
     self.randomness = randomness
     self.redactor = redactor
+  }
+
+  /// Who pays into which account, and where it is reached.
+  var account: String {
+    [configuration.tokenURL, configuration.socketURL, configuration.key.text].joined(
+      separator: "\n"
+    )
   }
 }

@@ -8,7 +8,19 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
   package static let name = ProviderName("paytheory")
   let context: PayTheoryContext
 
-  package init(_ context: PayTheoryContext) { self.context = context }
+  /// Conversations that were opened ahead; nil where each payment opens its own.
+  private let ahead: ConversationsAhead?
+
+  package init(_ context: PayTheoryContext, ahead: ConversationsAhead? = nil) {
+    self.context = context
+    self.ahead = ahead
+  }
+
+  /// A conversation of its own: one that was opened ahead, or a new one.
+  func beginConversation() throws(Fault) -> Conversation {
+    if let opened = ahead?.take(context) { return opened }
+    return try Conversation.open(session: context.randomness.uuid(), context)
+  }
 
   package var name: ProviderName { Self.name }
 
@@ -54,9 +66,8 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
     case nil: throw .noFields("transact")
     }
     let isTwoStep = context.configuration.twoStep || order.stopsAtConfirmation
-    let session = context.randomness.uuid()
     progress.enter("connecting")
-    let conversation = try Conversation.open(session: session, context)
+    let conversation = try beginConversation()
     let requests = requests(conversation)
     progress.enter("preparing")
     let answer = try conversation.ask(
@@ -73,7 +84,12 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
       )
       .of(order)
     }
-    guard let prepared = Preparation(body: answer.body, session: session, metadata: order.metadata)
+    guard
+      let prepared = Preparation(
+        body: answer.body,
+        session: conversation.session,
+        metadata: order.metadata
+      )
     else { throw .socketError("a confirmation without a receipt number") }
     do throws(Fault) {
       try check(prepared, against: order)
@@ -155,7 +171,7 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
   package func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome {
     if case .cash = order.instrument { throw .cashToken }
     progress.enter("connecting")
-    let conversation = try Conversation.open(session: context.randomness.uuid(), context)
+    let conversation = try beginConversation()
     let requests = requests(conversation)
     let answer = try conversation.ask(
       "host:tokenize",
@@ -214,7 +230,7 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
     _ progress: Progress
   ) throws(Fault) -> Outcome {
     progress.enter("connecting")
-    let conversation = try Conversation.open(session: context.randomness.uuid(), context)
+    let conversation = try beginConversation()
     let requests = requests(conversation)
     let answer = try conversation.ask(
       "host:barcode",

@@ -102,8 +102,15 @@ package protocol MessageSocket: AnyObject {
   func send(_ text: String, by deadline: Deadline) throws(Fault)
   /// Waits for the next message. Throws with effect unknown, as `HTTPExchange.send` does.
   func receive(by deadline: Deadline) throws(Fault) -> SocketMessage
-  /// Says goodbye and lets the connection go, without waiting for long.
-  func close()
+  /// Whether the other side has not ended it, as far as has arrived.
+  var isOpen: Bool { get }
+  /// Says goodbye and lets the connection go; `waiting` a short while for the other side's, which says that
+  /// everything before was read.
+  func close(waiting: Bool)
+}
+
+extension MessageSocket {
+  package var isOpen: Bool { true }
 }
 
 /// Something that lets a payer come back from a bank to this machine.

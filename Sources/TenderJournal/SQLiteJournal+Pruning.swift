@@ -27,10 +27,33 @@ extension SQLiteJournal {
         return try forget(slice, before: time, filter)
       }
     }
+    try? giveBack()
     try? unfinished.make()
     // The rows are gone; their bytes are by the next command at the latest.
     try? erase()
     return count
+  }
+
+  /// Makes the file shorter by the pages that are free, in slices as well; a file of a version before 5 uses
+  /// them again instead.
+  private func giveBack() throws(Fault) {
+    var free = try freePages()
+    while free > 0 {
+      try commit(.process) { () throws(Fault) in
+        try database.query("PRAGMA incremental_vacuum(\(Self.pages))")
+      }
+      let left = try freePages()
+      guard left < free else { return }
+      free = left
+      database.pause(milliseconds: Self.respite)
+    }
+  }
+
+  /// Pages that are given back under one lock.
+  private static let pages = 200
+
+  private func freePages() throws(Fault) -> Int {
+    try database.first("PRAGMA freelist_count")?.first?.integer ?? 0
   }
 
   /// Attempts that are forgotten under one lock, which others wait for.

@@ -7,6 +7,8 @@ extension SQLiteJournal {
   static let version = 5
 
   func create() throws(Fault) {
+    // Before the first page is written: what is pruned gives its pages back.
+    try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
     try database.useLog()
     try database.transaction { () throws(Fault) in
       // Another process may have been faster.

@@ -25,6 +25,11 @@ package protocol Session: AnyObject {
   func exchanges(
     inProcess: Bool
   ) throws(Fault) -> (http: any HTTPExchange, sockets: any SocketExchange)
+  /// What carries requests that are made ahead of the lines that need them, by a thread of its own, and for how
+  /// many lines at most; nil where every command makes its own when it needs them.
+  func exchangesAhead() throws(Fault) -> (
+    most: Int, make: @Sendable () -> (http: any HTTPExchange, sockets: any SocketExchange)
+  )?
   /// What opens card readers: the simulated one, or real ones; nothing in a dry run.
   ///
   /// `base` is the address of a server that may play the reader, and is told beforehand what its next

@@ -1,23 +1,5 @@
 package import TenderModel
 
-/// How tables look: width in columns, and whether colour may be used.
-package struct TableStyle: Sendable {
-  package var width: Int
-  package var isColoured: Bool
-  /// A time in the user's own zone, beside UTC; nil where the zone is UTC.
-  package var localTime: (@Sendable (String) -> String?)?
-
-  package init(
-    width: Int,
-    isColoured: Bool,
-    localTime: (@Sendable (String) -> String?)? = nil
-  ) {
-    self.width = width
-    self.isColoured = isColoured
-    self.localTime = localTime
-  }
-}
-
 /// Records as tables for people: one record as names and values, many as rows.
 package enum Table {
   /// The record as lines of `name  value`, nested members indented; `fields` chooses some.
@@ -39,16 +21,12 @@ package enum Table {
     return lines.map { line in
       let name =
         line.name + String(repeating: " ", count: max(1, column - DisplayWidth.columns(line.name)))
-      let value = paint(line.name, line.value, style)
-      return line.value.isEmpty ? line.name : dim(name, style) + value
+      let value = TableCell.paint(line.name, line.value, style)
+      return line.value.isEmpty ? line.name : TableCell.dim(name, style) + value
     }.joined(separator: "\n") + "\n"
   }
 
-  /// The records as rows under a head, the named columns alone.
-  ///
-  /// Where the width is too small, columns are left out in the order of `spare`; a last column that still
-  /// has no room is on a line of its own below its row, and then those of `dear` are left out as well.
-  /// Nothing is cut.
+  /// The records as rows under a head, the named columns alone (see `TableRows`).
   package static func rows(
     _ records: [Record],
     columns: [String],
@@ -56,69 +34,10 @@ package enum Table {
     dear: [String] = [],
     style: TableStyle
   ) -> String {
-    var columns = columns
-    var cells: [[String]] = []
-    var widths: [Int] = []
-    func measure() {
-      cells = records.map { record in
-        columns.map { column in
-          record.fields[column].map {
-            inline($0, column, record.fields.text("currency").flatMap(Currency.init(code:)))
-          } ?? ""
-        }
-      }
-      widths = columns.indices.map { index in
-        max(heading(columns[index]).count, cells.map { DisplayWidth.columns($0[index]) }.max() ?? 0)
-      }
-    }
-    measure()
-    var rest = spare
-    while widths.reduce(2 * (columns.count - 1), +) > style.width, !rest.isEmpty {
-      let next = rest.removeFirst()
-      columns.removeAll { $0 == next }
-      measure()
-    }
-    let isWide = widths.reduce(2 * (columns.count - 1), +) > style.width
-    let below = isWide && columns.count > 1 ? 1 : 0
-    rest = dear
-    while widths.dropLast(below).reduce(2 * (columns.count - 1 - below), +) > style.width,
-      !rest.isEmpty
-    {
-      let next = rest.removeFirst()
-      columns.removeAll { $0 == next }
-      measure()
-    }
-    let inRow = columns.count - below
-    var text = row(columns.prefix(inRow).map(heading), widths) { dim($0, style) }
-    for cell in cells {
-      var column = 0
-      text += row(Array(cell.prefix(inRow)), widths) { shown in
-        defer { column += 1 }
-        return paint(columns[column], shown, style)
-      }
-      if inRow < columns.count, let last = cell.last, !last.isEmpty { text += "    \(last)\n" }
-    }
-    return text
-  }
-
-  private static func heading(_ column: String) -> String {
-    column.uppercased().replacing("_", with: " ")
-  }
-
-  /// Cells side by side, two spaces between them.
-  private static func row(
-    _ cells: [String],
-    _ widths: [Int],
-    _ paint: (String) -> String
-  ) -> String {
-    var line = ""
-    for (index, cell) in cells.enumerated() {
-      let padding = widths[index] - DisplayWidth.columns(cell) + 2
-      line += paint(cell)
-      if index < cells.count - 1 { line += String(repeating: " ", count: padding) }
-    }
-    while line.hasSuffix(" ") { line.removeLast() }
-    return line + "\n"
+    var rows = TableRows(columns: columns, style: style)
+    for record in records { rows.measure(record) }
+    rows.settle(spare: spare, dear: dear)
+    return records.reduce(into: rows.head) { $0 += rows.text($1) }
   }
 
   private static func collect(
@@ -143,70 +62,17 @@ package enum Table {
         for element in elements {
           // Without its name a number or a yes says nothing.
           let text = element.object?.members.filter { $0.key != "number" && $0.value.truth == nil }
-            .map { inline($0.value, $0.key, currency) }.joined(separator: "  ")
-          lines.append((margin + "  -", text ?? inline(element, "", nil)))
+            .map { TableCell.text($0.value, $0.key, currency) }.joined(separator: "  ")
+          lines.append((margin + "  -", text ?? TableCell.text(element, "", nil)))
         }
       default:
-        var value = inline(member.value, member.key, currency)
+        var value = TableCell.text(member.value, member.key, currency)
         if member.key == "at" || member.key.hasSuffix("_at"), let local = style.localTime?(value) {
           value += "  (\(local))"
         }
         if !value.isEmpty { lines.append((name, value)) }
       }
     }
-  }
-
-  /// Members that are amounts of money in minor units, ours and the providers', and the statuses under
-  /// which a batch sums them up.
-  private static let moneyNames: Set<String> = Set(
-    [
-      "amount", "requested_amount", "left", "given_back", "authorisedAmount", "gratuityAmount",
-      "service_fee",
-      "fee", "fees", "gross_amount", "net_amount", "refunded_amount", "amount_in_minor",
-      "maximum_individual_amount", "maximum_amount", "minimum_amount",
-    ] + Status.allCases.map(\.rawValue)
-  )
-
-  /// One value in one line; amounts of money as people write them.
-  private static func inline(_ value: JSON, _ key: String, _ currency: Currency?) -> String {
-    switch value {
-    case .null: ""
-    case .bool(let truth): truth ? "yes" : "no"
-    case .integer(let number):
-      if moneyNames.contains(key), let currency {
-        Money(minorUnits: number, currency: currency).text
-      } else {
-        String(number)
-      }
-    case .number(let text): text
-    case .string(let text): Printable.text(text)
-    case .array(let elements): elements.map { inline($0, "", currency) }.joined(separator: ", ")
-    case .object(let inner):
-      inner.members.map { "\(Printable.text($0.key))=\(inline($0.value, $0.key, currency))" }
-        .joined(
-          separator: " "
-        )
-    }
-  }
-
-  private static func dim(_ text: String, _ style: TableStyle) -> String {
-    style.isColoured ? "\u{1b}[2m\(text)\u{1b}[0m" : text
-  }
-
-  private static func paint(_ name: String, _ value: String, _ style: TableStyle) -> String {
-    guard style.isColoured, name == "status", let status = Status(rawValue: value) else {
-      return value
-    }
-    let colour =
-      switch status {
-      case .succeeded, .authorized: 32
-      case .declined, .failed, .expired, .revoked, .returned: 31
-      case .unknown: 35
-      case .requiresConfirmation, .requiresAction, .pending, .cancelled, .refunded,
-        .partiallyRefunded:
-        33
-      }
-    return "\u{1b}[\(colour)m\(value)\u{1b}[0m"
   }
 }
 

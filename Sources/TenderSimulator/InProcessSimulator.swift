@@ -179,7 +179,7 @@ private final class InProcessSocket: MessageSocket {
     throw .noAnswer
   }
 
-  func close() { isBroken = true }
+  func close(waiting: Bool) { isBroken = true }
 }
 
 extension Fault {

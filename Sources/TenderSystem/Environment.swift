@@ -307,6 +307,7 @@ package enum ProcessGuard {
   package static func begin() {
     umask(0o077)
     _ = tender_system_hide_memory()
+    _ = files(wanted: 8192)
     // Libraries would write the keys of each connection there.
     _ = unsafe unsetenv("SSLKEYLOGFILE")
     // A closed standard stream would be the next file or pipe that is opened.
@@ -321,6 +322,23 @@ package enum ProcessGuard {
     #else
     _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     #endif
+  }
+
+  /// How many files may be open at once, after asking for so many: what a shell gives is enough for few threads.
+  package static func files(wanted: Int) -> Int {
+    var limit = rlimit()
+    #if canImport(Darwin)
+    let kind = RLIMIT_NOFILE
+    #else
+    let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #endif
+    guard unsafe getrlimit(kind, &limit) == 0 else { return 256 }
+    if limit.rlim_cur < rlim_t(wanted) {
+      limit.rlim_cur = min(rlim_t(wanted), limit.rlim_max)
+      _ = unsafe setrlimit(kind, &limit)
+      _ = unsafe getrlimit(kind, &limit)
+    }
+    return Int(clamping: limit.rlim_cur)
   }
 }
 

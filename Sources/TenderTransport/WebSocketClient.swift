@@ -141,10 +141,24 @@ package final class WebSocket: MessageSocket {
     try? stream.send(frame.encoded(mask: settings.randomness.bytes(4)), by: deadline)
   }
 
-  package func close() {
+  package var isOpen: Bool {
+    let deadline = Deadline(in: 0, on: settings.clock)
+    do throws(Fault) {
+      while let bytes = try stream.receiveNow() {
+        guard !bytes.isEmpty else { return false }
+        try take(bytes, by: deadline)
+      }
+    } catch {
+      return false
+    }
+    return !isBroken && !machine.hasEnded
+  }
+
+  package func close(waiting: Bool) {
     guard !isBroken, !machine.hasEnded, let frame = machine.close(code: 1000) else { return }
     let deadline = Deadline(in: 500, on: settings.clock)
     reply(frame, by: deadline)
+    guard waiting else { return }
     // The other side's close says that everything before ours was read.
     while !machine.hasEnded, let bytes = try? stream.receive(by: deadline), !bytes.isEmpty {
       _ = machine.receive(bytes)

@@ -31,6 +31,9 @@ struct Bench {
     if arguments.count == 4, arguments[3] == "journal" {
       return JournalBench.run(tender, folder, rounds)
     }
+    if arguments.count == 4, arguments[3] == "payments" {
+      return PaymentBench.run(tender, folder, rounds)
+    }
     if arguments.count == 4, arguments[3] == "million" {
       return MillionBench.run(tender, folder, rounds)
     }
@@ -56,7 +59,7 @@ struct Bench {
     }
     var contestants = [
       Contestant(name: "curl --version", arguments: ["/usr/bin/curl", "--version"], target: nil),
-      Contestant(name: "tender --version", arguments: [tender, "--version"], target: 0.45),
+      Contestant(name: "tender --version", arguments: [tender, "--version"], target: 0.2),
       Contestant(name: "tender transact (simulator)", arguments: [tender] + pay, target: 1.2),
       Contestant(
         name: "tender payment-status (simulator)",
@@ -232,11 +235,8 @@ struct Bench {
     text + String(repeating: " ", count: max(1, width - text.count))
   }
 
-  /// Runs a program with its output thrown away; nil where it cannot be run or is killed.
-  static func run(
-    _ arguments: [String],
-    input: String? = nil
-  ) -> (milliseconds: Double, kilobytes: Int)? {
+  /// Starts a program with its output thrown away; nil where it cannot be run.
+  static func begin(_ arguments: [String], input: String? = nil) -> Int32? {
     var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) }
     unsafe words.append(nil)
     defer { for index in unsafe words.indices { unsafe free(words[index]) } }
@@ -248,10 +248,19 @@ struct Bench {
       unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_WRONLY, 0)
     }
     var process: pid_t = 0
-    let start = now()
     guard unsafe posix_spawn(&process, arguments[0], &actions, nil, words, environ) == 0 else {
       return nil
     }
+    return process
+  }
+
+  /// Runs a program with its output thrown away; nil where it cannot be run or is killed.
+  static func run(
+    _ arguments: [String],
+    input: String? = nil
+  ) -> (milliseconds: Double, kilobytes: Int)? {
+    let start = now()
+    guard let process = begin(arguments, input: input) else { return nil }
     var status: Int32 = 0
     var usage = rusage()
     // What fails at once would look fast.
@@ -262,7 +271,7 @@ struct Bench {
     return (now() - start, usage.ru_maxrss)
   }
 
-  private static func now() -> Double {
+  static func now() -> Double {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000

@@ -38,6 +38,43 @@ enum MillionBench {
     ] {
       compare(tender, words, folder, rounds)
     }
+    for (words, target) in [
+      (["journal", "export"], "at least 100,000/s"),
+      (["journal", "list", "--all", "-o", "table"], "at most 64 MB"),
+    ] {
+      guard let result = Bench.run([tender] + words + ["--state-dir", folder + "/million"]) else {
+        continue
+      }
+      print(
+        Bench.pad(words.joined(separator: " "), 44)
+          + Bench.pad("\(Int(1_000_000_000 / result.milliseconds))/s", 10)
+          + Bench.pad(Bench.decimal(Double(result.kilobytes) / 1024) + " MB", 11)
+          + "target \(target)"
+      )
+    }
+    prune(tender, folder + "/million")
+  }
+
+  /// The longest that a payment takes while a million attempts are forgotten.
+  private static func prune(_ tender: String, _ folder: String) {
+    let arguments = [
+      tender, "journal", "prune", "--before", "2028-01-01", "--yes", "--state-dir", folder,
+    ]
+    guard let pruning = Bench.begin(arguments) else { return }
+    var times: [Double] = []
+    for number in 0..<200 {
+      let pay = [tender, "transact", "--amount", "1", "--test-card", "visa", "--state-dir", folder]
+      guard let result = Bench.run(pay + ["--reference", "P\(number)"]) else { continue }
+      times.append(result.milliseconds)
+    }
+    kill(pruning, SIGTERM)
+    var status: Int32 = 0
+    _ = unsafe waitpid(pruning, &status, 0)
+    print(
+      Bench.pad("a payment during journal prune", 44)
+        + Bench.pad(Bench.decimal(Bench.median(times)) + " ms", 10)
+        + "longest of 200: \(Bench.decimal(times.max() ?? 0)) ms"
+    )
   }
 
   private static func compare(

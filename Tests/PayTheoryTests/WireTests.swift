@@ -92,7 +92,7 @@ private final class ScriptedSocket: MessageSocket {
     .text(answers.removeFirst())
   }
 
-  func close() {}
+  func close(waiting: Bool) {}
 }
 
 @Suite struct WireTests {

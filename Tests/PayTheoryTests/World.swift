@@ -23,6 +23,19 @@ final class World {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
+  /// The other side, with a connection of its own to its books.
+  func simulator(_ options: SimulatorOptions = SimulatorOptions()) throws -> InProcessSimulator {
+    try InProcessSimulator(
+      SimulatorWorld(
+        ledgerPath: folder.path + "/simulator.db",
+        clock: clock,
+        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
+        options: options,
+        providers: [SimulatedPayTheory()]
+      )
+    )
+  }
+
   /// An engine as a new process would have it; `wrap` stands between it and the provider.
   func engine(
     fault: String? = nil,
@@ -37,20 +50,13 @@ final class World {
     over other: (any Journal)? = nil,
     lateWindow: Int = 0,
     interruption: any Interruption = NeverInterrupted(),
+    ahead: ConversationsAhead? = nil,
     announce: @escaping (String) -> Void = { _ in }
   ) throws -> Engine {
     var options = SimulatorOptions()
     if let fault { try options.set(fault: fault, among: [SimulatedPayTheory()]) }
     if let scenario { try options.set(scenario: scenario, among: [SimulatedPayTheory()]) }
-    let simulator = try InProcessSimulator(
-      SimulatorWorld(
-        ledgerPath: folder.path + "/simulator.db",
-        clock: clock,
-        randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "sim"),
-        options: options,
-        providers: [SimulatedPayTheory()]
-      )
-    )
+    let simulator = try simulator(options)
     var configuration = PayTheoryConfiguration(
       env: env,
       key: try APIKey(key),
@@ -67,7 +73,8 @@ final class World {
         clock: clock,
         randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "world"),
         redactor: redactor
-      )
+      ),
+      ahead: ahead
     )
     return Engine(
       env: env,

@@ -30,7 +30,7 @@ import Testing
   static let allowed: [String: Set<String>] = [
     "TenderModel": ["CSodium", "Glibc", "Darwin", "Synchronization"],
     "TenderWire": ["FoundationEssentials", "Foundation", "CXML2"], "TenderEngine": [],
-    "PayTheory": ["CSodium"], "Toro": ["CCrypto"],
+    "PayTheory": ["CSodium", "Synchronization"], "Toro": ["CCrypto"],
     "TrueLayer": ["CCrypto", "Synchronization"],
     "TenderTransport": [
       "CCurl", "CCrypto", "CMicroHTTPD", "Glibc", "Darwin", "Synchronization",

@@ -169,6 +169,27 @@ import FoundationXML
     #expect(second.status == 0 && second.records.last?["replayed"] == 2)
   }
 
+  @Test func `runs as many lines at once as may have their files open`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let file = try write((0..<20).map { Self.pay("U\($0)") }, binary)
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    let command = "ulimit -n 300; exec \"$0\" batch \"$1\" --jobs 64 --json"
+    process.arguments = ["-c", command, binary.executable.path, file]
+    process.environment = ["HOME": binary.home.path, "PATH": "/usr/bin:/bin"]
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let warned = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0, "\(said)")
+    #expect(said.contains(#""ok":20,"failed":0"#))
+    #expect(warned.contains("9 lines at once, not 64: only 300 files may be open (ulimit -n)"))
+  }
+
   @Test func `destroys the keys of what its payments prepared`() throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -226,6 +226,28 @@ import Testing
     #expect(try contains("forget-me-young"))
   }
 
+  @Test func `gives the pages of what it forgets back`() throws {
+    let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor())
+    for number in 0..<300 {
+      var written = try journal.insert(attempt("R\(number)"), .process)
+      written.phase = .done
+      written.status = .succeeded
+      written.result = ["text": .string(String(repeating: "long ", count: 600))]
+      written.updatedAt = number == 299 ? 2000 : 1000
+      try journal.update(&written, note: "outcome", .process)
+    }
+    _ = try Database(path: folder.path + "/journal.db").first("PRAGMA wal_checkpoint(TRUNCATE)")
+    func size() throws -> Int {
+      try Data(contentsOf: folder.appending(path: "journal.db")).count
+    }
+    let before = try size()
+    #expect(before > 900_000)
+    #expect(try journal.prune(before: 2000, AttemptFilter()) == 299)
+    #expect(try size() < before / 8)
+    #expect(try journal.verify() == [])
+    #expect(try latest("R299", journal)?.status == .succeeded)
+  }
+
   /// Whoever pays meanwhile is not locked out, a reference goes whole, and one that is used again stays.
   @Test func `forgets in slices, between which others write`() throws {
     let journal = try SQLiteJournal(folder: folder.path, redactor: Redactor(), isMarked: true)

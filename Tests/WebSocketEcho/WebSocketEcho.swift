@@ -51,7 +51,7 @@ struct WebSocketEcho {
 
   private static func caseCount(_ base: String) throws(Fault) -> Int {
     let socket = try connect(base + "/getCaseCount")
-    defer { socket.close() }
+    defer { socket.close(waiting: true) }
     guard case .text(let text) = try socket.receive(by: deadline()), let count = Int(text) else {
       throw Fault(.providerError, code: "unreadable_answer", "no case count")
     }
@@ -60,7 +60,7 @@ struct WebSocketEcho {
 
   private static func echo(_ url: String) throws(Fault) {
     let socket = try connect(url)
-    defer { socket.close() }
+    defer { socket.close(waiting: true) }
     while true {
       switch try socket.receive(by: deadline()) {
       case .text(let text): try socket.send(text, by: deadline())

@@ -139,9 +139,12 @@ package struct PayTheoryModule: ProviderModule {
     let configuration = try PayTheorySetup(own: ProviderSettings(session, name, env)).configuration(
       need
     )
-    let exchanges = try session.exchanges(
-      inProcess: env == .simulator && !configuration.isRedirected
-    )
+    let isInProcess = env == .simulator && !configuration.isRedirected
+    let exchanges = try session.exchanges(inProcess: isInProcess)
+    var ahead: ConversationsAhead?
+    if !isInProcess, let (most, make) = try session.exchangesAhead() {
+      ahead = session.shared { ConversationsAhead(most: most, make: make) }
+    }
     return PayTheoryProvider(
       PayTheoryContext(
         configuration: configuration,
@@ -150,7 +153,8 @@ package struct PayTheoryModule: ProviderModule {
         clock: session.clock,
         randomness: try session.randomness(),
         redactor: session.redactor
-      )
+      ),
+      ahead: ahead
     )
   }
 

@@ -22,7 +22,7 @@ struct BatchCommand {
         hint: "such as: tender batch payments.jsonl"
       )
     }
-    let jobs = try invocation.value(Keys.jobs) ?? 4
+    let jobs = jobs(try invocation.value(Keys.jobs) ?? 4)
     let rate = try invocation.value(Keys.rate)
     let isLive = try invocation.value(Keys.env) == .live
     let checks = invocation.has(Keys.check)
@@ -47,7 +47,8 @@ struct BatchCommand {
       config: composition.settings.config,
       isLiveAllowed: isLive,
       checks: checks,
-      standing: try invocation.value(Keys.simClock)
+      standing: try invocation.value(Keys.simClock),
+      jobs: jobs
     )
     guard let workers = Workers(count: jobs, makeWork: worker.work) else {
       throw Fault(.internal, code: "internal", "no thread can be started")
@@ -73,6 +74,18 @@ struct BatchCommand {
     try run.all(atMost: rate)
     let took = worker.standing == nil ? composition.clock.uptime - start : 0
     return try run.tally.end(milliseconds: took)
+  }
+
+  /// Files and connections that one line has open at most.
+  private static let filesOfLine = 24
+
+  /// As many lines at once as are wanted, and as may have their files open.
+  private func jobs(_ wanted: Int) -> Int {
+    let limit = ProcessGuard.files(wanted: 64 + wanted * Self.filesOfLine)
+    let most = max(1, (limit - 64) / Self.filesOfLine)
+    guard wanted > most else { return wanted }
+    output.warn("\(most) lines at once, not \(wanted): only \(limit) files may be open (ulimit -n)")
+    return most
   }
 
   /// What a report says about the run, so that it can be repeated.

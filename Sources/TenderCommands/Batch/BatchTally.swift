@@ -14,7 +14,10 @@ struct BatchTally {
   var replayed = 0
   var statuses: [String: Int] = [:]
   /// How each payment stands after its last line, by provider and reference: it counts once.
-  private var payments: [String: (currency: String, status: String, amount: Int)] = [:]
+  private var payments = NameTable()
+  /// What the numbers of payments stand for, by place: 5 bits of a status, 9 of a currency, 50 of the amount.
+  private var statusNames: [String] = []
+  private var currencies: [String] = []
   /// How many lines were begun.
   var begun = 0
   var isStopped = false
@@ -47,7 +50,9 @@ struct BatchTally {
       {
         let fields = record.fields
         let name = fields.text("reference") ?? fields.text("id") ?? ""
-        payments["\(fields.text("provider") ?? "")/\(name)"] = (currency, status, amount)
+        payments["\(fields.text("provider") ?? "")/\(name)"] =
+          UInt64(clamping: amount) << 14 | Self.place(of: currency, in: &currencies) << 5
+          | Self.place(of: status, in: &statusNames)
       }
       output.stream(record)
     }
@@ -59,6 +64,12 @@ struct BatchTally {
       shownAt = now
       output.showState(progress)
     }
+  }
+
+  private static func place(of word: String, in words: inout [String]) -> UInt64 {
+    if let place = words.firstIndex(of: word) { return UInt64(place) }
+    words.append(word)
+    return UInt64(words.count - 1)
   }
 
   private var progress: String {
@@ -90,7 +101,8 @@ struct BatchTally {
     )
     var sums: [String: [String: Int]] = [:]
     for payment in payments.values {
-      sums[payment.currency, default: [:]][payment.status, default: 0] += payment.amount
+      let currency = currencies[Int(payment >> 5 & 511)]
+      sums[currency, default: [:]][statusNames[Int(payment & 31)], default: 0] += Int(payment >> 14)
     }
     fields["sums"] = .object(
       JSONObject(

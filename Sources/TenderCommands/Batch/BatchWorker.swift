@@ -48,13 +48,15 @@ struct BatchWorker: Sendable {
   let checks: Bool
   /// The time at which the simulated clock stands; nil for the machine's.
   let standing: Int?
+  /// How many lines run at once.
+  let jobs: Int
   let common = CommonParts()
   let reader = Turn()
 
   /// What one thread runs its lines with: open files, connections, and a memory for one line's
   /// secrets.
   func work() -> Workers<Job, Answer>.Work {
-    let parts = SharedParts(common: common, reader: reader, isBatch: true)
+    let parts = SharedParts(common: common, reader: reader, isBatch: true, jobs: jobs)
     var count = 0
     let redactor = Redactor()
     let clock = SystemClock(interruption: NoInterruption())

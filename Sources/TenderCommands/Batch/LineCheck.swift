@@ -52,23 +52,24 @@ struct LineCheck {
 
 /// The payments that a check has read so far.
 struct SeenPayments {
-  /// What was said of each, and in which line, by provider and reference.
-  private var payments: [String: (text: String, line: Int)] = [:]
+  /// By provider and reference: 32 bits of a hash of what was said, and the line.
+  private var payments = NameTable()
 
   /// Takes a line in.
   ///
   /// Throws `conflict` where an earlier one gives its reference to another payment.
   mutating func add(_ line: BatchLine, _ number: Int) throws(Fault) {
     guard let payment = line.payment else { return }
+    let text = UInt64(truncatingIfNeeded: payment.text.hashValue) >> 32
     guard let earlier = payments[payment.name] else {
-      payments[payment.name] = (payment.text, number)
+      payments[payment.name] = text << 32 | UInt64(UInt32(clamping: number))
       return
     }
-    guard earlier.text != payment.text else { return }
+    guard earlier >> 32 != text else { return }
     throw Fault(
       .conflict,
       code: "reference_reused",
-      "line \(earlier.line) gives \(line.reference.quotedForMessage) to another payment",
+      "line \(earlier & 0xffff_ffff) gives \(line.reference.quotedForMessage) to another payment",
       hint: "a reference is charged once: choose another"
     )
   }

@@ -136,9 +136,11 @@ struct JournalCommands {
   /// Goes through what a filter lets through: every one as JSON lines, in a table the latest 50
   /// unless all are wanted.
   ///
-  /// Says how many there are where it leaves some out; gives how many it showed.
+  /// Says how many there are where it leaves some out, unless they are gone through once more; gives how many
+  /// it showed.
   private func eachShown(
     _ filter: AttemptFilter,
+    isLast: Bool = true,
     _ body: (Attempt) -> Void
   ) throws(Fault) -> Int {
     let limit = invocation.has(Keys.all) || !output.isTable ? Int.max : 50
@@ -152,7 +154,7 @@ struct JournalCommands {
       body(attempt)
       return !output.isBroken
     }
-    if isCut {
+    if isCut, isLast {
       // Counting a million takes longer than finding fifty.
       let count = try journal.count(filter, upTo: Self.countLimit + 1)
       let total = count > Self.countLimit ? "more than \(Self.countLimit)" : String(count)
@@ -218,27 +220,27 @@ struct JournalCommands {
   }
 
   private func list() throws(Fault) -> Int32 {
-    var rows: [Record] = []
-    _ = try eachShown(try filter()) { attempt in
-      let record = composition.records.record(attempt)
-      if output.isTable {
-        rows.append(LookUpCommands.row(record))
-      } else {
-        output.show(record)
+    let filter = try filter()
+    guard output.isTable else {
+      _ = try eachShown(filter) { output.show(composition.records.record($0)) }
+      return output.exit(0)
+    }
+    var count = 0
+    var isLast = false
+    try output.showRows(
+      columns: [
+        "created_at", "reference", "attempt", "status", "amount", "provider", "last_four", "env",
+        "id", "note",
+      ],
+      spare: ["env", "attempt", "last_four", "id"],
+      dear: ["created_at", "provider"]
+    ) { (body: (Record) -> Void) throws(Fault) in
+      count = try eachShown(filter, isLast: isLast) { attempt in
+        body(LookUpCommands.row(composition.records.record(attempt)))
       }
+      isLast = true
     }
-    if output.isTable {
-      output.show(
-        rows,
-        columns: [
-          "created_at", "reference", "attempt", "status", "amount", "provider", "last_four", "env",
-          "id", "note",
-        ],
-        spare: ["env", "attempt", "last_four", "id"],
-        dear: ["created_at", "provider"]
-      )
-      if rows.isEmpty { output.note("no attempts") }
-    }
+    if count == 0 { output.note("no attempts") }
     return output.exit(0)
   }
 
@@ -276,14 +278,17 @@ struct JournalCommands {
   private func export() throws(Fault) -> Int32 {
     let journal = try composition.journal()
     var problem: Fault?
-    try journal.each(try filter()) { attempt in
-      do throws(Fault) {
-        let history = try journal.history(of: attempt)
-        output.showLine(composition.records.record(attempt, history: history))
-        return !output.isBroken
-      } catch {
-        problem = error
-        return false
+    let filter = try filter()
+    try output.showLines { (show: (Record) -> Void) throws(Fault) in
+      try journal.each(filter) { attempt in
+        do throws(Fault) {
+          let history = try journal.history(of: attempt)
+          show(composition.records.record(attempt, history: history))
+          return !output.isBroken
+        } catch {
+          problem = error
+          return false
+        }
       }
     }
     if let problem { throw problem }

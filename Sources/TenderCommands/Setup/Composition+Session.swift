@@ -22,6 +22,33 @@ extension Composition {
     return Environment.holdsHashes(folder) ? .folder(folder) : .builtIn
   }
 
+  private var transport: TransportSettings {
+    var transport = TransportSettings(
+      roots: roots,
+      clock: clock,
+      randomness: SystemRandomness(),
+      interruption: signals,
+      userAgent: "tender/\(Catalogue.version)"
+    )
+    if !simulatorOptions.isEmpty {
+      transport.extraFields = [
+        HTTPRequest.Field(SimulatorOptions.headerName, simulatorOptions.headerValue)
+      ]
+    }
+    return transport
+  }
+
+  func exchangesAhead() throws(Fault) -> (
+    most: Int, make: @Sendable () -> (http: any HTTPExchange, sockets: any SocketExchange)
+  )? {
+    // What is simulated for one line, or traced, is that line's alone.
+    guard shared.isBatch, shared.jobs > 1, !isDryRun, simulatorOptions.isEmpty,
+      invocation[Keys.trace] == nil
+    else { return nil }
+    let transport = transport
+    return (min(3 * shared.jobs, 256), { (CurlHTTP(transport), WebSocketClient(transport)) })
+  }
+
   /// What carries requests: the simulator in this process, or the network; traced where asked.
   func exchanges(
     inProcess: Bool
@@ -46,18 +73,7 @@ extension Composition {
           hint: "check the path and its permissions"
         )
       }
-      var transport = TransportSettings(
-        roots: roots,
-        clock: clock,
-        randomness: SystemRandomness(),
-        interruption: signals,
-        userAgent: "tender/\(Catalogue.version)"
-      )
-      if !simulatorOptions.isEmpty {
-        transport.extraFields = [
-          HTTPRequest.Field(SimulatorOptions.headerName, simulatorOptions.headerValue)
-        ]
-      }
+      let transport = transport
       http = CurlHTTP(transport, hub: shared.hub)
       sockets = WebSocketClient(transport)
       shared.networks[name] = (http, sockets)

@@ -152,8 +152,19 @@ final class Output {
     put(text)
   }
 
-  /// Prints one record as a JSON line, on a terminal too.
-  func showLine(_ record: Record) { put(line(redacted(record))) }
+  /// Prints records as JSON lines, many at a time: nobody waits for one of them.
+  func showLines<Problem: Error>(
+    _ each: ((Record) -> Void) throws(Problem) -> Void
+  ) throws(Problem) {
+    var text = ""
+    try each { record in
+      text += line(redacted(record))
+      guard text.utf8.count > 16_384 else { return }
+      put(text)
+      text = ""
+    }
+    put(text)
+  }
 
   private func line(_ record: Record) -> String {
     (isRaw ? RecordLine.values(record, fields) : RecordLine.text(record, fields: fields)) + "\n"
@@ -172,15 +183,27 @@ final class Output {
       for record in records { show(record) }
       return
     }
-    put(
-      Table.rows(
-        records.map(redacted),
-        columns: fields.isEmpty ? columns : fields,
-        spare: fields.isEmpty ? spare : [],
-        dear: fields.isEmpty ? dear : [],
-        style: style
-      )
-    )
+    showRows(columns: columns, spare: spare, dear: dear) { body in records.forEach(body) }
+  }
+
+  /// Prints rows under a head; `each` hands all records over twice: to be measured, and to be shown.
+  func showRows<Problem: Error>(
+    columns: [String],
+    spare: [String],
+    dear: [String],
+    _ each: ((Record) -> Void) throws(Problem) -> Void
+  ) throws(Problem) {
+    var rows = TableRows(columns: fields.isEmpty ? columns : fields, style: style)
+    try each { rows.measure(redacted($0)) }
+    rows.settle(spare: fields.isEmpty ? spare : [], dear: fields.isEmpty ? dear : [])
+    var text = rows.head
+    try each { record in
+      text += rows.text(redacted(record))
+      guard text.utf8.count > 16_384 else { return }
+      put(text)
+      text = ""
+    }
+    put(text)
   }
 
   /// Prints an event: whoever does not read it in that many milliseconds holds nothing up that is under

@@ -56,7 +56,14 @@ extension Records {
   }
 
   private func pages(of module: any ProviderModule) -> [Page] {
-    module.explanations.map {
+    pages(of: module) { _ in true }
+  }
+
+  private func pages(
+    of module: any ProviderModule,
+    where isWanted: (Explanation) -> Bool
+  ) -> [Page] {
+    module.explanations.filter(isWanted).map {
       Page(page: $0, provider: module.name.text, quote: module.help.quote)
     }
   }
@@ -92,10 +99,15 @@ extension Records {
 
   private func pages(of fault: Fault?, _ result: JSONObject, _ provider: ProviderName?) -> [Page] {
     guard let fault else { return [] }
-    let own = modules.filter { $0.name == provider }.flatMap(pages)
+    let own = modules.filter { $0.name == provider }
+    func isError(_ page: Explanation) -> Bool {
+      page.subject == .error && page.code == fault.code
+    }
     // Providers share codes: its own provider's page comes first.
-    let error = (own + pages).first { $0.page.subject == .error && $0.page.code == fault.code }
-    return [error].compactMap(\.self) + own.filter { $0.page.isReason(in: result) }
+    let error =
+      own.flatMap { pages(of: $0, where: isError) }.first ?? pages.first { isError($0.page) }
+    return [error].compactMap(\.self)
+      + own.flatMap { pages(of: $0) { $0.isReason(in: result) } }
   }
 
   /// A fault as `error` of a record, with what the provider's reason means.

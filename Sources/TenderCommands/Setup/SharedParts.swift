@@ -18,18 +18,22 @@ final class SharedParts {
   let hub: CurlHub?
   /// Whether many attempts are written, and what is erased is taken out of the files for several.
   let isBatch: Bool
+  /// How many lines run at once.
+  let jobs: Int
 
   /// `common` and `reader` are shared by all threads.
   init(
     common: CommonParts = CommonParts(),
     reader: Turn? = nil,
     hub: CurlHub? = nil,
-    isBatch: Bool = false
+    isBatch: Bool = false,
+    jobs: Int = 1
   ) {
     self.common = common
     self.hub = hub
     self.reader = reader
     self.isBatch = isBatch
+    self.jobs = jobs
   }
 
   /// Makes a state folder where there is none, and checks it, once.

@@ -124,5 +124,7 @@ private final class TracedSocket: MessageSocket {
     }
   }
 
-  func close() { inner.close() }
+  var isOpen: Bool { inner.isOpen }
+
+  func close(waiting: Bool) { inner.close(waiting: waiting) }
 }

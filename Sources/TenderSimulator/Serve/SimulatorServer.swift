@@ -15,7 +15,7 @@ private import Glibc
 package final class SimulatorServer: @unchecked Sendable {
   // Unchecked: what is shared between threads is immutable or atomic.
   /// How many connections there are at once, before the oldest idle one is ended.
-  private static let mostConnections = 200
+  private static let mostConnections = 600
 
   private let world: SimulatorWorld
   private var daemon: OpaquePointer?

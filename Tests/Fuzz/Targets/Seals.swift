@@ -185,6 +185,6 @@ struct BoxMangler: SocketExchange {
       return JSONWriter.text(.object(message))
     }
 
-    func close() { inner.close() }
+    func close(waiting: Bool) { inner.close(waiting: waiting) }
   }
 }

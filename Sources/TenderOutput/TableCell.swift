@@ -1,0 +1,75 @@
+import TenderModel
+
+/// How tables look: width in columns, and whether colour may be used.
+package struct TableStyle: Sendable {
+  package var width: Int
+  package var isColoured: Bool
+  /// A time in the user's own zone, beside UTC; nil where the zone is UTC.
+  package var localTime: (@Sendable (String) -> String?)?
+
+  package init(
+    width: Int,
+    isColoured: Bool,
+    localTime: (@Sendable (String) -> String?)? = nil
+  ) {
+    self.width = width
+    self.isColoured = isColoured
+    self.localTime = localTime
+  }
+}
+
+/// One value of a table in one line.
+enum TableCell {
+  /// Members that are amounts of money in minor units, ours and the providers', and the statuses under
+  /// which a batch sums them up.
+  private static let moneyNames: Set<String> = Set(
+    [
+      "amount", "requested_amount", "left", "given_back", "authorisedAmount", "gratuityAmount",
+      "service_fee",
+      "fee", "fees", "gross_amount", "net_amount", "refunded_amount", "amount_in_minor",
+      "maximum_individual_amount", "maximum_amount", "minimum_amount",
+    ] + Status.allCases.map(\.rawValue)
+  )
+
+  /// One value in one line; amounts of money as people write them.
+  static func text(_ value: JSON, _ key: String, _ currency: Currency?) -> String {
+    switch value {
+    case .null: ""
+    case .bool(let truth): truth ? "yes" : "no"
+    case .integer(let number):
+      if moneyNames.contains(key), let currency {
+        Money(minorUnits: number, currency: currency).text
+      } else {
+        String(number)
+      }
+    case .number(let text): text
+    case .string(let text): Printable.text(text)
+    case .array(let elements): elements.map { text($0, "", currency) }.joined(separator: ", ")
+    case .object(let inner):
+      inner.members.map { "\(Printable.text($0.key))=\(text($0.value, $0.key, currency))" }
+        .joined(
+          separator: " "
+        )
+    }
+  }
+
+  static func dim(_ text: String, _ style: TableStyle) -> String {
+    style.isColoured ? "\u{1b}[2m\(text)\u{1b}[0m" : text
+  }
+
+  static func paint(_ name: String, _ value: String, _ style: TableStyle) -> String {
+    guard style.isColoured, name == "status", let status = Status(rawValue: value) else {
+      return value
+    }
+    let colour =
+      switch status {
+      case .succeeded, .authorized: 32
+      case .declined, .failed, .expired, .revoked, .returned: 31
+      case .unknown: 35
+      case .requiresConfirmation, .requiresAction, .pending, .cancelled, .refunded,
+        .partiallyRefunded:
+        33
+      }
+    return "\u{1b}[\(colour)m\(value)\u{1b}[0m"
+  }
+}

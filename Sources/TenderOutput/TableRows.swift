@@ -1,0 +1,89 @@
+package import TenderModel
+
+/// Rows under a head: measured one by one, then shown one by one, so that a million need no room.
+///
+/// Where the width is too small, columns are left out; a last column that still has no room is on a line of
+/// its own below its row. Nothing is cut.
+package struct TableRows: Sendable {
+  private var columns: [String]
+  private var widths: [Int]
+  private var below = 0
+  private let style: TableStyle
+
+  /// A table of the named columns.
+  package init(columns: [String], style: TableStyle) {
+    self.columns = columns
+    self.style = style
+    widths = columns.map { Self.heading($0).count }
+  }
+
+  private static func cell(_ record: Record, _ column: String) -> String {
+    guard let value = record.fields[column] else { return "" }
+    return TableCell.text(
+      value,
+      column,
+      record.fields.text("currency").flatMap(Currency.init(code:))
+    )
+  }
+
+  /// Makes room for a record; before `settle`.
+  package mutating func measure(_ record: Record) {
+    for (index, column) in columns.enumerated() {
+      widths[index] = max(widths[index], DisplayWidth.columns(Self.cell(record, column)))
+    }
+  }
+
+  /// Decides which columns are shown: those of `spare` go first, in their order; those of `dear` where the last
+  /// column stands below its row already.
+  package mutating func settle(spare: [String] = [], dear: [String] = []) {
+    var rest = spare
+    while total > style.width, !rest.isEmpty { remove(rest.removeFirst()) }
+    below = total > style.width && columns.count > 1 ? 1 : 0
+    rest = dear
+    while total > style.width, !rest.isEmpty { remove(rest.removeFirst()) }
+  }
+
+  private var total: Int {
+    widths.dropLast(below).reduce(2 * (columns.count - 1 - below), +)
+  }
+
+  private mutating func remove(_ column: String) {
+    guard let index = columns.firstIndex(of: column) else { return }
+    columns.remove(at: index)
+    widths.remove(at: index)
+  }
+
+  /// The line of the columns' names.
+  package var head: String {
+    row(columns.dropLast(below).map(Self.heading)) { TableCell.dim($0, style) }
+  }
+
+  /// A record's line or lines; it was measured.
+  package func text(_ record: Record) -> String {
+    let cells = columns.map { Self.cell(record, $0) }
+    var column = 0
+    var text = row(Array(cells.dropLast(below))) { shown in
+      defer { column += 1 }
+      return TableCell.paint(columns[column], shown, style)
+    }
+    if below > 0, let last = cells.last, !last.isEmpty { text += "    \(last)\n" }
+    return text
+  }
+
+  private static func heading(_ column: String) -> String {
+    column.uppercased().replacing("_", with: " ")
+  }
+
+  /// Cells side by side, two spaces between them.
+  private func row(_ cells: [String], _ paint: (String) -> String) -> String {
+    var line = ""
+    for (index, cell) in cells.enumerated() {
+      // What was written since the measuring may be wider.
+      let padding = max(2, widths[index] - DisplayWidth.columns(cell) + 2)
+      line += paint(cell)
+      if index < cells.count - 1 { line += String(repeating: " ", count: padding) }
+    }
+    while line.hasSuffix(" ") { line.removeLast() }
+    return line + "\n"
+  }
+}

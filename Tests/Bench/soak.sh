@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Lets one `simulator serve` take card payments from many clients at once for so many seconds, and counts
+# what fails: soak.sh TENDER SECONDS [CLIENTS]
+set -euo pipefail
+tender=$1 seconds=$2 clients=${3:-256}
+umask 077
+folder=$(mktemp -d)
+server=
+trap 'kill "$server" 2> /dev/null || true; rm -rf "$folder"' EXIT
+"$tender" simulator serve --json --state-dir "$folder/server" > "$folder/served" &
+server=$!
+until grep -q TENDER_TRUELAYER_AUTH_URL "$folder/served"; do sleep 0.1; done
+while IFS='=' read -r name value; do export "$name=$value"; done < <(
+  sed -E 's/.*"name":"([^"]*)","value":"([^"]*)".*/\1=\2/' "$folder/served"
+)
+# Connections that close wait for a minute: so many at once and no more have a port each.
+memory() { awk '/VmRSS/ { print int($2 / 1024) }' "/proc/$server/status"; }
+payments=0 failed=0 round=0 first=
+end=$((SECONDS + seconds))
+while [ "$SECONDS" -lt "$end" ]; do
+  round=$((round + 1))
+  for number in $(seq 1000); do
+    printf '{"command":"transact","amount":"10.50","test_card":"visa","reference":"S%d-%d"}\n' \
+      "$round" "$number"
+  done > "$folder/lines"
+  "$tender" batch "$folder/lines" --jobs "$clients" --json --quiet --state-dir "$folder/state" \
+    > "$folder/said" 2> "$folder/errors" || true
+  ok=$(tail -n 1 "$folder/said" | sed -nE 's/.*"record":"batch_summary".*"ok":([0-9]+).*/\1/p')
+  payments=$((payments + 1000))
+  failed=$((failed + 1000 - ${ok:-0}))
+  [ -n "$first" ] || first=$(memory)
+  kill -0 "$server"
+done
+last=$(memory)
+kill -TERM "$server"
+wait "$server" && status=0 || status=$?
+server=
+echo "simulator serve, $clients clients, $seconds s: $payments payments, $failed failed, memory $first MB" \
+  "after the first 1,000 and $last MB at the end, exit $status"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,143 @@
+import Foundation
+import PayTheory
+import PayTheorySimulator
+import Synchronization
+import TenderEngine
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import Testing
+
+/// Connections that are opened while other payments run: few, fresh, for the same account, used once.
+@Suite struct AheadTests {
+  /// The simulated other side, with a count of the sockets that were opened and closed there.
+  private struct Line: SocketExchange {
+    let inner: any SocketExchange
+    let counts: Counts
+
+    func open(
+      url: String,
+      fields: [HTTPRequest.Field],
+      by deadline: Deadline
+    ) throws(Fault) -> any MessageSocket {
+      Socket(try inner.open(url: url, fields: fields, by: deadline), counts)
+    }
+  }
+
+  /// Simulators of the same books, one for each thread.
+  private final class Simulators: Sendable {
+    private let rest: Mutex<[InProcessSimulator]>
+
+    init(_ all: [InProcessSimulator]) { rest = Mutex(all) }
+
+    func next() -> InProcessSimulator? { rest.withLock { $0.popLast() } }
+  }
+
+  private final class Counts: Sendable {
+    let opened = Atomic(0)
+    let closed = Atomic(0)
+    let areGone = Atomic(false)
+  }
+
+  private final class Socket: MessageSocket {
+    let inner: any MessageSocket
+    let counts: Counts
+
+    init(_ inner: any MessageSocket, _ counts: Counts) {
+      self.inner = inner
+      self.counts = counts
+      counts.opened.add(1, ordering: .relaxed)
+    }
+
+    var isOpen: Bool { !counts.areGone.load(ordering: .relaxed) }
+
+    func send(_ text: String, by deadline: Deadline) throws(Fault) {
+      try inner.send(text, by: deadline)
+    }
+
+    func receive(by deadline: Deadline) throws(Fault) -> SocketMessage {
+      try inner.receive(by: deadline)
+    }
+
+    func close(waiting: Bool) {
+      #expect(!waiting)
+      counts.closed.add(1, ordering: .relaxed)
+      inner.close(waiting: waiting)
+    }
+  }
+
+  private let world: World
+  private let own = Counts()
+  private let early = Counts()
+  private let ahead: ConversationsAhead
+
+  init() throws {
+    let world = try World()
+    let early = early
+    self.world = world
+    let simulators = Simulators(try (0..<9).map { _ in try world.simulator() })
+    let other = ScriptedServer(preparation: "")
+    ahead = ConversationsAhead(most: 3) {
+      guard let simulator = simulators.next() else { return (other, other) }
+      return (simulator, Line(inner: simulator, counts: early))
+    }
+  }
+
+  private func pay(_ reference: String, key: String? = nil) throws {
+    let own = own
+    let engine = try world.engine(
+      key: key ?? PayTheoryCatalog.apiKey,
+      wrap: { Line(inner: $0, counts: own) },
+      ahead: ahead
+    )
+    let report = try engine.transact(
+      world.order(reference),
+      newAttempt: false,
+      idempotencyKey: nil
+    )
+    #expect(report.status == .succeeded)
+  }
+
+  /// Waits until so many are there to be taken; each is opened by a thread of its own.
+  private func wait(for count: Int) {
+    let end = ContinuousClock.now + .seconds(20)
+    while ahead.count != count, ContinuousClock.now < end { sched_yield() }
+    #expect(ahead.count == count)
+  }
+
+  @Test func `opens one for every two that were taken, and uses each once`() throws {
+    for (number, ready) in [0, 1, 1, 2, 2, 3, 3, 3].enumerated() {
+      try pay("R\(number)")
+      wait(for: ready)
+    }
+    // Those that were ready when the third to eighth payments began.
+    #expect(own.opened.load(ordering: .relaxed) == 2)
+    #expect(early.opened.load(ordering: .relaxed) == 9)
+    // What was used is let go at once; what was not is still there.
+    #expect(own.closed.load(ordering: .relaxed) == 2)
+    #expect(early.closed.load(ordering: .relaxed) == 6)
+    for number in 0..<8 {
+      #expect(
+        try LedgerAudit.charges(path: world.folder.path + "/simulator.db", reference: "R\(number)")
+          == 1
+      )
+    }
+  }
+
+  @Test func `leaves what is old, closed, or another's`() throws {
+    try pay("A")
+    try pay("B")
+    wait(for: 1)
+    try pay("C", key: "other-paytheorylab-00112233445566778899aabbccddeeff")
+    #expect(own.opened.load(ordering: .relaxed) == 3)
+    wait(for: 1)
+    early.areGone.store(true, ordering: .relaxed)
+    try pay("D")
+    #expect(own.opened.load(ordering: .relaxed) == 4)
+    early.areGone.store(false, ordering: .relaxed)
+    wait(for: 2)
+    world.clock.advance(60_001)
+    try pay("E")
+    #expect(own.opened.load(ordering: .relaxed) == 5)
+  }
+}
