@@ -208,11 +208,14 @@ package final class Database: @unchecked Sendable {
       return (result, sharesSync ? turn.committed() : 0)
     }
     if sharesSync {
-      let isOnDisk = turn.waitForDisk(number) { unsafe tender_sqlite_sync_log(handle) == SQLITE_OK }
+      let isOnDisk = turn.waitForDisk(number) { syncLog() }
       if !isOnDisk { throw Self.fault(path, unsafe String(cString: sqlite3_errstr(SQLITE_IOERR))) }
     }
     return result
   }
+
+  /// Puts everything that is committed on the disk, whoever committed it; false where that failed.
+  package func syncLog() -> Bool { unsafe tender_sqlite_sync_log(handle) == SQLITE_OK }
 
   private func inTurn<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
     turn.take()

@@ -74,9 +74,28 @@ extension SQLiteJournal {
   private func makeRoom(for row: Int) throws(Fault) {
     guard waiting[row] != nil else { return }
     takeInWhatWaits()
+    // Another may have taken it in since it was seen here.
+    if let base = bases[row], try version(of: row) > base { forgetWaiting(row) }
     guard waiting[row] == nil else {
       throw .unusable(folder + "/journal.db", "an earlier outcome could not be written there yet")
     }
+  }
+
+  private func version(of row: Int) throws(Fault) -> Int {
+    let found = try database.first("SELECT version FROM attempt WHERE row = ?", [.integer(row)])
+    return found?.first?.integer ?? 0
+  }
+
+  private func forgetWaiting(_ row: Int) {
+    waiting[row] = nil
+    bases[row] = nil
+  }
+
+  /// Clears a slot whose content another has taken in: once that is on the disk, which a thread of this process
+  /// may still wait for.
+  private func clear(_ slot: Int, _ sum: String, of row: Int) {
+    forgetWaiting(row)
+    if database.syncLog() { aside.clear(slot, sum) }
   }
 
   /// Writes what was set aside in its place, where the database takes it by now.
@@ -99,13 +118,10 @@ extension SQLiteJournal {
       let later = max(found.version, over + 1)
       attempt.version = over
       do throws(Fault) {
-        let current = try database.first(
-          "SELECT version FROM attempt WHERE row = ?",
-          [.integer(row)]
-        )
-        guard current?.first?.integer == over else {
+        let current = try version(of: row)
+        guard current == over else {
           // An older copy of the database says nothing about it.
-          if current?.first?.integer ?? 0 > over { aside.clear(slot, sum) }
+          if current > over { clear(slot, sum, of: row) }
           continue
         }
         let gone = try commit(.power) { () throws(Fault) in
@@ -114,10 +130,14 @@ extension SQLiteJournal {
           return try write(written, over: over, note)
         }
         aside.clear(slot, sum)
-        waiting[row] = nil
-        bases[row] = nil
+        forgetWaiting(row)
         if let gone { forget(gone) }
       } catch {
+        // Somebody else may have been faster; the next that opens the journal clears the slot.
+        if let current = try? version(of: row), current > over {
+          forgetWaiting(row)
+          continue
+        }
         attempt.version = later
         waiting[row] = attempt
         bases[row] = over

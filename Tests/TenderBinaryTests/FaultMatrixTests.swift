@@ -136,9 +136,11 @@ import Testing
       watched.variables["TENDER_FAULT_LOG"] = log
       let words = Works.words(provider.works[0].line(reference))
       #expect(try run(words, "count:0", 1, watched) == 0)
-      guard reference == "B" else { continue }
       let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
       let effecting = try #require(calls.lastIndex { $0.hasPrefix("send") })
+      // What is made lasts with the folder's entry for it alone.
+      if reference == "A" { #expect(calls[..<effecting].contains("sync tender")) }
+      guard reference == "B" else { continue }
       for part in [calls[..<effecting], calls[effecting...]] {
         let written = try #require(part.lastIndex(of: "write journal.db-wal"))
         let synced = try #require(part.lastIndex(of: "sync journal.db-wal"))

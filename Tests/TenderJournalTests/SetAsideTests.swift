@@ -49,6 +49,33 @@ import Testing
     #expect(try head.read(upToCount: 1) == Data([0]))
   }
 
+  /// Several open the journal at once, and one of them is faster.
+  @Test func `goes on with what another has taken in`() throws {
+    let journal = try open(patience: 20)
+    let other = try Database(path: state.appending(path: "journal.db").path)
+    var written = try journal.insert(attempt("A"), .process)
+    written.phase = .sent
+    try journal.update(&written, note: "sent", .power)
+    try other.execute("BEGIN IMMEDIATE")
+    written.phase = .done
+    written.status = .succeeded
+    try journal.setAside(&written, note: "outcome")
+    let early = try open(patience: 20)
+    let own = attempt("A")
+    var seen = try #require(
+      try early.latest(env: own.env, provider: own.provider, reference: "A")
+    )
+    #expect(seen.status == .succeeded)
+    try other.execute("ROLLBACK")
+    _ = try open()
+    // It still remembers that something waited.
+    seen.status = .refunded
+    try early.update(&seen, note: "looked up", .power)
+    #expect(try early.history(of: seen).map(\.note) == ["opened", "sent", "outcome", "looked up"])
+    written.status = .cancelled
+    #expect(throws: Fault.self) { try journal.update(&written, note: "looked up", .power) }
+  }
+
   @Test func `whoever waited for a reference sees what was set aside meanwhile`() throws {
     let early = try open(patience: 20)
     let journal = try open(patience: 20)

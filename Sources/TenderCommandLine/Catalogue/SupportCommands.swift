@@ -20,6 +20,8 @@ extension Catalogue {
           + "never paid again.",
         "With --check nothing is sent: each line is read, and what it would be refused for is said now, "
           + "credentials that are missing too; a reference that two lines give to different payments as well.",
+        "With --jobs many lines run at once; those that wait for the disk at the same time share one sync, and "
+          + "connections to Pay Theory are opened ahead, one for every two lines at most.",
         "Live lines need --env live and --yes here.",
       ],
       operands: [.init("FILE", optional: true)],

@@ -11,7 +11,7 @@ struct JournalCommands {
   let composition: Composition
 
   var invocation: Invocation { composition.invocation }
-  private var output: Output { composition.output }
+  var output: Output { composition.output }
 
   func run(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
     guard invocation.command.words.count > 1 else { return try whole(try find()) }
@@ -293,38 +293,6 @@ struct JournalCommands {
     }
     if let problem { throw problem }
     return output.exit(0)
-  }
-
-  private func prune() throws(Fault) -> Int32 {
-    guard let before = try time(Keys.before)?.lowerBound else {
-      throw Fault(
-        .usage,
-        code: "missing_option",
-        "journal prune needs --before",
-        hint: "such as --before 2026-01-01: what changed last before that day is forgotten"
-      )
-    }
-    let filter = try filter()
-    let journal = try composition.journal()
-    func tell(_ count: Int, _ what: String) {
-      output.tell("\(count) \(count == 1 ? "attempt" : "attempts") \(what)")
-    }
-    if invocation.has(Keys.dryRun) {
-      tell(try journal.prunable(before: before, filter), "would be forgotten")
-      return 0
-    }
-    let writes = WriteCommands(composition: composition)
-    try writes.refuseReadOnly()
-    if filter.env == nil || filter.env == .live {
-      var live = filter
-      live.env = .live
-      // Whoever pays again with a forgotten reference pays twice.
-      let count = try journal.prunable(before: before, live)
-      if count > 0 { try writes.approve(.live, "forget \(count) attempts") }
-    }
-    composition.signals.hold()
-    tell(try journal.prune(before: before, filter), "forgotten")
-    return 0
   }
 
   private func resume(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
