@@ -137,6 +137,24 @@ struct Bench {
       race(&single, bank.rounds)
       report(single, bank.rounds)
     }
+    for (name, last) in [("invisible characters", 1), ("card numbers", 2)] {
+      var large = [
+        Contestant(
+          name: "an answer of 4 MB of \(name)",
+          arguments: bank.tender(
+            ["00000000-0000-4000-9000-00000000000\(last)"],
+            at: bank.plain,
+            roots: bank.certificate
+          ),
+          target: nil
+        )
+      ]
+      race(&large, 3, warmUp: 1)
+      print(
+        pad(large[0].name, 44) + pad(decimal(median(large[0].milliseconds)) + " ms", 22)
+          + "target at most 1000 ms"
+      )
+    }
     for (count, list, ids, rounds) in [
       ("1,000", "curl", "ids.txt", 10), ("10,000", "curl10", "ids10.txt", 3),
     ] {

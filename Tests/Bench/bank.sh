@@ -2,7 +2,7 @@
 # Looks bank payments up over HTTPS on loopback, beside curl: nginx gives one published answer.
 set -euo pipefail
 tender=$1 bench=$2
-for name in nginx openssl curl; do
+for name in nginx openssl curl python3; do
   command -v "$name" > /dev/null || { echo "skipped: there is no $name"; exit 0; }
 done
 folder=$(mktemp -d)
@@ -10,6 +10,17 @@ trap 'kill "$(cat "$folder/nginx.pid")" "$delay" 2> /dev/null || true; rm -rf "$
 delay=
 answers=$(cd "$(dirname "$0")/../TrueLayerTests/Answers/truelayer-java/payments" && pwd)
 cp "$answers/200.get_payment_by_id.bank_transfer.authorized.json" "$folder/answer.json"
+# Answers of 4 MB: characters that nobody sees, and card numbers.
+python3 - "$folder" << 'END'
+import json, sys
+folder = sys.argv[1]
+answer = json.load(open(folder + "/answer.json"))
+for name, unit in [("unseen", "\u200b"), ("cards", "4111111111111111 ")]:
+    count = 4_000_000 // len(unit.encode())
+    answer["metadata"] = {"note": unit * count}
+    with open(f"{folder}/{name}.json", "w") as file:
+        json.dump(answer, file, ensure_ascii=False)
+END
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
   -addext "subjectAltName=IP:127.0.0.1" -keyout "$folder/key.pem" -out "$folder/root.pem" \
   2> /dev/null
@@ -41,6 +52,12 @@ http {
     ssl_certificate $folder/root.pem;
     ssl_certificate_key $folder/key.pem;
     location /v3/ { root $folder; try_files /answer.json =404; }
+    location /v3/payments/00000000-0000-4000-9000-000000000001 {
+      root $folder; try_files /unseen.json =404;
+    }
+    location /v3/payments/00000000-0000-4000-9000-000000000002 {
+      root $folder; try_files /cards.json =404;
+    }
   }
 }
 END

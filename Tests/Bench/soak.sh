@@ -37,4 +37,19 @@ wait "$server" && status=0 || status=$?
 server=
 echo "simulator serve, $clients clients, $seconds s: $payments payments, $failed failed, memory $first MB" \
   "after the first 1,000 and $last MB at the end, exit $status"
+# The memory of a batch does not grow with its lines.
+awk 'BEGIN { for (n = 0; n < 1000000; n++)
+  printf "{\"command\":\"transact\",\"amount\":\"10.50\",\"test_card\":\"visa\",\"reference\":\"M%d\"}\n", n }' \
+  > "$folder/lines"
+begun=$SECONDS
+env -u TENDER_PAYTHEORY_TOKEN_URL "$tender" batch "$folder/lines" --check --json --quiet \
+  --state-dir "$folder/check" > /dev/null &
+checking=$!
+most=0
+while now=$(awk '/VmHWM/ { print int($2 / 1024) }' "/proc/$checking/status" 2> /dev/null) && [ -n "$now" ]; do
+  most=$now
+  sleep 1
+done
+wait "$checking"
+echo "batch --check, 1,000,000 lines: $((SECONDS - begun)) s, $most MB, target at most 64 MB"
 [ "$failed" -eq 0 ]
