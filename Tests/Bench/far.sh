@@ -18,6 +18,12 @@ delay=$!
 sleep 0.5
 export TENDER_PAYTHEORY_TOKEN_URL=http://127.0.0.1:$far TENDER_PAYTHEORY_GRAPHQL_URL=http://127.0.0.1:$far
 export TENDER_PAYTHEORY_SOCKET_URL=ws://127.0.0.1:$far
+# One by itself: what it takes beyond the delay is small beside a round trip.
+begun=$(date +%s%N)
+"$tender" transact --amount 10.50 --test-card visa --reference ALONE --json --quiet \
+  --state-dir "$folder/state" > /dev/null
+took=$((($(date +%s%N) - begun) / 1000000))
+printf '%-48s%-18s%s\n' "a payment, 100 ms away" "$took ms" "$((took / 100)) round trips"
 for jobs in 4 64; do
   count=$((jobs == 4 ? 200 : 1000))
   for number in $(seq "$count"); do

@@ -156,7 +156,7 @@ import Testing
   /// Many payments at once share syncs, and a line that was shown was on the disk by then.
   @Test(arguments: kinds)
   func `a batch says what is so, whatever call fails`(_ kind: String) throws {
-    let rounds = 2 + 40 / Works.setting("TENDER_FAULT_STRIDE", 23)
+    let rounds = 1 + 40 / Works.setting("TENDER_FAULT_STRIDE", 23)
     let seed = Works.setting("TENDER_FAULT_SEED", Int.random(in: 1..<1_000_000))
     let shop = try Shop()
     let binary = shop.binary
