@@ -205,9 +205,9 @@ struct MHD_Daemon *tender_httpd_visit(uint16_t port, int version6,
   return api.start(
       MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | (version6 ? MHD_USE_IPv6 : MHD_NO_FLAG),
       port, NULL, NULL, handler, context, MHD_OPTION_SOCK_ADDR, address,
-      MHD_OPTION_NOTIFY_COMPLETED, completed, context, MHD_OPTION_NOTIFY_CONNECTION, notify, connections, MHD_OPTION_CONNECTION_LIMIT,
-      (unsigned int)(2 * connections->limit), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)10,
-      MHD_OPTION_END);
+      MHD_OPTION_NOTIFY_COMPLETED, completed, context, MHD_OPTION_NOTIFY_CONNECTION, notify,
+      connections, MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(2 * connections->limit),
+      MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)10, MHD_OPTION_END);
 }
 const char *tender_httpd_argument(struct MHD_Connection *connection, const char *name) {
   return api.lookup(connection, MHD_GET_ARGUMENT_KIND, name);

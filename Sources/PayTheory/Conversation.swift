@@ -65,7 +65,7 @@ final class Conversation {
   private let keys: KeyPair
   private let clock: any Clock
   private let randomness: any Randomness
-  private let timeout: Int
+  private var timeout: Int
   private var serverKey: [UInt8] = []
   /// The caller's own session id.
   let session: String
@@ -99,8 +99,14 @@ final class Conversation {
   /// Whether the other side has not ended it, as far as is known here.
   var isOpen: Bool { socket.isOpen }
 
+  /// Goes over to another payment: its time for each request, and its redactor.
+  func serve(_ context: PayTheoryContext) {
+    timeout = context.configuration.timeout
+    teach(context.redactor)
+  }
+
   /// Tells a redactor what must not be shown of it.
-  func teach(_ redactor: Redactor) {
+  private func teach(_ redactor: Redactor) {
     for secret in [token, session, hostToken, sessionKey] { redactor.learn(secret) }
   }
 

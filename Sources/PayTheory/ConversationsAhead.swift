@@ -67,7 +67,7 @@ package final class ConversationsAhead: Sendable {
     }
     for _ in 0..<lacking { begin(context, name) }
     guard let found, found.isOpen else { return nil }
-    found.teach(context.redactor)
+    found.serve(context)
     return found
   }
 

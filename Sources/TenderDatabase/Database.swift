@@ -72,25 +72,31 @@ package final class Database: @unchecked Sendable {
     unsafe tender_sqlite_keep_log(opened)
   }
 
-  /// What was configured: nothing, or whether folders are synced with their logs.
-  private static let configured = Mutex<Bool?>(nil)
+  private struct Configuration: Sendable {
+    var isDone = false
+    /// Whether folders are synced with their logs; nil before the first file that must outlive the power.
+    var syncsFolders: Bool?
+  }
+
+  private static let configuration = Mutex(Configuration())
 
   /// Configures the library before the first connection of the process; folders are synced from the first
   /// file on that has no log yet.
   private static func configure(_ path: String, _ isDurable: Bool) {
-    configured.withLock { syncsFolders in
-      if syncsFolders == nil {
+    configuration.withLock { configuration in
+      if !configuration.isDone {
+        configuration.isDone = true
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         _ = unsafe tender_sqlite_configure(folder)
       }
-      guard isDurable, syncsFolders != true else { return }
+      guard isDurable, configuration.syncsFolders != true else { return }
       // With its tables in the file itself, the log was synced with its folder by who made them.
       var status = stat()
       let hasTables = unsafe stat(path, &status) == 0 && status.st_size > 8192
       let hasLog = unsafe access(path + "-wal", F_OK) == 0
       let isNew = !(hasTables && hasLog)
-      if syncsFolders != isNew { _ = tender_sqlite_sync_folder(isNew ? 1 : 0) }
-      syncsFolders = isNew
+      if configuration.syncsFolders != isNew { _ = tender_sqlite_sync_folder(isNew ? 1 : 0) }
+      configuration.syncsFolders = isNew
     }
   }
 

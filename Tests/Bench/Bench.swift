@@ -13,6 +13,8 @@ struct Bench {
     let arguments: [String]
     /// How many times as long as the first one it may take; nil for no target.
     let target: Double?
+    /// How it ends; anything else is no measurement.
+    var exit: Int32 = 0
     /// A file that is its standard input.
     var input: String?
     /// Whether it is one of several that the others are compared with: the fastest of them is.
@@ -218,7 +220,8 @@ struct Bench {
     for round in 0..<(rounds + warmUp) {
       for index in contestants.indices {
         let contestant = contestants[index]
-        guard let result = run(contestant.arguments, input: contestant.input) else { continue }
+        guard let result = run(contestant.arguments, input: contestant.input, exit: contestant.exit)
+        else { continue }
         // The first rounds fill caches.
         if round >= warmUp { contestants[index].milliseconds.append(result.milliseconds) }
         contestants[index].kilobytes = max(contestants[index].kilobytes, result.kilobytes)
@@ -275,14 +278,15 @@ struct Bench {
   /// Runs a program with its output thrown away; nil where it cannot be run or is killed.
   static func run(
     _ arguments: [String],
-    input: String? = nil
+    input: String? = nil,
+    exit wanted: Int32 = 0
   ) -> (milliseconds: Double, kilobytes: Int)? {
     let start = now()
     guard let process = begin(arguments, input: input) else { return nil }
     var status: Int32 = 0
     var usage = rusage()
     // What fails at once would look fast.
-    guard unsafe wait4(process, &status, 0, &usage) == process, status == 0 else {
+    guard unsafe wait4(process, &status, 0, &usage) == process, status == wanted << 8 else {
       print("bench: \(arguments.prefix(3).joined(separator: " ")) … ended with \(status >> 8)")
       exit(1)
     }

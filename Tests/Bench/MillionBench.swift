@@ -38,6 +38,8 @@ enum MillionBench {
     ] {
       compare(tender, words, folder, rounds)
     }
+    // What both sent nobody else knows: it stays unknown.
+    compare(tender, ["journal", "resume", "--all"], folder, rounds, exit: 9)
     for (words, target) in [
       (["journal", "export"], "at least 100,000/s"),
       (["journal", "list", "--all", "-o", "table"], "at most 64 MB"),
@@ -81,13 +83,15 @@ enum MillionBench {
     _ tender: String,
     _ words: [String],
     _ folder: String,
-    _ rounds: Int
+    _ rounds: Int,
+    exit: Int32 = 0
   ) {
     var contestants = ["/thousand", "/million"].map { name in
       Bench.Contestant(
         name: name,
         arguments: [tender] + words + ["--state-dir", folder + name, "--output", "table"],
-        target: nil
+        target: nil,
+        exit: exit
       )
     }
     Bench.race(&contestants, rounds)

@@ -114,9 +114,7 @@ enum PaymentBench {
         }
         put(lines.joined(separator: "\n"), path)
         let slow = [
-          "LD_PRELOAD=\(faults ?? "")", "TENDER_FAULT=count:0",
-          "TENDER_FAULT_FOLDER=\(folder)/none",
-          "TENDER_SYNC_MICROSECONDS=\(delay)",
+          "LD_PRELOAD=\(faults ?? "")", "TENDER_SYNC_MICROSECONDS=\(delay)",
         ]
         let words = [
           tender, "batch", path, "--jobs", String(jobs), "--json", "--quiet", "--state-dir",

@@ -42,7 +42,7 @@ awk 'BEGIN { for (n = 0; n < 1000000; n++)
   printf "{\"command\":\"transact\",\"amount\":\"10.50\",\"test_card\":\"visa\",\"reference\":\"M%d\"}\n", n }' \
   > "$folder/lines"
 begun=$SECONDS
-env -u TENDER_PAYTHEORY_TOKEN_URL "$tender" batch "$folder/lines" --check --json --quiet \
+env -i HOME="$folder" "$tender" batch "$folder/lines" --check --json --quiet \
   --state-dir "$folder/check" > /dev/null &
 checking=$!
 most=0

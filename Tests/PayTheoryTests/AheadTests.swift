@@ -37,11 +37,14 @@ import Testing
     let opened = Atomic(0)
     let closed = Atomic(0)
     let areGone = Atomic(false)
+    /// How long the last message after the greeting may take, in milliseconds.
+    let patience = Atomic(0)
   }
 
   private final class Socket: MessageSocket {
     let inner: any MessageSocket
     let counts: Counts
+    private var hasGreeted = false
 
     init(_ inner: any MessageSocket, _ counts: Counts) {
       self.inner = inner
@@ -52,6 +55,8 @@ import Testing
     var isOpen: Bool { !counts.areGone.load(ordering: .relaxed) }
 
     func send(_ text: String, by deadline: Deadline) throws(Fault) {
+      if hasGreeted { counts.patience.store(deadline.remaining, ordering: .relaxed) }
+      hasGreeted = true
       try inner.send(text, by: deadline)
     }
 
@@ -83,12 +88,13 @@ import Testing
     }
   }
 
-  private func pay(_ reference: String, key: String? = nil) throws {
+  private func pay(_ reference: String, key: String? = nil, timeout: Int? = nil) throws {
     let own = own
     let engine = try world.engine(
       key: key ?? PayTheoryCatalog.apiKey,
       wrap: { Line(inner: $0, counts: own) },
-      ahead: ahead
+      ahead: ahead,
+      timeout: timeout
     )
     let report = try engine.transact(
       world.order(reference),
@@ -122,6 +128,15 @@ import Testing
           == 1
       )
     }
+  }
+
+  @Test func `gives each payment the time that it was given`() throws {
+    try pay("A")
+    try pay("B")
+    wait(for: 1)
+    try pay("C", timeout: 1234)
+    #expect(own.opened.load(ordering: .relaxed) == 2)
+    #expect((1...1234).contains(early.patience.load(ordering: .relaxed)))
   }
 
   @Test func `leaves what is old, closed, or another's`() throws {

@@ -51,6 +51,7 @@ final class World {
     lateWindow: Int = 0,
     interruption: any Interruption = NeverInterrupted(),
     ahead: ConversationsAhead? = nil,
+    timeout: Int? = nil,
     announce: @escaping (String) -> Void = { _ in }
   ) throws -> Engine {
     var options = SimulatorOptions()
@@ -65,6 +66,7 @@ final class World {
       twoStep: twoStep
     )
     configuration.refundReason = refundReason
+    if let timeout { configuration.timeout = timeout }
     let provider = PayTheoryProvider(
       PayTheoryContext(
         configuration: configuration,

@@ -4,6 +4,18 @@ import TenderJournal
 import TenderModel
 import TenderTestSupport
 
+extension SQLiteJournal {
+  /// Writes an attempt that is held with a secret.
+  func hold(_ attempt: Attempt, _ secret: String) throws -> Attempt {
+    var held = try insert(attempt, .process)
+    held.preparation = .secret(secret)
+    held.phase = .done
+    held.status = .requiresConfirmation
+    try update(&held, note: "held", .power)
+    return held
+  }
+}
+
 /// A state folder of its own, with the mark beside it, and what is done there.
 class JournalFolder {
   let root: URL

@@ -15,12 +15,7 @@ import Testing
     _ secret: String,
     _ journal: SQLiteJournal
   ) throws -> Attempt {
-    var held = try journal.insert(attempt(reference), .process)
-    held.preparation = .secret(secret)
-    held.phase = .done
-    held.status = .requiresConfirmation
-    try journal.update(&held, note: "held", .power)
-    return held
+    try journal.hold(attempt(reference), secret)
   }
 
   private func end(_ held: Attempt, _ journal: SQLiteJournal) throws {

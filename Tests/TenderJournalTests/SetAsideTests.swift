@@ -8,6 +8,18 @@ import Testing
 
 /// Outcomes that the database could not take: set aside, seen by all, and taken in once.
 @Suite final class SetAsideTests: JournalFolder {
+  /// Sends a payment and sets its outcome aside, while another has the database locked, and goes on so.
+  private func setAside(_ journal: SQLiteJournal, while other: Database) throws -> Attempt {
+    var written = try journal.insert(attempt("A"), .process)
+    written.phase = .sent
+    try journal.update(&written, note: "sent", .power)
+    try other.execute("BEGIN IMMEDIATE")
+    written.phase = .done
+    written.status = .succeeded
+    try journal.setAside(&written, note: "outcome")
+    return written
+  }
+
   @Test func `takes an outcome in later that it could not take at once`() throws {
     let path = state.appending(path: "journal.db").path
     let other = try Database(path: path)
@@ -53,13 +65,7 @@ import Testing
   @Test func `goes on with what another has taken in`() throws {
     let journal = try open(patience: 20)
     let other = try Database(path: state.appending(path: "journal.db").path)
-    var written = try journal.insert(attempt("A"), .process)
-    written.phase = .sent
-    try journal.update(&written, note: "sent", .power)
-    try other.execute("BEGIN IMMEDIATE")
-    written.phase = .done
-    written.status = .succeeded
-    try journal.setAside(&written, note: "outcome")
+    var written = try setAside(journal, while: other)
     let early = try open(patience: 20)
     let own = attempt("A")
     var seen = try #require(
@@ -80,13 +86,7 @@ import Testing
     let early = try open(patience: 20)
     let journal = try open(patience: 20)
     let other = try Database(path: state.appending(path: "journal.db").path)
-    var written = try journal.insert(attempt("A"), .process)
-    written.phase = .sent
-    try journal.update(&written, note: "sent", .power)
-    try other.execute("BEGIN IMMEDIATE")
-    written.phase = .done
-    written.status = .succeeded
-    try journal.setAside(&written, note: "outcome")
+    let written = try setAside(journal, while: other)
     // Nothing more is written over it, and it is not lost to another that is set aside.
     var next = written
     next.status = .refunded
