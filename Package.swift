@@ -93,6 +93,7 @@ let package = Package(
     opened("CXML2"),
     opened("CMicroHTTPD"),
     opened("CQREncode"),
+    opened("CPostgres"),
 
     room("TenderModel", needs: "CSodium"),
     room("TenderWire", needs: "TenderModel", "CXML2"),
@@ -120,6 +121,16 @@ let package = Package(
       "CSodium"
     ),
     room(
+      "TenderSharedJournal",
+      needs: "TenderDatabase",
+      "TenderEngine",
+      "TenderJournal",
+      "TenderModel",
+      "TenderWire",
+      "CPostgres",
+      "CSodium"
+    ),
+    room(
       "TenderSimulator",
       needs: "TenderDatabase",
       "TenderEngine",
@@ -144,6 +155,7 @@ let package = Package(
       "TenderModel",
       "TenderModule",
       "TenderOutput",
+      "TenderSharedJournal",
       "TenderSimulator",
       "TenderSystem",
       "TenderTransport",
@@ -248,7 +260,14 @@ let package = Package(
       swiftSettings: rules
     ),
     tests(of: "TenderTransport", needs: "TenderEngine", "TenderModel", "TenderWire"),
-    tests(of: "TenderJournal", needs: "TenderDatabase", "TenderEngine", "TenderModel"),
+    tests(
+      of: "TenderJournal",
+      needs: "TenderDatabase",
+      "TenderEngine",
+      "TenderModel",
+      "TenderSharedJournal",
+      "TenderSystem"
+    ),
     tests(
       of: "TenderSimulator",
       needs: "PayTheorySimulator",

@@ -163,6 +163,12 @@ CURLcode tender_curl_set_progress(CURL *easy, curl_xferinfo_callback function, v
   if (code == CURLE_OK) code = api.easy_setopt(easy, CURLOPT_XFERINFODATA, context);
   return code == CURLE_OK ? api.easy_setopt(easy, CURLOPT_NOPROGRESS, 0L) : code;
 }
+CURLcode tender_curl_set_leaving(CURL *easy, tender_curl_leaving function, void *context) {
+  // CURLOPT_PREREQFUNCTION and its data, by their numbers: the headers may be older than 7.80.
+  CURLcode code = api.easy_setopt(easy, (CURLoption)20312, function);
+  if (code == CURLE_OK) code = api.easy_setopt(easy, (CURLoption)10313, context);
+  return code == CURLE_UNKNOWN_OPTION ? CURLE_OK : code;
+}
 CURLcode tender_curl_set_debug(CURL *easy, curl_debug_callback function, void *context) {
   CURLcode code = api.easy_setopt(easy, CURLOPT_DEBUGFUNCTION, function);
   if (code == CURLE_OK) code = api.easy_setopt(easy, CURLOPT_DEBUGDATA, context);

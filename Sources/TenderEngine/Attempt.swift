@@ -44,6 +44,10 @@ package struct Attempt: Sendable, HasFacts {
   /// Milliseconds since 1970.
   package var createdAt: Int
   package var updatedAt: Int
+  /// Who wrote it last, as `USER@MACHINE`; nil where the journal does not say.
+  package var writer: String?
+  /// Whether another machine wrote it last.
+  package var isElsewhere = false
   /// When the effecting request was recorded as sent.
   package var sentAt: Int?
   /// The same moment on the machine's own clock, which nobody sets.

@@ -28,6 +28,9 @@ package struct AttemptFilter: Sendable {
   /// How a word of an error code or of a reason begins, and what follows, in any case.
   package var failure: String?
 
+  /// Who wrote any line of its history: `USER@MACHINE`, or the machine alone; the journal decides.
+  package var by: String?
+
   /// Codes and reasons that mean that failure, beside those that hold its text.
   package var failureCodes: Set<String> = []
 
@@ -64,7 +67,7 @@ package struct AttemptFilter: Sendable {
 
   /// Whether nothing but what `query` finds is asked for.
   package var isOfOneTerm: Bool {
-    guard isOfColumns, handle == nil, amount == nil, lastFour == nil, since == nil, until == nil
+    guard isOfColumns, by == nil, handle == nil, amount == nil, lastFour == nil, since == nil, until == nil
     else { return false }
     let places = [env == nil, provider == nil, currency == nil].count { !$0 }
     return isOpen

@@ -5,6 +5,8 @@ struct Driver {
   let journal: any Journal
   let clock: any Clock
   let namesItsStates: Bool
+  /// Whether an outcome is the last that is written under the lock that is held.
+  var isLast = true
   let announce: (String) -> Void
 
   /// Takes an event in and performs its actions; the attempt changes only where that was written.
@@ -17,9 +19,9 @@ struct Driver {
     for action in try next.receive(event, at: clock.now) {
       switch action {
       case .write(let note, let durability): try journal.update(&next, note: note, durability)
-      case .conclude(let note): warning = try journal.conclude(&next, note: note)
+      case .conclude(let note): warning = try journal.conclude(&next, note: note, isLast: isLast)
       case .tryToConclude(let note):
-        do throws(Fault) { warning = try journal.conclude(&next, note: note) } catch {
+        do throws(Fault) { warning = try journal.conclude(&next, note: note, isLast: isLast) } catch {
           warning = error
         }
       case .announce(let state): announce(state)

@@ -119,6 +119,7 @@ extension Engine {
     mayRepeat: Bool = true,
     goesOn: Bool = false
   ) throws(Fault) -> (attempt: Attempt, doneNow: Bool, outcome: Outcome?) {
+    if attempt.isElsewhere, provider.undoesToFindOut { try approveTakeover(attempt) }
     let progress = progress(attempt)
     say("finding_out")
     let event: Attempt.Event

@@ -10,6 +10,8 @@ package struct Engine {
   let interruption: any Interruption
   /// How long to wait for another process that works on the same reference, in milliseconds.
   let patience: Int
+  /// Asked before a sale of another machine is found out about by undoing it; throws where it must not be.
+  let approveTakeover: (Attempt) throws(Fault) -> Void
   /// For how long after a send an effect may still appear at the provider, in milliseconds.
   let lateWindow: Int
   /// SHA-256 or better, for keys that repeat.
@@ -23,6 +25,7 @@ package struct Engine {
     clock: any Clock,
     interruption: any Interruption,
     patience: Int,
+    approveTakeover: @escaping (Attempt) throws(Fault) -> Void = { _ throws(Fault) in },
     lateWindow: Int = 0,
     digest: @escaping ([UInt8]) -> [UInt8],
     announce: @escaping (String) -> Void
@@ -33,6 +36,7 @@ package struct Engine {
     self.clock = clock
     self.interruption = interruption
     self.patience = patience
+    self.approveTakeover = approveTakeover
     self.lateWindow = lateWindow
     self.digest = digest
     self.announce = announce
@@ -284,7 +288,12 @@ package struct Engine {
   func hold(_ reference: String, patience: Int? = nil) throws(Fault) -> any AttemptLock {
     try journal.checkWhole()
     let lock = try lock(reference, within: patience ?? self.patience)
-    guard let lock else { throw .inProgress(reference) }
+    guard let lock else {
+      throw .inProgress(
+        reference,
+        journal.worker(env: env, provider: provider.name, reference: reference)
+      )
+    }
     return lock
   }
 
@@ -316,11 +325,12 @@ package struct Engine {
 }
 
 extension Fault {
-  static func inProgress(_ reference: String) -> Fault {
+  static func inProgress(_ reference: String, _ worker: String? = nil) -> Fault {
     Fault(
       .conflict,
       code: "in_progress",
-      "another process is working on reference \(reference.quotedForMessage)",
+      "another process is working on reference \(reference.quotedForMessage)"
+        + (worker.map { ": \($0)" } ?? ""),
       hint: "wait for it to end, then run the same command again"
     )
   }

@@ -228,6 +228,78 @@ extension Explanation {
       "run the same command again"
     ),
     Explanation(
+      "bad_journal",
+      .usage,
+      "the journal's address cannot be used; nothing was sent",
+      "such as TENDER_JOURNAL=postgres://tender@db1,db2/payments"
+    ),
+    Explanation(
+      "bad_import",
+      .usage,
+      "a line is not an attempt that tender journal export printed",
+      "export it again with this version"
+    ),
+    Explanation(
+      "import_conflict",
+      .conflict,
+      "the journal has another attempt under the same reference and number; nothing of it was changed",
+      "compare both: tender journal show REF"
+    ),
+    Explanation(
+      "journal_unmigrated",
+      .state,
+      "the PostgreSQL journal has no tables of this version; nothing was sent",
+      "as the owner of its tables: tender journal migrate"
+    ),
+    Explanation(
+      "journal_unreachable",
+      .state,
+      "the PostgreSQL journal cannot be reached or does not answer; nothing was sent",
+      "run the same command again once it is back; see tender doctor"
+    ),
+    Explanation(
+      "journal_denied",
+      .state,
+      "the PostgreSQL journal does not let this user do that; nothing was sent",
+      "give the role its rights: tender journal grants"
+    ),
+    Explanation(
+      "journal_key",
+      .state,
+      "what a payment needs later is sealed under a key that is not here; nothing was sent",
+      "set TENDER_JOURNAL_KEY_FILE to the file that the fleet shares"
+    ),
+    Explanation(
+      "journal_unsupported",
+      .unsupported,
+      "this journal cannot do that: its server does",
+      "see tender help journal"
+    ),
+    Explanation(
+      "journal_unsafe",
+      .state,
+      "the PostgreSQL journal acknowledges what a crash can lose: that a payment was sent",
+      "set synchronous_commit to on for the role that pays"
+    ),
+    Explanation(
+      "lease_lost",
+      .conflict,
+      "another machine has taken the reference over while this one was held up; nothing was sent",
+      "run the same command again: it finds out first"
+    ),
+    Explanation(
+      "lease_over",
+      .notSent,
+      "this process was held up for longer than the journal lends it a reference; nothing was sent",
+      "run the same command again"
+    ),
+    Explanation(
+      "takeover_not_confirmed",
+      .refused,
+      "another machine has worked on this sale a short while ago, or it is live: nobody said that it may be taken over; nothing was sent",
+      "make sure that the other is not at work on it, then add --yes"
+    ),
+    Explanation(
       "nothing_forgotten",
       .conflict,
       "the journal is whole: there is nothing to settle",

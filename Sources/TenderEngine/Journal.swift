@@ -69,6 +69,28 @@ package protocol Journal: Sendable {
   func prune(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int
   /// What happened to an attempt, oldest first.
   func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry]
+
+  /// Writes what a request that was sent came to: into the room taken for it where the journal fails.
+  ///
+  /// `isLast` says that nothing more is written of it under its lock. Gives why it had to be set aside.
+  /// Throws the journal's own fault where neither was possible.
+  func conclude(_ attempt: inout Attempt, note: String, isLast: Bool) throws(Fault) -> Fault?
+  /// Who works on a reference, in words, as far as the journal knows.
+  func worker(env: Env, provider: ProviderName, reference: String) -> String?
+  /// Until when an effecting request may leave; nil where a lock lasts as long as its process.
+  var permit: SendPermit? { get }
+  /// Reads everything and compares it with its checksums; gives what is wrong, in words.
+  func verify() throws(Fault) -> [String]
+  /// Writes a consistent copy into a new file, while others go on.
+  func backUp(to path: String) throws(Fault)
+  /// Takes the journal as it is for whole again, at a time in milliseconds since 1970.
+  func settleLoss(reason: String, at time: Int) throws(Fault)
+  /// Takes out of the files what is to be gone for good, where that was put off.
+  func finishErasing() throws(Fault)
+  /// Writes an attempt as another journal had it, with its history; false where it is there already.
+  ///
+  /// Throws `conflict` where another attempt has its place.
+  func take(_ attempt: Attempt, _ history: [HistoryEntry]) throws(Fault) -> Bool
 }
 
 extension Journal {
@@ -86,10 +108,11 @@ extension Journal {
     return count
   }
 
-  /// Writes what a request that was sent came to: into the room taken for it where the journal fails.
-  ///
-  /// Gives why it had to be set aside. Throws the journal's own fault where neither was possible.
-  func conclude(_ attempt: inout Attempt, note: String) throws(Fault) -> Fault? {
+  package func conclude(
+    _ attempt: inout Attempt,
+    note: String,
+    isLast: Bool
+  ) throws(Fault) -> Fault? {
     do throws(Fault) {
       try update(&attempt, note: note, .power)
       return nil
@@ -103,6 +126,31 @@ extension Journal {
       }
     }
   }
+
+  package func worker(env: Env, provider: ProviderName, reference: String) -> String? { nil }
+
+  package var permit: SendPermit? { nil }
+
+  package func verify() throws(Fault) -> [String] { [] }
+
+  package func finishErasing() throws(Fault) {}
+
+  package func backUp(to path: String) throws(Fault) { throw .unsupported("copied") }
+
+  package func settleLoss(reason: String, at time: Int) throws(Fault) {
+    throw .unsupported("settled")
+  }
+
+  package func take(_ attempt: Attempt, _ history: [HistoryEntry]) throws(Fault) -> Bool {
+    throw .unsupported("written to from another")
+  }
+}
+
+extension Fault {
+  /// What a journal cannot do.
+  fileprivate static func unsupported(_ what: String) -> Fault {
+    Fault(.unsupported, code: "journal_unsupported", "this journal cannot be \(what)")
+  }
 }
 
 /// A held lock; it ends with the last reference to it.
@@ -115,11 +163,14 @@ package struct HistoryEntry: Sendable, Hashable {
   package let phase: String
   package let status: String
   package let note: String
+  /// Who wrote it, as `USER@MACHINE`; nil where the journal did not write that down yet.
+  package let by: String?
 
-  package init(at: Int, phase: String, status: String, note: String) {
+  package init(at: Int, phase: String, status: String, note: String, by: String? = nil) {
     self.at = at
     self.phase = phase
     self.status = status
     self.note = note
+    self.by = by
   }
 }

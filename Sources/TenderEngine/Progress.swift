@@ -60,8 +60,15 @@ package final class Progress {
   /// Throws a `state` fault; then nothing may be announced.
   package func conclude(_ outcome: Outcome) throws(Fault) {
     let event = Attempt.Event.conclude(outcome, attempt.operation, note: "outcome")
-    warning = try Driver(journal: journal, clock: clock, namesItsStates: true, announce: announce)
-      .take(event, &attempt)
+    // A sale at a reader may still be undone by whoever stands there.
+    let driver = Driver(
+      journal: journal,
+      clock: clock,
+      namesItsStates: true,
+      isLast: false,
+      announce: announce
+    )
+    warning = try driver.take(event, &attempt)
     isConcluded = true
   }
 
@@ -111,6 +118,7 @@ package final class Progress {
     try interruption.check()
     try driver.take(.send(clock.moment), &attempt)
     hasSent = true
+    try journal.permit?.check()
   }
 }
 

@@ -39,6 +39,8 @@ package protocol Provider: Sendable {
   ) throws(Fault) -> Finding
   /// Whether a question right after an answer was lost can tell what came of it, and does nothing else.
   func asksAtOnce(about attempt: Attempt) -> Bool
+  /// Whether finding out may undo what it asks about, since the provider has no key to ask by.
+  var undoesToFindOut: Bool { get }
   /// Checks, before anything is opened or sent, that a command has what it needs.
   func checkReady(for need: Need) throws(Fault)
   /// Whether a handle that the journal does not know is an id of this provider's.
@@ -117,6 +119,8 @@ extension Provider {
   package func owns(_ attempt: Attempt) -> Bool { attempt.merchant == merchant }
 
   package func asksAtOnce(about attempt: Attempt) -> Bool { false }
+
+  package var undoesToFindOut: Bool { false }
 
   package var namesItsStates: Bool { false }
 

@@ -1,15 +1,21 @@
-import TenderDatabase
-import TenderEngine
-import TenderModel
+package import TenderDatabase
+package import TenderEngine
+package import TenderModel
 import TenderWire
 
 /// An attempt as a row of the `attempt` table, and back.
-enum AttemptRow {
-  private static let columns = [
+package enum AttemptRow {
+  /// Its columns, in their order.
+  package static let columns = [
     "env", "provider", "reference", "number", "operation", "phase", "status", "freed", "kind",
     "id", "amount", "requested", "currency", "last_four", "brand", "merchant", "content", "key",
     "result", "reversal", "next_action", "fault", "created", "updated", "sent", "version",
     "prints", "moment",
+  ]
+
+  /// The columns that hold numbers.
+  package static let numbers: Set<String> = [
+    "number", "freed", "kind", "amount", "requested", "created", "updated", "sent", "version",
   ]
 
   static let select =
@@ -21,7 +27,7 @@ enum AttemptRow {
     + columns.map { _ in "?, " }.joined() + "?)"
 
   /// The checksum of a row: its columns, and the preparation that belongs to it.
-  static func sum(of values: [Database.Value], preparation: String?) -> String {
+  package static func sum(of values: [Database.Value], preparation: String?) -> String {
     Checksum.of(values + [Database.Value(preparation)])
   }
 
@@ -36,7 +42,7 @@ enum AttemptRow {
   }
 
   /// The values of the columns, in their order.
-  static func values(_ attempt: Attempt) -> [Database.Value] {
+  package static func values(_ attempt: Attempt) -> [Database.Value] {
     [
       .text(attempt.env.rawValue), .text(attempt.provider.text), .text(attempt.reference),
       .integer(attempt.number), .text(attempt.operation.rawValue), .text(attempt.phase.rawValue),
@@ -54,10 +60,35 @@ enum AttemptRow {
     ]
   }
 
+  /// Whether two are the same attempt with the same content, however often each was written.
+  package static func isSame(_ one: Attempt, _ other: Attempt) -> Bool {
+    zip(columns, zip(values(one), values(other))).allSatisfy { column, pair in
+      column == "version" || column == "prints" || pair.0 == pair.1
+    }
+  }
+
+  /// An attempt in JSON, for another journal; without what is secret of it.
+  package static func object(_ attempt: Attempt) -> JSONObject {
+    var object: JSONObject = [:]
+    for (column, value) in zip(columns, values(attempt)) where column != "prints" {
+      if value != .null { object[column] = value.json }
+    }
+    object["preparation"] = (attempt.preparation?.plain).map(JSON.string)
+    return object
+  }
+
+  /// The attempt that JSON writes; nil where it is none.
+  package static func attempt(of object: JSONObject) -> Attempt? {
+    let row = columns.map { column in object[column].map(Database.Value.init(json:)) ?? .null }
+    guard var attempt = try? attempt([.integer(0)] + row + [.null, .null]) else { return nil }
+    attempt.preparation = object.text("preparation").map(Attempt.Preparation.plain)
+    return attempt
+  }
+
   /// The attempt of a row.
   ///
   /// Throws `state` where the row is not one of ours.
-  static func attempt(_ row: [Database.Value]) throws(Fault) -> Attempt {
+  package static func attempt(_ row: [Database.Value]) throws(Fault) -> Attempt {
     guard row.count == columns.count + 3, let env = row[1].text.flatMap(Env.init(rawValue:)),
       let operation = row[5].text.flatMap(Attempt.Operation.init(rawValue:)),
       let phase = row[6].text.flatMap(Attempt.Phase.init(rawValue:)),
@@ -149,7 +180,7 @@ enum AttemptRow {
 
 extension Attempt {
   /// The attempt with everything that a provider wrote redacted; a preparation must stay whole.
-  func redacted(by redactor: Redactor) -> Attempt {
+  package func redacted(by redactor: Redactor) -> Attempt {
     var shown = self
     shown.id = facts.id.map { redactor.redact($0, foreign: true) }
     shown.brand = facts.brand.map { redactor.redact($0, foreign: true) }

@@ -1,18 +1,23 @@
 private import CSodium
-import TenderDatabase
-import TenderModel
+package import TenderDatabase
+package import TenderModel
 import TenderWire
 
 /// BLAKE2b (RFC 7693) over values, each with its length, as hexadecimal.
-struct Checksum {
+package struct Checksum {
   private var bytes: [UInt8] = []
 
-  mutating func add(_ text: String) {
+  /// A checksum of nothing yet.
+  package init() {}
+
+  /// Takes a text in.
+  package mutating func add(_ text: String) {
     add(length: text.utf8.count)
     bytes += text.utf8
   }
 
-  mutating func add(_ value: Database.Value) {
+  /// Takes a value in.
+  package mutating func add(_ value: Database.Value) {
     switch value {
     case .null: add(length: -1)
     case .integer(let number): add(String(number))
@@ -27,7 +32,7 @@ struct Checksum {
   }
 
   /// The hash in `size` bytes (16 to 64), keyed where there is a key of as many.
-  func text(_ size: Int = 16, key: [UInt8]? = nil) -> String {
+  package func text(_ size: Int = 16, key: [UInt8]? = nil) -> String {
     var digest = [UInt8](repeating: 0, count: size)
     if let key {
       _ = unsafe crypto_generichash(&digest, size, bytes, UInt64(bytes.count), key, key.count)
@@ -37,10 +42,18 @@ struct Checksum {
     return Hex.encode(digest)
   }
 
-  static func of(_ values: [Database.Value]) -> String {
+  /// The hash of several values.
+  package static func of(_ values: [Database.Value]) -> String {
     var sum = Checksum()
     for value in values { sum.add(value) }
     return sum.text()
+  }
+
+  /// Sixteen random bytes, written as a checksum is.
+  package static func random() -> String {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    unsafe randombytes_buf(&bytes, bytes.count)
+    return Hex.encode(bytes)
   }
 }
 
@@ -70,7 +83,7 @@ struct FingerprintKey {
 
 extension JSON {
   /// The same text for the same value, whatever the order of its members.
-  var canonicalText: String { JSONWriter.text(sorted) }
+  package var canonicalText: String { JSONWriter.text(sorted) }
 
   private var sorted: JSON {
     switch self {

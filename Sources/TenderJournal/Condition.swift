@@ -16,6 +16,12 @@ struct Condition {
     add("currency = ?", filter.currency.map { .text($0.code) })
     add("created >= ?", filter.since.map(Database.Value.integer))
     add("created <= ?", filter.until.map(Database.Value.integer))
+    if let by = filter.by {
+      // The whole name, or the machine alone.
+      and +=
+        " AND a.row IN (SELECT attempt FROM history WHERE by = ? OR (by IS NOT NULL AND by GLOB ?))"
+      values += [.text(by), .text(Self.glob("*@" + by))]
+    }
     if let handle = filter.handle {
       let test = handle.contains("*") ? "GLOB" : "="
       and += " AND (reference \(test) ? OR a.id \(test) ?)"

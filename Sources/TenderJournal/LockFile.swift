@@ -1,5 +1,5 @@
-import TenderEngine
-import TenderModel
+package import TenderEngine
+package import TenderModel
 
 #if canImport(Darwin)
 private import Darwin
@@ -11,11 +11,14 @@ private import Glibc
 ///
 /// The kernel lets a dead process's lock go at once. Two references may share a byte; they then
 /// wait for each other, and nothing worse.
-struct LockFile {
-  let path: String
+package struct LockFile {
+  package let path: String
+
+  /// The locks in a file, which is made with the first of them.
+  package init(path: String) { self.path = path }
 
   /// Takes the lock of a name, trying until the deadline; nil where another holds it.
-  func take(
+  package func take(
     _ name: String,
     by deadline: Deadline,
     interruption: any Interruption
@@ -55,7 +58,7 @@ struct LockFile {
 }
 
 /// A lock that ends when it is let go.
-final class HeldLock: AttemptLock {
+package final class HeldLock: AttemptLock {
   let descriptor: Int32
   let identity: PlainFile.Identity?
 

@@ -1,4 +1,4 @@
-import TenderModel
+package import TenderModel
 
 #if canImport(Darwin)
 private import Darwin
@@ -7,15 +7,18 @@ private import Glibc
 #endif
 
 /// Small files beside the journal, for their owner alone; links are not followed.
-enum PlainFile {
+package enum PlainFile {
   /// A file's place on its disk: the same path may lead to another file later.
-  struct Identity: Hashable {
+  package struct Identity: Hashable, Sendable {
     let device: UInt64
     let number: UInt64
+
+    /// It in words, which mean nothing elsewhere.
+    package var text: String { "\(device)/\(number)" }
   }
 
   /// The identity of what is at a path; nil where nothing is.
-  static func identity(at path: String) -> Identity? {
+  package static func identity(at path: String) -> Identity? {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return nil }
     return Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
@@ -53,7 +56,7 @@ enum PlainFile {
   }
 
   /// A file's first bytes; nil where it cannot be read.
-  static func read(_ path: String, limit: Int) -> [UInt8]? {
+  package static func read(_ path: String, limit: Int) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -107,7 +110,7 @@ enum PlainFile {
   }
 
   /// Writes a new file, durably.
-  static func write(_ bytes: [UInt8], to path: String) throws(Fault) {
+  package static func write(_ bytes: [UInt8], to path: String) throws(Fault) {
     let descriptor = try open(path, exclusively: true)
     defer { close(descriptor) }
     guard write(bytes, to: descriptor, at: 0), sync(descriptor) else {
@@ -116,7 +119,7 @@ enum PlainFile {
   }
 
   /// Gives a file a further name, unless another has it.
-  static func link(_ path: String, as name: String) { _ = Self.hardLink(path, name) }
+  package static func link(_ path: String, as name: String) { _ = Self.hardLink(path, name) }
 
   private static func hardLink(_ path: String, _ name: String) -> Int32 {
     #if canImport(Darwin)
@@ -126,9 +129,9 @@ enum PlainFile {
     #endif
   }
 
-  static func remove(_ path: String) { _ = unsafe unlink(path) }
+  package static func remove(_ path: String) { _ = unsafe unlink(path) }
 
-  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+  package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   /// Takes disk space for a part of a file, so that writing there later needs none.
   static func allocate(_ descriptor: Int32, _ count: Int, at position: Int) -> Bool {
@@ -193,7 +196,8 @@ enum PlainFile {
 }
 
 extension Fault {
-  static func unusable(_ path: String, _ why: String) -> Fault {
+  /// A file of the state folder that cannot be used.
+  package static func unusable(_ path: String, _ why: String) -> Fault {
     Fault(
       .state,
       code: "state_unusable",

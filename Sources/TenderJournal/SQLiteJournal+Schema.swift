@@ -4,7 +4,7 @@ import TenderModel
 /// The tables, and those of older versions brought up to them.
 extension SQLiteJournal {
   /// Raised with every change of the tables; a file with a higher one is refused.
-  static let version = 5
+  static let version = 6
 
   func create() throws(Fault) {
     // Before the first page is written: what is pruned gives its pages back.
@@ -14,7 +14,7 @@ extension SQLiteJournal {
       // Another process may have been faster.
       guard try database.first("PRAGMA user_version")?.first?.integer == 0 else { return }
       try database.execute(
-        Self.tables + Self.added + Self.search + Self.sealing
+        Self.tables + Self.added + Self.search + Self.sealing + Self.writers
           + "; PRAGMA user_version = \(Self.version)"
       )
     }
@@ -39,9 +39,13 @@ extension SQLiteJournal {
         try indexAll()
         found = 4
       }
-      guard found == 4 else { return }
-      // Version 4 had preparations in plain text, which are erased as before.
-      try database.execute(Self.sealing)
+      if found == 4 {
+        // Version 4 had preparations in plain text, which are erased as before.
+        try database.execute(Self.sealing)
+        found = 5
+      }
+      guard found == 5 else { return }
+      try database.execute(Self.writers)
       try database.execute("PRAGMA user_version = \(Self.version)")
     }
   }
@@ -88,7 +92,8 @@ extension SQLiteJournal {
   /// Everything that the file holds.
   static let objects: Set<String> = [
     "attempt", "attempt_by_amount", "attempt_by_id", "attempt_by_last_four", "attempt_by_status",
-    "attempt_by_time", "burnt", "fresh", "history", "history_of_attempt", "journal", "preparation",
+    "attempt_by_time", "burnt", "fresh", "history", "history_by_who", "history_of_attempt", "journal",
+    "preparation",
     "term",
   ]
 
@@ -141,5 +146,12 @@ extension SQLiteJournal {
     ;
     CREATE TABLE fresh (slot INTEGER PRIMARY KEY);
     CREATE TABLE burnt (slot INTEGER PRIMARY KEY)
+    """
+
+  /// What version 6 added: who wrote a line of the history.
+  private static let writers = """
+    ;
+    ALTER TABLE history ADD COLUMN by TEXT;
+    CREATE INDEX history_by_who ON history (by, attempt) WHERE by IS NOT NULL
     """
 }

@@ -180,10 +180,10 @@ extension SQLiteJournal {
     var before: (line: Int, link: String?)?
     var latest: [Int: String] = [:]
     try database.query(
-      "SELECT line, attempt, at, phase, status, note, sum, link FROM history ORDER BY line"
+      "SELECT line, attempt, at, phase, status, note, sum, by, link FROM history ORDER BY line"
     ) { row in
       let line = row[0].integer ?? 0
-      let link = row[7].text
+      let link = row[8].text
       let follows = before.map { $0.line + 1 == line } ?? (line == 1)
       if let link, follows, link != Self.link(Array(row.dropLast()), after: before?.link) {
         problems.append("line \(line) of the history does not follow the one before")

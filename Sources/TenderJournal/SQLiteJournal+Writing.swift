@@ -1,5 +1,5 @@
 import Synchronization
-import TenderDatabase
+package import TenderDatabase
 package import TenderEngine
 package import TenderModel
 import TenderWire
@@ -256,17 +256,63 @@ extension SQLiteJournal {
     let values: [Database.Value] = [
       .integer(line), .integer(row), .integer(attempt?.updatedAt ?? time ?? 0),
       .text(attempt?.phase.rawValue ?? "done"), .text(attempt?.shownStatus.rawValue ?? ""),
-      .text(text), .text(sum),
+      .text(text), .text(sum), by.isEmpty ? .null : .text(by),
     ]
+    try append(values, after: last?[1].text)
+  }
+
+  private func append(_ values: [Database.Value], after link: String?) throws(Fault) {
     try database.query(
-      "INSERT INTO history (line, attempt, at, phase, status, note, sum, link) "
-        + "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-      values + [.text(Self.link(values, after: last?[1].text))]
+      "INSERT INTO history (line, attempt, at, phase, status, note, sum, by, link) "
+        + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      values + [.text(Self.link(values, after: link))]
     )
   }
 
+  package func take(_ attempt: Attempt, _ history: [HistoryEntry]) throws(Fault) -> Bool {
+    try checkWhole()
+    let there = try database.first(
+      AttemptRow.select + " WHERE reference = ? AND provider = ? AND env = ? AND number = ?",
+      [
+        .text(attempt.reference), .text(attempt.provider.text), .text(attempt.env.rawValue),
+        .integer(attempt.number),
+      ]
+    )
+    if let there {
+      guard AttemptRow.isSame(try self.attempt(there), attempt) else { throw .taken(attempt) }
+      return false
+    }
+    try commit(.power) { () throws(Fault) in
+      let values = AttemptRow.values(attempt)
+      let stored = attempt.preparation?.plain == nil ? nil : attempt.preparation?.stored
+      let sum = AttemptRow.sum(of: values, preparation: stored)
+      try database.query(AttemptRow.insert, values + [.text(sum)])
+      var taken = attempt
+      taken.row = database.lastRow
+      if let stored {
+        try database.query(
+          "INSERT INTO preparation (row, text) VALUES (?, ?)",
+          [.integer(taken.row), .text(stored)]
+        )
+      }
+      try index(taken, instead: [])
+      for (index, entry) in history.enumerated() {
+        let last = try database.first("SELECT line, link FROM history ORDER BY line DESC LIMIT 1")
+        let values: [Database.Value] = [
+          .integer((last?[0].integer ?? 0) + 1), .integer(taken.row), .integer(entry.at),
+          .text(entry.phase), .text(entry.status), .text(entry.note),
+          index == history.count - 1 ? .text(sum) : .text(""), Database.Value(entry.by),
+        ]
+        try append(values, after: last?[1].text)
+      }
+    }
+    return true
+  }
+
+  /// The link of a line: who wrote it counts where that is written down, since version 6.
   static func link(_ values: [Database.Value], after link: String?) -> String {
-    Checksum.of(values + [Database.Value(link)])
+    let known = values.last == .null && values.count == 8 ? Array(values.dropLast()) : values
+    return Checksum.of(known + [Database.Value(link)])
   }
 
   /// Runs a transaction; what must survive the power is on the disk and marked when it returns.
@@ -304,7 +350,7 @@ extension SQLiteJournal {
 
 extension Database.Value {
   /// The value in JSON.
-  fileprivate var json: JSON {
+  package var json: JSON {
     switch self {
     case .null: .null
     case .integer(let number): .integer(number)
@@ -312,7 +358,8 @@ extension Database.Value {
     }
   }
 
-  fileprivate init(json: JSON) {
+  /// The value that JSON writes.
+  package init(json: JSON) {
     if let number = json.wholeNumber {
       self = .integer(number)
     } else {
@@ -322,6 +369,17 @@ extension Database.Value {
 }
 
 extension Fault {
+  /// An attempt of another journal whose place has another.
+  package static func taken(_ attempt: Attempt) -> Fault {
+    Fault(
+      .conflict,
+      code: "import_conflict",
+      "attempt \(attempt.number) at \(attempt.reference.quotedForMessage) (\(attempt.provider.text), "
+        + "\(attempt.env.rawValue)) is in the journal with another content",
+      hint: "nothing of it was changed; compare: tender journal show \(attempt.reference)"
+    )
+  }
+
   fileprivate static func conflict(_ why: String) -> Fault {
     Fault(
       .state,

@@ -14,6 +14,8 @@ package final class SQLiteJournal: Journal {
   let mark: HighWaterMark?
   let aside: SetAside
   let keys: SealingKeys
+  /// Who writes, for the history: `USER@MACHINE`.
+  let by: String
   private let locks: LockFile
   /// Whether many threads of the process write: one sync then serves all who wait for one, more keys are made
   /// at a time, and who writes says when what is erased must be gone for good.
@@ -67,8 +69,10 @@ package final class SQLiteJournal: Journal {
     redactor: Redactor,
     sharesWork: Bool = false,
     isMarked: Bool = false,
+    by: String = "",
     patience: Int32? = nil
   ) throws(Fault) {
+    self.by = by
     self.redactor = redactor
     self.sharesWork = sharesWork
     self.folder = folder
@@ -341,7 +345,7 @@ package final class SQLiteJournal: Journal {
   package func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] {
     var entries: [HistoryEntry] = []
     try database.query(
-      "SELECT at, phase, status, note FROM history WHERE attempt = ? ORDER BY line",
+      "SELECT at, phase, status, note, by FROM history WHERE attempt = ? ORDER BY line",
       [.integer(attempt.row)]
     ) { row in
       entries.append(
@@ -349,7 +353,8 @@ package final class SQLiteJournal: Journal {
           at: row[0].integer ?? 0,
           phase: row[1].text ?? "",
           status: row[2].text ?? "",
-          note: row[3].text ?? ""
+          note: row[3].text ?? "",
+          by: row[4].text
         )
       )
       return true

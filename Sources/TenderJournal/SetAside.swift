@@ -1,14 +1,14 @@
 import Synchronization
 import TenderDatabase
 import TenderEngine
-import TenderModel
+package import TenderModel
 import TenderWire
 
 /// Room for outcomes that the database cannot take: a file whose space is allocated, in slots.
 ///
 /// A slot is locked by who sends, before it sends, and holds what came of that where the database
 /// failed. What is in it is read with every opening, and cleared once the database has it.
-final class SetAside: Sendable {
+package final class SetAside: Sendable {
   /// One slot holds one attempt, in bytes.
   static let slotSize = 65_536
   private static let slotCount = 16
@@ -16,7 +16,7 @@ final class SetAside: Sendable {
   private static let mostSlots = 256
   private static let magic = "tender-aside-1"
 
-  let path: String
+  package let path: String
   private let state = Mutex(State())
 
   private struct State: Sendable {
@@ -35,7 +35,7 @@ final class SetAside: Sendable {
     set { state.withLock { $0.slots = newValue } }
   }
 
-  init(path: String) { self.path = path }
+  package init(path: String) { self.path = path }
 
   deinit { if let descriptor { PlainFile.close(descriptor) } }
 
@@ -49,7 +49,7 @@ final class SetAside: Sendable {
   /// Takes room for the outcome of an attempt.
   ///
   /// Throws `state` where there is none.
-  func take(for row: Int) throws(Fault) {
+  package func take(for row: Int) throws(Fault) {
     guard slots[row] == nil else { return }
     let file = try opened()
     for slot in 0..<Self.mostSlots {
@@ -72,13 +72,13 @@ final class SetAside: Sendable {
   }
 
   /// Gives an attempt's room back.
-  func leave(_ row: Int) {
+  package func leave(_ row: Int) {
     guard let slot = slots.removeValue(forKey: row), let descriptor else { return }
     PlainFile.unlock(descriptor, at: slot * Self.slotSize)
   }
 
   /// Writes an attempt into its room, durably.
-  func write(_ values: JSON, for row: Int) throws(Fault) {
+  package func write(_ values: JSON, for row: Int) throws(Fault) {
     guard let slot = slots[row], let descriptor else {
       throw .unusable(path, "no room was taken in it")
     }
@@ -92,7 +92,7 @@ final class SetAside: Sendable {
   }
 
   /// What the slots hold, by their number and checksum; what is not whole counts as nothing.
-  func entries() -> [(slot: Int, sum: String, values: JSON)] {
+  package func entries() -> [(slot: Int, sum: String, values: JSON)] {
     guard PlainFile.exists(path), let file = try? opened() else { return [] }
     var found: [(slot: Int, sum: String, values: JSON)] = []
     for slot in 0..<Self.mostSlots {
@@ -114,7 +114,7 @@ final class SetAside: Sendable {
   }
 
   /// Clears a slot whose content the database has; it is left alone where somebody works with it.
-  func clear(_ slot: Int, _ sum: String) {
+  package func clear(_ slot: Int, _ sum: String) {
     let position = slot * Self.slotSize
     guard let descriptor else { return }
     let isOwn = slots.values.contains(slot)

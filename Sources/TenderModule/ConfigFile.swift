@@ -10,7 +10,8 @@ package struct ConfigFile: Sendable {
 
   private static let topKeys = ["schema", "default_profile", "profiles", "_comment"]
   private static let profileKeys = [
-    "provider", "env", "mode", "output", "timeout", "late_window", "_comment",
+    "provider", "env", "mode", "output", "timeout", "late_window", "journal", "takeover_window",
+    "_comment",
   ]
 
   /// Reads the file; an absent one is empty unless it was named.
@@ -58,6 +59,8 @@ package struct ConfigFile: Sendable {
       throw .config(path, "default_profile \(name.quotedForMessage) is no profile", nil)
     }
     let holdsSecret = profiles.values.contains { profile in
+      // The password in the address of a journal.
+      profile.text("journal").map { $0.contains("@") || $0.contains("password") } ?? false ||
       modules.contains { module in
         profile[module.name.text]?.object.map(module.section.holdsSecret) ?? false
       }
@@ -79,7 +82,9 @@ package struct ConfigFile: Sendable {
     if let mode = profile["mode"], mode.text != "read-only", mode.text != "read-write" {
       throw .config(path, "\(place)mode is neither read-only nor read-write", nil)
     }
-    for name in ["provider", "env", "mode", "output", "timeout", "late_window"]
+    for name in [
+      "provider", "env", "mode", "output", "timeout", "late_window", "journal", "takeover_window",
+    ]
     where profile[name] != nil && profile.text(name) == nil {
       throw .config(path, "\(place)\(name) is not text", "put it in quotes")
     }
@@ -101,6 +106,9 @@ package struct ConfigFile: Sendable {
     }
     if let window = profile.text("late_window"), window != "0s" {
       _ = try TimeText.milliseconds(window, option: "\(place)late_window")
+    }
+    if let window = profile.text("takeover_window"), window != "0s" {
+      _ = try TimeText.milliseconds(window, option: "\(place)takeover_window")
     }
     for module in modules {
       try checkSection(module.name.text, module.section, of: profile, path, place)

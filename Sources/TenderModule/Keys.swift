@@ -45,6 +45,20 @@ package enum Keys {
     "until",
     "up to this time, a day to its end"
   )
+  package static let by = Key<String>(
+    "by",
+    .filter,
+    "WHO",
+    "that this machine, or this user on it, has worked on: MACHINE or USER@MACHINE"
+  )
+  package static let shard = Key<Shard>(
+    Option("shard", .server, .required("K/N"), "the lines of this share alone, by their reference")
+  ) { text, option throws(Fault) in
+    guard let shard = Shard(text) else {
+      throw .badValue(option, text, hint: "a share and how many there are, such as 3/10")
+    }
+    return shard
+  }
   package static let before = Key<TimeExpression>("before", "that changed last before this time")
   package static let outcome = Key<String>(
     "as",

@@ -118,6 +118,18 @@ package struct Settings {
     return text == "0s" ? 0 : try TimeText.milliseconds(text, option: "late_window")
   }
 
+  /// Where a journal lies that several machines share; nil for the file in the state folder.
+  package func journal() -> Value? {
+    let value = value(option: nil, variable: "TENDER_JOURNAL", key: "journal")
+    return value?.text.isEmpty == true ? nil : value
+  }
+
+  /// For how long a sale that another machine left is taken over only by who says so, in milliseconds.
+  package func takeoverWindow() throws(Fault) -> Int {
+    guard let text = profile.text("takeover_window") else { return 600_000 }
+    return text == "0s" ? 0 : try TimeText.milliseconds(text, option: "takeover_window")
+  }
+
   /// Where journal and simulator keep their files.
   package func stateFolder() throws(Fault) -> Value {
     if let value = value(option: Keys.stateDir, variable: "TENDER_STATE_DIR", key: nil) {

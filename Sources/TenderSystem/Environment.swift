@@ -260,6 +260,20 @@ package struct Environment {
     return Int(facts.f_bavail).multipliedReportingOverflow(by: Int(facts.f_frsize)).partialValue
   }
 
+  /// Who runs this, and where: `USER@MACHINE`, the user's number where they have no name.
+  package static var userAndMachine: String {
+    var entry = unsafe passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let status = unsafe getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &found)
+    let user =
+      unsafe status == 0 && found != nil ? unsafe String(cString: entry.pw_name) : "\(geteuid())"
+    var name = [CChar](repeating: 0, count: 256)
+    _ = unsafe gethostname(&name, name.count - 1)
+    let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return "\(user)@\(host)"
+  }
+
   /// The IANA name of the local time zone: `TZ`, else what `/etc/localtime` points at, else UTC.
   package var timeZoneName: String {
     if let zone = self["TZ"] {

@@ -68,6 +68,7 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
     if !mayReuse {
       handle.set(CURLOPT_FRESH_CONNECT, 1)
       handle.set(CURLOPT_FORBID_REUSE, 1)
+      if let permit = settings.permit { handle.ask(permit) }
     }
     handle.set(CURLOPT_USERAGENT, settings.userAgent)
     let fields = FieldList()

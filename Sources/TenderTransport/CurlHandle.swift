@@ -13,6 +13,9 @@ final class CurlHandle {
   private let transfer: CurlHub.Transfer?
   /// Why an option was not taken: nothing may leave under rules that do not hold.
   private var refusal: CURLcode?
+  private var permit: SendPermit?
+  /// Why a request did not leave in the end.
+  private var held: Fault?
 
   /// Opens libcurl on first use.
   ///
@@ -100,6 +103,32 @@ final class CurlHandle {
     note(code)
   }
 
+  /// Asks right before the first byte of the request leaves, whatever the connection took.
+  func ask(_ permit: SendPermit) {
+    self.permit = permit
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    let code = unsafe tender_curl_set_leaving(
+      easy,
+      { context, _, _, _, _ in
+        guard let context = unsafe context else { return 0 }
+        let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
+        return handle.mayLeave() ? 0 : 1
+      },
+      context
+    )
+    note(code)
+  }
+
+  private func mayLeave() -> Bool {
+    do throws(Fault) {
+      try permit?.checkLeaving()
+      return true
+    } catch {
+      held = error
+      return false
+    }
+  }
+
   func setFields(_ list: FieldList) {
     note(unsafe tender_curl_set_pointer(easy, CURLOPT_HTTPHEADER, list.head))
   }
@@ -160,6 +189,7 @@ final class CurlHandle {
 
   /// The fault of a failed transfer: whether anything left, and what went wrong.
   func fault(_ code: CURLcode, host: String) -> Fault {
+    if let held { return held }
     let text = unsafe String(cString: tender_curl_easy_strerror(code))
     let connectStatus = number(CURLINFO_HTTP_CONNECTCODE)
     let isRefusedByProxy = connectStatus != 0 && !(200..<300).contains(connectStatus)

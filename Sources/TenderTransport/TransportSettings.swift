@@ -21,6 +21,8 @@ package struct TransportSettings: Sendable {
   package var extraFields: [HTTPRequest.Field]
   /// The largest answer to take, in bytes.
   package var answerLimit: Int
+  /// Until when an effecting request may leave; nil where nothing limits that.
+  package var permit: SendPermit?
 
   package init(
     roots: Roots = .builtIn,
@@ -29,8 +31,10 @@ package struct TransportSettings: Sendable {
     interruption: any Interruption,
     userAgent: String,
     extraFields: [HTTPRequest.Field] = [],
-    answerLimit: Int = 4 << 20
+    answerLimit: Int = 4 << 20,
+    permit: SendPermit? = nil
   ) {
+    self.permit = permit
     self.roots = roots
     self.clock = clock
     self.randomness = randomness

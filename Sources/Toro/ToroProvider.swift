@@ -16,6 +16,8 @@ package struct ToroProvider: Provider, CardPresentFlow {
 
   package var nothingHeld: JSONObject { ["state": "ready"] }
 
+  package var undoesToFindOut: Bool { true }
+
   package var holdOption: String { "--no-capture" }
 
   package func isID(_ handle: String) -> Bool { false }

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum kind { NOTHING, COUNT, NO_SPACE, IO_ERROR, BUSY, KILL, POWER };
+enum kind { NOTHING, COUNT, NO_SPACE, IO_ERROR, BUSY, KILL, POWER, STOP };
 
 /// What a file had before a write that is not synced yet.
 struct image {
@@ -66,7 +66,7 @@ __attribute__((constructor)) static void begin(void) {
   seed = given == NULL ? 1 : strtoull(given, NULL, 10);
   const struct { const char *name; enum kind kind; } kinds[] = {
     {"count:", COUNT}, {"enospc:", NO_SPACE}, {"eio:", IO_ERROR}, {"busy:", BUSY},
-    {"kill:", KILL},   {"power:", POWER},
+    {"kill:", KILL},   {"power:", POWER},    {"stop:", STOP},
   };
   for (size_t index = 0; index < sizeof kinds / sizeof *kinds; index++) {
     size_t length = strlen(kinds[index].name);
@@ -162,6 +162,8 @@ static int strikes(int is_file, int grows, const char *call, const char *path) {
   case BUSY: is_busy = 1; return 0;
   case KILL: die(); return 0;
   case POWER: lose_power(); die(); return 0;
+  // Until somebody lets it go on; then the call is made.
+  case STOP: syscall(SYS_kill, getpid(), SIGSTOP); return 0;
   default: return 0;
   }
 }

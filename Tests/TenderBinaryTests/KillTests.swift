@@ -24,19 +24,28 @@ private import Glibc
 @Suite struct KillTests {
   @Test(arguments: Works.providers)
   func `charges once, whenever it is killed`(_ provider: Works.Provider) throws {
-    try prove(provider, Shop(), runs: Works.setting("TENDER_KILL_RUNS", 300))
+    try Self.prove(provider, Shop(), runs: Works.setting("TENDER_KILL_RUNS", 300))
   }
 
   /// A provider that only its own folder knows of.
   @Test func `charges once with a fourth provider`() throws {
     let shop = try Shop(program: "tender-with-example", last: "TENDER_EXAMPLE_API_URL")
-    try prove(Works.example, shop, runs: 60)
+    try Self.prove(Works.example, shop, runs: 60)
   }
 
-  private func prove(_ provider: Works.Provider, _ shop: Shop, runs: Int) throws {
+  /// `successor` runs the same commands again: another machine, where it is not the same.
+  static func prove(
+    _ provider: Works.Provider,
+    _ shop: Shop,
+    runs: Int,
+    successor: Binary? = nil,
+    label: String = ""
+  ) throws {
     let seed = Works.setting("TENDER_KILL_SEED", Int.random(in: 1..<1_000_000))
     var random = Seeded(seed)
     let binary = shop.binary
+    let second = successor ?? binary
+    try Works.waitForNothing(second)
     try Works.waitForNothing(binary)
     let books = Works.Books(path: shop.books)
     let works = (0..<runs).map {
@@ -59,7 +68,7 @@ private import Glibc
     // The same command again, for each of them.
     var undone = 0
     var done = 0
-    let rows = try Works.again(works.map { $0.work.line($0.reference) }, binary)
+    let rows = try Works.again(works.map { $0.work.line($0.reference) }, second)
     #expect(rows.count == runs, "seed \(seed)")
     for ((reference, work), row) in zip(works, rows) {
       #expect(row.text("reference") == reference)
@@ -68,18 +77,18 @@ private import Glibc
       if result.status == 12 { undone += 1 } else if result.status == 0 { done += 1 }
     }
     // Nothing is left that the provider could have answered.
-    let left = try binary.run("journal", "list", "--status", "unknown", "--all", "--json")
+    let left = try second.run("journal", "list", "--status", "unknown", "--all", "--json")
     #expect(left.output == "", "seed \(seed)")
-    let third = try binary.run("journal", "resume", "--all", "--json")
+    let third = try second.run("journal", "resume", "--all", "--json")
     #expect(third.status == 0 && third.output == "", "seed \(seed)")
     print(
-      "\(provider.name): \(runs) runs, \(killed) killed alive, \(undone) undone, "
+      "\(provider.name)\(label): \(runs) runs, \(killed) killed alive, \(undone) undone, "
         + "\(done) done once, \(left.records.count) unknown (seed \(seed))"
     )
   }
 
   /// How long one command takes on this machine now, in microseconds.
-  private func usualTime(_ provider: Works.Provider, _ binary: Binary) -> Int {
+  private static func usualTime(_ provider: Works.Provider, _ binary: Binary) -> Int {
     let clock = ContinuousClock()
     let times = (0..<6).map { number in
       clock.measure {

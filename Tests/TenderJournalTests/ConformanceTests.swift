@@ -7,7 +7,13 @@ import Testing
 
 /// What every journal must do, whatever it is made of.
 @Suite final class ConformanceTests {
-  enum Kind: CaseIterable, Sendable { case memory, sqlite }
+  enum Kind: Sendable {
+    case memory, sqlite, postgres
+
+    /// Those that this machine has.
+    static let all: [Kind] =
+      PostgresCluster.isAvailable ? [.memory, .sqlite, .postgres] : [.memory, .sqlite]
+  }
 
   let folder: URL
   let clock = ManualClock()
@@ -24,6 +30,7 @@ import Testing
     switch kind {
     case .memory: MemoryJournal()
     case .sqlite: try SQLiteJournal(folder: folder.path, redactor: Redactor())
+    case .postgres: try SharedWorld.journal(at: PostgresCluster.shared().database(), folder.path)
     }
   }
 
@@ -31,7 +38,7 @@ import Testing
     .payment(reference, number: number, at: clock.now)
   }
 
-  @Test(arguments: Kind.allCases)
+  @Test(arguments: Kind.all)
   func `gives back what was written, by reference and by id`(_ kind: Kind) throws {
     let journal = try journal(kind)
     var written = try journal.insert(attempt(), .process)
@@ -68,7 +75,7 @@ import Testing
 
   /// Each phase with each status, with something left to do or not: what is found and what is counted is
   /// what the filter lets through.
-  @Test(arguments: Kind.allCases)
+  @Test(arguments: Kind.all)
   func `finds and counts by status`(_ kind: Kind) throws {
     let journal = try journal(kind)
     var all: [Attempt] = []
@@ -104,7 +111,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases)
+  @Test(arguments: Kind.all)
   func `takes one attempt for each number of a reference`(_ kind: Kind) throws {
     let journal = try journal(kind)
     _ = try journal.insert(attempt(), .process)
@@ -115,7 +122,7 @@ import Testing
     #expect(try journal.count() == 2)
   }
 
-  @Test(arguments: Kind.allCases)
+  @Test(arguments: Kind.all)
   func `refuses a write from an older version, and leaves the newer one`(_ kind: Kind) throws {
     let journal = try journal(kind)
     let first = try journal.insert(attempt(), .process)
@@ -137,7 +144,7 @@ import Testing
     #expect(try journal.history(of: others).map(\.note) == ["opened", "outcome"])
   }
 
-  @Test(arguments: Kind.allCases)
+  @Test(arguments: Kind.all)
   func `sets aside what was sent, and nothing else`(_ kind: Kind) throws {
     let journal = try journal(kind)
     var written = try journal.insert(attempt(), .process)
@@ -155,7 +162,7 @@ import Testing
     #expect(latest?.result == ["state": "completed"])
   }
 
-  @Test(arguments: Kind.allCases)
+  @Test(arguments: Kind.all)
   func `locks a reference for one at a time`(_ kind: Kind) throws {
     let journal = try journal(kind)
     func take(_ reference: String) throws -> (any AttemptLock)? {
@@ -175,7 +182,7 @@ import Testing
     #expect(try take("A") != nil)
   }
 
-  @Test(arguments: Kind.allCases)
+  @Test(arguments: Kind.all)
   func `carries a wish to stop until it is taken back`(_ kind: Kind) throws {
     let journal = try journal(kind)
     let asks = { journal.isStopRequested(env: .live, provider: self.provider, reference: "A") }
@@ -187,7 +194,7 @@ import Testing
     #expect(!asks())
   }
 
-  @Test(arguments: Kind.allCases)
+  @Test(arguments: Kind.all)
   func `forgets what is old and of no use, whole references at a time`(_ kind: Kind) throws {
     let journal = try journal(kind)
     func write(_ reference: String, _ change: (inout Attempt) -> Void) throws {

@@ -33,6 +33,10 @@ CURLcode tender_curl_set_pointer(CURL *easy, CURLoption option, const void *valu
 CURLcode tender_curl_set_write(CURL *easy, curl_write_callback function, void *context);
 CURLcode tender_curl_set_header(CURL *easy, curl_write_callback function, void *context);
 CURLcode tender_curl_set_progress(CURL *easy, curl_xferinfo_callback function, void *context);
+/// Called once a connection is there and before the first byte of a request: 0 lets it leave. Libraries before
+/// 7.80 call it never.
+typedef int (*tender_curl_leaving)(void *context, char *, char *, int, int);
+CURLcode tender_curl_set_leaving(CURL *easy, tender_curl_leaving function, void *context);
 CURLcode tender_curl_set_debug(CURL *easy, curl_debug_callback function, void *context);
 CURLcode tender_curl_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode tender_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);

@@ -22,16 +22,23 @@ extension Catalogue {
           + "credentials that are missing too; a reference that two lines give to different payments as well.",
         "With --jobs many lines run at once; those that wait for the disk at the same time share one sync, and "
           + "connections to Pay Theory are opened ahead, one for every two lines at most.",
+        "Several runners may share a file: with --shard 3/10 each takes the lines of its own share, by their "
+          + "reference; without it each takes every line, and one that another has under way is left for the "
+          + "end. Each reference is charged once, where all use one journal.",
         "Live lines need --env live and --yes here.",
       ],
       operands: [.init("FILE", optional: true)],
       options: [
-        Keys.check, Keys.jobs, Keys.rate, Keys.resume, Keys.ordered, Keys.stopOnError, Keys.junit,
+        Keys.check, Keys.jobs, Keys.rate, Keys.shard, Keys.resume, Keys.ordered, Keys.stopOnError, Keys.junit,
         Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock,
       ],
       examples: [
         .init("tender batch payments.jsonl", "every line of a file"),
         .init("tender batch payments.jsonl --resume", "go on after an interruption"),
+        .init(
+          "tender batch payments.jsonl --shard 3/10",
+          "the third of ten runners that share a file"
+        ),
         .init(
           "tender batch smoke.jsonl --junit report.xml --ordered",
           "a smoke test, with \"expect\" in its lines"
@@ -54,7 +61,7 @@ extension Catalogue {
       operands: [.init("REF", optional: true)],
       options: [
         Keys.amount, Keys.currency, Keys.since, Keys.until, Keys.status, Keys.lastFour,
-        Keys.customer, Keys.metadata, Keys.traceID, Keys.failure, Keys.all, Keys.online, Keys.id,
+        Keys.customer, Keys.metadata, Keys.traceID, Keys.failure, Keys.by, Keys.all, Keys.online, Keys.id,
         Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock,
       ],
       examples: [
@@ -78,7 +85,7 @@ extension Catalogue {
         "Lists the attempts that the journal holds, newest first, the latest 50 unless --all."
       ],
       options: [
-        Keys.since, Keys.until, Keys.status, Keys.lastFour, Keys.amount, Keys.currency, Keys.all,
+        Keys.since, Keys.until, Keys.status, Keys.lastFour, Keys.amount, Keys.currency, Keys.by, Keys.all,
       ],
       examples: [
         .init("tender journal list", "the latest attempts"),
@@ -121,11 +128,46 @@ extension Catalogue {
       "journal export",
       "write the journal as JSON lines",
       description: [
-        "Prints every attempt with its history as a JSON line, newest first, on a terminal too."
+        "Prints every attempt with its history as a JSON line, newest first, on a terminal too. The member "
+          + "\"stored\" is what tender journal import takes over."
       ],
       options: [Keys.since, Keys.until, Keys.status, Keys.lastFour, Keys.amount, Keys.currency],
       examples: [.init("tender journal export --since 2026-01-01", "this year's attempts")],
       exits: [.state]
+    ),
+    Command(
+      "journal import",
+      "take attempts over from another journal",
+      description: [
+        "Takes over what tender journal export printed, from a file or standard input, into the journal that "
+          + "is set: from a file of one machine into the PostgreSQL journal of a fleet, for one. What is there "
+          + "already stays as it is, so that the same import again changes nothing; an attempt whose "
+          + "reference and number the journal has with another content is named, and left out (14).",
+        "What confirms held payments is not exported: confirm or cancel those with the old journal first.",
+      ],
+      operands: [.init("FILE", optional: true)],
+      examples: [.init("tender journal import journal.jsonl", "take an export over")],
+      exits: [.usage, .partial, .state]
+    ),
+    Command(
+      "journal migrate",
+      "make or upgrade the tables of a shared journal",
+      description: [
+        "Makes the tables of the PostgreSQL journal that TENDER_JOURNAL names, or brings them up to this "
+          + "version, in one transaction; run it as their owner. Every other command ends in 16 where they "
+          + "are missing, older or newer. A journal that is a file is brought up to date by each command."
+      ],
+      examples: [.init("tender journal migrate", "once for each database, and after an upgrade")],
+      exits: [.usage, .state]
+    ),
+    Command(
+      "journal grants",
+      "print the least rights on a shared journal",
+      description: [
+        "Prints the SQL that gives a runner, a support reader and an auditor what they need on a PostgreSQL "
+          + "journal, and no more. It asks nobody and changes nothing."
+      ],
+      examples: [.init("tender journal grants", "for psql, as the owner of the tables")]
     ),
     Command(
       "journal prune",

@@ -48,7 +48,8 @@ struct BatchCommand {
       isLiveAllowed: isLive,
       checks: checks,
       standing: try invocation.value(Keys.simClock),
-      jobs: jobs
+      jobs: jobs,
+      isOrdered: invocation.has(Keys.ordered)
     )
     guard let workers = Workers(count: jobs, makeWork: worker.work) else {
       throw Fault(.internal, code: "internal", "no thread can be started")
@@ -69,7 +70,10 @@ struct BatchCommand {
       schedule: BatchSchedule(jobs: jobs, stopsOnError: invocation.has(Keys.stopOnError)),
       tally: BatchTally(composition: composition, report: report, source: source),
       inOrder: invocation.has(Keys.ordered),
-      seen: checks ? SeenPayments() : nil
+      seen: checks ? SeenPayments() : nil,
+      shard: try invocation.value(Keys.shard),
+      // As long as another may be at work on a reference whose process is gone.
+      patience: 2 * (try composition.settings.timeout()) + 10_000
     )
     try run.all(atMost: rate)
     let took = worker.standing == nil ? composition.clock.uptime - start : 0
@@ -108,6 +112,14 @@ struct BatchCommand {
     let inOrder: Bool
     /// The payments of a check; nil where the lines are run.
     var seen: SeenPayments?
+    /// The share of the lines that is run; nil for all.
+    let shard: Shard?
+    /// How long lines are waited for that others have under way, in milliseconds.
+    let patience: Int
+    /// Lines that others had under way, left for the end.
+    private var busy: [Int: BatchWorker.Job] = [:]
+    /// Those among what is under way that may be left for the end, by line.
+    private var open: [Int: BatchWorker.Job] = [:]
     /// The line that was read last.
     private var number = 0
     /// Lines that were not begun, with their references, for the report.
@@ -121,8 +133,12 @@ struct BatchCommand {
       schedule: BatchSchedule,
       tally: BatchTally,
       inOrder: Bool,
-      seen: SeenPayments?
+      seen: SeenPayments?,
+      shard: Shard?,
+      patience: Int
     ) {
+      self.shard = shard
+      self.patience = patience
       self.composition = composition
       self.source = source
       self.workers = workers
@@ -139,6 +155,7 @@ struct BatchCommand {
         try begin(rate)
         try countLeft()
         try takeAll()
+        try takeUpBusy()
         for (line, reference) in left.sorted(by: { $0.line < $1.line }) {
           tally.report?.skip(line, reference)
         }
@@ -159,6 +176,7 @@ struct BatchCommand {
         if case .success(let text) = text, text.isBlank { continue }
         if let rate { try pace(start, rate) }
         let content = line(text, number)
+        if let shard, let line = try? content.get(), !shard.holds(line.reference) { continue }
         var job = BatchWorker.Job(content: content, line: number)
         if case .failure = content, case .success(let text) = text {
           job.name =
@@ -174,9 +192,43 @@ struct BatchCommand {
         schedule.begin(keys)
         tally.begun += 1
         tally.report?.begins(number)
+        if !inOrder, busy.count < Self.mostBusy { open[number] = job }
         workers.submit(job)
         try takeReady()
       }
+    }
+
+    /// Lines that are left for the end at most: each is held in memory.
+    private static let mostBusy = 10_000
+
+    /// Runs the lines again that others had under way, until those are done with them.
+    private mutating func takeUpBusy() throws(Fault) {
+      let deadline = Deadline(in: patience, on: composition.clock)
+      var pause = 50
+      while !busy.isEmpty, !mustStop {
+        try? composition.clock.pause(milliseconds: pause)
+        pause = min(1000, pause * 2)
+        let round = busy.sorted { $0.key < $1.key }
+        busy = [:]
+        for (line, job) in round {
+          while schedule.mustWait(for: job.keys), !mustStop { try take() }
+          guard !mustStop else {
+            leave(line, job.reference)
+            continue
+          }
+          schedule.begin(job.keys)
+          // Whoever still has it after this is what the line came to.
+          if deadline.remaining > 0 { open[line] = job }
+          workers.submit(job)
+        }
+        try takeAll()
+      }
+      for (line, job) in busy {
+        tally.begun -= 1
+        leave(line, job.reference)
+      }
+      tally.isStopped = tally.isStopped || !busy.isEmpty
+      busy = [:]
     }
 
     /// A line that is not begun any more.
@@ -234,7 +286,12 @@ struct BatchCommand {
 
     private mutating func take() throws(Fault) {
       let answer = inOrder ? workers.take() : workers.takeAny()
-      schedule.end(answer.keys, failed: answer.exit != 0)
+      let again = open.removeValue(forKey: answer.line)
+      schedule.end(answer.keys, failed: answer.exit != 0 && !answer.isBusy)
+      if answer.isBusy, let again {
+        busy[answer.line] = again
+        return
+      }
       guard !answer.isLeft else {
         tally.begun -= 1
         tally.isStopped = true

@@ -34,6 +34,8 @@ struct BatchWorker: Sendable {
     var writes = false
     /// Whether nothing of the batch can go on: a journal that cannot be used.
     var isFatal = false
+    /// Whether another process has its reference.
+    var isBusy = false
     /// Whether it was not begun: a stop was asked for while it waited for its turn.
     var isLeft = false
   }
@@ -50,13 +52,15 @@ struct BatchWorker: Sendable {
   let standing: Int?
   /// How many lines run at once.
   let jobs: Int
+  /// Whether the lines are wanted in their order.
+  let isOrdered: Bool
   let common = CommonParts()
   let reader = Turn()
 
   /// What one thread runs its lines with: open files, connections, and a memory for one line's
   /// secrets.
   func work() -> Workers<Job, Answer>.Work {
-    let parts = SharedParts(common: common, reader: reader, isBatch: true, jobs: jobs)
+    let parts = SharedParts(common: common, reader: reader, isBatch: true, isOrdered: isOrdered, jobs: jobs)
     var count = 0
     let redactor = Redactor()
     let clock = SystemClock(interruption: NoInterruption())
@@ -152,7 +156,8 @@ struct BatchWorker: Sendable {
       exit: fault.exitStatus,
       line: job.line,
       reference: name,
-      isFatal: fault.kind == .state && fault.effect == .none
+      isFatal: fault.kind == .state && fault.effect == .none && fault.cause != .changedMeanwhile,
+      isBusy: fault.cause == .inProgress || fault.cause == .leaseLost && fault.effect == .none
     )
   }
 }

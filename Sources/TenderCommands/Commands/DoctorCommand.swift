@@ -2,6 +2,7 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 internal import TenderModule
+internal import TenderSharedJournal
 internal import TenderSystem
 internal import TenderTransport
 
@@ -107,6 +108,9 @@ struct DoctorCommand {
         let folder = try composition.settings.stateFolder().text
         try Environment.makeFolder(folder)
         try FileGuard.checkState(folder)
+        guard composition.settings.journal() == nil else {
+          return "\(folder): locks, and the spool of the journal"
+        }
         let journal = try composition.journal()
         try journal.checkWhole()
         return "\(folder): \(try journal.count()) attempts in the journal"
@@ -129,7 +133,75 @@ struct DoctorCommand {
       Check("libraries") { () throws(Fault) in try Libraries.open() },
       Check("containment") { () throws(Fault) in composition.containment.text },
     ]
-    return common + target.module.checks(composition, target.env)
+    return common + sharedJournal() + target.module.checks(composition, target.env)
+  }
+
+  /// Of a journal that several machines share: whether it answers, what this user may do there, and what a
+  /// failover of its servers can lose.
+  private func sharedJournal() -> [Check] {
+    let composition = composition
+    guard let address = composition.settings.journal()?.text else { return [] }
+    func facts() throws(Fault) -> SharedJournal.Facts {
+      let folder = try composition.settings.stateFolder().text
+      return try composition.sharedJournal(address, folder, isReading: true).facts()
+    }
+    return [
+      Check("journal") { () throws(Fault) in
+        let facts = try facts()
+        return "\(facts.place): \(facts.server), \(facts.attempts) attempts"
+          + (facts.isStandby ? ", a standby: it is read from here, and takes no payments" : "")
+      },
+      Check("journal-rights") { () throws(Fault) in
+        let missing = try facts().missing
+        return missing.isEmpty
+          ? "all that a runner needs"
+          : "look-ups and lists alone: it lacks \(missing.joined(separator: ", "))"
+      },
+      Check("journal-key") { () throws(Fault) in
+        let key = try composition.fleetKey()
+        return key.map { "the fleet's key is \($0.name)" }
+          ?? "TENDER_JOURNAL_KEY_FILE is not set: what needs sealing is refused, holds for one"
+      },
+      Check("journal-tls") { () throws(Fault) in
+        let facts = try facts()
+        guard facts.usesTLS else {
+          let isHere = facts.place.hasPrefix("/") || facts.isLoopback
+          return isHere ? "no TLS, on this machine" : "NO TLS: sslmode is \(facts.sslMode)"
+        }
+        return facts.sslMode == "verify-full"
+          ? "TLS, verified" : "TLS, NOT verified: sslmode is \(facts.sslMode)"
+      },
+      Check("journal-clock") { () throws(Fault) in
+        let facts = try facts()
+        let off = abs(facts.skew) - facts.precision
+        guard off > Reach.tolerance * 1000 else {
+          return "this machine's clock is the server's, give or take \(facts.precision) ms"
+        }
+        throw Fault(
+          .usage,
+          code: "clock_wrong",
+          "this machine's clock is \(abs(facts.skew) / 1000) s "
+            + "\(facts.skew > 0 ? "ahead of" : "behind") the journal's server",
+          hint: "set it, such as by: timedatectl set-ntp true"
+        )
+      },
+      Check("journal-failover") { () throws(Fault) in
+        let facts = try facts()
+        guard facts.synchronousCommit != "off" else {
+          throw Fault(
+            .state,
+            code: "journal_unsafe",
+            "synchronous_commit is off: a crash of the server can lose that a payment was sent",
+            hint: "ALTER ROLE … SET synchronous_commit = on"
+          )
+        }
+        guard !facts.standbys.isEmpty, facts.synchronousCommit != "local" else {
+          return "no standby has to confirm a commit: a failover to one can lose that a payment was sent"
+        }
+        return "\(facts.standbys) must confirm each commit (synchronous_commit \(facts.synchronousCommit))"
+          + (facts.replicas == 0 ? "; none is connected that does" : "")
+      },
+    ]
   }
 
   /// What the journal needs for some thousand payments, in bytes.

@@ -1,6 +1,5 @@
 internal import TenderCommandLine
 internal import TenderEngine
-internal import TenderJournal
 internal import TenderModel
 internal import TenderModule
 internal import TenderSystem
@@ -21,6 +20,7 @@ extension JournalCommands {
     let read = OptionReader(invocation, currency: "USD")
     filter.amount = try read.money(Keys.amount)?.minorUnits
     if invocation.has(Keys.currency) { filter.currency = try read.currencyValue() }
+    filter.by = invocation[Keys.by]
     filter.since = try time(Keys.since)?.lowerBound
     filter.until = try time(Keys.until)?.upperBound
     if let since = filter.since, let until = filter.until, since > until {

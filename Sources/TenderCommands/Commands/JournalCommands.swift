@@ -1,12 +1,11 @@
 internal import TenderCommandLine
 internal import TenderEngine
-internal import TenderJournal
 internal import TenderModel
 internal import TenderModule
 internal import TenderSystem
 internal import TenderWire
 
-/// `find`, `journal list`, `show`, `resume`, `export`, `prune`, `verify`, `backup` and `settle`.
+/// `find`, and every command of `journal`.
 struct JournalCommands {
   let composition: Composition
 
@@ -23,6 +22,9 @@ struct JournalCommands {
     case "verify": try verify()
     case "backup": try backUp()
     case "settle": try settle(&place)
+    case "migrate": try migrate()
+    case "grants": try grants()
+    case "import": try takeOver()
     default: try resume(&place)
     }
   }
@@ -35,7 +37,7 @@ struct JournalCommands {
 
   private func verify() throws(Fault) -> Int32 {
     let journal = try composition.journal()
-    let problems = try (journal as? SQLiteJournal)?.verify() ?? []
+    let problems = try journal.verify()
     var rows: [Record] = []
     func add(_ outcome: String, _ detail: String) {
       let record = composition.records.record(
@@ -46,7 +48,7 @@ struct JournalCommands {
     }
     for problem in problems { add("fail", problem) }
     if problems.isEmpty {
-      add("ok", "every row, the history and the mark agree")
+      add("ok", "every row agrees with its checksum and its history")
     }
     if output.isTable { output.show(rows, columns: ["name", "outcome", "detail"]) }
     return output.exit(problems.isEmpty ? 0 : Fault.Kind.state.exitStatus)
@@ -61,7 +63,7 @@ struct JournalCommands {
         hint: "such as: tender journal backup journal-2026-11-21.db"
       )
     }
-    guard let journal = try composition.journal() as? SQLiteJournal else { return 0 }
+    let journal = try composition.journal()
     try journal.checkWhole()
     composition.signals.hold()
     try journal.backUp(to: path)
@@ -92,8 +94,7 @@ struct JournalCommands {
         )
       }
       try writes.confirm("take the journal as it is for whole", "settling", code: "not_confirmed")
-      guard let journal = try composition.journal() as? SQLiteJournal else { return 0 }
-      try journal.settleLoss(reason: reason, at: composition.clock.now)
+      try composition.journal().settleLoss(reason: reason, at: composition.clock.now)
       output.tell("the journal counts as whole from here on")
       return 0
     }
@@ -283,7 +284,7 @@ struct JournalCommands {
       try journal.each(filter) { attempt in
         do throws(Fault) {
           let history = try journal.history(of: attempt)
-          show(composition.records.record(attempt, history: history))
+          show(composition.records.record(attempt, history: history, stored: true))
           return !output.isBroken
         } catch {
           problem = error

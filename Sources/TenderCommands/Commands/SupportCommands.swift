@@ -3,6 +3,7 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderModule
 internal import TenderOutput
+internal import TenderSharedJournal
 internal import TenderSimulator
 internal import TenderSystem
 
@@ -168,6 +169,11 @@ struct SupportCommands {
       settings.value(option: Keys.output, variable: "TENDER_OUTPUT", key: "output"),
       otherwise: "auto"
     )
+    let journal = settings.journal().map { journal in
+      let shown = PostgresAddress(journal.text)?.masked ?? journal.text
+      return Settings.Value(text: shown, origin: journal.origin)
+    }
+    add("journal", journal, otherwise: "")
     add("state_dir", try settings.stateFolder(), otherwise: "")
     add(
       "timeout",

@@ -2,6 +2,7 @@ private import CSystem
 internal import TenderCommandLine
 internal import TenderModel
 internal import TenderModule
+internal import TenderSharedJournal
 internal import TenderSystem
 internal import TenderTransport
 internal import TenderWire
@@ -88,12 +89,13 @@ struct Containment {
         readable += values
         if Self.isWritten(name) { for path in values { writable += Self.place(path) } }
       }
+      readable += Self.filesOfJournal(settings)
       switch invocation.command.words[0] {
       // Each of its lines may name files, addresses and readers.
       case "batch": readable.append("/")
       case "journal": for path in invocation.operands { writable += Self.place(path) }
       case "simulator": break
-      default: ports = Self.ports(settings)
+      default: ports = Self.portsOfJournal(settings).map { Self.ports(settings) + $0 }
       }
       if let junit = invocation[Keys.junit] { writable += Self.place(junit) }
     }
@@ -162,6 +164,27 @@ struct Containment {
       return object.members.flatMap { member in
         member.key.hasSuffix("_file") ? [member.value.text ?? ""] : files(in: member.value)
       }
+    }
+
+    /// What libpq reads of the user's own (its manual, "The Password File" and after it).
+    private static func filesOfJournal(_ settings: Settings) -> [String] {
+      guard settings.journal() != nil else { return [] }
+      let environment = settings.environment
+      let home = environment["HOME"].map { home in
+        [".pgpass", ".pg_service.conf", ".postgresql"].map { home + "/" + $0 }
+      }
+      let named = [
+        "PGPASSFILE", "PGSERVICEFILE", "PGSYSCONFDIR", "PGSSLROOTCERT", "PGSSLCERT", "PGSSLKEY",
+        "PGSSLCRL", "PGSSLCRLDIR",
+      ]
+      let address = (settings.journal()?.text).flatMap(PostgresAddress.init)
+      return (home ?? []) + named.compactMap { environment[$0] } + (address?.files ?? [])
+    }
+
+    /// The ports of the journal's servers; nil where a file says which.
+    private static func portsOfJournal(_ settings: Settings) -> [UInt16]? {
+      guard let address = (settings.journal()?.text).flatMap(PostgresAddress.init) else { return [] }
+      return address.ports { settings.environment[$0] }
     }
 
     /// The ports of whatever the command may talk to.

@@ -28,7 +28,8 @@ extension Composition {
       clock: clock,
       randomness: SystemRandomness(),
       interruption: signals,
-      userAgent: "tender/\(Catalogue.version)"
+      userAgent: "tender/\(Catalogue.version)",
+      permit: try? journal().permit
     )
     if !simulatorOptions.isEmpty {
       transport.extraFields = [

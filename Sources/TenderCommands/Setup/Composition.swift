@@ -122,7 +122,9 @@ final class Composition: Session {
 
   private func openJournal() throws(Fault) -> any Journal {
     let folder = try settings.stateFolder().text
-    if let known = shared.journals[folder] { return known }
+    let address = settings.journal()?.text
+    let place = address ?? folder
+    if let known = shared.journals[place] { return known }
     let isReading =
       invocation.has(Keys.dryRun)
       || [
@@ -131,15 +133,21 @@ final class Composition: Session {
         "journal verify",
       ]
       .contains(invocation.command.name)
+    if let address {
+      let journal = try sharedJournal(address, folder, isReading: isReading)
+      shared.journals[place] = journal
+      return journal
+    }
     if isReading, !SQLiteJournal.isExpected(in: folder) { return EmptyJournal() }
     try shared.useFolder(folder)
     let journal = try SQLiteJournal(
       folder: folder,
       redactor: redactor,
       sharesWork: shared.isBatch,
-      isMarked: true
+      isMarked: true,
+      by: Environment.userAndMachine
     )
-    shared.journals[folder] = journal
+    shared.journals[place] = journal
     return journal
   }
 
@@ -212,13 +220,24 @@ final class Composition: Session {
       journal: journal,
       clock: clock,
       interruption: signals,
-      patience: try settings.timeout(),
+      patience: try patience(),
+      approveTakeover: { [unowned self] attempt throws(Fault) in try approveTakeover(of: attempt) },
       lateWindow: goesOutside ? try settings.lateWindow(env) : 0,
       digest: SystemRandomness.digest,
       announce: { [unowned self] state in announce(state, module.name.text, env) }
     )
     engines[place] = engine
     return engine
+  }
+
+  /// How long another process is waited for that has the same reference, in milliseconds.
+  ///
+  /// A line of a batch is left for its end instead, unless the lines are wanted in order: then it waits for as
+  /// long as a process that is gone may have been lent the reference.
+  private func patience() throws(Fault) -> Int {
+    let timeout = try settings.timeout()
+    guard shared.isBatch else { return timeout }
+    return shared.isOrdered ? 2 * timeout + 2000 : 0
   }
 
   /// Shows a state to whoever watches: a record with --events, a line with --verbose, and of a sale
@@ -332,7 +351,8 @@ final class Composition: Session {
   /// The world that `simulator serve` offers.
   func servedWorld() throws(Fault) -> SimulatorWorld {
     let folder = try settings.stateFolder().text
-    if SQLiteJournal.isExpected(in: folder) { _ = try journal() }  // Before a new world.
+    // Before a new world: the file beside it must have been looked at.
+    if settings.journal() == nil, SQLiteJournal.isExpected(in: folder) { _ = try journal() }
     try shared.useFolder(folder)
     return SimulatorWorld(
       ledgerPath: folder + "/simulator.db",

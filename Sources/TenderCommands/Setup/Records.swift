@@ -1,4 +1,5 @@
 internal import TenderEngine
+internal import TenderJournal
 internal import TenderModel
 internal import TenderModule
 internal import TenderWire
@@ -66,7 +67,8 @@ struct Records {
   func record(
     _ attempt: Attempt,
     history: [HistoryEntry]? = nil,
-    verdict: Verdict? = nil
+    verdict: Verdict? = nil,
+    stored: Bool = false
   ) -> Record {
     var fields: JSONObject = [
       "command": .string(command), "provider": .string(attempt.provider.text),
@@ -91,13 +93,17 @@ struct Records {
     if let history {
       fields["history"] = .array(
         history.map { entry in
-          [
+          var line: JSONObject = [
             "at": .string(Timestamp.text(entry.at)), "phase": .string(entry.phase),
             "status": .string(entry.status), "note": .string(entry.note),
           ]
+          line["by"] = entry.by.map(JSON.string)
+          return .object(line)
         }
       )
     }
+    // What another journal takes the attempt over from.
+    if stored { fields["stored"] = .object(AttemptRow.object(attempt)) }
     if let verdict {
       fields["says"] = .string(verdict.words)
       fields["next"] = verdict.next.map(JSON.string)

@@ -1,6 +1,5 @@
 private import Synchronization
 internal import TenderEngine
-internal import TenderJournal
 internal import TenderModel
 internal import TenderSimulator
 internal import TenderSystem
@@ -8,7 +7,7 @@ internal import TenderTransport
 
 /// What the lines of a batch that one thread runs have in common: open files and connections.
 final class SharedParts {
-  var journals: [String: SQLiteJournal] = [:]
+  var journals: [String: any Journal] = [:]
   var networks: [String: (http: any HTTPExchange, sockets: any SocketExchange)] = [:]
   var simulators: [String: InProcessSimulator] = [:]
   private var folders: Set<String> = []
@@ -18,6 +17,8 @@ final class SharedParts {
   let hub: CurlHub?
   /// Whether many attempts are written, and what is erased is taken out of the files for several.
   let isBatch: Bool
+  /// Whether its lines are wanted in their order.
+  let isOrdered: Bool
   /// How many lines run at once.
   let jobs: Int
 
@@ -27,12 +28,14 @@ final class SharedParts {
     reader: Turn? = nil,
     hub: CurlHub? = nil,
     isBatch: Bool = false,
+    isOrdered: Bool = false,
     jobs: Int = 1
   ) {
     self.common = common
     self.hub = hub
     self.reader = reader
     self.isBatch = isBatch
+    self.isOrdered = isOrdered
     self.jobs = jobs
   }
 

@@ -1,0 +1,81 @@
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderSharedJournal
+internal import TenderSystem
+
+/// The journal that a fleet shares, and what it asks of whoever takes another machine's work over.
+extension Composition {
+  /// Throws `usage` for an address or a key that cannot be one, `state` for files that cannot be used.
+  func sharedJournal(
+    _ text: String,
+    _ folder: String,
+    isReading: Bool
+  ) throws(Fault) -> SharedJournal {
+    guard let address = PostgresAddress(text) else { throw .badAddress(text, "") }
+    for password in address.passwords { redactor.learn(password) }
+    if !isReading { try shared.useFolder(folder) }
+    let environment = environment
+    return try SharedJournal(
+      SharedJournal.Settings(
+        address: address,
+        folder: folder,
+        roots: journalRoots,
+        key: try fleetKey(),
+        timeout: try settings.timeout(),
+        isReading: isReading,
+        by: Environment.userAndMachine,
+        variable: { environment[$0] }
+      ),
+      redactor: redactor,
+      clock: SystemClock(interruption: signals)
+    )
+  }
+
+  /// The root certificates of `TENDER_CA_FILE`, else those that libpq finds by itself, else the system's.
+  private var journalRoots: String? {
+    if let file = environment["TENDER_CA_FILE"] { return file }
+    if let home = environment["HOME"], Environment.exists(home + "/.postgresql/root.crt") {
+      return nil
+    }
+    return [
+      "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+      "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",
+    ]
+    .first(where: Environment.exists)
+  }
+
+  /// The key of `TENDER_JOURNAL_KEY_FILE`.
+  ///
+  /// Throws `usage` for a file that is too short, or that others can read.
+  func fleetKey() throws(Fault) -> FleetKey? {
+    let name = "TENDER_JOURNAL_KEY_FILE"
+    guard let path = environment[name] else { return nil }
+    var bytes = try Environment.read(path, named: name, rule: .ownersAlone, limit: 4096)
+    guard let key = FleetKey(consuming: &bytes) else {
+      throw Fault(
+        .usage,
+        code: "bad_credential",
+        "\(name): \(path.quotedForMessage) is too short for a key",
+        hint: "at least \(FleetKey.least) bytes, such as by: openssl rand -base64 32"
+      )
+    }
+    return key
+  }
+
+  /// Asks before a sale is taken over that another machine has left, where finding out undoes it.
+  ///
+  /// Throws `refused` where nobody says so.
+  func approveTakeover(of attempt: Attempt) throws(Fault) {
+    let age = clock.now - attempt.updatedAt
+    let window = try settings.takeoverWindow()
+    guard attempt.env == .live || age < window else { return }
+    let worker = attempt.writer ?? "another machine"
+    try WriteCommands(composition: self).confirm(
+      "take \(attempt.reference) over, on which \(worker) worked \(max(0, age) / 1000) s ago: "
+        + "finding out may undo it",
+      "taking over what \(worker) has left",
+      code: "takeover_not_confirmed"
+    )
+  }
+}

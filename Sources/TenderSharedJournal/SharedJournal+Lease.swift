@@ -1,0 +1,203 @@
+import TenderDatabase
+package import TenderEngine
+import TenderJournal
+package import TenderModel
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// A reference that is lent to one process at a time, by a row that says to whom and until when.
+extension SharedJournal {
+  /// One taking of a reference.
+  struct Lease {
+    let holder: String
+    let fence: Int
+    /// Whether it was given back with the last outcome.
+    var isOver = false
+  }
+
+  /// What came of trying to take one.
+  private enum Taking {
+    case taken(Lease)
+    case held
+  }
+
+  /// A held lock; letting it go gives the reference back.
+  private final class Held: AttemptLock {
+    let journal: SharedJournal
+    let place: Place
+    let lease: Lease
+    let local: any AttemptLock
+
+    init(_ journal: SharedJournal, _ place: Place, _ lease: Lease, _ local: any AttemptLock) {
+      self.journal = journal
+      self.place = place
+      self.lease = lease
+      self.local = local
+    }
+
+    deinit { journal.giveBack(place, lease) }
+  }
+
+  package func lock(
+    env: Env,
+    provider: ProviderName,
+    reference: String,
+    by deadline: Deadline,
+    interruption: any Interruption
+  ) throws(Fault) -> (any AttemptLock)? {
+    let place = Place(env: env, provider: provider, reference: reference)
+    // Processes of this machine exclude each other by a lock of its kernel, which ends with them.
+    guard let local = try lockHere(place, by: deadline, interruption) else { return nil }
+    try deliver()
+    while true {
+      if case .taken(let lease) = try take(place) { return Held(self, place, lease, local) }
+      guard deadline.remaining > 0 else { return nil }
+      try interruption.check()
+      try clock.pause(milliseconds: min(200, deadline.remaining))
+    }
+  }
+
+  func lockHere(
+    _ place: Place,
+    by deadline: Deadline,
+    _ interruption: any Interruption
+  ) throws(Fault) -> (any AttemptLock)? {
+    try locks.take(
+      "\(place.env.rawValue)/\(place.provider.text)/\(place.reference)",
+      by: deadline,
+      interruption: interruption
+    )
+  }
+
+  /// Takes a reference where nobody has it, where its time is over, or where who had it was of this machine and
+  /// is gone; reads its latest attempt in the same round trip.
+  private func take(_ place: Place) throws(Fault) -> Taking {
+    let holder = machine + "/" + Self.random()
+    var taking = Statement("INSERT INTO tender.lease AS l ")
+    let values = [
+      taking.bind(place.env.rawValue), taking.bind(place.provider.text),
+      taking.bind(place.reference), taking.bind(holder), taking.bind(machine),
+      taking.bind(settings.by),
+    ]
+    let until = "clock_timestamp() + \(taking.bind(leaseTime)) * interval '1 millisecond'"
+    taking.add(
+      """
+      (env, provider, reference, holder, machine, by, fence, until)
+      VALUES (\(values.joined(separator: ", ")), 1, \(until))
+      ON CONFLICT (reference, provider, env) DO UPDATE
+      SET holder = excluded.holder, machine = excluded.machine, by = excluded.by,
+        fence = l.fence + 1, until = excluded.until
+      WHERE l.until <= clock_timestamp() OR l.machine = excluded.machine
+      RETURNING fence
+      """
+    )
+    var asked = Statement("SELECT 1 FROM tender.stop s WHERE ")
+    asked.add(Self.condition(place, "s", &asked))
+    // A new statement sees what was committed while the one before it waited.
+    let answers = try query([taking, Self.latest(place), Self.preparation(of: place), asked])
+    guard let fence = answers[0].first?[0].integer else { return .held }
+    let lease = Lease(holder: holder, fence: fence)
+    leases[place] = lease
+    stops[place] = (!answers[3].isEmpty, clock.uptime)
+    fresh = (place, try attempt(answers[1].first, answers[2].first))
+    return .taken(lease)
+  }
+
+  /// Gives a reference back, unless that was done with its last outcome; where it cannot, its time ends.
+  private func giveBack(_ place: Place, _ lease: Lease) {
+    if fresh?.place == place { fresh = nil }
+    guard let current = leases[place], current.fence == lease.fence else { return }
+    leases[place] = nil
+    permit?.lend(nil)
+    guard !current.isOver else { return }
+    var statement = Statement("UPDATE tender.lease l SET until = clock_timestamp() WHERE ")
+    statement.add(Self.condition(place, "l", &statement))
+    statement.add(Self.fence(lease, &statement))
+    _ = try? ask([statement], by: Deadline(in: 2000, on: clock), repeating: .never)
+  }
+
+  static func fence(_ lease: Lease, _ statement: inout Statement) -> String {
+    " AND l.holder = \(statement.bind(lease.holder)) AND l.fence = \(statement.bind(lease.fence))"
+  }
+
+  package func worker(env: Env, provider: ProviderName, reference: String) -> String? {
+    let place = Place(env: env, provider: provider, reference: reference)
+    var statement = Statement(
+      """
+      SELECT l.by, ceil(extract(epoch FROM l.until - clock_timestamp()))::bigint
+      FROM tender.lease l WHERE 
+      """
+    )
+    statement.add(Self.condition(place, "l", &statement))
+    guard let row = try? query([statement])[0].first, let by = row[0].text else { return nil }
+    guard let left = row[1].integer, left > 0 else { return nil }
+    return "\(by), who has it for another \(left) s at most"
+  }
+
+  /// This machine and this folder, in a name that no copy of the folder has; empty where it has none yet.
+  static func station(in folder: String, makes: Bool) throws(Fault) -> String {
+    let path = folder + "/journal.machine"
+    if !PlainFile.exists(path) {
+      guard makes else { return "" }
+      let draft = path + "-" + random()
+      defer { PlainFile.remove(draft) }
+      try PlainFile.write(Array(random().utf8), to: draft)
+      PlainFile.link(draft, as: path)
+    }
+    guard let bytes = PlainFile.read(path, limit: 256), !bytes.isEmpty,
+      let identity = PlainFile.identity(at: path)
+    else { throw .unusable(path, "it is no name of a machine") }
+    var name = [CChar](repeating: 0, count: 256)
+    _ = unsafe gethostname(&name, name.count - 1)
+    let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return Checksum.of([
+      .text(String(decoding: bytes, as: UTF8.self)), .text(host), .text(identity.text),
+    ])
+  }
+
+  /// Sixteen random bytes in hexadecimal.
+  static func random() -> String { Checksum.random() }
+
+  // MARK: A wish to stop
+
+  package func requestStop(env: Env, provider: ProviderName, reference: String) throws(Fault) {
+    let place = Place(env: env, provider: provider, reference: reference)
+    var statement = Statement("INSERT INTO tender.stop (reference, provider, env) VALUES (")
+    let values = [
+      statement.bind(reference), statement.bind(provider.text), statement.bind(env.rawValue),
+    ]
+    statement.add(values.joined(separator: ", ") + ") ON CONFLICT DO NOTHING")
+    _ = try query([statement])
+    stops[place] = nil
+  }
+
+  /// How long an answer about a wish to stop counts, in milliseconds.
+  private static let stopInterval = 500
+
+  package func isStopRequested(env: Env, provider: ProviderName, reference: String) -> Bool {
+    let place = Place(env: env, provider: provider, reference: reference)
+    if let known = stops[place], known.isAsked || clock.uptime - known.at < Self.stopInterval {
+      return known.isAsked
+    }
+    var statement = Statement("SELECT 1 FROM tender.stop s WHERE ")
+    statement.add(Self.condition(place, "s", &statement))
+    let answer = try? ask([statement], by: Deadline(in: 2000, on: clock))
+    let isAsked = answer.map { !$0[0].isEmpty } ?? false
+    stops[place] = (isAsked, clock.uptime)
+    return isAsked
+  }
+
+  package func forgetStop(env: Env, provider: ProviderName, reference: String) {
+    let place = Place(env: env, provider: provider, reference: reference)
+    // The lock was taken together with a look at it.
+    if let known = stops[place], !known.isAsked { return }
+    var statement = Statement("DELETE FROM tender.stop s WHERE ")
+    statement.add(Self.condition(place, "s", &statement))
+    _ = try? query([statement])
+    stops[place] = nil
+  }
+}

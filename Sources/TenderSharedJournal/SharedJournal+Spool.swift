@@ -1,0 +1,96 @@
+import TenderDatabase
+package import TenderEngine
+import TenderJournal
+package import TenderModel
+import TenderWire
+
+/// Outcomes that the database could not take: kept durably in a file of this machine, and delivered by its next
+/// command.
+extension SharedJournal {
+  package func setAside(_ attempt: inout Attempt, note: String) throws(Fault) {
+    var written = attempt
+    written.version += 1
+    let redacted = written.redacted(by: redactor)
+    let place = Place(env: attempt.env, provider: attempt.provider, reference: attempt.reference)
+    let fields: JSONObject = [
+      "journal": .string(name), "row": .integer(written.row), "over": .integer(attempt.version),
+      "note": .string(note), "by": .string(settings.by),
+      "values": .array(AttemptRow.values(redacted).map(\.json)),
+      "isPrepared": .bool(written.preparation != nil),
+    ]
+    try aside.write(.object(fields), for: written.row)
+    attempt = written
+    waiting[written.row] = written
+    // The reference is lent to nobody any longer than it must be; who comes finds the outcome or finds out.
+    leases[place]?.isOver = true
+  }
+
+  /// Delivers what waits on this machine, where the database takes it.
+  ///
+  /// What another has written over is let go: that one found out by itself.
+  func deliver() throws(Fault) {
+    guard !isDelivering else { return }
+    let entries = aside.entries()
+    guard !entries.isEmpty else { return }
+    isDelivering = true
+    defer { isDelivering = false }
+    if name.isEmpty { _ = try query([Statement("SELECT 1")]) }
+    for (slot, sum, entry) in entries {
+      guard let (attempt, over, note, by) = Self.attempt(of: entry, in: name) else { continue }
+      let place = Place(env: attempt.env, provider: attempt.provider, reference: attempt.reference)
+      waiting[attempt.row] = attempt
+      // Whoever set it aside may still be at work with it.
+      guard let local = try lockHere(place, by: Deadline(in: 0, on: clock), NeverStopped()) else {
+        continue
+      }
+      defer { withExtendedLifetime(local) {} }
+      do throws(Fault) {
+        guard try version(of: attempt.row) == over else {
+          aside.clear(slot, sum)
+          waiting[attempt.row] = nil
+          continue
+        }
+        try deliver(attempt, keepsPreparation: entry["isPrepared"] == true, note, by)
+        aside.clear(slot, sum)
+        waiting[attempt.row] = nil
+      } catch {
+        // Another has the reference, or the database is away again: it waits on.
+        waiting[attempt.row] = attempt
+      }
+    }
+  }
+
+  private func version(of row: Int) throws(Fault) -> Int? {
+    var statement = Statement("SELECT a.version FROM tender.attempt a WHERE a.row = ")
+    statement.add(statement.bind(row))
+    return try query([statement])[0].first?[0].integer
+  }
+
+  /// An attempt that was set aside for a journal of this name.
+  private static func attempt(
+    of entry: JSON,
+    in name: String
+  ) -> (attempt: Attempt, over: Int, note: String, by: String)? {
+    guard entry["journal"]?.text == name, let row = entry["row"]?.wholeNumber,
+      let over = entry["over"]?.wholeNumber, let note = entry["note"]?.text,
+      let by = entry["by"]?.text,
+      let values = entry["values"]?.array.map({ $0.map(Database.Value.init(json:)) }),
+      let attempt = try? AttemptRow.attempt([.integer(row)] + values + [.null, .null])
+    else { return nil }
+    return (attempt, over, note, by)
+  }
+
+  /// Waits for what is there to be written, before anything else is written there.
+  func makeRoom(for row: Int) throws(Fault) {
+    guard waiting[row] != nil else { return }
+    try deliver()
+    guard waiting[row] == nil else {
+      throw .unusable(aside.path, "an earlier outcome could not be delivered yet")
+    }
+  }
+
+  private struct NeverStopped: Interruption {
+    var kind: Fault.Kind? { nil }
+    var descriptor: Int32? { nil }
+  }
+}

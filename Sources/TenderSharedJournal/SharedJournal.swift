@@ -1,0 +1,359 @@
+import TenderDatabase
+package import TenderEngine
+import TenderJournal
+package import TenderModel
+
+/// The journal in PostgreSQL, which a fleet of machines shares.
+///
+/// Nothing of it lives in a session: no advisory lock, no prepared statement, no setting. A reference is lent by
+/// a row (`lease`), and every write of an attempt names the fence of the taking that it belongs to.
+package final class SharedJournal: Journal, @unchecked Sendable {
+  // Unchecked: a journal is one thread's, as its connection is.
+
+  /// What it needs to know.
+  package struct Settings {
+    package var address: PostgresAddress
+    /// The folder of this machine's own files: locks, the spool.
+    package var folder: String
+    /// A file of root certificates; nil for what libpq takes by itself.
+    package var roots: String?
+    package var key: FleetKey?
+    /// How long one request to a provider may take, in milliseconds.
+    package var timeout: Int
+    /// Whether nothing but look-ups is wanted.
+    package var isReading: Bool
+    /// The user and the machine, for the history: `USER@MACHINE`.
+    package var by: String
+    package var variable: (String) -> String?
+
+    package init(
+      address: PostgresAddress,
+      folder: String,
+      roots: String? = nil,
+      key: FleetKey? = nil,
+      timeout: Int = 30_000,
+      isReading: Bool = false,
+      by: String,
+      variable: @escaping (String) -> String? = { _ in nil }
+    ) {
+      self.address = address
+      self.folder = folder
+      self.roots = roots
+      self.key = key
+      self.timeout = timeout
+      self.isReading = isReading
+      self.by = by
+      self.variable = variable
+    }
+  }
+
+  let settings: Settings
+  let redactor: Redactor
+  let clock: any Clock
+  /// This machine and this state folder, in a name that no copy of the folder has.
+  let station: String
+  /// The same, since this machine was started.
+  let machine: String
+  let aside: SetAside
+  let locks: LockFile
+  /// Until when an effecting request may leave.
+  private let sendPermit: SendPermit
+  private var connection: PostgresConnection?
+  private var isChecked = false
+  /// This journal's own name, made with its tables.
+  private(set) var name = ""
+  /// Round trips over connections that are no more.
+  private var pastRoundTrips = 0
+  /// What the database has of attempts that are worked on, by row.
+  var known: [Int: Known] = [:]
+  /// The latest attempt at a reference as its lock was taken; read once.
+  var fresh: (place: Place, attempt: Attempt?)?
+  var leases: [Place: Lease] = [:]
+  /// References that somebody is asked to leave alone, as far as was seen.
+  var stops: [Place: (isAsked: Bool, at: Int)] = [:]
+  /// Outcomes that wait for the database, by the row of their attempt.
+  var waiting: [Int: Attempt] = [:]
+  var isDelivering = false
+
+  /// A reference of a provider.
+  struct Place: Hashable {
+    let env: Env
+    let provider: ProviderName
+    let reference: String
+  }
+
+  /// What the database has of an attempt besides its columns.
+  struct Known {
+    var terms: Set<String>
+    var preparation: Attempt.Preparation?
+    /// As it is stored; nil where there is none.
+    var stored: String?
+    /// Whether it cannot be opened here.
+    var isUnreadable: Bool { stored != nil && preparation == nil }
+  }
+
+  /// A journal that connects when it is first asked.
+  ///
+  /// Throws `state` where this machine's own files cannot be used.
+  package init(_ settings: Settings, redactor: Redactor, clock: any Clock) throws(Fault) {
+    self.settings = settings
+    self.redactor = redactor
+    self.clock = clock
+    locks = LockFile(path: settings.folder + "/journal.lock")
+    aside = SetAside(path: settings.folder + "/journal.spool")
+    sendPermit = SendPermit(clock: clock)
+    station = try Self.station(in: settings.folder, makes: !settings.isReading)
+    machine = Checksum.of([.text(station), .text(clock.moment.boot)])
+  }
+
+  package var permit: SendPermit? { sendPermit }
+
+  /// How often something was sent to the database and waited for.
+  package var roundTrips: Int { pastRoundTrips + (connection?.roundTrips ?? 0) }
+
+  /// How long a reference is lent for, in milliseconds: a request's own time, and what comes before it.
+  var leaseTime: Int { settings.timeout + slack }
+
+  /// How long the way from the lease to the first byte of the request may take, in milliseconds.
+  var slack: Int { min(10_000, max(1000, settings.timeout / 3)) }
+
+  /// For how long one operation tries again while the database is away, in milliseconds.
+  private var patience: Int { min(30_000, max(2000, settings.timeout)) }
+
+  func deadline() -> Deadline { Deadline(in: patience, on: clock) }
+
+  // MARK: Asking
+
+  /// What may be done where an answer did not come.
+  enum Repeat {
+    /// The same again: it changes nothing, or nothing more.
+    case same
+    /// What was sent may have been done: whoever asked looks first.
+    case never
+  }
+
+  /// Runs statements as one transaction, with the tables' version checked before the first.
+  ///
+  /// Failures that pass are waited out. Throws `PostgresConnection.Failure`.
+  func ask(
+    _ statements: [Statement],
+    by deadline: Deadline,
+    repeating: Repeat = .same
+  ) throws(PostgresConnection.Failure) -> [Rows] {
+    var pause = 20
+    while true {
+      do throws(PostgresConnection.Failure) {
+        let connection = try connected(by: deadline)
+        guard isChecked else {
+          let check = Statement("SELECT version, name FROM tender.journal")
+          var answers = try connection.run([check] + statements, by: deadline)
+          try take(schema: answers.removeFirst())
+          return answers
+        }
+        return try connection.run(statements, by: deadline)
+      } catch {
+        if error.isLost || connection?.isBroken == true || error.isReadOnly { disconnect() }
+        let mayRepeat = repeating == .same || !error.isLost
+        guard error.isPassing, mayRepeat, deadline.remaining > pause else { throw error }
+        // A lock may end meanwhile; what it is worth is asked of the database.
+        try? clock.pause(milliseconds: pause)
+        pause = min(500, pause * 2)
+      }
+    }
+  }
+
+  private func take(schema rows: Rows) throws(PostgresConnection.Failure) {
+    guard let row = rows.first, let version = row[0].integer, version == SharedSchema.version else {
+      let found = rows.first?[0].integer ?? 0
+      throw PostgresConnection.Failure(
+        code: found > SharedSchema.version ? Self.newer : Self.older,
+        text: "the tables are of version \(found)"
+      )
+    }
+    name = row[1].text ?? ""
+    isChecked = true
+  }
+
+  /// Codes of our own, of a class that the server has not (SQLSTATE leaves it to applications).
+  static let newer = "T0001"
+  static let older = "T0002"
+
+  func connected(by deadline: Deadline) throws(PostgresConnection.Failure) -> PostgresConnection {
+    if let connection { return connection }
+    let options: [(keyword: String, value: String)]
+    do throws(Fault) {
+      options = try settings.address.options(
+        roots: settings.roots,
+        writes: !settings.isReading,
+        seconds: max(2, deadline.remaining / 1000),
+        settings.variable
+      )
+    } catch {
+      throw PostgresConnection.Failure(code: "58000", text: error.message)
+    }
+    let made = try PostgresConnection(options, by: deadline, clock)
+    connection = made
+    return made
+  }
+
+  func disconnect() {
+    pastRoundTrips += connection?.roundTrips ?? 0
+    connection = nil
+  }
+
+  /// Runs statements that change nothing, or nothing more where they are repeated.
+  ///
+  /// Throws `state`.
+  func query(_ statements: [Statement]) throws(Fault) -> [Rows] {
+    do throws(PostgresConnection.Failure) {
+      return try ask(statements, by: deadline())
+    } catch {
+      throw fault(error)
+    }
+  }
+
+  /// A failure of the database in this program's words: nothing was sent to a provider.
+  func fault(_ failure: PostgresConnection.Failure) -> Fault {
+    let place = settings.address.masked
+    let text = redactor.redact(failure.text)
+    if failure.code == Self.newer {
+      return Fault(
+        .state,
+        code: "journal_newer",
+        "the journal in \(place) was made by a newer version of tender",
+        hint: "use that version"
+      )
+    }
+    if failure.isMissing || failure.code == Self.older {
+      return Fault(
+        .state,
+        code: "journal_unmigrated",
+        "the journal in \(place) has no tables of this version",
+        hint: "make or upgrade them, as their owner: tender journal migrate"
+      )
+    }
+    if failure.isDenied {
+      return Fault(
+        .state,
+        code: "journal_denied",
+        "the journal in \(place) does not let this user do that: \(text)",
+        hint: "see: tender journal grants"
+      )
+    }
+    return Fault(
+      .state,
+      code: "journal_unreachable",
+      "the journal in \(place) cannot be used: \(text)",
+      hint: "nothing was sent; check it with: tender doctor"
+    )
+  }
+
+  // MARK: Reading
+
+  package func count() throws(Fault) -> Int {
+    try query([Statement("SELECT count(*) FROM tender.attempt")])[0].first?.first?.integer ?? 0
+  }
+
+  package func latest(
+    env: Env,
+    provider: ProviderName,
+    reference: String
+  ) throws(Fault) -> Attempt? {
+    let place = Place(env: env, provider: provider, reference: reference)
+    if let fresh, fresh.place == place {
+      self.fresh = nil
+      return fresh.attempt
+    }
+    guard !settings.isReading else {
+      return try query([Self.latest(place)])[0].first.map { row throws(Fault) in try attempt(row) }
+    }
+    let answers = try query([Self.latest(place), Self.preparation(of: place)])
+    return try attempt(answers[0].first, answers[1].first)
+  }
+
+  package func attempts(
+    matching handle: String,
+    filter: AttemptFilter
+  ) throws(Fault) -> [Attempt] {
+    var statement = Statement(Self.select)
+    let mark = statement.bind(handle)
+    statement.add(" WHERE (a.reference = \(mark) OR a.id = \(mark))")
+    SharedCondition.add(filter, to: &statement)
+    statement.add(" ORDER BY a.row DESC")
+    return try query([statement])[0].map { row throws(Fault) in try attempt(row) }
+  }
+
+  package func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] {
+    var statement = Statement("SELECT at, phase, status, note, by FROM tender.history ")
+    statement.add("WHERE attempt = \(statement.bind(attempt.row)) ORDER BY number")
+    return try query([statement])[0].map { row in
+      HistoryEntry(
+        at: row[0].integer ?? 0,
+        phase: row[1].text ?? "",
+        status: row[2].text ?? "",
+        note: row[3].text ?? "",
+        by: row[4].text
+      )
+    }
+  }
+
+  static let select =
+    "SELECT a.row, " + AttemptRow.columns.map { "a.\($0)" }.joined(separator: ", ")
+    + ", a.sum, a.by, a.machine FROM tender.attempt a"
+
+  static func latest(_ place: Place) -> Statement {
+    var statement = Statement(select + " WHERE ")
+    statement.add(condition(place, "a", &statement) + " ORDER BY a.number DESC LIMIT 1")
+    return statement
+  }
+
+  static func preparation(of place: Place) -> Statement {
+    var statement = Statement(
+      "SELECT p.row, p.text FROM tender.preparation p WHERE p.row = "
+        + "(SELECT a.row FROM tender.attempt a WHERE "
+    )
+    statement.add(condition(place, "a", &statement) + " ORDER BY a.number DESC LIMIT 1)")
+    return statement
+  }
+
+  static func condition(_ place: Place, _ table: String, _ statement: inout Statement) -> String {
+    let reference = statement.bind(place.reference)
+    let provider = statement.bind(place.provider.text)
+    let env = statement.bind(place.env.rawValue)
+    return "\(table).reference = \(reference) AND \(table).provider = \(provider) "
+      + "AND \(table).env = \(env)"
+  }
+
+  /// The attempt of a row, or what waits to be written there.
+  func attempt(_ row: [Database.Value]) throws(Fault) -> Attempt {
+    var found = try AttemptRow.attempt(Array(row.dropLast(2)) + [.null])
+    found.writer = row[row.count - 2].text
+    found.isElsewhere = row[row.count - 1].text.map { $0 != station } ?? false
+    guard let later = waiting[found.row], later.version > found.version else { return found }
+    return later
+  }
+
+  /// The attempt of a row with its preparation, as one that will be written.
+  func attempt(
+    _ row: [Database.Value]?,
+    _ preparation: [Database.Value]?
+  ) throws(Fault) -> Attempt? {
+    guard let row else { return nil }
+    var found = try attempt(row)
+    let stored = preparation?[0].integer == found.row ? preparation?[1].text : nil
+    let opened = stored.flatMap(open)
+    if waiting[found.row] == nil { found.preparation = opened }
+    known[found.row] = Known(
+      terms: SearchTerm.all(of: found),
+      preparation: opened,
+      stored: stored
+    )
+    return found
+  }
+
+  /// A preparation as it was before it was stored; nil where its key is not here.
+  private func open(_ stored: String) -> Attempt.Preparation? {
+    guard FleetKey.isSealed(stored) else { return Attempt.Preparation(stored: stored) }
+    return settings.key?.open(stored).map(Attempt.Preparation.init(stored:))
+  }
+}

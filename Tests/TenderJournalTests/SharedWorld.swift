@@ -1,0 +1,38 @@
+import Foundation
+import TenderEngine
+import TenderModel
+import TenderSharedJournal
+import TenderSystem
+import TenderTestSupport
+
+/// Journals in a PostgreSQL of the tests' own.
+enum SharedWorld {
+  static func journal(
+    at address: String,
+    _ folder: String,
+    key: FleetKey? = FleetKey.ofTests,
+    timeout: Int = 5000,
+    migrates: Bool = true
+  ) throws -> SharedJournal {
+    let journal = try SharedJournal(
+      SharedJournal.Settings(
+        address: PostgresAddress(address) ?? PostgresAddress("postgres://")!,
+        folder: folder,
+        key: key,
+        timeout: timeout,
+        by: "anna@till-3"
+      ),
+      redactor: Redactor(),
+      clock: SystemClock(interruption: NeverInterrupted())
+    )
+    if migrates { _ = try journal.migrate() }
+    return journal
+  }
+}
+
+extension FleetKey {
+  static var ofTests: FleetKey? {
+    var bytes = [UInt8](repeating: 7, count: 32)
+    return FleetKey(consuming: &bytes)
+  }
+}

@@ -1,0 +1,208 @@
+package import Foundation
+private import Synchronization
+
+/// A PostgreSQL of the tests' own: a folder, a port, and nothing that lasts.
+///
+/// As root it runs as the user of PostgreSQL's package, which it insists on.
+package final class PostgresCluster: @unchecked Sendable {
+  // Unchecked: `process` changes in `kill` and `restart` alone, which one test at a time calls.
+
+  /// Where the programs of PostgreSQL are; nil where it is not installed.
+  package static let programs: String? = {
+    let root = "/usr/lib/postgresql"
+    let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+    let newest = versions.compactMap { Int($0) }.max()
+    let places =
+      (newest.map { ["\(root)/\($0)/bin"] } ?? [])
+      + ["/opt/homebrew/opt/postgresql@17/bin", "/usr/local/opt/postgresql@17/bin", "/usr/bin"]
+    return places.first { FileManager.default.fileExists(atPath: $0 + "/initdb") }
+  }()
+
+  /// What a test says that is skipped for it.
+  package static let isMissing = "PostgreSQL is not installed"
+
+  package static var isAvailable: Bool { programs != nil }
+
+  /// The one that tests share which do not harm it.
+  private static let started = Mutex<PostgresCluster?>(nil)
+
+  package static func shared() throws -> PostgresCluster {
+    try started.withLock { known in
+      if let known { return known }
+      let made = try PostgresCluster()
+      known = made
+      return made
+    }
+  }
+
+  package let folder: URL
+  package let port: Int
+  private let settings: [String]
+  private var process: Process?
+  private let databases = Atomic(0)
+
+  private var data: String { folder.appending(path: "data").path }
+
+  /// Makes a cluster and starts it; `settings` are `name=value`, `copyOf` makes it a standby.
+  package init(_ settings: [String] = [], copyOf primary: PostgresCluster? = nil) throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "pg-\(UUID().uuidString.prefix(8))")
+    port = try Self.freePort()
+    self.settings = settings
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    if getuid() == 0 { try Self.run("/bin/chown", ["postgres", folder.path]) }
+    if let primary {
+      try Self.run(
+        "pg_basebackup",
+        [
+          "-D", data, "-h", primary.folder.path, "-p", "\(primary.port)", "-U", "tender", "-R",
+          "--checkpoint=fast", "--no-sync",
+        ]
+      )
+    } else {
+      try Self.run(
+        "initdb",
+        ["-D", data, "-A", "trust", "-U", "tender", "--no-sync", "-E", "UTF8", "--locale=C"]
+      )
+    }
+    try start()
+  }
+
+  deinit {
+    stop()
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// An address of it, with a database that has no tables yet.
+  package func database() throws -> String {
+    let name = "db\(databases.add(1, ordering: .relaxed).newValue)"
+    try sql("CREATE DATABASE \(name)", in: "postgres")
+    return address(name)
+  }
+
+  package func address(_ database: String, user: String = "tender") -> String {
+    "postgres://\(user)@127.0.0.1:\(port)/\(database)"
+  }
+
+  /// Runs SQL as the owner; gives what psql prints, unaligned.
+  @discardableResult
+  package func sql(_ text: String, in database: String) throws -> String {
+    try Self.run(
+      "psql",
+      [
+        "-h", folder.path, "-p", "\(port)", "-U", "tender", "-d", database, "-qAt",
+        "-v", "ON_ERROR_STOP=1", "-c", text,
+      ]
+    )
+  }
+
+  /// Ends it at once, as a crash would, all of its processes.
+  package func kill() {
+    guard let process else { return }
+    // Its children see that it is gone.
+    Foundation.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    self.process = nil
+  }
+
+  /// Starts it again after `kill`.
+  package func restart() throws { try start() }
+
+  /// Makes a standby take writes.
+  package func promote() throws { try Self.run("pg_ctl", ["-D", data, "-w", "promote"]) }
+
+  private func stop() {
+    guard let process else { return }
+    // Immediate shutdown (PostgreSQL's manual, "Shutting Down the Server").
+    Foundation.kill(process.processIdentifier, SIGQUIT)
+    process.waitUntilExit()
+    self.process = nil
+  }
+
+  private func start() throws {
+    let words = [
+      "-D", data, "-p", "\(port)", "-k", folder.path, "-c", "listen_addresses=127.0.0.1", "-c",
+      "fsync=off", "-c", "log_min_messages=log", "-c", "max_connections=200",
+    ]
+    let more = settings.flatMap { ["-c", $0] }
+    // After a kill the shared memory of the last one may take a moment to go.
+    for _ in 0..<20 {
+      let process = Self.process("postgres", words + more)
+      let said = Pipe()
+      process.standardError = said
+      try process.run()
+      let log = said.read(until: "ready to accept")
+      guard log.contains("ready to accept") else {
+        process.waitUntilExit()
+        continue
+      }
+      said.fileHandleForReading.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
+      self.process = process
+      return
+    }
+    throw CocoaError(.fileReadUnknown)
+  }
+
+  /// A program of PostgreSQL as a process, which ends with this one.
+  private static func process(_ name: String, _ arguments: [String]) -> Process {
+    let process = Process()
+    let path = name.hasPrefix("/") ? name : (programs ?? "") + "/" + name
+    if getuid() == 0, !name.hasPrefix("/") {
+      process.executableURL = URL(filePath: "/usr/bin/setpriv")
+      process.arguments =
+        [
+          "--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig=KILL", path,
+        ] + arguments
+    } else {
+      process.executableURL = URL(filePath: path)
+      process.arguments = arguments
+    }
+    process.environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C"]
+    process.currentDirectoryURL = URL(filePath: "/")
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    return process
+  }
+
+  @discardableResult
+  private static func run(_ name: String, _ arguments: [String]) throws -> String {
+    let process = process(name, arguments)
+    let output = Pipe()
+    let errors = Pipe()
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let text = output.fileHandleForReading.readDataToEndOfFile()
+    let problem = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw Failure(text: "\(name): \(String(decoding: problem, as: UTF8.self))")
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// What one of its programs said when it failed.
+  package struct Failure: Error {
+    package let text: String
+
+    package init(text: String) { self.text = text }
+  }
+
+  /// A port that nothing has at the moment.
+  private static func freePort() throws -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let port = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer -> Int in
+        guard unsafe bind(descriptor, pointer, size) == 0 else { return 0 }
+        guard unsafe getsockname(descriptor, pointer, &size) == 0 else { return 0 }
+        return 1
+      }
+    }
+    guard port == 1 else { throw CocoaError(.fileNoSuchFile) }
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+}
