@@ -67,7 +67,8 @@ package struct AttemptFilter: Sendable {
 
   /// Whether nothing but what `query` finds is asked for.
   package var isOfOneTerm: Bool {
-    guard isOfColumns, by == nil, handle == nil, amount == nil, lastFour == nil, since == nil, until == nil
+    guard isOfColumns, by == nil, handle == nil, amount == nil, lastFour == nil, since == nil,
+      until == nil
     else { return false }
     let places = [env == nil, provider == nil, currency == nil].count { !$0 }
     return isOpen

@@ -21,7 +21,8 @@ struct Driver {
       case .write(let note, let durability): try journal.update(&next, note: note, durability)
       case .conclude(let note): warning = try journal.conclude(&next, note: note, isLast: isLast)
       case .tryToConclude(let note):
-        do throws(Fault) { warning = try journal.conclude(&next, note: note, isLast: isLast) } catch {
+        do throws(Fault) { warning = try journal.conclude(&next, note: note, isLast: isLast) } catch
+        {
           warning = error
         }
       case .announce(let state): announce(state)

@@ -45,7 +45,13 @@ extension Engine {
   private func fromJournal(_ known: Attempt) throws(Fault) -> Report {
     var report = Report.fromJournal(known)
     guard provider.cardPresent != nil, known.phase != .done else { return report }
-    let lock = try lock(known.reference)
+    let lock: (any AttemptLock)?
+    do throws(Fault) {
+      lock = try self.lock(known.reference)
+    } catch {
+      // Who may only read is told what is there.
+      return report
+    }
     guard let lock else {
       report.status = .pending
       return report
@@ -167,8 +173,9 @@ extension Engine {
         && (attempt.isCaptured || isAuthorizedByPayer && !attempt.isFreed)
     }
     guard follows(known), known.status != outcome.status else { return shown }
-    let lock = try lock(known.reference)
-    guard let lock else { return shown }
+    // What was found is shown, also where nothing may be written.
+    let taken = try? lock(known.reference)
+    guard let lock = taken ?? nil else { return shown }
     defer { withExtendedLifetime(lock) {} }
     var current = try reread(known)
     // What was asked before somebody else changed it says nothing about what it is now.

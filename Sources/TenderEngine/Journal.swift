@@ -22,6 +22,12 @@ package protocol Journal: Sendable {
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)?
+  /// Takes the lock on a device of this machine, as `lock` does on a reference.
+  func lockDevice(
+    _ address: String,
+    by deadline: Deadline,
+    _ interruption: any Interruption
+  ) throws(Fault) -> (any AttemptLock)?
   /// The latest attempt at a reference.
   func latest(env: Env, provider: ProviderName, reference: String) throws(Fault) -> Attempt?
   /// The attempts whose reference or provider's id is `handle`, newest first.
@@ -125,6 +131,21 @@ extension Journal {
         throw error
       }
     }
+  }
+
+  package func lockDevice(
+    _ address: String,
+    by deadline: Deadline,
+    _ interruption: any Interruption
+  ) throws(Fault) -> (any AttemptLock)? {
+    // No provider has that name.
+    try lock(
+      env: .simulator,
+      provider: ProviderName("device"),
+      reference: address,
+      by: deadline,
+      interruption: interruption
+    )
   }
 
   package func worker(env: Env, provider: ProviderName, reference: String) -> String? { nil }

@@ -129,8 +129,10 @@ package enum PlainFile {
     #endif
   }
 
+  /// Removes a file, where it is there.
   package static func remove(_ path: String) { _ = unsafe unlink(path) }
 
+  /// Whether something is at a path.
   package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   /// Takes disk space for a part of a file, so that writing there later needs none.

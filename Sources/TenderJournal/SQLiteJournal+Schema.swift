@@ -92,7 +92,8 @@ extension SQLiteJournal {
   /// Everything that the file holds.
   static let objects: Set<String> = [
     "attempt", "attempt_by_amount", "attempt_by_id", "attempt_by_last_four", "attempt_by_status",
-    "attempt_by_time", "burnt", "fresh", "history", "history_by_who", "history_of_attempt", "journal",
+    "attempt_by_time", "burnt", "fresh", "history", "history_by_who", "history_of_attempt",
+    "journal",
     "preparation",
     "term",
   ]

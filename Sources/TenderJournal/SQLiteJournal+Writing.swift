@@ -358,12 +358,12 @@ extension Database.Value {
     }
   }
 
-  /// The value that JSON writes.
+  /// The value that JSON writes: text stays text, also where it is all digits.
   package init(json: JSON) {
-    if let number = json.wholeNumber {
-      self = .integer(number)
-    } else {
-      self = json.text.map(Database.Value.text) ?? .null
+    switch json {
+    case .string(let text): self = .text(text)
+    case .integer, .number: self = Database.Value(json.wholeNumber)
+    case .null, .bool, .array, .object: self = .null
     }
   }
 }

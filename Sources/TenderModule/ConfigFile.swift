@@ -60,10 +60,10 @@ package struct ConfigFile: Sendable {
     }
     let holdsSecret = profiles.values.contains { profile in
       // The password in the address of a journal.
-      profile.text("journal").map { $0.contains("@") || $0.contains("password") } ?? false ||
-      modules.contains { module in
-        profile[module.name.text]?.object.map(module.section.holdsSecret) ?? false
-      }
+      profile.text("journal").map { $0.contains("@") || $0.contains("password") } ?? false
+        || modules.contains { module in
+          profile[module.name.text]?.object.map(module.section.holdsSecret) ?? false
+        }
     }
     if holdsSecret {
       try FileGuard.check(descriptor, path, named: "--config holds a secret", .ownersAlone)

@@ -1,4 +1,3 @@
-
 /// One share of many: the lines of a file that one runner takes, by their references.
 package struct Shard: Sendable, Hashable {
   private static let most = 10_000

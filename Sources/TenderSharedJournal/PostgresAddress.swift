@@ -1,6 +1,6 @@
 internal import CPostgres
-package import TenderModel
 import TenderJournal
+package import TenderModel
 
 /// Where a shared journal lies: an address of libpq (its manual, "Connection URIs").
 package struct PostgresAddress: Sendable, Hashable {

@@ -21,6 +21,9 @@ private import Glibc
     /// Whether the connection ended before the answer: what was sent may have been done.
     var isLost = false
 
+    /// A code of ours for what is wrong on this machine (SQLSTATE: system error).
+    static let here = ["58000"][0]
+
     /// Whether the same statements may succeed a moment later, on this server or another.
     var isPassing: Bool {
       guard let code else { return true }
@@ -30,11 +33,13 @@ private import Glibc
     }
 
     /// The rights of whoever asks do not go as far.
-    var isDenied: Bool { code == "42501" }
+    var isDenied: Bool { code.map(["42501"].contains) ?? false }
     /// There is no such table, column or schema.
     var isMissing: Bool { ["42P01", "3F000", "42703"].contains(code ?? "") }
     /// The server takes no writes: a standby, or a database that is set so.
-    var isReadOnly: Bool { code == "25006" }
+    var isReadOnly: Bool { code.map(["25006"].contains) ?? false }
+    /// What must be there once is there already.
+    var isTaken: Bool { code.map(["23505"].contains) ?? false }
   }
 
   private let handle: OpaquePointer
@@ -51,7 +56,7 @@ private import Glibc
     _ clock: any Clock
   ) throws(Failure) {
     if let problem = unsafe tender_pq_open() {
-      throw Failure(code: "58000", text: unsafe String(cString: problem))
+      throw Failure(code: Failure.here, text: unsafe String(cString: problem))
     }
     self.clock = clock
     let keywords = options.map(\.keyword)
@@ -63,12 +68,8 @@ private import Glibc
     }
     guard let begun = unsafe begun else { throw Failure(code: nil, text: "out of memory") }
     unsafe handle = begun
-    do throws(Failure) {
-      try connect(by: deadline)
-    } catch {
-      unsafe tender_pq_end(begun)
-      throw error
-    }
+    // Where this throws, `deinit` lets it go.
+    try connect(by: deadline)
   }
 
   deinit { unsafe tender_pq_end(handle) }

@@ -61,6 +61,14 @@ extension SharedJournal {
     }
   }
 
+  package func lockDevice(
+    _ address: String,
+    by deadline: Deadline,
+    _ interruption: any Interruption
+  ) throws(Fault) -> (any AttemptLock)? {
+    try locks.take("device/\(address)", by: deadline, interruption: interruption)
+  }
+
   func lockHere(
     _ place: Place,
     by deadline: Deadline,
@@ -153,7 +161,10 @@ extension SharedJournal {
     else { throw .unusable(path, "it is no name of a machine") }
     var name = [CChar](repeating: 0, count: 256)
     _ = unsafe gethostname(&name, name.count - 1)
-    let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let host = String(
+      decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) },
+      as: UTF8.self
+    )
     return Checksum.of([
       .text(String(decoding: bytes, as: UTF8.self)), .text(host), .text(identity.text),
     ])
@@ -176,7 +187,7 @@ extension SharedJournal {
   }
 
   /// How long an answer about a wish to stop counts, in milliseconds.
-  private static let stopInterval = 500
+  private static let stopInterval = 1000
 
   package func isStopRequested(env: Env, provider: ProviderName, reference: String) -> Bool {
     let place = Place(env: env, provider: provider, reference: reference)

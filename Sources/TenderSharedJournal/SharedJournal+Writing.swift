@@ -6,7 +6,7 @@ package import TenderModel
 /// Every write: one statement, versioned, checksummed, and under the fence of the lease that it belongs to.
 extension SharedJournal {
   /// What is written of an attempt.
-  private struct Write {
+  struct Write {
     var place: Place
     var attempt: Attempt
     var stored: String?
@@ -56,6 +56,7 @@ extension SharedJournal {
   package func insert(_ attempt: Attempt, _ durability: Durability) throws(Fault) -> Attempt {
     var written = attempt
     written.version = 1
+    fresh = nil
     let stored = try stored(written.preparation)
     let write = write(of: written, stored: stored, "opened", lends: leaseTime)
     let rows = try perform(inserting(write), write) { () throws(Fault) in try rowsMade(by: write) }
@@ -65,7 +66,8 @@ extension SharedJournal {
     known[written.row] = Known(
       terms: SearchTerm.all(of: write.attempt),
       preparation: written.preparation,
-      stored: stored
+      stored: stored,
+      written: (write.values, clock.uptime)
     )
     return written
   }
@@ -75,6 +77,7 @@ extension SharedJournal {
     note: String,
     _ durability: Durability
   ) throws(Fault) {
+    if durability == .process, isPassing(attempt) { return }
     let isSending = attempt.phase == .sent
     if isSending { try aside.take(for: attempt.row) }
     let begun = clock.moment
@@ -89,6 +92,23 @@ extension SharedJournal {
     } else {
       permit?.lend(nil)
       aside.leave(attempt.row)
+    }
+  }
+
+  /// How long a state of a sale that is under way must last before it is written by itself, in milliseconds.
+  private static let moment = 1000
+  /// What such a state changes.
+  private static let passing: Set<String> = ["result", "updated"]
+
+  /// Whether nothing is new but a state for who looks meanwhile, right after another write: the next has it too.
+  private func isPassing(_ attempt: Attempt) -> Bool {
+    guard attempt.phase == .prepared, let before = known[attempt.row],
+      let written = before.written, clock.uptime - written.at < Self.moment,
+      before.preparation == attempt.preparation
+    else { return false }
+    let values = AttemptRow.values(attempt.redacted(by: redactor))
+    return zip(AttemptRow.columns, zip(values, written.values)).allSatisfy { column, pair in
+      Self.passing.contains(column) || pair.0 == pair.1
     }
   }
 
@@ -137,6 +157,7 @@ extension SharedJournal {
     lends: Int
   ) throws(Fault) {
     try makeRoom(for: attempt.row)
+    fresh = nil
     if known[attempt.row] == nil { try learn(attempt) }
     let before = known[attempt.row]
     if before?.isUnreadable == true, attempt.preparation == nil, attempt.phase != .done {
@@ -156,7 +177,12 @@ extension SharedJournal {
     attempt.writer = settings.by
     attempt.isElsewhere = false
     waiting[attempt.row] = nil
-    known[attempt.row] = Known(terms: terms, preparation: written.preparation, stored: stored)
+    known[attempt.row] = Known(
+      terms: terms,
+      preparation: written.preparation,
+      stored: stored,
+      written: (write.values, clock.uptime)
+    )
   }
 
   /// Writes what was set aside over the version that it was made from.
@@ -203,28 +229,6 @@ extension SharedJournal {
     return true
   }
 
-  private func importing(_ write: Write, _ lines: [HistoryEntry]) -> Statement {
-    var statement = Statement("WITH ")
-    statement.add("held AS (\(held(write, &statement))), \(made(write, &statement))")
-    let by = lines.map { $0.by ?? "" }
-    let lists = [
-      statement.bind(Array(1...lines.count)), statement.bind(lines.map(\.at)),
-      statement.bind(lines.map(\.phase)), statement.bind(lines.map(\.status)),
-      statement.bind(lines.map(\.note)), statement.bind(by),
-    ]
-    statement.add(
-      ", line AS (INSERT INTO tender.history (attempt, number, at, phase, status, note, by, sum) "
-        + "SELECT made.row, l.number, l.at, l.phase, l.status, l.note, l.by, "
-        + "CASE WHEN l.number = \(statement.bind(lines.count)) "
-        + "THEN \(statement.bind(write.sum)) END FROM made, "
-        + "unnest(\(lists.joined(separator: ", "))) AS l (number, at, phase, status, note, by))"
-    )
-    addTerms(SearchTerm.all(of: write.attempt), write, from: "made", &statement)
-    addPreparation(nil, write, from: "made", &statement)
-    statement.add(" SELECT row FROM made")
-    return statement
-  }
-
   /// Reads what the database has of an attempt that was read without it.
   private func learn(_ attempt: Attempt) throws(Fault) {
     var row = Statement(Self.select + " WHERE a.row = ")
@@ -247,136 +251,6 @@ extension SharedJournal {
     return sealed
   }
 
-  // MARK: Statements
-
-  /// The part of a statement that gives a row only where the reference is this process's.
-  private func held(_ write: Write, _ statement: inout Statement) -> String {
-    let until = "clock_timestamp() + \(statement.bind(write.lends)) * interval '1 millisecond'"
-    if let lease = write.lease {
-      let place = Self.condition(write.place, "l", &statement)
-      return "UPDATE tender.lease l SET until = \(until) WHERE \(place)"
-        + Self.fence(lease, &statement) + " RETURNING 1"
-    }
-    let values = [
-      statement.bind(write.place.env.rawValue), statement.bind(write.place.provider.text),
-      statement.bind(write.place.reference), statement.bind(machine + "/alone"),
-      statement.bind(machine), statement.bind(settings.by),
-    ]
-    return """
-      INSERT INTO tender.lease AS l
-        (env, provider, reference, holder, machine, by, fence, until)
-      VALUES (\(values.joined(separator: ", ")), 1, \(until))
-      ON CONFLICT (reference, provider, env) DO UPDATE
-      SET holder = excluded.holder, machine = excluded.machine, by = excluded.by,
-        fence = l.fence + 1, until = excluded.until
-      WHERE l.until <= clock_timestamp()\(write.isLocked ? " OR l.machine = excluded.machine" : "")
-      RETURNING 1
-      """
-  }
-
-  private func inserting(_ write: Write) -> Statement {
-    var statement = Statement("WITH ")
-    statement.add("held AS (\(held(write, &statement))), ")
-    statement.add(made(write, &statement))
-    addLine(write, from: "made", &statement)
-    addTerms(SearchTerm.all(of: write.attempt), write, from: "made", &statement)
-    addPreparation(nil, write, from: "made", &statement)
-    statement.add(" SELECT row FROM made")
-    return statement
-  }
-
-  private func made(_ write: Write, _ statement: inout Statement) -> String {
-    let values = Self.bind(write.values, &statement)
-    return "made AS (INSERT INTO tender.attempt (\(AttemptRow.columns.joined(separator: ", ")), "
-      + "sum, by, machine) SELECT \(values.joined(separator: ", ")), "
-      + "\(statement.bind(write.sum)), \(statement.bind(write.by)), "
-      + "\(statement.bind(station)) FROM held RETURNING row)"
-  }
-
-  private func updating(_ write: Write, _ terms: Set<String>, _ before: Known?) -> Statement {
-    var statement = Statement("WITH ")
-    statement.add("held AS (\(held(write, &statement))), ")
-    let values = Self.bind(write.values, &statement)
-    let changes = zip(AttemptRow.columns, values).map { "\($0) = \($1)" }
-    statement.add("changed AS (UPDATE tender.attempt a SET \(changes.joined(separator: ", ")), ")
-    statement.add(
-      "sum = \(statement.bind(write.sum)), by = \(statement.bind(write.by)), "
-        + "machine = \(statement.bind(station)) FROM held "
-        + "WHERE a.row = \(statement.bind(write.attempt.row)) "
-        + "AND a.version = \(statement.bind(write.attempt.version - 1)) RETURNING a.row)"
-    )
-    addLine(write, from: "changed", &statement)
-    let gone = (before?.terms ?? []).subtracting(terms)
-    if !gone.isEmpty {
-      statement.add(
-        ", gone AS (DELETE FROM tender.term t USING changed WHERE t.attempt = changed.row "
-          + "AND t.created = \(statement.bind(write.attempt.createdAt)) "
-          + "AND t.text = ANY (\(statement.bind(gone.sorted()))))"
-      )
-    }
-    addTerms(terms.subtracting(before?.terms ?? []), write, from: "changed", &statement)
-    addPreparation(before?.stored, write, from: "changed", &statement)
-    statement.add(" SELECT count(*) FROM changed")
-    return statement
-  }
-
-  private static func bind(
-    _ values: [Database.Value],
-    _ statement: inout Statement
-  ) -> [String] {
-    zip(AttemptRow.columns, values).map { column, value in
-      statement.bind(value, AttemptRow.numbers.contains(column) ? .bigint : .text)
-    }
-  }
-
-  private func addLine(_ write: Write, from: String, _ statement: inout Statement) {
-    let values = [
-      statement.bind(write.attempt.version), statement.bind(write.attempt.updatedAt),
-      statement.bind(write.attempt.phase.rawValue),
-      statement.bind(write.attempt.shownStatus.rawValue), statement.bind(write.note),
-      statement.bind(write.by), statement.bind(write.sum),
-    ]
-    statement.add(
-      ", line AS (INSERT INTO tender.history (attempt, number, at, phase, status, note, by, sum) "
-        + "SELECT row, \(values.joined(separator: ", ")) FROM \(from))"
-    )
-  }
-
-  private func addTerms(
-    _ terms: Set<String>,
-    _ write: Write,
-    from: String,
-    _ statement: inout Statement
-  ) {
-    guard !terms.isEmpty else { return }
-    let list = statement.bind(terms.sorted())
-    let created = statement.bind(write.attempt.createdAt)
-    statement.add(
-      ", terms AS (INSERT INTO tender.term (text, created, attempt) "
-        + "SELECT t, \(created), row FROM \(from), unnest(\(list)) t ON CONFLICT DO NOTHING)"
-    )
-  }
-
-  private func addPreparation(
-    _ before: String?,
-    _ write: Write,
-    from: String,
-    _ statement: inout Statement
-  ) {
-    guard before != write.stored else { return }
-    guard let stored = write.stored else {
-      statement.add(
-        ", prepared AS (DELETE FROM tender.preparation p USING \(from) WHERE p.row = \(from).row)"
-      )
-      return
-    }
-    statement.add(
-      ", prepared AS (INSERT INTO tender.preparation (row, text) "
-        + "SELECT row, \(statement.bind(stored)) FROM \(from) "
-        + "ON CONFLICT (row) DO UPDATE SET text = excluded.text)"
-    )
-  }
-
   // MARK: What a lost answer was
 
   /// Runs a write; where its answer is lost, what is there says whether it was done.
@@ -392,8 +266,8 @@ extension SharedJournal {
         let rows = try ask([statement], by: deadline, repeating: .never)[0]
         guard mayBeDone, rows.first?[0].integer ?? 0 == 0 else { return rows }
       } catch {
-        // A number that is taken (SQLSTATE 23505) may be this very write's.
-        let isTaken = error.code == "23505"
+        // A number that is taken may be this very write's.
+        let isTaken = error.isTaken
         guard error.isLost || isTaken && mayBeDone else {
           throw isTaken ? .changed(write.attempt.reference) : fault(error)
         }

@@ -88,6 +88,8 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     var preparation: Attempt.Preparation?
     /// As it is stored; nil where there is none.
     var stored: String?
+    /// The columns, where this process wrote them, and when.
+    var written: (values: [Database.Value], at: Int)?
     /// Whether it cannot be opened here.
     var isUnreadable: Bool { stored != nil && preparation == nil }
   }
@@ -189,7 +191,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
         settings.variable
       )
     } catch {
-      throw PostgresConnection.Failure(code: "58000", text: error.message)
+      throw PostgresConnection.Failure(code: PostgresConnection.Failure.here, text: error.message)
     }
     let made = try PostgresConnection(options, by: deadline, clock)
     connection = made

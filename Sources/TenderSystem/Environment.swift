@@ -270,7 +270,10 @@ package struct Environment {
       unsafe status == 0 && found != nil ? unsafe String(cString: entry.pw_name) : "\(geteuid())"
     var name = [CChar](repeating: 0, count: 256)
     _ = unsafe gethostname(&name, name.count - 1)
-    let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let host = String(
+      decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) },
+      as: UTF8.self
+    )
     return "\(user)@\(host)"
   }
 

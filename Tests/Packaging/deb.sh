@@ -32,7 +32,7 @@ License: unpublished
  Not published under a licence yet: all rights are the authors'.
 TEXT
 # What is linked is needed; what is opened on first use is needed by what most people do.
-run=$(awk -F'\t' '!/^#/ && NF >= 8 { print $5 " (>= " $2 ")" }' Sources/Libraries.tsv | paste -sd, | sed 's/,/, /g')
+run=$(awk -F'\t' '!/^#/ && NF >= 8 && $1 != "libpq" { print $5 " (>= " $2 ")" }' Sources/Libraries.tsv | paste -sd, | sed 's/,/, /g')
 libc=$(objdump -T "$program" | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -uV | tail -1)
 cat >"$root/DEBIAN/control" <<TEXT
 Package: tender
@@ -43,7 +43,7 @@ Architecture: $architecture
 Maintainer: $maintainer
 Installed-Size: $(du -sk "$root/usr" | cut -f1)
 Depends: libc6 (>= $libc), $run
-Recommends: ca-certificates
+Recommends: ca-certificates, libpq5
 Description: payments from the command line
  Takes, holds, looks up and undoes payments by Pay Theory, Toro and TrueLayer
  through one vocabulary, prints tables or JSON lines, and writes every attempt

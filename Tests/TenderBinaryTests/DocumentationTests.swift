@@ -96,6 +96,7 @@ import Testing
     return switch command {
     case "transact": example.contains("--original") ? [sale] : [card]
     case "confirm": ["\(pay) A2 --confirmation"]
+    case "journal import": ["\(pay) A1", "tender journal export > journal.jsonl"]
     case "journal settle" where example.contains("ORDER-1042"): [unknown]
     default: ["\(pay) A1", "\(pay) A2", "\(pay) ORDER-1042", sale, mandate, card, lines]
     }

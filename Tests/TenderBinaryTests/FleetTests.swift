@@ -6,7 +6,11 @@ import Testing
 
 /// One journal in PostgreSQL for several machines: a reference is charged once, whoever tries it, whatever
 /// ends in between.
-@Suite(.enabled(if: PostgresCluster.isAvailable, Comment(rawValue: PostgresCluster.isMissing)))
+@Suite(
+  .enabled(if: PostgresCluster.isAvailable, Comment(rawValue: PostgresCluster.isMissing)),
+  .serialized,
+  .onOwnThread
+)
 struct FleetTests {
   static func pay(_ reference: String, _ more: String...) -> [String] {
     ["transact", "--amount", "5", "--test-card", "visa", "--json", "--reference", reference] + more
@@ -98,12 +102,18 @@ struct FleetTests {
     let lines = (0..<count).map { Works.card("L\($0)") }
     var random = Seeded(Works.setting("TENDER_KILL_SEED", Int.random(in: 1..<1_000_000)))
     let words = ["--jobs", "8", "--json", "--resume"]
-    let first = try fleet.machines[0].start(["batch", Works.write(lines, fleet.machines[0])] + words)
+    let first = try fleet.machines[0].start(
+      ["batch", Works.write(lines, fleet.machines[0])] + words
+    )
     let drain = Thread { _ = first.1.fileHandleForReading.readDataToEndOfFile() }
     drain.start()
     let file = try Works.write(lines, fleet.machines[1])
     for _ in 0..<4 {
-      _ = Victim.run(["batch", file] + words, fleet.machines[1], killedAfter: random.below(400_000))
+      _ = Victim.run(
+        ["batch", file] + words,
+        fleet.machines[1],
+        killedAfter: random.below(400_000)
+      )
     }
     let last = try fleet.machines[1].run(["batch", file] + words)
     first.0.waitUntilExit()
@@ -185,8 +195,8 @@ struct FleetTests {
       let isKnown = [0, 6, 9, 12].contains(status) || FaultMatrixTests.saysNone.contains(status)
       #expect(isKnown, "\(status) at \(point): \(said)")
       // Found out once more, by either: it stays as it is.
-      let last = try second.run(Works.words(work.line("Z\(point)")))
-      #expect([0, 12].contains(last.status), "at \(point): \(last.errors)")
+      let last = try Fleet.untilFree(second, Works.words(work.line("Z\(point)")))
+      #expect([0, 12].contains(last.status), "at \(point): \(last.errors) \(said)")
       let left = try #require(try work.effects?(books, "Z\(point)"))
       #expect(left == (last.status == 12 ? 0 : 1), "at \(point): \(said)")
     }
@@ -266,7 +276,10 @@ struct FleetTests {
     var other = try Binary()
     defer { other.remove() }
     other.variables = alone.variables
-    #expect(try other.run(["transact", "--amount", "6", "--test-card", "visa", "--reference", "I1"]).status == 0)
+    #expect(
+      try other.run(["transact", "--amount", "6", "--test-card", "visa", "--reference", "I1"])
+        .status == 0
+    )
     let strange = try other.run("journal", "export").output
     let third = try machine.run(["journal", "import", "--json"], input: strange)
     #expect(third.status == 14)
@@ -282,8 +295,9 @@ struct FleetTests {
     let by = try #require(shown["history"]?.array?.first?["by"]?.text)
     let parts = by.split(separator: "@")
     #expect(parts.count == 2)
-    for (who, count) in [(by, 1), (String(parts[1]), 1), ("nobody@nowhere", 0), (String(parts[0]), 0)]
-    {
+    for (who, count) in [
+      (by, 1), (String(parts[1]), 1), ("nobody@nowhere", 0), (String(parts[0]), 0),
+    ] {
       for command in [["journal", "list"], ["find"]] {
         let found = try machine.run(command + ["--by", who, "--json"])
         #expect(found.records.count == count, "\(command) \(who)")

@@ -54,7 +54,8 @@ extension JournalTests {
       [.text(String(repeating: secret, count: 200))]
     )
     try file.execute(
-      "UPDATE attempt SET sum = NULL; DROP TABLE fresh; DROP TABLE burnt; PRAGMA user_version = 4"
+      "UPDATE attempt SET sum = NULL; DROP TABLE fresh; DROP TABLE burnt; "
+        + "DROP INDEX history_by_who; ALTER TABLE history DROP COLUMN by; PRAGMA user_version = 4"
     )
     return held
   }

@@ -61,6 +61,35 @@ import Testing
     #expect(try head.read(upToCount: 1) == Data([0]))
   }
 
+  /// What is text stays text, also where it is all digits: a reference, four digits of a card, an id.
+  @Test func `keeps a reference of digits when its outcome is set aside`() throws {
+    let other = try Database(path: state.appending(path: "journal.db").path)
+    do {
+      let journal = try open(patience: 20)
+      var written = try journal.insert(attempt("1042"), .process)
+      written.phase = .sent
+      try journal.update(&written, note: "sent", .power)
+      try other.execute("BEGIN IMMEDIATE")
+      written.phase = .done
+      written.status = .succeeded
+      written.id = "77"
+      written.lastFour = "0011"
+      try journal.setAside(&written, note: "outcome")
+    }
+    func found(_ journal: SQLiteJournal) throws -> Attempt? {
+      try journal.latest(env: .simulator, provider: ProviderName("paytheory"), reference: "1042")
+    }
+    for round in 0..<2 {
+      let early = try #require(try found(open(patience: 20)), "round \(round)")
+      #expect(early.status == .succeeded)
+      #expect(early.reference == "1042")
+      #expect(early.id == "77")
+      #expect(early.lastFour == "0011")
+      if round == 0 { try other.execute("ROLLBACK") }
+    }
+    #expect(try open().verify() == [])
+  }
+
   /// Several open the journal at once, and one of them is faster.
   @Test func `goes on with what another has taken in`() throws {
     let journal = try open(patience: 20)

@@ -4,6 +4,7 @@ import TenderModel
 import TenderSharedJournal
 import TenderSystem
 import TenderTestSupport
+import Testing
 
 /// Journals in a PostgreSQL of the tests' own.
 enum SharedWorld {
@@ -16,7 +17,7 @@ enum SharedWorld {
   ) throws -> SharedJournal {
     let journal = try SharedJournal(
       SharedJournal.Settings(
-        address: PostgresAddress(address) ?? PostgresAddress("postgres://")!,
+        address: try #require(PostgresAddress(address)),
         folder: folder,
         key: key,
         timeout: timeout,

@@ -45,7 +45,9 @@ package final class PostgresCluster: @unchecked Sendable {
 
   /// Makes a cluster and starts it; `settings` are `name=value`, `copyOf` makes it a standby.
   package init(_ settings: [String] = [], copyOf primary: PostgresCluster? = nil) throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "pg-\(UUID().uuidString.prefix(8))")
+    folder = FileManager.default.temporaryDirectory.appending(
+      path: "pg-\(UUID().uuidString.prefix(8))"
+    )
     port = try Self.freePort()
     self.settings = settings
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -91,8 +93,20 @@ package final class PostgresCluster: @unchecked Sendable {
       [
         "-h", folder.path, "-p", "\(port)", "-U", "tender", "-d", database, "-qAt",
         "-v", "ON_ERROR_STOP=1", "-c", text,
-      ]
+      ],
+      // What an operator does waits for no standby.
+      ["PGOPTIONS": "-c synchronous_commit=local"]
     )
+  }
+
+  /// Lets a user in from now on with a password alone.
+  package func demandPassword(of user: String) throws {
+    let file = data + "/pg_hba.conf"
+    let rules = try String(contentsOfFile: file, encoding: .utf8)
+    let handle = try FileHandle(forWritingTo: URL(filePath: file))
+    try handle.write(contentsOf: Data("host all \(user) 127.0.0.1/32 scram-sha-256\n\(rules)".utf8))
+    try handle.close()
+    try sql("SELECT pg_reload_conf()", in: "postgres")
   }
 
   /// Ends it at once, as a crash would, all of its processes.
@@ -127,30 +141,68 @@ package final class PostgresCluster: @unchecked Sendable {
     // After a kill the shared memory of the last one may take a moment to go.
     for _ in 0..<20 {
       let process = Self.process("postgres", words + more)
-      let said = Pipe()
-      process.standardError = said
-      try process.run()
-      let log = said.read(until: "ready to accept")
-      guard log.contains("ready to accept") else {
-        process.waitUntilExit()
-        continue
-      }
-      said.fileHandleForReading.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
+      process.standardError = try Self.log(folder)
+      try Self.runOnThreadOfItsOwn(process)
       self.process = process
-      return
+      if Self.isAnswering("\(port)", folder.path, process) { return }
+      process.waitUntilExit()
     }
-    throw CocoaError(.fileReadUnknown)
+    throw Failure(text: "PostgreSQL does not start: see \(folder.path)/log")
+  }
+
+  /// Starts a process on a thread that lasts as long as it: it ends with the thread that started it.
+  static func runOnThreadOfItsOwn(_ process: Process) throws {
+    let started = DispatchSemaphore(value: 0)
+    let problem = Mutex<(any Error)?>(nil)
+    let child = Child(process: process)
+    Thread {
+      do { try child.process.run() } catch { problem.withLock { $0 = error } }
+      started.signal()
+      child.process.waitUntilExit()
+    }
+    .start()
+    started.wait()
+    if let error = problem.withLock({ $0 }) { throw error }
+  }
+
+  /// A process that a thread of its own starts.
+  private struct Child: @unchecked Sendable { let process: Process }
+
+  /// A file for what a program says.
+  static func log(_ folder: URL) throws -> FileHandle {
+    let path = folder.appending(path: "log").path
+    _ = FileManager.default.createFile(atPath: path, contents: nil)
+    guard let handle = FileHandle(forWritingAtPath: path) else { throw Failure(text: path) }
+    return handle
+  }
+
+  /// Asks until a server answers; false where its process has ended.
+  static func isAnswering(
+    _ port: String,
+    _ host: String,
+    _ process: Process,
+    _ database: String = "postgres"
+  ) -> Bool {
+    let words = ["-h", host, "-p", port, "-U", "tender", "-d", database, "-qAtc", "SELECT 1"]
+    for _ in 0..<1000 where process.isRunning {
+      if (try? run("psql", words)) != nil { return true }
+    }
+    return false
   }
 
   /// A program of PostgreSQL as a process, which ends with this one.
-  private static func process(_ name: String, _ arguments: [String]) -> Process {
+  ///
+  /// `asUser` runs a program of another package as PostgreSQL's user as well.
+  static func process(_ name: String, _ arguments: [String], asUser: Bool = false) -> Process {
     let process = Process()
     let path = name.hasPrefix("/") ? name : (programs ?? "") + "/" + name
-    if getuid() == 0, !name.hasPrefix("/") {
+    if getuid() == 0, asUser || !name.hasPrefix("/") {
       process.executableURL = URL(filePath: "/usr/bin/setpriv")
       process.arguments =
         [
-          "--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig=KILL", path,
+          "--reuid=postgres", "--regid=postgres", "--clear-groups",
+          // The kernel forgets that with another user.
+          "/usr/bin/setpriv", "--pdeathsig=KILL", path,
         ] + arguments
     } else {
       process.executableURL = URL(filePath: path)
@@ -164,8 +216,13 @@ package final class PostgresCluster: @unchecked Sendable {
   }
 
   @discardableResult
-  private static func run(_ name: String, _ arguments: [String]) throws -> String {
+  private static func run(
+    _ name: String,
+    _ arguments: [String],
+    _ variables: [String: String] = [:]
+  ) throws -> String {
     let process = process(name, arguments)
+    process.environment?.merge(variables) { $1 }
     let output = Pipe()
     let errors = Pipe()
     process.standardOutput = output
@@ -188,7 +245,7 @@ package final class PostgresCluster: @unchecked Sendable {
   }
 
   /// A port that nothing has at the moment.
-  private static func freePort() throws -> Int {
+  static func freePort() throws -> Int {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
     var address = sockaddr_in()

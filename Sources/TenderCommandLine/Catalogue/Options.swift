@@ -16,7 +16,8 @@ extension Catalogue {
   private static func definitions(_ keys: any OptionKey...) -> [Option] { keys.flatMap(\.options) }
 
   private static let others: [any OptionKey] = [
-    Keys.refundReference, Keys.by, Keys.shard, Keys.since, Keys.until, Keys.before, Keys.status, Keys.outcome,
+    Keys.refundReference, Keys.by, Keys.shard, Keys.since, Keys.until, Keys.before, Keys.status,
+    Keys.outcome,
     Keys.reason, Keys.lastFour, Keys.customer, Keys.traceID, Keys.failure, Keys.all, Keys.online,
     Keys.jobs,
     Keys.rate, Keys.resume, Keys.check, Keys.ordered,

@@ -29,7 +29,8 @@ extension Catalogue {
       ],
       operands: [.init("FILE", optional: true)],
       options: [
-        Keys.check, Keys.jobs, Keys.rate, Keys.shard, Keys.resume, Keys.ordered, Keys.stopOnError, Keys.junit,
+        Keys.check, Keys.jobs, Keys.rate, Keys.shard, Keys.resume, Keys.ordered, Keys.stopOnError,
+        Keys.junit,
         Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock,
       ],
       examples: [
@@ -61,7 +62,8 @@ extension Catalogue {
       operands: [.init("REF", optional: true)],
       options: [
         Keys.amount, Keys.currency, Keys.since, Keys.until, Keys.status, Keys.lastFour,
-        Keys.customer, Keys.metadata, Keys.traceID, Keys.failure, Keys.by, Keys.all, Keys.online, Keys.id,
+        Keys.customer, Keys.metadata, Keys.traceID, Keys.failure, Keys.by, Keys.all, Keys.online,
+        Keys.id,
         Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock,
       ],
       examples: [
@@ -85,7 +87,8 @@ extension Catalogue {
         "Lists the attempts that the journal holds, newest first, the latest 50 unless --all."
       ],
       options: [
-        Keys.since, Keys.until, Keys.status, Keys.lastFour, Keys.amount, Keys.currency, Keys.by, Keys.all,
+        Keys.since, Keys.until, Keys.status, Keys.lastFour, Keys.amount, Keys.currency, Keys.by,
+        Keys.all,
       ],
       examples: [
         .init("tender journal list", "the latest attempts"),

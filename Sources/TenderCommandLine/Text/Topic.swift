@@ -93,7 +93,8 @@ extension Topic {
 
   private static let journal = Topic(
     name: "journal",
-    summary: "every attempt, written down before it is sent",
+    aliases: ["shared-journal", "postgres", "postgresql"],
+    summary: "every attempt, written down before it is sent; one for several machines",
     body: [
       "Every command that pays writes its attempt into the journal before anything is sent, and what "
         + "it came to before anything is said. The same command with the same --reference replays the "
@@ -106,9 +107,9 @@ extension Topic {
         + "has no keys of what was held: only with journal.seals beside it can that be confirmed.",
       "tender journal prune --before 2026-01-01 forgets old attempts whose outcome is final. A "
         + "reference that was pruned is a new one.",
-      "Two journals do not know of each other: one machine, one journal. See also tender help files and "
-        + "tender help promises.",
-    ]
+      "Two journals do not know of each other: one machine, one journal, or one on PostgreSQL for several "
+        + "machines. See also tender help files and tender help promises.",
+    ] + sharedJournal
   )
 
   private static func environment(_ modules: [any ProviderModule]) -> Topic {
@@ -121,6 +122,7 @@ extension Topic {
           [
             "TENDER_PROVIDER", "TENDER_PROFILE", "TENDER_ENV", "TENDER_OUTPUT", "TENDER_CONFIG",
             "TENDER_STATE_DIR", "TENDER_TIMEOUT", "TENDER_NO_INPUT", "TENDER_CA_FILE",
+            "TENDER_JOURNAL", "TENDER_JOURNAL_KEY_FILE",
           ]
             + modules.flatMap { module in
               module.section.credentials.map { "TENDER_\(module.name.text)_\($0)".uppercased() }
@@ -132,6 +134,8 @@ extension Topic {
         lines(modules.flatMap(\.help.addresses)),
         "Base addresses replace the provider's scheme, host and port, for tests and proxies; not on "
           + "live. All that a command needs, or none. Plain http and ws go to loopback only.",
+        "TENDER_JOURNAL is the address of a journal on PostgreSQL, for which the variables of libpq count as "
+          + "well (PGPASSFILE, PGSERVICE, PGSSLMODE and the others): tender help journal.",
         "TENDER_CONTAINMENT=off, NO_COLOR, CLICOLOR_FORCE, TERM=dumb, COLUMNS, TZ, XDG_CONFIG_HOME, XDG_STATE_HOME, BROWSER, "
           + "the locale's country and the proxy variables are honoured. An option comes before the environment, that before the "
           + "profile, that before the default: see tender config show.",
@@ -157,6 +161,11 @@ extension Topic {
           + "journal.seals the keys of what held payments need to be confirmed, simulator.db the simulated world. --state-dir moves it. Beside the folder lies a mark, "
           + ".tender.tender-mark, that says how far the journal had come: with an older copy, or none, "
           + "every command that pays ends in 16 until tender journal settle --all --as restored.",
+        "With a journal on PostgreSQL (\"journal\" in a profile, or TENDER_JOURNAL) the folder has journal.lock, "
+          + "journal.machine, which tells this machine from others, and journal.spool, in which an outcome "
+          + "waits that the database could not take. \"takeover_window\" in a profile (10m) says for how long "
+          + "a sale that another machine has left is taken over only with --yes, where finding out may "
+          + "undo it.",
         "\"late_window\" in a profile (60s; 5s with --env simulator over a network) says for how long "
           + "after a request its effect may still appear at the provider.",
       ]
@@ -191,8 +200,9 @@ extension Topic {
             + "working locks (no network share). The machine's clock since boot is not set."
         ]
           + help.map(\.assumptions).filter { !$0.isEmpty }).joined(separator: " "),
-        "What is not promised. Two journals do not know of each other: a reference that is used on two "
-          + "machines is charged on both. Nor does tender know of payments made elsewhere under the "
+        "What is not promised. Two journals do not know of each other: a reference that is used with two "
+          + "journals is charged in both. A journal on PostgreSQL promises what its server does: one that "
+          + "acknowledges before its standby has a commit can lose it in a failover (tender doctor says so). Nor does tender know of payments made elsewhere under the "
           + "same reference, save where a provider is asked what is left before a part is given back. "
           + "A reference that was pruned is a new one. A cash barcode, a token and a payment that "
           + "nobody has authorized yet move no money, and may be made again after a failure. What was "

@@ -60,7 +60,13 @@ struct BatchWorker: Sendable {
   /// What one thread runs its lines with: open files, connections, and a memory for one line's
   /// secrets.
   func work() -> Workers<Job, Answer>.Work {
-    let parts = SharedParts(common: common, reader: reader, isBatch: true, isOrdered: isOrdered, jobs: jobs)
+    let parts = SharedParts(
+      common: common,
+      reader: reader,
+      isBatch: true,
+      isOrdered: isOrdered,
+      jobs: jobs
+    )
     var count = 0
     let redactor = Redactor()
     let clock = SystemClock(interruption: NoInterruption())

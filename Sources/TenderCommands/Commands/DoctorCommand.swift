@@ -196,9 +196,11 @@ struct DoctorCommand {
           )
         }
         guard !facts.standbys.isEmpty, facts.synchronousCommit != "local" else {
-          return "no standby has to confirm a commit: a failover to one can lose that a payment was sent"
+          return
+            "no standby has to confirm a commit: a failover to one can lose that a payment was sent"
         }
-        return "\(facts.standbys) must confirm each commit (synchronous_commit \(facts.synchronousCommit))"
+        return
+          "\(facts.standbys) must confirm each commit (synchronous_commit \(facts.synchronousCommit))"
           + (facts.replicas == 0 ? "; none is connected that does" : "")
       },
     ]

@@ -48,7 +48,11 @@ struct JournalCommands {
     }
     for problem in problems { add("fail", problem) }
     if problems.isEmpty {
-      add("ok", "every row agrees with its checksum and its history")
+      add(
+        "ok",
+        composition.settings.journal() == nil
+          ? "every row, the history and the mark agree" : "every row and its history agree"
+      )
     }
     if output.isTable { output.show(rows, columns: ["name", "outcome", "detail"]) }
     return output.exit(problems.isEmpty ? 0 : Fault.Kind.state.exitStatus)

@@ -183,7 +183,9 @@ struct Containment {
 
     /// The ports of the journal's servers; nil where a file says which.
     private static func portsOfJournal(_ settings: Settings) -> [UInt16]? {
-      guard let address = (settings.journal()?.text).flatMap(PostgresAddress.init) else { return [] }
+      guard let address = (settings.journal()?.text).flatMap(PostgresAddress.init) else {
+        return []
+      }
       return address.ports { settings.environment[$0] }
     }
 

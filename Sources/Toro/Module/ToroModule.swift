@@ -150,20 +150,13 @@ package struct ToroModule: ProviderModule {
   /// The name of the simulated reader, where an address would be.
   static let simulatedDevice = "simulator"
 
-  /// A lock on a reader, kept beside those on references: whoever shares a journal shares it.
+  /// A lock on a reader, which is of this machine: another may have one at the same address.
   private func reservation(_ session: any Session) throws(Fault) -> ToroContext.Reservation {
     let journal = try session.journal()
     let clock = session.clock
     let interruption = session.signals
     return { address throws(Fault) in
-      try journal.lock(
-        env: .simulator,
-        provider: ToroProvider.name,
-        // No reference has a control character.
-        reference: "\u{1}" + address,
-        by: Deadline(in: 0, on: clock),
-        interruption: interruption
-      )
+      try journal.lockDevice(address, by: Deadline(in: 0, on: clock), interruption)
     }
   }
 

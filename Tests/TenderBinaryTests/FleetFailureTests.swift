@@ -1,0 +1,291 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import TenderWire
+import Testing
+
+/// What becomes of payments when the database of a shared journal goes away: before, between and after.
+@Suite(
+  .enabled(if: PostgresCluster.isAvailable, Comment(rawValue: PostgresCluster.isMissing)),
+  .serialized,
+  .onOwnThread
+)
+struct FleetFailureTests {
+  private static func database(_ fleet: Fleet) -> String {
+    String(fleet.address.split(separator: "/").last ?? "")
+  }
+
+  /// A payment asks the database four times; so does a confirm, which looks its reference up first.
+  @Test func `asks four times for a payment`() throws {
+    let fleet = try Fleet(machines: 1, timeout: 5)
+    let cluster = try PostgresCluster.shared()
+    let cutter = try Cutter(before: cluster.port)
+    defer { cutter.stop() }
+    var watched = fleet.machines[0]
+    watched.variables["TENDER_JOURNAL"] =
+      "postgres://tender@127.0.0.1:\(cutter.port)/\(Self.database(fleet))"
+    var before = 0
+    func asked(_ words: [String]) throws -> Int {
+      let run = try watched.run(words)
+      #expect(run.status == 0, "\(run.errors)")
+      defer { before = cutter.questions }
+      return cutter.questions - before
+    }
+    #expect(try asked(FleetTests.pay("Q1")) == 4)
+    #expect(try asked(FleetTests.pay("Q2", "--confirmation")) <= 4)
+    #expect(try asked(["confirm", "Q2"]) == 4)
+    // The answer is there, and the reference is given back.
+    #expect(try asked(FleetTests.pay("Q1")) == 2)
+    #expect(try asked(["journal", "list"]) == 1)
+    // A sale may still be undone after its outcome: it is given back by itself.
+    let sale = try asked(Works.words(Works.sale("Q3")))
+    #expect(sale == 5)
+    let bank = try asked(Works.words(Works.bank("Q4")))
+    // Two of its requests have an effect, and each is written before it leaves and after.
+    #expect(bank == 7)
+  }
+
+  /// Whatever answer is lost, and whatever question: the command finds out by reading, and comes to its end.
+  @Test(arguments: Works.providers)
+  func `goes on where a connection is cut at any question`(_ provider: Works.Provider) throws {
+    let fleet = try Fleet(machines: 1, timeout: 5)
+    let cluster = try PostgresCluster.shared()
+    let books = Works.Books(path: fleet.shop.books)
+    let work = provider.works[0]
+    for number in 1...6 {
+      for stroke in [Cutter.Stroke.before(number), .after(number)] {
+        let cutter = try Cutter(before: cluster.port, stroke)
+        defer { cutter.stop() }
+        var cut = fleet.machines[0]
+        cut.variables["TENDER_JOURNAL"] =
+          "postgres://tender@127.0.0.1:\(cutter.port)/\(Self.database(fleet))"
+        let reference = "C\(number)-\(stroke == .before(number) ? "B" : "A")"
+        let run = try cut.run(Works.words(work.line(reference)))
+        #expect(run.status == 0, "\(stroke): \(run.errors)")
+        let effects = try work.effects?(books, reference)
+        #expect(effects == 1, "\(stroke)")
+      }
+    }
+    #expect(try fleet.machines[0].run("journal", "verify").status == 0)
+    let left = try fleet.machines[0].run("journal", "list", "--status", "unknown", "--json")
+    #expect(left.output == "")
+  }
+
+  /// Gone for good at some question: nothing was sent, or the outcome is said, kept here and delivered later.
+  @Test(arguments: Works.providers)
+  func `keeps an outcome that the database cannot take`(_ provider: Works.Provider) throws {
+    let fleet = try Fleet(machines: 1, timeout: 2)
+    let machine = fleet.machines[0]
+    let cluster = try PostgresCluster.shared()
+    let books = Works.Books(path: fleet.shop.books)
+    let work = provider.works[0]
+    var kept = 0
+    var runs: [(reference: String, status: Int32, process: (Process, Pipe, Pipe))] = []
+    var cutters: [Cutter] = []
+    defer { for cutter in cutters { cutter.stop() } }
+    // There is one reader: its sales come one after the other.
+    let alone = provider.name == "toro"
+    for number in alone ? 4...5 : 1...5 {
+      for answers in [false, true] {
+        let cutter = try Cutter(before: cluster.port, .dark(number, answers: answers))
+        cutters.append(cutter)
+        var cut = machine
+        cut.variables["TENDER_JOURNAL"] =
+          "postgres://tender@127.0.0.1:\(cutter.port)/\(Self.database(fleet))"
+        let reference = "D\(number)-\(answers ? "A" : "N")"
+        runs.append((reference, 0, try cut.start(Works.words(work.line(reference)))))
+        if alone { runs[runs.count - 1].process.0.waitUntilExit() }
+      }
+    }
+    var saved: Set<String> = []
+    for index in runs.indices {
+      let (process, output, errors) = runs[index].process
+      let said = output.fileHandleForReading.readDataToEndOfFile()
+      let problem = errors.fileHandleForReading.readDataToEndOfFile()
+      process.waitUntilExit()
+      runs[index].status = process.terminationStatus
+      let text = String(decoding: said + problem, as: UTF8.self)
+      let reference = runs[index].reference
+      let effects = try work.effects?(books, reference) ?? 0
+      switch process.terminationStatus {
+      case 0:
+        #expect(effects == 1, "\(reference): \(text)")
+        if text.contains("journal.spool") {
+          kept += 1
+          saved.insert(reference)
+        }
+      case 12: #expect(effects == 0, "\(reference): \(text)")
+      case 16: #expect(effects == 0, "\(reference): \(text)")
+      case 9: break
+      default: Issue.record("\(process.terminationStatus) of \(reference): \(text)")
+      }
+    }
+    // What a bank knows by its key is found out instead.
+    #expect(
+      kept > 0 || provider.name == "truelayer",
+      "\(runs.map { "\($0.reference) \($0.status)" })"
+    )
+    // The next command delivers, and nobody has to find out.
+    for run in runs where saved.contains(run.reference) {
+      let shown = try machine.run("journal", "show", run.reference, "--json")
+      #expect(shown.record["status"] == "succeeded" || shown.record["final"] == false, "\(shown)")
+    }
+    _ = try machine.run(Works.words(work.line("DELIVER")))
+    for run in runs {
+      let again = try Fleet.untilFree(machine, Works.words(work.line(run.reference)))
+      #expect([0, 12].contains(again.status), "\(run.reference): \(again.errors)")
+      let effects = try work.effects?(books, run.reference) ?? 0
+      #expect(effects == (again.status == 12 ? 0 : 1), "\(run.reference)")
+      if saved.contains(run.reference) {
+        let history = try machine.run("journal", "show", run.reference, "--json").record["history"]
+        let notes = (history?.array ?? []).compactMap { $0["note"]?.text }
+        #expect(!notes.contains("found out"), "\(run.reference): \(notes)")
+      }
+    }
+    #expect(try machine.run("journal", "verify").status == 0)
+  }
+
+  /// The server says that its disk is full (SQLSTATE 53100), before and after something was sent.
+  @Test func `says what is so where the database's disk is full`() throws {
+    let fleet = try Fleet(machines: 1, timeout: 2)
+    let machine = fleet.machines[0]
+    let cluster = try PostgresCluster.shared()
+    let database = Self.database(fleet)
+    let books = Works.Books(path: fleet.shop.books)
+    try cluster.sql(
+      """
+      CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100';
+      END $$
+      """,
+      in: database
+    )
+    for (phase, status) in [("sent", 16), ("done", 0)] as [(String, Int32)] {
+      try cluster.sql(
+        "CREATE TRIGGER full_disk BEFORE UPDATE ON tender.attempt FOR EACH ROW "
+          + "WHEN (NEW.phase = '\(phase)') EXECUTE FUNCTION full_disk()",
+        in: database
+      )
+      let run = try machine.run(FleetTests.pay("F-\(phase)"))
+      #expect(run.status == status, "\(phase): \(run.errors)")
+      #expect(try books.charges("F-\(phase)") == (status == 0 ? 1 : 0))
+      if status == 0 { #expect(run.errors.contains("journal.spool"), "\(run.errors)") }
+      try cluster.sql("DROP TRIGGER full_disk ON tender.attempt", in: database)
+      let again = try Fleet.untilFree(machine, FleetTests.pay("F-\(phase)"))
+      #expect(again.status == 0, "\(again.errors)")
+      #expect(try books.charges("F-\(phase)") == 1)
+    }
+  }
+
+  /// Crashed and started again at random while four runners work.
+  @Test func `charges once while the database crashes`() throws {
+    let cluster = try PostgresCluster()
+    let fleet = try Fleet(machines: 4, at: cluster.database(), timeout: 10)
+    let rounds = Works.setting("TENDER_CRASHES", 3)
+    try Self.work(fleet, rounds: rounds, lines: 40) {
+      cluster.kill()
+      try cluster.restart()
+    }
+  }
+
+  /// The primary of a cluster with a synchronous standby is killed, the standby takes over.
+  @Test func `loses nothing in a failover`() throws {
+    let rounds = Works.setting("TENDER_FAILOVERS", 2)
+    for round in 0..<rounds {
+      let primary = try PostgresCluster(["synchronous_standby_names=*", "wal_level=replica"])
+      let database = try primary.database()
+      let standby = try PostgresCluster(copyOf: primary)
+      let name = String(database.split(separator: "/").last ?? "")
+      let address =
+        "postgres://tender@127.0.0.1:\(primary.port),127.0.0.1:\(standby.port)/\(name)"
+      let fleet = try Fleet(machines: 2, at: address, timeout: 10)
+      let doctor = try fleet.machines[0].run("doctor", "--json")
+      #expect(doctor.output.contains("must confirm each commit"), "round \(round)")
+      try Self.work(fleet, rounds: 1, lines: 30) {
+        primary.kill()
+        try standby.promote()
+      }
+    }
+  }
+
+  #if os(Linux)
+  @Test(.enabled(if: Pooler.isAvailable, "pgbouncer is not installed"))
+  func `works behind a pooler in transaction mode, whatever crashes`() throws {
+    let cluster = try PostgresCluster()
+    let database = try cluster.database()
+    let name = String(database.split(separator: "/").last ?? "")
+    let pooler = try Pooler(before: cluster, name)
+    let fleet = try Fleet(
+      machines: 4,
+      at: "postgres://tender@127.0.0.1:\(pooler.port)/\(name)",
+      timeout: 10
+    )
+    try Self.work(fleet, rounds: Works.setting("TENDER_CRASHES", 2), lines: 40) {
+      cluster.kill()
+      try cluster.restart()
+    }
+    for provider in Works.providers.dropFirst() {
+      let run = try fleet.machines[0].run(Works.words(provider.works[0].line("P-\(provider.name)")))
+      #expect(run.status == 0, "\(run.errors)")
+    }
+  }
+  #endif
+
+  /// Every machine runs lines of its own, and something strikes meanwhile; then each runs them once more.
+  private static func work(
+    _ fleet: Fleet,
+    rounds: Int,
+    lines count: Int,
+    strikes: () throws -> Void
+  ) throws {
+    var random = Seeded(Works.setting("TENDER_KILL_SEED", Int.random(in: 1..<1_000_000)))
+    let books = Works.Books(path: fleet.shop.books)
+    for round in 0..<rounds {
+      func lines(_ machine: Int) -> [String] {
+        (0..<count).map { Works.card("W\(round)-\(machine)-\($0)") }
+      }
+      let runs = try fleet.machines.enumerated().map { number, machine in
+        try machine.start(
+          ["batch", Works.write(lines(number), machine), "--jobs", "2", "--json"]
+        )
+      }
+      // After so many of the first machine's lines.
+      var said = ""
+      let moment = 1 + random.below(count / 2)
+      while said.count(where: { $0 == "\n" }) < moment {
+        let more = runs[0].1.fileHandleForReading.availableData
+        guard !more.isEmpty else { break }
+        said += String(decoding: more, as: UTF8.self)
+      }
+      try strikes()
+      var told: [JSONObject] = []
+      for (number, run) in runs.enumerated() {
+        let rest = run.1.fileHandleForReading.readDataToEndOfFile()
+        let text = (number == 0 ? said : "") + String(decoding: rest, as: UTF8.self)
+        let errors = run.2.fileHandleForReading.readDataToEndOfFile()
+        run.0.waitUntilExit()
+        let status = run.0.terminationStatus
+        #expect([0, 9, 14, 16].contains(status), "\(String(decoding: errors, as: UTF8.self))")
+        told += Binary.Result(status: status, output: text, errors: "").records
+      }
+      // What was said is so, in the books and in the journal.
+      for row in told where row["record"] == "payment" && row["status"] == "succeeded" {
+        let charges = try books.charges(row.text("reference") ?? "")
+        #expect(charges == 1, "\(row)")
+      }
+      for (number, machine) in fleet.machines.enumerated() {
+        let again = try machine.run(
+          ["batch", Works.write(lines(number), machine), "--jobs", "4", "--json"]
+        )
+        #expect(again.status == 0, "\(again.output.suffix(2000)) \(again.errors)")
+        for line in 0..<count {
+          let charges = try books.charges("W\(round)-\(number)-\(line)")
+          #expect(charges == 1, "W\(round)-\(number)-\(line)")
+        }
+      }
+      let left = try fleet.machines[0].run("journal", "list", "--status", "unknown", "--json")
+      #expect(left.output == "")
+      #expect(try fleet.machines[0].run("journal", "verify").status == 0)
+    }
+  }
+}

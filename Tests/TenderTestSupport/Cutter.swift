@@ -1,0 +1,154 @@
+import Foundation
+private import Synchronization
+
+#if canImport(Darwin)
+private import Darwin
+private func takeConnection(_ listener: Int32) -> Int32 { Darwin.accept(listener, nil, nil) }
+#else
+private import Glibc
+private func takeConnection(_ listener: Int32) -> Int32 { Glibc.accept(listener, nil, nil) }
+#endif
+
+/// A proxy before a server of PostgreSQL that ends a connection at one of a client's questions.
+///
+/// A question is what a client sends before it waits; the first of a connection, which opens it, does not count.
+package final class Cutter: Sendable {
+  /// Where it strikes.
+  package enum Stroke: Sendable, Hashable {
+    /// The question never arrives.
+    case before(Int)
+    /// It is answered, and the answer never arrives.
+    case after(Int)
+    /// From that question on there is no server, though it may still do what it is asked; `answers` says
+    /// whether that one still arrives there.
+    case dark(Int, answers: Bool)
+    /// Nothing is struck.
+    case none
+  }
+
+  private let listener: Int32
+  package let port: Int
+  private let server: Int
+  private let stroke: Stroke
+  private let count = Atomic(0)
+  private let isDark = Atomic(false)
+  private let isOver = Atomic(false)
+
+  /// Listens on a port of its own for a server's port on this machine.
+  package init(before server: Int, _ stroke: Stroke = .none) throws {
+    self.server = server
+    self.stroke = stroke
+    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = Self.address(0)
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let descriptor = listener
+    let isReady = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        unsafe bind(descriptor, pointer, size) == 0 && listen(descriptor, 64) == 0
+          && getsockname(descriptor, pointer, &size) == 0
+      }
+    }
+    guard isReady else { throw CocoaError(.fileNoSuchFile) }
+    port = Int(UInt16(bigEndian: address.sin_port))
+    Thread { [self] in accept() }.start()
+  }
+
+  /// How many questions came.
+  package var questions: Int { count.load(ordering: .relaxed) }
+
+  /// Ends it.
+  package func stop() {
+    isOver.store(true, ordering: .relaxed)
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+  }
+
+  private static func address(_ port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    return address
+  }
+
+  private func accept() {
+    while !isOver.load(ordering: .relaxed) {
+      let client = takeConnection(listener)
+      guard client >= 0 else { return }
+      Thread { [self] in serve(client) }.start()
+    }
+  }
+
+  private func serve(_ client: Int32) {
+    defer { close(client) }
+    guard !isDark.load(ordering: .relaxed) else { return }
+    let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(other) }
+    var address = Self.address(server)
+    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isThere = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        unsafe connect(other, pointer, size) == 0
+      }
+    }
+    guard isThere else { return }
+    var withholds = false
+    while true {
+      var polled = [
+        pollfd(fd: client, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+      ]
+      guard unsafe poll(&polled, 2, 10_000) > 0 else { return }
+      if polled[1].revents != 0 {
+        guard let bytes = read(other) else { return }
+        // The answer is there: what was asked for was done.
+        if withholds { return }
+        guard write(bytes, client) else { return }
+      }
+      if polled[0].revents != 0 {
+        guard let bytes = read(client) else { return }
+        // What opens a connection has no type, but a length that begins with 0; X closes it (PostgreSQL's
+        // manual, "Message Formats").
+        if let type = bytes.first, type != 0, type != UInt8(ascii: "X") {
+          switch strike(count.add(1, ordering: .relaxed).newValue) {
+          case .passes: break
+          case .cuts: return
+          case .withholds: withholds = true
+          }
+        }
+        guard write(bytes, other) else { return }
+      }
+    }
+  }
+
+  private enum Verdict { case passes, cuts, withholds }
+
+  private func strike(_ number: Int) -> Verdict {
+    switch stroke {
+    case .before(number): return .cuts
+    case .after(number): return .withholds
+    case .dark(let at, let answers) where number >= at:
+      isDark.store(true, ordering: .relaxed)
+      return answers && number == at ? .withholds : .cuts
+    default: return .passes
+    }
+  }
+
+  private func read(_ descriptor: Int32) -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+    return count > 0 ? Array(buffer.prefix(count)) : nil
+  }
+
+  private func write(_ bytes: [UInt8], _ descriptor: Int32) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes {
+        unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { return false }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+}

@@ -1,0 +1,33 @@
+import Foundation
+package import Testing
+
+/// Runs tests that mostly wait for other processes on threads of their own: those that compute go on meanwhile.
+package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
+  package let isRecursive = true
+
+  package func provideScope(
+    for test: Test,
+    testCase: Test.Case?,
+    performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    // A suite as a whole does nothing; each of its cases gets a thread.
+    guard testCase != nil else { return try await function() }
+    try await withTaskExecutorPreference(Threads()) { try await function() }
+  }
+
+  /// A thread for each piece of work.
+  private final class Threads: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      let executor = unsafe asUnownedTaskExecutor()
+      let thread = Thread { unsafe job.runSynchronously(on: executor) }
+      thread.stackSize = 4 << 20
+      thread.start()
+    }
+  }
+}
+
+extension Trait where Self == OwnThread {
+  /// On a thread of its own.
+  package static var onOwnThread: OwnThread { OwnThread() }
+}
