@@ -11,7 +11,7 @@ LIBRARIES := Sources/Libraries.tsv
 column = $(shell awk -F'\t' '!/^\#/ && NF >= 8 { print $$$(1) }' $(LIBRARIES) | sort)
 APT := $(call column,4)
 APT_TEST := chromium chromium-driver curl fish mandoc openssl pgbouncer postgresql python3-graphql-core python3-jsonschema stunnel4 zsh
-APT_BENCH := curl nginx-light openssl
+APT_BENCH := curl nginx-light openssl postgresql
 BREW := $(call column,6)
 
 # Without an rpath the loader does not look for each library beside the program first.
@@ -84,15 +84,21 @@ test: setup-test
 
 # Kills the program at random moments, RUNS times for each provider, and makes every write, sync and
 # send of every command fail in five ways (STRIDE=1; every so many-th of them with a higher one), and
-# judges HISTORIES of commands over another side that misbehaves.
+# judges HISTORIES of commands over another side that misbehaves; and kills the machines of a fleet, crashes its
+# database CRASHES times, and makes a standby take over FAILOVERS times.
 RUNS ?= 1000
 STRIDE ?= 1
 HISTORIES ?= 1000
-prove: setup
+CRASHES ?= 20
+FAILOVERS ?= 200
+prove: setup-test
 	swift build --build-tests
 	set -o pipefail; TENDER_KILL_RUNS=$(RUNS) TENDER_FAULT_STRIDE=$(STRIDE) TENDER_HISTORIES=$(HISTORIES) \
-	  swift test --skip-build --disable-xctest --filter 'KillTests|FaultMatrixTests|AdversaryTests' | \
-	  grep -E 'runs,|faults at|histories,|✘|Test run with'
+	  TENDER_FLEET_RUNS=$$(($(RUNS) / 5)) TENDER_FLEET_LINES=1000 TENDER_FLEET_STRIDE=1 \
+	  TENDER_CRASHES=$(CRASHES) TENDER_FAILOVERS=$(FAILOVERS) \
+	  swift test --skip-build --disable-xctest \
+	  --filter 'KillTests|FaultMatrixTests|AdversaryTests|FleetTests|FleetFailureTests' | \
+	  grep -E 'runs,|faults at|histories,|payments through|sleepers|✘|Test run with'
 
 # Fuzzes each parser and each adapter for so many SECONDS, TARGETS alone where they are named.
 SECONDS ?= 60
@@ -139,7 +145,8 @@ bench: build setup-bench
 	  .build/release/tender-bench "$$state/tender" "$$state/payments" 3 payments && \
 	  .build/release/tender-bench "$$state/tender" "$$state/million" 10 million && \
 	  Tests/Bench/bank.sh "$$state/tender" .build/release/tender-bench && \
-	  Tests/Bench/far.sh "$$state/tender"
+	  Tests/Bench/far.sh "$$state/tender" && \
+	  Tests/Bench/fleet.sh "$$state/tender" "$(CURDIR)/.build/release/libtender-faults.so"
 
 # One `simulator serve` under 256 clients for so many SECONDS, and a batch of a million lines.
 soak: build

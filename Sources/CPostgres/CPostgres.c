@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 /// The lowest version that this was tried with (Libraries.tsv).
 #define LOWEST "14.0"
@@ -32,7 +31,6 @@ static struct {
   char *(*host)(const struct tender_pq *);
   char *(*port)(const struct tender_pq *);
   char *(*message)(const struct tender_pq *);
-  const char *(*parameter)(const struct tender_pq *, const char *);
   int (*nonblocking)(struct tender_pq *, int);
   int (*pipeline)(struct tender_pq *);
   int (*send)(struct tender_pq *, const char *, int, const unsigned *, const char *const *,
@@ -74,7 +72,6 @@ static const struct {
     {"PQhost", (void **)&api.host},
     {"PQport", (void **)&api.port},
     {"PQerrorMessage", (void **)&api.message},
-    {"PQparameterStatus", (void **)&api.parameter},
     {"PQsetnonblocking", (void **)&api.nonblocking},
     {"PQenterPipelineMode", (void **)&api.pipeline},
     {"PQsendQueryParams", (void **)&api.send},
@@ -145,11 +142,6 @@ int tender_pq_uses_tls(struct tender_pq *connection) { return api.tls(connection
 const char *tender_pq_host(struct tender_pq *connection) { return api.host(connection); }
 const char *tender_pq_port(struct tender_pq *connection) { return api.port(connection); }
 const char *tender_pq_message(struct tender_pq *connection) { return api.message(connection); }
-
-int tender_pq_is_read_only(struct tender_pq *connection) {
-  const char *standby = api.parameter(connection, "in_hot_standby");
-  return standby ? strcmp(standby, "on") == 0 : -1;
-}
 
 int tender_pq_pipeline(struct tender_pq *connection) {
   return api.nonblocking(connection, 1) == 0 && api.pipeline(connection);

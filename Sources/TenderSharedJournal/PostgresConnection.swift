@@ -26,12 +26,20 @@ private import Glibc
 
     /// Whether the same statements may succeed a moment later, on this server or another.
     var isPassing: Bool {
-      guard let code else { return true }
+      guard let code else { return !Self.lasting.contains { text.contains($0) } }
       // Connection lost; shutting down, starting or full; a standby; taken back for another's sake.
       return code.hasPrefix("08") || code.hasPrefix("57P0") || code.hasPrefix("40")
         || ["25006", "53300", "55000"].contains(code)
     }
 
+    /// What no waiting mends, as libpq says it: it hands on no code of a connection that is refused.
+    private static let lasting = [
+      "authentication failed", "does not exist", "pg_hba.conf", "SSL", "certificate", "password",
+      "translate host name", "invalid",
+    ]
+
+    /// The tables are of another version: the first statement divides by zero then (SQLSTATE 22012).
+    var isOtherVersion: Bool { code.map(["22012"].contains) ?? false }
     /// The rights of whoever asks do not go as far.
     var isDenied: Bool { code.map(["42501"].contains) ?? false }
     /// There is no such table, column or schema.
@@ -111,9 +119,6 @@ private import Glibc
       if count > 0 || count < 0 && errno != EINTR { return }
     }
   }
-
-  /// Whether the server is one that takes no writes, as far as it says so.
-  var isStandby: Bool { unsafe tender_pq_is_read_only(handle) == 1 }
 
   var usesTLS: Bool { unsafe tender_pq_uses_tls(handle) != 0 }
 

@@ -9,6 +9,7 @@ extension SharedJournal {
   private static let pages = (first: 60, further: 1000)
 
   package func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault) {
+    takeInSpool()
     var after: (created: Int, row: Int)?
     var size = Self.pages.first
     while true {
@@ -60,6 +61,7 @@ extension SharedJournal {
   }
 
   package func count(_ filter: AttemptFilter, upTo limit: Int) throws(Fault) -> Int {
+    takeInSpool()
     guard filter.isOfColumns, waiting.isEmpty else { return try counted(filter, upTo: limit) }
     var statement = Statement("SELECT count(*) FROM (SELECT 1 FROM tender.attempt a WHERE true")
     SharedCondition.add(filter, to: &statement)

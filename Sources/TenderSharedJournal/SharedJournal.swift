@@ -74,6 +74,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   /// Outcomes that wait for the database, by the row of their attempt.
   var waiting: [Int: Attempt] = [:]
   var isDelivering = false
+  private var hasLookedForSpool = false
 
   /// A reference of a provider.
   struct Place: Hashable {
@@ -120,7 +121,9 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   var slack: Int { min(10_000, max(1000, settings.timeout / 3)) }
 
   /// For how long one operation tries again while the database is away, in milliseconds.
-  private var patience: Int { min(30_000, max(2000, settings.timeout)) }
+  private var patience: Int {
+    min(settings.isReading ? 5000 : 30_000, max(2000, settings.timeout))
+  }
 
   func deadline() -> Deadline { Deadline(in: patience, on: clock) }
 
@@ -147,13 +150,17 @@ package final class SharedJournal: Journal, @unchecked Sendable {
       do throws(PostgresConnection.Failure) {
         let connection = try connected(by: deadline)
         guard isChecked else {
-          let check = Statement("SELECT version, name FROM tender.journal")
-          var answers = try connection.run([check] + statements, by: deadline)
-          try take(schema: answers.removeFirst())
+          var answers = try connection.run([Self.check] + statements, by: deadline)
+          guard let row = answers.removeFirst().first, row[0].integer == SharedSchema.version else {
+            throw PostgresConnection.Failure(code: Self.older, text: "the tables have no version")
+          }
+          name = row[1].text ?? ""
+          isChecked = true
           return answers
         }
         return try connection.run(statements, by: deadline)
       } catch {
+        if error.isOtherVersion { throw try otherVersion(by: deadline) }
         if error.isLost || connection?.isBroken == true || error.isReadOnly { disconnect() }
         let mayRepeat = repeating == .same || !error.isLost
         guard error.isPassing, mayRepeat, deadline.remaining > pause else { throw error }
@@ -164,16 +171,21 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     }
   }
 
-  private func take(schema rows: Rows) throws(PostgresConnection.Failure) {
-    guard let row = rows.first, let version = row[0].integer, version == SharedSchema.version else {
-      let found = rows.first?[0].integer ?? 0
-      throw PostgresConnection.Failure(
-        code: found > SharedSchema.version ? Self.newer : Self.older,
-        text: "the tables are of version \(found)"
-      )
-    }
-    name = row[1].text ?? ""
-    isChecked = true
+  /// Gives version and name; where the version is another, the transaction ends with nothing done.
+  private static let check = Statement(
+    "SELECT max(version), max(name), 1 / CASE WHEN max(version) = \(SharedSchema.version) THEN 1 ELSE 0 END "
+      + "FROM tender.journal"
+  )
+
+  private func otherVersion(
+    by deadline: Deadline
+  ) throws(PostgresConnection.Failure) -> PostgresConnection.Failure {
+    let asked = Statement("SELECT max(version) FROM tender.journal")
+    let found = try connected(by: deadline).run([asked], by: deadline)[0].first?[0].integer ?? 0
+    return PostgresConnection.Failure(
+      code: found > SharedSchema.version ? Self.newer : Self.older,
+      text: "the tables are of version \(found)"
+    )
   }
 
   /// Codes of our own, of a class that the server has not (SQLSTATE leaves it to applications).
@@ -266,6 +278,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
       self.fresh = nil
       return fresh.attempt
     }
+    takeInSpool()
     guard !settings.isReading else {
       return try query([Self.latest(place)])[0].first.map { row throws(Fault) in try attempt(row) }
     }
@@ -273,10 +286,18 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     return try attempt(answers[0].first, answers[1].first)
   }
 
+  /// Looks once for outcomes of this machine that wait for the database: they count from here on.
+  func takeInSpool() {
+    guard !hasLookedForSpool else { return }
+    hasLookedForSpool = true
+    try? deliver()
+  }
+
   package func attempts(
     matching handle: String,
     filter: AttemptFilter
   ) throws(Fault) -> [Attempt] {
+    takeInSpool()
     var statement = Statement(Self.select)
     let mark = statement.bind(handle)
     statement.add(" WHERE (a.reference = \(mark) OR a.id = \(mark))")

@@ -11,7 +11,7 @@ import Testing
 /// chance) strike at one system call each. What the command says then must be so in the other side's
 /// books, and the same command afterwards comes to one effect. `TENDER_FAULT_STRIDE` says which of the
 /// calls are struck (1 for every one), `TENDER_FAULT_SEED` which sectors a power cut takes.
-@Suite struct FaultMatrixTests {
+@Suite(.serialized, .onOwnThread) struct FaultMatrixTests {
   static let kinds = ["enospc", "eio", "busy", "kill", "power"]
 
   /// Exits that say that nothing happened.

@@ -128,7 +128,7 @@ struct FleetFailureTests {
     // The next command delivers, and nobody has to find out.
     for run in runs where saved.contains(run.reference) {
       let shown = try machine.run("journal", "show", run.reference, "--json")
-      #expect(shown.record["status"] == "succeeded" || shown.record["final"] == false, "\(shown)")
+      #expect(shown.record["status"] == "succeeded", "\(shown)")
     }
     _ = try machine.run(Works.words(work.line("DELIVER")))
     for run in runs {
@@ -181,16 +181,19 @@ struct FleetFailureTests {
   @Test func `charges once while the database crashes`() throws {
     let cluster = try PostgresCluster()
     let fleet = try Fleet(machines: 4, at: cluster.database(), timeout: 10)
-    let rounds = Works.setting("TENDER_CRASHES", 3)
+    let rounds = Works.setting("TENDER_CRASHES", 1)
     try Self.work(fleet, rounds: rounds, lines: 40) {
       cluster.kill()
       try cluster.restart()
     }
+    print(
+      "\(rounds * 160) payments through \(rounds) crashes of the database, each once, 0 unknown"
+    )
   }
 
   /// The primary of a cluster with a synchronous standby is killed, the standby takes over.
   @Test func `loses nothing in a failover`() throws {
-    let rounds = Works.setting("TENDER_FAILOVERS", 2)
+    let rounds = Works.setting("TENDER_FAILOVERS", 1)
     for round in 0..<rounds {
       let primary = try PostgresCluster(["synchronous_standby_names=*", "wal_level=replica"])
       let database = try primary.database()
@@ -206,6 +209,7 @@ struct FleetFailureTests {
         try standby.promote()
       }
     }
+    print("\(rounds * 60) payments through \(rounds) failovers, each once, 0 unknown")
   }
 
   #if os(Linux)
@@ -220,10 +224,14 @@ struct FleetFailureTests {
       at: "postgres://tender@127.0.0.1:\(pooler.port)/\(name)",
       timeout: 10
     )
-    try Self.work(fleet, rounds: Works.setting("TENDER_CRASHES", 2), lines: 40) {
+    let rounds = Works.setting("TENDER_CRASHES", 1)
+    try Self.work(fleet, rounds: rounds, lines: 40) {
       cluster.kill()
       try cluster.restart()
     }
+    print(
+      "\(rounds * 160) payments through \(rounds) crashes behind PgBouncer, each once, 0 unknown"
+    )
     for provider in Works.providers.dropFirst() {
       let run = try fleet.machines[0].run(Works.words(provider.works[0].line("P-\(provider.name)")))
       #expect(run.status == 0, "\(run.errors)")

@@ -19,7 +19,7 @@ struct FleetTests {
   @Test(arguments: Works.providers)
   func `charges once, whenever it is killed`(_ provider: Works.Provider) throws {
     let fleet = try Fleet(machines: 1, timeout: 5)
-    let runs = Works.setting("TENDER_FLEET_RUNS", 24)
+    let runs = Works.setting("TENDER_FLEET_RUNS", 12)
     try KillTests.prove(provider, fleet.shop, runs: runs, label: ", shared journal")
   }
 
@@ -29,7 +29,7 @@ struct FleetTests {
     try KillTests.prove(
       provider,
       fleet.shop,
-      runs: Works.setting("TENDER_FLEET_RUNS", 16),
+      runs: Works.setting("TENDER_FLEET_RUNS", 8),
       successor: fleet.machines[1],
       label: ", the other machine"
     )
@@ -98,7 +98,7 @@ struct FleetTests {
   /// Two runners of one file, of which one is killed and begun again: each line once.
   @Test func `charges each line once where two runners share a file`() throws {
     let fleet = try Fleet(timeout: 2)
-    let count = Works.setting("TENDER_FLEET_LINES", 300)
+    let count = Works.setting("TENDER_FLEET_LINES", 100)
     let lines = (0..<count).map { Works.card("L\($0)") }
     var random = Seeded(Works.setting("TENDER_KILL_SEED", Int.random(in: 1..<1_000_000)))
     let words = ["--jobs", "8", "--json", "--resume"]
@@ -163,7 +163,10 @@ struct FleetTests {
     let text = try String(contentsOf: report, encoding: .utf8)
     let calls = try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
     #expect(calls > 5)
-    let points = Array(1...calls)
+    let stride = Works.setting("TENDER_FLEET_STRIDE", 3)
+    let points = Array(
+      Swift.stride(from: 1 + Int.random(in: 0..<stride), through: calls, by: stride)
+    )
     let sleepers = try points.map { point in
       try first.faulty("stop:\(point)").start(Works.words(work.line("Z\(point)")))
     }
@@ -200,6 +203,9 @@ struct FleetTests {
       let left = try #require(try work.effects?(books, "Z\(point)"))
       #expect(left == (last.status == 12 ? 0 : 1), "at \(point): \(said)")
     }
+    print(
+      "\(provider.name): \(points.count) sleepers through their leases, each charged once or not at all"
+    )
   }
 
   @Test func `lets a support reader look, and write nothing`() throws {

@@ -95,7 +95,7 @@ import Testing
       line: "journal lst",
       message: "journal has no 'lst'",
       hint:
-        "did you mean journal list? it has list, show, resume, export, prune, verify, backup, settle"
+        "did you mean journal list? it has list, show, resume, export, import, migrate, grants, prune, verify, backup, settle"
     ),
     Bad(
       line: "completion zhs",

@@ -206,6 +206,9 @@ final class SharedJournalTests {
       _ = try sql("UPDATE tender.journal SET version = \(version)")
       let other = try SharedWorld.journal(at: address, folders[1].path, migrates: false)
       #expect(code(other) == expected)
+      // Nothing was written on the way to finding out.
+      #expect(throws: Fault.self) { _ = try self.lock(other) }
+      #expect(try sql("SELECT count(*) FROM tender.lease") == "0\n")
       if version == 2 { #expect(throws: Fault.self) { try other.migrate() } }
     }
   }

@@ -46,8 +46,6 @@ int tender_pq_uses_tls(struct tender_pq *connection);
 const char *tender_pq_host(struct tender_pq *connection);
 const char *tender_pq_port(struct tender_pq *connection);
 const char *tender_pq_message(struct tender_pq *connection);
-/// Whether the server says of itself that it takes no writes; -1 where it does not say.
-int tender_pq_is_read_only(struct tender_pq *connection);
 /// From here on nothing blocks, and several statements go out before the first answer: 0 where that fails.
 int tender_pq_pipeline(struct tender_pq *connection);
 /// Sends a statement with parameters as text, of which a NULL is null: 0 where it cannot.

@@ -62,7 +62,7 @@ extension JournalCommands {
           there += 1
         }
       } catch {
-        if error.kind == .state { throw error }
+        if error.kind == .state, error.cause != .changedMeanwhile { throw error }
         failed += 1
         output.show(composition.records.record(error, line: line))
       }

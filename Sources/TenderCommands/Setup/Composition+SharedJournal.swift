@@ -13,7 +13,9 @@ extension Composition {
     isReading: Bool
   ) throws(Fault) -> SharedJournal {
     guard let address = PostgresAddress(text) else { throw .badAddress(text, "") }
-    for password in address.passwords { redactor.learn(password) }
+    for password in address.passwords + [environment["PGPASSWORD"]].compactMap(\.self) {
+      redactor.learn(password)
+    }
     if !isReading { try shared.useFolder(folder) }
     let environment = environment
     return try SharedJournal(

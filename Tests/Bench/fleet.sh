@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# The journal that a fleet shares, on a PostgreSQL of this machine: payments beside the same statements by
+# pgbench with the same durability, runners beside each other, look-ups among a million attempts.
+set -euo pipefail
+tender=$1
+faults=$2
+programs=$(ls -d /usr/lib/postgresql/*/bin 2> /dev/null | sort -V | tail -n 1)
+[ -x "$programs/postgres" ] || { echo "skipped: PostgreSQL is not installed"; exit 0; }
+umask 022
+folder=$(mktemp -d)
+as=
+if [ "$(id -u)" = 0 ]; then
+  chown postgres "$folder"
+  as="setpriv --reuid=postgres --regid=postgres --clear-groups"
+fi
+port=$((20000 + RANDOM % 10000))
+trap '$as "$programs/pg_ctl" -D "$folder/data" -m immediate stop > /dev/null 2>&1 || true; rm -rf "$folder"' EXIT
+cd "$folder"
+$as "$programs/initdb" -D "$folder/data" -A trust -U tender -E UTF8 --locale=C > /dev/null
+# How long a sync takes beyond the disk's own, in microseconds.
+start() {
+  $as env LD_PRELOAD="$faults" TENDER_SYNC_MICROSECONDS="$1" "$programs/pg_ctl" -D "$folder/data" -w \
+    -l "$folder/log" -o "-p $port -k $folder -c listen_addresses=127.0.0.1 -c max_connections=200
+      -c shared_buffers=512MB -c max_wal_size=4GB -c checkpoint_timeout=1h" start > /dev/null
+}
+stop() { $as "$programs/pg_ctl" -D "$folder/data" -m fast stop > /dev/null; }
+sql() { "$programs/psql" -h "$folder" -p "$port" -U tender -qAt -v ON_ERROR_STOP=1 "$@"; }
+row() { printf '%-48s%-20s%s\n' "$1" "$2" "${3:-}"; }
+start 0
+sql -d postgres -c 'CREATE DATABASE payments'
+umask 077
+head -c 32 /dev/urandom > key
+unset TENDER_JOURNAL TENDER_JOURNAL_KEY_FILE
+export HOME=$folder TENDER_STATE_DIR=$folder/state
+shared() {
+  TENDER_JOURNAL="postgres://tender@127.0.0.1:$port/payments" TENDER_JOURNAL_KEY_FILE="$folder/key" "$@"
+}
+shared "$tender" journal migrate --json > /dev/null
+# What a payment asks of the database, in as many transactions and on tables like its own.
+sql -d payments > /dev/null << 'SQL'
+CREATE SCHEMA bare;
+CREATE TABLE bare.attempt (LIKE tender.attempt INCLUDING ALL);
+CREATE TABLE bare.history (LIKE tender.history INCLUDING ALL);
+CREATE TABLE bare.term (LIKE tender.term INCLUDING ALL);
+CREATE TABLE bare.lease (LIKE tender.lease INCLUDING ALL);
+CREATE SEQUENCE bare.number;
+SQL
+cat > bare.sql << 'SQL'
+SELECT nextval('bare.number') AS n \gset
+INSERT INTO bare.lease (env, provider, reference, holder, machine, by, fence, until) VALUES ('simulator', 'paytheory', 'R:n', 'x', 'x', 'x', 1, clock_timestamp() + interval '40 s') ON CONFLICT (reference, provider, env) DO UPDATE SET fence = excluded.fence + 1 RETURNING fence;
+WITH made AS (INSERT INTO bare.attempt (row, env, provider, reference, number, operation, phase, status, freed, kind, amount, currency, merchant, content, key, result, created, updated, version, sum, by, machine) VALUES (:n, 'simulator', 'paytheory', 'R:n', 1, 'transact', 'prepared', 'pending', 0, 0, 1050, 'USD', 'm', repeat('c', 120), 'k', '{}', :n, :n, 1, 's', 'x', 'x') RETURNING row), line AS (INSERT INTO bare.history SELECT row, 1, 1, 'prepared', 'pending', 'opened', 'x', 's' FROM made) INSERT INTO bare.term SELECT t || :n % 1000, :n, row FROM made, unnest(ARRAY['r:', 'e:', 'p:', 'u:', 's:']) t;
+WITH held AS (UPDATE bare.lease SET until = clock_timestamp() + interval '40 s' WHERE reference = 'R:n' AND fence = 1 RETURNING 1), made AS (UPDATE bare.attempt SET phase = 'sent', version = 2, sent = 1 FROM held WHERE row = :n AND version = 1 RETURNING row) INSERT INTO bare.history SELECT row, 2, 1, 'sent', 'unknown', 'sent', 'x', 's' FROM made;
+WITH held AS (UPDATE bare.lease SET until = clock_timestamp() WHERE reference = 'R:n' AND fence = 1 RETURNING 1), made AS (UPDATE bare.attempt SET phase = 'done', status = 'succeeded', version = 3, result = repeat('r', 400) FROM held WHERE row = :n AND version = 2 RETURNING row), gone AS (DELETE FROM bare.term WHERE text = 's:' || :n % 1000 AND created = :n) INSERT INTO bare.history SELECT row, 3, 1, 'done', 'succeeded', 'outcome', 'x', 's' FROM made;
+SQL
+# Payments a second of so many clients of pgbench.
+bare() {
+  "$programs/pgbench" -n -h "$folder" -p "$port" -U tender -f bare.sql -c "$1" -j 2 -T 5 payments 2> /dev/null |
+    sed -nE 's/^tps = ([0-9]+).*/\1/p'
+}
+# The median of eleven commands, in hundredths of a millisecond.
+median() {
+  for number in $(seq 11); do
+    begun=$(date +%s%N)
+    "$@" "${prefix:-}$number" > /dev/null
+    echo $((($(date +%s%N) - begun) / 10000))
+  done | sort -n | sed -n 6p
+}
+ms() { printf '%d.%02d ms' $(($1 / 100)) $(($1 % 100)); }
+pay=("$tender" transact --amount 10.50 --test-card visa --json --quiet --reference)
+prefix=W shared median "${pay[@]}" > /dev/null
+prefix=W median "${pay[@]}" > /dev/null
+one=$(prefix=A shared median "${pay[@]}")
+file=$(prefix=B median "${pay[@]}")
+alone=$(bare 1)
+row "a payment, journal on PostgreSQL" "$(ms "$one")"
+row "a payment, journal in a file" "$(ms "$file")"
+row "its statements alone, by pgbench" "$(ms $((100000 / alone)))" "4 commits"
+stop
+start 4000
+row "this disk, with 4 ms a sync by pgbench, 1 client" "$(bare 1) payments/s"
+for runners in 1 4 10; do
+  count=$((1200 / runners))
+  for runner in $(seq "$runners"); do
+    for number in $(seq "$count"); do
+      printf '{"command":"transact","amount":"10.50","test_card":"visa","reference":"F%d-%d-%d"}\n' \
+        "$runners" "$runner" "$number"
+    done > "lines$runner"
+  done
+  begun=$(date +%s%N)
+  cpu=$(awk '/^cpu /{print $5}' /proc/stat)
+  for runner in $(seq "$runners"); do
+    TENDER_STATE_DIR=$folder/runner$runner shared "$tender" batch "lines$runner" --jobs 8 --json --quiet \
+      > "said$runner" &
+  done
+  wait
+  took=$((($(date +%s%N) - begun) / 1000000))
+  idle=$((($(awk '/^cpu /{print $5}' /proc/stat) - cpu) * 1000 / took / $(nproc)))
+  done_=$(cat said* | grep -c '"status":"succeeded"' || true)
+  rm -f said*
+  rate=$((done_ * 1000 / took))
+  peer=$(bare $((runners * 8)))
+  row "batch of $runners runners, --jobs 8, 4 ms a sync" "$((rate * 4)) commits/s" \
+    "$((rate * 100 / peer)) % of pgbench's $((peer * 4)), target 60 %; processor $((100 - idle)) % used"
+done
+stop
+start 0
+for table in attempt history term preparation lease; do sql -d payments -c "TRUNCATE tender.$table"; done
+fill() {
+  sql -d payments > /dev/null << SQL
+INSERT INTO tender.attempt (row, env, provider, reference, number, operation, phase, status, freed, kind, id,
+  amount, currency, last_four, brand, merchant, content, key, result, created, updated, version, by, machine)
+SELECT n, 'sandbox', 'paytheory', 'ORDER-' || lpad(n::text, 7, '0'), 1, 'transact', 'done',
+  CASE WHEN n % 50 = 0 THEN 'declined' ELSE 'succeeded' END, 0, 0, 'pt-' || n, 1000 + n % 90000, 'USD',
+  lpad((n % 10000)::text, 4, '0'), 'VISA', 'm', '{"command":"transact","payor":{"email":"ada' || n ||
+  '@example.com"}}', 'k' || n, '{"type":"PT_COMPLETE"}', 1730000000000 + n * 60000::bigint,
+  1730000000000 + n * 60000::bigint, 1, 'anna@till-' || n % 100, 'x' FROM generate_series($1, $2) n;
+INSERT INTO tender.history SELECT row, 1, created, phase, status, 'outcome', by, NULL FROM tender.attempt
+  WHERE row >= $1;
+INSERT INTO tender.term SELECT t, created, row FROM tender.attempt, unnest(ARRAY['e:sandbox', 'p:paytheory',
+  'u:USD', 'c:ada' || row || '@example.com']) t WHERE row >= $1;
+ANALYZE tender.attempt; ANALYZE tender.term; ANALYZE tender.history;
+SQL
+}
+export PAGER=
+look() { shared "$tender" "$@" --json > /dev/null; }
+searches=("journal show ORDER-0000500" "find --customer ada500@" "find --last-four 0500 --amount 15.00"
+  "find ORDER-00005*" "find --by till-7 --since 2024-10-28 --until 2024-10-29" "payment-status ORDER-0000500 --env simulator")
+declare -A small
+fill 1 1000
+for search in "${searches[@]}"; do
+  # shellcheck disable=SC2086
+  small[$search]=$(prefix= ; for n in 1 2 3 4 5 6 7; do begun=$(date +%s%N); look $search || true; echo $((($(date +%s%N) - begun) / 10000)); done | sort -n | sed -n 4p)
+done
+fill 1001 1000000
+for search in "${searches[@]}"; do
+  # shellcheck disable=SC2086
+  large=$(for n in 1 2 3 4 5 6 7; do begun=$(date +%s%N); look $search || true; echo $((($(date +%s%N) - begun) / 10000)); done | sort -n | sed -n 4p)
+  row "$search" "$(ms "${small[$search]}")" \
+    "$(ms "$large") among 1,000,000: $((large * 100 / small[$search])) %, target at most 200 %"
+done
