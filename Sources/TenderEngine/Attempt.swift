@@ -48,6 +48,8 @@ package struct Attempt: Sendable, HasFacts {
   package var writer: String?
   /// Whether another machine wrote it last.
   package var isElsewhere = false
+  /// Whether what a later step needs is there and cannot be opened here: it was sealed under another key.
+  package var isSealed = false
   /// When the effecting request was recorded as sent.
   package var sentAt: Int?
   /// The same moment on the machine's own clock, which nobody sets.

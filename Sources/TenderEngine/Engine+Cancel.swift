@@ -59,6 +59,7 @@ extension Engine {
     switch try planCancel(attempt, handle: handle) {
     case .release:
       try provider.checkReady(for: .heldPayment)
+      try checkSealed(attempt)
       attempt.operation = .cancel
       return try settle(attempt, .cancel) { progress throws(Fault) in
         try provider.release(attempt, progress)

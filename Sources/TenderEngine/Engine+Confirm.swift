@@ -34,6 +34,7 @@ extension Engine {
       return Report(attempt, .confirm, replayed: true)
     }
     try provider.checkReady(for: .heldPayment)
+    try checkSealed(attempt)
     attempt.operation = .confirm
     return try settle(attempt, .confirm) { progress throws(Fault) in
       try provider.confirm(attempt, progress)

@@ -282,6 +282,20 @@ package struct Engine {
     )
   }
 
+  /// Checks that what a held payment needs can be opened here, before anything is sent.
+  ///
+  /// Throws `state` (`journal_key`).
+  func checkSealed(_ attempt: Attempt) throws(Fault) {
+    guard attempt.isSealed else { return }
+    throw Fault(
+      .state,
+      code: "journal_key",
+      "what \(attempt.reference.quotedForMessage) needs is sealed under a key that is not here"
+        + (attempt.writer.map { ", by \($0)" } ?? "") + "; nothing was sent",
+      hint: "set TENDER_JOURNAL_KEY_FILE to the key that the fleet shares; see: tender help journal"
+    )
+  }
+
   /// Takes the lock on a reference, or says who has it.
   ///
   /// A journal that has forgotten something has no say about any reference.

@@ -49,22 +49,30 @@ package struct Checksum {
     return sum.text()
   }
 
+  /// That many random bytes.
+  package static func randomBytes(_ count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    unsafe randombytes_buf(&bytes, bytes.count)
+    return bytes
+  }
+
   /// Sixteen random bytes, written as a checksum is.
   package static func random() -> String {
-    var bytes = [UInt8](repeating: 0, count: 16)
-    unsafe randombytes_buf(&bytes, bytes.count)
-    return Hex.encode(bytes)
+    Hex.encode(randomBytes(16))
   }
 }
 
 /// What tells two values apart that the journal does not keep as they were typed.
 ///
 /// The key lies in a file of its own, so that a journal that gets into other hands tells nothing.
-struct FingerprintKey {
-  let path: String
+package struct FingerprintKey {
+  package let path: String
+
+  /// The key in a file, which is made when it is first needed.
+  package init(path: String) { self.path = path }
 
   /// Throws `state` where there is none and none can be made.
-  func bytes(making random: [UInt8]) throws(Fault) -> [UInt8] {
+  package func bytes(making random: [UInt8]) throws(Fault) -> [UInt8] {
     if let known = read() { return known }
     // Written whole, and linked to its name: two processes end with one key.
     let draft = path + "-" + Hex.encode(Array(random.prefix(8)))
@@ -75,7 +83,7 @@ struct FingerprintKey {
     return made
   }
 
-  func read() -> [UInt8]? {
+  private func read() -> [UInt8]? {
     guard let bytes = PlainFile.read(path, limit: 64), bytes.count == 32 else { return nil }
     return bytes
   }

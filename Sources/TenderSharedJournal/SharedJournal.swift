@@ -98,7 +98,16 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   /// A journal that connects when it is first asked.
   ///
   /// Throws `state` where this machine's own files cannot be used.
+  ///
+  /// Without a key of the fleet what is secret is sealed under this machine's own (`journal.key`), which no
+  /// other can open.
   package init(_ settings: Settings, redactor: Redactor, clock: any Clock) throws(Fault) {
+    var settings = settings
+    if settings.key == nil, !settings.isReading {
+      let own = FingerprintKey(path: settings.folder + "/journal.key")
+      var bytes = try own.bytes(making: Checksum.randomBytes(32))
+      settings.key = FleetKey(consuming: &bytes)
+    }
     self.settings = settings
     self.redactor = redactor
     self.clock = clock
@@ -365,7 +374,10 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     var found = try attempt(row)
     let stored = preparation?[0].integer == found.row ? preparation?[1].text : nil
     let opened = stored.flatMap(open)
-    if waiting[found.row] == nil { found.preparation = opened }
+    if waiting[found.row] == nil {
+      found.preparation = opened
+      found.isSealed = stored != nil && opened == nil
+    }
     known[found.row] = Known(
       terms: SearchTerm.all(of: found),
       preparation: opened,

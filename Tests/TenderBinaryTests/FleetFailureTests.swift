@@ -192,24 +192,29 @@ struct FleetFailureTests {
   }
 
   /// The primary of a cluster with a synchronous standby is killed, the standby takes over.
-  @Test func `loses nothing in a failover`() throws {
-    let rounds = Works.setting("TENDER_FAILOVERS", 1)
+  @Test(arguments: Pooler.isAvailable ? [false, true] : [false])
+  func `loses nothing in a failover`(_ isPooled: Bool) throws {
+    let rounds = (Works.setting("TENDER_FAILOVERS", 2) + 1) / 2
     for round in 0..<rounds {
       let primary = try PostgresCluster(["synchronous_standby_names=*", "wal_level=replica"])
       let database = try primary.database()
       let standby = try PostgresCluster(copyOf: primary)
       let name = String(database.split(separator: "/").last ?? "")
+      let pooler = isPooled ? try Pooler(before: primary, name) : nil
       let address =
-        "postgres://tender@127.0.0.1:\(primary.port),127.0.0.1:\(standby.port)/\(name)"
+        pooler.map { "postgres://tender@127.0.0.1:\($0.port)/\(name)" }
+        ?? "postgres://tender@127.0.0.1:\(primary.port),127.0.0.1:\(standby.port)/\(name)"
       let fleet = try Fleet(machines: 2, at: address, timeout: 10)
       let doctor = try fleet.machines[0].run("doctor", "--json")
       #expect(doctor.output.contains("must confirm each commit"), "round \(round)")
       try Self.work(fleet, rounds: 1, lines: 30) {
         primary.kill()
         try standby.promote()
+        try pooler?.point(at: standby)
       }
     }
-    print("\(rounds * 60) payments through \(rounds) failovers, each once, 0 unknown")
+    let place = isPooled ? " behind PgBouncer" : ""
+    print("\(rounds * 60) payments through \(rounds) failovers\(place), each once, 0 unknown")
   }
 
   #if os(Linux)

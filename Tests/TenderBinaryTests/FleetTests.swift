@@ -79,20 +79,30 @@ struct FleetTests {
     #expect(left == "0\n")
   }
 
-  /// A secret must be sealed, and the database never has the key.
-  @Test func `refuses before anything is sent what it cannot seal`() throws {
-    let fleet = try Fleet(machines: 1)
-    var keyless = fleet.machines[0]
-    keyless.variables["TENDER_JOURNAL_KEY_FILE"] = nil
-    let refused = try keyless.run(Self.pay("K1", "--confirmation"))
-    #expect(refused.status == 16)
-    #expect(refused.errorRecord["error"]?["code"] == "journal_key")
-    let held = try fleet.machines[0].run(Self.pay("K1", "--confirmation"))
-    #expect(held.status == 0, "\(held.errors)")
-    let shut = try keyless.run("confirm", "K1", "--json")
-    #expect(shut.status != 0)
-    let confirmed = try fleet.machines[0].run("confirm", "K1", "--json")
-    #expect(confirmed.status == 0, "\(confirmed.errors)")
+  /// Without the fleet's key each machine seals under its own, and another opens nothing of it.
+  @Test func `refuses before anything is sent what it cannot open`() throws {
+    let fleet = try Fleet()
+    let books = Works.Books(path: fleet.shop.books)
+    let keyless = fleet.machines.map { machine in
+      var machine = machine
+      machine.variables["TENDER_JOURNAL_KEY_FILE"] = nil
+      return machine
+    }
+    for reference in ["K1", "K2"] {
+      let held = try keyless[0].run(Self.pay(reference, "--confirmation"))
+      #expect(held.status == 0, "\(held.errors)")
+    }
+    for other in [keyless[1], fleet.machines[0]] {
+      for command in ["confirm", "cancel"] {
+        let refused = try other.run(command, "K1", "--json")
+        #expect(refused.status == 16, "\(refused.errors)")
+        #expect(refused.errorRecord["error"]?["code"] == "journal_key")
+      }
+    }
+    #expect(try books.charges("K1") == 0)
+    #expect(try keyless[0].run("confirm", "K1", "--json").status == 0)
+    #expect(try books.charges("K1") == 1)
+    #expect(try keyless[0].run("cancel", "K2", "--json").status == 0)
   }
 
   /// Two runners of one file, of which one is killed and begun again: each line once.

@@ -8,17 +8,45 @@ package final class Pooler {
 
   package let port: Int
   private let folder: URL
-  private let process: Process
+  private var process = Process()
+
+  private let database: String
 
   package init(before cluster: PostgresCluster, _ database: String) throws {
     folder = FileManager.default.temporaryDirectory.appending(
       path: "pool-\(UUID().uuidString.prefix(8))"
     )
+    self.database = database
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     port = try PostgresCluster.freePort()
+    try Self.write(folder, port, cluster, database)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+    try start()
+  }
+
+  private func start() throws {
+    process = PostgresCluster.process(
+      Self.program,
+      [folder.appending(path: "pgbouncer.ini").path],
+      asUser: true
+    )
+    process.standardError = try PostgresCluster.log(folder)
+    try PostgresCluster.runOnThreadOfItsOwn(process)
+    guard PostgresCluster.isAnswering("\(port)", "127.0.0.1", process, database) else {
+      throw PostgresCluster.Failure(text: "PgBouncer does not start")
+    }
+  }
+
+  /// With `any` the server is asked as one user.
+  private static func write(
+    _ folder: URL,
+    _ port: Int,
+    _ cluster: PostgresCluster,
+    _ database: String
+  ) throws {
     let settings = """
       [databases]
-      \(database) = host=127.0.0.1 port=\(cluster.port) dbname=\(database)
+      \(database) = host=127.0.0.1 port=\(cluster.port) dbname=\(database) user=tender
       [pgbouncer]
       listen_addr = 127.0.0.1
       listen_port = \(port)
@@ -29,25 +57,23 @@ package final class Pooler {
       max_client_conn = 200
       server_login_retry = 1
       """
-    // With `any` the server is asked as one user.
-    let named = settings.replacing(
-      "dbname=\(database)\n",
-      with: "dbname=\(database) user=tender\n"
-    )
-    let file = folder.appending(path: "pgbouncer.ini")
-    try Data(named.utf8).write(to: file)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
-    process = PostgresCluster.process(Self.program, [file.path], asUser: true)
-    process.standardError = try PostgresCluster.log(folder)
-    try PostgresCluster.runOnThreadOfItsOwn(process)
-    guard PostgresCluster.isAnswering("\(port)", "127.0.0.1", process, database) else {
-      throw PostgresCluster.Failure(text: "PgBouncer does not start")
-    }
+    try Data(settings.utf8).write(to: folder.appending(path: "pgbouncer.ini"))
+  }
+
+  /// Stands before another server from now on, begun anew: what an operator does after a failover.
+  package func point(at cluster: PostgresCluster) throws {
+    stop()
+    try Self.write(folder, port, cluster, database)
+    try start()
+  }
+
+  private func stop() {
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
   }
 
   deinit {
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    stop()
     try? FileManager.default.removeItem(at: folder)
   }
 }

@@ -15,8 +15,8 @@ extension Topic {
     """,
     "On each machine: TENDER_JOURNAL (or \"journal\" in a profile), and TENDER_JOURNAL_KEY_FILE, the same "
       + "key on all of them. What confirms a held payment is sealed under that key, which is never in the "
-      + "database: without it nothing is sent that would need it later. Who only looks payments up needs no "
-      + "key. Then: tender doctor.",
+      + "database. Without it each machine seals under a key of its own (journal.key), and what one holds no "
+      + "other can confirm (journal_key, 16). Who only looks payments up needs no key. Then: tender doctor.",
     "A password goes into ~/.pgpass, PGPASSFILE or the address, never into an option. A server that is "
       + "not on this machine is verified (sslmode=verify-full, with the roots of TENDER_CA_FILE, else the "
       + "system's), unless address, PGSSLMODE or service file say otherwise; tender doctor says so then. Of several "

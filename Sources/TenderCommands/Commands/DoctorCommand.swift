@@ -160,7 +160,7 @@ struct DoctorCommand {
       Check("journal-key") { () throws(Fault) in
         let key = try composition.fleetKey()
         return key.map { "the fleet's key is \($0.name)" }
-          ?? "TENDER_JOURNAL_KEY_FILE is not set: what needs sealing is refused, holds for one"
+          ?? "TENDER_JOURNAL_KEY_FILE is not set: what is held here no other machine can confirm"
       },
       Check("journal-tls") { () throws(Fault) in
         let facts = try facts()
