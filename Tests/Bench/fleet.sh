@@ -19,13 +19,14 @@ cd "$folder"
 $as "$programs/initdb" -D "$folder/data" -A trust -U tender -E UTF8 --locale=C > /dev/null
 # How long a sync takes beyond the disk's own, in microseconds.
 start() {
+  local settings="-p $port -k $folder -c listen_addresses=127.0.0.1 -c max_connections=200"
+  settings+=" -c shared_buffers=512MB -c max_wal_size=4GB -c checkpoint_timeout=1h"
   $as env LD_PRELOAD="$faults" TENDER_SYNC_MICROSECONDS="$1" "$programs/pg_ctl" -D "$folder/data" -w \
-    -l "$folder/log" -o "-p $port -k $folder -c listen_addresses=127.0.0.1 -c max_connections=200
-      -c shared_buffers=512MB -c max_wal_size=4GB -c checkpoint_timeout=1h" start > /dev/null
+    -l "$folder/log" -o "$settings" start > /dev/null
 }
 stop() { $as "$programs/pg_ctl" -D "$folder/data" -m fast stop > /dev/null; }
 sql() { "$programs/psql" -h "$folder" -p "$port" -U tender -qAt -v ON_ERROR_STOP=1 "$@"; }
-row() { printf '%-48s%-20s%s\n' "$1" "$2" "${3:-}"; }
+row() { printf '%-50s%-20s%s\n' "$1" "$2" "${3:-}"; }
 start 0
 sql -d postgres -c 'CREATE DATABASE payments'
 umask 077
@@ -124,7 +125,7 @@ SQL
 export PAGER=
 look() { shared "$tender" "$@" --json > /dev/null; }
 searches=("journal show ORDER-0000500" "find --customer ada500@" "find --last-four 0500 --amount 15.00"
-  "find ORDER-00005*" "find --by till-7 --since 2024-10-28 --until 2024-10-29" "payment-status ORDER-0000500 --env simulator")
+  "find ORDER-00005*" "find --by till-7 --last-four 0507")
 declare -A small
 fill 1 1000
 for search in "${searches[@]}"; do
