@@ -172,7 +172,9 @@ package final class SharedJournal: Journal, @unchecked Sendable {
         if error.isOtherVersion { throw try otherVersion(by: deadline) }
         if error.isLost || connection?.isBroken == true || error.isReadOnly { disconnect() }
         let mayRepeat = repeating == .same || !error.isLost
-        guard error.isPassing, mayRepeat, deadline.remaining > pause else { throw error }
+        // A look-up needs no server that takes writes.
+        let isEnough = settings.isReading && error.isReadOnly
+        guard error.isPassing, mayRepeat, !isEnough, deadline.remaining > pause else { throw error }
         // A lock may end meanwhile; what it is worth is asked of the database.
         try? clock.pause(milliseconds: pause)
         pause = min(500, pause * 2)

@@ -31,6 +31,13 @@ package final class PostgresCluster: @unchecked Sendable {
       if let known { return known }
       let made = try PostgresCluster()
       known = made
+      // Nothing else ends what all tests share.
+      atexit {
+        PostgresCluster.started.withLock { known in
+          known?.stop()
+          if let folder = known?.folder { try? FileManager.default.removeItem(at: folder) }
+        }
+      }
       return made
     }
   }
