@@ -14,8 +14,6 @@ final class SealingKeys: @unchecked Sendable {
   private static let size = 64
   private static let nameSize = 16
   private static let keySize = 32
-  private static let nonceSize = 24
-  private static let tagSize = 16
   private static let mark = "sealed:"
   /// The byte that is locked by who makes or destroys keys: none of a key.
   private static let making = 1 << 40
@@ -52,7 +50,7 @@ final class SealingKeys: @unchecked Sendable {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 4, let slot = Int(parts[1]), (0..<1 << 32).contains(slot),
       let name = Hex.decode(parts[2]), name.count == nameSize,
-      let box = Base64.decode(String(parts[3])), box.count >= nonceSize + tagSize
+      let box = Base64.decode(String(parts[3])), box.count >= SecretBox.least
     else { return nil }
     return (slot, name, box)
   }
@@ -74,18 +72,10 @@ final class SealingKeys: @unchecked Sendable {
 
   /// Seals a text under a key; nil where there is none in its place.
   func seal(_ text: String, _ slot: Int) throws(Fault) -> String? {
-    guard let (name, key) = try key(slot) else { return nil }
-    var nonce = [UInt8](repeating: 0, count: Self.nonceSize)
-    unsafe randombytes_buf(&nonce, nonce.count)
-    var plain = Array(text.utf8)
-    defer { plain.wipe() }
-    var box = [UInt8](repeating: 0, count: plain.count + Self.tagSize)
-    let status = unsafe key.secret.withBytes { key -> Int32 in
-      guard let key = unsafe key.bindMemory(to: UInt8.self).baseAddress else { return -1 }
-      return unsafe crypto_secretbox_easy(&box, plain, UInt64(plain.count), nonce, key)
+    guard let (name, key) = try key(slot), let box = SecretBox.seal(text, under: key) else {
+      return nil
     }
-    guard status == 0 else { return nil }
-    return "\(Self.mark)\(slot):\(Hex.encode(name)):\(Base64.encode(nonce + box))"
+    return "\(Self.mark)\(slot):\(Hex.encode(name)):\(Base64.encode(box))"
   }
 
   /// The text that was sealed; nil where its key is gone.
@@ -94,15 +84,7 @@ final class SealingKeys: @unchecked Sendable {
   func open(_ text: String) throws(Fault) -> String? {
     guard let (slot, name, sealed) = Self.parts(text), let found = try key(slot), found.name == name
     else { return nil }
-    let nonce = Array(sealed.prefix(Self.nonceSize))
-    let box = Array(sealed.dropFirst(Self.nonceSize))
-    var plain = [UInt8](repeating: 0, count: box.count - Self.tagSize)
-    defer { plain.wipe() }
-    let status = unsafe found.key.secret.withBytes { key -> Int32 in
-      guard let key = unsafe key.bindMemory(to: UInt8.self).baseAddress else { return -1 }
-      return unsafe crypto_secretbox_open_easy(&plain, box, UInt64(box.count), nonce, key)
-    }
-    return status == 0 ? String(decoding: plain, as: UTF8.self) : nil
+    return SecretBox.open(sealed, under: found.key)
   }
 
   /// Makes keys in places that have none, on the disk when it returns; gives the places that have one now.

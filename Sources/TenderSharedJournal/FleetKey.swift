@@ -1,4 +1,5 @@
 private import CSodium
+import TenderJournal
 import TenderModel
 import TenderWire
 
@@ -16,8 +17,6 @@ package struct FleetKey: Sendable {
   package let name: String
 
   private static let mark = "fleet:"
-  private static let nonceSize = 24
-  private static let tagSize = 16
 
   /// A key of a file's content, which is wiped; nil where that is too short.
   package init?(consuming bytes: inout [UInt8]) {
@@ -45,33 +44,15 @@ package struct FleetKey: Sendable {
 
   /// Seals a text; the same text gives another one each time.
   func seal(_ text: String) -> String? {
-    var nonce = [UInt8](repeating: 0, count: Self.nonceSize)
-    unsafe randombytes_buf(&nonce, nonce.count)
-    var plain = Array(text.utf8)
-    defer { plain.wipe() }
-    var box = [UInt8](repeating: 0, count: plain.count + Self.tagSize)
-    let status = unsafe sealing.secret.withBytes { key -> Int32 in
-      guard let key = unsafe key.bindMemory(to: UInt8.self).baseAddress else { return -1 }
-      return unsafe crypto_secretbox_easy(&box, plain, UInt64(plain.count), nonce, key)
-    }
-    guard status == 0 else { return nil }
-    return "\(Self.mark)\(name):\(Base64.encode(nonce + box))"
+    SecretBox.seal(text, under: sealing).map { "\(Self.mark)\(name):\(Base64.encode($0))" }
   }
 
   /// The text that was sealed; nil where it was sealed under another key.
   func open(_ text: String) -> String? {
     let parts = text.dropFirst(Self.mark.count).split(separator: ":", maxSplits: 1)
     guard Self.isSealed(text), parts.count == 2, parts[0] == name,
-      let bytes = Base64.decode(String(parts[1])), bytes.count >= Self.nonceSize + Self.tagSize
+      let bytes = Base64.decode(String(parts[1]))
     else { return nil }
-    let nonce = Array(bytes.prefix(Self.nonceSize))
-    let box = Array(bytes.dropFirst(Self.nonceSize))
-    var plain = [UInt8](repeating: 0, count: box.count - Self.tagSize)
-    defer { plain.wipe() }
-    let status = unsafe sealing.secret.withBytes { key -> Int32 in
-      guard let key = unsafe key.bindMemory(to: UInt8.self).baseAddress else { return -1 }
-      return unsafe crypto_secretbox_open_easy(&plain, box, UInt64(box.count), nonce, key)
-    }
-    return status == 0 ? String(decoding: plain, as: UTF8.self) : nil
+    return SecretBox.open(bytes, under: sealing)
   }
 }
