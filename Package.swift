@@ -101,7 +101,7 @@ let package = Package(
     opened("CQREncode"),
     opened("CPostgres"),
 
-    workhorse("TenderModel", needs: "CSodium"),
+    room("TenderModel", needs: "CSodium"),
     workhorse("TenderWire", needs: "TenderModel", "CXML2"),
     room("TenderEngine", needs: "TenderModel"),
     room("TenderModule", needs: "TenderEngine", "TenderModel", "TenderSystem", "TenderWire"),
@@ -118,7 +118,7 @@ let package = Package(
       "CMicroHTTPD"
     ),
     workhorse("TenderDatabase", needs: "TenderModel", "CSQLite"),
-    workhorse(
+    room(
       "TenderJournal",
       needs: "TenderDatabase",
       "TenderEngine",
