@@ -30,7 +30,7 @@ package protocol Journal: Sendable {
   ) throws(Fault) -> (any AttemptLock)?
   /// The latest attempt at a reference.
   func latest(env: Env, provider: ProviderName, reference: String) throws(Fault) -> Attempt?
-  /// The attempts whose reference or provider's id is `handle`, newest first.
+  /// The attempts whose reference or provider's id is `handle`, the one with the highest number first.
   func attempts(matching handle: String, filter: AttemptFilter) throws(Fault) -> [Attempt]
   /// The attempts that a filter lets through, newest first, one by one; stops where `body` says no.
   func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault)

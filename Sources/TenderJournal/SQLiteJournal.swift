@@ -198,7 +198,8 @@ package final class SQLiteJournal: Journal {
       let attempt = try attempt(row)
       if !found.contains(where: { $0.row == attempt.row }) { found.append(attempt) }
     }
-    return found.sorted { $0.row > $1.row }
+    // Another journal's attempts were taken over in any order.
+    return found.sorted { ($0.number, $0.createdAt, $0.row) > ($1.number, $1.createdAt, $1.row) }
   }
 
   package func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault) {

@@ -52,8 +52,6 @@ private import Glibc
 
   private let handle: OpaquePointer
   private let clock: any Clock
-  /// How often something was sent and waited for.
-  private(set) var roundTrips = 0
   /// Whether it was told to take no more.
   private(set) var isBroken = false
 
@@ -140,7 +138,6 @@ private import Glibc
   ///
   /// Where one fails none has an effect. Throws with `isLost` where that is not known.
   func run(_ statements: [Statement], by deadline: Deadline) throws(Failure) -> [Rows] {
-    roundTrips += 1
     for statement in statements {
       let values: [String?] = statement.values.map { value in
         switch value {

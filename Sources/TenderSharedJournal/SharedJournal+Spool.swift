@@ -45,9 +45,13 @@ extension SharedJournal {
       }
       defer { withExtendedLifetime(local) {} }
       do throws(Fault) {
-        guard try version(of: attempt.row) == over else {
-          aside.clear(slot, sum)
-          waiting[attempt.row] = nil
+        let current = try version(of: attempt.row) ?? 0
+        guard current == over else {
+          // A database that was put back to an earlier time says nothing about it: it waits on.
+          if current > over {
+            aside.clear(slot, sum)
+            waiting[attempt.row] = nil
+          }
           continue
         }
         try deliver(attempt, keepsPreparation: entry["isPrepared"] == true, note, by)

@@ -160,7 +160,10 @@ extension SharedJournal {
     fresh = nil
     if known[attempt.row] == nil { try learn(attempt) }
     let before = known[attempt.row]
-    if before?.isUnreadable == true, attempt.preparation == nil, attempt.phase != .done {
+    // What another machine sealed is not thrown away for want of its key.
+    if before?.isUnreadable == true, attempt.preparation == nil,
+      attempt.phase != .done || attempt.status == .requiresConfirmation
+    {
       throw .sealed(settings.address.masked)
     }
     var written = attempt

@@ -62,8 +62,6 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   private var isChecked = false
   /// This journal's own name, made with its tables.
   private(set) var name = ""
-  /// Round trips over connections that are no more.
-  private var pastRoundTrips = 0
   /// What the database has of attempts that are worked on, by row.
   var known: [Int: Known] = [:]
   /// The latest attempt at a reference as its lock was taken; read once.
@@ -119,9 +117,6 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   }
 
   package var permit: SendPermit? { sendPermit }
-
-  /// How often something was sent to the database and waited for.
-  package var roundTrips: Int { pastRoundTrips + (connection?.roundTrips ?? 0) }
 
   /// How long a reference is lent for, in milliseconds: a request's own time, and what comes before it.
   var leaseTime: Int { settings.timeout + slack }
@@ -221,10 +216,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     return made
   }
 
-  func disconnect() {
-    pastRoundTrips += connection?.roundTrips ?? 0
-    connection = nil
-  }
+  func disconnect() { connection = nil }
 
   /// Runs statements that change nothing, or nothing more where they are repeated.
   ///
@@ -313,7 +305,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     let mark = statement.bind(handle)
     statement.add(" WHERE (a.reference = \(mark) OR a.id = \(mark))")
     SharedCondition.add(filter, to: &statement)
-    statement.add(" ORDER BY a.row DESC")
+    statement.add(" ORDER BY a.number DESC, a.created DESC, a.row DESC")
     return try query([statement])[0].map { row throws(Fault) in try attempt(row) }
   }
 
@@ -326,7 +318,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
         phase: row[1].text ?? "",
         status: row[2].text ?? "",
         note: row[3].text ?? "",
-        by: row[4].text
+        by: row[4].text.flatMap { $0.isEmpty ? nil : $0 }
       )
     }
   }

@@ -319,5 +319,7 @@ struct FleetTests {
         #expect(found.records.count == count, "\(command) \(who)")
       }
     }
+    // A provider does not know who asked: what would be ignored is refused.
+    #expect(try machine.run("find", "--online", "--by", by).status == 2)
   }
 }

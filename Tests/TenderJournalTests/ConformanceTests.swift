@@ -122,6 +122,15 @@ import Testing
     #expect(try journal.count() == 2)
   }
 
+  /// An export has the newest first: what is taken over is found in the order of its numbers.
+  @Test(arguments: Kind.all.filter { $0 != .memory })
+  func `gives the newest attempt first, whenever it was taken over`(_ kind: Kind) throws {
+    let journal = try journal(kind)
+    for number in [2, 1] { #expect(try journal.take(attempt(number: number), [])) }
+    let found = try journal.attempts(matching: "A", filter: AttemptFilter())
+    #expect(found.map(\.number) == [2, 1])
+  }
+
   @Test(arguments: Kind.all)
   func `refuses a write from an older version, and leaves the newer one`(_ kind: Kind) throws {
     let journal = try journal(kind)

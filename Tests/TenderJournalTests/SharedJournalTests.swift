@@ -169,6 +169,55 @@ final class SharedJournalTests {
     withExtendedLifetime(held) {}
   }
 
+  /// What one machine sealed, another without that key neither opens nor throws away.
+  @Test func `leaves a sealed preparation of a held payment alone`() throws {
+    let journal = try journal(0)
+    var held: (any AttemptLock)? = try lock(journal)
+    var paid = try journal.insert(.payment("A", number: 1, at: clock.now), .process)
+    paid.preparation = .secret("x")
+    paid.phase = .done
+    paid.status = .requiresConfirmation
+    try journal.update(&paid, note: "held", .power)
+    held = nil
+    try end()
+    var bytes = [UInt8](repeating: 8, count: 32)
+    let other = try self.journal(1, key: FleetKey(consuming: &bytes))
+    held = try lock(other)
+    var found = try #require(
+      try other.latest(env: .simulator, provider: provider, reference: "A")
+    )
+    #expect(throws: Fault.self) { try other.update(&found, note: "found out", .power) }
+    #expect(try sql("SELECT count(*) FROM tender.preparation") == "1\n")
+    withExtendedLifetime(held) {}
+  }
+
+  /// A database that was put back, or lost a commit in a failover, says nothing about a known outcome.
+  @Test func `an older database does not take what waits in the spool away`() throws {
+    let path = folders[0].path
+    do {
+      let journal = try journal(0)
+      let held = try lock(journal)
+      var paid = try journal.insert(.payment("A", number: 1, at: clock.now), .process)
+      paid.phase = .sent
+      try journal.update(&paid, note: "sent", .power)
+      paid.phase = .done
+      paid.status = .succeeded
+      try journal.setAside(&paid, note: "outcome")
+      withExtendedLifetime(held) {}
+    }
+    func status() throws -> Status? {
+      try SharedWorld.journal(at: address, path)
+        .latest(env: .simulator, provider: provider, reference: "A")?.status
+    }
+    _ = try sql(
+      "ALTER TABLE tender.attempt RENAME TO kept; CREATE TABLE tender.attempt (LIKE tender.kept)"
+    )
+    #expect(try status() == nil)
+    _ = try sql("DROP TABLE tender.attempt; ALTER TABLE tender.kept RENAME TO attempt")
+    #expect(try status() == .succeeded)
+    #expect(try sql("SELECT phase FROM tender.attempt") == "done\n")
+  }
+
   @Test func `notices what was changed behind its back`() throws {
     let journal = try journal(0)
     for reference in ["A", "B", "C", "D"] {

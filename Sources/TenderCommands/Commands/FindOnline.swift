@@ -27,6 +27,14 @@ struct FindOnline {
     guard let search = engine.provider.search else {
       return try known(filter, engine, target.module.name.text)
     }
+    guard filter.by == nil else {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--by does not go with --online: \(target.module.name.text) does not know who asked for a payment",
+        hint: "leave --online out, or --by"
+      )
+    }
     let result = try search.find(filter, limit: limit)
     for outcome in result.found {
       let id = outcome.facts.id ?? ""
