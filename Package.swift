@@ -2,7 +2,8 @@
 
 import PackageDescription
 
-let rules: [SwiftSetting] = [
+/// For every line of Swift.
+let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .treatWarning("ExplicitSendable", as: .error),
   .strictMemorySafety(),
@@ -13,6 +14,10 @@ let rules: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
+
+/// `make test` asks for a quick build: the release's, in which the compiler optimizes the workhorses alone.
+let isQuick = Context.environment["TENDER_QUICK_BUILD"] != nil
+let rules = strict + (isQuick ? [.unsafeFlags(["-Onone"])] : [])
 
 #if arch(x86_64)
 let branchProtection = ["-fcf-protection=full"]
@@ -44,10 +49,9 @@ func room(_ name: String, needs: Target.Dependency...) -> Target {
   .target(name: name, dependencies: needs, swiftSettings: rules)
 }
 
-/// A room that every test works through, byte by byte: optimized for tests too.
+/// A room that every test works through, byte by byte: optimized in a quick build too.
 func workhorse(_ name: String, needs: Target.Dependency...) -> Target {
-  let fast = SwiftSetting.unsafeFlags(["-O"], .when(configuration: .debug))
-  return .target(name: name, dependencies: needs, swiftSettings: rules + [fast])
+  .target(name: name, dependencies: needs, swiftSettings: strict)
 }
 
 /// A provider's room: its adapter, and the module by which the program knows it.
@@ -101,7 +105,7 @@ let package = Package(
     opened("CQREncode"),
     opened("CPostgres"),
 
-    room("TenderModel", needs: "CSodium"),
+    workhorse("TenderModel", needs: "CSodium"),
     workhorse("TenderWire", needs: "TenderModel", "CXML2"),
     room("TenderEngine", needs: "TenderModel"),
     room("TenderModule", needs: "TenderEngine", "TenderModel", "TenderSystem", "TenderWire"),
@@ -136,7 +140,7 @@ let package = Package(
       "CPostgres",
       "CSodium"
     ),
-    room(
+    workhorse(
       "TenderSimulator",
       needs: "TenderDatabase",
       "TenderEngine",
@@ -149,7 +153,14 @@ let package = Package(
     simulated("PayTheory", needs: "CSodium"),
     simulated("TrueLayer", needs: "CCrypto", "CSodium"),
     simulated("Toro", needs: "CCrypto"),
-    room("TenderSystem", needs: "TenderEngine", "TenderModel", "TenderWire", "CSodium", "CSystem"),
+    workhorse(
+      "TenderSystem",
+      needs: "TenderEngine",
+      "TenderModel",
+      "TenderWire",
+      "CSodium",
+      "CSystem"
+    ),
     room("TenderOutput", needs: "TenderModel", "TenderWire", "CQREncode"),
     room("TenderCommandLine", needs: "TenderModel", "TenderModule"),
     room(

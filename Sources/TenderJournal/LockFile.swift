@@ -23,12 +23,13 @@ package struct LockFile {
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> HeldLock? {
-    var held = try open()
+    let position = Int(Self.position(of: name))
+    var held = try open(at: position)
     while true {
-      if PlainFile.lock(held.descriptor, at: Int(Self.position(of: name))) {
+      if PlainFile.lock(held.descriptor, at: position) {
         // Whoever removed the file meanwhile let the next one make another.
         if PlainFile.identity(at: path) == held.identity { return held }
-        held = try open()
+        held = try open(at: position)
         continue
       }
       guard errno == EAGAIN || errno == EACCES || errno == EINTR else {
@@ -41,9 +42,10 @@ package struct LockFile {
     }
   }
 
-  private func open() throws(Fault) -> HeldLock {
+  private func open(at position: Int) throws(Fault) -> HeldLock {
     let descriptor = try PlainFile.open(path)
-    return HeldLock(descriptor: descriptor, identity: PlainFile.identity(of: descriptor))
+    let identity = PlainFile.identity(of: descriptor)
+    return HeldLock(descriptor: descriptor, position: position, identity: identity)
   }
 
   /// The byte that is locked while the journal's files are made: none of a name.
@@ -60,12 +62,18 @@ package struct LockFile {
 /// A lock that ends when it is let go.
 package final class HeldLock: AttemptLock {
   let descriptor: Int32
+  let position: Int
   let identity: PlainFile.Identity?
 
-  init(descriptor: Int32, identity: PlainFile.Identity?) {
+  init(descriptor: Int32, position: Int, identity: PlainFile.Identity?) {
     self.descriptor = descriptor
+    self.position = position
     self.identity = identity
   }
 
-  deinit { PlainFile.close(descriptor) }
+  deinit {
+    // A program that is being started has the descriptor too, until it is another program.
+    PlainFile.unlock(descriptor, at: position)
+    PlainFile.close(descriptor)
+  }
 }

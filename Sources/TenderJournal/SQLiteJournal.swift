@@ -1,5 +1,5 @@
 import Synchronization
-import TenderDatabase
+package import TenderDatabase
 package import TenderEngine
 package import TenderModel
 
@@ -202,16 +202,23 @@ package final class SQLiteJournal: Journal {
     return found.sorted { ($0.number, $0.createdAt, $0.row) > ($1.number, $1.createdAt, $1.row) }
   }
 
-  package func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault) {
-    if let (sql, values, isSorted) = Condition.candidates(filter) {
-      return try each(of: sql, values, isSorted: isSorted, filter, body)
+  /// What a filter's attempts are read with: their rows' numbers alone where an index names candidates.
+  package static func selection(
+    _ filter: AttemptFilter
+  ) -> (sql: String, values: [Database.Value], isCandidates: Bool, isSorted: Bool) {
+    if let found = Condition.candidates(filter) {
+      return (found.sql, found.values, true, found.isSorted)
     }
     let condition = Condition(filter)
+    let sql = AttemptRow.select + " WHERE 1" + condition.and + " ORDER BY created DESC, a.row DESC"
+    return (sql, condition.values, false, true)
+  }
+
+  package func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault) {
+    let (sql, values, isCandidates, isSorted) = Self.selection(filter)
+    if isCandidates { return try each(of: sql, values, isSorted: isSorted, filter, body) }
     var problem: Fault?
-    try database.query(
-      AttemptRow.select + " WHERE 1" + condition.and + " ORDER BY created DESC, a.row DESC",
-      condition.values
-    ) { row in
+    try database.query(sql, values) { row in
       do throws(Fault) {
         let found = try attempt(row)
         return filter.lets(found) ? body(found) : true

@@ -21,7 +21,7 @@ private import Glibc
 ///
 /// `TENDER_KILL_RUNS` asks for more than 300 runs a provider, `TENDER_KILL_SEED` for the moments of an
 /// earlier time, which a failure names.
-@Suite(.serialized, .onOwnThread) struct KillTests {
+@Suite(.onOwnThread) struct KillTests {
   @Test(arguments: Works.providers)
   func `charges once, whenever it is killed`(_ provider: Works.Provider) throws {
     try Self.prove(provider, Shop(), runs: Works.setting("TENDER_KILL_RUNS", 300))

@@ -1,11 +1,10 @@
 import Foundation
 import TenderDatabase
 import TenderEngine
+import TenderJournal
 import TenderModel
 import TenderTestSupport
 import Testing
-
-@testable import TenderJournal
 
 /// What an attempt is found by besides its columns: the same whether it is indexed or read.
 @Suite final class SearchTests: JournalFolder {
@@ -174,12 +173,7 @@ import Testing
       filters.append(filter)
     }
     for filter in filters {
-      let condition = Condition(filter)
-      let candidates = Condition.candidates(filter)
-      let sql =
-        candidates?.sql
-        ?? AttemptRow.select + " WHERE 1\(condition.and) ORDER BY created DESC, a.row DESC"
-      let values = candidates?.values ?? condition.values
+      let (sql, values, _, _) = SQLiteJournal.selection(filter)
       var plan: [String] = []
       try database.query("EXPLAIN QUERY PLAN " + sql, values) { row in
         plan.append(row.last?.text ?? "")

@@ -3,15 +3,11 @@ package import Testing
 
 /// Runs tests that mostly wait for other processes on threads of their own: those that compute go on meanwhile.
 package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
-  package let isRecursive = true
-
   package func provideScope(
     for test: Test,
     testCase: Test.Case?,
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    // A suite as a whole does nothing; each of its cases gets a thread.
-    guard testCase != nil else { return try await function() }
     try await withTaskExecutorPreference(Threads()) { try await function() }
   }
 

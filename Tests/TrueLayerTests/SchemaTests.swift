@@ -11,6 +11,7 @@ import TrueLayerSimulator
 /// TrueLayer's published schema judges every request of the adapter and every answer of the simulator.
 @Suite(
   .serialized,
+  .onOwnThread,
   .enabled(if: Judge.has("jsonschema"), "python3-jsonschema is not installed")
 )
 struct SchemaTests {
