@@ -23,15 +23,15 @@ extension Attempt {
 
   /// What happens to an attempt.
   package enum Event: Sendable {
-    /// An effecting request is about to leave.
-    case send(Moment)
+    /// An effecting request is about to leave; `after` is what is written down with that.
+    case send(Moment, after: String? = nil)
     /// The provider prepared something that a later step needs; `sendingNext` says that `send` follows
     /// at once and writes both.
     case keep(Preparation, id: String?, sendingNext: Bool)
     /// A provider's documented state was entered.
     case enter(String, sendingNext: Bool)
-    /// An outcome that the work goes on from.
-    case record(Outcome, note: String)
+    /// An outcome that the work goes on from; without a note it is written with what comes next.
+    case record(Outcome, note: String?)
     /// The outcome of an operation.
     case conclude(Outcome, Operation, note: String)
     /// The work ended with a fault; `from` is what it is without that work.
@@ -83,11 +83,11 @@ extension Attempt {
     guard Self.isPossible(event, in: state) else { throw .impossible(event, state) }
     updatedAt = time
     switch event {
-    case .send(let moment):
+    case .send(let moment, let after):
       phase = .sent
       sentAt = time
       sentMoment = moment
-      return [.write(note: "sent", .power), .say("sent")]
+      return [.write(note: (after.map { $0 + ", " } ?? "") + "sent", .power), .say("sent")]
     case .keep(let preparation, let id, let sendingNext):
       self.preparation = preparation
       facts.id = id ?? facts.id
@@ -97,7 +97,7 @@ extension Attempt {
       return (sendingNext ? [] : [.write(note: name, .process)]) + [.announce(name)]
     case .record(let outcome, let note):
       apply(outcome, at: time)
-      return [.write(note: note, .power)]
+      return note.map { [.write(note: $0, .power)] } ?? []
     case .conclude(let outcome, let operation, let note):
       self.operation = operation
       apply(outcome, at: time)

@@ -24,58 +24,21 @@ extension Engine {
   ) throws(Fault) -> Report {
     let bank = try bank()
     try bank.check(order)
-    let lock = try hold(order.reference.text)
-    defer { withExtendedLifetime(lock) {} }
-    var latest = try journal.latest(
-      env: env,
-      provider: provider.name,
-      reference: order.reference.text
-    )
-    try checkOwner(of: latest)
-    let typed = try journal.fingerprints(of: order.content)
-    while true {
-      switch Decision(
-        latest: latest,
-        content: order.content,
-        fingerprints: typed,
-        newAttempt: newAttempt
-      ) {
-      case .refuse(let fault): throw fault
-      case .findOut(let mayRepeat):
-        guard let unknown = latest else { continue }
-        latest = try findOut(unknown, mayRepeat: mayRepeat).attempt
-      case .replay:
-        guard var attempt = latest else { continue }
-        guard !attempt.isFinal else { return Report(attempt, .transact, replayed: true) }
-        attempt.operation = .transact
-        return try settle(attempt, .transact) { progress throws(Fault) in
-          try bank.proceed(attempt, progress)
-        }
-      case .open(let number):
-        try provider.checkReady(for: order.existingID == nil ? .creation : .authorization)
-        var attempt = Attempt(
-          env: env,
-          provider: provider.name,
-          reference: order.reference.text,
-          number: number,
-          operation: .transact,
-          merchant: provider.merchant,
-          content: order.content,
-          idempotencyKey: idempotencyKey ?? key(.transact, order.reference.text, number),
-          at: clock.now
-        )
+    return try run(
+      .transact,
+      reference: order.reference,
+      content: order.content,
+      newAttempt: newAttempt,
+      idempotencyKey: idempotencyKey,
+      prepare: { attempt in
         attempt.kind = order.kind
         attempt.amount = order.amount?.minorUnits
         attempt.currency = order.amount?.currency ?? order.currency
-        try closeDead(latest)
-        attempt.fingerprints = typed
-        attempt = try journal.insert(attempt, .process)
-        say("prepared")
-        return try settle(attempt, .transact) { progress throws(Fault) in
-          try bank.authorize(order, progress)
-        }
-      }
-    }
+      },
+      need: order.existingID == nil ? .creation : .authorization,
+      takeUp: { attempt, progress throws(Fault) in try bank.proceed(attempt, progress) },
+      perform: { progress throws(Fault) in try bank.authorize(order, progress) }
+    )
   }
 
   /// Takes an authorization up where it stands, or answers with what it came to.

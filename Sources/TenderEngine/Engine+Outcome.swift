@@ -39,7 +39,9 @@ extension Engine {
         say(done.status.rawValue)
       } else {
         // Outcome before word: what cannot be written down is not announced, and found out later.
-        warning = try driver.take(.conclude(outcome, operation, note: "outcome"), &done)
+        let note = (progress.unwritten.map { $0 + ", " } ?? "") + "outcome"
+        warning = try driver.take(.conclude(outcome, operation, note: note), &done)
+        progress.sayAll()
       }
       if operation == .cancel { settleOriginal(of: done) }
       return Report(done, operation, replayed: false, warning: warning).showing(outcome)
@@ -101,6 +103,7 @@ extension Engine {
     }
     var after = progress.attempt
     try driver.take(.fail(fault, operation, from: before), &after)
+    progress.sayAll()
     guard fault.isOutcome, fault.effect != .unknown else { throw fault }
     var report = Report(after, operation, replayed: false)
     report.fault = fault

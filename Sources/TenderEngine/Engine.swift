@@ -92,6 +92,8 @@ package struct Engine {
   }
 
   /// Opens an attempt or answers from the journal, by `Decision`.
+  ///
+  /// `takeUp` goes on with one that was made before and is not final; without it, that is the answer.
   func run(
     _ operation: Attempt.Operation,
     reference: Reference,
@@ -100,9 +102,30 @@ package struct Engine {
     idempotencyKey: String?,
     prepare: (inout Attempt) -> Void,
     need: Need,
+    takeUp: ((Attempt, Progress) throws(Fault) -> Outcome)? = nil,
     perform: (Progress) throws(Fault) -> Outcome
   ) throws(Fault) -> Report {
-    let lock = try hold(reference.text)
+    let typed = try journal.fingerprints(of: content)
+    func attempt(_ number: Int) -> Attempt {
+      var attempt = Attempt(
+        env: env,
+        provider: provider.name,
+        reference: reference.text,
+        number: number,
+        operation: operation,
+        merchant: provider.merchant,
+        content: content,
+        idempotencyKey: idempotencyKey ?? key(operation, reference.text, number),
+        at: clock.now
+      )
+      prepare(&attempt)
+      attempt.fingerprints = typed
+      return attempt
+    }
+    let first = attempt(1)
+    // What is not ready leaves no trace of it.
+    let isReady = (try? provider.checkReady(for: need)) != nil
+    let lock = try hold(reference.text, opening: isReady ? first : nil)
     defer { withExtendedLifetime(lock) {} }
     if provider.cardPresent != nil {
       journal.forgetStop(env: env, provider: provider.name, reference: reference.text)
@@ -110,7 +133,6 @@ package struct Engine {
     var latest = try journal.latest(env: env, provider: provider.name, reference: reference.text)
     try checkOwner(of: latest)
     var foundNow = false
-    let typed = try journal.fingerprints(of: content)
     while true {
       switch Decision(
         latest: latest,
@@ -120,8 +142,14 @@ package struct Engine {
       ) {
       case .refuse(let fault): throw fault
       case .replay:
-        guard let latest else { continue }
-        return Report(latest, operation, replayed: !foundNow)
+        guard var latest else { continue }
+        guard let takeUp, !latest.isFinal else {
+          return Report(latest, operation, replayed: !foundNow)
+        }
+        latest.operation = operation
+        return try settle(latest, operation) { progress throws(Fault) in
+          try takeUp(progress.attempt, progress)
+        }
       case .findOut(let mayRepeat):
         guard let unknown = latest else { continue }
         let found = try findOut(unknown, mayRepeat: mayRepeat)
@@ -129,23 +157,10 @@ package struct Engine {
         foundNow = found.doneNow
       case .open(let number):
         try provider.checkReady(for: need)
-        var attempt = Attempt(
-          env: env,
-          provider: provider.name,
-          reference: reference.text,
-          number: number,
-          operation: operation,
-          merchant: provider.merchant,
-          content: content,
-          idempotencyKey: idempotencyKey ?? key(operation, reference.text, number),
-          at: clock.now
-        )
-        prepare(&attempt)
-        attempt.fingerprints = typed
         try closeDead(latest)
-        attempt = try journal.insert(attempt, .process)
+        let opened = try journal.insert(number == 1 ? first : attempt(number), .process)
         say("prepared")
-        return try settle(attempt, operation, perform)
+        return try settle(opened, operation, perform)
       }
     }
   }
@@ -299,9 +314,25 @@ package struct Engine {
   /// Takes the lock on a reference, or says who has it.
   ///
   /// A journal that has forgotten something has no say about any reference.
-  func hold(_ reference: String, patience: Int? = nil) throws(Fault) -> any AttemptLock {
+  ///
+  /// `first` is the attempt that would be opened at it, were it new.
+  func hold(
+    _ reference: String,
+    opening first: Attempt? = nil,
+    patience: Int? = nil
+  ) throws(Fault) -> any AttemptLock {
     try journal.checkWhole()
-    let lock = try lock(reference, within: patience ?? self.patience)
+    let patience = patience ?? self.patience
+    let lock =
+      if let first {
+        try journal.lock(
+          opening: first,
+          by: Deadline(in: patience, on: clock),
+          interruption: interruption
+        )
+      } else {
+        try lock(reference, within: patience)
+      }
     guard let lock else {
       throw .inProgress(
         reference,

@@ -22,6 +22,15 @@ package protocol Journal: Sendable {
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)?
+  /// Takes the lock on the reference of an attempt that would be its first, as `lock` does.
+  ///
+  /// Where the reference is new the attempt may be written at once, so that `insert` of it does nothing more;
+  /// `latest` says nothing of it before.
+  func lock(
+    opening attempt: Attempt,
+    by deadline: Deadline,
+    interruption: any Interruption
+  ) throws(Fault) -> (any AttemptLock)?
   /// Takes the lock on a device of this machine, as `lock` does on a reference.
   func lockDevice(
     _ address: String,
@@ -131,6 +140,20 @@ extension Journal {
         throw error
       }
     }
+  }
+
+  package func lock(
+    opening attempt: Attempt,
+    by deadline: Deadline,
+    interruption: any Interruption
+  ) throws(Fault) -> (any AttemptLock)? {
+    try lock(
+      env: attempt.env,
+      provider: attempt.provider,
+      reference: attempt.reference,
+      by: deadline,
+      interruption: interruption
+    )
   }
 
   package func lockDevice(

@@ -9,6 +9,10 @@ package final class Progress {
   package private(set) var recorded: Attempt?
   /// Whether the outcome of this run is in the journal already.
   package private(set) var isConcluded = false
+  /// What is known and not written down yet.
+  private(set) var unwritten: String?
+  /// States that wait until it is.
+  private var unsaid: [String] = []
   /// Why the outcome had to be set aside.
   private(set) var warning: Fault?
   private let journal: any Journal
@@ -55,6 +59,31 @@ package final class Progress {
     recorded = attempt
   }
 
+  /// Takes in what is known by now of an attempt that goes on, to be written down with what comes next.
+  ///
+  /// Only where the same question, asked again, finds it out; `save` comes before anybody waits or is told.
+  package func remember(_ outcome: Outcome, note: String) throws(Fault) {
+    try driver.take(.record(outcome, note: nil), &attempt)
+    recorded = attempt
+    unwritten = note
+  }
+
+  /// Writes down, durably, what was only taken in so far.
+  ///
+  /// Throws a `state` fault.
+  package func save() throws(Fault) {
+    if let unwritten { try journal.update(&attempt, note: unwritten, .power) }
+    recorded = unwritten == nil ? recorded : attempt
+    sayAll()
+  }
+
+  /// Shows the states that waited: what was taken in is written down by now.
+  func sayAll() {
+    unwritten = nil
+    for state in unsaid { announce(state) }
+    unsaid = []
+  }
+
   /// Writes down, durably, what the run came to, before anybody hears of it.
   ///
   /// Throws a `state` fault; then nothing may be announced.
@@ -76,8 +105,11 @@ package final class Progress {
     Driver(journal: journal, clock: clock, namesItsStates: namesItsStates, announce: announce)
   }
 
-  /// Shows a state to whoever watches; nothing is written.
-  package func enter(_ state: String) { announce(state) }
+  /// Shows a state to whoever watches, once what it tells of is written down; `isLast` says that this is the
+  /// outcome.
+  package func enter(_ state: String, isLast: Bool = false) {
+    if unwritten == nil, !isLast { announce(state) } else { unsaid.append(state) }
+  }
 
   /// Shows a documented state, and writes it down for whoever looks meanwhile.
   ///
@@ -116,8 +148,9 @@ package final class Progress {
   /// Throws a `state` fault where it cannot, or the signal that came before; nothing is sent then.
   package func willSend() throws(Fault) {
     try interruption.check()
-    try driver.take(.send(clock.moment), &attempt)
+    try driver.take(.send(clock.moment, after: unwritten), &attempt)
     hasSent = true
+    sayAll()
     try journal.permit?.check()
   }
 }

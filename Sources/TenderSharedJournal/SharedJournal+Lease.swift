@@ -50,11 +50,31 @@ extension SharedJournal {
     interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)? {
     let place = Place(env: env, provider: provider, reference: reference)
+    return try lock(place, opening: nil, by: deadline, interruption)
+  }
+
+  package func lock(
+    opening attempt: Attempt,
+    by deadline: Deadline,
+    interruption: any Interruption
+  ) throws(Fault) -> (any AttemptLock)? {
+    let write = try opening(attempt)
+    return try lock(write.place, opening: write, by: deadline, interruption)
+  }
+
+  private func lock(
+    _ place: Place,
+    opening write: Write?,
+    by deadline: Deadline,
+    _ interruption: any Interruption
+  ) throws(Fault) -> (any AttemptLock)? {
     // Processes of this machine exclude each other by a lock of its kernel, which ends with them.
     guard let local = try lockHere(place, by: deadline, interruption) else { return nil }
     try deliver()
     while true {
-      if case .taken(let lease) = try take(place) { return Held(self, place, lease, local) }
+      if case .taken(let lease) = try take(place, opening: write) {
+        return Held(self, place, lease, local)
+      }
       guard deadline.remaining > 0 else { return nil }
       try interruption.check()
       try clock.pause(milliseconds: min(200, deadline.remaining))
@@ -82,8 +102,8 @@ extension SharedJournal {
   }
 
   /// Takes a reference where nobody has it, where its time is over, or where who had it was of this machine and
-  /// is gone; reads its latest attempt in the same round trip.
-  private func take(_ place: Place) throws(Fault) -> Taking {
+  /// is gone; reads its latest attempt in the same round trip, and opens the first where there is none.
+  private func take(_ place: Place, opening write: Write?) throws(Fault) -> Taking {
     let holder = machine + "/" + Self.random()
     var taking = Statement("INSERT INTO tender.lease AS l ")
     let values = [
@@ -106,12 +126,26 @@ extension SharedJournal {
     var asked = Statement("SELECT 1 FROM tender.stop s WHERE ")
     asked.add(Self.condition(place, "s", &asked))
     // A new statement sees what was committed while the one before it waited.
-    let answers = try query([taking, Self.latest(place), Self.preparation(of: place), asked])
+    var statements = [taking, Self.latest(place), Self.preparation(of: place), asked]
+    if let write { statements.append(opening(write, holder)) }
+    let answers = try query(statements)
     guard let fence = answers[0].first?[0].integer else { return .held }
     let lease = Lease(holder: holder, fence: fence)
     leases[place] = lease
     stops[place] = (!answers[3].isEmpty, clock.uptime)
-    fresh = (place, try attempt(answers[1].first, answers[2].first))
+    let latest = try attempt(answers[1].first, answers[2].first)
+    fresh = (place, latest)
+    opened = nil
+    guard let write else { return .taken(lease) }
+    if let row = answers[4].first?[0].integer {
+      opened = (write, row)
+    } else if let latest, let row = answers[1].first, row[row.count - 3].text == write.sum,
+      !latest.isElsewhere
+    {
+      // An answer was lost, and this is what was opened then.
+      opened = (write, latest.row)
+      fresh = (place, nil)
+    }
     return .taken(lease)
   }
 

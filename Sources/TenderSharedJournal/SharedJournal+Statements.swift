@@ -53,8 +53,22 @@ extension SharedJournal {
   }
 
   func inserting(_ write: Write) -> Statement {
+    inserting(write) { statement in held(write, &statement) }
+  }
+
+  /// Writes the first attempt at a reference that was taken just before, where there is none.
+  func opening(_ write: Write, _ holder: String) -> Statement {
+    inserting(write) { statement in
+      "SELECT 1 FROM tender.lease l WHERE " + Self.condition(write.place, "l", &statement)
+        + " AND l.holder = \(statement.bind(holder)) AND NOT EXISTS "
+        + "(SELECT 1 FROM tender.attempt a WHERE "
+        + Self.condition(write.place, "a", &statement) + ")"
+    }
+  }
+
+  private func inserting(_ write: Write, held: (inout Statement) -> String) -> Statement {
     var statement = Statement("WITH ")
-    statement.add("held AS (\(held(write, &statement))), ")
+    statement.add("held AS (\(held(&statement))), ")
     statement.add(made(write, &statement))
     addLine(write, from: "made", &statement)
     addTerms(SearchTerm.all(of: write.attempt), write, from: "made", &statement)

@@ -54,22 +54,34 @@ extension SharedJournal {
   }
 
   package func insert(_ attempt: Attempt, _ durability: Durability) throws(Fault) -> Attempt {
+    let write = try opening(attempt)
+    defer { (fresh, opened) = (nil, nil) }
+    var row =
+      opened?.write.place == write.place && opened?.write.sum == write.sum ? opened?.row : nil
+    if row == nil {
+      row = try perform(inserting(write), write) { () throws(Fault) in try rowsMade(by: write) }
+        .first?[0].integer
+    }
+    guard let row else { throw try lost(write) }
     var written = attempt
     written.version = 1
-    fresh = nil
-    let stored = try stored(written.preparation)
-    let write = write(of: written, stored: stored, "opened", lends: leaseTime)
-    let rows = try perform(inserting(write), write) { () throws(Fault) in try rowsMade(by: write) }
-    guard let row = rows.first?[0].integer else { throw try lost(write) }
     written.row = row
     written.writer = settings.by
     known[written.row] = Known(
       terms: SearchTerm.all(of: write.attempt),
       preparation: written.preparation,
-      stored: stored,
+      stored: write.stored,
       written: (write.values, clock.uptime)
     )
     return written
+  }
+
+  /// What a new attempt is written as.
+  func opening(_ attempt: Attempt) throws(Fault) -> Write {
+    var attempt = attempt
+    attempt.version = 1
+    let stored = try stored(attempt.preparation)
+    return write(of: attempt, stored: stored, "opened", lends: leaseTime)
   }
 
   package func update(

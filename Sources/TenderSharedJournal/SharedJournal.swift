@@ -66,6 +66,8 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   var known: [Int: Known] = [:]
   /// The latest attempt at a reference as its lock was taken; read once.
   var fresh: (place: Place, attempt: Attempt?)?
+  /// The attempt that was opened as the lock was taken, and its row.
+  var opened: (write: Write, row: Int)?
   var leases: [Place: Lease] = [:]
   /// References that somebody is asked to leave alone, as far as was seen.
   var stops: [Place: (isAsked: Bool, at: Int)] = [:]

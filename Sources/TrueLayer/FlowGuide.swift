@@ -1,3 +1,4 @@
+import TenderEngine
 package import TenderModel
 
 /// Whoever answers what a flow asks and options leave open: a person at a terminal, or nobody.
@@ -19,6 +20,34 @@ package protocol FlowGuide: Sendable {
 
 extension FlowGuide {
   package func waits(left: Int) {}
+}
+
+/// Writes down what is known before anybody is asked or shown anything.
+struct WritingFirst: FlowGuide, @unchecked Sendable {
+  // Unchecked: a run is one thread's.
+  let guide: any FlowGuide
+  let progress: Progress
+
+  func choose(_ question: Question) throws(Fault) -> String? {
+    try progress.save()
+    return try guide.choose(question)
+  }
+
+  func given(_ inputs: [FormInput]) throws(Fault) -> [String: String] { try guide.given(inputs) }
+
+  func ask(_ input: FormInput) throws(Fault) -> String? {
+    try progress.save()
+    return try guide.ask(input)
+  }
+
+  func show(_ address: String, isAwaited: Bool) throws(Fault) {
+    try progress.save()
+    try guide.show(address, isAwaited: isAwaited)
+  }
+
+  func note(_ text: String) { guide.note(text) }
+
+  func waits(left: Int) { guide.waits(left: left) }
 }
 
 /// Something to choose, with what there is.

@@ -79,7 +79,9 @@ struct FlowRunner {
   }
 
   private func announce(_ resource: Resource, after before: Resource?) {
-    if resource.status != before?.status { progress.enter(resource.documentedStatus) }
+    if resource.status != before?.status {
+      progress.enter(resource.documentedStatus, isLast: resource.shownStatus.isFinal)
+    }
     if case .wait? = resource.next, before?.next != resource.next { progress.enter("wait") }
   }
 
@@ -103,7 +105,7 @@ struct FlowRunner {
       isEffecting: submission.isEffecting
     )
     if submission.isEffecting {
-      try progress.record(next.outcome, note: "\(submission.action) given")
+      try progress.remember(next.outcome, note: "\(submission.action) given")
     }
     return next
   }
@@ -138,6 +140,7 @@ struct FlowRunner {
 
   /// Waits for the payer, or a while, and looks.
   private func awaitPayer(_ resource: Resource, _ patience: Patience) throws(Fault) -> Resource {
+    try progress.save()
     let pause = min(context.options.interval, max(1, patience.left))
     // In steps of a second: whoever watches sees the time that is left.
     var rest = pause

@@ -102,7 +102,7 @@ package struct TrueLayerContext: Sendable {
   let http: any HTTPExchange
   /// Nil where the payer comes back to somebody else's address.
   let redirects: (any RedirectListener)?
-  let guide: any FlowGuide
+  var guide: any FlowGuide
   let clock: any Clock
   let randomness: any Randomness
   let interruption: any Interruption

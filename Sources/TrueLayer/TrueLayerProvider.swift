@@ -92,7 +92,8 @@ package struct TrueLayerProvider: Provider, PayerAuthorizationFlow, RefundFlow {
     let visit = try visit()
     defer { visit?.close() }
     let resource = try create(order, progress)
-    try progress.record(resource.outcome, note: "created")
+    // The same body under the same key finds it again.
+    try progress.remember(resource.outcome, note: "created")
     return try run(resource, progress, visit)
   }
 
@@ -174,7 +175,9 @@ package struct TrueLayerProvider: Provider, PayerAuthorizationFlow, RefundFlow {
   }
 
   func runner(_ progress: Progress, _ visit: (any RedirectVisit)? = nil) -> FlowRunner {
-    FlowRunner(context: context, client: client, progress: progress, visit: visit)
+    var context = context
+    context.guide = WritingFirst(guide: context.guide, progress: progress)
+    return FlowRunner(context: context, client: client, progress: progress, visit: visit)
   }
 
   private func visit() throws(Fault) -> (any RedirectVisit)? {

@@ -46,10 +46,12 @@ import Testing
 
   static let events: [(name: String, make: @Sendable (Attempt) -> Attempt.Event)] = [
     ("send", { _ in .send(moment) }),
+    ("send after", { _ in .send(moment, after: "made") }),
     ("keep", { _ in .keep(.secret("p"), id: nil, sendingNext: false) }),
     ("keep and send", { _ in .keep(.secret("p"), id: "pt-9", sendingNext: true) }),
     ("enter", { _ in .enter("busy", sendingNext: false) }),
     ("record", { _ in .record(paid, note: "made") }),
+    ("record and send", { _ in .record(paid, note: nil) }),
     ("conclude", { _ in .conclude(paid, .transact, note: "outcome") }),
     ("fail unknown", { .fail(lost, .confirm, from: $0) }),
     ("fail refused", { .fail(refused, .transact, from: $0) }),
@@ -74,6 +76,13 @@ import Testing
       "sending requires_confirmation | write sent, say sent",
       "sending pending | write sent, say sent", "sending succeeded | write sent, say sent", nil,
     ],
+    "send after": [
+      "sending pending | write made, sent, say sent",
+      "sending pending | write made, sent, say sent",
+      "sending requires_confirmation | write made, sent, say sent",
+      "sending pending | write made, sent, say sent",
+      "sending succeeded | write made, sent, say sent", nil,
+    ],
     "keep": [
       "prepared pending | write preparation kept", "sending pending | write preparation kept",
       "held requires_confirmation | write preparation kept",
@@ -91,6 +100,10 @@ import Testing
     "record": [
       "done succeeded | write made", "done succeeded | write made", "done succeeded | write made",
       "done succeeded | write made", "done succeeded | write made", nil,
+    ],
+    "record and send": [
+      "done succeeded |", "done succeeded |", "done succeeded |", "done succeeded |",
+      "done succeeded |", nil,
     ],
     "conclude": [
       "done succeeded | conclude outcome, say succeeded",
@@ -174,7 +187,7 @@ import Testing
     } catch {
       #expect(expected == nil, "\(error)")
       #expect(error.kind == .internal)
-      let word = event.name == "keep and send" ? "keep" : event.name.prefix { $0 != " " }
+      let word = event.name.prefix { $0 != " " }
       #expect(error.message == "an attempt that is \(state.rawValue) cannot take in \(word)")
       #expect(attempt.updatedAt == before.updatedAt)
       #expect(attempt.status == before.status)

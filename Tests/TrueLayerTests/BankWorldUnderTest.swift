@@ -16,7 +16,9 @@ final class World {
   let journal: SQLiteJournal
   let redactor = Redactor()
   let guide: SilentGuide
-  private let states = States()
+  let states = States()
+  /// What stands before the journal, where something does.
+  var front: (any Journal)?
 
   final class States: Sendable {
     private let list = Mutex<[String]>([])
@@ -95,7 +97,7 @@ final class World {
     return Engine(
       env: env,
       provider: provider,
-      journal: journal,
+      journal: front ?? journal,
       clock: clock,
       interruption: interruption,
       patience: 500,

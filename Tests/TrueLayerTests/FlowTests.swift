@@ -37,6 +37,28 @@ import TrueLayerSimulator
     return result
   }
 
+  /// What is known goes into the journal with the next request or before anybody waits, and is said after that.
+  @Test func `says what is written down`() throws {
+    let world = try World()
+    world.front = FailingJournal(world.journal) { [states = world.states] attempt, note in
+      states.add("write \(note): \(attempt.id == nil ? "no id" : "id")")
+      return false
+    }
+    let order = try world.payment()
+    let engine = try world.engine(
+      scenario: "bank:execute",
+      change: { options, _ in options.bank = "mock-payments-gb-redirect" }
+    )
+    _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+    #expect(
+      world.announced == [
+        "write opened: no id", "write sent: no id", "write created, sent: id",
+        "authorizationRequired", "authorizing", "write consent given: id", "write outcome: id",
+        "executed",
+      ]
+    )
+  }
+
   static let cases: [Case] =
     [
       Case(scenario: "bank:execute", status: .succeeded, result: ["state": "executed"]),
