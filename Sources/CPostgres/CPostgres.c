@@ -31,6 +31,7 @@ static struct {
   char *(*host)(const struct tender_pq *);
   char *(*port)(const struct tender_pq *);
   char *(*message)(const struct tender_pq *);
+  int (*verbosity)(struct tender_pq *, int);
   int (*nonblocking)(struct tender_pq *, int);
   int (*pipeline)(struct tender_pq *);
   int (*send)(struct tender_pq *, const char *, int, const unsigned *, const char *const *,
@@ -72,6 +73,7 @@ static const struct {
     {"PQhost", (void **)&api.host},
     {"PQport", (void **)&api.port},
     {"PQerrorMessage", (void **)&api.message},
+    {"PQsetErrorVerbosity", (void **)&api.verbosity},
     {"PQsetnonblocking", (void **)&api.nonblocking},
     {"PQenterPipelineMode", (void **)&api.pipeline},
     {"PQsendQueryParams", (void **)&api.send},
@@ -132,7 +134,10 @@ void tender_pq_free_text(char *text) { api.free_text(text); }
 
 struct tender_pq *tender_pq_begin(const char *const *keywords, const char *const *values) {
   // The database's name may be a whole address.
-  return api.begin(keywords, values, 1);
+  struct tender_pq *made = api.begin(keywords, values, 1);
+  // With the codes of errors, in whatever language the server speaks: PQERRORS_VERBOSE.
+  if (made) api.verbosity(made, 2);
+  return made;
 }
 
 int tender_pq_poll(struct tender_pq *connection) { return api.poll(connection); }

@@ -32,9 +32,10 @@ private import Glibc
         || ["25006", "53300", "55000"].contains(code)
     }
 
-    /// What no waiting mends, as libpq says it: it hands on no code of a connection that is refused.
+    /// What no waiting mends, as libpq says it: the codes of a connection that is refused stand in its text alone
+    /// (SQLSTATE, classes 28 and 3D), what it finds itself has none.
     private static let lasting = [
-      "authentication failed", "does not exist", "pg_hba.conf", "SSL", "certificate", "password",
+      ":  28000: ", ":  28P01: ", ":  3D000: ", "SSL", "certificate", "password",
       "translate host name", "invalid",
     ]
 
@@ -101,7 +102,9 @@ private import Glibc
   private func problem() -> Failure {
     isBroken = true
     let text = unsafe String(cString: tender_pq_message(handle))
-    let lines = text.split(separator: "\n").map { $0.drop { $0 == " " || $0 == "\t" } }
+    // The place in the server's source is for its authors.
+    let lines = text.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:  ") }
+      .map { $0.drop { $0 == " " || $0 == "\t" } }
     return Failure(code: nil, text: lines.joined(separator: "; "), isLost: true)
   }
 

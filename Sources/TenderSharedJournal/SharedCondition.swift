@@ -20,9 +20,16 @@ enum SharedCondition {
       let mark = statement.bind(by)
       // The whole name, or the machine alone.
       let pattern = statement.bind("%@" + escaped(by))
+      // There are few names: each is found by a step in the index, and no line is compared with a pattern.
       statement.add(
-        " AND EXISTS (SELECT 1 FROM tender.history h WHERE h.attempt = a.row "
-          + "AND (h.by = \(mark) OR h.by LIKE \(pattern)))"
+        """
+         AND EXISTS (SELECT 1 FROM tender.history h WHERE h.attempt = a.row AND h.by = ANY (ARRAY(
+          WITH RECURSIVE name (by) AS (
+            SELECT min(by) FROM tender.history UNION ALL
+            SELECT (SELECT min(f.by) FROM tender.history f WHERE f.by > n.by)
+            FROM name n WHERE n.by IS NOT NULL
+          ) SELECT n.by FROM name n WHERE n.by = \(mark) OR n.by LIKE \(pattern))))
+        """
       )
     }
   }

@@ -79,6 +79,29 @@ import Testing
     #expect(try binary.run("journal", "list", "--json").records.isEmpty)
   }
 
+  /// How often to look, where nothing is looked at twice.
+  @Test func `refuses --interval without --wait, except where a payer is awaited anyway`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = ["transact", "--amount", "5", "--test-card", "visa", "--reference"]
+    #expect(try binary.run(pay + ["H", "--confirmation"]).status == 0)
+    #expect(try binary.run(pay + ["P"]).status == 0)
+    for words in [
+      pay + ["A"], ["confirm", "H"], ["cancel", "H"], ["refund", "P", "--amount", "1"],
+      ["payment-status", "P"],
+    ] {
+      let refused = try binary.run(words + ["--interval", "1s", "--json"])
+      #expect(refused.status == 2, "\(words)")
+      #expect(refused.errorRecord["error"]?["code"] == "bad_options", "\(words)")
+      #expect(refused.errorRecord["error"]?["message"] == "--interval goes with --wait")
+    }
+    let shown = try binary.run("journal", "list", "--json").records
+    #expect(shown.map { $0.text("status") } == ["succeeded", "requires_confirmation"])
+    #expect(try binary.run(["confirm", "H", "--interval", "1s", "--wait", "2s"]).status == 0)
+    let bank = Works.words(Works.bank("B")) + ["--interval", "100ms"]
+    #expect(try binary.run(bank).status == 0)
+  }
+
   /// Only what every provider uses is shared, and each module's own options are used somewhere.
   @Test func `knows for every option who uses it`() {
     for module in Self.catalogue.modules {

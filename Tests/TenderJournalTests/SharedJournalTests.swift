@@ -241,6 +241,80 @@ final class SharedJournalTests {
     }
   }
 
+  private func open(_ journal: any Journal, _ attempt: Attempt) throws -> (any AttemptLock)? {
+    try journal.lock(
+      opening: attempt,
+      by: Deadline(in: 0, on: clock),
+      interruption: NeverInterrupted()
+    )
+  }
+
+  private func opened() throws -> String {
+    try sql(
+      "SELECT reference, number, status, by FROM tender.attempt ORDER BY row"
+    )
+  }
+
+  /// What is opened together with its lock is the first at its reference, or nothing.
+  @Test func `opens the first attempt as its lock is taken`() throws {
+    let (first, second) = (try journal(0), try journal(1))
+    let attempt = Attempt.payment("A", number: 1, at: clock.now)
+    do {
+      let held = try open(first, attempt)
+      #expect(held != nil)
+      #expect(try opened() == "A|1|pending|anna@till-3\n")
+      #expect(try first.latest(env: .simulator, provider: provider, reference: "A") == nil)
+      // Whoever does not get the lock opens nothing.
+      #expect(try open(second, .payment("A", number: 1, at: clock.now + 5)) == nil)
+      var written = try first.insert(attempt, .process)
+      #expect(try opened() == "A|1|pending|anna@till-3\n")
+      written.phase = .done
+      written.status = .declined
+      try first.update(&written, note: "outcome", .power)
+      #expect(try first.history(of: written).map(\.note) == ["opened", "outcome"])
+    }
+    // Where there is an attempt already, that is the latest.
+    let held = try open(second, .payment("A", number: 1, at: clock.now + 9))
+    #expect(held != nil)
+    let latest = try second.latest(env: .simulator, provider: provider, reference: "A")
+    #expect(latest?.status == .declined)
+    #expect(try opened() == "A|1|declined|anna@till-3\n")
+    let next = try second.insert(.payment("A", number: 2, at: clock.now + 9), .process)
+    #expect(try second.history(of: next).map(\.note) == ["opened"])
+    #expect(try second.verify() == [])
+  }
+
+  /// Another attempt than the one that was opened is another: it does not pass for it.
+  @Test func `inserts what was not opened`() throws {
+    let journal = try journal(0)
+    let held = try open(journal, .payment("A", number: 1, at: clock.now))
+    #expect(held != nil)
+    #expect(throws: Fault.self) {
+      try journal.insert(.payment("A", number: 1, at: self.clock.now + 1), .process)
+    }
+    let second = try journal.insert(.payment("A", number: 2, at: clock.now), .process)
+    #expect(second.row > 1)
+  }
+
+  /// The server says so in its own language: the code says it in all of them.
+  @Test func `does not ask again for what no waiting mends`() throws {
+    let server = try RefusingServer(
+      code: "28P01",
+      text: "Passwort-Authentifizierung fehlgeschlagen"
+    )
+    defer { server.stop() }
+    let journal = try SharedWorld.journal(
+      at: "postgres://tender@127.0.0.1:\(server.port)/payments?sslmode=disable",
+      folders[0].path,
+      migrates: false
+    )
+    let fault = #expect(throws: Fault.self) { try journal.count() }
+    #expect(fault?.code == "journal_unreachable")
+    #expect(fault?.message.contains("Passwort-Authentifizierung fehlgeschlagen") == true)
+    #expect(fault?.message.contains("auth.c") == false)
+    #expect(server.visits == 1)
+  }
+
   @Test func `names tables that are missing, older or newer`() throws {
     let bare = try SharedWorld.journal(at: address, folders[0].path, migrates: false)
     func code(_ journal: SharedJournal) -> String? {

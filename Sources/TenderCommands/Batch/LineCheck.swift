@@ -37,7 +37,12 @@ struct LineCheck {
       _ = try WriteCommands(composition: composition).run(&place)
     case .changes(let change):
       let plan = try target.module.laterPlan(composition, nil, change)
-      try composition.engine(target, needing: plan.need).checkReady(for: plan.need)
+      let engine = try composition.engine(target, needing: plan.need)
+      try WaitOptions.checkInterval(
+        invocation,
+        awaitsPayer: engine.isAuthorizedByPayer && change == .confirm
+      )
+      try engine.checkReady(for: plan.need)
     case .looksUp: try composition.engine(target, needing: .lookUp).checkReady(for: .lookUp)
     case .nothing: break
     }

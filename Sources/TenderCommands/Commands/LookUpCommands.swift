@@ -28,14 +28,7 @@ struct LookUpCommands {
   ) throws(Fault) -> Int32 {
     let wait = try WaitOptions(invocation, from: composition.clock.uptime)
     let operands = invocation.operands
-    guard wait != nil || !invocation.has(Keys.interval) else {
-      throw Fault(
-        .usage,
-        code: "bad_options",
-        "--interval goes with --wait",
-        hint: "add --wait, or leave --interval out"
-      )
-    }
+    try WaitOptions.checkInterval(invocation)
     guard !operands.isEmpty else {
       throw Fault(
         .usage,

@@ -21,6 +21,17 @@ struct WaitOptions {
     self.interval = interval ?? 2000
   }
 
+  /// Throws `usage` where `--interval` would do nothing: without `--wait`, and where no payer is awaited anyway.
+  static func checkInterval(_ invocation: Invocation, awaitsPayer: Bool = false) throws(Fault) {
+    guard invocation.has(Keys.interval), !invocation.has(Keys.wait), !awaitsPayer else { return }
+    throw Fault(
+      .usage,
+      code: "bad_options",
+      "--interval goes with --wait",
+      hint: "add --wait, or leave --interval out"
+    )
+  }
+
   /// Waits for the final state of what a report says.
   func apply(
     to report: Report,

@@ -55,6 +55,7 @@ struct WriteCommands {
     let plan = try target.module.plan(composition, target.env)
     let reference = try reference(&place, otherwise: plan.reference)
     let engine = try composition.engine(target, needing: plan.need)
+    try WaitOptions.checkInterval(invocation, awaitsPayer: engine.isAuthorizedByPayer)
     if plan.asksPayer {
       if wait != nil { try engine.checkReady(for: .lookUp) }
       try engine.checkReady(for: plan.need)
@@ -145,6 +146,10 @@ struct WriteCommands {
     try invocation.checkStandardInput()
     let plan = try target.module.laterPlan(composition, attempt, change)
     let engine = try composition.engine(target, needing: plan.need)
+    try WaitOptions.checkInterval(
+      invocation,
+      awaitsPayer: engine.isAuthorizedByPayer && change == .confirm
+    )
     if invocation.has(Keys.dryRun) {
       return try preview(engine, place, attempt?.reference ?? handle) { () throws(Fault) in
         try engine.preview(
