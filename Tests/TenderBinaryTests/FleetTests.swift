@@ -303,6 +303,15 @@ struct FleetTests {
     #expect(try machine.run("journal", "show", "I1", "--json").record["amount"] == 500)
   }
 
+  /// What is opened together with its lock is not opened where it could not be sent.
+  @Test func `leaves no trace of what is not configured`() throws {
+    let fleet = try Fleet(machines: 1)
+    let machine = fleet.machines[0]
+    let run = try machine.run(Works.words(Works.bank("N1")) + ["--env", "sandbox", "--json"])
+    #expect(run.status == 4, "\(run.errors)")
+    #expect(try machine.run("journal", "list", "--json").output == "")
+  }
+
   @Test func `says who wrote what, and finds it by that`() throws {
     let fleet = try Fleet(machines: 1)
     let machine = fleet.machines[0]

@@ -37,26 +37,55 @@ import TrueLayerSimulator
     return result
   }
 
-  /// What is known goes into the journal with the next request or before anybody waits, and is said after that.
-  @Test func `says what is written down`() throws {
+  /// What is known goes into the journal with the next request, or before anybody waits, is asked or is shown
+  /// anything; states are said after that.
+  @Test(
+    arguments: [
+      (
+        "bank:execute", "mock-payments-gb-redirect",
+        [
+          "write opened: no id", "write sent: no id", "write created, sent: id",
+          "authorizationRequired", "authorizing", "write consent given: id", "show",
+          "write outcome: id",
+          "executed",
+        ]
+      ),
+      (
+        "bank:decoupled", "mock-payments-gb-redirect",
+        [
+          "write opened: no id", "write sent: no id", "write created, sent: id",
+          "authorizationRequired", "authorizing", "write consent given, outcome: id", "wait",
+        ]
+      ),
+      (
+        "bank:execute", nil,
+        [
+          "write opened: no id", "write sent: no id", "write created: id", "authorizationRequired",
+          "authorizing", "choose", "write outcome: id",
+        ]
+      ),
+    ] as [(String, String?, [String])]
+  )
+  func `says what is written down`(
+    _ scenario: String,
+    _ bank: String?,
+    _ expected: [String]
+  ) throws {
     let world = try World()
+    world.guide.heard.withLock { [states = world.states] in $0 = { states.add($0) } }
     world.front = FailingJournal(world.journal) { [states = world.states] attempt, note in
       states.add("write \(note): \(attempt.id == nil ? "no id" : "id")")
       return false
     }
-    let order = try world.payment()
     let engine = try world.engine(
-      scenario: "bank:execute",
-      change: { options, _ in options.bank = "mock-payments-gb-redirect" }
+      scenario: scenario,
+      change: { options, _ in
+        options.bank = bank
+        options.patience = 3000
+      }
     )
-    _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
-    #expect(
-      world.announced == [
-        "write opened: no id", "write sent: no id", "write created, sent: id",
-        "authorizationRequired", "authorizing", "write consent given: id", "write outcome: id",
-        "executed",
-      ]
-    )
+    _ = try engine.transact(try world.payment(), newAttempt: false, idempotencyKey: nil)
+    #expect(world.announced == expected)
   }
 
   static let cases: [Case] =

@@ -76,13 +76,18 @@ final class StubHTTP: HTTPExchange {
 /// Nobody can be asked; what is shown is remembered.
 final class SilentGuide: FlowGuide {
   private let shown = Mutex<[String]>([])
+  /// Hears what is asked and shown.
+  let heard = Mutex<@Sendable (String) -> Void>({ _ in })
   private let values: [String: String]
 
   init(_ values: [String: String] = [:]) { self.values = values }
 
   var addresses: [String] { shown.withLock { $0 } }
 
-  func choose(_ question: Question) throws(Fault) -> String? { nil }
+  func choose(_ question: Question) throws(Fault) -> String? {
+    heard.withLock { $0("choose") }
+    return nil
+  }
 
   func given(_ inputs: [FormInput]) throws(Fault) -> [String: String] {
     values.filter { value in inputs.contains { $0.id == value.key } }
@@ -91,6 +96,7 @@ final class SilentGuide: FlowGuide {
   func ask(_ input: FormInput) throws(Fault) -> String? { nil }
 
   func show(_ address: String, isAwaited: Bool) throws(Fault) {
+    heard.withLock { $0("show") }
     shown.withLock { $0.append(address) }
   }
 
