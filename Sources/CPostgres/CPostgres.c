@@ -32,6 +32,7 @@ static struct {
   char *(*port)(const struct tender_pq *);
   char *(*message)(const struct tender_pq *);
   int (*verbosity)(struct tender_pq *, int);
+  void *(*notices)(struct tender_pq *, void (*)(void *, const char *), void *);
   int (*nonblocking)(struct tender_pq *, int);
   int (*pipeline)(struct tender_pq *);
   int (*send)(struct tender_pq *, const char *, int, const unsigned *, const char *const *,
@@ -74,6 +75,7 @@ static const struct {
     {"PQport", (void **)&api.port},
     {"PQerrorMessage", (void **)&api.message},
     {"PQsetErrorVerbosity", (void **)&api.verbosity},
+    {"PQsetNoticeProcessor", (void **)&api.notices},
     {"PQsetnonblocking", (void **)&api.nonblocking},
     {"PQenterPipelineMode", (void **)&api.pipeline},
     {"PQsendQueryParams", (void **)&api.send},
@@ -132,11 +134,20 @@ void tender_pq_free_options(struct tender_pq_option *options) { api.free_options
 
 void tender_pq_free_text(char *text) { api.free_text(text); }
 
+// What a server says besides: libpq would print it.
+static void hush(void *context, const char *text) {
+  (void)context;
+  (void)text;
+}
+
 struct tender_pq *tender_pq_begin(const char *const *keywords, const char *const *values) {
   // The database's name may be a whole address.
   struct tender_pq *made = api.begin(keywords, values, 1);
   // With the codes of errors, in whatever language the server speaks: PQERRORS_VERBOSE.
-  if (made) api.verbosity(made, 2);
+  if (made) {
+    api.verbosity(made, 2);
+    api.notices(made, hush, NULL);
+  }
   return made;
 }
 

@@ -54,6 +54,8 @@ package struct Attempt: Sendable, HasFacts {
   package var sentAt: Int?
   /// The same moment on the machine's own clock, which nobody sets.
   package var sentMoment: Moment?
+  /// By when it was written last, on this machine's own clock, where `sentMoment` is another machine's.
+  package var writtenMoment: Moment?
 
   package init(
     env: Env,

@@ -87,6 +87,7 @@ extension Attempt {
       phase = .sent
       sentAt = time
       sentMoment = moment
+      writtenMoment = nil
       return [.write(note: (after.map { $0 + ", " } ?? "") + "sent", .power), .say("sent")]
     case .keep(let preparation, let id, let sendingNext):
       self.preparation = preparation

@@ -41,7 +41,7 @@ extension Engine {
         // Outcome before word: what cannot be written down is not announced, and found out later.
         let note = (progress.unwritten.map { $0 + ", " } ?? "") + "outcome"
         warning = try driver.take(.conclude(outcome, operation, note: note), &done)
-        progress.sayAll()
+        progress.sayAll(isOutcome: true)
       }
       if operation == .cancel { settleOriginal(of: done) }
       return Report(done, operation, replayed: false, warning: warning).showing(outcome)
@@ -57,7 +57,8 @@ extension Engine {
   /// A fault with the effect that it has: after a send, effect none stands on proof alone.
   private func judged(_ fault: Fault, _ progress: Progress) -> Fault {
     // A journal that fails once a request has left says nothing about what that request did.
-    if fault.kind == .state, progress.attempt.phase == .sent || progress.hasSent {
+    let isUnwritten = fault.kind == .state || fault.cause == .leaseLost
+    if isUnwritten, progress.attempt.phase == .sent || progress.hasSent {
       return .unrecorded(fault)
     }
     guard progress.attempt.phase == .sent, fault.effect == .none, !fault.isProven else {
@@ -80,6 +81,7 @@ extension Engine {
     let event = Attempt.Event.conclude(outcome, operation, note: "answer lost, found out")
     do throws(Fault) {
       let warning = try driver.take(event, &done)
+      progress.sayAll(isOutcome: true)
       return Report(done, operation, replayed: false, warning: warning).showing(outcome)
     } catch {
       return nil
@@ -103,7 +105,12 @@ extension Engine {
     }
     var after = progress.attempt
     try driver.take(.fail(fault, operation, from: before), &after)
-    progress.sayAll()
+    if after.version > progress.attempt.version {
+      progress.sayAll()
+    } else if progress.unwritten != nil, fault.effect == .none {
+      // The journal still says that it was sent.
+      throw .unrecorded(fault)
+    }
     guard fault.isOutcome, fault.effect != .unknown else { throw fault }
     var report = Report(after, operation, replayed: false)
     report.fault = fault

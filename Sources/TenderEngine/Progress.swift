@@ -13,6 +13,8 @@ package final class Progress {
   private(set) var unwritten: String?
   /// States that wait until it is.
   private var unsaid: [String] = []
+  /// The last state, which tells of the outcome.
+  private var last: String?
   /// Why the outcome had to be set aside.
   private(set) var warning: Fault?
   private let journal: any Journal
@@ -77,11 +79,13 @@ package final class Progress {
     sayAll()
   }
 
-  /// Shows the states that waited: what was taken in is written down by now.
-  func sayAll() {
+  /// Shows the states that waited: what was taken in is written down by now, and so is the outcome where it
+  /// `isOutcome`.
+  func sayAll(isOutcome: Bool = false) {
     unwritten = nil
     for state in unsaid { announce(state) }
     unsaid = []
+    if isOutcome, let last { announce(last) }
   }
 
   /// Writes down, durably, what the run came to, before anybody hears of it.
@@ -108,7 +112,10 @@ package final class Progress {
   /// Shows a state to whoever watches, once what it tells of is written down; `isLast` says that this is the
   /// outcome.
   package func enter(_ state: String, isLast: Bool = false) {
-    if unwritten == nil, !isLast { announce(state) } else { unsaid.append(state) }
+    if let last { unsaid.append(last) }
+    last = isLast ? state : nil
+    guard !isLast else { return }
+    if unwritten == nil, unsaid.isEmpty { announce(state) } else { unsaid.append(state) }
   }
 
   /// Shows a documented state, and writes it down for whoever looks meanwhile.
@@ -159,8 +166,8 @@ extension Clock {
   /// How many milliseconds ago at least an attempt was recorded as sent.
   ///
   /// One of a version that did not write the moment down is as old as the wall clock says.
-  func elapsed(since attempt: Attempt) -> Int {
-    if let sent = attempt.sentMoment { return moment.elapsed(since: sent) }
+  package func elapsed(since attempt: Attempt) -> Int {
+    if let sent = attempt.writtenMoment ?? attempt.sentMoment { return moment.elapsed(since: sent) }
     return max(0, now - (attempt.sentAt ?? now))
   }
 }

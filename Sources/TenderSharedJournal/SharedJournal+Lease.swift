@@ -70,7 +70,9 @@ extension SharedJournal {
   ) throws(Fault) -> (any AttemptLock)? {
     // Processes of this machine exclude each other by a lock of its kernel, which ends with them.
     guard let local = try lockHere(place, by: deadline, interruption) else { return nil }
-    try deliver()
+    try deliver(holding: place)
+    // Where an outcome still waits, there is an attempt already, or there should be.
+    let write = waiting.values.contains { $0.isAt(place) } ? nil : write
     while true {
       if case .taken(let lease) = try take(place, opening: write) {
         return Held(self, place, lease, local)
@@ -136,10 +138,18 @@ extension SharedJournal {
     let latest = try attempt(answers[1].first, answers[2].first)
     fresh = (place, latest)
     opened = nil
+    let isForgotten = waiting.values.contains { known in
+      known.isAt(place) && known.number >= latest?.number ?? 0
+        && latest.map { !known.isSameTry(as: $0) } ?? true
+    }
+    if isForgotten {
+      giveBack(place, lease)
+      throw .forgotten(place.reference, aside.path)
+    }
     guard let write else { return .taken(lease) }
     if let row = answers[4].first?[0].integer {
       opened = (write, row)
-    } else if let latest, let row = answers[1].first, row[row.count - 3].text == write.sum,
+    } else if let latest, let row = answers[1].first, row[row.count - 4].text == write.sum,
       !latest.isElsewhere
     {
       // An answer was lost, and this is what was opened then.
@@ -244,5 +254,29 @@ extension SharedJournal {
     statement.add(Self.condition(place, "s", &statement))
     _ = try? query([statement])
     stops[place] = nil
+  }
+}
+
+extension Fault {
+  /// A database that was put back to an earlier time, and an outcome that this machine knows.
+  fileprivate static func forgotten(_ reference: String, _ path: String) -> Fault {
+    Fault(
+      .state,
+      code: "journal_forgot",
+      "the database does not have the attempt at \(reference.quotedForMessage) whose outcome lies in \(path)",
+      hint: "it was put back to an earlier time; see: tender help journal"
+    )
+  }
+}
+
+extension Attempt {
+  /// Whether two are one try at a reference, as it was at two times.
+  func isSameTry(as other: Attempt) -> Bool {
+    env == other.env && provider == other.provider && reference == other.reference
+      && number == other.number && createdAt == other.createdAt
+  }
+
+  func isAt(_ place: SharedJournal.Place) -> Bool {
+    env == place.env && provider == place.provider && reference == place.reference
   }
 }

@@ -27,8 +27,10 @@ extension SharedJournal {
 
   /// Delivers what waits on this machine, where the database takes it.
   ///
-  /// What another has written over is let go: that one found out by itself.
-  func deliver() throws(Fault) {
+  /// What another has found out by itself is let go.
+  ///
+  /// `held` is the reference whose lock on this machine is this process's already.
+  func deliver(holding held: Place? = nil) throws(Fault) {
     guard !isDelivering else { return }
     let entries = aside.entries()
     guard !entries.isEmpty else { return }
@@ -36,24 +38,25 @@ extension SharedJournal {
     defer { isDelivering = false }
     if name.isEmpty { _ = try query([Statement("SELECT 1")]) }
     for (slot, sum, entry) in entries {
-      guard let (attempt, over, note, by) = Self.attempt(of: entry, in: name) else { continue }
+      guard let (known, over, note, by) = Self.attempt(of: entry, in: name) else { continue }
+      var attempt = known
       let place = Place(env: attempt.env, provider: attempt.provider, reference: attempt.reference)
       waiting[attempt.row] = attempt
       // Whoever set it aside may still be at work with it.
-      guard let local = try lockHere(place, by: Deadline(in: 0, on: clock), NeverStopped()) else {
-        continue
-      }
+      let local =
+        place == held ? nil : try lockHere(place, by: Deadline(in: 0, on: clock), NeverStopped())
+      guard place == held || local != nil else { continue }
       defer { withExtendedLifetime(local) {} }
       do throws(Fault) {
-        let current = try version(of: attempt.row) ?? 0
-        guard current == over else {
-          // A database that was put back to an earlier time says nothing about it: it waits on.
-          if current > over {
-            aside.clear(slot, sum)
-            waiting[attempt.row] = nil
-          }
+        // A database that was put back to an earlier time says nothing about it: it waits on.
+        guard let current = try version(of: attempt, over), current.number >= over else { continue }
+        guard !current.isKnown else {
+          aside.clear(slot, sum)
+          waiting[attempt.row] = nil
           continue
         }
+        // Who came since has learned nothing.
+        attempt.version = current.number + 1
         try deliver(attempt, keepsPreparation: entry["isPrepared"] == true, note, by)
         aside.clear(slot, sum)
         waiting[attempt.row] = nil
@@ -64,10 +67,26 @@ extension SharedJournal {
     }
   }
 
-  private func version(of row: Int) throws(Fault) -> Int? {
-    var statement = Statement("SELECT a.version FROM tender.attempt a WHERE a.row = ")
-    statement.add(statement.bind(row))
-    return try query([statement])[0].first?[0].integer
+  /// The version that the database has of an attempt, and whether more is known of it there than an outcome
+  /// over a version says; nil where it does not have it.
+  private func version(
+    of attempt: Attempt,
+    _ over: Int
+  ) throws(Fault) -> (number: Int, isKnown: Bool)? {
+    var statement = Statement("SELECT a.version, (SELECT count(*) FROM tender.history h ")
+    statement.add("WHERE h.attempt = a.row AND h.number > \(statement.bind(over)) ")
+    statement.add("AND (h.phase <> 'sent' OR a.operation <> ")
+    statement.add(
+      "\(statement.bind(attempt.operation.rawValue)))) FROM tender.attempt a WHERE a.row = "
+    )
+    statement.add(
+      "\(statement.bind(attempt.row)) AND a.number = \(statement.bind(attempt.number)) "
+    )
+    statement.add("AND a.created = \(statement.bind(attempt.createdAt)) AND ")
+    let place = Place(env: attempt.env, provider: attempt.provider, reference: attempt.reference)
+    statement.add(Self.condition(place, "a", &statement))
+    guard let row = try query([statement])[0].first else { return nil }
+    return (row[0].integer ?? 0, (row[1].integer ?? 0) > 0)
   }
 
   /// An attempt that was set aside for a journal of this name.

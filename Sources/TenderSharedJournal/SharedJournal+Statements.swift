@@ -93,8 +93,9 @@ extension SharedJournal {
     statement.add("changed AS (UPDATE tender.attempt a SET \(changes.joined(separator: ", ")), ")
     statement.add(
       "sum = \(statement.bind(write.sum)), by = \(statement.bind(write.by)), "
-        + "machine = \(statement.bind(station)) FROM held "
+        + "machine = \(statement.bind(station)), written = clock_timestamp() FROM held "
         + "WHERE a.row = \(statement.bind(write.attempt.row)) "
+        + "AND a.reference = \(statement.bind(write.place.reference)) "
         + "AND a.version = \(statement.bind(write.attempt.version - 1)) RETURNING a.row)"
     )
     addLine(write, from: "changed", &statement)

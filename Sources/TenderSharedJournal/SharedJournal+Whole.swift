@@ -67,11 +67,11 @@ extension SharedJournal {
       for row in answers[0] {
         let name = redactor.redact(row[3].text ?? "").quotedForMessage
         do throws(Fault) {
-          let found = try AttemptRow.attempt(Array(row.dropLast(2)) + [.null])
+          let found = try AttemptRow.attempt(Array(row.dropLast(3)) + [.null])
           let line = histories[found.row]
           if line?[1].integer != found.version || line?[2].integer != found.version {
             problems.append("the history of \(name) has not the lines that were written")
-          } else if line?[3].text != row[row.count - 3].text {
+          } else if line?[3].text != row[row.count - 4].text {
             problems.append("the row of \(name) is not what its history says was written last")
           }
         } catch {
@@ -125,12 +125,14 @@ extension SharedJournal {
     package let precision: Int
     package let synchronousCommit: String
     package let standbys: String
-    /// Whether a standby confirms at the moment.
+    /// How many standbys confirm at the moment; nil where this user may not see that.
     package let replicas: Int?
     /// Rights that this user lacks for paying.
     package let missing: [String]
     package let attempts: Int
 
+    /// Whether this user has any right to write.
+    package let mayWrite: Bool
     /// Whether the server is on this machine, as far as its address says.
     package var isLoopback: Bool { PostgresAddress.isLoopback(place) }
   }
@@ -154,7 +156,9 @@ extension SharedJournal {
         "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, version(), "
           + "current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), "
           + "CASE WHEN pg_is_in_recovery() THEN 1 ELSE 0 END, "
-          + "(SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))"
+          // Null where this user may not see how they stand.
+          + "(SELECT CASE WHEN count(*) = count(sync_state) "
+          + "THEN count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) END FROM pg_stat_replication)"
       ), Statement("SELECT " + asked.joined(separator: ", ")),
       Statement("SELECT count(*) FROM tender.attempt"),
     ])
@@ -175,7 +179,10 @@ extension SharedJournal {
         standbys: row[3].text ?? "",
         replicas: row[5].integer,
         missing: lacking.map { "\($0.0.right) on tender.\($0.0.table)" },
-        attempts: rows[2].first?[0].integer ?? 0
+        attempts: rows[2].first?[0].integer ?? 0,
+        mayWrite: zip(rights, rows[1].first ?? []).contains {
+          $0.right != "SELECT" && $1.integer == 1
+        }
       )
     } catch {
       throw fault(error)

@@ -137,7 +137,12 @@ extension SharedJournal {
       return nil
     } catch {
       // Another has it now, and finds out by itself.
-      guard error.cause != .leaseLost else { throw error }
+      guard error.cause != .leaseLost else {
+        // Unless that one learns nothing: what is known here is not thrown away.
+        var known = attempt
+        if known.phase == .done { try? setAside(&known, note: note) }
+        throw error
+      }
       do throws(Fault) {
         try setAside(&attempt, note: note)
         return .spooled(error, in: aside.path)

@@ -60,6 +60,8 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   private let sendPermit: SendPermit
   private var connection: PostgresConnection?
   private var isChecked = false
+  /// Whether the database was waited for in vain: what comes next does not wait as long again.
+  private var isAway = false
   /// This journal's own name, made with its tables.
   private(set) var name = ""
   /// What the database has of attempts that are worked on, by row.
@@ -72,6 +74,8 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   /// References that somebody is asked to leave alone, as far as was seen.
   var stops: [Place: (isAsked: Bool, at: Int)] = [:]
   /// Outcomes that wait for the database, by the row of their attempt.
+  ///
+  /// A database that was put back may have given that row to another since.
   var waiting: [Int: Attempt] = [:]
   var isDelivering = false
   private var hasLookedForSpool = false
@@ -131,7 +135,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     min(settings.isReading ? 5000 : 30_000, max(2000, settings.timeout))
   }
 
-  func deadline() -> Deadline { Deadline(in: patience, on: clock) }
+  func deadline() -> Deadline { Deadline(in: isAway ? min(patience, 1000) : patience, on: clock) }
 
   // MARK: Asking
 
@@ -162,16 +166,22 @@ package final class SharedJournal: Journal, @unchecked Sendable {
           }
           name = row[1].text ?? ""
           isChecked = true
+          isAway = false
           return answers
         }
-        return try connection.run(statements, by: deadline)
+        let answers = try connection.run(statements, by: deadline)
+        isAway = false
+        return answers
       } catch {
         if error.isOtherVersion { throw try otherVersion(by: deadline) }
         if error.isLost || connection?.isBroken == true || error.isReadOnly { disconnect() }
         let mayRepeat = repeating == .same || !error.isLost
         // A look-up needs no server that takes writes.
         let isEnough = settings.isReading && error.isReadOnly
-        guard error.isPassing, mayRepeat, !isEnough, deadline.remaining > pause else { throw error }
+        guard error.isPassing, mayRepeat, !isEnough, deadline.remaining > pause else {
+          isAway = isAway || error.isPassing && deadline.remaining <= pause
+          throw error
+        }
         // A lock may end meanwhile; what it is worth is asked of the database.
         try? clock.pause(milliseconds: pause)
         pause = min(500, pause * 2)
@@ -263,7 +273,9 @@ package final class SharedJournal: Journal, @unchecked Sendable {
       .state,
       code: "journal_unreachable",
       "the journal in \(place) cannot be used: \(text)",
-      hint: "nothing was sent; check it with: tender doctor"
+      hint:
+        "nothing was sent; check the address, the database's name, the user's password (~/.pgpass), and "
+        + "that the server runs"
     )
   }
 
@@ -327,7 +339,8 @@ package final class SharedJournal: Journal, @unchecked Sendable {
 
   static let select =
     "SELECT a.row, " + AttemptRow.columns.map { "a.\($0)" }.joined(separator: ", ")
-    + ", a.sum, a.by, a.machine FROM tender.attempt a"
+    + ", a.sum, floor(extract(epoch FROM clock_timestamp() - a.written) * 1000)::bigint, a.by, a.machine "
+    + "FROM tender.attempt a"
 
   static func latest(_ place: Place) -> Statement {
     var statement = Statement(select + " WHERE ")
@@ -354,10 +367,17 @@ package final class SharedJournal: Journal, @unchecked Sendable {
 
   /// The attempt of a row, or what waits to be written there.
   func attempt(_ row: [Database.Value]) throws(Fault) -> Attempt {
-    var found = try AttemptRow.attempt(Array(row.dropLast(2)) + [.null])
+    var found = try AttemptRow.attempt(Array(row.dropLast(3)) + [.null])
     found.writer = row[row.count - 2].text
     found.isElsewhere = row[row.count - 1].text.map { $0 != station } ?? false
-    guard let later = waiting[found.row], later.version > found.version else { return found }
+    let moment = clock.moment
+    if let sent = found.sentMoment, sent.boot != moment.boot, let age = row[row.count - 3].integer {
+      // Another machine's clock says nothing here: it was written so long ago by the server's.
+      let written = max(0, moment.milliseconds - max(0, age))
+      found.writtenMoment = Moment(boot: moment.boot, milliseconds: written)
+    }
+    guard let later = waiting[found.row], later.version > found.version, later.isSameTry(as: found)
+    else { return found }
     return later
   }
 

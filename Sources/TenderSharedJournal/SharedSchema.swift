@@ -26,6 +26,7 @@ enum SharedSchema {
         created bigint NOT NULL, updated bigint NOT NULL, sent bigint,
         version bigint NOT NULL, prints text, moment text, sum text,
         by text COLLATE "C" NOT NULL, machine text NOT NULL,
+        written timestamptz NOT NULL DEFAULT clock_timestamp(),
         UNIQUE (reference, provider, env, number)
       )
       """,
@@ -70,10 +71,17 @@ enum SharedSchema {
 
   /// The least rights of each role, as statements of SQL.
   static let grants = """
-    -- Roles without a login: grant them to users, such as: GRANT tender_runner TO till3;
-    CREATE ROLE tender_runner NOLOGIN;
-    CREATE ROLE tender_support NOLOGIN;
-    CREATE ROLE tender_auditor NOLOGIN;
+    -- For the tables' owner, with CREATEROLE. Roles without a login; a user of your own gets one of them:
+    --   CREATE ROLE till3 LOGIN PASSWORD '...' IN ROLE tender_runner;
+    DO $roles$
+    DECLARE role text;
+    BEGIN
+      FOREACH role IN ARRAY ARRAY['tender_runner', 'tender_support', 'tender_auditor'] LOOP
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role) THEN
+          EXECUTE format('CREATE ROLE %I NOLOGIN', role);
+        END IF;
+      END LOOP;
+    END $roles$;
 
     GRANT USAGE ON SCHEMA tender TO tender_runner, tender_support, tender_auditor;
 

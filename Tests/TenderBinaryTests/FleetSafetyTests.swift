@@ -14,6 +14,62 @@ struct FleetSafetyTests {
   /// An address of this machine that does not look like it.
   private static let elsewhere = "0.0.0.0"
 
+  /// The lease of a line is as long as that line's request may take, whatever the line before it said.
+  @Test func `lends a reference for the line's own timeout`() throws {
+    let fleet = try Fleet(machines: 1, timeout: 5)
+    let machine = fleet.machines[0]
+    let database = String(fleet.address.split(separator: "/").last ?? "")
+    let lines = try Works.write(
+      [
+        #"{"command":"transact","amount":"5","test_card":"visa","reference":"L1"}"#,
+        #"{"command":"transact","amount":"5","test_card":"visa","reference":"L2","timeout":"90s","#
+          + #""sim_fault":"part2:slow"}"#,
+      ],
+      machine
+    )
+    let (process, _, _) = try machine.start(["batch", lines, "--jobs", "1", "--json"])
+    var lent = 0
+    while process.isRunning {
+      let left = try PostgresCluster.shared().sql(
+        "SELECT ceil(extract(epoch FROM until - clock_timestamp())) FROM tender.lease "
+          + "WHERE reference = 'L2'",
+        in: database
+      )
+      lent = max(lent, Int(left.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0)
+    }
+    #expect(process.terminationStatus == 0)
+    #expect(lent > 90)
+  }
+
+  /// A look-up needs no key, no server that writes; the payment after it does.
+  @Test func `pays after a look-up in one batch`() throws {
+    let fleet = try Fleet(machines: 1)
+    var machine = fleet.machines[0]
+    machine.variables["TENDER_JOURNAL_KEY_FILE"] = nil
+    #expect(try machine.run(FleetTests.pay("S1")).status == 0)
+    let lines = try Works.write(
+      [#"{"command":"payment-status","id":"S1"}"#, Works.bank("S2")],
+      machine
+    )
+    let run = try machine.run(["batch", lines, "--jobs", "1", "--json"])
+    #expect(run.status == 0, "\(run.output) \(run.errors)")
+  }
+
+  /// The database is waited for once, not again at each write of a command that gives up.
+  @Test func `waits once for a database that is gone`() throws {
+    let fleet = try Fleet(machines: 1, timeout: 3)
+    let cutter = try Cutter(before: PostgresCluster.shared().port, .dark(2, answers: false))
+    defer { cutter.stop() }
+    var machine = fleet.machines[0]
+    let database = String(fleet.address.split(separator: "/").last ?? "")
+    machine.variables["TENDER_JOURNAL"] = "postgres://tender@127.0.0.1:\(cutter.port)/\(database)"
+    let start = ContinuousClock.now
+    let run = try machine.run(FleetTests.pay("W1"))
+    #expect(run.status == 16, "\(run.errors)")
+    #expect(ContinuousClock.now - start < .seconds(5.5))
+    for line in run.errors.split(separator: "\n") { #expect(line.hasPrefix("{"), "\(line)") }
+  }
+
   @Test func `verifies a server that is not on this machine, unless somebody says otherwise`()
     throws
   {

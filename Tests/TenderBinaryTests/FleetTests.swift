@@ -224,13 +224,9 @@ struct FleetTests {
     #expect(try machine.run(Self.pay("R1")).status == 0)
     let cluster = try PostgresCluster.shared()
     let database = String(fleet.address.split(separator: "/").last ?? "")
+    // Roles are the cluster's: what was granted before, and for another database, is no error.
     let grants = try machine.run("journal", "grants").output
-      // Roles are the cluster's: another test may have made them.
-      .split(separator: "\n").map { line in
-        line.hasPrefix("CREATE ROLE")
-          ? "DO $$ BEGIN \(line) EXCEPTION WHEN duplicate_object THEN END $$;" : String(line)
-      }
-    try cluster.sql(grants.joined(separator: "\n"), in: database)
+    for _ in 0..<2 { try cluster.sql(grants, in: database) }
     for role in ["support", "runner", "auditor"] {
       let user = "\(role)_\(database)"
       try cluster.sql("CREATE ROLE \(user) LOGIN IN ROLE tender_\(role)", in: database)
@@ -254,6 +250,14 @@ struct FleetTests {
     #expect(refused.errorRecord["error"]?["code"] == "journal_denied", "\(refused.errors)")
     #expect(try cluster.sql("SELECT count(*) FROM tender.attempt", in: database) == "1\n")
     let runner = with("runner")
+    func rights(_ machine: Binary) throws -> JSONObject? {
+      try machine.run("doctor", "--json").records.first { $0.text("name") == "journal-rights" }
+    }
+    #expect(try rights(runner)?.text("detail") == "all that a runner needs")
+    #expect(try rights(support)?.text("detail") == "look-ups and lists alone")
+    try cluster.sql("REVOKE INSERT ON tender.term FROM tender_runner", in: database)
+    #expect(try rights(runner)?.text("outcome") == "fail")
+    try cluster.sql(grants, in: database)
     #expect(try runner.run(Self.pay("R3", "--confirmation")).status == 0)
     #expect(try runner.run("confirm", "R3", "--json").status == 0)
     #expect(try runner.run("journal", "prune", "--before", "2036-01-01").status == 16)

@@ -13,7 +13,8 @@ enum SharedWorld {
     _ folder: String,
     key: FleetKey? = FleetKey.ofTests,
     timeout: Int = 5000,
-    migrates: Bool = true
+    migrates: Bool = true,
+    clock: (any Clock)? = nil
   ) throws -> SharedJournal {
     let journal = try SharedJournal(
       SharedJournal.Settings(
@@ -24,7 +25,7 @@ enum SharedWorld {
         by: "anna@till-3"
       ),
       redactor: Redactor(),
-      clock: SystemClock(interruption: NeverInterrupted())
+      clock: clock ?? SystemClock(interruption: NeverInterrupted())
     )
     if migrates { _ = try journal.migrate() }
     return journal

@@ -9,7 +9,13 @@ package final class ManualClock: Clock {
   /// How far the wall clock was set, in milliseconds.
   private let offset = Mutex(0)
 
-  package init(at milliseconds: Int = 1_800_000_000_000) { time = Mutex(milliseconds) }
+  private let boot: String
+
+  /// `boot` names the machine's boot that its moments are of.
+  package init(at milliseconds: Int = 1_800_000_000_000, boot: String = "boot") {
+    time = Mutex(milliseconds)
+    self.boot = boot
+  }
 
   package var now: Int { time.withLock { $0 } + offset.withLock { $0 } }
 
@@ -24,7 +30,7 @@ package final class ManualClock: Clock {
     }
   }
 
-  package var moment: Moment { Moment(boot: "boot", milliseconds: time.withLock { $0 }) }
+  package var moment: Moment { Moment(boot: boot, milliseconds: time.withLock { $0 }) }
 
   package func pause(milliseconds: Int) throws(Fault) { advance(milliseconds) }
 
@@ -60,17 +66,23 @@ package final class CountingRandomness: Randomness {
 package struct FailingJournal: Journal {
   private let inner: any Journal
   private let fails: @Sendable (Attempt, String) -> Bool
+  private let fault: Fault
 
   /// `fails` is asked for each write, with the note of its line in the history, after "aside: " where
   /// it is set aside.
-  package init(_ inner: any Journal, where fails: @escaping @Sendable (Attempt, String) -> Bool) {
+  package init(
+    _ inner: any Journal,
+    with fault: Fault = Fault(.state, code: "disk_full", "the disk is full"),
+    where fails: @escaping @Sendable (Attempt, String) -> Bool
+  ) {
     self.inner = inner
+    self.fault = fault
     self.fails = fails
   }
 
   private func check(_ attempt: Attempt, _ note: String) throws(Fault) {
     guard fails(attempt, note) else { return }
-    throw Fault(.state, code: "disk_full", "the disk is full")
+    throw fault
   }
 
   package func lock(

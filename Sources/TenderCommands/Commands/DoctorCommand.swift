@@ -141,9 +141,22 @@ struct DoctorCommand {
   private func sharedJournal() -> [Check] {
     let composition = composition
     guard let address = composition.settings.journal()?.text else { return [] }
-    func facts() throws(Fault) -> SharedJournal.Facts {
+    // Asked once: where it does not answer, the first check says so, and the others were not made.
+    let asked = Result { () throws(Fault) in
       let folder = try composition.settings.stateFolder().text
       return try composition.sharedJournal(address, folder, isReading: true).facts()
+    }
+    func facts() throws(Fault) -> SharedJournal.Facts { try asked.get() }
+    func later(
+      _ name: String,
+      _ run: @escaping (SharedJournal.Facts) throws(Fault) -> String
+    ) -> Check {
+      Check(name) { () throws(Fault) in
+        guard let facts = try? asked.get() else {
+          return "not checked: the journal does not answer"
+        }
+        return try run(facts)
+      }
     }
     return [
       Check("journal") { () throws(Fault) in
@@ -151,19 +164,22 @@ struct DoctorCommand {
         return "\(facts.place): \(facts.server), \(facts.attempts) attempts"
           + (facts.isStandby ? ", a standby: it is read from here, and takes no payments" : "")
       },
-      Check("journal-rights") { () throws(Fault) in
-        let missing = try facts().missing
-        return missing.isEmpty
-          ? "all that a runner needs"
-          : "look-ups and lists alone: it lacks \(missing.joined(separator: ", "))"
+      later("journal-rights") { facts throws(Fault) in
+        guard !facts.missing.isEmpty else { return "all that a runner needs" }
+        guard facts.mayWrite else { return "look-ups and lists alone" }
+        throw Fault(
+          .state,
+          code: "journal_denied",
+          "no payment can be taken: this user lacks \(facts.missing.joined(separator: ", "))",
+          hint: "grant it, as the tables' owner: tender journal grants | psql …"
+        )
       },
       Check("journal-key") { () throws(Fault) in
         let key = try composition.fleetKey()
         return key.map { "the fleet's key is \($0.name)" }
           ?? "TENDER_JOURNAL_KEY_FILE is not set: what is held here no other machine can confirm"
       },
-      Check("journal-tls") { () throws(Fault) in
-        let facts = try facts()
+      later("journal-tls") { facts throws(Fault) in
         guard facts.usesTLS else {
           let isHere = facts.place.hasPrefix("/") || facts.isLoopback
           return isHere ? "no TLS, on this machine" : "NO TLS: sslmode is \(facts.sslMode)"
@@ -171,8 +187,7 @@ struct DoctorCommand {
         return facts.sslMode == "verify-full"
           ? "TLS, verified" : "TLS, NOT verified: sslmode is \(facts.sslMode)"
       },
-      Check("journal-clock") { () throws(Fault) in
-        let facts = try facts()
+      later("journal-clock") { facts throws(Fault) in
         let off = abs(facts.skew) - facts.precision
         guard off > Reach.tolerance * 1000 else {
           return "this machine's clock is the server's, give or take \(facts.precision) ms"
@@ -185,8 +200,7 @@ struct DoctorCommand {
           hint: "set it, such as by: timedatectl set-ntp true"
         )
       },
-      Check("journal-failover") { () throws(Fault) in
-        let facts = try facts()
+      later("journal-failover") { facts throws(Fault) in
         guard facts.synchronousCommit != "off" else {
           throw Fault(
             .state,
@@ -199,9 +213,15 @@ struct DoctorCommand {
           return
             "no standby has to confirm a commit: a failover to one can lose that a payment was sent"
         }
-        return
+        let words =
           "\(facts.standbys) must confirm each commit (synchronous_commit \(facts.synchronousCommit))"
-          + (facts.replicas == 0 ? "; none is connected that does" : "")
+        guard facts.replicas == 0, !facts.isStandby else { return words }
+        throw Fault(
+          .state,
+          code: "journal_unsafe",
+          "\(words), and none is connected that does: no payment can be taken",
+          hint: "start a standby that is named there, or change synchronous_standby_names"
+        )
       },
     ]
   }

@@ -57,7 +57,9 @@ extension Composition {
     if isDryRun { return (Unreachable(), Unreachable()) }
     var http: any HTTPExchange
     var sockets: any SocketExchange
-    let name = simulatorOptions.headerValue + "|" + (environment["TENDER_CA_FILE"] ?? "")
+    let name =
+      simulatorOptions.headerValue + "|" + (environment["TENDER_CA_FILE"] ?? "") + "|"
+      + (settings.journal() == nil ? "" : try journalPlace)
     if !inProcess { goesOutside = true }
     if inProcess {
       let simulator = try simulator()

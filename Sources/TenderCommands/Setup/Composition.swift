@@ -123,8 +123,6 @@ final class Composition: Session {
   private func openJournal() throws(Fault) -> any Journal {
     let folder = try settings.stateFolder().text
     let address = settings.journal()?.text
-    let place = address ?? folder
-    if let known = shared.journals[place] { return known }
     let isReading =
       invocation.has(Keys.dryRun)
       || [
@@ -133,6 +131,9 @@ final class Composition: Session {
         "journal verify",
       ]
       .contains(invocation.command.name)
+    // Its leases are as long as this line's requests may take, and what looks up needs no server that writes.
+    let place = try journalPlace + (address != nil && isReading ? " reading" : "")
+    if let known = shared.journals[place] { return known }
     if let address {
       let journal = try sharedJournal(address, folder, isReading: isReading)
       shared.journals[place] = journal
@@ -149,6 +150,14 @@ final class Composition: Session {
     )
     shared.journals[place] = journal
     return journal
+  }
+
+  /// What lines must have in common to share a journal, and the connections whose sends it permits.
+  var journalPlace: String {
+    get throws(Fault) {
+      guard let address = settings.journal()?.text else { return try settings.stateFolder().text }
+      return try "\(address) \(settings.timeout())"
+    }
   }
 
   /// A provider's module by its name.
