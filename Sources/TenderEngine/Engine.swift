@@ -307,7 +307,8 @@ package struct Engine {
       code: "journal_key",
       "what \(attempt.reference.quotedForMessage) needs is sealed under a key that is not here"
         + (attempt.writer.map { ", by \($0)" } ?? "") + "; nothing was sent",
-      hint: "set TENDER_JOURNAL_KEY_FILE to the key that the fleet shares; see: tender help journal"
+      hint:
+        "both machines need one key in TENDER_JOURNAL_KEY_FILE; tender doctor names each machine's"
     )
   }
 

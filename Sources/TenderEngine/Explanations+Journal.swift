@@ -121,6 +121,12 @@ extension Explanation {
       "run the same command again once it is back; see tender doctor"
     ),
     Explanation(
+      "journal_elsewhere",
+      .state,
+      "the state folder's payments are in a shared journal, whose address is not set; nothing was sent",
+      "set TENDER_JOURNAL, or \"journal\" in the profile"
+    ),
+    Explanation(
       "journal_denied",
       .state,
       "the PostgreSQL journal does not let this user do that; nothing was sent",

@@ -190,9 +190,16 @@ extension SharedJournal {
     return "\(by), who has it for another \(left) s at most"
   }
 
+  /// Whether a shared journal was ever written to from a state folder.
+  package static func wasUsed(in folder: String) -> Bool {
+    PlainFile.exists(folder + machineFile)
+  }
+
+  private static let machineFile = "/journal.machine"
+
   /// This machine and this folder, in a name that no copy of the folder has; empty where it has none yet.
   static func station(in folder: String, makes: Bool) throws(Fault) -> String {
-    let path = folder + "/journal.machine"
+    let path = folder + machineFile
     if !PlainFile.exists(path) {
       guard makes else { return "" }
       let draft = path + "-" + random()

@@ -55,6 +55,20 @@ struct FleetSafetyTests {
     #expect(run.status == 0, "\(run.output) \(run.errors)")
   }
 
+  /// A forgotten address makes no paid reference look new.
+  @Test func `pays with no other journal where a shared one was used`() throws {
+    let fleet = try Fleet(machines: 1)
+    var machine = fleet.machines[0]
+    #expect(try machine.run(FleetTests.pay("E1")).status == 0)
+    for address in [nil, ""] as [String?] {
+      machine.variables["TENDER_JOURNAL"] = address
+      let run = try machine.run(FleetTests.pay("E1") + ["--json"])
+      #expect(run.status == 16)
+      #expect(run.errorRecord["error"]?["code"] == "journal_elsewhere", "\(run.errors)")
+    }
+    #expect(try Works.Books(path: fleet.shop.books).charges("E1") == 1)
+  }
+
   /// The database is waited for once, not again at each write of a command that gives up.
   @Test func `waits once for a database that is gone`() throws {
     let fleet = try Fleet(machines: 1, timeout: 3)

@@ -275,6 +275,7 @@ struct FleetTests {
     let machine = fleet.machines[0]
     var alone = machine
     alone.variables["TENDER_JOURNAL"] = nil
+    alone.variables["TENDER_STATE_DIR"] = machine.home.appending(path: "alone").path
     for reference in ["I1", "I2"] { #expect(try alone.run(Self.pay(reference)).status == 0) }
     #expect(try alone.run("cancel", "I2").status == 0)
     let exported = try alone.run("journal", "export").output

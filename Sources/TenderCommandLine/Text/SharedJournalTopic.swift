@@ -5,32 +5,44 @@ extension Topic {
   static let sharedJournal: [String] = [
     "One journal for several machines, on PostgreSQL. A payment that was started on one machine is confirmed on another, support sees every till, and a "
       + "reference is charged once, however many machines try it. Every command is as before.",
-    "Set up, once for each database, as the owner of the tables:",
+    "Set up, once for each database. The owner of the tables needs CREATEROLE, or an administrator runs "
+      + "journal grants and CREATE ROLE. journal grants may be run again:",
     """
-      createdb payments
       export TENDER_JOURNAL=postgres://owner@db1,db2/payments
+      psql postgres://owner@db1,db2/postgres -c 'CREATE DATABASE payments'
       tender journal migrate
-      tender journal grants | psql payments
+      tender journal grants | psql -v ON_ERROR_STOP=1 "$TENDER_JOURNAL"
+      psql "$TENDER_JOURNAL" -c "CREATE ROLE till3 LOGIN PASSWORD '…' IN ROLE tender_runner"
       openssl rand -base64 32 > fleet.key && chmod 600 fleet.key
     """,
-    "On each machine: TENDER_JOURNAL (or \"journal\" in a profile), and TENDER_JOURNAL_KEY_FILE, the same "
-      + "key on all of them. What confirms a held payment is sealed under that key, which is never in the "
+    "Roles: tender_runner pays, confirms, cancels and looks up; tender_support looks up alone; "
+      + "tender_auditor reads what happened and by whom (by: the user and host of the machine, not the "
+      + "database's user). migrate and prune are for the owner.",
+    "On each machine: the address, best as \"journal\" in a profile, which cron and sudo see too, else as "
+      + "TENDER_JOURNAL; and TENDER_JOURNAL_KEY_FILE, the same key on all of them. A state folder that paid with a "
+      + "shared journal pays with no other: without the address its payments end in 16 "
+      + "(journal_elsewhere). What confirms a held payment is sealed under that key, which is never in the "
       + "database. Without it each machine seals under a key of its own (journal.key), and what one holds no "
-      + "other can confirm (journal_key, 16). Who only looks payments up needs no key. Then: tender doctor.",
+      + "other can confirm or cancel (journal_key, 16). A lost key is lost with what was held under it; a "
+      + "new one goes to all machines once nothing is held. Who only looks payments up needs no key. Then: tender doctor.",
     "A password goes into ~/.pgpass, PGPASSFILE or the address, never into an option. A server that is "
       + "not on this machine is verified (sslmode=verify-full, with the roots of TENDER_CA_FILE, else the "
       + "system's), unless address, PGSSLMODE or service file say otherwise; tender doctor says so then. Of several "
       + "hosts the one that takes writes is found. PgBouncer in transaction mode may stand between.",
-    "Take a file's journal over: tender journal export > old.jsonl with the old one, then tender journal "
-      + "import old.jsonl with the new one. The same import again changes nothing, conflicts are named. What "
-      + "confirms held payments stays behind: confirm or cancel them first.",
+    "Try it: tender simulator serve on one machine shares its simulator; otherwise each state folder has a "
+      + "simulated provider of its own, which knows nothing of another's payments.",
+    "Take a file's journal over, in this order: stop what pays with it; find out what is unknown (tender journal "
+      + "resume --all); confirm or cancel what is held, since what confirms it stays behind; tender journal export > "
+      + "old.jsonl with the old journal; tender journal import old.jsonl with the new one; set the address "
+      + "everywhere. The same import again changes nothing, conflicts are named.",
     "Back up: with PostgreSQL's own means (pg_dump --schema=tender, or a base backup with its log), and the "
       + "key elsewhere. What was erased from the database stays in its log, its replicas and its backups for "
-      + "as long as those are kept, sealed: without the key it is unreadable. After a restore to an "
-      + "earlier time the journal does not know what came later: look the payments since then up at the "
-      + "provider before anybody pays again under their references.",
-    "Upgrade: tender journal migrate with the new version, as the owner. Until then the new version, and after "
-      + "it the old one, end in 16 and send nothing.",
+      + "as long as those are kept, sealed: without the key it is unreadable. A new cluster needs the roles "
+      + "first (tender journal grants). Before a restore to an earlier time, stop the runners: the journal does "
+      + "not know what came later and would charge it again. Find those payments at the provider (tender find "
+      + "--online --since …) before anybody pays under their references.",
+    "Upgrade: stop the runners, install the new version everywhere, tender journal migrate as the owner, tender "
+      + "doctor, start. A version that does not fit the tables ends in 16 and sends nothing.",
     "How it works: a reference is lent to one process at a time by a row of the database, for a request's "
       + "--timeout and up to 10 s more, by the server's clock. What is about to be sent is committed together with "
       + "that time, and is not sent once the time may be over by this machine's own clock. Whoever comes "
@@ -44,6 +56,6 @@ extension Topic {
     "Failover: runners wait up to --timeout (30 s at most) for the new primary, then end in 16 with nothing sent. "
       + "Nothing is lost where a standby must confirm each commit (synchronous_standby_names, and "
       + "synchronous_commit on); with an asynchronous standby a failover can forget that a payment was "
-      + "sent. tender doctor says which it is.",
+      + "sent. tender doctor says which it is. Afterwards: tender journal resume --all finds out what is unknown.",
   ]
 }

@@ -81,3 +81,17 @@ extension Composition {
     )
   }
 }
+
+extension Fault {
+  /// A state folder whose payments are in a shared journal, and a command that was told of none.
+  static func elsewhere(_ folder: String) -> Fault {
+    Fault(
+      .state,
+      code: "journal_elsewhere",
+      "payments from \(folder) are in a shared journal, and its address is not set; nothing was sent",
+      hint:
+        "set TENDER_JOURNAL, or \"journal\" in the profile; for a journal in a file of its own use another "
+        + "--state-dir"
+    )
+  }
+}

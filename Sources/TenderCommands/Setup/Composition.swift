@@ -4,6 +4,7 @@ internal import TenderJournal
 internal import TenderModel
 internal import TenderModule
 internal import TenderOutput
+internal import TenderSharedJournal
 internal import TenderSimulator
 internal import TenderSystem
 internal import TenderTransport
@@ -139,6 +140,8 @@ final class Composition: Session {
       shared.journals[place] = journal
       return journal
     }
+    // Without its address a reference that the fleet has paid would look new.
+    guard isReading || !SharedJournal.wasUsed(in: folder) else { throw .elsewhere(folder) }
     if isReading, !SQLiteJournal.isExpected(in: folder) { return EmptyJournal() }
     try shared.useFolder(folder)
     let journal = try SQLiteJournal(
