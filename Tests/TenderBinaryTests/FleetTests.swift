@@ -297,6 +297,7 @@ struct FleetTests {
     var other = try Binary()
     defer { other.remove() }
     other.variables = alone.variables
+    other.variables["TENDER_STATE_DIR"] = nil
     #expect(
       try other.run(["transact", "--amount", "6", "--test-card", "visa", "--reference", "I1"])
         .status == 0
