@@ -69,18 +69,16 @@ struct FleetSafetyTests {
     #expect(try Works.Books(path: fleet.shop.books).charges("E1") == 1)
   }
 
-  /// The database is waited for once, not again at each write of a command that gives up.
-  @Test func `waits once for a database that is gone`() throws {
-    let fleet = try Fleet(machines: 1, timeout: 3)
+  /// What the server and libpq say besides is not printed between the records.
+  @Test func `says in records that a database is gone`() throws {
+    let fleet = try Fleet(machines: 1, timeout: 1)
     let cutter = try Cutter(before: PostgresCluster.shared().port, .dark(2, answers: false))
     defer { cutter.stop() }
     var machine = fleet.machines[0]
     let database = String(fleet.address.split(separator: "/").last ?? "")
     machine.variables["TENDER_JOURNAL"] = "postgres://tender@127.0.0.1:\(cutter.port)/\(database)"
-    let start = ContinuousClock.now
     let run = try machine.run(FleetTests.pay("W1"))
     #expect(run.status == 16, "\(run.errors)")
-    #expect(ContinuousClock.now - start < .seconds(5.5))
     for line in run.errors.split(separator: "\n") { #expect(line.hasPrefix("{"), "\(line)") }
   }
 

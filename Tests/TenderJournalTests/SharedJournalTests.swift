@@ -434,6 +434,26 @@ final class SharedJournalTests {
     #expect(server.visits == 1)
   }
 
+  /// The database is waited for once, not again at each write of a command that gives up.
+  @Test func `waits once for a database that is gone`() throws {
+    let server = try RefusingServer(code: "57P03", text: "the database system is starting up")
+    server.stop()
+    let journal = try SharedWorld.journal(
+      at: "postgres://tender@127.0.0.1:\(server.port)/payments",
+      folders[0].path,
+      migrates: false,
+      clock: clock
+    )
+    var waited: [Int] = []
+    for _ in 0..<3 {
+      let start = clock.now
+      #expect(throws: Fault.self) { try journal.count() }
+      waited.append(clock.now - start)
+    }
+    #expect(waited[0] > 3000)
+    #expect(waited[1] < 1500 && waited[2] < 1500, "\(waited)")
+  }
+
   @Test func `names tables that are missing, older or newer`() throws {
     let bare = try SharedWorld.journal(at: address, folders[0].path, migrates: false)
     func code(_ journal: SharedJournal) -> String? {
