@@ -132,9 +132,13 @@ import TrueLayerSimulator
   }
 
   /// The last state waits for its outcome, which cannot be written down.
-  @Test func `an outcome that is not written down is not said`() throws {
+  @Test(arguments: [
+    Fault(.state, code: "disk_full", "the disk is full"),
+    Fault(.conflict, code: "lease_lost", "another has taken it over"),
+  ])
+  func `an outcome that is not written down is not said`(_ fault: Fault) throws {
     let world = try World()
-    world.front = FailingJournal(world.journal) { _, note in
+    world.front = FailingJournal(world.journal, with: fault) { _, note in
       note.hasSuffix("outcome") || note.hasPrefix("aside: ") || note.contains("no effect")
     }
     let engine = try world.engine(
@@ -145,9 +149,10 @@ import TrueLayerSimulator
       }
     )
     let order = try world.payment()
-    #expect(throws: Fault.self) {
+    let thrown = #expect(throws: Fault.self) {
       try engine.transact(order, newAttempt: false, idempotencyKey: nil)
     }
+    #expect(thrown?.exitStatus == 9)
     #expect(world.announced.contains("authorizing"))
     #expect(!world.announced.contains("executed"))
   }
