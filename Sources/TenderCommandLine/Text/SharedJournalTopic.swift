@@ -12,7 +12,7 @@ extension Topic {
       psql postgres://owner@db1,db2/postgres -c 'CREATE DATABASE payments'
       tender journal migrate
       tender journal grants | psql -v ON_ERROR_STOP=1 "$TENDER_JOURNAL"
-      psql "$TENDER_JOURNAL" -c "CREATE ROLE till3 LOGIN PASSWORD '…' IN ROLE tender_runner"
+      psql "$TENDER_JOURNAL" -c "CREATE ROLE till3 LOGIN IN ROLE tender_runner"
       openssl rand -base64 32 > fleet.key && chmod 600 fleet.key
     """,
     "Roles: tender_runner pays, confirms, cancels and looks up; tender_support looks up alone; "
@@ -25,7 +25,7 @@ extension Topic {
       + "database. Without it each machine seals under a key of its own (journal.key), and what one holds no "
       + "other can confirm or cancel (journal_key, 16). A lost key is lost with what was held under it; a "
       + "new one goes to all machines once nothing is held. Who only looks payments up needs no key. Then: tender doctor.",
-    "A password goes into ~/.pgpass, PGPASSFILE or the address, never into an option. A server that is "
+    "A password (psql: \\password till3) goes into ~/.pgpass, PGPASSFILE or the address, never into an option. A server that is "
       + "not on this machine is verified (sslmode=verify-full, with the roots of TENDER_CA_FILE, else the "
       + "system's), unless address, PGSSLMODE or service file say otherwise; tender doctor says so then. Of several "
       + "hosts the one that takes writes is found. PgBouncer in transaction mode may stand between.",
