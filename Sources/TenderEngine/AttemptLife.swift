@@ -23,8 +23,8 @@ extension Attempt {
 
   /// What happens to an attempt.
   package enum Event: Sendable {
-    /// An effecting request is about to leave; `after` is what is written down with that.
-    case send(Moment, after: String? = nil)
+    /// An effecting request is about to leave.
+    case send(Moment, note: String = "sent")
     /// The provider prepared something that a later step needs; `sendingNext` says that `send` follows
     /// at once and writes both.
     case keep(Preparation, id: String?, sendingNext: Bool)
@@ -83,12 +83,12 @@ extension Attempt {
     guard Self.isPossible(event, in: state) else { throw .impossible(event, state) }
     updatedAt = time
     switch event {
-    case .send(let moment, let after):
+    case .send(let moment, let note):
       phase = .sent
       sentAt = time
       sentMoment = moment
       writtenMoment = nil
-      return [.write(note: (after.map { $0 + ", " } ?? "") + "sent", .power), .say("sent")]
+      return [.write(note: note, .power), .say("sent")]
     case .keep(let preparation, let id, let sendingNext):
       self.preparation = preparation
       facts.id = id ?? facts.id

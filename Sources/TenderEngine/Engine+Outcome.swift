@@ -39,8 +39,8 @@ extension Engine {
         say(done.status.rawValue)
       } else {
         // Outcome before word: what cannot be written down is not announced, and found out later.
-        let note = (progress.unwritten.map { $0 + ", " } ?? "") + "outcome"
-        warning = try driver.take(.conclude(outcome, operation, note: note), &done)
+        let event = Attempt.Event.conclude(outcome, operation, note: progress.note("outcome"))
+        warning = try driver.take(event, &done)
         progress.sayAll(isOutcome: true)
       }
       if operation == .cancel { settleOriginal(of: done) }
@@ -107,7 +107,7 @@ extension Engine {
     try driver.take(.fail(fault, operation, from: before), &after)
     if after.version > progress.attempt.version {
       progress.sayAll()
-    } else if progress.unwritten != nil, fault.effect == .none {
+    } else if progress.hasUnwritten, fault.effect == .none {
       // The journal still says that it was sent.
       throw .unrecorded(fault)
     }

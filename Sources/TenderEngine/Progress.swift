@@ -10,7 +10,7 @@ package final class Progress {
   /// Whether the outcome of this run is in the journal already.
   package private(set) var isConcluded = false
   /// What is known and not written down yet.
-  private(set) var unwritten: String?
+  private var unwritten: String?
   /// States that wait until it is.
   private var unsaid: [String] = []
   /// The last state, which tells of the outcome.
@@ -70,12 +70,19 @@ package final class Progress {
     unwritten = note
   }
 
+  /// The note of a write that has with it what was only taken in so far.
+  func note(_ note: String) -> String { unwritten.map { "\($0), \(note)" } ?? note }
+
+  /// Whether something was only taken in so far.
+  var hasUnwritten: Bool { unwritten != nil }
+
   /// Writes down, durably, what was only taken in so far.
   ///
   /// Throws a `state` fault.
   package func save() throws(Fault) {
-    if let unwritten { try journal.update(&attempt, note: unwritten, .power) }
-    recorded = unwritten == nil ? recorded : attempt
+    guard let unwritten else { return sayAll() }
+    try journal.update(&attempt, note: unwritten, .power)
+    recorded = attempt
     sayAll()
   }
 
@@ -155,7 +162,7 @@ package final class Progress {
   /// Throws a `state` fault where it cannot, or the signal that came before; nothing is sent then.
   package func willSend() throws(Fault) {
     try interruption.check()
-    try driver.take(.send(clock.moment, after: unwritten), &attempt)
+    try driver.take(.send(clock.moment, note: note("sent")), &attempt)
     hasSent = true
     sayAll()
     try journal.permit?.check()

@@ -3,6 +3,136 @@ package import TenderEngine
 import TenderJournal
 package import TenderModel
 
+/// Reading one attempt, and the latest at a reference.
+extension SharedJournal {
+  package func count() throws(Fault) -> Int {
+    try query([Statement("SELECT count(*) FROM tender.attempt")])[0].first?.first?.integer ?? 0
+  }
+
+  package func latest(
+    env: Env,
+    provider: ProviderName,
+    reference: String
+  ) throws(Fault) -> Attempt? {
+    let place = Place(env: env, provider: provider, reference: reference)
+    if let fresh, fresh.place == place {
+      self.fresh = nil
+      return fresh.attempt
+    }
+    takeInSpool()
+    guard !settings.isReading else {
+      return try query([Self.latest(place)])[0].first.map { row throws(Fault) in try attempt(row) }
+    }
+    let answers = try query([Self.latest(place), Self.preparation(of: place)])
+    return try attempt(answers[0].first, answers[1].first)
+  }
+
+  /// Looks once for outcomes of this machine that wait for the database: they count from here on.
+  func takeInSpool() {
+    guard !hasLookedForSpool else { return }
+    hasLookedForSpool = true
+    try? deliver()
+  }
+
+  package func attempts(
+    matching handle: String,
+    filter: AttemptFilter
+  ) throws(Fault) -> [Attempt] {
+    takeInSpool()
+    var statement = Statement(Self.select)
+    let mark = statement.bind(handle)
+    statement.add(" WHERE (a.reference = \(mark) OR a.id = \(mark))")
+    SharedCondition.add(filter, to: &statement)
+    statement.add(" ORDER BY a.number DESC, a.created DESC, a.row DESC")
+    return try query([statement])[0].map { row throws(Fault) in try attempt(row) }
+  }
+
+  package func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] {
+    var statement = Statement("SELECT at, phase, status, note, by FROM tender.history ")
+    statement.add("WHERE attempt = \(statement.bind(attempt.row)) ORDER BY number")
+    return try query([statement])[0].map { row in
+      HistoryEntry(
+        at: row[0].integer ?? 0,
+        phase: row[1].text ?? "",
+        status: row[2].text ?? "",
+        note: row[3].text ?? "",
+        by: row[4].text.flatMap { $0.isEmpty ? nil : $0 }
+      )
+    }
+  }
+
+  static let select =
+    "SELECT a.row, " + AttemptRow.columns.map { "a.\($0)" }.joined(separator: ", ")
+    + ", a.sum, floor(extract(epoch FROM clock_timestamp() - a.written) * 1000)::bigint, a.by, a.machine "
+    + "FROM tender.attempt a"
+
+  static func latest(_ place: Place) -> Statement {
+    var statement = Statement(select + " WHERE ")
+    statement.add(condition(place, "a", &statement) + " ORDER BY a.number DESC LIMIT 1")
+    return statement
+  }
+
+  static func preparation(of place: Place) -> Statement {
+    var statement = Statement(
+      "SELECT p.row, p.text FROM tender.preparation p WHERE p.row = "
+        + "(SELECT a.row FROM tender.attempt a WHERE "
+    )
+    statement.add(condition(place, "a", &statement) + " ORDER BY a.number DESC LIMIT 1)")
+    return statement
+  }
+
+  static func condition(_ place: Place, _ table: String, _ statement: inout Statement) -> String {
+    let reference = statement.bind(place.reference)
+    let provider = statement.bind(place.provider.text)
+    let env = statement.bind(place.env.rawValue)
+    return "\(table).reference = \(reference) AND \(table).provider = \(provider) "
+      + "AND \(table).env = \(env)"
+  }
+
+  /// The attempt of a row, or what waits to be written there.
+  func attempt(_ row: [Database.Value]) throws(Fault) -> Attempt {
+    var found = try AttemptRow.attempt(Array(row.dropLast(3)) + [.null])
+    found.writer = row[row.count - 2].text
+    found.isElsewhere = row[row.count - 1].text.map { $0 != station } ?? false
+    let moment = clock.moment
+    if let sent = found.sentMoment, sent.boot != moment.boot, let age = row[row.count - 3].integer {
+      // Another machine's clock says nothing here: it was written so long ago by the server's.
+      let written = max(0, moment.milliseconds - max(0, age))
+      found.writtenMoment = Moment(boot: moment.boot, milliseconds: written)
+    }
+    guard let later = waiting[found.row], later.version > found.version, later.isSameTry(as: found)
+    else { return found }
+    return later
+  }
+
+  /// The attempt of a row with its preparation, as one that will be written.
+  func attempt(
+    _ row: [Database.Value]?,
+    _ preparation: [Database.Value]?
+  ) throws(Fault) -> Attempt? {
+    guard let row else { return nil }
+    var found = try attempt(row)
+    let stored = preparation?[0].integer == found.row ? preparation?[1].text : nil
+    let opened = stored.flatMap(open)
+    if waiting[found.row] == nil {
+      found.preparation = opened
+      found.isSealed = stored != nil && opened == nil
+    }
+    known[found.row] = Known(
+      terms: SearchTerm.all(of: found),
+      preparation: opened,
+      stored: stored
+    )
+    return found
+  }
+
+  /// A preparation as it was before it was stored; nil where its key is not here.
+  private func open(_ stored: String) -> Attempt.Preparation? {
+    guard FleetKey.isSealed(stored) else { return Attempt.Preparation(stored: stored) }
+    return settings.key?.open(stored).map(Attempt.Preparation.init(stored:))
+  }
+}
+
 /// Going through many attempts: in pages, each a statement of its own, so that nothing stays open meanwhile.
 extension SharedJournal {
   /// Attempts of one page: few at first, since most want the newest alone.

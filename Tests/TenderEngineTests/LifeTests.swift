@@ -46,7 +46,7 @@ import Testing
 
   static let events: [(name: String, make: @Sendable (Attempt) -> Attempt.Event)] = [
     ("send", { _ in .send(moment) }),
-    ("send after", { _ in .send(moment, after: "made") }),
+    ("send after", { _ in .send(moment, note: "made, sent") }),
     ("keep", { _ in .keep(.secret("p"), id: nil, sendingNext: false) }),
     ("keep and send", { _ in .keep(.secret("p"), id: "pt-9", sendingNext: true) }),
     ("enter", { _ in .enter("busy", sendingNext: false) }),

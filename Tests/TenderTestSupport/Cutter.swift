@@ -3,10 +3,8 @@ private import Synchronization
 
 #if canImport(Darwin)
 private import Darwin
-private func takeConnection(_ listener: Int32) -> Int32 { Darwin.accept(listener, nil, nil) }
 #else
 private import Glibc
-private func takeConnection(_ listener: Int32) -> Int32 { Glibc.accept(listener, nil, nil) }
 #endif
 
 /// A proxy before a server of PostgreSQL that ends a connection at one of a client's questions.
@@ -26,8 +24,7 @@ package final class Cutter: Sendable {
     case none
   }
 
-  private let listener: Int32
-  package let port: Int
+  private let listener: LocalListener
   private let server: Int
   private let stroke: Stroke
   private let count = Atomic(0)
@@ -38,20 +35,11 @@ package final class Cutter: Sendable {
   package init(before server: Int, _ stroke: Stroke = .none) throws {
     self.server = server
     self.stroke = stroke
-    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = Self.address(0)
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let descriptor = listener
-    let isReady = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        unsafe bind(descriptor, pointer, size) == 0 && listen(descriptor, 64) == 0
-          && getsockname(descriptor, pointer, &size) == 0
-      }
-    }
-    guard isReady else { throw CocoaError(.fileNoSuchFile) }
-    port = Int(UInt16(bigEndian: address.sin_port))
+    listener = try LocalListener()
     Thread { [self] in accept() }.start()
   }
+
+  package var port: Int { listener.port }
 
   /// How many questions came.
   package var questions: Int { count.load(ordering: .relaxed) }
@@ -59,21 +47,12 @@ package final class Cutter: Sendable {
   /// Ends it.
   package func stop() {
     isOver.store(true, ordering: .relaxed)
-    shutdown(listener, Int32(SHUT_RDWR))
-    close(listener)
-  }
-
-  private static func address(_ port: Int) -> sockaddr_in {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    return address
+    listener.stop()
   }
 
   private func accept() {
     while !isOver.load(ordering: .relaxed) {
-      let client = takeConnection(listener)
+      let client = listener.accept()
       guard client >= 0 else { return }
       Thread { [self] in serve(client) }.start()
     }
@@ -84,7 +63,7 @@ package final class Cutter: Sendable {
     guard !isDark.load(ordering: .relaxed) else { return }
     let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(other) }
-    var address = Self.address(server)
+    var address = LocalListener.address(server)
     let size = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isThere = unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in

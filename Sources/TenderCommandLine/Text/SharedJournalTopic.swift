@@ -40,7 +40,8 @@ extension Topic {
       + "as long as those are kept, sealed: without the key it is unreadable. A new cluster needs the roles "
       + "first (tender journal grants). Before a restore to an earlier time, stop the runners: the journal does "
       + "not know what came later and would charge it again. Find those payments at the provider (tender find "
-      + "--online --since …) before anybody pays under their references.",
+      + "--online --since …) before anybody pays under their references. A machine that knows an outcome which "
+      + "the database lost refuses its reference (journal_forgot): use another, once the payment was looked up.",
     "Upgrade: stop the runners, install the new version everywhere, tender journal migrate as the owner, tender "
       + "doctor, start. A version that does not fit the tables ends in 16 and sends nothing.",
     "How it works: a reference is lent to one process at a time by a row of the database, for a request's "

@@ -1,0 +1,49 @@
+import Foundation
+
+#if canImport(Darwin)
+private import Darwin
+private func takeConnection(_ listener: Int32) -> Int32 { Darwin.accept(listener, nil, nil) }
+#else
+private import Glibc
+private func takeConnection(_ listener: Int32) -> Int32 { Glibc.accept(listener, nil, nil) }
+#endif
+
+/// A port of this machine's own that connections are taken from.
+package struct LocalListener: Sendable {
+  private let descriptor: Int32
+  package let port: Int
+
+  /// Listens on a port that the kernel chooses.
+  package init() throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = Self.address(0)
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let made = descriptor
+    let isReady = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        unsafe bind(made, pointer, size) == 0 && listen(made, 64) == 0
+          && getsockname(made, pointer, &size) == 0
+      }
+    }
+    guard isReady else { throw CocoaError(.fileNoSuchFile) }
+    port = Int(UInt16(bigEndian: address.sin_port))
+  }
+
+  /// The next connection; negative once it was stopped.
+  package func accept() -> Int32 { takeConnection(descriptor) }
+
+  /// Takes no more.
+  package func stop() {
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    close(descriptor)
+  }
+
+  /// A port of this machine.
+  static func address(_ port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    return address
+  }
+}
