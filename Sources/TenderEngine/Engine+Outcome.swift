@@ -99,7 +99,7 @@ extension Engine {
     if progress.recorded?.state == .open, [.interrupted, .terminated].contains(fault.kind),
       fault.effect == .none
     {
-      fault.message = "stopped by a signal; no money moved, and the payer can still go on"
+      fault.message = "stopped by a signal while it waits for its payer, who can still authorize it"
       fault.hint =
         "the same command goes on; to stop it: tender cancel \(progress.attempt.reference)"
     }

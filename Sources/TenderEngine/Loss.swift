@@ -24,6 +24,20 @@ extension Fault {
     )
   }
 
+  /// The same failure of whoever looks, while the bank goes on with what was accepted: how that ends is
+  /// not known.
+  package var unwatched: Fault {
+    guard effect == .none else { return self }
+    return Fault(
+      .unknown,
+      effect: .unknown,
+      code: "outcome_unknown",
+      "it may be executed meanwhile, and how it ended could not be seen: \(message)",
+      hint: "do not pay again; the same command asks how it ended",
+      result: result
+    )
+  }
+
   /// The same failure as a plain refusal, which cannot follow an execution.
   ///
   /// After a send, effect none stands on such a proof alone.

@@ -21,6 +21,7 @@ struct FlowRunner {
     var current = resource
     var stale = 0
     var missing: Fault?
+    var isGiven = false
     /// What to submit; nil where something is missing, with why where it is known.
     func answer(_ next: NextAction, _ resource: Resource) throws(Fault) -> Submission? {
       missing = nil
@@ -45,6 +46,7 @@ struct FlowRunner {
             return current.awaiting(offered, missing ?? .inputMissing(next.missing))
           }
           current = try submit(submission, current)
+          isGiven = isGiven || submission.isEffecting
         case .redirect(let address):
           try show(address, isAwaited: true)
           current = try awaitPayer(current, patience)
@@ -70,11 +72,22 @@ struct FlowRunner {
           continue
         }
         guard error.kind == .interrupted || error.kind == .cancelled, error.effect == .none else {
-          throw error
+          throw unwatched(error, current, isGiven: isGiven)
         }
         return try giveUp(current)
       }
       announce(current, after: before)
+    }
+  }
+
+  /// What a failure means where the bank may execute it while nobody here looks; `isGiven` says that a
+  /// consent or a form was accepted.
+  private func unwatched(_ fault: Fault, _ resource: Resource, isGiven: Bool) -> Fault {
+    switch (resource.status, resource.next) {
+    case ("authorizing", nil), ("authorizing", .wait): fault.unwatched
+    // It waits for its payer, who had not authorized it when it was looked at last.
+    case ("authorizing", _), ("authorization_required", _), ("attempt_failed", _): fault
+    default: isGiven ? fault.unwatched : fault
     }
   }
 

@@ -1,0 +1,107 @@
+import TenderEngine
+import TenderModel
+import TenderTestSupport
+import Testing
+import TrueLayer
+
+/// A payment that its bank goes on with by itself: whoever stops looking cannot say that no
+/// money moved.
+@Suite struct OutOfHandsTests {
+  /// A signal that comes once every answer was given.
+  struct Afterwards: Interruption {
+    let stub: StubHTTP
+    let signal: Fault.Kind?
+
+    var kind: Fault.Kind? { stub.left == 0 ? signal : nil }
+    var descriptor: Int32? { nil }
+
+    func acknowledge() {}
+  }
+
+  static let path = "/v3/payments/\(WireTests.id)"
+
+  static func authorizing(_ next: String) -> String {
+    #"{"status":"authorizing","authorization_flow":{"actions":{"next":\#(next)}}}"#
+  }
+
+  static let form = authorizing(
+    #"{"type":"form","inputs":[{"type":"text","id":"otp","mandatory":true,"#
+      + #""display_text":{"key":"k","default":"Code"}}]}"#
+  )
+  static let wait = authorizing(#"{"type":"wait"}"#)
+  static let redirect = authorizing(#"{"type":"redirect","uri":"https://bank.example/pay"}"#)
+
+  /// What ends the run, once a form is accepted and the bank has it.
+  enum End: CaseIterable {
+    case signal, refused, unreadable, unknownStatus
+
+    var steps: [StubHTTP.Step] {
+      switch self {
+      case .signal: []
+      case .refused: [.init("GET", path, 403, #"{"title":"Forbidden"}"#)]
+      case .unreadable: [.init("GET", path, 404, #"{"title":"Not Found"}"#)]
+      case .unknownStatus: [.init("GET", path, 200, #"{"status":"on_its_way"}"#)]
+      }
+    }
+  }
+
+  @Test(arguments: End.allCases)
+  func `an accepted form leaves nobody to say that nothing moved`(_ end: End) throws {
+    let stub = StubHTTP(
+      [
+        .init("GET", Self.path, 200, Self.form),
+        .init("POST", Self.path + "/authorization-flow/actions/form", 200, Self.wait),
+      ] + end.steps
+    )
+    let world = try World(form: ["otp": "123456"])
+    let stopped = Afterwards(stub: stub, signal: end == .signal ? .terminated : nil)
+    let engine = world.engine(over: stub, interruption: stopped) { _, configuration in
+      configuration.resourceToken = SharedSecret("resource-token")
+    }
+    let fault = #expect(throws: Fault.self) {
+      try engine.transact(
+        try world.existing(WireTests.id),
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    #expect(stub.left == 0)
+    #expect(fault?.effect == .unknown)
+    #expect(fault?.exitStatus == 9)
+    #expect(fault?.hint == "do not pay again; the same command asks how it ended")
+    let left = try #require(try world.latest(WireTests.id))
+    #expect(left.phase == .done)
+    #expect(left.isFinal == false)
+    #expect(left.fault?.effect == .unknown)
+    // The same command finds it out, and says nothing of the fault any more.
+    let later = StubHTTP([.init("GET", Self.path, 200, #"{"status":"settled"}"#)])
+    let report = try world.engine(over: later) { _, configuration in
+      configuration.resourceToken = SharedSecret("resource-token")
+    }.transact(try world.existing(WireTests.id), newAttempt: false, idempotencyKey: nil)
+    #expect(report.status == .succeeded)
+    #expect(report.fault == nil)
+  }
+
+  @Test func `a signal while the payer is awaited says what was seen last`() throws {
+    let stub = StubHTTP([.init("GET", Self.path, 200, Self.redirect)])
+    let world = try World()
+    let engine = world.engine(
+      over: stub,
+      listens: true,
+      interruption: Afterwards(stub: stub, signal: .terminated)
+    ) { _, configuration in configuration.resourceToken = SharedSecret("resource-token") }
+    let fault = #expect(throws: Fault.self) {
+      try engine.transact(
+        try world.existing(WireTests.id),
+        newAttempt: false,
+        idempotencyKey: nil
+      )
+    }
+    #expect(fault?.exitStatus == 143)
+    #expect(
+      fault?.message
+        == "stopped by a signal while it waits for its payer, who can still authorize it"
+    )
+    #expect(try world.latest(WireTests.id)?.status == .requiresAction)
+  }
+}
