@@ -8,126 +8,28 @@ extension PayTheoryProvider {
       page.provider == nil ? page : page.from("Pay Theory's iOS library, FailureResponse")
     } + processor + Vocabulary.words
 
-  private static let documented: [Explanation] = [
-    Explanation(
-      "no_auth",
-      .conflict,
-      provider: "NO_AUTH",
-      "there is nothing to confirm: never transacted, declined or cancelled",
-      "start with tender transact --confirmation"
-    ),
-    Explanation(
-      "no_fields",
-      .usage,
-      provider: "NO_FIELDS",
-      "the instrument is missing a field, or one is invalid; nothing was sent",
-      "see: tender help instruments"
-    ),
-    Explanation(
-      "no_token_refused",
-      .auth,
-      provider: "NO_TOKEN",
-      "the token service refused the API key",
-      "check TENDER_PAYTHEORY_API_KEY and its stage"
-    ),
-    Explanation(
-      "no_token_unreachable",
-      .notSent,
-      provider: "NO_TOKEN",
-      "the token service cannot be reached; nothing left",
-      "repeat it freely"
-    ),
-    Explanation(
-      "no_token_unavailable",
-      .providerError,
-      provider: "NO_TOKEN",
-      "the token service answered 429, 5xx, nothing, or nothing readable",
-      "try again later"
-    ),
-    Explanation(
-      "socket_error",
-      .providerError,
-      provider: "SOCKET_ERROR",
-      "the socket answered with an error, or with nothing that can be read; no money moved",
-      "try again later"
-    ),
-    Explanation(
-      "socket_refused",
-      .rejected,
-      provider: "SOCKET_ERROR",
-      "the socket refused the request with a text that is known as a refusal",
-      "change the request; nothing was created"
-    ),
-    Explanation(
-      "socket_unreachable",
-      .notSent,
-      provider: "SOCKET_ERROR",
-      "the socket cannot be reached; nothing left",
-      "repeat it freely"
-    ),
-    Explanation(
-      "invalid_app",
-      .auth,
-      provider: "INVALID_APP",
-      "Pay Theory takes cards, ACH and cash on stage paytheory from attested mobile apps alone",
-      "use --token, or a key of stage paytheorystudy or paytheorylab"
-    ),
-    Explanation(
-      "session_expired",
-      .expired,
-      provider: "SESSION_EXPIRED",
-      "Pay Theory closed the session before the payment; no money moved",
-      "run the same command again"
-    ),
-    Explanation(
-      "credentials_missing",
-      .auth,
-      "credentials are not set",
-      "set the variables that are named"
-    ),
-    Explanation(
-      "credentials_refused",
-      .auth,
-      "the merchant credentials were refused",
-      "check TENDER_PAYTHEORY_MERCHANT_UID and TENDER_PAYTHEORY_SECRET_KEY"
-    ),
-    Explanation(
-      "graphql_refused",
-      .rejected,
-      "the GraphQL interface refused the request; nothing was done",
-      "see the provider's own Vocabulary.words in the message"
-    ),
-    Explanation(
-      "graphql_unavailable",
-      .providerError,
-      "the GraphQL interface is busy",
-      "try again later"
-    ),
-    Explanation(
-      "graphql_unclear",
-      .providerError,
-      "the GraphQL interface answered nothing readable",
-      "try again later"
-    ),
-    Explanation(
-      "amount_mismatch",
-      .rejected,
-      "Pay Theory prepared another amount than was ordered; it was not captured",
-      "learn the fee with --confirmation, then pass --fee"
-    ),
-    Explanation(
-      "bad_api_key",
-      .usage,
-      "the API key is not {partner}-{stage}-{id}",
-      "copy it from the Pay Theory portal"
-    ),
-    Explanation(
-      "stage_mismatch",
-      .usage,
-      "the API key's stage does not fit --env",
-      "sandbox takes paytheorystudy and paytheorylab, live takes paytheory"
-    ),
-  ]
+  private static let documented: [Explanation] = Explanation.errors(
+    """
+    no_auth conflict NO_AUTH: there is nothing to confirm: never transacted, declined or cancelled | start with tender transact --confirmation
+    no_fields usage NO_FIELDS: the instrument is missing a field, or one is invalid; nothing was sent | see: tender help instruments
+    no_token_refused auth NO_TOKEN: the token service refused the API key | check TENDER_PAYTHEORY_API_KEY and its stage
+    no_token_unreachable not_sent NO_TOKEN: the token service cannot be reached; nothing left | repeat it freely
+    no_token_unavailable provider_error NO_TOKEN: the token service answered 429, 5xx, nothing, or nothing readable | try again later
+    socket_error provider_error SOCKET_ERROR: the socket answered with an error, or with nothing that can be read; no money moved | try again later
+    socket_refused rejected SOCKET_ERROR: the socket refused the request with a text that is known as a refusal | change the request; nothing was created
+    socket_unreachable not_sent SOCKET_ERROR: the socket cannot be reached; nothing left | repeat it freely
+    invalid_app auth INVALID_APP: Pay Theory takes cards, ACH and cash on stage paytheory from attested mobile apps alone | use --token, or a key of stage paytheorystudy or paytheorylab
+    session_expired expired SESSION_EXPIRED: Pay Theory closed the session before the payment; no money moved | run the same command again
+    credentials_missing auth: credentials are not set | set the variables that are named
+    credentials_refused auth: the merchant credentials were refused | check TENDER_PAYTHEORY_MERCHANT_UID and TENDER_PAYTHEORY_SECRET_KEY
+    graphql_refused rejected: the GraphQL interface refused the request; nothing was done | see the provider's own Vocabulary.words in the message
+    graphql_unavailable provider_error: the GraphQL interface is busy | try again later
+    graphql_unclear provider_error: the GraphQL interface answered nothing readable | try again later
+    amount_mismatch rejected: Pay Theory prepared another amount than was ordered; it was not captured | learn the fee with --confirmation, then pass --fee
+    bad_api_key usage: the API key is not {partner}-{stage}-{id} | copy it from the Pay Theory portal
+    stage_mismatch usage: the API key's stage does not fit --env | sandbox takes paytheorystudy and paytheorylab, live takes paytheory
+    """
+  )
 
   private static let processor: [Explanation] = Vocabulary.processorCodes.map { code in
     var page = Explanation(

@@ -208,11 +208,11 @@ struct GraphQL {
       return try Self.data(answer)
     } catch {
       guard isEffecting else { throw error }
-      switch error.code {
-      case "graphql_unclear": throw error.afterSending
+      switch error.cause {
+      case .unclear: throw error.afterSending
       // A refusal may come after the effect: only one of the document itself proves that there was
       // none.
-      case "graphql_refused": throw Self.isOfDocument(answer) ? error.proven : error.afterSending
+      case .refused: throw Self.isOfDocument(answer) ? error.proven : error.afterSending
       default: throw error.proven
       }
     }
@@ -274,6 +274,7 @@ struct GraphQL {
       throw Fault(
         .rejected,
         code: "graphql_refused",
+        cause: .refused,
         "Pay Theory refused the request: \(text.isEmpty ? "no reason given" : text)",
         hint: "nothing was done at the provider"
       )
@@ -282,6 +283,7 @@ struct GraphQL {
       throw Fault(
         .rejected,
         code: "graphql_refused",
+        cause: .refused,
         "Pay Theory refused the request with status \(answer.status)",
         hint: "nothing was done at the provider"
       )
@@ -344,6 +346,7 @@ extension Fault {
     Fault(
       .providerError,
       code: "graphql_unclear",
+      cause: .unclear,
       "Pay Theory's GraphQL interface: \(why)",
       hint: "no money moved; try again later"
     )

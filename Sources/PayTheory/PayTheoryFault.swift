@@ -37,6 +37,7 @@ extension Fault {
     Fault(
       .expired,
       code: "session_expired",
+      cause: .sessionExpired,
       "Pay Theory ended the session",
       hint: "no money moved; run the same command again",
       result: ["type": "SESSION_EXPIRED: Socket session has expired"]
@@ -75,6 +76,7 @@ extension Fault {
     Fault(
       .auth,
       code: "credentials_missing",
+      cause: .credentialsMissing,
       "\(what) needs merchant credentials, and \(Self.merchantVariables) are not set",
       hint: "set both, or the same with _FILE behind them for files that hold the values"
     )

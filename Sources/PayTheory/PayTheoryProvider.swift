@@ -372,6 +372,7 @@ extension Fault {
     Fault(
       .usage,
       code: "no_fields",
+      cause: .noFields,
       "cash cannot be tokenized",
       hint: "a card or a bank account can",
       result: Fault.noFields("tokenize").result
@@ -383,6 +384,7 @@ extension Fault {
     Fault(
       .usage,
       code: "no_fields",
+      cause: .noFields,
       "no valid payment fields to \(verb)",
       hint: "see: tender help instruments",
       result: [

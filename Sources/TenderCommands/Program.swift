@@ -33,7 +33,7 @@ package struct Program {
     }
     let redactor = Redactor()
     let machineReadable = !wantsTable(arguments, environment)
-    var place = WriteCommands.Asked()
+    var subject = RecordSubject()
     var command = "tender"
     var now = 0
     do throws(Fault) {
@@ -65,16 +65,11 @@ package struct Program {
           machineReadable: machineReadable
         )
         defer { now = composition.clock.now }
-        return try inTime(composition, &place)
+        return try inTime(composition, &subject)
       }
     } catch {
-      if now == 0 { now = SystemClock(interruption: NoInterruption()).now }
-      let record = Records(command: command, now: now).record(
-        error,
-        provider: place.provider,
-        env: place.env,
-        reference: place.reference
-      )
+      if now == 0 { now = SystemClock(interruption: NeverInterrupted()).now }
+      let record = Records(command: command, now: now).record(error, subject)
       Output.fail(
         error,
         record: record,
@@ -89,13 +84,13 @@ package struct Program {
   /// Runs a command; what was stopped because its time was over says so.
   private static func inTime(
     _ composition: Composition,
-    _ place: inout WriteCommands.Asked
+    _ subject: inout RecordSubject
   ) throws(Fault) -> Int32 {
     if let limit = try composition.invocation.value(Keys.deadline) {
       composition.signals.expire(after: limit)
     }
     do throws(Fault) {
-      let exit = try dispatch(composition, &place)
+      let exit = try dispatch(composition, &subject)
       let isStopped = exit == Fault.Kind.interrupted.exitStatus && composition.signals.hasExpired
       return isStopped ? Fault.Kind.pending.exitStatus : exit
     } catch {
@@ -138,7 +133,7 @@ package struct Program {
     let signals = Signals { kind in
       // Nothing is under way that could have an effect: end at once, whatever blocks.
       let fault = Fault.stopped(by: kind, underWay: "nothing was under way")
-      let time = SystemClock(interruption: NoInterruption()).now
+      let time = SystemClock(interruption: NeverInterrupted()).now
       Output.fail(
         fault,
         record: Records(command: invocation.command.name, now: time).record(fault),
@@ -177,17 +172,17 @@ package struct Program {
 
   private static func dispatch(
     _ composition: Composition,
-    _ place: inout WriteCommands.Asked
+    _ subject: inout RecordSubject
   ) throws(Fault) -> Int32 {
     switch composition.invocation.command.work {
-    case .makes, .changes: return try WriteCommands(composition: composition).run(&place)
-    case .looksUp: return try LookUpCommands(composition: composition).run(&place)
+    case .makes, .changes: return try WriteCommands(composition: composition).run(&subject)
+    case .looksUp: return try LookUpCommands(composition: composition).run(&subject)
     case .nothing: break
     }
     return switch composition.invocation.command.words[0] {
-    case "journal", "find": try JournalCommands(composition: composition).run(&place)
+    case "journal", "find": try JournalCommands(composition: composition).run(&subject)
     case "batch": try BatchCommand(composition: composition).run()
-    case "doctor": try DoctorCommand(composition: composition).run(&place)
+    case "doctor": try DoctorCommand(composition: composition).run(&subject)
     default: try SupportCommands(composition: composition).run()
     }
   }
@@ -201,7 +196,7 @@ package struct Program {
         environment
       )
     else { return put("tender \(Catalogue.version)\n") }
-    let now = SystemClock(interruption: NoInterruption()).now
+    let now = SystemClock(interruption: NeverInterrupted()).now
     let record = Records(command: "version", now: now).record(
       .version,
       ["version": .string(Catalogue.version)]
@@ -224,11 +219,4 @@ package struct Program {
     }
     return Output.isTable(option: option, environment)
   }
-}
-
-/// Nothing stops what asks nobody.
-struct NoInterruption: Interruption {
-  var kind: Fault.Kind? { nil }
-
-  var descriptor: Int32? { nil }
 }

@@ -119,6 +119,15 @@ extension Interruption {
   }
 }
 
+/// Nothing stops what nobody is asked about.
+package struct NeverInterrupted: Interruption {
+  package init() {}
+
+  package var kind: Fault.Kind? { nil }
+
+  package var descriptor: Int32? { nil }
+}
+
 extension Fault {
   /// The end by a signal; says whether a request was under way.
   package static func stopped(

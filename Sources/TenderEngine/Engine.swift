@@ -375,6 +375,7 @@ extension Fault {
     Fault(
       .conflict,
       code: "in_progress",
+      cause: .inProgress,
       "another process is working on reference \(reference.quotedForMessage)"
         + (worker.map { ": \($0)" } ?? ""),
       hint: "wait for it to end, then run the same command again"

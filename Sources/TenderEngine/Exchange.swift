@@ -60,12 +60,6 @@ package struct HTTPResponse: Sendable {
   }
 }
 
-/// A device that another process has: the code of the fault that `DeviceExchange.open` then throws.
-package enum DeviceInUse {
-  /// A word that no provider's error has.
-  package static let code = "device_in_use"
-}
-
 /// Something that carries HTTP requests to a provider.
 package protocol HTTPExchange: Sendable {
   /// Sends a request and waits for the answer, whatever its status.

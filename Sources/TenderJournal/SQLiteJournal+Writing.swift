@@ -384,6 +384,7 @@ extension Fault {
     Fault(
       .state,
       code: "journal_conflict",
+      cause: .changedMeanwhile,
       why,
       hint: "run the same command again"
     )

@@ -48,6 +48,7 @@ package enum CardNumberGuard {
     throw Fault(
       .usage,
       code: "card_number_on_standard_input",
+      cause: .cardNumberInInput,
       "an id looks like a card number; it was not sent, logged or stored",
       hint: "an id that only looks like one goes behind --id"
     )
@@ -67,6 +68,7 @@ extension Fault {
     Fault(
       .usage,
       code: "card_number_on_command_line",
+      cause: .cardNumberInArgument,
       "\(what) looks like a card number; it was not sent, logged or stored",
       hint: "pass cards by --instrument-stdin, --instrument-file or the prompt, and clear it from "
         + "your shell history; an id that only looks like one goes behind --id"

@@ -88,6 +88,19 @@ package struct Explanation: Sendable, Hashable {
     return page
   }
 
+  /// Pages about error codes: one a line, `code exit-name [provider's name]: meaning | advice`.
+  package static func errors(_ lines: String) -> [Explanation] {
+    words(.error, "", lines).compactMap { page in
+      let words = page.code.split(separator: " ").map(String.init)
+      let texts = page.meaning.split(separator: " | ", maxSplits: 1).map(String.init)
+      guard words.count > 1, let kind = Fault.Kind(rawValue: words[1]), texts.count == 2 else {
+        return nil
+      }
+      let provider = words.count > 2 ? words[2] : nil
+      return Explanation(words[0], kind, provider: provider, texts[0], texts[1])
+    }
+  }
+
   /// Pages of words that are no failures: one a line, `word: meaning`.
   package static func words(_ subject: Subject, _ source: String, _ lines: String) -> [Explanation]
   {

@@ -23,6 +23,8 @@ package struct Fault: Error, Sendable, Hashable {
   package var effect: Effect
   /// A stable word in snake case, with a page in `tender explain`.
   package var code: String
+  /// What it comes from; nil where nothing is decided by that.
+  package var cause: Cause?
   /// What went wrong, naming the thing typed; lower case, no full stop.
   package var message: String
   /// What to do next.
@@ -36,6 +38,7 @@ package struct Fault: Error, Sendable, Hashable {
     _ kind: Kind,
     effect: Effect = .none,
     code: String,
+    cause: Cause? = nil,
     _ message: String,
     hint: String? = nil,
     result: JSONObject? = nil
@@ -43,6 +46,7 @@ package struct Fault: Error, Sendable, Hashable {
     self.kind = kind
     self.effect = effect
     self.code = code
+    self.cause = cause
     self.message = message
     self.hint = hint
     self.result = result

@@ -243,6 +243,7 @@ extension Fault {
     Fault(
       .usage,
       code: "no_fields",
+      cause: .noFields,
       "the instrument's \(field) \(problem)",
       hint: "see: tender help instruments"
     )

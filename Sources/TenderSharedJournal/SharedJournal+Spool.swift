@@ -44,7 +44,8 @@ extension SharedJournal {
       waiting[attempt.row] = attempt
       // Whoever set it aside may still be at work with it.
       let local =
-        place == held ? nil : try lockHere(place, by: Deadline(in: 0, on: clock), NeverStopped())
+        place == held
+        ? nil : try lockHere(place, by: Deadline(in: 0, on: clock), NeverInterrupted())
       guard place == held || local != nil else { continue }
       defer { withExtendedLifetime(local) {} }
       do throws(Fault) {
@@ -110,10 +111,5 @@ extension SharedJournal {
     guard waiting[row] == nil else {
       throw .unusable(aside.path, "an earlier outcome could not be delivered yet")
     }
-  }
-
-  private struct NeverStopped: Interruption {
-    var kind: Fault.Kind? { nil }
-    var descriptor: Int32? { nil }
   }
 }

@@ -337,7 +337,8 @@ extension SharedJournal {
     }
     return Fault(
       .conflict,
-      code: Fault.Cause.leaseLost.rawValue,
+      code: "lease_lost",
+      cause: .leaseLost,
       "\(by) has taken reference \(write.attempt.reference.quotedForMessage) over meanwhile",
       hint: "run the same command again: it finds out what became of it"
     )
@@ -349,6 +350,7 @@ extension Fault {
     Fault(
       .state,
       code: "journal_conflict",
+      cause: .changedMeanwhile,
       "another command changed \(reference.quotedForMessage) meanwhile",
       hint: "run the same command again"
     )

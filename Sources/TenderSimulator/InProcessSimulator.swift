@@ -198,6 +198,7 @@ extension Fault {
       .providerError,
       effect: .unknown,
       code: "connection_closed",
+      cause: .connectionClosed,
       "the connection was closed before an answer"
     )
   }

@@ -208,24 +208,26 @@ final class CurlHandle {
       return Fault(
         .notSent,
         code: isTrust ? "tls_failed" : "unreachable",
+        cause: isTrust ? .tlsFailed : nil,
         "cannot reach \(host): \(text)",
         hint: isTrust
           ? "TLS is always verified; TENDER_CA_FILE names a private root"
           : "nothing was sent; repeat it freely"
       )
     }
-    let name =
+    let (name, cause): (String, Fault.Cause?) =
       switch code {
-      case CURLE_OPERATION_TIMEDOUT: "no_answer"
-      case CURLE_WRITE_ERROR, CURLE_FILESIZE_EXCEEDED: "answer_too_large"
+      case CURLE_OPERATION_TIMEDOUT: ("no_answer", nil)
+      case CURLE_WRITE_ERROR, CURLE_FILESIZE_EXCEEDED: ("answer_too_large", nil)
       case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2, CURLE_PARTIAL_FILE:
-        "unreadable_answer"
-      default: "connection_closed"
+        ("unreadable_answer", nil)
+      default: ("connection_closed", .connectionClosed)
       }
     return Fault(
       .providerError,
       effect: .unknown,
       code: name,
+      cause: cause,
       code == CURLE_OPERATION_TIMEDOUT
         ? "no answer from \(host) within the time for one request" : "\(host): \(text)"
     )

@@ -56,7 +56,12 @@ final class CurlStream {
         try wait(for: POLLOUT, by: deadline, hasSent: rest.count < bytes.count)
       } else if code != CURLE_OK {
         throw rest.count == bytes.count
-          ? Fault(.notSent, code: "connection_closed", "the connection to \(host) is closed")
+          ? Fault(
+            .notSent,
+            code: "connection_closed",
+            cause: .connectionClosed,
+            "the connection to \(host) is closed"
+          )
           : .broken(host)
       }
     }
@@ -120,6 +125,7 @@ extension Fault {
       .providerError,
       effect: .unknown,
       code: "connection_closed",
+      cause: .connectionClosed,
       "the connection to \(host) broke"
     )
   }

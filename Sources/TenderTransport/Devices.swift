@@ -290,7 +290,12 @@ extension Fault {
   }
 
   fileprivate static func inUse(_ path: String) -> Fault {
-    Fault(.device, code: DeviceInUse.code, "\(path) is in use by another process")
+    Fault(
+      .device,
+      code: "device_in_use",
+      cause: .deviceInUse,
+      "\(path) is in use by another process"
+    )
   }
 
   fileprivate static var broken: Fault {

@@ -94,7 +94,12 @@ package final class WebSocket: MessageSocket {
       }
     }
     guard !isBroken, !machine.hasEnded else {
-      throw Fault(.notSent, code: "connection_closed", "the socket was closed by the other side")
+      throw Fault(
+        .notSent,
+        code: "connection_closed",
+        cause: .connectionClosed,
+        "the socket was closed by the other side"
+      )
     }
     try stream.send(frame.encoded(mask: settings.randomness.bytes(4)), by: deadline)
   }
@@ -177,6 +182,7 @@ extension Fault {
       .providerError,
       effect: .unknown,
       code: "connection_closed",
+      cause: .connectionClosed,
       "the socket's connection broke"
     )
   }

@@ -114,9 +114,7 @@ extension Fault {
     fault.kind = .unknown
     fault.effect = .unknown
     fault.code = "outcome_unknown"
-    let mark = "; it could not be undone: "
-    let first = message.firstRange(of: mark).map { message[..<$0.lowerBound] } ?? message[...]
-    fault.message = first + mark + why
+    fault.message = "the sale may have been authorised, and could not be undone: \(why)"
     fault.hint = "the same command or tender journal resume goes on undoing it"
     return fault
   }

@@ -83,78 +83,20 @@ extension ToroProvider {
     ),
   ]
 
-  private static let own: [Explanation] = [
-    Explanation(
-      "acquirer_declined",
-      .declined,
-      "the acquirer or issuer declined; the reason is in the receipt",
-      "no money moved; --new-attempt tries again, perhaps with another card"
-    ),
-    Explanation(
-      "technical_decline",
-      .declined,
-      "the acquirer could not reach the issuer",
-      "no money moved; --new-attempt tries again"
-    ),
-    Explanation(
-      "declined_by_card",
-      .declined,
-      "the card itself declined; what had been authorised was undone",
-      "no money moved; --new-attempt tries again"
-    ),
-    Explanation(
-      "completion_declined",
-      .declined,
-      "the acquirer would not capture; the authorisation stands",
-      "cancel it, or try again later"
-    ),
-    Explanation(
-      "cancellation_declined",
-      .declined,
-      "the acquirer would not cancel: the sale may be cleared already",
-      "refund it: --type refund --original REF"
-    ),
-    Explanation(
-      "transaction_undone",
-      .cancelled,
-      "an answer was lost or a card not finished with, and the sale was undone",
-      "no money moved; --new-attempt tries again"
-    ),
-    Explanation(
-      "signature_verification_failed",
-      .cancelled,
-      "the signature was not given or did not match, and the sale was undone",
-      "no money moved; --new-attempt tries again"
-    ),
-    Explanation(
-      "signature_not_asked",
-      .refused,
-      "a signature may be needed, and there is nobody to give or compare it",
-      "add --signature-file and --signature-matches, or run it on a terminal"
-    ),
-    Explanation(
-      "not_refundable",
-      .conflict,
-      "the original is not a captured sale",
-      "see: tender journal show REF"
-    ),
-    Explanation(
-      "sale_lost",
-      .conflict,
-      "the journal has no details of the sale",
-      "settle it with the acquirer by hand"
-    ),
-    Explanation(
-      "no_receipt",
-      .notFound,
-      "there is no receipt at this reference",
-      "card-present sales have one, once a card was read"
-    ),
-    Explanation(
-      "bluetooth_unsupported",
-      .unsupported,
-      "Bluetooth readers are for Linux alone",
-      "connect it by USB or network"
-    ),
-  ]
+  private static let own: [Explanation] = Explanation.errors(
+    """
+    acquirer_declined declined: the acquirer or issuer declined; the reason is in the receipt | no money moved; --new-attempt tries again, perhaps with another card
+    technical_decline declined: the acquirer could not reach the issuer | no money moved; --new-attempt tries again
+    declined_by_card declined: the card itself declined; what had been authorised was undone | no money moved; --new-attempt tries again
+    completion_declined declined: the acquirer would not capture; the authorisation stands | cancel it, or try again later
+    cancellation_declined declined: the acquirer would not cancel: the sale may be cleared already | refund it: --type refund --original REF
+    transaction_undone cancelled: an answer was lost or a card not finished with, and the sale was undone | no money moved; --new-attempt tries again
+    signature_verification_failed cancelled: the signature was not given or did not match, and the sale was undone | no money moved; --new-attempt tries again
+    signature_not_asked refused: a signature may be needed, and there is nobody to give or compare it | add --signature-file and --signature-matches, or run it on a terminal
+    not_refundable conflict: the original is not a captured sale | see: tender journal show REF
+    sale_lost conflict: the journal has no details of the sale | settle it with the acquirer by hand
+    no_receipt not_found: there is no receipt at this reference | card-present sales have one, once a card was read
+    bluetooth_unsupported unsupported: Bluetooth readers are for Linux alone | connect it by USB or network
+    """
+  )
 }

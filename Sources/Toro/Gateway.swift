@@ -85,21 +85,16 @@ struct Gateway {
   /// did something.
   private static let refusals: Set<Int> = [401, 403, 404, 405, 413, 415, 429, 431]
 
-  /// Whether a refusal proves nothing: a rejection carries no trailer, and these statuses may be said
-  /// of an answer as well as of a request.
-  static func isUnproven(_ fault: Fault) -> Bool {
-    if [ToroError.acceptorRejected, .terminalManagerRejected].map(\.code).contains(fault.code) {
-      return true
-    }
-    return [403, 404, 413, 429].contains { fault.result?.text("reason") == "HTTP \($0)" }
-  }
+  /// Those of them that may be said of an answer as well as of a request: they prove nothing, as a
+  /// rejection does, which carries no trailer.
+  private static let unproven: Set<Int> = [403, 404, 413, 429]
 
   /// Whether two messages were rejected for who sends them: their key, the terminal, the addressee, the
   /// version or the kind (ISO 20022, `RejectReason1`).
   ///
   /// Nothing that it sends is processed then.
   static func refusesTerminal(_ first: Fault, and second: Fault) -> Bool {
-    guard isUnproven(first), isUnproven(second), first.kind == .rejected, second.kind == .rejected,
+    guard first.kind == .rejected, second.kind == .rejected,
       let reason = first.result?.text("reason"), reason == second.result?.text("reason")
     else { return false }
     return ["SECU", "INTP", "RCPP", "VERS", "MSGT"].contains(reason)
@@ -123,7 +118,8 @@ struct Gateway {
         "Toro's gateway answered \(answer.status)",
         hint: [401, 403].contains(answer.status)
           ? "check TENDER_TORO_API_KEY and toro.api_key_header" : "no money moved; try again later",
-        reason: "HTTP \(answer.status)"
+        reason: "HTTP \(answer.status)",
+        cause: Self.unproven.contains(answer.status) ? .refused : nil
       ).of(message, isLost: !Self.refusals.contains(answer.status))
     }
     guard let document, let root else { throw malformed("no ISO 20022 document", message) }
@@ -267,7 +263,8 @@ struct Rejection {
       hint: reason == "SECU"
         ? "check TENDER_TORO_PASSPHRASE, toro.kdf, toro.key_id and toro.key_version"
         : "nothing was done; change what is named",
-      reason: reason
+      reason: reason,
+      cause: .refused
     )
     if let words { fault.result?["message"] = .string(words) }
     return fault
@@ -319,6 +316,7 @@ extension ToroConfiguration {
       throw Fault(
         .auth,
         code: "credentials_missing",
+        cause: .credentialsMissing,
         "Toro's messages need a passphrase, and TENDER_TORO_PASSPHRASE is not set",
         hint: "set it, or TENDER_TORO_PASSPHRASE_FILE for a file that holds it"
       )

@@ -171,7 +171,7 @@ extension ReaderLink {
       )
     } catch {
       guard error.kind == .device else { throw error }
-      if error.code == DeviceInUse.code { throw .readerInUse(configuration.device) }
+      if error.cause == .deviceInUse { throw .readerInUse(configuration.device) }
       throw .toro(
         .deviceConnectionFailed,
         "no connection to the reader: \(error.message)",

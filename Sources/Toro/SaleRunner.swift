@@ -209,7 +209,7 @@ final class SaleRunner {
     } catch {
       trouble = error
       guard error.effect == .unknown else {
-        if progress.hasSent, Gateway.isUnproven(error) { proveRefused(error) }
+        if progress.hasSent, error.cause == .refused { proveRefused(error) }
         return .unavailable
       }
       var lost = error

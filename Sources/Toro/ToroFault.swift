@@ -79,12 +79,14 @@ extension Fault {
     _ error: ToroError,
     _ message: String,
     hint: String? = nil,
-    reason: String? = nil
+    reason: String? = nil,
+    cause: Cause? = nil
   ) -> Fault {
     let code = error.code
     return Fault(
       error.kind,
       code: code,
+      cause: cause,
       message,
       hint: hint,
       result: error.result(reason)

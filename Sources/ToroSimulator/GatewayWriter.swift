@@ -3,9 +3,19 @@ import TenderModel
 import TenderSimulator
 import TenderWire
 
+/// A message as it came in.
+struct GatewayMessage {
+  let step: String
+  let root: XMLElement
+  let document: [UInt8]
+
+  var header: XMLElement? { root["Hdr"] }
+  var body: XMLElement { root.children.count > 1 ? root.children[1] : root }
+}
+
 /// Writes the simulated gateway's answers, whole or broken as a fault wants them.
 struct GatewayWriter {
-  let message: ToroGateway.Message
+  let message: GatewayMessage
   let now: Int
   let fault: String?
 

@@ -10,16 +10,6 @@ struct ToroGateway {
   let ledger: Ledger
   let faults: FaultPlan
 
-  /// A message as it came in.
-  struct Message {
-    let step: String
-    let root: XMLElement
-    let document: [UInt8]
-
-    var header: XMLElement? { root["Hdr"] }
-    var body: XMLElement { root.children.count > 1 ? root.children[1] : root }
-  }
-
   /// Why a message is refused (`RejectReason1Code`), and words for people.
   struct Refusal: Error {
     let reason: String
@@ -88,7 +78,7 @@ struct ToroGateway {
     _ step: String,
     _ expected: String,
     _ schema: String
-  ) throws(Refusal) -> Message {
+  ) throws(Refusal) -> GatewayMessage {
     let parsed: XMLElement?
     do throws(Fault) {
       parsed = try XMLElement.read(request.body)
@@ -116,7 +106,7 @@ struct ToroGateway {
     if let problem = GatewaySecurity.problem(root["SctyTrlr"], document: request.body) {
       throw Refusal(reason: "SECU", words: problem)
     }
-    let message = Message(step: step, root: root, document: request.body)
+    let message = GatewayMessage(step: step, root: root, document: request.body)
     try checkParties(message)
     return message
   }
@@ -126,7 +116,7 @@ struct ToroGateway {
   }
 
   /// Version, sender, addressee and number.
-  private func checkParties(_ message: Message) throws(Refusal) {
+  private func checkParties(_ message: GatewayMessage) throws(Refusal) {
     let isTerminal = isTerminal(message.step)
     let version = message.header?.text(isTerminal ? "FrmtVrsn" : "PrtcolVrsn") ?? ""
     guard version.prefix(while: { $0 != "." }) == "12" else {
@@ -156,7 +146,7 @@ struct ToroGateway {
     guard isNew else { throw Refusal(reason: "DPMG", words: "exchange \(number) was used before") }
   }
 
-  private func answer(_ message: Message, _ fault: String?) throws(Fault) -> HTTPResponse {
+  private func answer(_ message: GatewayMessage, _ fault: String?) throws(Fault) -> HTTPResponse {
     let books = ToroBooks(world: world, ledger: ledger)
     let writer = GatewayWriter(message: message, now: world.now, fault: fault)
     switch message.step {

@@ -293,6 +293,7 @@ final class Client: Sendable {
       let fault = Fault(
         .auth,
         code: "invalid_token",
+        cause: .tokenRefused,
         "TrueLayer refused the client credentials: \(Problem(answer.status, object ?? [:]).text)",
         hint: "check TENDER_TRUELAYER_CLIENT_ID and TENDER_TRUELAYER_CLIENT_SECRET, and --env",
         result: ["error": "invalidToken", "reason": .string(object?.text("error") ?? "refused")]

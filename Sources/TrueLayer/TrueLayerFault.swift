@@ -37,12 +37,14 @@ extension Fault {
       _ kind: Kind,
       _ code: String,
       _ name: String,
+      cause: Fault.Cause? = nil,
       hint: String,
       hasReason: Bool = true
     ) -> Fault {
       Fault(
         kind,
         code: code,
+        cause: cause,
         "TrueLayer: \(problem.text)",
         hint: hint,
         result: result(name, reason: hasReason ? problem.text : nil, traceID: traceID)
@@ -54,6 +56,7 @@ extension Fault {
         .auth,
         "invalid_token",
         "invalidToken",
+        cause: .tokenRefused,
         hint: "the token or the signing key does not fit this \(noun)"
       )
     case 404:
@@ -64,12 +67,20 @@ extension Fault {
         hint: "check the id, and --env",
         hasReason: false
       )
-    case 409, 422: return fault(.conflict, "generic_conflict", "generic", hint: "look at it first")
+    case 409, 422:
+      return fault(
+        .conflict,
+        "generic_conflict",
+        "generic",
+        cause: .genericConflict,
+        hint: "look at it first"
+      )
     case 400 where problem.fragment == "invalid-state":
       return fault(
         .conflict,
         "generic_conflict",
         "generic",
+        cause: .genericConflict,
         hint: "its state forbids it; see: tender \(noun)-status"
       )
     case 429:

@@ -54,7 +54,12 @@ struct ExampleModule: ProviderModule {
     let own = ProviderSettings(session, name, env)
     let base = try own.base("api_url", ["http", "https"])
     guard let key = try own.credential("access_key") else {
-      throw Fault(.auth, code: "credentials_missing", "\(own.variable("access_key")) is not set")
+      throw Fault(
+        .auth,
+        code: "credentials_missing",
+        cause: .credentialsMissing,
+        "\(own.variable("access_key")) is not set"
+      )
     }
     session.redactor.learn(key)
     return ExampleProvider(

@@ -70,7 +70,7 @@ import Testing
   @Test func `keeps files short`() {
     for source in Self.sources {
       let count = source.text.split(separator: "\n", omittingEmptySubsequences: false).count
-      #expect(count <= 500, "\(source.file) has \(count) lines")
+      #expect(count <= 400, "\(source.file) has \(count) lines")
     }
   }
 
@@ -80,10 +80,9 @@ import Testing
     let own = ["PayTheory", "Toro", "TrueLayer"].flatMap { [$0, $0 + "Simulator"] }
     #expect(Self.rooms.isSuperset(of: own))
     for source in Self.sources where !own.contains(source.room) && !lists.contains(source.file) {
-      for line in source.text.split(separator: "\n") where !line.contains("//") {
-        for name in ["paytheory", "truelayer", "PayTheory", "TrueLayer", "toro", "Toro"] {
-          #expect(!line.contains(name), "\(source.file): \(line)")
-        }
+      for line in source.text.split(separator: "\n") {
+        let isNamed = line.contains(/pay[ -]?theory|true[ -]?layer|\btoro/.ignoresCase())
+        #expect(!isNamed, "\(source.file): \(line)")
       }
     }
   }
@@ -115,9 +114,12 @@ import Testing
   @Test func `decides by causes and flows, not by texts and casts`() {
     for source in Self.sources {
       for line in source.text.split(separator: "\n") {
-        let isCode = line.contains(".code == \"") || line.contains(".code != \"")
-        #expect(!isCode || line.contains("urrency.code"), "\(source.file): \(line)")
-        let isCast = line.firstMatch(of: /(as\?|is) any [A-Z]/) != nil
+        let isCode =
+          line.contains(/(switch .*|contains\(.*)(rror|ault)\??\.code\b/)
+          || line.contains(/(rror|ault)\??\.code\b\)* [!=]= |[!=]= [\w.?]*(rror|ault)\??\.code\b/)
+        // To find the page of a code is not to decide by it.
+        #expect(!isCode || line.contains("page.code"), "\(source.file): \(line)")
+        let isCast = line.contains(/(as[?!]|is) any [A-Z]/)
         #expect(!isCast, "\(source.file): \(line)")
       }
     }
@@ -140,13 +142,12 @@ import Testing
   }()
 
   /// Rooms whose files may be read one after the other: none needs a type of a file that needs its own.
-  @Test(arguments: [
-    "TenderModel", "TenderWire", "TenderEngine", "TenderJournal", "TenderTransport", "TenderOutput",
-    "TenderCommandLine", "TenderSharedJournal", "PayTheory", "Toro", "TrueLayer",
-  ])
+  ///
+  /// A room that is little but protocols is none of them: a module names its session, and that its settings.
+  @Test(arguments: rooms.subtracting(["tender", "TenderModule", "TenderSimulator"]).sorted())
   func `has no circle of files`(_ room: String) throws {
-    let files = Self.sources.filter { $0.room == room && !$0.file.contains("/Module/") }
-    #expect(files.count > 2)
+    let files = Self.sources.filter { $0.room == room }
+    #expect(files.count > 1)
     let declaration = try Regex(
       #"(?m)^(?:package )?(?:final )?(?:struct|class|enum|protocol) (\w+)"#
     )

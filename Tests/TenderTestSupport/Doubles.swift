@@ -37,15 +37,6 @@ package final class ManualClock: Clock {
   package func advance(_ milliseconds: Int) { time.withLock { $0 += milliseconds } }
 }
 
-/// Nobody interrupts.
-package struct NeverInterrupted: Interruption {
-  package init() {}
-
-  package var kind: Fault.Kind? { nil }
-
-  package var descriptor: Int32? { nil }
-}
-
 /// Bytes that count up: no two calls give the same.
 package final class CountingRandomness: Randomness {
   private let next = Mutex(0)

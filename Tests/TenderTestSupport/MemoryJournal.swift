@@ -120,7 +120,14 @@ package final class MemoryJournal: Journal {
       }
       return true
     }
-    guard isDone else { throw Fault(.state, code: "journal_conflict", "it was changed meanwhile") }
+    guard isDone else {
+      throw Fault(
+        .state,
+        code: "journal_conflict",
+        cause: .changedMeanwhile,
+        "it was changed meanwhile"
+      )
+    }
     attempt = written
   }
 

@@ -65,7 +65,7 @@ import Testing
     defer { close(descriptor) }
     let first = try connect("tty:\(path)")
     let fault = #expect(throws: Fault.self) { try connect("tty:\(path)") }
-    #expect(fault?.code == DeviceInUse.code)
+    #expect(fault?.cause == .deviceInUse)
     #expect(fault?.kind == .device)
     first.close()
     // A process that another test starts holds the line until it runs its own program, which takes no

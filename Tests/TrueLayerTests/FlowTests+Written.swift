@@ -80,7 +80,7 @@ extension FlowTests {
   /// Consent was given, and that could not be written down: nobody says that nothing happened, or how it ended.
   @Test(arguments: [
     Fault(.state, code: "disk_full", "the disk is full"),
-    Fault(.conflict, code: "lease_lost", "another has taken it over"),
+    Fault(.conflict, code: "lease_lost", cause: .leaseLost, "another has taken it over"),
   ])
   func `what cannot be written down after consent is unknown`(_ fault: Fault) throws {
     let world = try World()
@@ -104,7 +104,7 @@ extension FlowTests {
   /// The last state waits for its outcome, which cannot be written down.
   @Test(arguments: [
     Fault(.state, code: "disk_full", "the disk is full"),
-    Fault(.conflict, code: "lease_lost", "another has taken it over"),
+    Fault(.conflict, code: "lease_lost", cause: .leaseLost, "another has taken it over"),
   ])
   func `an outcome that is not written down is not said`(_ fault: Fault) throws {
     let world = try World()

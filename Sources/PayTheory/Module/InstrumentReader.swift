@@ -224,6 +224,7 @@ struct InstrumentReader {
       throw Fault(
         .refused,
         code: "no_instrument",
+        cause: .noInstrument,
         "there is no instrument, and nobody to ask for one",
         hint: "pass --instrument-stdin, or --test-card visa off live; see: tender help instruments"
       )
@@ -244,6 +245,7 @@ extension Fault {
     Fault(
       .usage,
       code: "no_fields",
+      cause: .noFields,
       "the instrument \(problem)",
       hint: "see: tender help instruments"
     )

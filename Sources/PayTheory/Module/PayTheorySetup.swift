@@ -17,6 +17,7 @@ struct PayTheorySetup {
       throw Fault(
         .auth,
         code: "credentials_missing",
+        cause: .credentialsMissing,
         "Pay Theory needs an API key, and \(own.variable("api_key")) is not set",
         hint: "set it, or \(own.variable("api_key"))_FILE for a file that holds it"
       )

@@ -21,7 +21,7 @@ extension Catalogue {
         "With --check nothing is sent: each line is read, and what it would be refused for is said now, "
           + "credentials that are missing too; a reference that two lines give to different payments as well.",
         "With --jobs many lines run at once; those that wait for the disk at the same time share one sync, and "
-          + "connections to Pay Theory are opened ahead, one for every two lines at most.",
+          + "connections that a line will need are opened ahead, one for every two lines at most.",
         "Several runners may share a file: with --shard 3/10 each takes the lines of its own share, by their "
           + "reference; without it each takes every line, and one that another has under way is left for the "
           + "end. Each reference is charged once, where all use one journal.",

@@ -69,7 +69,7 @@ struct BatchWorker: Sendable {
     )
     var count = 0
     let redactor = Redactor()
-    let clock = SystemClock(interruption: NoInterruption())
+    let clock = SystemClock(interruption: NeverInterrupted())
     func perform(_ job: Job) -> Answer {
       if signals.wish != nil {
         return Answer(
@@ -96,7 +96,7 @@ struct BatchWorker: Sendable {
   }
 
   private func run(_ job: Job, _ parts: SharedParts, _ redactor: Redactor) -> Answer {
-    var place = WriteCommands.Asked()
+    var subject = RecordSubject()
     var command = "batch"
     var collected: [Record] = []
     do throws(Fault) {
@@ -121,19 +121,19 @@ struct BatchWorker: Sendable {
       if try invocation.value(Keys.env) == .live, !isLiveAllowed { throw .liveNotOnBatch }
       composition.output.collect = { collected.append($0) }
       if checks {
-        let check = try LineCheck(composition: composition).run(&place)
+        let check = try LineCheck(composition: composition).run(&subject)
         var record = composition.records.record(.check, check)
         record.fields["line"] = .integer(job.line)
         return Answer(records: [record], exit: 0, line: job.line, reference: line.reference)
       }
       let exit =
         line.writes
-        ? try WriteCommands(composition: composition).run(&place)
-        : try LookUpCommands(composition: composition).run(&place)
+        ? try WriteCommands(composition: composition).run(&subject)
+        : try LookUpCommands(composition: composition).run(&subject)
       for index in collected.indices { collected[index].fields["line"] = .integer(job.line) }
       return Answer(records: collected, exit: exit, line: job.line, reference: line.reference)
     } catch {
-      return answer(to: job, error, command, place, redactor)
+      return answer(to: job, error, command, subject, redactor)
     }
   }
 
@@ -142,26 +142,21 @@ struct BatchWorker: Sendable {
     to job: Job,
     _ fault: Fault,
     _ command: String,
-    _ place: WriteCommands.Asked,
+    _ subject: RecordSubject,
     _ redactor: Redactor
   ) -> Answer {
     let isCard = fault.cause == .cardNumberInArgument
-    let name = isCard ? nil : place.reference ?? job.reference
+    var subject = subject
+    subject.reference = isCard ? nil : subject.reference ?? job.reference
     var shown = redactor.redact(isCard ? .cardInLine : fault)
     shown.message = redactor.redact(shown.message, foreign: true)
-    let now = standing ?? SystemClock(interruption: NoInterruption()).now
-    let record = Records(command: command, now: now).record(
-      shown,
-      provider: place.provider,
-      env: place.env,
-      reference: name,
-      line: job.line
-    )
+    let now = standing ?? SystemClock(interruption: NeverInterrupted()).now
+    let record = Records(command: command, now: now).record(shown, subject, line: job.line)
     return Answer(
       records: [record],
       exit: fault.exitStatus,
       line: job.line,
-      reference: name,
+      reference: subject.reference,
       isFatal: fault.kind == .state && fault.effect == .none && fault.cause != .changedMeanwhile,
       isBusy: fault.cause == .inProgress || fault.cause == .leaseLost && fault.effect == .none
     )
@@ -173,6 +168,7 @@ extension Fault {
     Fault(
       .usage,
       code: "card_number_on_command_line",
+      cause: .cardNumberInArgument,
       "the line has something that looks like a card number outside of an instrument; it was not "
         + "sent, logged or stored",
       hint: "a card goes into \"instrument\""

@@ -12,15 +12,12 @@ struct LineCheck {
   /// Options, amounts, reference, profile and credentials of a line; the members of a `check` record.
   ///
   /// Throws what the line would end with.
-  func run(_ place: inout WriteCommands.Asked) throws(Fault) -> JSONObject {
+  func run(_ subject: inout RecordSubject) throws(Fault) -> JSONObject {
     _ = try WaitOptions(invocation, from: composition.clock.uptime)
     _ = try Expectation(invocation)
     let target = try composition.target()
-    place = WriteCommands.Asked(
-      provider: target.module.name.text,
-      env: target.env,
-      reference: invocation.text(Keys.reference) ?? invocation.operands.first
-    )
+    subject.take(target)
+    subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
     try invocation.checkOptions(for: target.module.name)
     if invocation.command.work != .looksUp {
       try WriteCommands(composition: composition).refuseReadOnly()
@@ -34,7 +31,7 @@ struct LineCheck {
       if let need { try composition.engine(target, needing: need).checkReady(for: need) }
       // What it would send is put together; nothing leaves, and nothing is written.
       composition.output.collect = { _ in }
-      _ = try WriteCommands(composition: composition).run(&place)
+      _ = try WriteCommands(composition: composition).run(&subject)
     case .changes(let change):
       let plan = try target.module.laterPlan(composition, nil, change)
       let engine = try composition.engine(target, needing: plan.need)
@@ -47,7 +44,7 @@ struct LineCheck {
     case .nothing: break
     }
     return [
-      "name": .string(place.reference ?? ""), "outcome": "ok",
+      "name": .string(subject.reference ?? ""), "outcome": "ok",
       "detail": .string(
         "\(invocation.command.name) by \(target.module.name.text) on \(target.env.rawValue)"
       ),

@@ -15,10 +15,9 @@ struct DoctorCommand {
 
   init(composition: Composition) { self.composition = composition }
 
-  func run(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
+  func run(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
     let target = try composition.target()
-    place.provider = target.module.name.text
-    place.env = target.env
+    subject.take(target)
     try composition.invocation.checkOptions(for: target.module.name)
     try composition.checkSimulation(of: target.module.name)
     composition.signals.hold()

@@ -59,14 +59,9 @@ extension Composition {
   func expected(
     _ fault: Fault,
     _ expectation: Expectation,
-    _ place: WriteCommands.Asked
+    _ subject: RecordSubject
   ) throws(Fault) -> Int32 {
-    let record = records.record(
-      fault,
-      provider: place.provider,
-      env: place.env,
-      reference: place.reference
-    )
+    let record = records.record(fault, subject)
     guard fault.kind != .interrupted, fault.kind != .terminated,
       expectation.isMet(by: fault, record)
     else { throw fault }

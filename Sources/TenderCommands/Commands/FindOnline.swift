@@ -78,13 +78,7 @@ struct FindOnline {
       } catch {
         if [.interrupted, .terminated, .state].contains(error.kind) { throw error }
         exit = Fault.Kind.partial.exitStatus
-        let record = composition.records.record(
-          error,
-          provider: name,
-          env: attempt.env,
-          reference: attempt.reference
-        )
-        output.show(record)
+        output.show(composition.records.record(error, RecordSubject(attempt)))
       }
     }
     return output.exit(exit)

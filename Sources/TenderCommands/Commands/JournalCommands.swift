@@ -12,20 +12,20 @@ struct JournalCommands {
   var invocation: Invocation { composition.invocation }
   var output: Output { composition.output }
 
-  func run(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
+  func run(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
     guard invocation.command.words.count > 1 else { return try whole(try find()) }
     return switch invocation.command.words[1] {
     case "list": try whole(try list())
-    case "show": try whole(try show(&place))
+    case "show": try whole(try show(&subject))
     case "export": try whole(try export())
     case "prune": try prune()
     case "verify": try verify()
     case "backup": try backUp()
-    case "settle": try settle(&place)
+    case "settle": try settle(&subject)
     case "migrate": try migrate()
     case "grants": try grants()
     case "import": try takeOver()
-    default: try resume(&place)
+    default: try resume(&subject)
     }
   }
 
@@ -75,7 +75,7 @@ struct JournalCommands {
     return 0
   }
 
-  private func settle(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
+  private func settle(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
     guard let reason = invocation[Keys.reason], !reason.isEmpty, let word = invocation[Keys.outcome]
     else {
       throw Fault(
@@ -111,10 +111,9 @@ struct JournalCommands {
       )
     }
     let handle = try invocation.handle()
-    place.reference = handle
+    subject.reference = handle
     let target = try composition.target(of: handle)
-    place.provider = target.module.name.text
-    place.env = target.env
+    subject.take(target)
     guard let found = target.attempt else { throw .unknownHandle(handle) }
     let question = WriteCommands.priced("settle \(handle) as \(word)", found)
     if target.env == .live {
@@ -249,9 +248,9 @@ struct JournalCommands {
     return output.exit(0)
   }
 
-  private func show(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
+  private func show(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
     let handle = try invocation.handle()
-    place.reference = handle
+    subject.reference = handle
     let journal = try composition.journal()
     let found = try journal.attempts(matching: handle, filter: try filter())
     guard !found.isEmpty else { throw .unknownHandle(handle) }
@@ -300,15 +299,14 @@ struct JournalCommands {
     return output.exit(0)
   }
 
-  private func resume(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
+  private func resume(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
     let journal = try composition.journal()
     composition.signals.hold()
     guard invocation.has(Keys.all) else {
       let handle = try invocation.handle()
-      place.reference = handle
+      subject.reference = handle
       let target = try composition.target(of: handle)
-      place.provider = target.module.name.text
-      place.env = target.env
+      subject.take(target)
       guard let attempt = target.attempt else { throw .unknownHandle(handle) }
       return finish(try resume(attempt))
     }
@@ -335,14 +333,7 @@ struct JournalCommands {
         worst = max(worst, finish(try resume(attempt)))
       } catch {
         if error.kind == .interrupted || error.kind == .terminated { throw error }
-        output.show(
-          composition.records.record(
-            error,
-            provider: attempt.provider.text,
-            env: attempt.env,
-            reference: attempt.reference
-          )
-        )
+        output.show(composition.records.record(error, RecordSubject(attempt)))
         worst = max(worst, Fault.Kind.partial.exitStatus)
         isAnyUnknown = isAnyUnknown || error.effect == .unknown
       }

@@ -13,18 +13,18 @@ struct LookUpCommands {
   private var invocation: Invocation { composition.invocation }
   private var output: Output { composition.output }
 
-  func run(_ place: inout WriteCommands.Asked) throws(Fault) -> Int32 {
+  func run(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
     let expectation = try Expectation(invocation)
     do throws(Fault) {
-      return try work(expectation, &place)
+      return try work(expectation, &subject)
     } catch {
-      return try composition.expected(error, expectation, place)
+      return try composition.expected(error, expectation, subject)
     }
   }
 
   private func work(
     _ expectation: Expectation,
-    _ place: inout WriteCommands.Asked
+    _ subject: inout RecordSubject
   ) throws(Fault) -> Int32 {
     let wait = try WaitOptions(invocation, from: composition.clock.uptime)
     let operands = invocation.operands
@@ -49,9 +49,9 @@ struct LookUpCommands {
       )
     }
     if operands.count == 1, operands[0] != "-" {
-      place.reference = operands[0]
+      subject.reference = operands[0]
       let (shown, exit) = expectation.judge(
-        try look(operands[0], wait, &place),
+        try look(operands[0], wait, &subject),
         composition.records
       )
       composition.show(shown)
@@ -82,10 +82,10 @@ struct LookUpCommands {
   }
 
   private func answer(_ job: Job, _ asked: Asked) -> Answer {
-    var place = WriteCommands.Asked()
+    var subject = RecordSubject()
     do throws(Fault) {
       if !job.isVouchedFor { try CardNumberGuard.check(id: job.handle) }
-      let report = try look(job.handle, asked.wait, &place)
+      let report = try look(job.handle, asked.wait, &subject)
       let (shown, exit) = asked.expectation.judge(report, composition.records)
       var record = composition.records.record(shown)
       record.fields["line"] = .integer(job.line)
@@ -93,8 +93,7 @@ struct LookUpCommands {
     } catch {
       let record = composition.records.record(
         error,
-        provider: place.provider,
-        env: place.env,
+        RecordSubject(provider: subject.provider, env: subject.env),
         id: error.cause == .cardNumberInInput ? nil : job.handle,
         line: job.line
       )
@@ -263,13 +262,12 @@ struct LookUpCommands {
   private func look(
     _ handle: String,
     _ wait: WaitOptions?,
-    _ place: inout WriteCommands.Asked
+    _ subject: inout RecordSubject
   ) throws(Fault) -> Report {
     let target = try composition.target(of: handle)
     let attempt = target.attempt
-    place.provider = target.module.name.text
-    place.env = target.env
-    place.reference = attempt?.reference
+    subject.take(target)
+    subject.reference = attempt?.reference
     composition.reference = attempt?.reference
     let isMandate = invocation.command.name == "mandate-status"
     let name = target.module.name.text

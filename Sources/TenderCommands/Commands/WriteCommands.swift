@@ -12,48 +12,40 @@ struct WriteCommands {
   var invocation: Invocation { composition.invocation }
   var output: Output { composition.output }
 
-  /// Who was asked, for the record of a fault that comes later.
-  struct Asked {
-    var provider: String?
-    var env: Env?
-    var reference: String?
-  }
-
   /// Runs the command; gives its exit status.
-  func run(_ place: inout Asked) throws(Fault) -> Int32 {
-    place.reference = invocation.text(Keys.reference) ?? invocation.operands.first
+  func run(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
+    subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
     let expectation = try Expectation(invocation)
     do throws(Fault) {
-      return try work(expectation, &place)
+      return try work(expectation, &subject)
     } catch {
-      return try composition.expected(error, expectation, place)
+      return try composition.expected(error, expectation, subject)
     }
   }
 
   private func work(
     _ expectation: Expectation,
-    _ place: inout Asked
+    _ subject: inout RecordSubject
   ) throws(Fault) -> Int32 {
     if case .changes(let change) = invocation.command.work {
-      return try later(change, expectation, &place)
+      return try later(change, expectation, &subject)
     }
     return invocation.command.name == "tokenize"
-      ? try tokenize(expectation, &place) : try transact(expectation, &place)
+      ? try tokenize(expectation, &subject) : try transact(expectation, &subject)
   }
 
   private func transact(
     _ expectation: Expectation,
-    _ place: inout Asked
+    _ subject: inout RecordSubject
   ) throws(Fault) -> Int32 {
     let target = try composition.target()
-    place.provider = target.module.name.text
-    place.env = target.env
+    subject.take(target)
     let wait = try WaitOptions(invocation, from: composition.clock.uptime)
     try refuseReadOnly()
     try invocation.checkOptions(for: target.module.name)
     try invocation.checkStandardInput()
     let plan = try target.module.plan(composition, target.env)
-    let reference = try reference(&place, otherwise: plan.reference)
+    let reference = try reference(&subject, otherwise: plan.reference)
     let engine = try composition.engine(target, needing: plan.need)
     try WaitOptions.checkInterval(invocation, awaitsPayer: engine.isAuthorizedByPayer)
     if plan.asksPayer {
@@ -62,7 +54,7 @@ struct WriteCommands {
     }
     let order = try plan.order(reference)
     if invocation.has(Keys.dryRun) {
-      return try preview(engine, place, reference.text) { () throws(Fault) in
+      return try preview(engine, subject, reference.text) { () throws(Fault) in
         // What was made before is not made again: then nothing like this would be sent.
         if let plan = try engine.plan(order, newAttempt: invocation.has(Keys.newAttempt)) {
           return ["plan": .string(plan.rawValue)]
@@ -91,11 +83,10 @@ struct WriteCommands {
 
   private func tokenize(
     _ expectation: Expectation,
-    _ place: inout Asked
+    _ subject: inout RecordSubject
   ) throws(Fault) -> Int32 {
     let target = try composition.target()
-    place.provider = target.module.name.text
-    place.env = target.env
+    subject.take(target)
     guard let plan = try target.module.tokenPlan(composition, target.env) else {
       throw Fault(
         .unsupported,
@@ -105,12 +96,12 @@ struct WriteCommands {
       )
     }
     try refuseReadOnly()
-    let reference = try reference(&place)
+    let reference = try reference(&subject)
     let engine = try composition.engine(target, needing: plan.need)
     try engine.checkReady(for: plan.need)
     let order = try plan.order(reference)
     if invocation.has(Keys.dryRun) {
-      return try preview(engine, place, reference.text) { () throws(Fault) in
+      return try preview(engine, subject, reference.text) { () throws(Fault) in
         try engine.preview(order)
       }
     }
@@ -129,17 +120,16 @@ struct WriteCommands {
   private func later(
     _ change: Command.Change,
     _ expectation: Expectation,
-    _ place: inout Asked
+    _ subject: inout RecordSubject
   ) throws(Fault) -> Int32 {
     let name = invocation.command.name
     let wait = try WaitOptions(invocation, from: composition.clock.uptime)
     let handle = try invocation.handle()
-    place.reference = handle
+    subject.reference = handle
     let target = try composition.target(of: handle)
     let attempt = target.attempt
-    place.provider = target.module.name.text
-    place.env = target.env
-    place.reference = attempt?.reference ?? handle
+    subject.take(target)
+    subject.reference = attempt?.reference ?? handle
     composition.reference = attempt?.reference
     try refuseReadOnly()
     try invocation.checkOptions(for: target.module.name)
@@ -151,7 +141,7 @@ struct WriteCommands {
       awaitsPayer: engine.isAuthorizedByPayer && change == .confirm
     )
     if invocation.has(Keys.dryRun) {
-      return try preview(engine, place, attempt?.reference ?? handle) { () throws(Fault) in
+      return try preview(engine, subject, attempt?.reference ?? handle) { () throws(Fault) in
         try engine.preview(
           plan,
           attempt,
@@ -212,7 +202,7 @@ struct WriteCommands {
   }
 
   func reference(
-    _ place: inout Asked,
+    _ subject: inout RecordSubject,
     otherwise known: String? = nil
   ) throws(Fault) -> Reference {
     let reference: Reference
@@ -223,7 +213,7 @@ struct WriteCommands {
     } else {
       reference = try composition.newReference()
     }
-    place.reference = reference.text
+    subject.reference = reference.text
     composition.reference = reference.text
     return reference
   }
@@ -286,13 +276,13 @@ struct WriteCommands {
 
   func preview(
     _ engine: Engine,
-    _ place: Asked,
+    _ subject: RecordSubject,
     _ reference: String,
     _ request: () throws(Fault) -> JSONObject
   ) throws(Fault) -> Int32 {
     var fields: JSONObject = [:]
-    fields["provider"] = place.provider.map(JSON.string)
-    fields["env"] = place.env.map { .string($0.rawValue) }
+    fields["provider"] = (subject.provider?.text).map(JSON.string)
+    fields["env"] = subject.env.map { .string($0.rawValue) }
     fields["reference"] = .string(reference)
     let operation: Attempt.Operation = invocation.command.name == "tokenize" ? .tokenize : .transact
     if let key = try idempotencyKey() {

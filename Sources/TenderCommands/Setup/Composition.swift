@@ -18,6 +18,13 @@ struct Target {
   var attempt: Attempt?
 }
 
+extension RecordSubject {
+  mutating func take(_ target: Target) {
+    provider = target.module.name
+    env = target.env
+  }
+}
+
 /// Puts the rooms together for one run: settings in, an engine out.
 final class Composition: Session {
   let providers: Providers

@@ -1,4 +1,5 @@
 internal import TenderCommandLine
+internal import TenderEngine
 internal import TenderModel
 internal import TenderModule
 internal import TenderOutput
@@ -114,7 +115,7 @@ final class Output {
 
   private let command: String
   /// The time of notes, in milliseconds since 1970.
-  var now: () -> Int = { SystemClock(interruption: NoInterruption()).now }
+  var now: () -> Int = { SystemClock(interruption: NeverInterrupted()).now }
 
   /// How many columns the terminal has; without one as many as anybody wants.
   var width: Int { style.width }

@@ -4,6 +4,23 @@ internal import TenderModel
 internal import TenderModule
 internal import TenderWire
 
+/// Who was asked about what, for the record of a fault that comes later.
+struct RecordSubject {
+  var provider: ProviderName?
+  var env: Env?
+  var reference: String?
+
+  init(provider: ProviderName? = nil, env: Env? = nil, reference: String? = nil) {
+    self.provider = provider
+    self.env = env
+    self.reference = reference
+  }
+
+  init(_ attempt: Attempt) {
+    self.init(provider: attempt.provider, env: attempt.env, reference: attempt.reference)
+  }
+}
+
 /// Reports and faults as records, their members in the order of the contract.
 struct Records {
   let command: String
@@ -45,18 +62,16 @@ struct Records {
   /// The record of a fault.
   func record(
     _ fault: Fault,
-    provider: String? = nil,
-    env: Env? = nil,
-    reference: String? = nil,
+    _ subject: RecordSubject = RecordSubject(),
     id: String? = nil,
     line: Int? = nil
   ) -> Record {
     var fields: JSONObject = ["command": .string(command)]
-    fields["provider"] = provider.map(JSON.string)
-    fields["env"] = env.map { .string($0.rawValue) }
-    fields["reference"] = reference.map(JSON.string)
+    fields["provider"] = (subject.provider?.text).map(JSON.string)
+    fields["env"] = subject.env.map { .string($0.rawValue) }
+    fields["reference"] = subject.reference.map(JSON.string)
     fields["id"] = id.map(JSON.string)
-    fields["result"] = fault.result.map { .object(inKeyOrder($0, provider.map(ProviderName.init))) }
+    fields["result"] = fault.result.map { .object(inKeyOrder($0, subject.provider)) }
     fields["error"] = .object(fault.record)
     fields["line"] = line.map(JSON.integer)
     fields["at"] = .string(Timestamp.text(now))

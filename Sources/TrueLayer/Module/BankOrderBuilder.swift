@@ -33,7 +33,7 @@ struct BankOrderBuilder {
   func order(_ reference: Reference) throws(Fault) -> AuthorizationOrder {
     guard let existing = try existing() else { return try creation(reference).order() }
     let making: [any OptionKey] =
-      TrueLayerModule.creation + [Keys.amount, Keys.currency, Keys.metadata, Keys.metadataFile]
+      BankOptions.creation + [Keys.amount, Keys.currency, Keys.metadata, Keys.metadataFile]
     if let option = invocation.given(among: making).first {
       throw Fault(
         .usage,
@@ -116,7 +116,7 @@ struct BankOrderBuilder {
       creation.preselectedBank = bank
     }
     guard invocation.has(Keys.mandate) else {
-      if let option = invocation.given(among: TrueLayerModule.mandateTerms).first {
+      if let option = invocation.given(among: BankOptions.mandateTerms).first {
         throw Fault(
           .usage,
           code: "bad_options",

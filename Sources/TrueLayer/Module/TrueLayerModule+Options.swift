@@ -151,7 +151,8 @@ extension Keys {
   )
 }
 
-extension TrueLayerModule {
+/// The options of bank payments and mandates, as commands list them.
+enum BankOptions {
   /// What is made: payee, payer, and of a mandate its limits.
   static let creation: [any OptionKey] = [
     Keys.beneficiaryName, Keys.sortCode, Keys.accountNumber, Keys.iban, Keys.merchantAccount,

@@ -10,7 +10,9 @@ package struct TrueLayerModule: ProviderModule {
 
   package var name: ProviderName { TrueLayerProvider.name }
 
-  package var options: [any OptionKey] { Self.creation + Self.existing + Self.flow + Self.refund }
+  package var options: [any OptionKey] {
+    BankOptions.creation + BankOptions.existing + BankOptions.flow + BankOptions.refund
+  }
 
   package var currency: String { "GBP" }
 
@@ -18,8 +20,8 @@ package struct TrueLayerModule: ProviderModule {
     [
       CommandUse(
         "transact",
-        options: [Keys.metadata, Keys.metadataFile] + Self.creation + Self.existing
-          + Self.flow,
+        options: [Keys.metadata, Keys.metadataFile] + BankOptions.creation + BankOptions.existing
+          + BankOptions.flow,
         description: [
           "With --provider truelayer it makes a bank payment (or with --mandate a mandate), or goes "
             + "on with one that exists (--payment-id, --mandate-id and its resource token), and goes "
@@ -45,7 +47,7 @@ package struct TrueLayerModule: ProviderModule {
       ),
       CommandUse(
         "confirm",
-        options: Self.flow,
+        options: BankOptions.flow,
         description: [
           "A bank payment or mandate that awaits its payer is taken up where it stands; --return-url "
             + "hands in the address that the payer came back to."

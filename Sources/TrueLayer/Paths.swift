@@ -1,0 +1,91 @@
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// Where things are (note, section 1.4).
+enum Paths {
+  static func collection(_ kind: Attempt.Kind) -> String {
+    kind == .mandate ? "/v3/mandates" : "/v3/payments"
+  }
+
+  /// `id` has been checked: see `ResourceID`.
+  static func resource(_ kind: Attempt.Kind, _ id: String) -> String {
+    collection(kind) + "/" + id
+  }
+}
+
+/// Ids before they enter a path.
+enum ResourceID {
+  /// Five groups of hexadecimal digits, as every published id is (RFC 9562, section 4).
+  static func isUUID(_ text: String) -> Bool {
+    let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    return groups.map(\.count) == [8, 4, 4, 4, 12]
+      && groups.joined().allSatisfy { byte in
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+      }
+  }
+
+  /// Letters, digits, dashes, underscores and the asterisks of published samples, 1 to 64 of them:
+  /// nothing that means anything in a path.
+  static func isSafe(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "*")
+          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+          || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      }
+  }
+}
+
+extension Client {
+  /// How a payment or mandate stands.
+  ///
+  /// What decides about an attempt must be of that very one; a look-up of an id shows what the provider
+  /// has to say.
+  func resource(
+    _ kind: Attempt.Kind,
+    _ id: String,
+    decides: Bool = true
+  ) throws(Fault) -> Resource {
+    let answer = try send(
+      Call(path: Paths.resource(kind, id), credential: .resource(id, kind), kind: kind)
+    )
+    guard answer.body.text("status") != nil else {
+      throw .unexpectedBehaviour("a \(kind == .mandate ? "mandate" : "payment") without status")
+    }
+    if decides, let other = answer.body.text("id"), other != id {
+      throw .unexpectedBehaviour(
+        "the answer is about another \(kind == .mandate ? "mandate" : "payment")"
+      )
+    }
+    return Resource(kind: kind, id: id, body: answer.body, traceID: answer.traceID).masked
+  }
+}
+
+/// What this program can do in a flow, as it declares it (note, section 2.4).
+struct Capabilities {
+  private let context: TrueLayerContext
+
+  init(_ context: TrueLayerContext) { self.context = context }
+
+  func body(_ kind: Attempt.Kind) -> JSONObject {
+    let redirect: JSON = ["return_uri": .string(context.configuration.redirectURL)]
+    guard kind == .payment else {
+      return ["provider_selection": [:], "redirect": redirect, "consent": [:]]
+    }
+    var consent: JSONObject = ["pis": [:]]
+    if context.options.consentsToAccountData {
+      consent["ais"] = ["scopes": ["accounts", "balance"]]
+    }
+    var body: JSONObject = [
+      "provider_selection": [:], "scheme_selection": [:], "branch_selection": [:],
+      "redirect": redirect, "form": ["input_types": ["text", "text_with_image", "select"]],
+      "consent": ["action_type": "explicit", "requirements": .object(consent)],
+    ]
+    // Without it saved accounts are never offered, and nobody has to choose among them.
+    if context.options.account != nil { body["user_account_selection"] = [:] }
+    if context.options.retries { body["retry"] = [:] }
+    return body
+  }
+}
