@@ -119,7 +119,7 @@ extension PayTheoryProvider: RefundFlow {
   /// By the original: its status, and how much of it was given back.
   func reversalFinding(_ attempt: Attempt) throws(Fault) -> Finding {
     guard let receipt = attempt.id, let found = try transaction(LookUp(id: receipt)) else {
-      throw .unknownHandle(attempt.reference)
+      throw .unknownHandle(attempt.reference.text)
     }
     if let refund = pendingRefund(of: attempt) { return try partFinding(attempt, refund, found) }
     switch Transactions.status(found) {

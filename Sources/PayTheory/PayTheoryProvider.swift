@@ -143,7 +143,7 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
     var outcome = try Replies.transferComplete(
       complete.body,
       hasServiceFee: prepared.body.text("fee_mode").map { FeeMode(wire: $0) == .service } ?? true,
-      of: Ordered(prepared, reference: held.reference, currency: held.currency?.code)
+      of: Ordered(prepared, reference: held.reference.text, currency: held.currency?.code)
     )
     outcome.id = prepared.receipt
     return outcome
@@ -200,11 +200,11 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
         .first { $0.text("transaction_id") == id }
     }
     guard let reference = query.reference else { return nil }
-    for item in try graphQL.transactions("reference", reference, limit: 50) {
+    for item in try graphQL.transactions("reference", reference.text, limit: 50) {
       let id = item.text("transaction_id") ?? ""
       let isPayment = item.text("transaction_type") != "REVERSAL" && !id.contains(":")
       guard isPayment, !query.others.contains(id),
-        item.text("reference").map({ $0 == reference }) ?? true, try isOne(item)
+        item.text("reference").map({ $0 == reference.text }) ?? true, try isOne(item)
       else { continue }
       return item
     }

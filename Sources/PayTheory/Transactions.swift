@@ -1,5 +1,6 @@
 import TenderEngine
 import TenderModel
+import TenderWire
 
 /// A transaction of the GraphQL interface as an outcome (protocol note, section 8.2).
 enum Transactions {
@@ -15,6 +16,8 @@ enum Transactions {
       brand: transaction["payment_method"]?["card_brand"]?.text,
       result: ["transaction": .object(transaction.withoutNulls)]
     )
+    outcome.reference = transaction.text("reference").map(Reference.init(stored:))
+    outcome.madeAt = transaction.text("transaction_date").flatMap { Timestamp.read($0) }
     if outcome.status == .partiallyRefunded || outcome.status == .refunded {
       outcome.requestedAmount = nil
     }

@@ -1,5 +1,21 @@
 package import TenderModel
 
+/// A reference at a provider in an environment: what a lock is taken on, and what attempts are numbered under.
+package struct ReferenceKey: Sendable, Hashable, CustomStringConvertible {
+  package let env: Env
+  package let provider: ProviderName
+  package let reference: Reference
+
+  package init(env: Env, provider: ProviderName, reference: Reference) {
+    self.env = env
+    self.provider = provider
+    self.reference = reference
+  }
+
+  /// `ENV/PROVIDER/REFERENCE`, the name of its lock.
+  package var description: String { "\(env.rawValue)/\(provider.text)/\(reference)" }
+}
+
 /// One try at a reference, as the journal has it.
 package struct Attempt: Sendable, HasFacts {
   /// How far it has come.
@@ -18,9 +34,7 @@ package struct Attempt: Sendable, HasFacts {
   package var row: Int = 0
   /// How often it was written: a write from an older version fails.
   package var version: Int = 0
-  package var env: Env
-  package var provider: ProviderName
-  package var reference: String
+  package var key: ReferenceKey
   package var number: Int
   package var operation: Operation
   package var phase: Phase
@@ -58,9 +72,7 @@ package struct Attempt: Sendable, HasFacts {
   package var writtenMoment: Moment?
 
   package init(
-    env: Env,
-    provider: ProviderName,
-    reference: String,
+    key: ReferenceKey,
     number: Int,
     operation: Operation,
     merchant: String,
@@ -68,9 +80,7 @@ package struct Attempt: Sendable, HasFacts {
     idempotencyKey: String,
     at time: Int
   ) {
-    self.env = env
-    self.provider = provider
-    self.reference = reference
+    self.key = key
     self.number = number
     self.operation = operation
     self.merchant = merchant
@@ -118,6 +128,12 @@ package struct Attempt: Sendable, HasFacts {
     /// The text of one that holds none.
     package var plain: String? { if case .plain(let text) = self { text } else { nil } }
   }
+
+  package var env: Env { key.env }
+
+  package var provider: ProviderName { key.provider }
+
+  package var reference: Reference { key.reference }
 
   /// The status to show: unknown for as long as nobody has found out.
   package var shownStatus: Status { phase == .sent ? .unknown : status }

@@ -90,7 +90,7 @@ package struct AttemptFilter: Sendable {
   }
 
   private func letsWords(of attempt: Attempt) -> Bool {
-    if let handle, !Self.fits(handle, attempt.reference),
+    if let handle, !Self.fits(handle, attempt.reference.text),
       !(attempt.facts.id.map { Self.fits(handle, $0) } ?? false)
     {
       return false

@@ -44,7 +44,7 @@ extension Engine {
   /// Takes an authorization up where it stands, or answers with what it came to.
   package func proceed(_ found: Attempt?, handle: String) throws(Fault) -> Report {
     let bank = try bank()
-    let lock = try hold(found?.reference ?? handle)
+    let lock = try hold(found?.reference ?? Reference(stored: handle))
     defer { withExtendedLifetime(lock) {} }
     var attempt = try known(found, handle: handle)
     if attempt.phase == .sent { attempt = try findOut(attempt).attempt }
@@ -59,7 +59,7 @@ extension Engine {
   /// Cancels a payment or revokes a mandate, or answers with what was cancelled before.
   package func withdraw(_ found: Attempt?, handle: String) throws(Fault) -> Report {
     let bank = try bank()
-    let lock = try hold(found?.reference ?? handle)
+    let lock = try hold(found?.reference ?? Reference(stored: handle))
     defer { withExtendedLifetime(lock) {} }
     var attempt = try known(found, handle: handle)
     if attempt.phase == .sent {
@@ -90,14 +90,12 @@ extension Engine {
     try provider.checkReady(for: .authorization)
     guard let adoption = try bank.adopt(handle) else { throw .unknownHandle(handle) }
     var attempt = Attempt(
-      env: env,
-      provider: provider.name,
-      reference: handle,
+      key: key(Reference(stored: handle)),
       number: 1,
       operation: .transact,
       merchant: provider.merchant,
       content: ["command": "transact", "id": .string(handle)],
-      idempotencyKey: key(.transact, handle, 1),
+      idempotencyKey: derivedKey(.transact, Reference(stored: handle), 1),
       at: clock.now
     )
     attempt.kind = adoption.kind

@@ -41,7 +41,7 @@ extension Engine {
     var attempt = try newest(found, handle: handle)
     try checkOwner(of: attempt)
     if isUnderWay {
-      journal.forgetStop(env: env, provider: provider.name, reference: found.reference)
+      journal.forgetStop(key(found.reference))
       // It was stopped before anything was sent.
       if attempt.isFreed, attempt.status == .cancelled {
         return Report(attempt, .cancel, replayed: false)
@@ -76,26 +76,22 @@ extension Engine {
 
   /// Takes the lock of a reference whose work is asked to stop, again and again: whoever waited for it
   /// too begins new work, and must hear it as well.
-  private func holdStopping(_ reference: String) throws(Fault) -> any AttemptLock {
+  private func holdStopping(_ reference: Reference) throws(Fault) -> any AttemptLock {
     // Whoever is at work hears it within moments, and a reader takes some seconds to let go.
     let deadline = Deadline(in: max(patience, 15_000), on: clock)
     while true {
       let lock = try lock(reference, within: min(500, deadline.remaining))
       if let lock { return lock }
       guard deadline.remaining > 0 else { throw .inProgress(reference) }
-      try journal.requestStop(env: env, provider: provider.name, reference: reference)
+      try journal.requestStop(key(reference))
     }
   }
 
   /// The attempt as it is now that its lock is held; the newest of its reference, where that was meant:
   /// another command may have opened one meanwhile.
   private func newest(_ found: Attempt, handle: String) throws(Fault) -> Attempt {
-    let latest = try journal.latest(
-      env: found.env,
-      provider: found.provider,
-      reference: found.reference
-    )
-    guard let latest, handle == found.reference, latest.phase != .prepared else {
+    let latest = try journal.latest(found.key)
+    guard let latest, handle == found.reference.text, latest.phase != .prepared else {
       return try reread(found)
     }
     return latest

@@ -30,7 +30,7 @@ extension Engine {
     } else if provider.isID(handle) {
       query.id = handle
     } else {
-      query.reference = handle
+      query.reference = Reference(stored: handle)
     }
     if let known, known.isToken { return .fromJournal(known) }
     if let outcome = try provider.lookUp(query) {
@@ -107,7 +107,7 @@ extension Engine {
       do throws(Fault) {
         latest.take(
           try lookUp(
-            latest.id ?? latest.reference ?? "",
+            latest.id ?? latest.reference?.text ?? "",
             known: latest.attempt,
             kind: latest.kind,
             purpose: purpose
@@ -126,7 +126,7 @@ extension Engine {
         next != "wait"
       {
         // The payer's part is done, and something else is wanted: the flow goes on.
-        latest = try proceed(attempt, handle: attempt.reference)
+        latest = try proceed(attempt, handle: attempt.reference.text)
         guard latest.fault == nil else { return latest }
       }
       shown = latest.nextAction?.type
@@ -194,7 +194,7 @@ extension Report {
       .pending,
       code: "still_pending",
       why,
-      hint: "look again later: tender payment-status \(reference ?? facts.id ?? "ID")"
+      hint: "look again later: tender payment-status \(reference?.text ?? facts.id ?? "ID")"
     )
     return report
   }

@@ -15,7 +15,7 @@ extension Engine {
   ) throws(Fault) -> Report {
     guard let refunder = provider.refunds else { throw .noParts(provider) }
     guard !newAttempt || request.name != nil else { throw .unnamedRefund }
-    let lock = try hold(found?.reference ?? handle)
+    let lock = try hold(found?.reference ?? Reference(stored: handle))
     defer { withExtendedLifetime(lock) {} }
     var attempt = try known(found, handle: handle)
     if attempt.phase == .sent {
@@ -45,7 +45,8 @@ extension Engine {
       amount: request.amount?.minorUnits ?? attempt.left,
       isRest: request.amount == nil,
       // A refusal is remembered under its key: what is asked for afterwards has another.
-      key: idempotencyKey ?? key(.cancel, "\(attempt.reference)/refund/\(tries)", number),
+      key: idempotencyKey
+        ?? derivedKey(.cancel, Reference(stored: "\(attempt.reference)/refund/\(tries)"), number),
       request: request
     )
     return try settle(attempt, .cancel) { progress throws(Fault) in
@@ -217,7 +218,7 @@ extension Fault {
       "what became of a refund of \(attempt.facts.text(ofMinorUnits: lost.amount))"
         + (lost.name.map { " (\($0.quotedForMessage))" } ?? "") + " is not known yet",
       hint: "find out first, with its amount and name or: tender journal resume "
-        + attempt.reference
+        + attempt.reference.text
     )
   }
 

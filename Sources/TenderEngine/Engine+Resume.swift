@@ -17,9 +17,7 @@ extension Engine {
   /// The attempt as it is now that its lock is held.
   func reread(_ found: Attempt) throws(Fault) -> Attempt {
     let latest = try journal.latest(
-      env: found.env,
-      provider: found.provider,
-      reference: found.reference
+      found.key
     )
     // An older attempt can only be a finished one, which nobody changes any more.
     return latest?.row == found.row ? latest ?? found : found

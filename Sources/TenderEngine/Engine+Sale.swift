@@ -50,7 +50,7 @@ extension Engine {
   /// Asks whoever is at work on a sale to stop; false where nobody is.
   func stopUnderWay(_ found: Attempt) throws(Fault) -> Bool {
     guard provider.cardPresent != nil, found.phase != .done else { return false }
-    try journal.requestStop(env: env, provider: provider.name, reference: found.reference)
+    try journal.requestStop(key(found.reference))
     return true
   }
 
@@ -59,12 +59,12 @@ extension Engine {
     guard let reference = order.originalReference else { return }
     let lock = try hold(reference)
     defer { withExtendedLifetime(lock) {} }
-    let latest = try journal.latest(env: env, provider: provider.name, reference: reference)
+    let latest = try journal.latest(key(reference))
     guard var original = latest, original.phase == .done, original.isCaptured else {
       throw .notRefundable(reference, latest)
     }
     let refunds = try currentRefunds(of: original).filter {
-      $0.reference != order.reference.text
+      $0.reference != order.reference
     }
     let left = (original.amount ?? 0) - refunds.reduce(0) { $0 + $1.amount }
     guard order.amount.minorUnits <= left else { throw .aboveOriginal(order, reference, left) }
@@ -78,7 +78,7 @@ extension Engine {
     var current: [Refund] = []
     for entry in original.refunds {
       guard let reference = entry.reference else { continue }
-      let latest = try journal.latest(env: env, provider: provider.name, reference: reference)
+      let latest = try journal.latest(key(reference))
       guard let refund = latest else {
         // A journal that has forgotten a refund does not make its amount refundable again.
         current.append(entry)
@@ -106,12 +106,11 @@ extension Engine {
   /// anew.
   func settleOriginal(of refund: Attempt) {
     guard provider.cardPresent != nil, refund.content.text("type") == "refund",
-      let reference = refund.content.text("original"),
+      let reference = refund.content.text("original").map(Reference.init(stored:)),
       let lock = try? hold(reference)
     else { return }
     defer { withExtendedLifetime(lock) {} }
-    guard
-      let latest = try? journal.latest(env: env, provider: provider.name, reference: reference),
+    guard let latest = try? journal.latest(key(reference)),
       latest.phase == .done, latest.isCaptured || !latest.refunds.isEmpty,
       let refunds = try? currentRefunds(of: latest)
     else { return }
@@ -132,7 +131,7 @@ extension Engine {
 }
 
 extension Fault {
-  fileprivate static func notRefundable(_ reference: String, _ attempt: Attempt?) -> Fault {
+  fileprivate static func notRefundable(_ reference: Reference, _ attempt: Attempt?) -> Fault {
     Fault(
       .conflict,
       code: "not_refundable",
@@ -145,7 +144,7 @@ extension Fault {
 
   fileprivate static func aboveOriginal(
     _ order: SaleOrder,
-    _ reference: String,
+    _ reference: Reference,
     _ left: Int
   ) -> Fault {
     let money = Money(minorUnits: max(0, left), currency: order.amount.currency)

@@ -108,14 +108,12 @@ package struct Engine {
     let typed = try journal.fingerprints(of: content)
     func attempt(_ number: Int) -> Attempt {
       var attempt = Attempt(
-        env: env,
-        provider: provider.name,
-        reference: reference.text,
+        key: key(reference),
         number: number,
         operation: operation,
         merchant: provider.merchant,
         content: content,
-        idempotencyKey: idempotencyKey ?? key(operation, reference.text, number),
+        idempotencyKey: idempotencyKey ?? derivedKey(operation, reference, number),
         at: clock.now
       )
       prepare(&attempt)
@@ -125,12 +123,12 @@ package struct Engine {
     let first = attempt(1)
     // What is not ready leaves no trace of it.
     let isReady = (try? provider.checkReady(for: need)) != nil
-    let lock = try hold(reference.text, opening: isReady ? first : nil)
+    let lock = try hold(reference, opening: isReady ? first : nil)
     defer { withExtendedLifetime(lock) {} }
     if provider.cardPresent != nil {
-      journal.forgetStop(env: env, provider: provider.name, reference: reference.text)
+      journal.forgetStop(key(reference))
     }
-    var latest = try journal.latest(env: env, provider: provider.name, reference: reference.text)
+    var latest = try journal.latest(key(reference))
     try checkOwner(of: latest)
     var foundNow = false
     while true {
@@ -208,11 +206,7 @@ package struct Engine {
   ///
   /// Throws what it would be refused for.
   package func plan(_ order: Order, newAttempt: Bool) throws(Fault) -> Plan? {
-    let latest = try journal.latest(
-      env: env,
-      provider: provider.name,
-      reference: order.reference.text
-    )
+    let latest = try journal.latest(key(order.reference))
     guard latest != nil else { return nil }
     try checkOwner(of: latest)
     let decision = Decision(
@@ -265,10 +259,10 @@ package struct Engine {
   /// The key that the next attempt at a reference would have.
   package func nextKey(
     _ operation: Attempt.Operation,
-    _ reference: String
+    _ reference: Reference
   ) throws(Fault) -> String {
-    let latest = try journal.latest(env: env, provider: provider.name, reference: reference)
-    return key(operation, reference, (latest?.number ?? 0) + 1)
+    let latest = try journal.latest(key(reference))
+    return derivedKey(operation, reference, (latest?.number ?? 0) + 1)
   }
 
   /// Closes an attempt whose process died before it sent anything, now that another is opened.
@@ -318,7 +312,7 @@ package struct Engine {
   ///
   /// `first` is the attempt that would be opened at it, were it new.
   func hold(
-    _ reference: String,
+    _ reference: Reference,
     opening first: Attempt? = nil,
     patience: Int? = nil
   ) throws(Fault) -> any AttemptLock {
@@ -337,27 +331,37 @@ package struct Engine {
     guard let lock else {
       throw .inProgress(
         reference,
-        journal.worker(env: env, provider: provider.name, reference: reference)
+        journal.worker(key(reference))
       )
     }
     return lock
   }
 
   /// Takes the lock on a reference within some milliseconds; nil where another has it.
-  func lock(_ reference: String, within milliseconds: Int = 0) throws(Fault) -> (any AttemptLock)? {
+  func lock(
+    _ reference: Reference,
+    within milliseconds: Int = 0
+  ) throws(Fault) -> (any AttemptLock)? {
     try journal.lock(
-      env: env,
-      provider: provider.name,
-      reference: reference,
+      key(reference),
       by: Deadline(in: milliseconds, on: clock),
       interruption: interruption
     )
   }
 
+  /// What the attempts at a reference are numbered under.
+  func key(_ reference: Reference) -> ReferenceKey {
+    ReferenceKey(env: env, provider: provider.name, reference: reference)
+  }
+
   /// An idempotency key that the same try always gets: from names, never from content alone.
-  func key(_ operation: Attempt.Operation, _ reference: String, _ number: Int) -> String {
+  func derivedKey(
+    _ operation: Attempt.Operation,
+    _ reference: Reference,
+    _ number: Int
+  ) -> String {
     let parts = [
-      env.rawValue, provider.name.text, provider.merchant, operation.rawValue, reference,
+      env.rawValue, provider.name.text, provider.merchant, operation.rawValue, reference.text,
       String(number),
     ]
     var name: [UInt8] = []
@@ -371,7 +375,7 @@ package struct Engine {
 }
 
 extension Fault {
-  static func inProgress(_ reference: String, _ worker: String? = nil) -> Fault {
+  static func inProgress(_ reference: Reference, _ worker: String? = nil) -> Fault {
     Fault(
       .conflict,
       code: "in_progress",

@@ -16,9 +16,7 @@ package protocol Journal: Sendable {
   /// Takes the lock on a reference, waiting until `deadline`; nil where another process holds it.
   /// The lock ends when the returned value is let go, or with the process.
   func lock(
-    env: Env,
-    provider: ProviderName,
-    reference: String,
+    _ key: ReferenceKey,
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)?
@@ -38,7 +36,7 @@ package protocol Journal: Sendable {
     _ interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)?
   /// The latest attempt at a reference.
-  func latest(env: Env, provider: ProviderName, reference: String) throws(Fault) -> Attempt?
+  func latest(_ key: ReferenceKey) throws(Fault) -> Attempt?
   /// The attempts whose reference or provider's id is `handle`, the one with the highest number first.
   func attempts(matching handle: String, filter: AttemptFilter) throws(Fault) -> [Attempt]
   /// The attempts that a filter lets through, newest first, one by one; stops where `body` says no.
@@ -69,11 +67,11 @@ package protocol Journal: Sendable {
   /// hash each, by name.
   func fingerprints(of content: JSONObject) throws(Fault) -> JSONObject
   /// Asks whoever works on a reference to stop, where it still can.
-  func requestStop(env: Env, provider: ProviderName, reference: String) throws(Fault)
+  func requestStop(_ key: ReferenceKey) throws(Fault)
   /// Whether that was asked for, and not taken back.
-  func isStopRequested(env: Env, provider: ProviderName, reference: String) -> Bool
+  func isStopRequested(_ key: ReferenceKey) -> Bool
   /// Takes such a wish back, before new work begins or once the old has ended.
-  func forgetStop(env: Env, provider: ProviderName, reference: String)
+  func forgetStop(_ key: ReferenceKey)
   /// How many attempts `prune` would take out.
   func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int
   /// Takes references out, with every attempt at them and their history, and says how many attempts
@@ -91,7 +89,7 @@ package protocol Journal: Sendable {
   /// Throws the journal's own fault where neither was possible.
   func conclude(_ attempt: inout Attempt, note: String, isLast: Bool) throws(Fault) -> Fault?
   /// Who works on a reference, in words, as far as the journal knows.
-  func worker(env: Env, provider: ProviderName, reference: String) -> String?
+  func worker(_ key: ReferenceKey) -> String?
   /// Until when an effecting request may leave; nil where a lock lasts as long as its process.
   var permit: SendPermit? { get }
   /// Reads everything and compares it with its checksums; gives what is wrong, in words.
@@ -147,13 +145,7 @@ extension Journal {
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)? {
-    try lock(
-      env: attempt.env,
-      provider: attempt.provider,
-      reference: attempt.reference,
-      by: deadline,
-      interruption: interruption
-    )
+    try lock(attempt.key, by: deadline, interruption: interruption)
   }
 
   package func lockDevice(
@@ -162,16 +154,12 @@ extension Journal {
     _ interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)? {
     // No provider has that name.
-    try lock(
-      env: .simulator,
-      provider: ProviderName("device"),
-      reference: address,
-      by: deadline,
-      interruption: interruption
-    )
+    let name = ProviderName("device")
+    let key = ReferenceKey(env: .simulator, provider: name, reference: Reference(stored: address))
+    return try lock(key, by: deadline, interruption: interruption)
   }
 
-  package func worker(env: Env, provider: ProviderName, reference: String) -> String? { nil }
+  package func worker(_ key: ReferenceKey) -> String? { nil }
 
   package var permit: SendPermit? { nil }
 

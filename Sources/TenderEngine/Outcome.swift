@@ -4,6 +4,10 @@ package import TenderModel
 package struct Outcome: Sendable, HasFacts {
   package var status: Status
   package var facts: PaymentFacts
+  /// The merchant's own name for it, and when it was made (milliseconds since 1970), as far as the provider
+  /// says so.
+  package var reference: Reference?
+  package var madeAt: Int?
   package var result: JSONObject
   package var nextAction: PayerAction?
   /// The error that stands beside the result where the exit is not 0 (a decline).

@@ -47,7 +47,7 @@ package final class Progress {
   /// The receipts that other attempts at this reference own.
   package func receiptsOfOthers() throws(Fault) -> [String] {
     try journal.attempts(
-      matching: attempt.reference,
+      matching: attempt.reference.text,
       filter: AttemptFilter(env: attempt.env, provider: attempt.provider)
     ).filter { $0.row != attempt.row }.compactMap(\.id)
   }
@@ -136,9 +136,7 @@ package final class Progress {
   /// Whether another process has asked for this attempt to be stopped.
   package var isStopRequested: Bool {
     journal.isStopRequested(
-      env: attempt.env,
-      provider: attempt.provider,
-      reference: attempt.reference
+      attempt.key
     )
   }
 

@@ -185,7 +185,7 @@ package enum Need: Sendable, Hashable {
 /// What a look-up goes by.
 package struct LookUp: Sendable, Hashable {
   package var id: String?
-  package var reference: String?
+  package var reference: Reference?
   /// Receipts known to belong to other attempts, left out of a search by reference.
   package var others: [String]
   package var kind: Attempt.Kind
@@ -202,7 +202,7 @@ package struct LookUp: Sendable, Hashable {
 
   package init(
     id: String? = nil,
-    reference: String? = nil,
+    reference: Reference? = nil,
     others: [String] = [],
     kind: Attempt.Kind = .payment
   ) {

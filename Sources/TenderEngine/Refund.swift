@@ -81,7 +81,7 @@ package struct Refund: Sendable, Hashable {
   package var name: String? { members.text("refund_reference") }
 
   /// The attempt that made it, where refunds are attempts of their own.
-  package var reference: String? { members.text("reference") }
+  package var reference: Reference? { members.text("reference").map(Reference.init(stored:)) }
 
   /// In the provider's words.
   package var status: String? { members.text("status") }

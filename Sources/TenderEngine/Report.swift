@@ -6,7 +6,9 @@ package struct Report: Sendable, HasFacts {
   package var kind: Attempt.Kind
   package var env: Env
   package var provider: ProviderName
-  package var reference: String?
+  package var reference: Reference?
+  /// When the provider says that it was made, in milliseconds since 1970.
+  package var madeAt: Int?
   package var attemptNumber: Int?
   package var replayed: Bool?
   package var facts: PaymentFacts
@@ -65,13 +67,14 @@ package struct Report: Sendable, HasFacts {
     _ outcome: Outcome,
     env: Env,
     provider: ProviderName,
-    reference: String?,
+    reference: Reference?,
     kind: Attempt.Kind = .payment
   ) {
     self.kind = kind
     self.env = env
     self.provider = provider
-    self.reference = reference ?? outcome.result["transaction"]?["reference"]?.text
+    self.reference = reference ?? outcome.reference
+    madeAt = outcome.madeAt
     facts = outcome.facts
     status = outcome.status
     result = outcome.result

@@ -25,7 +25,7 @@ package struct SaleOrder: Sendable {
   /// The receipt of what is refunded, in its documented fields.
   package var original: JSONObject?
   /// The reference of what is refunded, where the journal knows it.
-  package var originalReference: String?
+  package var originalReference: Reference?
   package var additional: JSONObject
 
   package init(
@@ -36,7 +36,7 @@ package struct SaleOrder: Sendable {
     gratuityMenu: [Int] = [],
     captures: Bool = true,
     original: JSONObject? = nil,
-    originalReference: String? = nil,
+    originalReference: Reference? = nil,
     additional: JSONObject = [:]
   ) {
     self.reference = reference
@@ -57,7 +57,9 @@ package struct SaleOrder: Sendable {
       "amount": .integer(amount.minorUnits), "currency": .string(amount.currency.code),
     ]
     content["gratuity"] = gratuity.map(JSON.integer)
-    content["original"] = (originalReference ?? original?.text("saleReferenceId")).map(JSON.string)
+    content["original"] = (originalReference?.text ?? original?.text("saleReferenceId")).map(
+      JSON.string
+    )
     if !additional.members.isEmpty { content["additional"] = .object(additional.sorted) }
     return content
   }

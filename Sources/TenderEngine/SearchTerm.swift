@@ -21,7 +21,7 @@ package enum SearchTerm {
   /// The terms of an attempt.
   package static func all(of attempt: Attempt) -> Set<String> {
     var terms: Set<String> = [
-      "r:" + cut(attempt.reference.reversed()), "e:" + attempt.env.rawValue,
+      "r:" + cut(attempt.reference.text.reversed()), "e:" + attempt.env.rawValue,
       "p:" + attempt.provider.text,
     ]
     if let currency = attempt.currency { terms.insert("u:" + currency.code) }

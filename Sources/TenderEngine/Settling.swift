@@ -26,16 +26,10 @@ extension Journal {
     _ interruption: any Interruption
   ) throws(Fault) -> Attempt {
     try checkWhole()
-    let lock = try lock(
-      env: found.env,
-      provider: found.provider,
-      reference: found.reference,
-      by: Deadline(in: 0, on: clock),
-      interruption: interruption
-    )
+    let lock = try lock(found.key, by: Deadline(in: 0, on: clock), interruption: interruption)
     guard let lock else { throw .inProgress(found.reference) }
     defer { withExtendedLifetime(lock) {} }
-    let latest = try latest(env: found.env, provider: found.provider, reference: found.reference)
+    let latest = try latest(found.key)
     guard var attempt = latest, attempt.row == found.row, attempt.phase == .sent else {
       throw Fault(
         .conflict,

@@ -44,7 +44,7 @@ package enum AttemptRow {
   /// The values of the columns, in their order.
   package static func values(_ attempt: Attempt) -> [Database.Value] {
     [
-      .text(attempt.env.rawValue), .text(attempt.provider.text), .text(attempt.reference),
+      .text(attempt.env.rawValue), .text(attempt.provider.text), .text(attempt.reference.text),
       .integer(attempt.number), .text(attempt.operation.rawValue), .text(attempt.phase.rawValue),
       .text(attempt.status.rawValue), Database.Value(attempt.isFreed),
       .integer(attempt.kind.rawValue), Database.Value(attempt.id), Database.Value(attempt.amount),
@@ -113,9 +113,11 @@ package enum AttemptRow {
       )
     }
     var attempt = Attempt(
-      env: env,
-      provider: ProviderName(row[2].text ?? ""),
-      reference: row[3].text ?? "",
+      key: ReferenceKey(
+        env: env,
+        provider: ProviderName(row[2].text ?? ""),
+        reference: Reference(stored: row[3].text ?? "")
+      ),
       number: row[4].integer ?? 0,
       operation: operation,
       merchant: row[16].text ?? "",

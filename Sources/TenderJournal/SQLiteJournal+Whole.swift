@@ -156,7 +156,7 @@ extension SQLiteJournal {
           )
           count += 1
           guard there == nil else { continue }
-          let name = redactor.redact(found.reference).quotedForMessage
+          let name = redactor.redact(found.reference.text).quotedForMessage
           problems.append("what \(name) is searched by is not what its row says")
           break
         }

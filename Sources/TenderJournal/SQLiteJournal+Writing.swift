@@ -274,7 +274,7 @@ extension SQLiteJournal {
     let there = try database.first(
       AttemptRow.select + " WHERE reference = ? AND provider = ? AND env = ? AND number = ?",
       [
-        .text(attempt.reference), .text(attempt.provider.text), .text(attempt.env.rawValue),
+        .text(attempt.reference.text), .text(attempt.provider.text), .text(attempt.env.rawValue),
         .integer(attempt.number),
       ]
     )

@@ -138,17 +138,11 @@ package final class SQLiteJournal: Journal {
   }
 
   package func lock(
-    env: Env,
-    provider: ProviderName,
-    reference: String,
+    _ key: ReferenceKey,
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)? {
-    let held = try locks.take(
-      "\(env.rawValue)/\(provider.text)/\(reference)",
-      by: deadline,
-      interruption: interruption
-    )
+    let held = try locks.take(key.description, by: deadline, interruption: interruption)
     if let held {
       lockFile = held.identity
       // Who had it before may have had to set its outcome aside.
@@ -165,15 +159,11 @@ package final class SQLiteJournal: Journal {
     }
   }
 
-  package func latest(
-    env: Env,
-    provider: ProviderName,
-    reference: String
-  ) throws(Fault) -> Attempt? {
+  package func latest(_ key: ReferenceKey) throws(Fault) -> Attempt? {
     let row = try database.first(
       AttemptRow.select
         + " WHERE env = ? AND provider = ? AND reference = ? ORDER BY number DESC LIMIT 1",
-      [.text(env.rawValue), .text(provider.text), .text(reference)]
+      [.text(key.env.rawValue), .text(key.provider.text), .text(key.reference.text)]
     )
     return try row.map { row throws(Fault) in try attempt(row) }
   }
@@ -289,24 +279,20 @@ package final class SQLiteJournal: Journal {
     try database.first("SELECT max(row) FROM attempt")?.first?.integer ?? 0
   }
 
-  package func requestStop(
-    env: Env,
-    provider: ProviderName,
-    reference: String
-  ) throws(Fault) {
-    try stop(env, provider, reference).make()
+  package func requestStop(_ key: ReferenceKey) throws(Fault) {
+    try stop(key).make()
   }
 
-  package func isStopRequested(env: Env, provider: ProviderName, reference: String) -> Bool {
-    stop(env, provider, reference).exists
+  package func isStopRequested(_ key: ReferenceKey) -> Bool {
+    stop(key).exists
   }
 
-  package func forgetStop(env: Env, provider: ProviderName, reference: String) {
-    stop(env, provider, reference).remove()
+  package func forgetStop(_ key: ReferenceKey) {
+    stop(key).remove()
   }
 
-  private func stop(_ env: Env, _ provider: ProviderName, _ reference: String) -> MarkFile {
-    MarkFile(folder: folder, name: "\(env.rawValue)/\(provider.text)/\(reference)")
+  private func stop(_ key: ReferenceKey) -> MarkFile {
+    MarkFile(folder: folder, name: key.description)
   }
 
   /// Takes out of the files what is to be erased, where that was put off.

@@ -22,6 +22,16 @@ package struct Reference: Sendable, Hashable {
     }
     self.text = text
   }
+
+  /// A reference as it was written down, which was checked when it was typed.
+  package init(stored text: String) { self.text = text }
+}
+
+extension Reference: CustomStringConvertible {
+  package var description: String { text }
+
+  /// As messages show it.
+  package var quotedForMessage: String { text.quotedForMessage }
 }
 
 /// A provider by the name users type; the set is open, and adapters name themselves.

@@ -28,29 +28,26 @@ extension SharedJournal {
   /// A held lock; letting it go gives the reference back.
   private final class Held: AttemptLock {
     let journal: SharedJournal
-    let place: Place
+    let key: ReferenceKey
     let lease: Lease
     let local: any AttemptLock
 
-    init(_ journal: SharedJournal, _ place: Place, _ lease: Lease, _ local: any AttemptLock) {
+    init(_ journal: SharedJournal, _ key: ReferenceKey, _ lease: Lease, _ local: any AttemptLock) {
       self.journal = journal
-      self.place = place
+      self.key = key
       self.lease = lease
       self.local = local
     }
 
-    deinit { journal.giveBack(place, lease) }
+    deinit { journal.giveBack(key, lease) }
   }
 
   package func lock(
-    env: Env,
-    provider: ProviderName,
-    reference: String,
+    _ key: ReferenceKey,
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)? {
-    let place = Place(env: env, provider: provider, reference: reference)
-    return try lock(place, opening: nil, by: deadline, interruption)
+    try lock(key, opening: nil, by: deadline, interruption)
   }
 
   package func lock(
@@ -59,23 +56,23 @@ extension SharedJournal {
     interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)? {
     let write = try opening(attempt)
-    return try lock(write.place, opening: write, by: deadline, interruption)
+    return try lock(write.key, opening: write, by: deadline, interruption)
   }
 
   private func lock(
-    _ place: Place,
+    _ key: ReferenceKey,
     opening write: Write?,
     by deadline: Deadline,
     _ interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)? {
     // Processes of this machine exclude each other by a lock of its kernel, which ends with them.
-    guard let local = try lockHere(place, by: deadline, interruption) else { return nil }
-    try deliver(holding: place)
+    guard let local = try lockHere(key, by: deadline, interruption) else { return nil }
+    try deliver(holding: key)
     // Where an outcome still waits, there is an attempt already, or there should be.
-    let write = waiting.values.contains { $0.isAt(place) } ? nil : write
+    let write = waiting.values.contains { $0.key == key } ? nil : write
     while true {
-      if case .taken(let lease) = try take(place, opening: write) {
-        return Held(self, place, lease, local)
+      if case .taken(let lease) = try take(key, opening: write) {
+        return Held(self, key, lease, local)
       }
       guard deadline.remaining > 0 else { return nil }
       try interruption.check()
@@ -92,12 +89,12 @@ extension SharedJournal {
   }
 
   func lockHere(
-    _ place: Place,
+    _ key: ReferenceKey,
     by deadline: Deadline,
     _ interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)? {
     try locks.take(
-      "\(place.env.rawValue)/\(place.provider.text)/\(place.reference)",
+      "\(key.env.rawValue)/\(key.provider.text)/\(key.reference)",
       by: deadline,
       interruption: interruption
     )
@@ -105,12 +102,12 @@ extension SharedJournal {
 
   /// Takes a reference where nobody has it, where its time is over, or where who had it was of this machine and
   /// is gone; reads its latest attempt in the same round trip, and opens the first where there is none.
-  private func take(_ place: Place, opening write: Write?) throws(Fault) -> Taking {
+  private func take(_ key: ReferenceKey, opening write: Write?) throws(Fault) -> Taking {
     let holder = machine + "/" + Self.random()
     var taking = Statement("INSERT INTO tender.lease AS l ")
     let values = [
-      taking.bind(place.env.rawValue), taking.bind(place.provider.text),
-      taking.bind(place.reference), taking.bind(holder), taking.bind(machine),
+      taking.bind(key.env.rawValue), taking.bind(key.provider.text),
+      taking.bind(key.reference.text), taking.bind(holder), taking.bind(machine),
       taking.bind(settings.by),
     ]
     let until = "clock_timestamp() + \(taking.bind(leaseTime)) * interval '1 millisecond'"
@@ -126,25 +123,25 @@ extension SharedJournal {
       """
     )
     var asked = Statement("SELECT 1 FROM tender.stop s WHERE ")
-    asked.add(Self.condition(place, "s", &asked))
+    asked.add(Self.condition(key, "s", &asked))
     // A new statement sees what was committed while the one before it waited.
-    var statements = [taking, Self.latest(place), Self.preparation(of: place), asked]
+    var statements = [taking, Self.latest(key), Self.preparation(of: key), asked]
     if let write { statements.append(opening(write, holder)) }
     let answers = try query(statements)
     guard let fence = answers[0].first?[0].integer else { return .held }
     let lease = Lease(holder: holder, fence: fence)
-    leases[place] = lease
-    stops[place] = (!answers[3].isEmpty, clock.uptime)
+    leases[key] = lease
+    stops[key] = (!answers[3].isEmpty, clock.uptime)
     let latest = try attempt(answers[1].first, answers[2].first)
-    fresh = (place, latest)
+    fresh = (key, latest)
     opened = nil
     let isForgotten = waiting.values.contains { known in
-      known.isAt(place) && known.number >= latest?.number ?? 0
+      known.key == key && known.number >= latest?.number ?? 0
         && latest.map { !known.isSameTry(as: $0) } ?? true
     }
     if isForgotten {
-      giveBack(place, lease)
-      throw .forgotten(place.reference, aside.path)
+      giveBack(key, lease)
+      throw .forgotten(key.reference, aside.path)
     }
     guard let write else { return .taken(lease) }
     if let row = answers[4].first?[0].integer {
@@ -154,20 +151,20 @@ extension SharedJournal {
     {
       // An answer was lost, and this is what was opened then.
       opened = (write, latest.row)
-      fresh = (place, nil)
+      fresh = (key, nil)
     }
     return .taken(lease)
   }
 
   /// Gives a reference back, unless that was done with its last outcome; where it cannot, its time ends.
-  private func giveBack(_ place: Place, _ lease: Lease) {
-    if fresh?.place == place { fresh = nil }
-    guard let current = leases[place], current.fence == lease.fence else { return }
-    leases[place] = nil
+  private func giveBack(_ key: ReferenceKey, _ lease: Lease) {
+    if fresh?.key == key { fresh = nil }
+    guard let current = leases[key], current.fence == lease.fence else { return }
+    leases[key] = nil
     permit?.lend(nil)
     guard !current.isOver else { return }
     var statement = Statement("UPDATE tender.lease l SET until = clock_timestamp() WHERE ")
-    statement.add(Self.condition(place, "l", &statement))
+    statement.add(Self.condition(key, "l", &statement))
     statement.add(Self.fence(lease, &statement))
     _ = try? ask([statement], by: Deadline(in: 2000, on: clock), repeating: .never)
   }
@@ -176,15 +173,14 @@ extension SharedJournal {
     " AND l.holder = \(statement.bind(lease.holder)) AND l.fence = \(statement.bind(lease.fence))"
   }
 
-  package func worker(env: Env, provider: ProviderName, reference: String) -> String? {
-    let place = Place(env: env, provider: provider, reference: reference)
+  package func worker(_ key: ReferenceKey) -> String? {
     var statement = Statement(
       """
       SELECT l.by, ceil(extract(epoch FROM l.until - clock_timestamp()))::bigint
       FROM tender.lease l WHERE 
       """
     )
-    statement.add(Self.condition(place, "l", &statement))
+    statement.add(Self.condition(key, "l", &statement))
     guard let row = try? query([statement])[0].first, let by = row[0].text else { return nil }
     guard let left = row[1].integer, left > 0 else { return nil }
     return "\(by), who has it for another \(left) s at most"
@@ -226,47 +222,45 @@ extension SharedJournal {
 
   // MARK: A wish to stop
 
-  package func requestStop(env: Env, provider: ProviderName, reference: String) throws(Fault) {
-    let place = Place(env: env, provider: provider, reference: reference)
+  package func requestStop(_ key: ReferenceKey) throws(Fault) {
     var statement = Statement("INSERT INTO tender.stop (reference, provider, env) VALUES (")
     let values = [
-      statement.bind(reference), statement.bind(provider.text), statement.bind(env.rawValue),
+      statement.bind(key.reference.text), statement.bind(key.provider.text),
+      statement.bind(key.env.rawValue),
     ]
     statement.add(values.joined(separator: ", ") + ") ON CONFLICT DO NOTHING")
     _ = try query([statement])
-    stops[place] = nil
+    stops[key] = nil
   }
 
   /// How long an answer about a wish to stop counts, in milliseconds.
   private static let stopInterval = 1000
 
-  package func isStopRequested(env: Env, provider: ProviderName, reference: String) -> Bool {
-    let place = Place(env: env, provider: provider, reference: reference)
-    if let known = stops[place], known.isAsked || clock.uptime - known.at < Self.stopInterval {
+  package func isStopRequested(_ key: ReferenceKey) -> Bool {
+    if let known = stops[key], known.isAsked || clock.uptime - known.at < Self.stopInterval {
       return known.isAsked
     }
     var statement = Statement("SELECT 1 FROM tender.stop s WHERE ")
-    statement.add(Self.condition(place, "s", &statement))
+    statement.add(Self.condition(key, "s", &statement))
     let answer = try? ask([statement], by: Deadline(in: 2000, on: clock))
     let isAsked = answer.map { !$0[0].isEmpty } ?? false
-    stops[place] = (isAsked, clock.uptime)
+    stops[key] = (isAsked, clock.uptime)
     return isAsked
   }
 
-  package func forgetStop(env: Env, provider: ProviderName, reference: String) {
-    let place = Place(env: env, provider: provider, reference: reference)
+  package func forgetStop(_ key: ReferenceKey) {
     // The lock was taken together with a look at it.
-    if let known = stops[place], !known.isAsked { return }
+    if let known = stops[key], !known.isAsked { return }
     var statement = Statement("DELETE FROM tender.stop s WHERE ")
-    statement.add(Self.condition(place, "s", &statement))
+    statement.add(Self.condition(key, "s", &statement))
     _ = try? query([statement])
-    stops[place] = nil
+    stops[key] = nil
   }
 }
 
 extension Fault {
   /// A database that was put back to an earlier time, and an outcome that this machine knows.
-  fileprivate static func forgotten(_ reference: String, _ path: String) -> Fault {
+  fileprivate static func forgotten(_ reference: Reference, _ path: String) -> Fault {
     Fault(
       .state,
       code: "journal_forgot",
@@ -279,11 +273,6 @@ extension Fault {
 extension Attempt {
   /// Whether two are one try at a reference, as it was at two times.
   func isSameTry(as other: Attempt) -> Bool {
-    env == other.env && provider == other.provider && reference == other.reference
-      && number == other.number && createdAt == other.createdAt
-  }
-
-  func isAt(_ place: SharedJournal.Place) -> Bool {
-    env == place.env && provider == place.provider && reference == place.reference
+    key == other.key && number == other.number && createdAt == other.createdAt
   }
 }

@@ -9,21 +9,16 @@ extension SharedJournal {
     try query([Statement("SELECT count(*) FROM tender.attempt")])[0].first?.first?.integer ?? 0
   }
 
-  package func latest(
-    env: Env,
-    provider: ProviderName,
-    reference: String
-  ) throws(Fault) -> Attempt? {
-    let place = Place(env: env, provider: provider, reference: reference)
-    if let fresh, fresh.place == place {
+  package func latest(_ key: ReferenceKey) throws(Fault) -> Attempt? {
+    if let fresh, fresh.key == key {
       self.fresh = nil
       return fresh.attempt
     }
     takeInSpool()
     guard !settings.isReading else {
-      return try query([Self.latest(place)])[0].first.map { row throws(Fault) in try attempt(row) }
+      return try query([Self.latest(key)])[0].first.map { row throws(Fault) in try attempt(row) }
     }
-    let answers = try query([Self.latest(place), Self.preparation(of: place)])
+    let answers = try query([Self.latest(key), Self.preparation(of: key)])
     return try attempt(answers[0].first, answers[1].first)
   }
 
@@ -66,25 +61,29 @@ extension SharedJournal {
     + ", a.sum, floor(extract(epoch FROM clock_timestamp() - a.written) * 1000)::bigint, a.by, a.machine "
     + "FROM tender.attempt a"
 
-  static func latest(_ place: Place) -> Statement {
+  static func latest(_ key: ReferenceKey) -> Statement {
     var statement = Statement(select + " WHERE ")
-    statement.add(condition(place, "a", &statement) + " ORDER BY a.number DESC LIMIT 1")
+    statement.add(condition(key, "a", &statement) + " ORDER BY a.number DESC LIMIT 1")
     return statement
   }
 
-  static func preparation(of place: Place) -> Statement {
+  static func preparation(of key: ReferenceKey) -> Statement {
     var statement = Statement(
       "SELECT p.row, p.text FROM tender.preparation p WHERE p.row = "
         + "(SELECT a.row FROM tender.attempt a WHERE "
     )
-    statement.add(condition(place, "a", &statement) + " ORDER BY a.number DESC LIMIT 1)")
+    statement.add(condition(key, "a", &statement) + " ORDER BY a.number DESC LIMIT 1)")
     return statement
   }
 
-  static func condition(_ place: Place, _ table: String, _ statement: inout Statement) -> String {
-    let reference = statement.bind(place.reference)
-    let provider = statement.bind(place.provider.text)
-    let env = statement.bind(place.env.rawValue)
+  static func condition(
+    _ key: ReferenceKey,
+    _ table: String,
+    _ statement: inout Statement
+  ) -> String {
+    let reference = statement.bind(key.reference.text)
+    let provider = statement.bind(key.provider.text)
+    let env = statement.bind(key.env.rawValue)
     return "\(table).reference = \(reference) AND \(table).provider = \(provider) "
       + "AND \(table).env = \(env)"
   }

@@ -11,7 +11,7 @@ extension SharedJournal {
     var written = attempt
     written.version += 1
     let redacted = written.redacted(by: redactor)
-    let place = Place(env: attempt.env, provider: attempt.provider, reference: attempt.reference)
+    let key = attempt.key
     let fields: JSONObject = [
       "journal": .string(name), "row": .integer(written.row), "over": .integer(attempt.version),
       "note": .string(note), "by": .string(settings.by),
@@ -22,7 +22,7 @@ extension SharedJournal {
     attempt = written
     waiting[written.row] = written
     // The reference is lent to nobody any longer than it must be; who comes finds the outcome or finds out.
-    leases[place]?.isOver = true
+    leases[key]?.isOver = true
   }
 
   /// Delivers what waits on this machine, where the database takes it.
@@ -30,7 +30,7 @@ extension SharedJournal {
   /// What another has found out by itself is let go.
   ///
   /// `held` is the reference whose lock on this machine is this process's already.
-  func deliver(holding held: Place? = nil) throws(Fault) {
+  func deliver(holding held: ReferenceKey? = nil) throws(Fault) {
     guard !isDelivering else { return }
     let entries = aside.entries()
     guard !entries.isEmpty else { return }
@@ -40,13 +40,13 @@ extension SharedJournal {
     for (slot, sum, entry) in entries {
       guard let (known, over, note, by) = Self.attempt(of: entry, in: name) else { continue }
       var attempt = known
-      let place = Place(env: attempt.env, provider: attempt.provider, reference: attempt.reference)
+      let key = attempt.key
       waiting[attempt.row] = attempt
       // Whoever set it aside may still be at work with it.
       let local =
-        place == held
-        ? nil : try lockHere(place, by: Deadline(in: 0, on: clock), NeverInterrupted())
-      guard place == held || local != nil else { continue }
+        key == held
+        ? nil : try lockHere(key, by: Deadline(in: 0, on: clock), NeverInterrupted())
+      guard key == held || local != nil else { continue }
       defer { withExtendedLifetime(local) {} }
       do throws(Fault) {
         // A database that was put back to an earlier time says nothing about it: it waits on.
@@ -84,8 +84,8 @@ extension SharedJournal {
       "\(statement.bind(attempt.row)) AND a.number = \(statement.bind(attempt.number)) "
     )
     statement.add("AND a.created = \(statement.bind(attempt.createdAt)) AND ")
-    let place = Place(env: attempt.env, provider: attempt.provider, reference: attempt.reference)
-    statement.add(Self.condition(place, "a", &statement))
+    let key = attempt.key
+    statement.add(Self.condition(key, "a", &statement))
     guard let row = try query([statement])[0].first else { return nil }
     return (row[0].integer ?? 0, (row[1].integer ?? 0) > 0)
   }

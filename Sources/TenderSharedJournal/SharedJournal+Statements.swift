@@ -31,13 +31,13 @@ extension SharedJournal {
   private func held(_ write: Write, _ statement: inout Statement) -> String {
     let until = "clock_timestamp() + \(statement.bind(write.lends)) * interval '1 millisecond'"
     if let lease = write.lease {
-      let place = Self.condition(write.place, "l", &statement)
-      return "UPDATE tender.lease l SET until = \(until) WHERE \(place)"
+      let key = Self.condition(write.key, "l", &statement)
+      return "UPDATE tender.lease l SET until = \(until) WHERE \(key)"
         + Self.fence(lease, &statement) + " RETURNING 1"
     }
     let values = [
-      statement.bind(write.place.env.rawValue), statement.bind(write.place.provider.text),
-      statement.bind(write.place.reference), statement.bind(machine + "/alone"),
+      statement.bind(write.key.env.rawValue), statement.bind(write.key.provider.text),
+      statement.bind(write.key.reference.text), statement.bind(machine + "/alone"),
       statement.bind(machine), statement.bind(settings.by),
     ]
     return """
@@ -59,10 +59,10 @@ extension SharedJournal {
   /// Writes the first attempt at a reference that was taken just before, where there is none.
   func opening(_ write: Write, _ holder: String) -> Statement {
     inserting(write) { statement in
-      "SELECT 1 FROM tender.lease l WHERE " + Self.condition(write.place, "l", &statement)
+      "SELECT 1 FROM tender.lease l WHERE " + Self.condition(write.key, "l", &statement)
         + " AND l.holder = \(statement.bind(holder)) AND NOT EXISTS "
         + "(SELECT 1 FROM tender.attempt a WHERE "
-        + Self.condition(write.place, "a", &statement) + ")"
+        + Self.condition(write.key, "a", &statement) + ")"
     }
   }
 
@@ -95,7 +95,7 @@ extension SharedJournal {
       "sum = \(statement.bind(write.sum)), by = \(statement.bind(write.by)), "
         + "machine = \(statement.bind(station)), written = clock_timestamp() FROM held "
         + "WHERE a.row = \(statement.bind(write.attempt.row)) "
-        + "AND a.reference = \(statement.bind(write.place.reference)) "
+        + "AND a.reference = \(statement.bind(write.key.reference.text)) "
         + "AND a.version = \(statement.bind(write.attempt.version - 1)) RETURNING a.row)"
     )
     addLine(write, from: "changed", &statement)

@@ -98,9 +98,9 @@ extension SharedJournal {
   }
 
   package func take(_ attempt: Attempt, _ history: [HistoryEntry]) throws(Fault) -> Bool {
-    let place = Place(env: attempt.env, provider: attempt.provider, reference: attempt.reference)
+    let key = attempt.key
     var there = Statement(Self.select + " WHERE ")
-    there.add(Self.condition(place, "a", &there) + " AND a.number = ")
+    there.add(Self.condition(key, "a", &there) + " AND a.number = ")
     there.add(there.bind(attempt.number))
     if let row = try query([there])[0].first {
       let found = try self.attempt(row)

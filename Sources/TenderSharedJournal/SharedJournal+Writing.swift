@@ -7,7 +7,7 @@ package import TenderModel
 extension SharedJournal {
   /// What is written of an attempt.
   struct Write {
-    var place: Place
+    var key: ReferenceKey
     var attempt: Attempt
     var stored: String?
     var values: [Database.Value]
@@ -34,14 +34,14 @@ extension SharedJournal {
     let values = AttemptRow.values(redacted).map { value in
       value.text.map { Database.Value.text($0.replacing("\0", with: "\u{FFFD}")) } ?? value
     }
-    let place = Place(
+    let key = ReferenceKey(
       env: attempt.env,
       provider: attempt.provider,
       reference: attempt.reference
     )
-    let lease = leases[place]
+    let lease = leases[key]
     return Write(
-      place: place,
+      key: key,
       attempt: redacted,
       stored: stored,
       values: values,
@@ -57,7 +57,7 @@ extension SharedJournal {
     let write = try opening(attempt)
     defer { (fresh, opened) = (nil, nil) }
     var row =
-      opened?.write.place == write.place && opened?.write.sum == write.sum ? opened?.row : nil
+      opened?.write.key == write.key && opened?.write.sum == write.sum ? opened?.row : nil
     if row == nil {
       row = try perform(inserting(write), write) { () throws(Fault) in try rowsMade(by: write) }
         .first?[0].integer
@@ -95,12 +95,12 @@ extension SharedJournal {
     let begun = clock.moment
     try update(&attempt, note, lends: leaseTime)
     if isSending {
-      let place = Place(
+      let key = ReferenceKey(
         env: attempt.env,
         provider: attempt.provider,
         reference: attempt.reference
       )
-      if leases[place] != nil { lend(from: begun) }
+      if leases[key] != nil { lend(from: begun) }
     } else {
       permit?.lend(nil)
       aside.leave(attempt.row)
@@ -155,8 +155,8 @@ extension SharedJournal {
 
   /// The reference was given back with its last outcome.
   private func end(_ attempt: Attempt) {
-    let place = Place(env: attempt.env, provider: attempt.provider, reference: attempt.reference)
-    leases[place]?.isOver = true
+    let key = attempt.key
+    leases[key]?.isOver = true
     known[attempt.row] = nil
   }
 
@@ -301,7 +301,7 @@ extension SharedJournal {
   /// The row that a write made whose answer was lost.
   private func rowsMade(by write: Write) throws(Fault) -> Rows {
     var statement = Statement("SELECT a.row FROM tender.attempt a WHERE ")
-    statement.add(Self.condition(write.place, "a", &statement))
+    statement.add(Self.condition(write.key, "a", &statement))
     statement.add(
       " AND a.number = \(statement.bind(write.attempt.number)) "
         + "AND a.sum = \(statement.bind(write.sum)) AND a.machine = \(statement.bind(station))"
@@ -323,7 +323,7 @@ extension SharedJournal {
   /// Why a write changed nothing: another has the reference, or has written meanwhile.
   private func lost(_ write: Write) throws(Fault) -> Fault {
     var statement = Statement("SELECT l.by FROM tender.lease l WHERE ")
-    statement.add(Self.condition(write.place, "l", &statement))
+    statement.add(Self.condition(write.key, "l", &statement))
     if let lease = write.lease {
       statement.add(
         " AND (l.holder <> \(statement.bind(lease.holder)) "
@@ -346,7 +346,7 @@ extension SharedJournal {
 }
 
 extension Fault {
-  static func changed(_ reference: String) -> Fault {
+  static func changed(_ reference: Reference) -> Fault {
     Fault(
       .state,
       code: "journal_conflict",
@@ -357,11 +357,11 @@ extension Fault {
   }
 
   /// A preparation that cannot be sealed, or opened, here.
-  fileprivate static func sealed(_ place: String) -> Fault {
+  fileprivate static func sealed(_ key: String) -> Fault {
     Fault(
       .state,
       code: "journal_key",
-      "what this payment needs later is sealed under the key that the fleet of \(place) shares, and that "
+      "what this payment needs later is sealed under the key that the fleet of \(key) shares, and that "
         + "key is not here; nothing was sent",
       hint: "set TENDER_JOURNAL_KEY_FILE; see: tender help journal"
     )

@@ -67,25 +67,18 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   /// What the database has of attempts that are worked on, by row.
   var known: [Int: Known] = [:]
   /// The latest attempt at a reference as its lock was taken; read once.
-  var fresh: (place: Place, attempt: Attempt?)?
+  var fresh: (key: ReferenceKey, attempt: Attempt?)?
   /// The attempt that was opened as the lock was taken, and its row.
   var opened: (write: Write, row: Int)?
-  var leases: [Place: Lease] = [:]
+  var leases: [ReferenceKey: Lease] = [:]
   /// References that somebody is asked to leave alone, as far as was seen.
-  var stops: [Place: (isAsked: Bool, at: Int)] = [:]
+  var stops: [ReferenceKey: (isAsked: Bool, at: Int)] = [:]
   /// Outcomes that wait for the database, by the row of their attempt.
   ///
   /// A database that was put back may have given that row to another since.
   var waiting: [Int: Attempt] = [:]
   var isDelivering = false
   var hasLookedForSpool = false
-
-  /// A reference of a provider.
-  struct Place: Hashable {
-    let env: Env
-    let provider: ProviderName
-    let reference: String
-  }
 
   /// What the database has of an attempt besides its columns.
   struct Known {

@@ -206,7 +206,7 @@ package struct ToroProvider: Provider, CardPresentFlow {
         hint: wasSent
           ? "ask the acquirer"
           : "refund it: tender transact --provider toro --type refund --original "
-            + attempt.reference,
+            + attempt.reference.text,
         result: ["state": "completed", "response": .string(response.word)]
       ).proven
     }

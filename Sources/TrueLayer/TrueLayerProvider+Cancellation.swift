@@ -64,7 +64,7 @@ extension TrueLayerProvider {
     let missing = context.configuration.missing(key: true)
     guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: "a refund") }
     guard attempt.kind == .payment else { throw .nothingToRefund(attempt) }
-    let statement = try Creation.statement(order.request.statement, orFrom: attempt.reference)
+    let statement = try Creation.statement(order.request.statement, orFrom: attempt.reference.text)
     let payment = try client.resource(.payment, id)
     guard payment.status == "settled" else { throw .nothingToRefund(attempt) }
     let body: JSON = [

@@ -33,9 +33,11 @@ enum JournalBench {
 
   private static func attempt(_ reference: String) -> Attempt {
     var attempt = Attempt(
-      env: .simulator,
-      provider: ProviderName("paytheory"),
-      reference: reference,
+      key: .init(
+        env: .simulator,
+        provider: ProviderName("paytheory"),
+        reference: Reference(stored: reference)
+      ),
       number: 1,
       operation: .transact,
       merchant: "merchant",

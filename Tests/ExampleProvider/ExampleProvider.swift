@@ -34,7 +34,7 @@ struct ExampleProvider: Provider, PaymentFlow {
 
   private func create(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
     let body: JSON = [
-      "key": .string(attempt.idempotencyKey), "reference": .string(attempt.reference),
+      "key": .string(attempt.idempotencyKey), "reference": .string(attempt.reference.text),
       "amount": .integer(attempt.amount ?? 0), "currency": .string(attempt.currency?.code ?? ""),
       "hold": .bool(attempt.preparation?.plain == "hold"),
     ]

@@ -66,7 +66,7 @@ import Testing
     var history = History("seed \(seed)")
     let path = world.folder.path + "/simulator.db"
     func latest() throws -> Attempt? {
-      try world.journal.latest(env: .live, provider: PayTheoryProvider.name, reference: "A")
+      try world.journal.latest(.init(env: .live, provider: PayTheoryProvider.name, reference: "A"))
     }
     func standing() throws -> Int {
       // What was given back as a whole does not stand any more.

@@ -68,7 +68,9 @@ import Testing
     #expect(report.warning?.message.contains("journal.aside") == true)
     // Another process sees it, and so does the database as soon as it can.
     let next = try SQLiteJournal(folder: world.folder.path, redactor: Redactor())
-    let found = try next.latest(env: .simulator, provider: PayTheoryProvider.name, reference: "A")
+    let found = try next.latest(
+      .init(env: .simulator, provider: PayTheoryProvider.name, reference: "A")
+    )
     #expect(found?.phase == .done)
     #expect(found?.status == .succeeded)
     #expect(found?.preparation == nil)
@@ -242,9 +244,7 @@ import Testing
     }
     old.clock.advance(60 * 60_000)
     let latest = try young.latest(
-      env: .simulator,
-      provider: PayTheoryProvider.name,
-      reference: "Q"
+      .init(env: .simulator, provider: PayTheoryProvider.name, reference: "Q")
     )
     let unclear = try #require(latest)
     let unsure = #expect(throws: Fault.self) { try old.engine(over: young).resume(unclear) }
@@ -311,9 +311,9 @@ import Testing
     let world = try World()
     let other = "other-paytheorylab-0123456789abcdef"
     let keys = try [PayTheoryCatalog.apiKey, other].map { key in
-      try world.engine(key: key).nextKey(.transact, "A")
+      try world.engine(key: key).nextKey(.transact, Reference(stored: "A"))
     }
     #expect(keys[0] != keys[1])
-    #expect(try world.engine().nextKey(.transact, "A") == keys[0])
+    #expect(try world.engine().nextKey(.transact, Reference(stored: "A")) == keys[0])
   }
 }

@@ -131,9 +131,7 @@ final class World {
 
   func latest(_ reference: String = "A") throws -> Attempt? {
     try journal.latest(
-      env: .simulator,
-      provider: PayTheoryProvider.name,
-      reference: reference
+      .init(env: .simulator, provider: PayTheoryProvider.name, reference: reference)
     )
   }
 

@@ -9,9 +9,7 @@ import Testing
 
   static func attempt(_ phase: Attempt.Phase, _ status: Status, freed: Bool = false) -> Attempt {
     var attempt = Attempt(
-      env: .simulator,
-      provider: ProviderName("p"),
-      reference: "A",
+      key: .init(env: .simulator, provider: ProviderName("p"), reference: Reference(stored: "A")),
       number: 1,
       operation: .transact,
       merchant: "m",

@@ -74,9 +74,7 @@ import Testing
       exit = error.exitStatus
     }
     let latest = try journal.latest(
-      env: .simulator,
-      provider: ProviderName("invented"),
-      reference: "A"
+      .init(env: .simulator, provider: ProviderName("invented"), reference: Reference(stored: "A"))
     )
     return (exit, latest, heard)
   }

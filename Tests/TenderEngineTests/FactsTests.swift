@@ -73,9 +73,11 @@ import Testing
   ])
   func `finds by a pattern`(_ pattern: String, _ fits: Bool) throws {
     var attempt = Attempt(
-      env: .simulator,
-      provider: ProviderName("a"),
-      reference: "ORDER-7",
+      key: .init(
+        env: .simulator,
+        provider: ProviderName("a"),
+        reference: Reference(stored: "ORDER-7")
+      ),
       number: 1,
       operation: .transact,
       merchant: "m",
@@ -91,9 +93,7 @@ import Testing
 
   @Test func `finds by amount and currency`() throws {
     var attempt = Attempt(
-      env: .simulator,
-      provider: ProviderName("a"),
-      reference: "A",
+      key: .init(env: .simulator, provider: ProviderName("a"), reference: Reference(stored: "A")),
       number: 1,
       operation: .transact,
       merchant: "m",

@@ -49,7 +49,7 @@ import Testing
     written.phase = .sent
     try journal.update(&written, note: "sent", .power)
     #expect(written.version == 2)
-    let latest = try journal.latest(env: .simulator, provider: provider, reference: "A")
+    let latest = try journal.latest(.init(env: .simulator, provider: provider, reference: "A"))
     let found = try #require(latest)
     #expect(found.version == 2)
     #expect(found.phase == .sent)
@@ -60,7 +60,7 @@ import Testing
       )
     }
     #expect(try journal.attempts(matching: "B", filter: AttemptFilter()).isEmpty)
-    #expect(try journal.latest(env: .live, provider: provider, reference: "A") == nil)
+    #expect(try journal.latest(.init(env: .live, provider: provider, reference: "A")) == nil)
     #expect(try journal.history(of: found).map(\.note) == ["opened", "sent"])
     #expect(try journal.history(of: found).map(\.status) == ["pending", "unknown"])
     var filter = AttemptFilter()
@@ -117,7 +117,7 @@ import Testing
     _ = try journal.insert(attempt(), .process)
     #expect(throws: Fault.self) { try journal.insert(attempt(), .process) }
     _ = try journal.insert(attempt(number: 2), .process)
-    let latest = try journal.latest(env: .simulator, provider: provider, reference: "A")
+    let latest = try journal.latest(.init(env: .simulator, provider: provider, reference: "A"))
     #expect(latest?.number == 2)
     #expect(try journal.count() == 2)
   }
@@ -148,7 +148,7 @@ import Testing
       #expect(fault?.code == "journal_conflict")
       #expect(mine.version == 1)
     }
-    let latest = try journal.latest(env: .simulator, provider: provider, reference: "A")
+    let latest = try journal.latest(.init(env: .simulator, provider: provider, reference: "A"))
     #expect(latest?.status == .succeeded)
     #expect(try journal.history(of: others).map(\.note) == ["opened", "outcome"])
   }
@@ -165,7 +165,7 @@ import Testing
     written.status = .succeeded
     written.result = ["state": "completed"]
     try journal.setAside(&written, note: "outcome")
-    let latest = try journal.latest(env: .simulator, provider: provider, reference: "A")
+    let latest = try journal.latest(.init(env: .simulator, provider: provider, reference: "A"))
     #expect(latest?.status == .succeeded)
     #expect(latest?.phase == .done)
     #expect(latest?.result == ["state": "completed"])
@@ -176,9 +176,7 @@ import Testing
     let journal = try journal(kind)
     func take(_ reference: String) throws -> (any AttemptLock)? {
       try journal.lock(
-        env: .simulator,
-        provider: provider,
-        reference: reference,
+        .init(env: .simulator, provider: provider, reference: reference),
         by: Deadline(in: 0, on: clock),
         interruption: NeverInterrupted()
       )
@@ -194,12 +192,14 @@ import Testing
   @Test(arguments: Kind.all)
   func `carries a wish to stop until it is taken back`(_ kind: Kind) throws {
     let journal = try journal(kind)
-    let asks = { journal.isStopRequested(env: .live, provider: self.provider, reference: "A") }
+    let asks = {
+      journal.isStopRequested(.init(env: .live, provider: self.provider, reference: "A"))
+    }
     #expect(!asks())
-    try journal.requestStop(env: .live, provider: provider, reference: "A")
+    try journal.requestStop(.init(env: .live, provider: provider, reference: "A"))
     #expect(asks())
-    #expect(!journal.isStopRequested(env: .sandbox, provider: provider, reference: "A"))
-    journal.forgetStop(env: .live, provider: provider, reference: "A")
+    #expect(!journal.isStopRequested(.init(env: .sandbox, provider: provider, reference: "A")))
+    journal.forgetStop(.init(env: .live, provider: provider, reference: "A"))
     #expect(!asks())
   }
 
@@ -226,7 +226,7 @@ import Testing
     #expect(try journal.prune(before: 2000, AttemptFilter()) == 1)
     var left: [String] = []
     try journal.each(AttemptFilter()) { attempt in
-      left.append(attempt.reference)
+      left.append(attempt.reference.text)
       return true
     }
     #expect(left.sorted() == ["held", "mandate", "unknown", "young"])

@@ -63,7 +63,7 @@ class JournalFolder {
   func references(_ journal: SQLiteJournal) throws -> [String] {
     var found: [String] = []
     try journal.each(AttemptFilter()) { attempt in
-      found.append(attempt.reference)
+      found.append(attempt.reference.text)
       return true
     }
     return found.sorted()

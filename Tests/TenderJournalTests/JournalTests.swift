@@ -54,7 +54,7 @@ private import Glibc
 
   func latest(_ reference: String, _ journal: SQLiteJournal) throws -> Attempt? {
     let own = attempt(reference)
-    return try journal.latest(env: own.env, provider: own.provider, reference: reference)
+    return try journal.latest(.init(env: own.env, provider: own.provider, reference: reference))
   }
 
   func contains(_ text: String) throws -> Bool {
@@ -72,9 +72,7 @@ private import Glibc
     let provider = ProviderName("paytheory")
     func take(_ journal: SQLiteJournal, _ reference: String) throws -> (any AttemptLock)? {
       try journal.lock(
-        env: .simulator,
-        provider: provider,
-        reference: reference,
+        .init(env: .simulator, provider: provider, reference: reference),
         by: Deadline(in: 0, on: clock),
         interruption: NeverInterrupted()
       )
@@ -112,7 +110,7 @@ private import Glibc
     func found(_ filter: AttemptFilter) throws -> [String] {
       var references: [String] = []
       try journal.each(filter) { attempt in
-        references.append(attempt.reference)
+        references.append(attempt.reference.text)
         return true
       }
       return references
@@ -157,7 +155,9 @@ private import Glibc
     try write("retryable", .failed) { $0.nextAction = PayerAction("retry") }
     try write("mandate", .authorized) { $0.kind = .mandate }
     try write("revoked", .revoked) { $0.kind = .mandate }
-    try write("live", .succeeded) { $0.env = .live }
+    try write("live", .succeeded) {
+      $0.key = .init(env: .live, provider: $0.provider, reference: $0.reference)
+    }
 
     var filter = AttemptFilter()
     filter.env = .simulator
@@ -166,7 +166,7 @@ private import Glibc
     #expect(try journal.prune(before: 2000, filter) == 4)
     #expect(try journal.prune(before: 2000, filter) == 0)
     var left = Set<String>()
-    try journal.each(AttemptFilter()) { left.insert($0.reference).inserted || true }
+    try journal.each(AttemptFilter()) { left.insert($0.reference.text).inserted || true }
     #expect(
       left == [
         "young", "retried", "held", "waiting", "unknown", "retryable", "mandate", "live",

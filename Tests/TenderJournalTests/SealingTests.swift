@@ -27,7 +27,9 @@ import Testing
 
   private func secret(_ reference: String, _ journal: SQLiteJournal) throws -> String? {
     let own = attempt(reference)
-    let found = try journal.latest(env: own.env, provider: own.provider, reference: reference)
+    let found = try journal.latest(
+      .init(env: own.env, provider: own.provider, reference: Reference(stored: reference))
+    )
     return found?.preparation?.secret
   }
 

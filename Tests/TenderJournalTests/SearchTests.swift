@@ -102,7 +102,7 @@ import Testing
       try journal.update(&long, note: "x", .process)
       for (filter, expected) in Self.filters() {
         var found: Set<String> = []
-        try journal.each(filter) { found.insert($0.reference).inserted }
+        try journal.each(filter) { found.insert($0.reference.text).inserted }
         #expect(found == expected, "\(filter) in \(type(of: journal))")
         #expect(try journal.count(filter, upTo: .max) == expected.count)
       }

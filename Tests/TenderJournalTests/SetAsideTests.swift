@@ -38,7 +38,9 @@ import Testing
       try journal.setAside(&written, note: "outcome")
     }
     func found(_ journal: SQLiteJournal) throws -> Attempt? {
-      try journal.latest(env: .simulator, provider: ProviderName("paytheory"), reference: "A")
+      try journal.latest(
+        .init(env: .simulator, provider: ProviderName("paytheory"), reference: "A")
+      )
     }
     // Others see it while the database still cannot take it.
     let early = try #require(try found(open(patience: 20)))
@@ -77,7 +79,9 @@ import Testing
       try journal.setAside(&written, note: "outcome")
     }
     func found(_ journal: SQLiteJournal) throws -> Attempt? {
-      try journal.latest(env: .simulator, provider: ProviderName("paytheory"), reference: "1042")
+      try journal.latest(
+        .init(env: .simulator, provider: ProviderName("paytheory"), reference: "1042")
+      )
     }
     for round in 0..<2 {
       let early = try #require(try found(open(patience: 20)), "round \(round)")
@@ -98,7 +102,7 @@ import Testing
     let early = try open(patience: 20)
     let own = attempt("A")
     var seen = try #require(
-      try early.latest(env: own.env, provider: own.provider, reference: "A")
+      try early.latest(.init(env: own.env, provider: own.provider, reference: "A"))
     )
     #expect(seen.status == .succeeded)
     try other.execute("ROLLBACK")
@@ -121,13 +125,13 @@ import Testing
     next.status = .refunded
     #expect(throws: Fault.self) { try journal.update(&next, note: "looked up", .power) }
     func found(_ journal: SQLiteJournal) throws -> Attempt? {
-      try journal.latest(env: .simulator, provider: ProviderName("paytheory"), reference: "A")
+      try journal.latest(
+        .init(env: .simulator, provider: ProviderName("paytheory"), reference: "A")
+      )
     }
     #expect(try found(early)?.phase == .sent)
     let lock = try early.lock(
-      env: .simulator,
-      provider: ProviderName("paytheory"),
-      reference: "A",
+      .init(env: .simulator, provider: ProviderName("paytheory"), reference: "A"),
       by: Deadline(in: 0, on: clock),
       interruption: NeverInterrupted()
     )
@@ -177,7 +181,7 @@ import Testing
     let journal = try open()
     for number in 0..<20 {
       let found = try journal.attempts(matching: "pt-\(number)", filter: AttemptFilter())
-      #expect(found.map(\.reference) == ["A\(number)"])
+      #expect(found.map(\.reference.text) == ["A\(number)"])
     }
   }
 }

@@ -23,7 +23,7 @@ extension SharedJournalTests {
     }
     func status() throws -> Status? {
       try SharedWorld.journal(at: address, path)
-        .latest(env: .simulator, provider: provider, reference: "A")?.status
+        .latest(.init(env: .simulator, provider: provider, reference: "A"))?.status
     }
     _ = try sql(
       "ALTER TABLE tender.attempt RENAME TO kept; CREATE TABLE tender.attempt (LIKE tender.kept)"
@@ -49,7 +49,7 @@ extension SharedJournalTests {
   }
 
   func latest(_ journal: SharedJournal, _ reference: String = "A") throws -> Attempt? {
-    try journal.latest(env: .simulator, provider: provider, reference: reference)
+    try journal.latest(.init(env: .simulator, provider: provider, reference: reference))
   }
 
   /// Pays on the first machine, with a database that is gone once the outcome is known.

@@ -37,9 +37,7 @@ final class SharedJournalTests {
 
   func lock(_ journal: any Journal, _ reference: String = "A") throws -> (any AttemptLock)? {
     try journal.lock(
-      env: .simulator,
-      provider: provider,
-      reference: reference,
+      .init(env: .simulator, provider: provider, reference: reference),
       by: Deadline(in: 0, on: clock),
       interruption: NeverInterrupted()
     )
@@ -58,7 +56,7 @@ final class SharedJournalTests {
     #expect(held != nil)
     var sleeper = try first.insert(.payment("A", number: 1, at: clock.now), .process)
     #expect(try lock(second) == nil)
-    #expect(second.worker(env: .simulator, provider: provider, reference: "A") != nil)
+    #expect(second.worker(.init(env: .simulator, provider: provider, reference: "A")) != nil)
     try end()
     let taken = try lock(second)
     #expect(taken != nil)
@@ -74,7 +72,7 @@ final class SharedJournalTests {
     #expect(throws: Fault.self) {
       try first.insert(.payment("A", number: 2, at: self.clock.now), .process)
     }
-    let latest = try second.latest(env: .simulator, provider: provider, reference: "A")
+    let latest = try second.latest(.init(env: .simulator, provider: provider, reference: "A"))
     #expect(latest?.phase == .prepared)
     #expect(latest?.number == 1)
     #expect(latest?.isElsewhere == true)
@@ -146,14 +144,14 @@ final class SharedJournalTests {
     let stored = try sql("SELECT text FROM tender.preparation")
     #expect(stored.hasPrefix("fleet:"))
     #expect(!stored.contains("session"))
-    let read = try journal.latest(env: .simulator, provider: provider, reference: "A")
+    let read = try journal.latest(.init(env: .simulator, provider: provider, reference: "A"))
     #expect(read?.preparation == .secret("a session that confirms"))
     // Another key, or none, opens nothing and destroys nothing.
     var bytes = [UInt8](repeating: 8, count: 32)
     for key in [FleetKey(consuming: &bytes), nil] {
       let other = try self.journal(1, key: key)
       var found = try #require(
-        try other.latest(env: .simulator, provider: provider, reference: "A")
+        try other.latest(.init(env: .simulator, provider: provider, reference: "A"))
       )
       #expect(found.preparation == nil)
       try end()
@@ -183,7 +181,7 @@ final class SharedJournalTests {
     let other = try self.journal(1, key: FleetKey(consuming: &bytes))
     held = try lock(other)
     var found = try #require(
-      try other.latest(env: .simulator, provider: provider, reference: "A")
+      try other.latest(.init(env: .simulator, provider: provider, reference: "A"))
     )
     #expect(throws: Fault.self) { try other.update(&found, note: "found out", .power) }
     #expect(try sql("SELECT count(*) FROM tender.preparation") == "1\n")
@@ -209,7 +207,7 @@ final class SharedJournalTests {
       #expect(problems.contains { $0.contains(name) }, "\(name)")
     }
     #expect(throws: Fault.self) {
-      try journal.latest(env: .simulator, provider: self.provider, reference: "A")
+      try journal.latest(.init(env: .simulator, provider: self.provider, reference: "A"))
     }
   }
 
@@ -242,7 +240,7 @@ final class SharedJournalTests {
       let held = try open(first, attempt)
       #expect(held != nil)
       #expect(try opened() == "A|1|pending|anna@till-3\n")
-      #expect(try first.latest(env: .simulator, provider: provider, reference: "A") == nil)
+      #expect(try first.latest(.init(env: .simulator, provider: provider, reference: "A")) == nil)
       var written = try first.insert(attempt, .process)
       #expect(try opened() == "A|1|pending|anna@till-3\n")
       written.phase = .done
@@ -253,7 +251,7 @@ final class SharedJournalTests {
     // Where there is an attempt already, that is the latest.
     let held = try open(second, .payment("A", number: 1, at: clock.now + 9))
     #expect(held != nil)
-    let latest = try second.latest(env: .simulator, provider: provider, reference: "A")
+    let latest = try second.latest(.init(env: .simulator, provider: provider, reference: "A"))
     #expect(latest?.status == .declined)
     #expect(try opened() == "A|1|declined|anna@till-3\n")
     let next = try second.insert(.payment("A", number: 2, at: clock.now + 9), .process)
@@ -303,7 +301,7 @@ final class SharedJournalTests {
       clock: clock
     )
     // A question that is not worth a long wait takes none from the others.
-    #expect(!journal.isStopRequested(env: .simulator, provider: provider, reference: "A"))
+    #expect(!journal.isStopRequested(.init(env: .simulator, provider: provider, reference: "A")))
     var waited: [Int] = []
     for _ in 0..<3 {
       let start = clock.now
@@ -346,7 +344,7 @@ final class SharedJournalTests {
       paid.status = .failed
       try journal.update(&paid, note: text, .power)
       let found = try #require(
-        try journal.latest(env: .simulator, provider: provider, reference: text)
+        try journal.latest(.init(env: .simulator, provider: provider, reference: text))
       )
       #expect(found.reference == text)
       #expect(found.result == paid.result)

@@ -97,9 +97,7 @@ private import Glibc
       written.brand = name
       try journal.update(&written, note: name, .power)
       let found = try journal.latest(
-        env: .simulator,
-        provider: written.provider,
-        reference: "A\(number)"
+        .init(env: .simulator, provider: written.provider, reference: "A\(number)")
       )
       #expect(found?.id == name)
       #expect(try journal.history(of: written).last?.note == name)
@@ -184,9 +182,7 @@ private import Glibc
     let journal = try open()
     var written = try journal.insert(attempt("A"), .process)
     let lock = try journal.lock(
-      env: .simulator,
-      provider: written.provider,
-      reference: "A",
+      .init(env: .simulator, provider: written.provider, reference: "A"),
       by: Deadline(in: 0, on: clock),
       interruption: NeverInterrupted()
     )
@@ -253,7 +249,7 @@ private import Glibc
     written.status = .succeeded
     _ = try journal.insert(written, .power)
     let again = try open()
-    let kept = try again.latest(env: .simulator, provider: written.provider, reference: "A")
+    let kept = try again.latest(.init(env: .simulator, provider: written.provider, reference: "A"))
     func decide(_ content: JSONObject) throws -> Decision {
       Decision(
         latest: kept,

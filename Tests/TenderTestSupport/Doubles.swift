@@ -77,24 +77,15 @@ package struct FailingJournal: Journal {
   }
 
   package func lock(
-    env: Env,
-    provider: ProviderName,
-    reference: String,
+    _ key: ReferenceKey,
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)? {
-    try inner.lock(
-      env: env,
-      provider: provider,
-      reference: reference,
-      by: deadline,
-      interruption: interruption
-    )
+    try inner.lock(key, by: deadline, interruption: interruption)
   }
 
-  package func latest(env: Env, provider: ProviderName, reference: String) throws(Fault) -> Attempt?
-  {
-    try inner.latest(env: env, provider: provider, reference: reference)
+  package func latest(_ key: ReferenceKey) throws(Fault) -> Attempt? {
+    try inner.latest(key)
   }
 
   package func attempts(
@@ -138,16 +129,16 @@ package struct FailingJournal: Journal {
     try inner.fingerprints(of: content)
   }
 
-  package func requestStop(env: Env, provider: ProviderName, reference: String) throws(Fault) {
-    try inner.requestStop(env: env, provider: provider, reference: reference)
+  package func requestStop(_ key: ReferenceKey) throws(Fault) {
+    try inner.requestStop(key)
   }
 
-  package func isStopRequested(env: Env, provider: ProviderName, reference: String) -> Bool {
-    inner.isStopRequested(env: env, provider: provider, reference: reference)
+  package func isStopRequested(_ key: ReferenceKey) -> Bool {
+    inner.isStopRequested(key)
   }
 
-  package func forgetStop(env: Env, provider: ProviderName, reference: String) {
-    inner.forgetStop(env: env, provider: provider, reference: reference)
+  package func forgetStop(_ key: ReferenceKey) {
+    inner.forgetStop(key)
   }
 
   package func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
@@ -175,9 +166,7 @@ extension Attempt {
   /// A card payment of 10.50 that was just prepared on the simulator.
   package static func payment(_ reference: String, number: Int = 1, at time: Int) -> Attempt {
     Attempt(
-      env: .simulator,
-      provider: ProviderName("paytheory"),
-      reference: reference,
+      key: .init(env: .simulator, provider: ProviderName("paytheory"), reference: reference),
       number: number,
       operation: .transact,
       merchant: "m",
@@ -203,3 +192,13 @@ extension RefundRequest {
     return RefundRequest(amount: amount, name: name, statement: statement)
   }
 }
+
+extension ReferenceKey {
+  /// The key of a reference that is written as a text.
+  package init(env: Env, provider: ProviderName, reference: String) {
+    self.init(env: env, provider: provider, reference: Reference(stored: reference))
+  }
+}
+
+/// Whether a reference is a text.
+package func == (reference: Reference, text: String) -> Bool { reference.text == text }

@@ -29,18 +29,12 @@ package final class MemoryJournal: Journal {
     deinit { journal.state.withLock { _ = $0.locks.remove(name) } }
   }
 
-  private static func name(_ env: Env, _ provider: ProviderName, _ reference: String) -> String {
-    "\(env.rawValue)/\(provider.text)/\(reference)"
-  }
-
   package func lock(
-    env: Env,
-    provider: ProviderName,
-    reference: String,
+    _ key: ReferenceKey,
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)? {
-    let name = Self.name(env, provider, reference)
+    let name = key.description
     while true {
       if state.withLock({ $0.locks.insert(name).inserted }) { return Held(self, name) }
       guard deadline.remaining > 0 else { return nil }
@@ -48,14 +42,10 @@ package final class MemoryJournal: Journal {
     }
   }
 
-  package func latest(
-    env: Env,
-    provider: ProviderName,
-    reference: String
-  ) throws(Fault) -> Attempt? {
+  package func latest(_ key: ReferenceKey) throws(Fault) -> Attempt? {
     state.withLock { state in
       state.attempts
-        .filter { $0.env == env && $0.provider == provider && $0.reference == reference }
+        .filter { $0.key == key }
         .max { $0.number < $1.number }
     }
   }
@@ -66,7 +56,7 @@ package final class MemoryJournal: Journal {
   ) throws(Fault) -> [Attempt] {
     state.withLock { state in
       state.attempts
-        .filter { ($0.reference == handle || $0.id == handle) && filter.lets($0) }
+        .filter { ($0.reference.text == handle || $0.id == handle) && filter.lets($0) }
         .sorted { $0.row > $1.row }
     }
   }
@@ -143,16 +133,16 @@ package final class MemoryJournal: Journal {
 
   package func fingerprints(of content: JSONObject) throws(Fault) -> JSONObject { [:] }
 
-  package func requestStop(env: Env, provider: ProviderName, reference: String) throws(Fault) {
-    state.withLock { _ = $0.stops.insert(Self.name(env, provider, reference)) }
+  package func requestStop(_ key: ReferenceKey) throws(Fault) {
+    state.withLock { _ = $0.stops.insert(key.description) }
   }
 
-  package func isStopRequested(env: Env, provider: ProviderName, reference: String) -> Bool {
-    state.withLock { $0.stops.contains(Self.name(env, provider, reference)) }
+  package func isStopRequested(_ key: ReferenceKey) -> Bool {
+    state.withLock { $0.stops.contains(key.description) }
   }
 
-  package func forgetStop(env: Env, provider: ProviderName, reference: String) {
-    state.withLock { _ = $0.stops.remove(Self.name(env, provider, reference)) }
+  package func forgetStop(_ key: ReferenceKey) {
+    state.withLock { _ = $0.stops.remove(key.description) }
   }
 
   package func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
@@ -177,11 +167,11 @@ package final class MemoryJournal: Journal {
       attempt.updatedAt >= time || attempt.phase != .done || !attempt.status.isFinal
         || attempt.nextAction != nil || attempt.kind == .mandate && attempt.status == .authorized
         || attempt.content.text("type") == "refund"
-          && attempts.contains { $0.reference == attempt.content.text("original") }
+          && attempts.contains { $0.reference.text == attempt.content.text("original") }
     }
-    let kept = Set(attempts.filter(isNeeded).map { name($0.env, $0.provider, $0.reference) })
+    let kept = Set(attempts.filter(isNeeded).map(\.key))
     let rows = attempts.filter { attempt in
-      filter.lets(attempt) && !kept.contains(name(attempt.env, attempt.provider, attempt.reference))
+      filter.lets(attempt) && !kept.contains(attempt.key)
     }
     return Set(rows.map(\.row))
   }

@@ -259,7 +259,7 @@ import ToroSimulator
   private static func kept(_ attempt: Attempt) -> String? {
     guard let receipt = attempt.result["receipt"]?.object else { return nil }
     let sale: JSONObject = [
-      "sale": .string(attempt.reference), "ref": receipt["transactionReference"] ?? .null,
+      "sale": .string(attempt.reference.text), "ref": receipt["transactionReference"] ?? .null,
       "at": receipt["dateTime"] ?? .null, "init": receipt["initiatorTransactionId"] ?? .null,
       "refund": false, "amount": receipt["amount"] ?? .null, "currency": "GBP",
     ]

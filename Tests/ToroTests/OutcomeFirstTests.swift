@@ -79,7 +79,7 @@ import Toro
     #expect(world.announced.contains("completed"))
     let next = try SQLiteJournal(folder: world.folder.path, redactor: Redactor())
     let attempt = try #require(
-      try next.latest(env: .simulator, provider: ToroProvider.name, reference: "A")
+      try next.latest(.init(env: .simulator, provider: ToroProvider.name, reference: "A"))
     )
     #expect(try world.engine(over: next).resume(attempt).status == .succeeded)
     #expect(try world.ledger().standing == 1)

@@ -165,12 +165,12 @@ final class ToroWorld {
     return try sale(reference, amount) { order in
       order.isRefund = true
       order.original = receipt
-      order.originalReference = original
+      order.originalReference = Reference(stored: original)
     }
   }
 
   func latest(_ reference: String = "A") throws -> Attempt? {
-    try journal.latest(env: .simulator, provider: ToroProvider.name, reference: reference)
+    try journal.latest(.init(env: .simulator, provider: ToroProvider.name, reference: reference))
   }
 
   /// What the acquirer's own books say of a reference.

@@ -150,9 +150,7 @@ final class World {
 
   func latest(_ reference: String = "A") throws -> Attempt? {
     try journal.latest(
-      env: .simulator,
-      provider: TrueLayerProvider.name,
-      reference: reference
+      .init(env: .simulator, provider: TrueLayerProvider.name, reference: reference)
     )
   }
 

@@ -157,7 +157,7 @@ struct CompleteCommand {
     var found: [Candidate] = []
     try? journal.each(AttemptFilter()) { attempt in
       let amount = attempt.facts.money.map { "\($0.text) " } ?? ""
-      found.append((attempt.reference, amount + attempt.shownStatus.rawValue))
+      found.append((attempt.reference.text, amount + attempt.shownStatus.rawValue))
       return found.count < 100
     }
     return found

@@ -74,7 +74,7 @@ struct FindOnline {
     var exit: Int32 = 0
     for attempt in asked where !output.isBroken {
       do throws(Fault) {
-        show(try engine.lookUp(attempt.reference, known: attempt, kind: attempt.kind))
+        show(try engine.lookUp(attempt.reference.text, known: attempt, kind: attempt.kind))
       } catch {
         if [.interrupted, .terminated, .state].contains(error.kind) { throw error }
         exit = Fault.Kind.partial.exitStatus

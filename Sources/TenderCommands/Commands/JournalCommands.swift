@@ -203,9 +203,7 @@ struct JournalCommands {
       var latest: Attempt?
       do throws(Fault) {
         latest = try journal.latest(
-          env: attempt.env,
-          provider: attempt.provider,
-          reference: attempt.reference
+          attempt.key
         )
       } catch {
         problem = error
@@ -343,7 +341,7 @@ struct JournalCommands {
   }
 
   private func resume(_ attempt: Attempt) throws(Fault) -> Report {
-    composition.reference = attempt.reference
+    composition.reference = attempt.reference.text
     if attempt.phase == .sent {
       // Finding out may send again what was lost.
       let writes = WriteCommands(composition: composition)

@@ -267,8 +267,8 @@ struct LookUpCommands {
     let target = try composition.target(of: handle)
     let attempt = target.attempt
     subject.take(target)
-    subject.reference = attempt?.reference
-    composition.reference = attempt?.reference
+    subject.reference = attempt?.reference.text
+    composition.reference = subject.reference
     let isMandate = invocation.command.name == "mandate-status"
     let name = target.module.name.text
     let having = composition.catalogue.modules.filter { module in

@@ -54,7 +54,7 @@ struct WriteCommands {
     }
     let order = try plan.order(reference)
     if invocation.has(Keys.dryRun) {
-      return try preview(engine, subject, reference.text) { () throws(Fault) in
+      return try preview(engine, subject) { () throws(Fault) in
         // What was made before is not made again: then nothing like this would be sent.
         if let plan = try engine.plan(order, newAttempt: invocation.has(Keys.newAttempt)) {
           return ["plan": .string(plan.rawValue)]
@@ -101,7 +101,7 @@ struct WriteCommands {
     try engine.checkReady(for: plan.need)
     let order = try plan.order(reference)
     if invocation.has(Keys.dryRun) {
-      return try preview(engine, subject, reference.text) { () throws(Fault) in
+      return try preview(engine, subject) { () throws(Fault) in
         try engine.preview(order)
       }
     }
@@ -129,8 +129,8 @@ struct WriteCommands {
     let target = try composition.target(of: handle)
     let attempt = target.attempt
     subject.take(target)
-    subject.reference = attempt?.reference ?? handle
-    composition.reference = attempt?.reference
+    subject.reference = attempt?.reference.text ?? handle
+    composition.reference = attempt?.reference.text
     try refuseReadOnly()
     try invocation.checkOptions(for: target.module.name)
     try invocation.checkStandardInput()
@@ -141,7 +141,7 @@ struct WriteCommands {
       awaitsPayer: engine.isAuthorizedByPayer && change == .confirm
     )
     if invocation.has(Keys.dryRun) {
-      return try preview(engine, subject, attempt?.reference ?? handle) { () throws(Fault) in
+      return try preview(engine, subject) { () throws(Fault) in
         try engine.preview(
           plan,
           attempt,
@@ -277,18 +277,19 @@ struct WriteCommands {
   func preview(
     _ engine: Engine,
     _ subject: RecordSubject,
-    _ reference: String,
     _ request: () throws(Fault) -> JSONObject
   ) throws(Fault) -> Int32 {
     var fields: JSONObject = [:]
     fields["provider"] = (subject.provider?.text).map(JSON.string)
     fields["env"] = subject.env.map { .string($0.rawValue) }
-    fields["reference"] = .string(reference)
+    fields["reference"] = subject.reference.map(JSON.string)
     let operation: Attempt.Operation = invocation.command.name == "tokenize" ? .tokenize : .transact
     if let key = try idempotencyKey() {
       fields["idempotency_key"] = .string(key)
     } else {
-      fields["idempotency_key"] = .string(try engine.nextKey(operation, reference))
+      fields["idempotency_key"] = .string(
+        try engine.nextKey(operation, Reference(stored: subject.reference ?? ""))
+      )
     }
     fields["request"] = .object(try request())
     output.show(composition.records.record(.request, fields))

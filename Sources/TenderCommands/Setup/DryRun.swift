@@ -23,14 +23,12 @@ struct Unreachable: HTTPExchange, SocketExchange, DeviceExchange {
 /// What a dry run has where there is no journal yet: nothing is known, nothing is written.
 struct EmptyJournal: Journal {
   func lock(
-    env: Env,
-    provider: ProviderName,
-    reference: String,
+    _ key: ReferenceKey,
     by deadline: Deadline,
     interruption: any Interruption
   ) throws(Fault) -> (any AttemptLock)? { throw .dryRun }
 
-  func latest(env: Env, provider: ProviderName, reference: String) throws(Fault) -> Attempt? { nil }
+  func latest(_ key: ReferenceKey) throws(Fault) -> Attempt? { nil }
 
   func attempts(matching handle: String, filter: AttemptFilter) throws(Fault) -> [Attempt] { [] }
 
@@ -56,13 +54,13 @@ struct EmptyJournal: Journal {
 
   func fingerprints(of content: JSONObject) throws(Fault) -> JSONObject { [:] }
 
-  func requestStop(env: Env, provider: ProviderName, reference: String) throws(Fault) {
+  func requestStop(_ key: ReferenceKey) throws(Fault) {
     throw .dryRun
   }
 
-  func isStopRequested(env: Env, provider: ProviderName, reference: String) -> Bool { false }
+  func isStopRequested(_ key: ReferenceKey) -> Bool { false }
 
-  func forgetStop(env: Env, provider: ProviderName, reference: String) {}
+  func forgetStop(_ key: ReferenceKey) {}
 
   func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int { 0 }
 

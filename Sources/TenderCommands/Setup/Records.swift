@@ -17,7 +17,7 @@ struct RecordSubject {
   }
 
   init(_ attempt: Attempt) {
-    self.init(provider: attempt.provider, env: attempt.env, reference: attempt.reference)
+    self.init(provider: attempt.provider, env: attempt.env, reference: attempt.reference.text)
   }
 }
 
@@ -33,7 +33,7 @@ struct Records {
       "command": .string(command), "provider": .string(report.provider.text),
       "env": .string(report.env.rawValue),
     ]
-    fields["reference"] = report.reference.map(JSON.string)
+    fields["reference"] = (report.reference?.text).map(JSON.string)
     fields["attempt"] = report.attemptNumber.map(JSON.integer)
     fields["replayed"] = report.replayed.map(JSON.bool)
     fields["id"] = report.id.map(JSON.string)
@@ -87,7 +87,7 @@ struct Records {
   ) -> Record {
     var fields: JSONObject = [
       "command": .string(command), "provider": .string(attempt.provider.text),
-      "env": .string(attempt.env.rawValue), "reference": .string(attempt.reference),
+      "env": .string(attempt.env.rawValue), "reference": .string(attempt.reference.text),
       "attempt": .integer(attempt.number),
     ]
     fields["id"] = attempt.id.map(JSON.string)

@@ -68,20 +68,19 @@ extension Composition {
     var attempt =
       report.attempt
       ?? Attempt(
-        env: report.env,
-        provider: report.provider,
-        reference: report.reference ?? report.id ?? "",
+        key: ReferenceKey(
+          env: report.env,
+          provider: report.provider,
+          reference: report.reference ?? Reference(stored: report.id ?? "")
+        ),
         number: 1,
         operation: .transact,
         merchant: "",
         content: [:],
         idempotencyKey: "",
-        at: report.result["transaction"]?["transaction_date"]?.text.flatMap(Timestamp.read)
-          ?? clock.now
+        at: report.madeAt ?? clock.now
       )
-    if report.attempt == nil, invocation.command.name == "mandate-status" {
-      attempt.kind = .mandate
-    }
+    attempt.kind = report.kind
     guard report.attempt == nil || attempt.shownStatus != report.status else { return attempt }
     attempt.phase = report.status == .unknown ? .sent : .done
     attempt.status = report.status

@@ -78,7 +78,7 @@ struct Verdict {
 
   /// The command that goes on with it, or what has to be done first; nil where nothing is left to do.
   var next: String? {
-    let reference = attempt.reference
+    let reference = attempt.reference.text
     let name =
       reference.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
       ? reference : "'\(reference.replacing("'", with: "'\\''"))'"
@@ -117,7 +117,7 @@ struct Verdict {
   var lines: [String] {
     let utc = Timestamp.text(attempt.createdAt)
     let time = Environment.localText(attempt.createdAt).map { "\($0) (\(utc))" } ?? utc
-    let name = Printable.text(attempt.reference)
+    let name = Printable.text(attempt.reference.text)
     var place = [attempt.provider.text, attempt.env.rawValue]
     if let lastFour = attempt.lastFour { place.append("…\(Printable.text(lastFour))") }
     if let customer { place.append(Printable.text(customer)) }

@@ -55,7 +55,7 @@ struct SaleOrderBuilder {
   }
 
   /// What is refunded, by reference or from a file.
-  private func original() throws(Fault) -> (receipt: JSONObject, reference: String?)? {
+  private func original() throws(Fault) -> (receipt: JSONObject, reference: Reference?)? {
     let reference = invocation[Keys.original]
     let path = invocation[Keys.originalFile]
     guard reference == nil || path == nil else {
@@ -80,10 +80,10 @@ struct SaleOrderBuilder {
       )
     }
     // What the journal knows as well is counted there.
-    let isKnown = try receipt.text("saleReferenceId").map { name throws(Fault) in
-      try attempts(name).contains { $0.id == receipt.text("transactionReference") }
+    let attempt = try receipt.text("saleReferenceId").flatMap { name throws(Fault) in
+      try attempts(name).first { $0.id == receipt.text("transactionReference") }
     }
-    return (receipt, isKnown == true ? receipt.text("saleReferenceId") : nil)
+    return (receipt, attempt?.reference)
   }
 
   private func attempts(_ handle: String) throws(Fault) -> [Attempt] {
@@ -93,7 +93,8 @@ struct SaleOrderBuilder {
     )
   }
 
-  private func known(_ handle: String) throws(Fault) -> (receipt: JSONObject, reference: String?) {
+  private func known(_ handle: String) throws(Fault) -> (receipt: JSONObject, reference: Reference?)
+  {
     guard let attempt = try attempts(handle).first else { throw .unknownHandle(handle) }
     guard attempt.isCaptured, let receipt = attempt.result["receipt"]?.object,
       receipt.text("type") == "purchase"

@@ -127,7 +127,7 @@ private struct AdapterRun {
     }
     note(first)
     for _ in 0..<feed.take({ $0.below(6) }) {
-      let known = try? journal.latest(env: .simulator, provider: name, reference: "A")
+      let known = try? journal.latest(.init(env: .simulator, provider: name, reference: "A"))
       func giveBack(_ amount: Int?, again: Bool) throws -> Report {
         try engine.refund(
           known,
@@ -217,9 +217,7 @@ private struct AdapterRun {
         try? engine.checkReady(for: need)
       }
       let known = try? journal.latest(
-        env: .simulator,
-        provider: PayTheoryProvider.name,
-        reference: "A"
+        .init(env: .simulator, provider: PayTheoryProvider.name, reference: "A")
       )
       _ = PayTheoryProvider.inKeyOrder(known?.result ?? [:])
       _ = PayTheoryProvider.explanations.count
@@ -376,9 +374,7 @@ private struct AdapterRun {
       _ = try? provider.checkTerminalManager()
       guard
         let known = try? journal.latest(
-          env: .simulator,
-          provider: ToroProvider.name,
-          reference: "A"
+          .init(env: .simulator, provider: ToroProvider.name, reference: "A")
         )
       else { return }
       _ = ToroProvider.inKeyOrder(known.result)
@@ -389,7 +385,7 @@ private struct AdapterRun {
       var back = order
       back.isRefund = true
       back.original = receipt
-      back.originalReference = "A"
+      back.originalReference = Reference(stored: "A")
       if let name = try? Reference("B") { back.reference = name }
       _ = try? engine.transact(back, newAttempt: false, idempotencyKey: nil)
     }
