@@ -136,10 +136,13 @@ struct GraphQL {
       "reference: \(Self.quoted(order.reference.text))",
     ]
     if let fee = order.fee { arguments.append("fee: \(fee.minorUnits)") }
-    for name in ["account_code", "invoice_id", "recurring_id", "receipt_description"] {
-      if let text = order.options[name]?.text { arguments.append("\(name): \(Self.quoted(text))") }
+    for (name, text) in [
+      ("account_code", order.accountCode), ("invoice_id", order.invoiceID),
+      ("recurring_id", order.recurringID), ("receipt_description", order.receiptDescription),
+    ] {
+      if let text { arguments.append("\(name): \(Self.quoted(text))") }
     }
-    if order.options["send_receipt"]?.truth == true { arguments.append("send_receipt: true") }
+    if order.sendsReceipt { arguments.append("send_receipt: true") }
     if !order.metadata.members.isEmpty {
       // AWSJSON: an object as text.
       arguments.append("metadata: \(Self.quoted(JSONWriter.text(.object(order.metadata))))")

@@ -17,7 +17,7 @@ extension PayTheoryProvider {
     if order.payorID != nil, !order.payor.members.isEmpty {
       throw .rule("bad_options", "--payor and --payor-id exclude each other", "give one of them")
     }
-    if order.options["invoice_id"] != nil, order.options["recurring_id"] != nil {
+    if order.invoiceID != nil, order.recurringID != nil {
       throw .rule(
         "bad_options",
         "--invoice-id and --recurring-id exclude each other",
@@ -25,7 +25,7 @@ extension PayTheoryProvider {
       )
     }
     try checkFee(order)
-    if order.options["send_receipt"]?.truth == true, order.payor["email"] == nil,
+    if order.sendsReceipt, order.payor["email"] == nil,
       order.payorID == nil, order.storedMethod == nil
     {
       throw .rule(
@@ -35,8 +35,7 @@ extension PayTheoryProvider {
       )
     }
     if order.storedMethod != nil,
-      order.payorID != nil || !order.payor.members.isEmpty
-        || order.options["payment_parameters"] != nil
+      order.payorID != nil || !order.payor.members.isEmpty || order.paymentParameters != nil
     {
       throw .rule(
         "bad_options",

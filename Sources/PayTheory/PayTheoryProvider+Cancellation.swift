@@ -49,9 +49,8 @@ extension PayTheoryProvider: RefundFlow {
     if let gross = payment["gross_amount"]?.boundedNumber, order.amount > gross - gone {
       throw .aboveRest(attempt, left: max(0, gross - gone))
     }
-    var refund = Refund(order)
-    refund.members["before"] = .integer(gone)
-    let prepared = JSONWriter.text(.object(refund.members))
+    let refund = Refund(order)
+    let prepared = JSONWriter.text(refund.prepared("before", .integer(gone)))
     try progress.prepare(.plain(prepared), id: nil, sendingNext: true)
     let reversal = try graphQL.createReversal(
       receipt: receipt,
@@ -85,7 +84,7 @@ extension PayTheoryProvider: RefundFlow {
     _ attempt: Attempt
   ) -> Outcome {
     var made = refund.without("key", "before")
-    made.members["status"] = "executed"
+    made.status = "executed"
     made.members["is_void"] = .bool(isVoid)
     made.members["transaction_id"] = transaction.map(JSON.string)
     var query = LookUp(id: attempt.id)

@@ -140,14 +140,14 @@ struct Requests {
   /// Section 5.5: every key, with the SDK's defaults.
   func payTheoryData(_ order: PaymentOrder) -> JSONObject {
     [
-      "account_code": order.options["account_code"] ?? "",
+      "account_code": .string(order.accountCode ?? ""),
       "reference": .string(order.reference.text),
-      "payment_parameters": order.options["payment_parameters"] ?? "",
+      "payment_parameters": .string(order.paymentParameters ?? ""),
       "payor_id": .string(order.payorID ?? ""),
-      "send_receipt": order.options["send_receipt"] ?? false,
-      "receipt_description": order.options["receipt_description"] ?? "",
-      "invoice_id": order.options["invoice_id"] ?? "",
-      "recurring_id": order.options["recurring_id"] ?? "",
+      "send_receipt": .bool(order.sendsReceipt),
+      "receipt_description": .string(order.receiptDescription ?? ""),
+      "invoice_id": .string(order.invoiceID ?? ""),
+      "recurring_id": .string(order.recurringID ?? ""),
       "timezone": .string(timeZone),
       "fee": .integer(order.fee?.minorUnits ?? 0),
     ]

@@ -87,13 +87,13 @@ extension Engine {
       let isOver = refund.phase == .done && (refund.isFreed || !refund.isCaptured)
       if isOver { continue }
       var shown = entry
-      shown.members["status"] = .string(refund.shownStatus.rawValue)
+      shown.status = refund.shownStatus.rawValue
       if refund.phase == .prepared {
         // Its process may be gone; then nothing was sent.
         let lock = try lock(reference)
         if lock != nil { continue }
       } else if let amount = refund.amount {
-        shown.members["amount"] = .integer(amount)
+        shown.amount = amount
       }
       current.append(shown)
     }

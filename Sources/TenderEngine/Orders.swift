@@ -21,8 +21,13 @@ package struct PaymentOrder: Sendable {
   package var payor: JSONObject
   package var payorID: String?
   package var metadata: JSONObject
-  /// The provider's further options, by their long names with underscores.
-  package var options: JSONObject
+  /// Where the merchant books it.
+  package var accountCode: String?
+  package var invoiceID: String?
+  package var recurringID: String?
+  package var paymentParameters: String?
+  package var sendsReceipt = false
+  package var receiptDescription: String?
 
   package init(
     reference: Reference,
@@ -34,8 +39,7 @@ package struct PaymentOrder: Sendable {
     stopsAtConfirmation: Bool = false,
     payor: JSONObject = [:],
     payorID: String? = nil,
-    metadata: JSONObject = [:],
-    options: JSONObject = [:]
+    metadata: JSONObject = [:]
   ) {
     self.reference = reference
     self.amount = amount
@@ -47,7 +51,6 @@ package struct PaymentOrder: Sendable {
     self.payor = payor
     self.payorID = payorID
     self.metadata = metadata
-    self.options = options
   }
 
   /// What makes two orders the same: never card data, flow choices or output.
@@ -62,7 +65,9 @@ package struct PaymentOrder: Sendable {
     if !payor.members.isEmpty { content["payor"] = .object(payor.sorted) }
     content["payor_id"] = payorID.map(JSON.string)
     if !metadata.members.isEmpty { content["metadata"] = .object(metadata.sorted) }
-    for name in ["account_code", "invoice_id", "recurring_id"] { content[name] = options[name] }
+    content["account_code"] = accountCode.map(JSON.string)
+    content["invoice_id"] = invoiceID.map(JSON.string)
+    content["recurring_id"] = recurringID.map(JSON.string)
     return content
   }
 }

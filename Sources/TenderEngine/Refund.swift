@@ -59,6 +59,13 @@ package struct Refund: Sendable, Hashable {
     self.init(members)
   }
 
+  /// Its preparation, with what only its sending needs.
+  package func prepared(_ name: String, _ value: JSON) -> JSON {
+    var members = members
+    members[name] = value
+    return .object(members)
+  }
+
   /// A refund that an attempt of its own makes.
   package init(by reference: Reference, amount: Money) {
     members = [
@@ -70,7 +77,10 @@ package struct Refund: Sendable, Hashable {
   package var number: Int? { members["attempt"]?.boundedNumber }
 
   /// In minor units; 0 where it is not said.
-  package var amount: Int { members["amount"]?.boundedNumber ?? 0 }
+  package var amount: Int {
+    get { members["amount"]?.boundedNumber ?? 0 }
+    set { members["amount"] = .integer(newValue) }
+  }
 
   /// Whether no amount was named: all that was left.
   package var isRest: Bool { members["rest"] == true }
@@ -84,7 +94,10 @@ package struct Refund: Sendable, Hashable {
   package var reference: Reference? { members.text("reference").map(Reference.init(stored:)) }
 
   /// In the provider's words.
-  package var status: String? { members.text("status") }
+  package var status: String? {
+    get { members.text("status") }
+    set { members["status"] = newValue.map(JSON.string) }
+  }
 
   /// The refund without what only its sending needed.
   package func without(_ names: String...) -> Refund {

@@ -51,7 +51,7 @@ extension Journal {
     var reversal: Reversal?
     if attempt.operation == .cancel {
       if var refund, status != .succeeded {
-        refund.members["status"] = "executed"
+        refund.status = "executed"
         reversal = .parts(attempt.refunds + [refund])
       } else if attempt.refunds.isEmpty, status != .succeeded, status != .authorized {
         reversal = .whole(["settled": .string(status.rawValue)])

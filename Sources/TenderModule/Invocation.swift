@@ -1,4 +1,14 @@
+import Synchronization
 package import TenderModel
+
+/// The names of the options that somebody has read.
+private final class ReadNames: Sendable {
+  private let names = Mutex<Set<String>>([])
+
+  func note(_ name: String) { names.withLock { _ = $0.insert(name) } }
+
+  func has(_ name: String) -> Bool { names.withLock { $0.contains(name) } }
+}
 
 /// What was asked for: typed words, checked against the catalogue, nothing resolved.
 package struct Invocation: Sendable {
@@ -13,6 +23,7 @@ package struct Invocation: Sendable {
   /// The names of options that were not given for this command alone, but for all lines of a batch:
   /// a line may leave them unused.
   package let inherited: Set<String>
+  private let read = ReadNames()
 
   /// What was typed, checked against its command.
   package init(
@@ -41,6 +52,24 @@ package struct Invocation: Sendable {
         code: "bad_options",
         "--\(option.name) does not go with \(provider.text)",
         hint: "it is for --provider \(users.joined(separator: " or "))"
+      )
+    }
+  }
+
+  /// Throws `usage` for an option that says what is to be done, and that nobody has read: once all that is to
+  /// be done is known, it would be ignored.
+  package func checkRead(by provider: ProviderName) throws(Fault) {
+    // These say how it is shown, waited for and tried out, and are read meanwhile.
+    let others: Set<Option.Group> = [.control, .general, .server, .simulator]
+    for option in command.options
+    where values[option.name] != nil && !inherited.contains(option.name) && !read.has(option.name)
+      && !others.contains(option.group) && option.name != Keys.all.option.name
+    {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "--\(option.name) changes nothing here: \(provider.text) does not use it for this",
+        hint: "leave it out"
       )
     }
   }
@@ -97,17 +126,24 @@ extension Invocation {
 
   /// The text of an option by its definition; nil where it was not given, or given without.
   package func text(_ option: Option) -> String? {
+    read.note(option.name)
     guard let value = values[option.name]?.last, !value.isEmpty else { return nil }
     return value
   }
 
   /// Whether an option, or one of several that belong together, was given.
   package func has(_ key: any OptionKey) -> Bool {
-    key.options.contains { values[$0.name] != nil }
+    key.options.contains { option in
+      read.note(option.name)
+      return values[option.name] != nil
+    }
   }
 
   /// Every text of an option that may be repeated.
-  package func all(_ key: Key<String>) -> [String] { values[key.option.name] ?? [] }
+  package func all(_ key: Key<String>) -> [String] {
+    read.note(key.option.name)
+    return values[key.option.name] ?? []
+  }
 
   /// Those of some options that were given, in the order of the definitions.
   package func given(among keys: [any OptionKey]) -> [Option] {

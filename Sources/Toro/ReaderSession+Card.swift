@@ -138,7 +138,7 @@ extension ReaderSession {
   /// The card is done with.
   private mutating func finished(_ decision: Decision) -> [Action] {
     switch decision {
-    case .unavailable: return leave(.released, "Not completed")
+    case .unavailable(let lost): return leave(.released(lost), "Not completed")
     case .declined: return leave(.completed, "Declined")
     case .approved:
       guard card?.wantsSignature == true, !terms.isRefund else {

@@ -68,7 +68,6 @@ extension ReaderSession {
         terms.menu.indices.contains(choice - 1)
       else { return fail(.deviceError, "the reader's gratuity menu answered no choice of it") }
       let chosen = terms.menu[choice - 1]
-      percentage = chosen
       // Half a minor unit is rounded up.
       let amount = (terms.money.minorUnits * chosen + 50) / 100
       gratuity = amount
@@ -167,7 +166,7 @@ extension ReaderSession {
         step = .waiting(presented, isTapping: false)
         return [.send(.abort)]
       }
-      if let fallback {
+      if let fallback = presented.fallback {
         return fail(fallback, "the chip could not be used, and no stripe was read")
       }
       return fail(.transactionTimeout, "no card was presented in time")
@@ -216,7 +215,7 @@ extension ReaderSession {
   /// Lets the stripe be read, since the chip cannot be.
   mutating func fallBack(_ reason: ToroError, _ presented: Presented) -> [Action] {
     var presented = presented
-    fallback = reason
+    presented.fallback = reason
     presented.slot = .empty
     return ask("Remove the card and swipe it", presented)
   }
@@ -226,8 +225,10 @@ extension ReaderSession {
     guard card.encrypted != nil, let track = card.maskedTrack else {
       return fail(.magSwipeError, "the stripe could not be read")
     }
-    if card.hasChip, fallback == nil { return ask("This card has a chip: insert it", presented) }
-    card.isFallback = fallback != nil
+    if card.hasChip, presented.fallback == nil {
+      return ask("This card has a chip: insert it", presented)
+    }
+    card.isFallback = presented.fallback != nil
     guard card.needsPIN else { return authorise(card) }
     step = .pin(card)
     patience = terms.cardTimeout + 5000

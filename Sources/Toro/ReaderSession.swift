@@ -1,3 +1,4 @@
+import TenderEngine
 import TenderModel
 import TenderWire
 
@@ -37,8 +38,16 @@ struct ReaderSession: Sendable {
   enum Decision: Sendable {
     case approved([TLV])
     case declined([TLV])
-    /// Nothing that can be believed; the sale is undone elsewhere.
-    case unavailable
+    /// Nothing that can be believed.
+    case unavailable(Lost)
+  }
+
+  /// What came of a sale whose answer cannot be believed.
+  enum Lost: Sendable {
+    /// It was undone.
+    case undone(Outcome)
+    /// It was refused, or is not known.
+    case failed(Fault)
   }
 
   /// How it ended.
@@ -56,7 +65,7 @@ struct ReaderSession: Sendable {
     /// After an approval: the signature was not given, or not the card's.
     case signatureFailed(ToroError)
     /// After no answer of the acquirer's.
-    case released
+    case released(Lost)
   }
 
   /// What it is about.
@@ -103,6 +112,8 @@ struct ReaderSession: Sendable {
   struct Presented: Sendable {
     var slot = Slot.empty
     var stripe: PresentedCard?
+    /// Why the stripe may be read instead of the chip.
+    var fallback: ToroError?
 
     var isNothing: Bool { slot == .empty && stripe == nil }
 
@@ -125,7 +136,6 @@ struct ReaderSession: Sendable {
   var patience = 5000
   var money: Money
   var gratuity: Int?
-  var percentage: Int?
   var serial: String?
   var card: PresentedCard?
   var signature: [UInt8]?
@@ -133,8 +143,6 @@ struct ReaderSession: Sendable {
   var message: String?
   var hasContactless = true
   var isStopping = false
-  /// Why the stripe may be read instead of the chip.
-  var fallback: ToroError?
 
   init(_ terms: Terms) {
     self.terms = terms
@@ -196,7 +204,7 @@ struct ReaderSession: Sendable {
     case .leaving(let end): end
     case .finishing(.approved), .touching: .undo(fault, why, reason: "UCMP")
     case .finishing(.declined): .completed
-    case .finishing(.unavailable): .released
+    case .finishing(.unavailable(let lost)): .released(lost)
     default: .failed(fault, why)
     }
   }

@@ -39,20 +39,17 @@ extension SaleRunner {
         throw .stopped(by: kind, underWay: "the reader was let go")
       }
       throw .toro(error, why, hint: "no money moved; run the same command again", reason: why)
-    case .released:
-      if let undone { return undone }
-      guard let trouble else {
-        throw Fault(.internal, code: "internal", "a sale was released without a reason")
-      }
+    case .released(.undone(let outcome)): return outcome
+    case .released(.failed(let fault)):
       progress.enter(TransactionState.failed.rawValue)
       // A refusal that proves nothing was undone, or is unknown, by now.
-      throw trouble.effect == .none ? trouble.proven : trouble
+      throw fault.effect == .none ? fault.proven : fault
     case .refusedByCard:
       receipt.isDeclinedByCard = true
-      try undoing.approved(sale, reason: "CDCL", .toro(.transactionError, "the card declined"))
+      try cancellation.approved(sale, reason: "CDCL", .toro(.transactionError, "the card declined"))
       return declinedByCard(receipt)
     case .undo(let error, let why, let reason):
-      try undoing.approved(sale, reason: reason, .toro(error, why, reason: why))
+      try cancellation.approved(sale, reason: reason, .toro(error, why, reason: why))
       return cancelled(
         receipt,
         error,
@@ -68,7 +65,7 @@ extension SaleRunner {
       receipt.signatureVerificationFailed = true
       let why =
         error == .customerCancelled ? "the customer did not sign" : "the signature does not match"
-      try undoing.approved(sale, reason: "CUCL", .toro(error, why, reason: why))
+      try cancellation.approved(sale, reason: "CUCL", .toro(error, why, reason: why))
       return cancelled(
         receipt,
         error,

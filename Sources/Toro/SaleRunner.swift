@@ -6,17 +6,13 @@ import TenderWire
 final class SaleRunner {
   let context: ToroContext
   let gateway: Gateway
-  let undoing: Cancellation
+  let cancellation: Cancellation
   let order: SaleOrder
   let progress: Progress
   var session: ReaderSession
   private var link: ReaderLink?
   var sale: SaleIdentity
   var answer: AuthorisationAnswer?
-  /// What went wrong with the acquirer; thrown once the reader has been let go.
-  var trouble: Fault?
-  /// What came of undoing a sale whose answer was lost.
-  var undone: Outcome?
   private var isStopTold = false
   private var state = TransactionState.ready
 
@@ -28,7 +24,7 @@ final class SaleRunner {
   ) {
     self.context = context
     self.gateway = gateway
-    undoing = Cancellation(context: context, gateway: gateway, progress: progress)
+    cancellation = Cancellation(context: context, gateway: gateway, progress: progress)
     self.order = order
     self.progress = progress
     let now = context.clock.now
@@ -207,30 +203,31 @@ final class SaleRunner {
       session.message = answer.displayText
       return answer.isApproved ? .approved(answer.decision) : .declined(answer.decision)
     } catch {
-      trouble = error
-      guard error.effect == .unknown else {
-        if progress.hasSent, error.cause == .refused { proveRefused(error) }
-        return .unavailable
-      }
-      var lost = error
-      if error.kind == .interrupted || error.kind == .terminated || context.interruption.kind != nil
-      {
-        // Heard: the undoing must not be stopped by it. The next one ends that as well.
-        context.interruption.acknowledge()
-        lost =
-          Fault.toro(
-            .operatorCancelled,
-            "stopped while the acquirer was asked",
-            reason: "stopped while the acquirer was asked"
-          ).afterSending
-      }
-      // First of all: nobody may be charged for what nobody knows.
-      do throws(Fault) {
-        undone = try undoing.lost(sale, lost)
-      } catch {
-        trouble = error
-      }
-      return .unavailable
+      return .unavailable(recovered(error))
+    }
+  }
+
+  /// What is done about a failure, before anything else; told once the reader has been let go.
+  private func recovered(_ error: Fault) -> ReaderSession.Lost {
+    guard error.effect == .unknown else {
+      return .failed(progress.hasSent && error.cause == .refused ? proven(error) : error)
+    }
+    var lost = error
+    if error.kind == .interrupted || error.kind == .terminated || context.interruption.kind != nil {
+      // Heard: the undoing must not be stopped by it. The next one ends that as well.
+      context.interruption.acknowledge()
+      lost =
+        Fault.toro(
+          .operatorCancelled,
+          "stopped while the acquirer was asked",
+          reason: "stopped while the acquirer was asked"
+        ).afterSending
+    }
+    // First of all: nobody may be charged for what nobody knows.
+    do throws(Fault) {
+      return .undone(try cancellation.lost(sale, lost))
+    } catch {
+      return .failed(error)
     }
   }
 
@@ -238,12 +235,12 @@ final class SaleRunner {
   ///
   /// Where the acquirer says that it is undone the refusal is what the sale came to; where it refuses
   /// all that this terminal sends, for the same reason, too. Else it is unknown.
-  private func proveRefused(_ refusal: Fault) {
+  private func proven(_ refusal: Fault) -> Fault {
     do throws(Fault) {
-      if try undoing.cancel(sale, reason: "TIMO").isApproved { return }
-      trouble = refusal.afterSending
+      let isUndone = try cancellation.cancel(sale, reason: "TIMO").isApproved
+      return isUndone ? refusal : refusal.afterSending
     } catch {
-      if !Gateway.refusesTerminal(refusal, and: error) { trouble = refusal.afterSending }
+      return Gateway.refusesTerminal(refusal, and: error) ? refusal : refusal.afterSending
     }
   }
 

@@ -72,7 +72,7 @@ package struct ToroProvider: Provider, CardPresentFlow {
     return request
   }
 
-  /// Finds out by undoing: a sale cannot be asked for (contract, section 4, "Finding out").
+  /// Finds out by cancellation: a sale cannot be asked for (contract, section 4, "Finding out").
   package func findOut(
     _ attempt: Attempt,
     _ progress: Progress,
@@ -94,7 +94,7 @@ package struct ToroProvider: Provider, CardPresentFlow {
       return .undone(try undo(attempt, progress, isSent: true))
     case .cancel: return .happened(try undo(attempt, progress, isSent: true))
     case .transact, .tokenize:
-      let undoing = Cancellation(
+      let cancellation = Cancellation(
         context: context,
         gateway: try Gateway(context),
         progress: progress
@@ -108,7 +108,7 @@ package struct ToroProvider: Provider, CardPresentFlow {
           "its process ended before an answer came",
           result: ToroError.transactionAborted.result("the process ended before an answer came")
         )
-      return .happened(try undoing.lost(sale, lost))
+      return .happened(try cancellation.lost(sale, lost))
     }
   }
 
@@ -186,11 +186,15 @@ package struct ToroProvider: Provider, CardPresentFlow {
     else {
       throw .noReceipt(attempt)
     }
-    let undoing = Cancellation(context: context, gateway: try Gateway(context), progress: progress)
+    let cancellation = Cancellation(
+      context: context,
+      gateway: try Gateway(context),
+      progress: progress
+    )
     if !isSent { _ = try newAdvice(for: sale, progress, cancels: true) }
     let response: Gateway.Advised
     do throws(Fault) {
-      response = try undoing.cancel(sale, reason: nil, isRepeated: isSent)
+      response = try cancellation.cancel(sale, reason: nil, isRepeated: isSent)
     } catch {
       throw isSent ? error.afterSending : error.effect == .none ? error.proven : error
     }

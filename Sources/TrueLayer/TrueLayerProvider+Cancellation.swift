@@ -71,22 +71,26 @@ extension TrueLayerProvider {
       "amount_in_minor": .integer(order.amount),
       "reference": .string(statement),
     ]
-    var refund = Refund(order)
-    refund.members["body"] = .string(JSONWriter.text(body))
-    let prepared = JSONWriter.text(.object(refund.members))
+    let refund = Refund(order)
+    let text = JSONWriter.text(body)
+    let prepared = JSONWriter.text(refund.prepared("body", .string(text)))
     try progress.prepare(.secret(prepared), id: nil, sendingNext: true)
     try progress.willSend()
-    return try sendRefund(refund, attempt)
+    return try sendRefund(refund, body: text, attempt)
   }
 
   /// Sends a refund: the same body under the same key is the same refund.
-  private func sendRefund(_ prepared: Refund, _ attempt: Attempt) throws(Fault) -> Outcome {
+  private func sendRefund(
+    _ prepared: Refund,
+    body: String,
+    _ attempt: Attempt
+  ) throws(Fault) -> Outcome {
     let id = try id(of: attempt)
     let answer = try client.send(
       Client.Call(
         method: .post,
         path: Paths.resource(.payment, id) + "/refunds",
-        body: Array((prepared.members.text("body") ?? "{}").utf8),
+        body: Array(body.utf8),
         key: prepared.key,
         credential: .client(Scopes.payments),
         isEffecting: true
@@ -97,7 +101,7 @@ extension TrueLayerProvider {
     }
     var made = prepared.without("body")
     made.members["id"] = .string(refund)
-    made.members["status"] = "pending"
+    made.status = "pending"
     made.members["amount_in_minor"] = prepared.members["amount"]
     // It is made: how far it has come is a look of its own, which may fail.
     if let seen = try? look(at: refund, of: id) { made.members.take(refund: seen) }
@@ -213,7 +217,8 @@ extension TrueLayerProvider {
       guard let id = attempt.id else { return try findCreation(attempt, progress) }
       if let refund = pendingRefund(of: attempt) {
         try checkAge(since: attempt.sentAt ?? attempt.createdAt)
-        return .happened(try sendRefund(refund, attempt))
+        let body = refund.members.text("body") ?? "{}"
+        return .happened(try sendRefund(refund, body: body, attempt))
       }
       let resource = try client.resource(attempt.kind, id)
       if let amount = attempt.amount, let other = resource.amount, amount != other {

@@ -14,11 +14,12 @@ import time
 
 
 def run(question):
+    size = struct.pack("HHHH", question.get("height", 24), question.get("width", 80), 0, 0)
     pid, terminal = pty.fork()
     if pid == 0:
+        # By whoever runs the program: afterwards it may have looked already.
+        fcntl.ioctl(0, termios.TIOCSWINSZ, size)
         os.execve(question["argv"][0], question["argv"], question["env"])
-    size = struct.pack("HHHH", question.get("height", 24), question.get("width", 80), 0, 0)
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, size)
     screen = b""
     seen = 0
     steps = list(question["steps"])

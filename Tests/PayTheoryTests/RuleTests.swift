@@ -53,10 +53,10 @@ import Testing
         $0.payor = ["email": "a@b.c"]
       } == "bad_options"
     )
-    #expect(try code { $0.options = ["invoice_id": "1", "recurring_id": "2"] } == "bad_options")
+    #expect(try code { ($0.invoiceID, $0.recurringID) = ("1", "2") } == "bad_options")
     #expect(try code { $0.feeMode = .service } == "bad_options")
     #expect(try code { $0.fee = $0.amount } == "bad_options")
-    #expect(try code { $0.options = ["send_receipt": true] } == "bad_options")
+    #expect(try code { $0.sendsReceipt = true } == "bad_options")
     #expect(
       try code {
         $0.feeMode = .service

@@ -126,7 +126,7 @@ struct SchemaTests {
     order.instrument = nil
     order.storedMethod = "pt_pmt_1"
     order.metadata = ["order": "7"]
-    order.options = ["send_receipt": true, "account_code": "c", "receipt_description": "d"]
+    (order.sendsReceipt, order.accountCode, order.receiptDescription) = (true, "c", "d")
     let report = try engine(world, server).transact(order, newAttempt: false, idempotencyKey: nil)
     #expect(server.refusals == [])
     #expect(server.asked == 1)

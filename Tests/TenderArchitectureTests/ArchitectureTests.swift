@@ -43,7 +43,7 @@ import Testing
       "CSodium", "CCrypto", "CMicroHTTPD", "Glibc", "Darwin", "Synchronization",
     ], "PayTheorySimulator": ["CSodium"], "ToroSimulator": ["CCrypto"],
     "TrueLayerSimulator": ["CCrypto", "CSodium"],
-    "TenderOutput": ["CQREncode"], "TenderCommandLine": [], "TenderModule": [],
+    "TenderOutput": ["CQREncode"], "TenderCommandLine": [], "TenderModule": ["Synchronization"],
     "TenderSystem": ["CSodium", "CSystem", "Glibc", "Darwin", "Synchronization"],
     "TenderCommands": ["CSystem", "Glibc", "Darwin", "Synchronization"],
     "tender": ["Glibc", "Darwin"],

@@ -129,7 +129,7 @@ struct BankStory {
     var binary = try Binary()
     defer { binary.remove() }
     binary.variables = server.variables(scheme: "http", port: server.port)
-    let port = Int.random(in: 20_000..<30_000)
+    let port = try FreePort.next()
     try BankStory(
       binary: binary,
       options: [

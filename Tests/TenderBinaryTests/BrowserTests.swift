@@ -32,7 +32,7 @@ private final class Browser {
     curl = tools.curl
     // Somebody else may have the port, or be faster: then another is tried.
     for _ in 0..<3 {
-      let port = Int.random(in: 33_000..<60_000)
+      let port = try FreePort.next()
       base = "http://127.0.0.1:\(port)"
       process = Process()
       process.executableURL = URL(filePath: tools.driver)
@@ -156,7 +156,7 @@ struct BrowserTests {
     var binary = try Binary()
     defer { binary.remove() }
     binary.variables = server.variables(scheme: "http", port: server.port)
-    let port = Int.random(in: 20_000..<30_000)
+    let port = try FreePort.next()
     let (process, output, _) = try binary.start(
       ["transact", "--provider", "truelayer", "--amount", "12.34", "--reference", "WEB-1"]
         + BankStory.payee + BankStory.payer + BankStory.bank

@@ -94,7 +94,7 @@ private import Glibc
     shop.binary.variables["BROWSER"] = script.path
     shop.binary.variables["OWN_VARIABLE"] = "remains"
     shop.binary.variables["TENDER_PAYTHEORY_SECRET_KEY"] = "secret-of-a-merchant"
-    let port = Int.random(in: 20_000..<26_000)
+    let port = try FreePort.next()
     let (process, _, _) = try shop.binary.start(
       ["transact", "--provider", "truelayer", "--amount", "5", "--reference", "B", "--open"]
         + BankStory.payee + BankStory.payer + BankStory.bank

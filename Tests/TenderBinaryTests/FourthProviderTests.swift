@@ -81,6 +81,27 @@ import Testing
     #expect(try binary.run("cancel", "E", "--provider", "example", "--amount=1").status == 2)
   }
 
+  /// It undoes whole payments alone, and takes no account of an amount that every `refund` may have.
+  @Test func `refuses what it would not read, and gives nothing back`() throws {
+    let binary = try Self.binary()
+    defer { binary.remove() }
+    let own = ["--provider", "example", "--json"]
+    #expect(try binary.run(["transact", "--amount", "5", "--reference", "E"] + own).status == 0)
+    for words in [["--amount", "1"], ["--amount-minor", "100"], ["--currency", "EUR"]] {
+      for dry in [[], ["--dry-run"]] {
+        let refused = try binary.run(["refund", "E"] + words + dry + own)
+        #expect(refused.status == 2)
+        #expect(refused.errorRecord["error"]?["code"] == "bad_options")
+        #expect(
+          refused.errorRecord["error"]?["message"]
+            == .string("\(words[0]) changes nothing here: example does not use it for this")
+        )
+      }
+    }
+    #expect(try binary.run(["payment-status", "E"] + own).record.text("status") == "succeeded")
+    #expect(try binary.run(["refund", "E"] + own).record.text("status") == "cancelled")
+  }
+
   /// What names it outside its folder: the manifest's one target.
   @Test func `is one folder, one target and one entry`() throws {
     let root = Project.path("")

@@ -79,6 +79,53 @@ import Testing
     #expect(try binary.run("journal", "list", "--json").records.isEmpty)
   }
 
+  private static let bank =
+    ["--amount=5", "--bank=mock-payments-gb-redirect"] + BankStory.payee + BankStory.payer
+
+  /// Commands that do something, as somebody would type them, and the payment that they are about.
+  static let deeds: [(provider: String, words: [String], made: [String]?)] = [
+    ("paytheory", ["transact", "--amount=5", "--test-card=visa"], nil),
+    ("paytheory", ["confirm", "A1"], ["--amount=5", "--test-card=visa", "--confirmation"]),
+    ("paytheory", ["cancel", "A1"], ["--amount=5", "--test-card=visa"]),
+    ("paytheory", ["refund", "A1"], ["--amount=5", "--test-card=visa"]),
+    ("paytheory", ["tokenize", "--test-card=visa"], nil),
+    ("toro", ["transact", "--amount=5", "--signature-matches=yes"], nil),
+    ("toro", ["confirm", "A1"], ["--amount=5", "--no-capture", "--signature-matches=yes"]),
+    ("toro", ["cancel", "A1"], ["--amount=5", "--signature-matches=yes"]),
+    ("toro", ["refund", "A1"], ["--amount=5", "--signature-matches=yes"]),
+    ("truelayer", ["transact"] + bank, nil),
+    ("truelayer", ["confirm", "A1"], bank),
+    ("truelayer", ["cancel", "A1"], bank),
+    ("truelayer", ["refund", "A1"], bank),
+  ]
+
+  /// An option that nobody reads is refused, so that one that is taken must be read by whoever takes it.
+  @Test(arguments: deeds)
+  func `reads what it takes`(
+    _ provider: String,
+    _ words: [String],
+    _ made: [String]?
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let own = ["--provider", provider, "--no-input", "--json"]
+    if let made {
+      let paid = try binary.run(["transact", "--reference=A1"] + made + own)
+      #expect(paid.status == 0, "\(paid.errors)")
+    }
+    let command = try #require(Self.catalogue.commands.first { $0.name == words[0] })
+    var tried = 0
+    for option in command.options
+    where command.users(of: option.name)?.contains(provider) ?? true && !option.readsStandardInput {
+      let value = option.choices.first ?? "1"
+      let text = option.value == .flag ? "--\(option.name)" : "--\(option.name)=\(value)"
+      let result = try binary.run(words + own + ["--dry-run", text])
+      #expect(!result.errors.contains("changes nothing here"), "\(text): \(result.errors)")
+      tried += 1
+    }
+    #expect(tried > 20)
+  }
+
   /// How often to look, where nothing is looked at twice.
   @Test func `refuses --interval without --wait, except where a payer is awaited anyway`() throws {
     let binary = try Binary()

@@ -93,7 +93,7 @@ struct TLSTests {
       "-out",
       "server.pem"
     )
-    let port = try freePort()
+    let port = try FreePort.next()
     try """
     foreground = yes
     pid =
@@ -178,24 +178,5 @@ struct TLSTests {
       _ = poll(nil, 0, 20)
     }
     return false
-  }
-
-  private func freePort() throws -> Int {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let port: Int? = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
-        guard unsafe bind(descriptor, raw, length) == 0,
-          unsafe getsockname(descriptor, raw, &length) == 0
-        else { return nil }
-        return 1
-      }
-    }
-    _ = try #require(port)
-    return Int(UInt16(bigEndian: address.sin_port))
   }
 }

@@ -18,7 +18,7 @@ package final class Pooler {
     )
     self.database = database
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    port = try PostgresCluster.freePort()
+    port = try FreePort.next()
     try Self.write(folder, port, cluster, database)
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
     try start()

@@ -55,7 +55,7 @@ package final class PostgresCluster: @unchecked Sendable {
     folder = FileManager.default.temporaryDirectory.appending(
       path: "pg-\(UUID().uuidString.prefix(8))"
     )
-    port = try Self.freePort()
+    port = try FreePort.next()
     self.settings = settings
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     if getuid() == 0 { try Self.run("/bin/chown", ["postgres", folder.path]) }
@@ -249,24 +249,5 @@ package final class PostgresCluster: @unchecked Sendable {
     package let text: String
 
     package init(text: String) { self.text = text }
-  }
-
-  /// A port that nothing has at the moment.
-  static func freePort() throws -> Int {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let port = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer -> Int in
-        guard unsafe bind(descriptor, pointer, size) == 0 else { return 0 }
-        guard unsafe getsockname(descriptor, pointer, &size) == 0 else { return 0 }
-        return 1
-      }
-    }
-    guard port == 1 else { throw CocoaError(.fileNoSuchFile) }
-    return Int(UInt16(bigEndian: address.sin_port))
   }
 }

@@ -27,7 +27,8 @@ import Testing
     #expect(TextPattern(pattern) == nil)
   }
 
-  @Test(.enabled(if: Judge.has("re"))) func `agrees with another implementation`() throws {
+  @Test(.enabled(if: Judge.has("re"), "there is no python3"))
+  func `agrees with another implementation`() throws {
     let judge = try Judge("patterns.py")
     var random = Seeded(20_261_121)
     var pieces = ["a", "b", ".", "[ab]", "[^a]", "\\d", "\\W", "1", "^", "$", "-"]

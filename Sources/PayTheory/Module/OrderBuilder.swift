@@ -16,15 +16,7 @@ struct OrderBuilder {
     _ reference: Reference,
     instrument: Instrument?
   ) throws(Fault) -> PaymentOrder {
-    var options: JSONObject = [:]
-    for key in [
-      Keys.accountCode, Keys.paymentParameters, Keys.invoiceID, Keys.recurringID,
-      Keys.receiptDescription,
-    ] {
-      options[key.option.name.replacing("-", with: "_")] = invocation[key].map(JSON.string)
-    }
-    if invocation.has(Keys.sendReceipt) { options["send_receipt"] = true }
-    return PaymentOrder(
+    var order = PaymentOrder(
       reference: reference,
       amount: try read.amount(),
       fee: try read.money(Keys.fee),
@@ -34,9 +26,15 @@ struct OrderBuilder {
       stopsAtConfirmation: invocation.has(Keys.confirmation),
       payor: try payor(),
       payorID: invocation[Keys.payorID],
-      metadata: try read.metadata(),
-      options: options
+      metadata: try read.metadata()
     )
+    order.accountCode = invocation[Keys.accountCode]
+    order.invoiceID = invocation[Keys.invoiceID]
+    order.recurringID = invocation[Keys.recurringID]
+    order.paymentParameters = invocation[Keys.paymentParameters]
+    order.sendsReceipt = invocation.has(Keys.sendReceipt)
+    order.receiptDescription = invocation[Keys.receiptDescription]
+    return order
   }
 
   func token(_ reference: Reference, instrument: Instrument) throws(Fault) -> TokenOrder {

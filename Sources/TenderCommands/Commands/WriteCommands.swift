@@ -53,6 +53,7 @@ struct WriteCommands {
       try engine.checkReady(for: plan.need)
     }
     let order = try plan.order(reference)
+    try invocation.checkRead(by: target.module.name)
     if invocation.has(Keys.dryRun) {
       return try preview(engine, subject) { () throws(Fault) in
         // What was made before is not made again: then nothing like this would be sent.
@@ -100,6 +101,7 @@ struct WriteCommands {
     let engine = try composition.engine(target, needing: plan.need)
     try engine.checkReady(for: plan.need)
     let order = try plan.order(reference)
+    try invocation.checkRead(by: target.module.name)
     if invocation.has(Keys.dryRun) {
       return try preview(engine, subject) { () throws(Fault) in
         try engine.preview(order)
@@ -136,6 +138,7 @@ struct WriteCommands {
     try invocation.checkStandardInput()
     let plan = try target.module.laterPlan(composition, attempt, change)
     let engine = try composition.engine(target, needing: plan.need)
+    try invocation.checkRead(by: target.module.name)
     try WaitOptions.checkInterval(
       invocation,
       awaitsPayer: engine.isAuthorizedByPayer && change == .confirm

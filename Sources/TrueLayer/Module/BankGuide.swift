@@ -13,11 +13,16 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
   private let hasPayer: Bool
   private var terminal: Terminal?
   private var file: JSONObject?
+  /// What a form is filled in with, should the bank show one.
+  private let formTexts: [String]
+  private let formFile: String?
 
   init(_ session: any Session, _ env: Env, hasPayer: Bool) {
     self.session = session
     self.env = env
     self.hasPayer = hasPayer
+    formTexts = session.invocation.all(Keys.form)
+    formFile = session.invocation[Keys.formFile]
   }
 
   private var invocation: Invocation { session.invocation }
@@ -85,7 +90,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
       }
       given[member.key] = text
     }
-    for pair in invocation.all(Keys.form) {
+    for pair in formTexts {
       let (name, value) = try OptionReader.split(pair, option: "--form")
       if inputs.contains(where: { $0.id == name && $0.isSensitive }) {
         throw Fault(
@@ -102,7 +107,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
 
   private func fileValues() throws(Fault) -> JSONObject {
     if let file { return file }
-    guard let path = invocation[Keys.formFile] else { return [:] }
+    guard let path = formFile else { return [:] }
     var bytes: [UInt8]
     if path == "-" {
       try invocation.checkStandardInput()
