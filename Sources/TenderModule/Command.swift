@@ -1,3 +1,4 @@
+package import TenderEngine
 package import TenderModel
 
 /// The definition of one command.
@@ -56,19 +57,34 @@ package struct Command: Sendable {
 
   /// What it does at a provider.
   package enum Work: Sendable, Hashable {
-    /// It makes a payment, a mandate or a stored payment method.
-    case makes
+    /// It makes a payment or mandate, or a stored payment method (`token`).
+    case makes(Attempt.Kind)
     /// It goes on with what was made, or undoes it.
     case changes(Change)
-    case looksUp
+    case looksUp(Attempt.Kind)
     /// It asks no provider by itself.
     case nothing
+
+    /// Whether it may move money or make something.
+    package var writes: Bool {
+      switch self {
+      case .makes, .changes: true
+      case .looksUp, .nothing: false
+      }
+    }
   }
 
   /// What becomes of what was made.
   package enum Change: Sendable, Hashable { case confirm, cancel, refund }
 
   package let work: Work
+  /// What it makes or looks up; nil for any other command.
+  package var kind: Attempt.Kind? {
+    switch work {
+    case .makes(let kind), .looksUp(let kind): kind
+    case .changes, .nothing: nil
+    }
+  }
   /// The words that name it: `["journal", "list"]`.
   package let words: [String]
   package let summary: String

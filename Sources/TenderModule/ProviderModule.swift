@@ -54,6 +54,9 @@ package protocol ProviderModule: Sendable {
 }
 
 extension ProviderModule {
+  /// Whether it has anything of the kind that a command is about.
+  package func takes(_ command: Command) -> Bool { uses.contains { $0.command == command.name } }
+
   package var help: ModuleHelp { ModuleHelp() }
 
   package var facts: [String] { [] }

@@ -1,3 +1,4 @@
+import TenderEngine
 import TenderModel
 import TenderModule
 
@@ -14,7 +15,7 @@ extension Catalogue {
     Command(
       "transact",
       "take a payment",
-      .makes,
+      .makes(.payment),
       description: [
         "Takes a payment by card, bank account (ACH), cash barcode or stored method, and prints "
           + "what came of it. The attempt is in the journal before anything is sent.",
@@ -100,7 +101,7 @@ extension Catalogue {
     Command(
       "tokenize",
       "store a payment method",
-      .makes,
+      .makes(.token),
       description: [
         "Stores a card or bank account at the provider and prints its payment method id, which "
           + "transact --token charges."
@@ -116,7 +117,7 @@ extension Catalogue {
     Command(
       "payment-status",
       "look payments up",
-      .looksUp,
+      .looksUp(.payment),
       description: [
         "Looks payments up at the provider by receipt number or reference, and prints status, "
           + "fees, refunds, dispute and failure reasons. What only the journal knows (held, "
@@ -146,7 +147,7 @@ extension Catalogue {
     Command(
       "mandate-status",
       "look mandates up",
-      .looksUp,
+      .looksUp(.mandate),
       description: [
         "Looks mandates up at a provider that has them, by id or by a reference that the journal "
           + "knows; 15 at any other."

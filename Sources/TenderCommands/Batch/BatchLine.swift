@@ -106,7 +106,7 @@ struct BatchLine: Sendable {
       )
     }
     let command = try vocabulary.command(name)
-    let makes = command.work == .makes
+    let makes = if case .makes = command.work { true } else { false }
     let allowed = vocabulary.options(of: command)
     var given: [(option: Option, value: String?)] = []
     var operand: String?
@@ -144,7 +144,7 @@ struct BatchLine: Sendable {
     }
     self.reference = reference
     keys = [reference] + [object.text("original")].compactMap { $0 }
-    writes = command.work != .looksUp
+    writes = command.work.writes
     self.instrument = instrument
     var said = object
     said["instrument"] = nil

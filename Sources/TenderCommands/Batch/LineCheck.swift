@@ -19,13 +19,13 @@ struct LineCheck {
     subject.take(target)
     subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
     try invocation.checkOptions(for: target.module.name)
-    if invocation.command.work != .looksUp {
+    if invocation.command.work.writes {
       try WriteCommands(composition: composition).refuseReadOnly()
     }
     switch invocation.command.work {
     case .makes:
       let need =
-        invocation.command.name == "tokenize"
+        invocation.command.kind == .token
         ? try target.module.tokenPlan(composition, target.env)?.need
         : try target.module.plan(composition, target.env).need
       if let need { try composition.engine(target, needing: need).checkReady(for: need) }

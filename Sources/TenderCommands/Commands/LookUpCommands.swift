@@ -269,25 +269,19 @@ struct LookUpCommands {
     subject.take(target)
     subject.reference = attempt?.reference.text
     composition.reference = subject.reference
-    let isMandate = invocation.command.name == "mandate-status"
-    let name = target.module.name.text
-    let having = composition.catalogue.modules.filter { module in
-      module.uses.contains { $0.command == "mandate-status" }
-    }.map(\.name.text)
-    guard !isMandate || having.contains(name) else {
+    let kind = invocation.command.kind ?? .payment
+    guard kind == .payment || target.module.takes(invocation.command) else {
+      let having = composition.providers.modules.filter { $0.takes(invocation.command) }
       throw Fault(
         .unsupported,
         code: "mandates_unsupported",
-        "\(name) has no mandates",
-        hint: "--provider \(having.joined(separator: " or ")) has; see: tender providers"
+        "\(target.module.name.text) has no mandates",
+        hint:
+          "--provider \(having.map(\.name.text).joined(separator: " or ")) has; see: tender providers"
       )
     }
     let engine = try composition.engine(target, needing: .lookUp)
-    let report = try engine.lookUp(
-      handle,
-      known: attempt,
-      kind: isMandate ? .mandate : .payment
-    )
+    let report = try engine.lookUp(handle, known: attempt, kind: kind)
     guard let wait else { return report }
     return try wait.apply(to: report, engine, composition)
   }

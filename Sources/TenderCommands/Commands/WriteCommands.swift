@@ -30,7 +30,7 @@ struct WriteCommands {
     if case .changes(let change) = invocation.command.work {
       return try later(change, expectation, &subject)
     }
-    return invocation.command.name == "tokenize"
+    return invocation.command.kind == .token
       ? try tokenize(expectation, &subject) : try transact(expectation, &subject)
   }
 
@@ -286,7 +286,7 @@ struct WriteCommands {
     fields["provider"] = (subject.provider?.text).map(JSON.string)
     fields["env"] = subject.env.map { .string($0.rawValue) }
     fields["reference"] = subject.reference.map(JSON.string)
-    let operation: Attempt.Operation = invocation.command.name == "tokenize" ? .tokenize : .transact
+    let operation: Attempt.Operation = invocation.command.kind == .token ? .tokenize : .transact
     if let key = try idempotencyKey() {
       fields["idempotency_key"] = .string(key)
     } else {

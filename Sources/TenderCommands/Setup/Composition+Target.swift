@@ -7,8 +7,8 @@ extension Composition {
   /// The one provider that has mandates, for a command about them; nil for any other command, or where
   /// there are several.
   private var mandateModule: (any ProviderModule)? {
-    guard invocation.command.name == "mandate-status" else { return nil }
-    let having = providers.modules.filter { $0.uses.contains { $0.command == "mandate-status" } }
+    guard invocation.command.kind == .mandate else { return nil }
+    let having = providers.modules.filter { $0.takes(invocation.command) }
     return having.count == 1 ? having[0] : nil
   }
 
