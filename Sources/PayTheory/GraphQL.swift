@@ -17,9 +17,7 @@ struct GraphQL {
       let secretKey = context.configuration.secretKey
     else { throw .missingMerchant(what) }
     guard !context.configuration.isRedirected || context.configuration.graphQLBase != nil else {
-      throw Fault(
-        .usage,
-        code: "bad_address",
+      throw .badAddress(
         "\(what) needs TENDER_PAYTHEORY_GRAPHQL_URL, which is not set beside the other addresses",
         hint: "set all that the command needs, or none"
       )

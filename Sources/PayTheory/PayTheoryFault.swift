@@ -1,5 +1,5 @@
 import TenderEngine
-import TenderModel
+package import TenderModel
 
 /// Pay Theory's documented error types, as the type text of `FailureResponse` begins
 /// (source document, "Failure Response"; texts from the protocol note, section 7.1).
@@ -103,5 +103,36 @@ enum KnownRefusal {
   static func contains(_ text: String) -> Bool {
     let text = text.lowercased()
     return texts.contains { text.contains($0.text) }
+  }
+}
+
+extension Fault {
+  /// Cash has no payment method to store.
+  package static var cashToken: Fault {
+    Fault(
+      .usage,
+      code: "no_fields",
+      cause: .noFields,
+      "cash cannot be tokenized",
+      hint: "a card or a bank account can",
+      result: Fault.noFields("tokenize").result
+    )
+  }
+
+  /// No instrument that this command can use, in the documented words.
+  static func noFields(_ verb: String) -> Fault {
+    Fault(
+      .usage,
+      code: "no_fields",
+      cause: .noFields,
+      "no valid payment fields to \(verb)",
+      hint: "see: tender help instruments",
+      result: [
+        "type": .string(
+          "NO_FIELDS: No Visible and Valid PayTheory Fields to "
+            + (verb == "tokenize" ? "Tokenize" : "Transact")
+        )
+      ]
+    )
   }
 }

@@ -7,9 +7,7 @@ internal import TenderWire
 extension PayTheoryProvider: SearchFlow {
   package func find(_ filter: AttemptFilter, limit: Int) throws(Fault) -> SearchResult {
     if filter.traceID != nil {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--trace-id does not go with --online: Pay Theory gives no trace id",
         hint: "leave one of them out"
       )

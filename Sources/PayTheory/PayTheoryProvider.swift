@@ -104,7 +104,17 @@ package struct PayTheoryProvider: Provider, PaymentFlow, TokenFlow {
       sendingNext: !order.stopsAtConfirmation
     )
     if order.stopsAtConfirmation { return prepared.held(order) }
-    let fresh = self.requests(conversation)
+    return try transfer(prepared, order, conversation, progress)
+  }
+
+  /// The second part of a payment in two steps: the transfer itself.
+  private func transfer(
+    _ prepared: Preparation,
+    _ order: PaymentOrder,
+    _ conversation: Conversation,
+    _ progress: Progress
+  ) throws(Fault) -> Outcome {
+    let fresh = requests(conversation)
     let complete = try conversation.ask(
       "host:transfer_part2",
       wanting: ["transfer_complete"],
@@ -363,36 +373,5 @@ extension Outcome {
     var outcome = self
     outcome.amount = amount
     return outcome.of(order)
-  }
-}
-
-extension Fault {
-  /// Cash has no payment method to store.
-  package static var cashToken: Fault {
-    Fault(
-      .usage,
-      code: "no_fields",
-      cause: .noFields,
-      "cash cannot be tokenized",
-      hint: "a card or a bank account can",
-      result: Fault.noFields("tokenize").result
-    )
-  }
-
-  /// No instrument that this command can use, in the documented words.
-  static func noFields(_ verb: String) -> Fault {
-    Fault(
-      .usage,
-      code: "no_fields",
-      cause: .noFields,
-      "no valid payment fields to \(verb)",
-      hint: "see: tender help instruments",
-      result: [
-        "type": .string(
-          "NO_FIELDS: No Visible and Valid PayTheory Fields to "
-            + (verb == "tokenize" ? "Tokenize" : "Transact")
-        )
-      ]
-    )
   }
 }

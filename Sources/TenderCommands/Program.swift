@@ -38,12 +38,7 @@ package struct Program {
     var now = 0
     do throws(Fault) {
       if let garbled {
-        throw Fault(
-          .usage,
-          code: "bad_value",
-          "argument \(garbled) is not UTF-8: \(arguments[garbled - 1].quotedForMessage)",
-          hint: "write it in UTF-8, as a terminal with LC_ALL=C.UTF-8 does"
-        )
+        throw .garbled(garbled, arguments[garbled - 1])
       }
       switch try Parser(catalogue).parse(arguments) {
       case .help(let words):
@@ -52,9 +47,7 @@ package struct Program {
       case .version(let invocation): return version(invocation, environment)
       case .run(let invocation):
         command = invocation.command.name
-        guard SystemRandomness.prepare() else {
-          throw Fault(.internal, code: "library_missing", "libsodium finds no randomness")
-        }
+        guard SystemRandomness.prepare() else { throw .noRandomness }
         if mayGoOut(invocation, environment) { CurlHTTP.openAhead() }
         try checkDescriptor(invocation)
         let composition = try compose(
@@ -218,5 +211,20 @@ package struct Program {
       }
     }
     return Output.isTable(option: option, environment)
+  }
+}
+
+extension Fault {
+  fileprivate static func garbled(_ number: Int, _ argument: String) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_value",
+      "argument \(number) is not UTF-8: \(argument.quotedForMessage)",
+      hint: "write it in UTF-8, as a terminal with LC_ALL=C.UTF-8 does"
+    )
+  }
+
+  fileprivate static var noRandomness: Fault {
+    Fault(.internal, code: "library_missing", "libsodium finds no randomness")
   }
 }

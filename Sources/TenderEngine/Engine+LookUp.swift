@@ -90,13 +90,7 @@ extension Engine {
       }
       // The payment stands: whatever goes wrong from here on ends only the waiting for it.
       do throws(Fault) {
-        // In steps of a second: whoever watches sees the time that is left.
-        var rest = min(interval, left)
-        while rest > 0 {
-          waiting(latest, deadline.remaining)
-          try clock.pause(milliseconds: min(rest, 1000))
-          rest -= 1000
-        }
+        try pause(min(interval, left)) { waiting(latest, deadline.remaining) }
       } catch {
         if error.kind == .interrupted, purpose == .outcome, let stopped = try giveUp(latest) {
           return stopped
@@ -132,6 +126,16 @@ extension Engine {
       shown = latest.nextAction?.type
     }
     return latest
+  }
+
+  /// Waits in steps of a second: whoever watches sees the time that is left.
+  private func pause(_ milliseconds: Int, watched: () -> Void) throws(Fault) {
+    var rest = milliseconds
+    while rest > 0 {
+      watched()
+      try clock.pause(milliseconds: min(rest, 1000))
+      rest -= 1000
+    }
   }
 
   /// Stops what awaits its payer; nil where nobody is awaited any more, or another works on it.

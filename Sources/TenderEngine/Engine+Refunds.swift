@@ -200,9 +200,7 @@ extension Fault {
   }
 
   fileprivate static var unnamedRefund: Fault {
-    Fault(
-      .usage,
-      code: "bad_options",
+    Fault.badOptions(
       "--new-attempt on a refund needs --refund-reference",
       hint: "a name of yours for this further refund; the same one never refunds twice"
     )

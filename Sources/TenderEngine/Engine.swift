@@ -107,15 +107,7 @@ package struct Engine {
   ) throws(Fault) -> Report {
     let typed = try journal.fingerprints(of: content)
     func attempt(_ number: Int) -> Attempt {
-      var attempt = Attempt(
-        key: key(reference),
-        number: number,
-        operation: operation,
-        merchant: provider.merchant,
-        content: content,
-        idempotencyKey: idempotencyKey ?? derivedKey(operation, reference, number),
-        at: clock.now
-      )
+      var attempt = draft(operation, reference, number, content, idempotencyKey)
       prepare(&attempt)
       attempt.fingerprints = typed
       return attempt
@@ -125,9 +117,7 @@ package struct Engine {
     let isReady = (try? provider.checkReady(for: need)) != nil
     let lock = try hold(reference, opening: isReady ? first : nil)
     defer { withExtendedLifetime(lock) {} }
-    if provider.cardPresent != nil {
-      journal.forgetStop(key(reference))
-    }
+    if provider.cardPresent != nil { journal.forgetStop(key(reference)) }
     var latest = try journal.latest(key(reference))
     try checkOwner(of: latest)
     var foundNow = false
@@ -161,6 +151,25 @@ package struct Engine {
         return try settle(opened, operation, perform)
       }
     }
+  }
+
+  /// An attempt that is not written yet; `idempotencyKey` is the operator's, where there is one.
+  private func draft(
+    _ operation: Attempt.Operation,
+    _ reference: Reference,
+    _ number: Int,
+    _ content: JSONObject,
+    _ idempotencyKey: String?
+  ) -> Attempt {
+    Attempt(
+      key: key(reference),
+      number: number,
+      operation: operation,
+      merchant: provider.merchant,
+      content: content,
+      idempotencyKey: idempotencyKey ?? derivedKey(operation, reference, number),
+      at: clock.now
+    )
   }
 
   /// Shows a state of the attempt, where the provider has no names of its own for them.

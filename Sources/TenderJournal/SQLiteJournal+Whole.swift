@@ -221,9 +221,7 @@ extension SQLiteJournal {
       PlainFile.resolved(place.isEmpty && !path.hasPrefix("/") ? "." : place + "/")
       == PlainFile.resolved(folder)
     guard !path.isEmpty, !isInside, PlainFile.identity(at: path) == nil else {
-      throw Fault(
-        .usage,
-        code: "bad_file",
+      throw .badFile(
         isInside
           ? "\(path.quotedForMessage) is in the journal's own folder"
           : "\(path.quotedForMessage) is there already, or is no file name",

@@ -65,6 +65,34 @@ package struct Fault: Error, Sendable, Hashable {
   }
 }
 
+/// What is wrong with what somebody typed, by its code.
+extension Fault {
+  /// Options contradict each other, or do nothing together.
+  package static func badOptions(_ message: String, hint: String? = nil) -> Fault {
+    Fault(.usage, code: "bad_options", message, hint: hint)
+  }
+
+  /// An option that is needed is missing.
+  package static func missingOption(_ message: String, hint: String? = nil) -> Fault {
+    Fault(.usage, code: "missing_option", message, hint: hint)
+  }
+
+  /// An operand is missing, extra or unusable.
+  package static func badOperand(_ message: String, hint: String? = nil) -> Fault {
+    Fault(.usage, code: "bad_operand", message, hint: hint)
+  }
+
+  /// A file cannot be read or written, or is not what it should be.
+  package static func badFile(_ message: String, hint: String? = nil) -> Fault {
+    Fault(.usage, code: "bad_file", message, hint: hint)
+  }
+
+  /// An address cannot be used.
+  package static func badAddress(_ message: String, hint: String? = nil) -> Fault {
+    Fault(.usage, code: "bad_address", message, hint: hint)
+  }
+}
+
 extension Fault.Kind {
   /// The exit status of the contract, section 4; a number is never reused.
   package var exitStatus: Int32 {

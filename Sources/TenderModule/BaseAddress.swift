@@ -11,18 +11,13 @@ extension Settings {
     guard let address = WebAddress(text), schemes.contains(address.scheme),
       address.target.isEmpty || address.target == "/"
     else {
-      throw Fault(
-        .usage,
-        code: "bad_address",
-        // A name and password may stand in it: the text is not shown.
+      throw .badAddress(  // A name and password may stand in it: the text is not shown.
         "\(variable) is no base address",
         hint: "such as \(schemes[0])://127.0.0.1:8085, without a path"
       )
     }
     guard address.isEncrypted || address.isLoopback else {
-      throw Fault(
-        .usage,
-        code: "bad_address",
+      throw .badAddress(
         "\(variable): plain \(address.scheme) goes to this machine only, not to \(address.host)",
         hint: "use \(schemes[1])"
       )
@@ -47,9 +42,7 @@ extension Settings {
 extension Fault {
   /// Base addresses are for tests and proxies, never for live money.
   package static func basesOnLive(_ variables: String) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_address",
+    Fault.badAddress(
       "base addresses do not go with --env live",
       hint: "unset \(variables)"
     )
@@ -57,9 +50,7 @@ extension Fault {
 
   /// Some of the base addresses that a command needs are set, and these are not.
   package static func basesMissing(_ missing: [String]) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_address",
+    Fault.badAddress(
       "some base addresses are set, and \(missing.joined(separator: " and ")) is not",
       hint: "set all that the command needs, or none"
     )

@@ -47,9 +47,7 @@ package struct Invocation: Sendable {
       guard let users = command.users(of: option.name), !users.contains(provider.text) else {
         continue
       }
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--\(option.name) does not go with \(provider.text)",
         hint: "it is for --provider \(users.joined(separator: " or "))"
       )
@@ -65,9 +63,7 @@ package struct Invocation: Sendable {
     where values[option.name] != nil && !inherited.contains(option.name) && !read.has(option.name)
       && !others.contains(option.group) && option.name != Keys.all.option.name
     {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--\(option.name) changes nothing here: \(provider.text) does not use it for this",
         hint: "leave it out"
       )
@@ -93,9 +89,7 @@ package struct Invocation: Sendable {
     }
     let readers = operands.count { $0 == "-" } + options
     guard readers <= 1 else {
-      throw Fault(
-        .usage,
-        code: "bad_operand",
+      throw .badOperand(
         "standard input can be read once",
         hint: "give - once"
       )

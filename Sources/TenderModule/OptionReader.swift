@@ -43,9 +43,7 @@ package struct OptionReader {
       return try Money(minorUnits: minor, currency: currency, named: "--\(name)-minor")
     case (nil, nil): return nil
     default:
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--\(name) and --\(name)-minor exclude each other",
         hint: "give one of them"
       )
@@ -57,9 +55,7 @@ package struct OptionReader {
   /// Throws `usage` for none.
   package func amount() throws(Fault) -> Money {
     guard let amount = try money(Keys.amount) else {
-      throw Fault(
-        .usage,
-        code: "missing_option",
+      throw .missingOption(
         "\(invocation.command.name) needs --amount",
         hint: "such as --amount 10.50"
       )
@@ -82,9 +78,7 @@ package struct OptionReader {
       )
     }
     guard amount != nil || !invocation.has(Keys.currency) else {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--currency goes with --amount",
         hint: "leave --currency out for the whole payment"
       )
@@ -155,9 +149,7 @@ package struct OptionReader {
     if let path = invocation[fileKey] {
       let bytes = try Environment.read(path, named: "--\(fileOption)", limit: 262_144)
       guard let object = JSONReader.read(bytes, duplicates: .refused)?.object else {
-        throw Fault(
-          .usage,
-          code: "bad_file",
+        throw .badFile(
           "--\(fileOption) \(path.quotedForMessage) is not a JSON object",
           hint: "such as {\"order\":\"1042\"}"
         )

@@ -159,9 +159,7 @@ package struct Environment {
     let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW
     let descriptor = unsafe open(path, flags, 0o600)
     guard descriptor >= 0 else {
-      throw Fault(
-        .usage,
-        code: "bad_file",
+      throw .badFile(
         "\(option): cannot write \(path): \(unsafe String(cString: strerror(errno)))",
         hint: "choose another file"
       )
@@ -196,9 +194,7 @@ package struct Environment {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
     let descriptor = unsafe open(name, flags, 0o600)
     guard descriptor >= 0 else {
-      throw Fault(
-        .usage,
-        code: "bad_file",
+      throw .badFile(
         "\(option): cannot write \(path): \(unsafe String(cString: strerror(errno)))",
         hint: "choose another file"
       )
@@ -361,9 +357,7 @@ package enum ProcessGuard {
 
 extension Fault {
   fileprivate static func unreadable(_ path: String, _ option: String) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_file",
+    Fault.badFile(
       "\(option): cannot read \(path.quotedForMessage)",
       hint: "check the path and its permissions"
     )

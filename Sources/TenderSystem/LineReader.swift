@@ -68,9 +68,7 @@ package final class LineReader {
         buffer = []
       }
       guard buffer.count <= limit else {
-        throw Fault(
-          .usage,
-          code: "bad_operand",
+        throw .badOperand(
           "a line is longer than \(limit) bytes",
           hint: "one a line"
         )
@@ -84,9 +82,7 @@ package final class LineReader {
       let count = unsafe read(descriptor, &chunk, chunk.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else {
-        throw Fault(
-          .usage,
-          code: "bad_file",
+        throw .badFile(
           "the lines cannot be read: \(unsafe String(cString: strerror(errno)))",
           hint: "check what is to be read"
         )

@@ -46,11 +46,7 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
     by deadline: Deadline
   ) throws(Fault) -> HTTPResponse {
     guard let address = WebAddress(request.url) else {
-      throw Fault(
-        .usage,
-        code: "bad_address",
-        "\(request.url.quotedForMessage) is not a web address"
-      )
+      throw .badAddress("\(request.url.quotedForMessage) is not a web address")
     }
     try settings.interruption.check()
     // An effecting request never goes over a reusable connection: see HTTPRequest.isEffecting. A key of
@@ -71,6 +67,26 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
       if let permit = settings.permit { handle.ask(permit) }
     }
     handle.set(CURLOPT_USERAGENT, settings.userAgent)
+    let fields = try fields(of: request)
+    handle.setFields(fields)
+    let answer = AnswerBuffer(limit: settings.answerLimit)
+    handle.collect(into: answer)
+    let code = handle.perform(posting: request.method == .post ? request.body : nil)
+    withExtendedLifetime((fields, answer)) {}
+    guard code == CURLE_OK else {
+      let fault = handle.fault(code, host: address.authority)
+      reusable = nil
+      throw fault
+    }
+    return HTTPResponse(
+      status: handle.number(CURLINFO_RESPONSE_CODE),
+      body: answer.body,
+      fields: answer.fields
+    )
+  }
+
+  /// The header fields of a request; throws `usage` for a value that no header may have.
+  private func fields(of request: HTTPRequest) throws(Fault) -> FieldList {
     let fields = FieldList()
     // libcurl would ask for permission to send a large body, and wait for it.
     fields.append("Expect:")
@@ -88,21 +104,7 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
       }
       fields.append("\(field.name): \(field.value)")
     }
-    handle.setFields(fields)
-    let answer = AnswerBuffer(limit: settings.answerLimit)
-    handle.collect(into: answer)
-    let code = handle.perform(posting: request.method == .post ? request.body : nil)
-    withExtendedLifetime((fields, answer)) {}
-    guard code == CURLE_OK else {
-      let fault = handle.fault(code, host: address.authority)
-      reusable = nil
-      throw fault
-    }
-    return HTTPResponse(
-      status: handle.number(CURLINFO_RESPONSE_CODE),
-      body: answer.body,
-      fields: answer.fields
-    )
+    return fields
   }
 }
 

@@ -299,9 +299,7 @@ extension Fault {
   }
 
   fileprivate static func unencrypted(_ address: WebAddress) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_address",
+    Fault.badAddress(
       "plain \(address.scheme) goes to this machine only, not to \(address.host)",
       hint: "use https or wss"
     )

@@ -27,9 +27,7 @@ package struct LoopbackRedirects: RedirectListener {
   /// Throws `usage` where the port is taken.
   package func listen(at address: String) throws(Fault) -> any RedirectVisit {
     guard let parts = WebAddress(address), Self.isOwn(address) else {
-      throw Fault(
-        .usage,
-        code: "bad_address",
+      throw .badAddress(
         "cannot listen at \(address.quotedForMessage)",
         hint: "such as http://localhost:3000/callback"
       )

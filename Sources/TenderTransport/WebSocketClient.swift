@@ -23,7 +23,7 @@ package struct WebSocketClient: SocketExchange {
     by deadline: Deadline
   ) throws(Fault) -> WebSocket {
     guard let address = WebAddress(url) else {
-      throw Fault(.usage, code: "bad_address", "\(url.quotedForMessage) is not a web address")
+      throw .badAddress("\(url.quotedForMessage) is not a web address")
     }
     let stream = try CurlStream(address, settings, by: deadline)
     let userAgent = HTTPRequest.Field("User-Agent", settings.userAgent)

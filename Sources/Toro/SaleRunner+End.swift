@@ -50,17 +50,7 @@ extension SaleRunner {
       return declinedByCard(receipt)
     case .undo(let error, let why, let reason):
       try cancellation.approved(sale, reason: reason, .toro(error, why, reason: why))
-      return cancelled(
-        receipt,
-        error,
-        Fault(
-          .cancelled,
-          code: "transaction_undone",
-          "\(why); what had been authorised was undone",
-          hint: "no money moved; a further try needs --new-attempt"
-        ),
-        reason: why
-      )
+      return cancelled(receipt, error, .undone(code: "transaction_undone", why), reason: why)
     case .signatureFailed(let error):
       receipt.signatureVerificationFailed = true
       let why =
@@ -69,12 +59,7 @@ extension SaleRunner {
       return cancelled(
         receipt,
         error,
-        Fault(
-          .cancelled,
-          code: "signature_verification_failed",
-          "\(why); what had been authorised was undone",
-          hint: "no money moved; a further try needs --new-attempt"
-        ),
+        .undone(code: "signature_verification_failed", why),
         reason: nil
       )
     }
@@ -172,6 +157,18 @@ extension SaleRunner {
       brand: session.card?.label,
       result: result,
       fault: fault
+    )
+  }
+}
+
+extension Fault {
+  /// An authorisation that was undone.
+  fileprivate static func undone(code: String, _ why: String) -> Fault {
+    Fault(
+      .cancelled,
+      code: code,
+      "\(why); what had been authorised was undone",
+      hint: "no money moved; a further try needs --new-attempt"
     )
   }
 }

@@ -8,7 +8,6 @@ extension SimulatedReader {
   /// What the customer does while a card is awaited.
   func presentCard() {
     guard let sale else { return }
-    turn += 1
     switch scenario {
     case "tap", "tap_mobile":
       card = .mastercard

@@ -15,8 +15,6 @@ final class SimulatedReader: DeviceSession {
   var running: UInt16?
   var reactions: [DeviceReaction] = []
   var isGone = false
-  /// How often a card was presented.
-  var turn = 0
   var hasSwiped = false
   /// What was drawn on the screen, and the file that it was written to.
   var hasStrokes = false

@@ -74,10 +74,8 @@ final class Client: Sendable {
       let (bearer, isOwn) = try bearer(call, fresh: isFresh, wasLost: wasLost)
       let answer: HTTPResponse
       do throws(Fault) {
-        answer = try context.http.send(
-          try request(call, bearer: bearer, isOwn: isOwn),
-          by: deadline
-        )
+        let request = try request(call, bearer: bearer, isOwn: isOwn)
+        answer = try context.http.send(request, by: deadline)
       } catch {
         if error.kind == .interrupted || error.kind == .terminated || error.kind == .usage {
           let mayBeDone = call.isEffecting && (wasLost || error.effect == .unknown)

@@ -20,19 +20,7 @@ struct FlowRunner {
     let patience = Patience(context)
     var current = resource
     var stale = 0
-    var missing: Fault?
     var isGiven = false
-    /// What to submit; nil where something is missing, with why where it is known.
-    func answer(_ next: NextAction, _ resource: Resource) throws(Fault) -> Submission? {
-      missing = nil
-      do throws(Fault) {
-        return try Answers(context: context).submission(for: next, resource)
-      } catch {
-        guard error.kind == .pending else { throw error }
-        missing = error
-        return nil
-      }
-    }
     announce(current, after: nil)
     while true {
       let before = current
@@ -40,13 +28,14 @@ struct FlowRunner {
         switch try flow.receive(current) {
         case .start: current = try start(current)
         case .answer(let next):
-          guard let submission = try answer(next, current) else {
+          switch try answer(next, current) {
+          case .success(let submission):
+            current = try submit(submission, current)
+            isGiven = isGiven || submission.isEffecting
+          case .failure(let missing):
             // What a program reads is what a person would be shown.
-            let offered = Answers(context: context).offered(next)
-            return current.awaiting(offered, missing ?? .inputMissing(next.missing))
+            return current.awaiting(Answers(context: context).offered(next), missing)
           }
-          current = try submit(submission, current)
-          isGiven = isGiven || submission.isEffecting
         case .redirect(let address):
           try show(address, isAwaited: true)
           current = try awaitPayer(current, patience)
@@ -77,6 +66,20 @@ struct FlowRunner {
         return try giveUp(current)
       }
       announce(current, after: before)
+    }
+  }
+
+  /// What to submit, or what is missing for it.
+  private func answer(
+    _ next: NextAction,
+    _ resource: Resource
+  ) throws(Fault) -> Result<Submission, Fault> {
+    do throws(Fault) {
+      let submission = try Answers(context: context).submission(for: next, resource)
+      return submission.map(Result.success) ?? .failure(.inputMissing(next.missing))
+    } catch {
+      guard error.kind == .pending else { throw error }
+      return .failure(error)
     }
   }
 

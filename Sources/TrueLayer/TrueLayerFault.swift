@@ -9,7 +9,7 @@ extension Fault {
     kind == .mandate ? "mandate" : "payment"
   }
 
-  private static func result(
+  fileprivate static func result(
     _ name: String,
     reason: String? = nil,
     traceID: String? = nil,
@@ -31,28 +31,11 @@ extension Fault {
   )
     -> Fault
   {
-    let problem = Problem(status, body)
+    let problem = Problem(status, body, traceID: traceID)
     let noun = noun(kind)
-    func fault(
-      _ kind: Kind,
-      _ code: String,
-      _ name: String,
-      cause: Fault.Cause? = nil,
-      hint: String,
-      hasReason: Bool = true
-    ) -> Fault {
-      Fault(
-        kind,
-        code: code,
-        cause: cause,
-        "TrueLayer: \(problem.text)",
-        hint: hint,
-        result: result(name, reason: hasReason ? problem.text : nil, traceID: traceID)
-      )
-    }
     switch status {
     case 401, 403:
-      return fault(
+      return problem.fault(
         .auth,
         "invalid_token",
         "invalidToken",
@@ -60,7 +43,7 @@ extension Fault {
         hint: "the token or the signing key does not fit this \(noun)"
       )
     case 404:
-      return fault(
+      return problem.fault(
         .notFound,
         "\(noun)_not_found",
         "\(noun)NotFound",
@@ -68,7 +51,7 @@ extension Fault {
         hasReason: false
       )
     case 409, 422:
-      return fault(
+      return problem.fault(
         .conflict,
         "generic_conflict",
         "generic",
@@ -76,7 +59,7 @@ extension Fault {
         hint: "look at it first"
       )
     case 400 where problem.fragment == "invalid-state":
-      return fault(
+      return problem.fault(
         .conflict,
         "generic_conflict",
         "generic",
@@ -84,11 +67,16 @@ extension Fault {
         hint: "its state forbids it; see: tender \(noun)-status"
       )
     case 429:
-      return fault(.providerError, "generic_rate_limited", "generic", hint: "try again later")
+      return problem.fault(
+        .providerError,
+        "generic_rate_limited",
+        "generic",
+        hint: "try again later"
+      )
     case 500...:
-      return fault(.providerError, "server_error", "serverError", hint: "try again later")
+      return problem.fault(.providerError, "server_error", "serverError", hint: "try again later")
     case 400..<500:
-      return fault(.rejected, "generic_rejected", "generic", hint: "change what is named")
+      return problem.fault(.rejected, "generic_rejected", "generic", hint: "change what is named")
     default: return .unexpectedBehaviour("it answered \(status)", traceID: traceID)
     }
   }
@@ -224,8 +212,23 @@ struct Problem {
   let fragment: String?
   /// Title, detail and the named fields in one line.
   let text: String
+  let traceID: String?
 
-  init(_ status: Int, _ body: JSONObject) {
+  /// The fault that it means, by the code and by TrueLayer's own name.
+  func fault(
+    _ kind: Fault.Kind,
+    _ code: String,
+    _ name: String,
+    cause: Fault.Cause? = nil,
+    hint: String,
+    hasReason: Bool = true
+  ) -> Fault {
+    let result = Fault.result(name, reason: hasReason ? text : nil, traceID: traceID)
+    return Fault(kind, code: code, cause: cause, "TrueLayer: \(text)", hint: hint, result: result)
+  }
+
+  init(_ status: Int, _ body: JSONObject, traceID: String? = nil) {
+    self.traceID = traceID
     let type = body.text("type") ?? ""
     fragment = type.lastIndex(of: "#").map { mark in
       String(type[type.index(after: mark)...].map { $0 == "_" ? "-" : $0 })

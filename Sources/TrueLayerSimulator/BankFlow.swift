@@ -245,25 +245,7 @@ struct BankFlow {
       next.text("type")?.split(separator: "_").joined(separator: "-") == action
     else { throw .state }
     switch action {
-    case "provider-selection":
-      guard let id = body.text("provider_id") else {
-        throw .invalid("provider_id", "Value is required.")
-      }
-      guard let chosen = banks(resource).first(where: { $0.id == id }) else {
-        throw .invalid("provider_id", "Unknown provider.")
-      }
-      choose("provider_id", id, &resource)
-      if let branch = body.text("branch_id") {
-        guard chosen.branches.contains(where: { $0.id == branch }) else {
-          throw .invalid("branch_id", "Unknown branch.")
-        }
-        choose(
-          "branch_selection",
-          ["type": "user_selected", "branch_id": .string(branch)],
-          &resource
-        )
-      }
-      resource["_queue"] = .array(try steps(chosen, resource).map(JSON.string))
+    case "provider-selection": try chooseBank(body, &resource)
     case "branch-selection":
       guard let id = body.text("branch_id"), offers(id, next["branches"]) else {
         throw .invalid("branch_id", "Unknown branch.")
@@ -297,6 +279,30 @@ struct BankFlow {
     default: throw .state
     }
     try advance(&resource)
+  }
+
+  private func chooseBank(
+    _ body: JSONObject,
+    _ resource: inout JSONObject
+  ) throws(BankProblem) {
+    guard let id = body.text("provider_id") else {
+      throw .invalid("provider_id", "Value is required.")
+    }
+    guard let chosen = banks(resource).first(where: { $0.id == id }) else {
+      throw .invalid("provider_id", "Unknown provider.")
+    }
+    choose("provider_id", id, &resource)
+    if let branch = body.text("branch_id") {
+      guard chosen.branches.contains(where: { $0.id == branch }) else {
+        throw .invalid("branch_id", "Unknown branch.")
+      }
+      choose(
+        "branch_selection",
+        ["type": "user_selected", "branch_id": .string(branch)],
+        &resource
+      )
+    }
+    resource["_queue"] = .array(try steps(chosen, resource).map(JSON.string))
   }
 
   private func offers(_ id: String, _ list: JSON?) -> Bool {

@@ -18,7 +18,6 @@ indirect enum BankSchema: Sendable {
   case choice(by: String, [String: BankSchema])
   /// Names and texts of the caller's own: how many at most, and how long.
   case pairs(count: Int, name: Int, value: Int)
-  case anything
 
   /// What a text may be.
   struct Text: Sendable {
@@ -76,7 +75,7 @@ indirect enum BankSchema: Sendable {
       )
     case (.number(let least), .integer(let number)) where number >= least: return nil
     case (.number, .number): return nil
-    case (.truth, .bool), (.anything, _): return nil
+    case (.truth, .bool): return nil
     case (.list(let schema), .array(let elements)):
       return Self.violation(in: elements, schema, at: place)
     case (.object(let required, let members), .object(let object)):

@@ -29,9 +29,7 @@ struct InstrumentReader {
   func read() throws(Fault) -> Instrument? {
     let named = invocation.given(among: Self.sources)
     guard named.count + (session.instrument == nil ? 0 : 1) <= 1 else {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         (named.map { "--\($0.name)" } + (session.instrument == nil ? [] : ["instrument"])).joined(
           separator: " and "
         )
@@ -77,9 +75,7 @@ struct InstrumentReader {
 
   private func bytes(_ descriptor: Int32, _ option: String) throws(Fault) -> Secret {
     guard let bytes = Console.readSecret(descriptor, limit: 65_536) else {
-      throw Fault(
-        .usage,
-        code: "bad_file",
+      throw .badFile(
         "\(option): nothing can be read there, or more than 64 KiB",
         hint: "see: tender help instruments"
       )
@@ -252,9 +248,7 @@ extension Fault {
   }
 
   fileprivate static func methodMismatch(_ method: Instrument.Method, _ other: String) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_options",
+    Fault.badOptions(
       "--method \(method.rawValue) does not go with \(other)",
       hint: "leave --method out"
     )

@@ -40,9 +40,7 @@ struct OrderBuilder {
   func token(_ reference: Reference, instrument: Instrument) throws(Fault) -> TokenOrder {
     let payor = try payor()
     if !payor.members.isEmpty, invocation.has(Keys.payorID) {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--payor and --payor-id exclude each other",
         hint: "give one of them"
       )

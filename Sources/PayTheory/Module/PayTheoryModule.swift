@@ -164,9 +164,7 @@ package struct PayTheoryModule: ProviderModule {
       session.invocation.given(among: [Keys.amount] + InstrumentReader.sources).isEmpty
       && session.instrument == nil && session.terminal() == nil
     guard !isBare else {
-      throw Fault(
-        .usage,
-        code: "missing_option",
+      throw .missingOption(
         "transact needs --amount and an instrument",
         hint: "such as --amount 10.50 --test-card visa, or --instrument-stdin < card.json"
       )
@@ -225,9 +223,7 @@ package struct PayTheoryModule: ProviderModule {
     let read = OptionReader(invocation, currency: attempt?.currency?.code ?? currency)
     let amount = try read.part(of: attempt)
     if invocation.has(Keys.reason), attempt != nil, !isCaptured {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--reason is for a reversal, and nothing is captured",
         hint: "leave it out: a void has no reason"
       )

@@ -15,9 +15,7 @@ struct BatchCommand {
 
   func run() throws(Fault) -> Int32 {
     guard let path = invocation.operands.first else {
-      throw Fault(
-        .usage,
-        code: "bad_operand",
+      throw .badOperand(
         "batch needs a file, or - for standard input",
         hint: "such as: tender batch payments.jsonl"
       )
@@ -31,15 +29,7 @@ struct BatchCommand {
     }
     let signals = composition.signals
     let source = try BatchSource(path) { signals.wish != nil }
-    let report = try invocation[Keys.junit].map { report throws(Fault) in
-      try JUnitFile(
-        report,
-        input: path,
-        state: try composition.settings.stateFolder().text,
-        start: Timestamp.text(composition.clock.now),
-        properties: properties(jobs)
-      )
-    }
+    let report = try junit(path, jobs)
     signals.finishUnderWay()
     let worker = BatchWorker(
       providers: composition.providers,
@@ -78,6 +68,19 @@ struct BatchCommand {
     try run.all(atMost: rate)
     let took = worker.standing == nil ? composition.clock.uptime - start : 0
     return try run.tally.end(milliseconds: took)
+  }
+
+  /// The report for a CI's test results, where one is asked for.
+  private func junit(_ path: String, _ jobs: Int) throws(Fault) -> JUnitFile? {
+    try invocation[Keys.junit].map { report throws(Fault) in
+      try JUnitFile(
+        report,
+        input: path,
+        state: try composition.settings.stateFolder().text,
+        start: Timestamp.text(composition.clock.now),
+        properties: properties(jobs)
+      )
+    }
   }
 
   /// Files and connections that one line has open at most.

@@ -89,16 +89,7 @@ struct BatchLine: Sendable {
   ///
   /// Throws `usage` for one that names no command and reference.
   init(_ text: String, _ vocabulary: BatchVocabulary) throws(Fault) {
-    guard let object = JSONReader.read(text, duplicates: .refused)?.object else {
-      if JSONReader.read(text)?.object != nil {
-        // Readers differ in which of them counts; here none does.
-        throw .badLine("has a key twice", hint: "leave one of them")
-      }
-      throw .badLine(
-        "is no JSON object",
-        hint: "such as {\"command\":\"transact\",\"reference\":\"A1\",…}"
-      )
-    }
+    let object = try Self.object(text)
     guard let name = object.text("command") else {
       throw .badLine(
         "has no command",
@@ -153,6 +144,18 @@ struct BatchLine: Sendable {
       ? ("\(object.text("provider") ?? "")/\(reference)", JSONWriter.text(.object(said.sorted)))
       : nil
     invocation = Self.invocation(command, given, vocabulary, operand)
+  }
+
+  private static func object(_ text: String) throws(Fault) -> JSONObject {
+    if let object = JSONReader.read(text, duplicates: .refused)?.object { return object }
+    if JSONReader.read(text)?.object != nil {
+      // Readers differ in which of them counts; here none does.
+      throw .badLine("has a key twice", hint: "leave one of them")
+    }
+    throw .badLine(
+      "is no JSON object",
+      hint: "such as {\"command\":\"transact\",\"reference\":\"A1\",…}"
+    )
   }
 
   /// The options of a line, those of the batch behind them.

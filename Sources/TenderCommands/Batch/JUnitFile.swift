@@ -40,9 +40,7 @@ final class JUnitFile {
     guard !isInput, !isState, Environment.isReplaceable(path) else {
       let what =
         isInput ? "the batch itself" : isState ? "in the state folder" : "no file to be replaced"
-      throw Fault(
-        .usage,
-        code: "bad_file",
+      throw .badFile(
         "--junit: \(path.quotedForMessage) is \(what)",
         hint: "choose another file"
       )
@@ -128,9 +126,7 @@ final class JUnitFile {
       closing: descriptor
     )
     guard !isWhole || isBroken else { return nil }
-    return Fault(
-      .usage,
-      code: "bad_file",
+    return Fault.badFile(
       "--junit: cannot write \(path)",
       hint: "the payments are in the journal all the same"
     )

@@ -163,68 +163,82 @@ struct DoctorCommand {
         return "\(facts.place): \(facts.server), \(facts.attempts) attempts"
           + (facts.isStandby ? ", a standby: it is read from here, and takes no payments" : "")
       },
-      later("journal-rights") { facts throws(Fault) in
-        guard !facts.missing.isEmpty else { return "all that a runner needs" }
-        guard facts.mayWrite else { return "look-ups and lists alone" }
-        throw Fault(
-          .state,
-          code: "journal_denied",
-          "no payment can be taken: this user lacks \(facts.missing.joined(separator: ", "))",
-          hint: "grant it, as the tables' owner: tender journal grants | psql …"
-        )
-      },
+      later("journal-rights") { facts throws(Fault) in try facts.rights() },
       Check("journal-key") { () throws(Fault) in
         let key = try composition.fleetKey()
         return key.map { "the fleet's key is \($0.name)" }
           ?? "TENDER_JOURNAL_KEY_FILE is not set: what is held here no other machine can confirm"
       },
-      later("journal-tls") { facts throws(Fault) in
-        guard facts.usesTLS else {
-          let isHere = facts.place.hasPrefix("/") || facts.isLoopback
-          return isHere ? "no TLS, on this machine" : "NO TLS: sslmode is \(facts.sslMode)"
-        }
-        return facts.sslMode == "verify-full"
-          ? "TLS, verified" : "TLS, NOT verified: sslmode is \(facts.sslMode)"
-      },
-      later("journal-clock") { facts throws(Fault) in
-        let off = abs(facts.skew) - facts.precision
-        guard off > Reach.tolerance * 1000 else {
-          return "this machine's clock is the server's, give or take \(facts.precision) ms"
-        }
-        throw Fault(
-          .usage,
-          code: "clock_wrong",
-          "this machine's clock is \(abs(facts.skew) / 1000) s "
-            + "\(facts.skew > 0 ? "ahead of" : "behind") the journal's server",
-          hint: "set it, such as by: timedatectl set-ntp true"
-        )
-      },
-      later("journal-failover") { facts throws(Fault) in
-        guard facts.synchronousCommit != "off" else {
-          throw Fault(
-            .state,
-            code: "journal_unsafe",
-            "synchronous_commit is off: a crash of the server can lose that a payment was sent",
-            hint: "ALTER ROLE … SET synchronous_commit = on"
-          )
-        }
-        guard !facts.standbys.isEmpty, facts.synchronousCommit != "local" else {
-          return
-            "no standby has to confirm a commit: a failover to one can lose that a payment was sent"
-        }
-        let words =
-          "\(facts.standbys) must confirm each commit (synchronous_commit \(facts.synchronousCommit))"
-        guard facts.replicas == 0, !facts.isStandby else { return words }
-        throw Fault(
-          .state,
-          code: "journal_unsafe",
-          "\(words), and none is connected that does: no payment can be taken",
-          hint: "start a standby that is named there, or change synchronous_standby_names"
-        )
-      },
+      later("journal-tls") { facts throws(Fault) in try facts.security() },
+      later("journal-clock") { facts throws(Fault) in try facts.clock() },
+      later("journal-failover") { facts throws(Fault) in try facts.failover() },
     ]
   }
 
   /// What the journal needs for some thousand payments, in bytes.
   private static let enough = 16 << 20
+}
+
+extension SharedJournal.Facts {
+  /// What this user may do there.
+  fileprivate func rights() throws(Fault) -> String {
+    guard !missing.isEmpty else { return "all that a runner needs" }
+    guard mayWrite else { return "look-ups and lists alone" }
+    throw Fault(
+      .state,
+      code: "journal_denied",
+      "no payment can be taken: this user lacks \(missing.joined(separator: ", "))",
+      hint: "grant it, as the tables' owner: tender journal grants | psql …"
+    )
+  }
+
+  /// How the way there is protected.
+  fileprivate func security() throws(Fault) -> String {
+    guard usesTLS else {
+      let isHere = place.hasPrefix("/") || isLoopback
+      return isHere ? "no TLS, on this machine" : "NO TLS: sslmode is \(sslMode)"
+    }
+    return sslMode == "verify-full"
+      ? "TLS, verified" : "TLS, NOT verified: sslmode is \(sslMode)"
+  }
+
+  /// How far this machine's clock is from the server's.
+  fileprivate func clock() throws(Fault) -> String {
+    let off = abs(skew) - precision
+    guard off > Reach.tolerance * 1000 else {
+      return "this machine's clock is the server's, give or take \(precision) ms"
+    }
+    throw Fault(
+      .usage,
+      code: "clock_wrong",
+      "this machine's clock is \(abs(skew) / 1000) s "
+        + "\(skew > 0 ? "ahead of" : "behind") the journal's server",
+      hint: "set it, such as by: timedatectl set-ntp true"
+    )
+  }
+
+  /// What a failover of its servers can lose.
+  fileprivate func failover() throws(Fault) -> String {
+    guard synchronousCommit != "off" else {
+      throw Fault(
+        .state,
+        code: "journal_unsafe",
+        "synchronous_commit is off: a crash of the server can lose that a payment was sent",
+        hint: "ALTER ROLE … SET synchronous_commit = on"
+      )
+    }
+    guard !standbys.isEmpty, synchronousCommit != "local" else {
+      return
+        "no standby has to confirm a commit: a failover to one can lose that a payment was sent"
+    }
+    let words =
+      "\(standbys) must confirm each commit (synchronous_commit \(synchronousCommit))"
+    guard replicas == 0, !isStandby else { return words }
+    throw Fault(
+      .state,
+      code: "journal_unsafe",
+      "\(words), and none is connected that does: no payment can be taken",
+      hint: "start a standby that is named there, or change synchronous_standby_names"
+    )
+  }
 }

@@ -14,9 +14,7 @@ struct Expectation: Sendable {
     if invocation.has(Keys.dryRun), !invocation.inherited.contains(Keys.dryRun.option.name) {
       let unused: [any OptionKey] = [Keys.expect, Keys.wait, Keys.interval, Keys.events]
       if let option = invocation.given(among: unused).first {
-        throw Fault(
-          .usage,
-          code: "bad_options",
+        throw .badOptions(
           "--\(option.name) does not go with --dry-run",
           hint: "leave one of them out"
         )

@@ -20,9 +20,7 @@ struct ExplainCommand {
   func run() throws(Fault) {
     guard let word = invocation.operands.first else { return list() }
     guard !invocation.has(Keys.list) else {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--list and \(word.quotedForMessage) exclude each other",
         hint: "give one of them"
       )

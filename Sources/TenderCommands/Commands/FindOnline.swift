@@ -28,9 +28,7 @@ struct FindOnline {
       return try known(filter, engine, target.module.name.text)
     }
     guard filter.by == nil else {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--by does not go with --online: \(target.module.name.text) does not know who asked for a payment",
         hint: "leave --online out, or --by"
       )

@@ -8,9 +8,7 @@ extension Invocation {
   /// Throws `usage` for none, several, or `-`, which stands for many.
   func handle() throws(Fault) -> String {
     guard let handle = operands.first, operands.count == 1, handle != "-" else {
-      throw Fault(
-        .usage,
-        code: "bad_operand",
+      throw .badOperand(
         "\(command.name) needs one reference or id",
         hint: "such as: tender \(command.name) ORDER-1042"
       )

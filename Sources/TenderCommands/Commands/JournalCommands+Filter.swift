@@ -24,9 +24,7 @@ extension JournalCommands {
     filter.since = try time(Keys.since)?.lowerBound
     filter.until = try time(Keys.until)?.upperBound
     if let since = filter.since, let until = filter.until, since > until {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--since is after --until",
         hint: "exchange them"
       )

@@ -8,9 +8,7 @@ internal import TenderSystem
 extension JournalCommands {
   func prune() throws(Fault) -> Int32 {
     guard let before = try time(Keys.before)?.lowerBound else {
-      throw Fault(
-        .usage,
-        code: "missing_option",
+      throw .missingOption(
         "journal prune needs --before",
         hint: "such as --before 2026-01-01: what changed last before that day is forgotten"
       )

@@ -60,9 +60,7 @@ struct JournalCommands {
 
   private func backUp() throws(Fault) -> Int32 {
     guard let path = invocation.operands.first, invocation.operands.count == 1 else {
-      throw Fault(
-        .usage,
-        code: "bad_operand",
+      throw .badOperand(
         "journal backup needs one file name",
         hint: "such as: tender journal backup journal-2026-11-21.db"
       )
@@ -78,9 +76,7 @@ struct JournalCommands {
   private func settle(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
     guard let reason = invocation[Keys.reason], !reason.isEmpty, let word = invocation[Keys.outcome]
     else {
-      throw Fault(
-        .usage,
-        code: "missing_option",
+      throw .missingOption(
         "journal settle needs --as and --reason",
         hint: "the reason goes into the history: how it was found out, and who says so"
       )
@@ -90,9 +86,7 @@ struct JournalCommands {
     composition.signals.hold()
     if invocation.has(Keys.all) {
       guard word == "restored", invocation.operands.isEmpty else {
-        throw Fault(
-          .usage,
-          code: "bad_options",
+        throw .badOptions(
           "--all goes with --as restored, and without a reference",
           hint: "a single attempt: tender journal settle REF --as STATUS --reason TEXT"
         )
@@ -103,9 +97,7 @@ struct JournalCommands {
       return 0
     }
     guard let status = Status(rawValue: word) else {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--as restored goes with --all",
         hint: "a single attempt is settled as succeeded, declined, cancelled, refunded or failed"
       )
@@ -190,9 +182,7 @@ struct JournalCommands {
     if invocation.has(Keys.online) { return try FindOnline(composition: composition).run(filter) }
     let offline: [any OptionKey] = [Keys.simScenario, Keys.simFault, Keys.simSeed]
     if let option = invocation.given(among: offline).first {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--\(option.name) goes with --online: the journal alone asks nobody",
         hint: "add --online, or leave it out"
       )
@@ -309,9 +299,7 @@ struct JournalCommands {
       return finish(try resume(attempt))
     }
     guard invocation.operands.isEmpty else {
-      throw Fault(
-        .usage,
-        code: "bad_operand",
+      throw .badOperand(
         "--all and a reference exclude each other",
         hint: "give one of them"
       )

@@ -30,9 +30,7 @@ struct LookUpCommands {
     let operands = invocation.operands
     try WaitOptions.checkInterval(invocation)
     guard !operands.isEmpty else {
-      throw Fault(
-        .usage,
-        code: "bad_operand",
+      throw .badOperand(
         "\(invocation.command.name) needs an id or a reference",
         hint: "such as: tender \(invocation.command.name) ORDER-1042, or - for standard input"
       )
@@ -41,9 +39,7 @@ struct LookUpCommands {
     if let option = invocation.given(among: [Keys.jobs, Keys.rate]).first,
       wait != nil || invocation.has(Keys.events) || operands.count == 1 && operands[0] != "-"
     {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--\(option.name) is for several ids, without --wait and --events",
         hint: "leave it out, or give several ids, or - for standard input"
       )
@@ -107,19 +103,67 @@ struct LookUpCommands {
   /// A single id from standard input keeps its own exit, so the first answer waits until there is a
   /// second.
   private func several(_ operands: [String], _ asked: Asked) throws(Fault) -> Int32 {
-    var rows: [Record] = []
-    var first: Answer?
-    var count = 0
-    var hasFault = false
-    var worst: Int32 = 0
-    func put(_ record: Record) {
-      if output.isTable {
-        rows.append(Self.row(record))
-      } else {
-        output.show(record)
+    var shown = Answers(output: output)
+    let workers = try workers(asked)
+    let jobs = try invocation.value(Keys.jobs) ?? Self.jobs
+    let rate = try invocation.value(Keys.rate)
+    let start = composition.clock.uptime
+    var begun = 0
+    defer { workers?.close() }
+    /// Shows what is answered so far, in order; false where nobody reads it.
+    func takeReady() throws(Fault) -> Bool {
+      while let workers, workers.open > 0, workers.isReady(inOrder: true) {
+        guard try shown.take(workers.take()) else { return false }
+      }
+      return true
+    }
+    /// Does one at once, or hands it over and takes what is ready, never far ahead of the answers.
+    func handle(_ job: Job) throws(Fault) -> Bool {
+      if let rate {
+        // Whoever asks slowly sees each answer when it comes.
+        let due = start + begun * 1000 / rate
+        while composition.signals.wish == nil, due > composition.clock.uptime {
+          guard try takeReady() else { return false }
+          try composition.clock.pause(milliseconds: min(due - composition.clock.uptime, 50))
+        }
+      }
+      begun += 1
+      guard let workers else { return try shown.take(answer(job, asked)) }
+      workers.submit(job)
+      guard try takeReady() else { return false }
+      // The answers come in order: some more are under way than can be waited for.
+      return workers.open < max(64, 2 * jobs) ? true : try shown.take(workers.take())
+    }
+    func drain() throws(Fault) {
+      while let workers, workers.open > 0 {
+        guard try shown.take(workers.take()) else { break }
       }
     }
-    func take(_ answer: Answer) throws(Fault) -> Bool {
+    try read(operands, handle, idle: drain)
+    try drain()
+    return try shown.end()
+  }
+
+  /// The answers of several look-ups, each shown in its place, and what they come to.
+  private struct Answers {
+    let output: Output
+    private var rows: [Record] = []
+    /// The first one, until there is a second: alone it is answered like a single look-up.
+    private var first: Answer?
+    private var count = 0
+    private var hasFault = false
+    private var worst: Int32 = 0
+
+    init(output: Output) { self.output = output }
+
+    private mutating func put(_ record: Record) {
+      if output.isTable { rows.append(LookUpCommands.row(record)) } else { output.show(record) }
+    }
+
+    /// False where nobody reads any further.
+    ///
+    /// Throws what ends them all.
+    mutating func take(_ answer: Answer) throws(Fault) -> Bool {
       if let fault = answer.fault {
         if [.interrupted, .terminated, .state].contains(fault.kind) { throw fault }
         hasFault = true
@@ -137,56 +181,23 @@ struct LookUpCommands {
       put(answer.record)
       return !output.isBroken
     }
-    let workers = try workers(asked)
-    let jobs = try invocation.value(Keys.jobs) ?? Self.jobs
-    let rate = try invocation.value(Keys.rate)
-    let start = composition.clock.uptime
-    var begun = 0
-    defer { workers?.close() }
-    /// Shows what is answered so far, in order; false where nobody reads it.
-    func takeReady() throws(Fault) -> Bool {
-      while let workers, workers.open > 0, workers.isReady(inOrder: true) {
-        guard try take(workers.take()) else { return false }
+
+    /// Shows what is left; gives the exit status.
+    mutating func end() throws(Fault) -> Int32 {
+      if let only = first {
+        if let fault = only.fault { throw fault }
+        put(only.record)
+        return output.exit(worst)
       }
-      return true
-    }
-    /// Does one at once, or hands it over and takes what is ready, never far ahead of the answers.
-    func handle(_ job: Job) throws(Fault) -> Bool {
-      if let rate {
-        // Whoever asks slowly sees each answer when it comes.
-        let due = start + begun * 1000 / rate
-        while composition.signals.wish == nil, due > composition.clock.uptime {
-          guard try takeReady() else { return false }
-          try composition.clock.pause(milliseconds: min(due - composition.clock.uptime, 50))
-        }
+      if output.isTable {
+        output.show(
+          rows,
+          columns: ["line", "reference", "id", "status", "amount", "provider", "env", "note"],
+          spare: ["line", "env", "provider"]
+        )
       }
-      begun += 1
-      guard let workers else { return try take(answer(job, asked)) }
-      workers.submit(job)
-      guard try takeReady() else { return false }
-      // The answers come in order: some more are under way than can be waited for.
-      return workers.open < max(64, 2 * jobs) ? true : try take(workers.take())
+      return output.exit(hasFault ? Fault.Kind.partial.exitStatus : worst)
     }
-    func drain() throws(Fault) {
-      while let workers, workers.open > 0 {
-        guard try take(workers.take()) else { break }
-      }
-    }
-    try read(operands, handle, idle: drain)
-    try drain()
-    if let only = first {
-      if let fault = only.fault { throw fault }
-      put(only.record)
-      return output.exit(worst)
-    }
-    if output.isTable {
-      output.show(
-        rows,
-        columns: ["line", "reference", "id", "status", "amount", "provider", "env", "note"],
-        spare: ["line", "env", "provider"]
-      )
-    }
-    return output.exit(hasFault ? Fault.Kind.partial.exitStatus : worst)
   }
 
   /// Goes through operands and standard input until `handle` has had enough.

@@ -217,9 +217,3 @@ struct SupportCommands {
     )
   }
 }
-
-extension String {
-  fileprivate func caseInsensitivelyEquals(_ other: String) -> Bool {
-    lowercased() == other.lowercased()
-  }
-}

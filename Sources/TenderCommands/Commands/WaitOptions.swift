@@ -24,9 +24,7 @@ struct WaitOptions {
   /// Throws `usage` where `--interval` would do nothing: without `--wait`, and where no payer is awaited anyway.
   static func checkInterval(_ invocation: Invocation, awaitsPayer: Bool = false) throws(Fault) {
     guard invocation.has(Keys.interval), !invocation.has(Keys.wait), !awaitsPayer else { return }
-    throw Fault(
-      .usage,
-      code: "bad_options",
+    throw .badOptions(
       "--interval goes with --wait",
       hint: "add --wait, or leave --interval out"
     )

@@ -163,19 +163,7 @@ struct WriteCommands {
       try approve(target.env, engine.question(plan, name, attempt, handle))
     }
     composition.signals.hold()
-    var report: Report
-    switch plan.action {
-    case .confirm: report = try engine.confirm(attempt, handle: handle)
-    case .cancel: report = try engine.cancel(attempt, handle: handle)
-    case .refund(let refund):
-      report = try engine.refund(
-        attempt,
-        handle: handle,
-        refund,
-        newAttempt: invocation.has(Keys.newAttempt),
-        idempotencyKey: key
-      )
-    }
+    var report = try perform(plan.action, attempt, handle, engine, key)
     if plan.refund == nil, report.replayed == true, invocation.has(Keys.newAttempt) {
       throw Fault(
         .conflict,
@@ -188,6 +176,27 @@ struct WriteCommands {
       report = try wait.apply(to: report, engine, composition, purpose: plan.purpose)
     }
     return finish(report, expectation)
+  }
+
+  private func perform(
+    _ action: LaterPlan.Action,
+    _ attempt: Attempt?,
+    _ handle: String,
+    _ engine: Engine,
+    _ key: String?
+  ) throws(Fault) -> Report {
+    switch action {
+    case .confirm: try engine.confirm(attempt, handle: handle)
+    case .cancel: try engine.cancel(attempt, handle: handle)
+    case .refund(let refund):
+      try engine.refund(
+        attempt,
+        handle: handle,
+        refund,
+        newAttempt: invocation.has(Keys.newAttempt),
+        idempotencyKey: key
+      )
+    }
   }
 
   /// What is asked for and how much of it: whoever says yes says it to an amount.

@@ -69,9 +69,7 @@ extension Composition {
       (http, sockets) = known
     } else {
       if let path = environment["TENDER_CA_FILE"], !Environment.exists(path) {
-        throw Fault(
-          .usage,
-          code: "bad_file",
+        throw .badFile(
           "TENDER_CA_FILE: cannot read \(path.quotedForMessage)",
           hint: "check the path and its permissions"
         )

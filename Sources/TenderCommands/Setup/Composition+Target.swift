@@ -29,9 +29,7 @@ extension Composition {
     if let only = mandateModule { return Target(module: only, env: env) }
     guard env == .simulator else {
       let names = providers.modules.map(\.name.text)
-      throw Fault(
-        .usage,
-        code: "missing_option",
+      throw .missingOption(
         "--env \(env.rawValue) needs a provider",
         hint: "add --provider \(names.dropLast().joined(separator: ", ")) or \(names.last ?? ""), "
           + "or set TENDER_PROVIDER"

@@ -197,9 +197,7 @@ final class Composition: Session {
       let word = String(typed.prefix { $0 != "*" })
       guard !names(own).contains(word) else { continue }
       let others = providers.simulated.filter { names($0).contains(word) }.map(\.name.text)
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--\(key.option.name) \(word) does not go with \(name.text)",
         hint: "it is for --provider \(others.joined(separator: " or "))"
       )
@@ -215,17 +213,13 @@ final class Composition: Session {
     try checkSimulation(of: module.name)
     if instrument != nil, !module.takesInstruments {
       let others = providers.modules.filter(\.takesInstruments).map(\.name.text)
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "an instrument does not go with \(module.name.text)",
         hint: "it is for --provider \(others.joined(separator: " or "))"
       )
     }
     if env != .simulator, !simulatorOptions.isEmpty {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--sim options do not go with --env \(env.rawValue)",
         hint: "they steer the simulator alone"
       )

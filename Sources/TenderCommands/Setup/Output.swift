@@ -46,9 +46,7 @@ final class Output {
       profile: settings?.profile.text("output")
     )
     if invocation.has(Keys.json), let output = invocation[Keys.output], output != "jsonl" {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--json and --output \(output) exclude each other",
         hint: "give one of them"
       )
@@ -61,17 +59,13 @@ final class Output {
     self.fields = fields
     isRaw = !invocation.has(Keys.json) && invocation[Keys.output] == "raw"
     guard !isRaw || !fields.isEmpty else {
-      throw Fault(
-        .usage,
-        code: "missing_option",
+      throw .missingOption(
         "--output raw needs --fields",
         hint: "such as --fields id --output raw"
       )
     }
     guard !invocation.has(Keys.quiet) || !invocation.has(Keys.verbose) else {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--quiet and --verbose exclude each other",
         hint: "give one of them"
       )

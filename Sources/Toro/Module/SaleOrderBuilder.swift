@@ -59,9 +59,7 @@ struct SaleOrderBuilder {
     let reference = invocation[Keys.original]
     let path = invocation[Keys.originalFile]
     guard reference == nil || path == nil else {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--original and --original-file exclude each other",
         hint: "give one of them"
       )
@@ -72,9 +70,7 @@ struct SaleOrderBuilder {
     let object = JSONReader.read(bytes, duplicates: .refused)?.object
     let receipt = object?["result"]?["receipt"]?.object ?? object?["receipt"]?.object ?? object
     guard let receipt, receipt.text("transactionReference") != nil else {
-      throw Fault(
-        .usage,
-        code: "bad_file",
+      throw .badFile(
         "--original-file \(path.quotedForMessage) is no receipt",
         hint: "a receipt as JSON, or the record of the sale"
       )

@@ -265,9 +265,7 @@ extension Fault {
 
   /// Cards that no one holds have no business with an acquirer.
   fileprivate static func simulatedReader(_ env: Env) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_options",
+    Fault.badOptions(
       "--device simulator does not go with --env \(env.rawValue)",
       hint: "name a reader: tcp://HOST:PORT, tty:PATH or bluetooth:ADDRESS"
     )

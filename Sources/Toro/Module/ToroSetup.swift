@@ -91,9 +91,7 @@ struct ToroSetup {
     if let path = invocation[Keys.signatureFile] {
       let bytes = try Environment.read(path, named: "--signature-file", limit: 262_144)
       guard !bytes.isEmpty else {
-        throw Fault(
-          .usage,
-          code: "bad_file",
+        throw .badFile(
           "--signature-file \(path.quotedForMessage) is empty",
           hint: "give a picture of the signature"
         )

@@ -117,9 +117,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
     }
     defer { bytes.wipe() }
     guard let object = JSONReader.read(bytes, duplicates: .refused)?.object else {
-      throw Fault(
-        .usage,
-        code: "bad_file",
+      throw .badFile(
         "--form-file \(path.quotedForMessage) is not a JSON object",
         hint: "such as {\"psu-id\":\"…\"}"
       )

@@ -21,9 +21,7 @@ struct BankOrderBuilder {
     case (let id?, nil): return (id, .payment)
     case (nil, let id?): return (id, .mandate)
     default:
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--payment-id and --mandate-id exclude each other",
         hint: "give one of them"
       )
@@ -35,9 +33,7 @@ struct BankOrderBuilder {
     let making: [any OptionKey] =
       BankOptions.creation + [Keys.amount, Keys.currency, Keys.metadata, Keys.metadataFile]
     if let option = invocation.given(among: making).first {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--\(option.name) is for what is made, and this exists already",
         hint: "leave it out, or leave --\(existing.kind)-id out"
       )
@@ -72,9 +68,7 @@ struct BankOrderBuilder {
       missing.append("--user email=…")
     }
     guard missing.count > 1, let last = missing.popLast() else { return }
-    throw Fault(
-      .usage,
-      code: "missing_option",
+    throw .missingOption(
       "transact needs \(missing.joined(separator: ", ")) and \(last)",
       hint: (invocation.has(Keys.bank) ? "" : "--bank too, unless somebody can be asked; ")
         + "see the example in: tender help transact"
@@ -106,9 +100,7 @@ struct BankOrderBuilder {
     try checkComplete(creation)
     if invocation.has(Keys.preselect) {
       guard let bank = invocation[Keys.bank] else {
-        throw Fault(
-          .usage,
-          code: "missing_option",
+        throw .missingOption(
           "--preselect needs --bank",
           hint: "such as --bank mock-payments-gb-redirect"
         )
@@ -117,9 +109,7 @@ struct BankOrderBuilder {
     }
     guard invocation.has(Keys.mandate) else {
       if let option = invocation.given(among: BankOptions.mandateTerms).first {
-        throw Fault(
-          .usage,
-          code: "bad_options",
+        throw .badOptions(
           "--\(option.name) is for mandates",
           hint: "add --mandate"
         )
@@ -128,13 +118,16 @@ struct BankOrderBuilder {
       return creation
     }
     if let option = invocation.given(among: [Keys.amount]).first {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--\(option.name) does not go with --mandate",
         hint: "a mandate has --max-individual and --limit"
       )
     }
+    try addMandate(to: &creation, currency)
+    return creation
+  }
+
+  private func addMandate(to creation: inout Creation, _ currency: Currency) throws(Fault) {
     creation.kind = .mandate
     creation.mandateType = invocation[Keys.mandateType] ?? "sweeping"
     creation.useCase = invocation[Keys.useCase]
@@ -146,7 +139,6 @@ struct BankOrderBuilder {
     for text in invocation.all(Keys.limit) {
       creation.limits.append(try limit(text, currency))
     }
-    return creation
   }
 
   private static let userFields = ["name", "email", "phone", "date_of_birth", "id"]

@@ -18,33 +18,7 @@ package struct TrueLayerModule: ProviderModule {
 
   package var uses: [CommandUse] {
     [
-      CommandUse(
-        "transact",
-        options: [Keys.metadata, Keys.metadataFile] + BankOptions.creation + BankOptions.existing
-          + BankOptions.flow,
-        description: [
-          "With --provider truelayer it makes a bank payment (or with --mandate a mandate), or goes "
-            + "on with one that exists (--payment-id, --mandate-id and its resource token), and goes "
-            + "through the authorization: it chooses the bank, shows the address that the payer "
-            + "opens, waits until they are back, and prints what came of it. What only the payer can "
-            + "say and no option gives ends in 8 and stands in next_action."
-        ],
-        examples: [
-          .init(
-            "tender transact --provider truelayer --amount 10 --beneficiary-name Ben "
-              + "--sort-code 56-00-29 --account-number 26207729 --user name=Remi "
-              + "--user email=remi@example.com --bank mock-payments-gb-redirect --reference B1",
-            "a bank payment: made, authorized by the simulated payer, executed"
-          ),
-          .init(
-            "tender transact --provider truelayer --mandate --max-individual 50 --limit month:500 "
-              + "--beneficiary-name Ben --sort-code 56-00-29 --account-number 26207729 "
-              + "--user name=Remi --user email=remi@example.com "
-              + "--bank ob-natwest-vrp-sandbox --reference M1",
-            "a mandate for recurring payments"
-          ),
-        ]
-      ),
+      Self.transact,
       CommandUse(
         "confirm",
         options: BankOptions.flow,
@@ -85,6 +59,35 @@ package struct TrueLayerModule: ProviderModule {
       CommandUse("mandate-status", options: [Keys.resourceTokenFile]),
     ]
   }
+
+  private static let transact =
+    CommandUse(
+      "transact",
+      options: [Keys.metadata, Keys.metadataFile] + BankOptions.creation + BankOptions.existing
+        + BankOptions.flow,
+      description: [
+        "With --provider truelayer it makes a bank payment (or with --mandate a mandate), or goes "
+          + "on with one that exists (--payment-id, --mandate-id and its resource token), and goes "
+          + "through the authorization: it chooses the bank, shows the address that the payer "
+          + "opens, waits until they are back, and prints what came of it. What only the payer can "
+          + "say and no option gives ends in 8 and stands in next_action."
+      ],
+      examples: [
+        .init(
+          "tender transact --provider truelayer --amount 10 --beneficiary-name Ben "
+            + "--sort-code 56-00-29 --account-number 26207729 --user name=Remi "
+            + "--user email=remi@example.com --bank mock-payments-gb-redirect --reference B1",
+          "a bank payment: made, authorized by the simulated payer, executed"
+        ),
+        .init(
+          "tender transact --provider truelayer --mandate --max-individual 50 --limit month:500 "
+            + "--beneficiary-name Ben --sort-code 56-00-29 --account-number 26207729 "
+            + "--user name=Remi --user email=remi@example.com "
+            + "--bank ob-natwest-vrp-sandbox --reference M1",
+          "a mandate for recurring payments"
+        ),
+      ]
+    )
 
   package var section: ConfigurationSection {
     ConfigurationSection([
@@ -170,9 +173,7 @@ package struct TrueLayerModule: ProviderModule {
         Keys.amount, Keys.currency, Keys.paymentReference, Keys.refundReference,
       ]).first
     {
-      throw Fault(
-        .usage,
-        code: "bad_options",
+      throw .badOptions(
         "--\(option.name) is for --refund",
         hint: "add --refund, or leave it out"
       )
