@@ -99,23 +99,6 @@ package struct Attempt: Sendable, HasFacts {
     /// Not worth the time that erasing for good takes.
     case plain(String)
 
-    private static let plainMark = "plain:"
-
-    /// Reads what the journal's file has.
-    package init(stored text: String) {
-      self =
-        text.hasPrefix(Self.plainMark)
-        ? .plain(String(text.dropFirst(Self.plainMark.count))) : .secret(text)
-    }
-
-    /// As the journal's file has it.
-    package var stored: String {
-      switch self {
-      case .secret(let text): text
-      case .plain(let text): Self.plainMark + text
-      }
-    }
-
     package var text: String {
       switch self {
       case .secret(let text), .plain(let text): text

@@ -199,3 +199,22 @@ extension Attempt {
     return shown
   }
 }
+
+extension Attempt.Preparation {
+  private static let plainMark = "plain:"
+
+  /// Reads what the journal's file has.
+  package init(stored text: String) {
+    self =
+      text.hasPrefix(Self.plainMark)
+      ? .plain(String(text.dropFirst(Self.plainMark.count))) : .secret(text)
+  }
+
+  /// As the journal's file has it.
+  package var stored: String {
+    switch self {
+    case .secret(let text): text
+    case .plain(let text): Self.plainMark + text
+    }
+  }
+}

@@ -50,13 +50,6 @@ import Testing
     #expect(reversal.members == members)
   }
 
-  @Test(arguments: ["plain:{}", "{\"a\":1}", "", "plain:"])
-  func `reads a preparation`(_ stored: String) {
-    let read = Attempt.Preparation(stored: stored)
-    #expect(read.stored == stored)
-    #expect((read.secret == nil) == stored.hasPrefix("plain:"))
-  }
-
   @Test func `reads the payer's next step, where it has a type`() {
     let next = PayerAction(JSON.object(["type": "redirect", "url": "https://bank.example/"]))
     #expect(next == PayerAction("redirect", ["url": "https://bank.example/"]))

@@ -221,18 +221,18 @@ import Testing
   @Test(
     arguments: [
       (Attempt.Operation.transact, Status.pending, nil, nil, State.freed, Status.failed),
-      (.transact, .pending, "pt-1", "sealed", .held, .requiresConfirmation),
-      (.confirm, .requiresConfirmation, "pt-1", "sealed", .held, .requiresConfirmation),
+      (.transact, .pending, "pt-1", .secret("sealed"), .held, .requiresConfirmation),
+      (.confirm, .requiresConfirmation, "pt-1", .secret("sealed"), .held, .requiresConfirmation),
       (.cancel, .succeeded, "pt-1", nil, .done, .succeeded),
-      (.cancel, .succeeded, "pt-1", "plain:refund", .done, .succeeded),
-      (.cancel, .partiallyRefunded, "pt-1", "plain:refund", .done, .partiallyRefunded),
-    ] as [(Attempt.Operation, Status, String?, String?, State, Status)]
+      (.cancel, .succeeded, "pt-1", .plain("refund"), .done, .succeeded),
+      (.cancel, .partiallyRefunded, "pt-1", .plain("refund"), .done, .partiallyRefunded),
+    ] as [(Attempt.Operation, Status, String?, Attempt.Preparation?, State, Status)]
   )
   func `is as before where nothing happened`(
     _ operation: Attempt.Operation,
     _ status: Status,
     _ id: String?,
-    _ preparation: String?,
+    _ preparation: Attempt.Preparation?,
     _ next: State,
     _ then: Status
   ) throws {
@@ -240,7 +240,7 @@ import Testing
     attempt.operation = operation
     attempt.status = status
     attempt.id = id
-    attempt.preparation = preparation.map(Attempt.Preparation.init(stored:))
+    attempt.preparation = preparation
     attempt.fault = Self.lost
     _ = try attempt.receive(.absent, at: 2000)
     #expect(attempt.state == next)

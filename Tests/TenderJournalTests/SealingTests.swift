@@ -42,6 +42,13 @@ import Testing
     }
   }
 
+  @Test(arguments: ["plain:{}", "{\"a\":1}", "", "plain:"])
+  func `reads a preparation`(_ stored: String) {
+    let read = Attempt.Preparation(stored: stored)
+    #expect(read.stored == stored)
+    #expect((read.secret == nil) == stored.hasPrefix("plain:"))
+  }
+
   @Test func `a preparation is never in the files, and its outcome takes its key away`() throws {
     let secret = "prep-\(UUID().uuidString)"
     let held = try hold("A", secret, try open())
