@@ -4,7 +4,8 @@ import TenderModel
 struct Driver {
   let journal: any Journal
   let clock: any Clock
-  let namesItsStates: Bool
+  /// Whether the provider's states alone are announced.
+  var namesItsStates: Bool
   /// Whether an outcome is the last that is written under the lock that is held.
   var isLast = true
   let announce: (String) -> Void

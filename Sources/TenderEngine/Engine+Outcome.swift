@@ -12,14 +12,7 @@ extension Engine {
   }
 
   private func progress(_ attempt: Attempt) -> Progress {
-    Progress(
-      attempt: attempt,
-      journal: journal,
-      clock: clock,
-      interruption: interruption,
-      namesItsStates: provider.namesItsStates,
-      announce: announce
-    )
+    Progress(attempt, driver, interruption)
   }
 
   /// Runs a provider's part on an attempt and writes down what came of it, whatever that is.

@@ -17,32 +17,20 @@ package final class Progress {
   private var last: String?
   /// Why the outcome had to be set aside.
   private(set) var warning: Fault?
-  private let journal: any Journal
-  private let clock: any Clock
+  private let driver: Driver
   private let interruption: any Interruption
-  private let namesItsStates: Bool
-  private let announce: (String) -> Void
 
-  /// `namesItsStates` says that the provider's states alone are announced.
-  package init(
-    attempt: Attempt,
-    journal: any Journal,
-    clock: any Clock,
-    interruption: any Interruption,
-    namesItsStates: Bool = false,
-    announce: @escaping (String) -> Void
-  ) {
-    self.namesItsStates = namesItsStates
+  init(_ attempt: Attempt, _ driver: Driver, _ interruption: any Interruption) {
     self.attempt = attempt
-    self.journal = journal
-    self.clock = clock
+    self.driver = driver
     self.interruption = interruption
-    self.announce = announce
   }
+
+  private var journal: any Journal { driver.journal }
 
   /// How many milliseconds ago at least the attempt was recorded as sent: by the machine's own clock,
   /// since the wall's may be set meanwhile.
-  package var sinceSent: Int { clock.elapsed(since: attempt) }
+  package var sinceSent: Int { driver.clock.elapsed(since: attempt) }
 
   /// The receipts that other attempts at this reference own.
   package func receiptsOfOthers() throws(Fault) -> [String] {
@@ -90,9 +78,9 @@ package final class Progress {
   /// `isOutcome`.
   func sayAll(isOutcome: Bool = false) {
     unwritten = nil
-    for state in unsaid { announce(state) }
+    for state in unsaid { driver.announce(state) }
     unsaid = []
-    if isOutcome, let last { announce(last) }
+    if isOutcome, let last { driver.announce(last) }
   }
 
   /// Writes down, durably, what the run came to, before anybody hears of it.
@@ -101,19 +89,10 @@ package final class Progress {
   package func conclude(_ outcome: Outcome) throws(Fault) {
     let event = Attempt.Event.conclude(outcome, attempt.operation, note: "outcome")
     // A sale at a reader may still be undone by whoever stands there.
-    let driver = Driver(
-      journal: journal,
-      clock: clock,
-      namesItsStates: true,
-      isLast: false,
-      announce: announce
-    )
+    var driver = driver
+    (driver.namesItsStates, driver.isLast) = (true, false)
     warning = try driver.take(event, &attempt)
     isConcluded = true
-  }
-
-  private var driver: Driver {
-    Driver(journal: journal, clock: clock, namesItsStates: namesItsStates, announce: announce)
   }
 
   /// Shows a state to whoever watches, once what it tells of is written down; `isLast` says that this is the
@@ -122,7 +101,7 @@ package final class Progress {
     if let last { unsaid.append(last) }
     last = isLast ? state : nil
     guard !isLast else { return }
-    if unwritten == nil, unsaid.isEmpty { announce(state) } else { unsaid.append(state) }
+    if unwritten == nil, unsaid.isEmpty { driver.announce(state) } else { unsaid.append(state) }
   }
 
   /// Shows a documented state, and writes it down for whoever looks meanwhile.
@@ -160,7 +139,7 @@ package final class Progress {
   /// Throws a `state` fault where it cannot, or the signal that came before; nothing is sent then.
   package func willSend() throws(Fault) {
     try interruption.check()
-    try driver.take(.send(clock.moment, note: note("sent")), &attempt)
+    try driver.take(.send(driver.clock.moment, note: note("sent")), &attempt)
     hasSent = true
     sayAll()
     try journal.permit?.check()

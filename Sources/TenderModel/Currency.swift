@@ -7,7 +7,7 @@ package struct Currency: Sendable, Hashable {
   /// The currency of a three-letter code in any case; nil for a code that ISO 4217 does not list.
   package init?(code: String) {
     let code = code.uppercased()
-    guard Self.place(of: code, in: Self.text, every: 4) != nil else { return nil }
+    guard Self.place(of: code, in: Self.listed, every: 7) != nil else { return nil }
     self.code = code
     exponent =
       if Self.place(of: code, in: Self.withoutDigits, every: 4) != nil {
@@ -20,22 +20,12 @@ package struct Currency: Sendable, Hashable {
   }
 
   /// Every active code of ISO 4217 that names money (metals and test codes left out).
-  package static let codes: [String] = text.split(separator: " ").map(String.init)
-
-  private static let text = """
-    AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD \
-    CAD CDF CHF CLF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL \
-    GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF \
-    KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN \
-    MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD \
-    SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH \
-    UGX USD UYI UYU UYW UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
-    """
+  package static let codes: [String] = listed.split(separator: " ").map { String($0.prefix(3)) }
 
   /// The three-digit code of ISO 4217 (table A.1, "Numeric code"), as card messages carry it.
   package var number: Int {
-    Self.place(of: code, in: Self.numberText, every: 7)
-      .flatMap { Int(Self.numberText.dropFirst($0 + 3).prefix(3)) } ?? 999
+    Self.place(of: code, in: Self.listed, every: 7)
+      .flatMap { Int(Self.listed.dropFirst($0 + 3).prefix(3)) } ?? 999
   }
 
   /// Where a code begins in a text that has one after every so many characters.
@@ -48,7 +38,7 @@ package struct Currency: Sendable, Hashable {
       .first { digits[$0..<($0 + 3)].elementsEqual(sought) }
   }
 
-  private static let numberText = """
+  private static let listed = """
     AED784 AFN971 ALL008 AMD051 AOA973 ARS032 AUD036 AWG533 AZN944 BAM977 BBD052 BDT050 BHD048 \
     BIF108 BMD060 BND096 BOB068 BRL986 BSD044 BTN064 BWP072 BYN933 BZD084 CAD124 CDF976 CHF756 \
     CLF990 CLP152 CNY156 COP170 CRC188 CUP192 CVE132 CZK203 DJF262 DKK208 DOP214 DZD012 EGP818 \

@@ -80,6 +80,33 @@ import Testing
       ]
     )
   }
+
+  @Test func `sends where it is booked, and who gets a receipt`() throws {
+    let world = try World()
+    var order = try world.order()
+    order.payor = ["email": "a@example.com"]
+    order.accountCode = "shop-1"
+    order.invoiceID = "inv-1"
+    order.paymentParameters = "nightly"
+    order.sendsReceipt = true
+    order.receiptDescription = "two tickets"
+    let data = try world.engine().preview(.payment(order))["payload"]?["pay_theory_data"]
+    #expect(
+      data?.object?.sorted == [
+        "account_code": "shop-1", "fee": 0, "invoice_id": "inv-1",
+        "payment_parameters": "nightly", "payor_id": "", "receipt_description": "two tickets",
+        "recurring_id": "", "reference": "A", "send_receipt": true,
+        "timezone": data?["timezone"] ?? "",
+      ]
+    )
+    #expect(order.content["account_code"] == "shop-1")
+    #expect(order.content["invoice_id"] == "inv-1")
+    order.invoiceID = nil
+    order.recurringID = "rec-1"
+    let other = try world.engine().preview(.payment(order))["payload"]?["pay_theory_data"]
+    #expect(other?["recurring_id"] == "rec-1")
+    #expect(order.content["recurring_id"] == "rec-1")
+  }
 }
 
 @Suite struct DocumentedResultTests {

@@ -36,6 +36,25 @@ import Testing
     90 91 92 93 94 95 96
     """
 
+  /// A page is found by the provider's own name for its error too, and says it.
+  @Test(arguments: [
+    ("SOCKET_ERROR", "socket_error", 11), ("paymentExpired", "payment_expired", 13),
+    ("cardReadError", "card_read_error", 19),
+  ])
+  func `finds an error by the provider's own name`(
+    _ name: String,
+    _ code: String,
+    _ exit: Int
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let page = try binary.run("explain", name, "--json").records.first { $0.text("code") == code }
+    #expect(page?.text("provider_error") == name)
+    #expect(page?["exit"] == .integer(exit))
+    #expect(page?.text("meaning")?.isEmpty == false)
+    #expect(page?.text("advice")?.isEmpty == false)
+  }
+
   @Test(arguments: [
     (processorCodes, "error", "paytheory", 43), (failureReasons, "failure reason", "truelayer", 28),
     (responseCodes, "response code", "toro", 71),

@@ -53,6 +53,11 @@ import Testing
       #expect(result.records.map { $0.text("reference") } == found, "\(words)")
     }
     let all = try binary.run("find", "--online", "--json").records
+    // How old it is says the provider, who was asked long afterwards.
+    let later = ["--sim-clock", "2100-01-01T00:00:00Z"]
+    let old = try binary.run(["find", "--online", "--json"] + later).records
+    #expect(old.count == 4)
+    for record in old { #expect((record["age"]?.wholeNumber ?? 0) > 365 * 86_400) }
     #expect(all.first?.text("says") == "1.93 USD declined: the account has insufficient funds")
     // A wildcard of the provider's is a character of a reference here.
     #expect(try binary.run("find", "--online", "O_*", "--json").records.isEmpty)

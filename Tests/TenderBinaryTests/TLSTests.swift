@@ -137,6 +137,12 @@ struct TLSTests {
       #expect(refused.status == 10, "\(name): \(refused.errors)")
       #expect(refused.output == "")
     }
+    // Who refuses it is the certificate, in every provider's words.
+    binary.variables = good
+    let look = ["payment-status", "11111111-2222-4333-8444-555555555555", "--json"]
+    let bank = try binary.run(look + ["--provider", "truelayer"])
+    #expect(bank.status == 10)
+    #expect(bank.errorRecord["error"]?["code"] == "tls_failed", "\(bank.errors)")
     // A folder with each certificate under the hash of its name serves as well, and no other's does.
     for (name, status) in [("root", Int32(0)), ("stranger", 10)] {
       let roots = folder + "/\(name).d"

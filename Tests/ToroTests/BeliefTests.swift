@@ -62,6 +62,48 @@ import ToroSimulator
     #expect(try world.ledger().standing == 1)
   }
 
+  /// An answer with another word in it, signed anew.
+  private static func saying(
+    _ word: String,
+    _ element: String,
+    _ bytes: [UInt8]
+  ) throws -> [UInt8] {
+    let key = try MessageKey(
+      passphrase: SharedSecret(ToroCatalog.passphrase),
+      ToroWorld.configuration().derivation,
+      id: ToroCatalog.keyID,
+      version: ToroCatalog.keyVersion
+    )
+    let text = String(decoding: bytes, as: UTF8.self)
+      .replacing("<Rspn>APPR</Rspn>", with: "<Rspn>\(word)</Rspn>")
+    guard let body = XMLElement.bytes(of: element, at: 2, in: Array(text.utf8)),
+      let start = text.firstRange(of: "<MAC>")?.upperBound,
+      let end = text.firstRange(of: "</MAC>")?.lowerBound
+    else { return bytes }
+    return Array((text[..<start] + Base64.encode(try key.mac(over: body)) + text[end...]).utf8)
+  }
+
+  /// A refusal that proves nothing, and an acquirer that will not undo what may be behind it.
+  @Test func `does not believe a refusal where the acquirer undoes nothing`() throws {
+    let world = try ToroWorld()
+    let engine = try world.engine(scenario: "card:tap")
+    world.wire.status = 403
+    world.wire.forge = { [wire = world.wire] bytes in
+      guard wire.requests.count == 1 else {
+        return (try? Self.saying("DECL", "CxlAdvcRspn", bytes)) ?? []
+      }
+      wire.status = nil
+      return []
+    }
+    let fault = #expect(throws: Fault.self) {
+      try engine.transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    }
+    #expect(world.wire.requests.count == 2)
+    #expect(fault?.effect == .unknown)
+    #expect(fault?.exitStatus == 9)
+    #expect(try world.latest()?.phase == .sent)
+  }
+
   /// A rejection carries no trailer: it may come after the effect, and only the advice proves that
   /// nothing is left.
   @Test(arguments: [("PARS", false, Int32(7)), ("PARS", true, 9), ("SECU", true, 7)])
@@ -273,24 +315,8 @@ import ToroSimulator
       idempotencyKey: nil
     )
     let held = try world.latest()
-    let key = try MessageKey(
-      passphrase: SharedSecret(ToroCatalog.passphrase),
-      ToroWorld.configuration().derivation,
-      id: ToroCatalog.keyID,
-      version: ToroCatalog.keyVersion
-    )
-    func say(_ bytes: [UInt8]) -> [UInt8] {
-      let text = String(decoding: bytes, as: UTF8.self)
-        .replacing("<Rspn>APPR</Rspn>", with: "<Rspn>\(word)</Rspn>")
-      guard let body = XMLElement.bytes(of: "CmpltnAdvcRspn", at: 2, in: Array(text.utf8)),
-        let mac = try? key.mac(over: body),
-        let start = text.firstRange(of: "<MAC>")?.upperBound,
-        let end = text.firstRange(of: "</MAC>")?.lowerBound
-      else { return bytes }
-      return Array((text[..<start] + Base64.encode(mac) + text[end...]).utf8)
-    }
     let engine = try world.engine()
-    world.wire.forge = say
+    world.wire.forge = { (try? Self.saying(word, "CmpltnAdvcRspn", $0)) ?? [] }
     do throws(Fault) {
       _ = try engine.confirm(held, handle: "A")
       Issue.record("takes it")
