@@ -89,16 +89,15 @@ import ToroSimulator
     let engine = try world.engine(scenario: "card:tap")
     world.wire.status = 403
     world.wire.forge = { [wire = world.wire] bytes in
-      guard wire.requests.count == 1 else {
-        return (try? Self.saying("DECL", "CxlAdvcRspn", bytes)) ?? []
-      }
+      guard wire.requests.count > 1 else { return [] }
       wire.status = nil
-      return []
+      return (try? Self.saying("DECL", "CxlAdvcRspn", bytes)) ?? []
     }
     let fault = #expect(throws: Fault.self) {
       try engine.transact(world.sale(), newAttempt: false, idempotencyKey: nil)
     }
     #expect(world.wire.requests.count == 2)
+    #expect(fault?.result?.text("reason") == "HTTP 403")
     #expect(fault?.effect == .unknown)
     #expect(fault?.exitStatus == 9)
     #expect(try world.latest()?.phase == .sent)
