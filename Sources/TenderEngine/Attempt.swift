@@ -1,21 +1,5 @@
 package import TenderModel
 
-/// A reference at a provider in an environment: what a lock is taken on, and what attempts are numbered under.
-package struct ReferenceKey: Sendable, Hashable, CustomStringConvertible {
-  package let env: Env
-  package let provider: ProviderName
-  package let reference: Reference
-
-  package init(env: Env, provider: ProviderName, reference: Reference) {
-    self.env = env
-    self.provider = provider
-    self.reference = reference
-  }
-
-  /// `ENV/PROVIDER/REFERENCE`, the name of its lock.
-  package var description: String { "\(env.rawValue)/\(provider.text)/\(reference)" }
-}
-
 /// One try at a reference, as the journal has it.
 package struct Attempt: Sendable, HasFacts {
   /// How far it has come.

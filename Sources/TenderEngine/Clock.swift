@@ -119,7 +119,7 @@ extension Interruption {
   }
 }
 
-/// Nothing stops what nobody is asked about.
+/// For work that no signal stops, such as reading the time for a record.
 package struct NeverInterrupted: Interruption {
   package init() {}
 

@@ -45,3 +45,19 @@ package struct ProviderName: Sendable, Hashable {
 package enum Env: String, Sendable, Hashable, CaseIterable {
   case simulator, sandbox, live
 }
+
+/// A reference at a provider in an environment: what a lock is taken on, and what attempts are numbered under.
+package struct ReferenceKey: Sendable, Hashable, CustomStringConvertible {
+  package let env: Env
+  package let provider: ProviderName
+  package let reference: Reference
+
+  package init(env: Env, provider: ProviderName, reference: Reference) {
+    self.env = env
+    self.provider = provider
+    self.reference = reference
+  }
+
+  /// `ENV/PROVIDER/REFERENCE`, the name of its lock.
+  package var description: String { "\(env.rawValue)/\(provider.text)/\(reference)" }
+}
