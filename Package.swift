@@ -277,13 +277,14 @@ let package = Package(
       swiftSettings: rules
     ),
     tests(of: "TenderTransport", needs: "TenderEngine", "TenderModel", "TenderWire"),
-    tests(
-      of: "TenderJournal",
-      needs: "TenderDatabase",
-      "TenderEngine",
-      "TenderModel",
-      "TenderSharedJournal",
-      "TenderSystem"
+    .testTarget(
+      name: "TenderJournalTests",
+      dependencies: [
+        "TenderDatabase", "TenderEngine", "TenderJournal", "TenderModel", "TenderSharedJournal",
+        "TenderSystem", "TenderTestSupport", "TenderWire",
+      ],
+      exclude: ["Fixtures"],
+      swiftSettings: rules
     ),
     tests(
       of: "TenderSimulator",

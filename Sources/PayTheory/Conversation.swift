@@ -50,12 +50,14 @@ enum Reply {
     }
     guard !text.isEmpty else { return .socketError("an error without a text") }
     let isRefusal = KnownRefusal.contains(text)
-    return .socketError(
+    var fault = Fault.socketError(
       text,
       isRefusal ? .rejected : .providerError,
       code: isRefusal ? "socket_refused" : "socket_error",
       text: text
     )
+    fault.cause = .refused
+    return fault
   }
 }
 
@@ -126,7 +128,7 @@ final class Conversation {
         by: Deadline(in: context.configuration.timeout, on: context.clock)
       )
     } catch {
-      throw asSocketFault(error, effecting: false)
+      throw asSocketFault(error, canMoveMoney: false)
     }
     let conversation = Conversation(socket, session, token, context)
     try conversation.authenticate(ptToken: token)
@@ -136,20 +138,21 @@ final class Conversation {
 
   /// Sends a sealed request and gives the opened answer of the wanted types.
   ///
-  /// `write` puts the members of the inner object; its bytes are wiped. An effecting request whose
-  /// answer is missing or unreadable throws with effect unknown.
+  /// `write` puts the members of the inner object; its bytes are wiped. With `progress` the request can move money
+  /// or makes something: it is recorded as sent first, and a missing or unreadable answer throws with effect
+  /// unknown. `believesRefusal` says that an answer in words that it failed is proof enough.
   func ask(
     _ action: String,
     wanting types: [String],
-    effecting: Bool,
-    willSend: () throws(Fault) -> Void = {},
+    _ progress: Progress?,
+    believesRefusal: Bool = false,
     _ write: (inout JSONWriter) -> Void
   ) throws(Fault) -> (type: String, body: [UInt8]) {
     let message = try sealed(action, write)
-    if effecting { try willSend() }
+    let permit = try progress.map { progress throws(Fault) in try Self.record(progress) }
     do throws(Fault) {
       let deadline = Deadline(in: timeout, on: clock)
-      try socket.send(message, by: deadline)
+      try socket.send(message, permit, by: deadline)
       let reply = try receive(by: deadline)
       guard case .sealed(let type, let body, let publicKey) = reply, types.contains(type) else {
         throw .socketError("an answer of another kind than \(types.joined(separator: " or "))")
@@ -159,18 +162,30 @@ final class Conversation {
       }
       return (type, opened)
     } catch {
-      throw Self.asSocketFault(error, effecting: effecting)
+      if believesRefusal, error.cause == .refused { throw error.withoutEffect.proven }
+      throw Self.asSocketFault(error, canMoveMoney: permit != nil)
     }
   }
 
-  /// Sends a sealed request that has no documented answer.
-  func tell(_ action: String, _ write: (inout JSONWriter) -> Void) throws(Fault) {
+  /// Records that a request is about to leave, and gives the right to send it.
+  private static func record(_ progress: Progress) throws(Fault) -> SendPermit {
+    try progress.willSend()
+    return try progress.permit()
+  }
+
+  /// Sends a sealed request that has no documented answer; with `progress` it is recorded as sent first.
+  func tell(
+    _ action: String,
+    _ progress: Progress?,
+    _ write: (inout JSONWriter) -> Void
+  ) throws(Fault) {
     let message = try sealed(action, write)
+    let permit = try progress.map { progress throws(Fault) in try Self.record(progress) }
     hasTold = true
     do throws(Fault) {
-      try socket.send(message, by: Deadline(in: timeout, on: clock))
+      try socket.send(message, permit, by: Deadline(in: timeout, on: clock))
     } catch {
-      throw Self.asSocketFault(error, effecting: false)
+      throw Self.asSocketFault(error, canMoveMoney: permit != nil)
     }
   }
 
@@ -267,7 +282,7 @@ final class Conversation {
       self.sessionKey = sessionKey
       serverKey = key
     } catch {
-      throw Self.asSocketFault(error, effecting: false)
+      throw Self.asSocketFault(error, canMoveMoney: false)
     }
   }
 
@@ -304,8 +319,8 @@ final class Conversation {
     }
   }
 
-  /// The transport's fault in Pay Theory's words, with the effect that this request could have.
-  private static func asSocketFault(_ fault: Fault, effecting: Bool) -> Fault {
+  /// The transport's fault in Pay Theory's words, with the effect that this request can have.
+  private static func asSocketFault(_ fault: Fault, canMoveMoney: Bool) -> Fault {
     var shown = fault
     if fault.result == nil {
       switch fault.kind {
@@ -316,6 +331,7 @@ final class Conversation {
       default: shown = .socketError(fault.message)
       }
     }
-    return effecting ? shown.afterSending : shown.withoutEffect
+    if fault.isProven { return fault }
+    return canMoveMoney ? shown.afterSending : shown.withoutEffect
   }
 }

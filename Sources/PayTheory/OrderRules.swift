@@ -1,9 +1,19 @@
 package import TenderEngine
 package import TenderModel
 
-/// The rules between `transact`'s parameters (protocol note, sections 5.3 and 5.6).
+/// The rules of an order, between `transact`'s parameters (protocol note, sections 5.3 and 5.6), and of what may
+/// follow it.
 extension PayTheoryProvider {
-  package func check(_ order: PaymentOrder) throws(Fault) {
+  package func check(_ order: Order) throws(Fault) {
+    switch order {
+    case .payment(let order): try check(order)
+    case .token(let order): if case .cash = order.instrument { throw .cashToken }
+    case .refund: break
+    case .sale, .authorization: throw .unsupportedOperation(name, "orders of this kind")
+    }
+  }
+
+  private func check(_ order: PaymentOrder) throws(Fault) {
     guard order.amount.minorUnits > 0 else {
       throw .rule("bad_amount", "--amount must be more than zero", "such as --amount 10.50")
     }
@@ -30,7 +40,7 @@ extension PayTheoryProvider {
     {
       throw .rule(
         "bad_options",
-        "--send-receipt needs somebody to send it to",
+        "--send-receipt needs an address",
         "add --payor email=ADDRESS"
       )
     }
@@ -43,13 +53,39 @@ extension PayTheoryProvider {
         "a stored method has its payer already"
       )
     }
-    if order.stopsAtConfirmation, order.storedMethod != nil || order.instrument?.method == .cash {
+    guard order.stopsAtConfirmation else { return }
+    if order.instrument?.method == .cash {
       throw .rule(
         "bad_options",
-        "--confirmation is for cards and bank accounts",
-        "leave it out with --token and cash"
+        "--hold is for cards, bank accounts and --token",
+        "leave it out with cash"
       )
     }
+    if order.storedMethod != nil,
+      order.sendsReceipt || order.receiptDescription != nil || order.recurringID != nil
+    {
+      throw .rule(
+        "bad_options",
+        "--send-receipt, --receipt-description and --recurring-id do not go with --token --hold",
+        "an authorization has none of them"
+      )
+    }
+  }
+
+  package func check(_ draft: Operation, of payment: Payment) throws(Fault) {
+    guard draft.kind == .capture, let amount = draft.amount, amount < payment.state.leftToCapture,
+      let attempt = payment.attempt
+    else { return }
+    let isService = attempt.content.text("fee_mode") == FeeMode.service.rawValue
+    guard attempt.content.text("token") == nil || isService else { return }
+    throw Fault(
+      .unsupported,
+      code: "method_unsupported",
+      isService
+        ? "a hold with a service fee is captured as a whole"
+        : "only a hold by a stored method (--token) can be captured in part",
+      hint: "to capture all of it: tender confirm \(payment.shellReference)"
+    )
   }
 
   private func checkFee(_ order: PaymentOrder) throws(Fault) {
@@ -63,11 +99,11 @@ extension PayTheoryProvider {
       }
       return
     }
-    guard order.fee != nil || order.stopsAtConfirmation else {
+    guard order.fee != nil || order.stopsAtConfirmation || order.storedMethod != nil else {
       throw .rule(
         "bad_options",
-        "--fee-mode service_fee needs --fee where there is no --confirmation",
-        "with --confirmation the fee is learnt"
+        "--fee-mode service_fee needs --fee, unless --hold or --token is given",
+        "with --hold or --token the fee is read from Pay Theory"
       )
     }
   }

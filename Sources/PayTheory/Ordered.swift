@@ -25,7 +25,7 @@ struct Ordered {
   }
 
   /// A prepared transfer, by the names that both of its answers share.
-  init(_ prepared: Preparation, reference: String, currency: String?) {
+  init(_ prepared: PreparedTransfer, reference: String, currency: String?) {
     receipt = prepared.receipt
     let fee = prepared.serviceFee
     amounts = prepared.amount.map { [$0, $0 - fee, $0 + fee] } ?? []

@@ -20,9 +20,6 @@ package struct PayTheoryConfiguration: Sendable {
   package var timeZone: String
   /// How long one request may take, in milliseconds.
   package var timeout: Int
-  /// Why a reversal is made: a documented code in any spelling, or any other text; nil for the customer's
-  /// request.
-  package var refundReason: String?
 
   package init(
     env: Env,

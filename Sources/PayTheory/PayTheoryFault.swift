@@ -44,14 +44,25 @@ extension Fault {
     )
   }
 
-  /// The session of a hold is over: whether the hold is too, the provider does not say.
-  static func holdExpired(_ held: Attempt) -> Fault {
-    var fault = sessionExpired
-    fault.message = "Pay Theory ended the session of the hold before it was captured"
-    fault.hint =
-      "nothing was captured and it is still held here; run the same command again, or let go of it: "
-      + "tender cancel \(held.reference)"
-    return fault
+  /// The session or the authorization of a hold is over.
+  static var holdExpired: Fault {
+    Fault(
+      .expired,
+      code: "hold_expired",
+      "Pay Theory no longer holds the payment; nothing was captured",
+      hint: "to authorize it again: tender transact --hold --new-attempt",
+      result: sessionExpired.result
+    )
+  }
+
+  /// A cash barcode was not paid by its last day.
+  static var barcodeExpired: Fault {
+    Fault(
+      .expired,
+      code: "barcode_expired",
+      "the cash barcode has expired and was not paid",
+      hint: "to make another one: tender transact --new-attempt"
+    )
   }
 
   /// The app is not attested: said by us for stage `paytheory`, or by the provider.

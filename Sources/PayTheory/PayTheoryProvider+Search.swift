@@ -5,7 +5,7 @@ internal import TenderWire
 /// Searching by the documented query language (protocol note, section 8.1): what it has a key for is asked,
 /// the rest is compared here.
 extension PayTheoryProvider: SearchFlow {
-  package func find(_ filter: AttemptFilter, limit: Int) throws(Fault) -> SearchResult {
+  package func find(_ filter: PaymentFilter, limit: Int) throws(Fault) -> SearchResult {
     if filter.traceID != nil {
       throw .badOptions(
         "--trace-id does not go with --online: Pay Theory gives no trace id",
@@ -14,15 +14,76 @@ extension PayTheoryProvider: SearchFlow {
     }
     let graphQL = try GraphQL(context, for: "a search")
     let (items, total) = try graphQL.search(Self.conditions(filter), limit: limit)
-    let found = items.filter { Self.lets($0, filter) }
-    return SearchResult(
-      found: found.map(Transactions.lookUp),
-      searched: items.count,
-      total: total
-    )
+    let known = try related(to: items, graphQL)
+    var shown: Set<String> = []
+    let found = items.compactMap { item -> Outcome? in
+      let payment = Self.chain(of: item, known)
+      // A voided transaction and the one that took its place are one payment.
+      guard shown.insert(Transactions.id(payment.now)).inserted, Self.lets(payment.now, filter)
+      else {
+        return nil
+      }
+      let outcome = payment.lookedUp
+      guard payment.isReplaced || Transactions.status(item) == .cancelled else { return outcome }
+      let isOpen = filter.isOpen && !outcome.status.isFinal
+      let isAsked = filter.statuses.isEmpty && !filter.isOpen
+      guard isAsked || isOpen || filter.statuses.contains(outcome.status),
+        filter.amount.map({ $0 == outcome.amount }) ?? true
+      else { return nil }
+      return outcome
+    }
+    return SearchResult(found: found, searched: items.count, total: total)
   }
 
-  private static func conditions(_ filter: AttemptFilter) -> [GraphQL.Condition] {
+  /// More parts than a search follows of one payment, one after the other.
+  private static let mostRounds = 5
+
+  /// The items by their ids, with the transactions whose place they took, or that took theirs.
+  private func related(
+    to items: [JSONObject],
+    _ graphQL: GraphQL
+  ) throws(Fault) -> [String: JSONObject] {
+    var known = Dictionary(items.map { (Transactions.id($0), $0) }) { first, _ in first }
+    var asked: Set<String> = []
+    for _ in 0..<Self.mostRounds {
+      let parents = known.values.compactMap { $0.text("parent_id") }.filter {
+        !$0.isEmpty && known[$0] == nil
+      }
+      let voided = known.values.filter { Transactions.status($0) == .cancelled }
+        .map(Transactions.id).filter { asked.insert($0).inserted }
+      guard !parents.isEmpty || !voided.isEmpty else { break }
+      let before = GraphQL.Condition("transaction_id", "IN_LIST", among: parents.sorted())
+      let after = GraphQL.Condition("parent_id", "IN_LIST", among: voided.sorted())
+      let either: GraphQL.Condition =
+        parents.isEmpty ? after : voided.isEmpty ? before : .init(before, or: after)
+      let found = try graphQL.search(
+        [GraphQL.Condition("transaction_type", "NOT_EQUAL", "REVERSAL"), either],
+        limit: parents.count + voided.count
+      ).found.filter(Transactions.isPayment)
+      guard !found.isEmpty else { break }
+      for item in found { known[Transactions.id(item)] = item }
+    }
+    return known
+  }
+
+  private static func chain(of item: JSONObject, _ known: [String: JSONObject]) -> FoundPayment {
+    var payment = FoundPayment(item)
+    for _ in 0..<mostRounds {
+      if let parent = payment.first.text("parent_id").flatMap({ known[$0] }) {
+        payment.first = parent
+      }
+      if Transactions.status(payment.now) == .cancelled,
+        let next = known.values.first(where: {
+          $0.text("parent_id") == Transactions.id(payment.now)
+        })
+      {
+        payment.now = next
+      }
+    }
+    return payment
+  }
+
+  private static func conditions(_ filter: PaymentFilter) -> [GraphQL.Condition] {
     // A reversal is not a payment.
     var conditions = [GraphQL.Condition("transaction_type", "NOT_EQUAL", "REVERSAL")]
     if let handle = filter.handle {
@@ -52,7 +113,13 @@ extension PayTheoryProvider: SearchFlow {
     }
     let statuses = filter.statuses.flatMap(words) + (filter.isOpen ? ["PENDING"] : [])
     if filter.isOpen || !filter.statuses.isEmpty {
-      conditions.append(.init("status", "IN_LIST", among: statuses.sorted()))
+      let asked = GraphQL.Condition("status", "IN_LIST", among: statuses.sorted())
+      // A payment of which a part was voided goes on as a transaction with a parent.
+      let hasParts =
+        filter.statuses.contains(.partiallyRefunded) || filter.statuses.contains(.refunded)
+      conditions.append(
+        hasParts ? .init(asked, or: .init("parent_id", "IS_NOT_NULL", among: [])) : asked
+      )
     }
     return conditions
   }
@@ -72,11 +139,11 @@ extension PayTheoryProvider: SearchFlow {
     }
   }
 
-  private static func lets(_ item: JSONObject, _ filter: AttemptFilter) -> Bool {
+  private static func lets(_ item: JSONObject, _ filter: PaymentFilter) -> Bool {
     let method = item["payment_method"]
     if let handle = filter.handle,
       ![item.text("reference"), item.text("transaction_id")].contains(where: { text in
-        text.map { AttemptFilter.fits(handle, $0) } ?? false
+        text.map { PaymentFilter.fits(handle, $0) } ?? false
       })
     {
       return false

@@ -28,7 +28,7 @@ enum Replies {
     let receipt = body.text("receipt_number") ?? body.text("idempotency") ?? ""
     let fee = hasServiceFee ? (body["service_fee"] ?? body["fee"])?.boundedNumber ?? 0 : 0
     let amount = body["amount"]?.boundedNumber
-    return Outcome(
+    var outcome = Outcome(
       // A state that is new to us is not known to be final.
       status: ["SUCCEEDED", "SUCCESS", "SETTLED"].contains(state.uppercased())
         ? .succeeded : .pending,
@@ -47,6 +47,8 @@ enum Replies {
         ],
       ]
     )
+    outcome.providerStatus = state.isEmpty ? nil : state
+    return outcome
   }
 
   /// A transaction failure: the five documented properties, and the processor's code as ours.
@@ -59,7 +61,7 @@ enum Replies {
     let code =
       ProcessorCode.snakeCase(processorCode ?? "") ?? ProcessorCode.snakeCase(type) ?? "declined"
     let receipt = body.text("receipt_number") ?? body.text("idempotency")
-    return Outcome(
+    var outcome = Outcome(
       status: .declined,
       id: receipt,
       lastFour: body["last_four"].as(.lastFour).text.flatMap { $0.isEmpty ? nil : $0 },
@@ -76,7 +78,12 @@ enum Replies {
         hint: "a further try needs --new-attempt, or another --reference"
       )
     )
+    outcome.providerStatus = body.text("state")
+    return outcome
   }
+
+  /// Where the payer finds a shop that takes barcodes.
+  static let shopMap = "https://pay.vanilladirect.com/pages/locations"
 
   /// `PT_BARCODE`, from the keys of either generation.
   static func barcode(_ bytes: [UInt8], order: PaymentOrder) throws(Fault) -> Outcome {
@@ -97,8 +104,7 @@ enum Replies {
           "barcodeFee": (body["barcodeFee"] ?? body["fees"]).asText,
           "barcodeUrl": url,
           // The client adds this one (protocol note, section 4.8).
-          "mapUrl": body["mapUrl"].flatMap(Shape.text(8192).filtered)
-            ?? "https://pay.vanilladirect.com/pages/locations",
+          "mapUrl": body["mapUrl"].flatMap(Shape.text(8192).filtered) ?? .string(shopMap),
         ],
       ],
       nextAction: PayerAction("barcode", ["url": url])

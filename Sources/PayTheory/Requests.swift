@@ -49,7 +49,7 @@ struct Requests {
   }
 
   /// `host:transfer_part2`, section 4.4: the preparation byte for byte as it came.
-  func transferPart2(_ preparation: Preparation, _ json: inout JSONWriter) {
+  func transferPart2(_ preparation: PreparedTransfer, _ json: inout JSONWriter) {
     json.name("payment_prep")
     json.verbatim(preparation.text.utf8)
     json.name("sessionKey")
@@ -61,7 +61,7 @@ struct Requests {
   }
 
   /// `host:cancel_transfer`, section 4.5.
-  func cancel(_ preparation: Preparation, _ json: inout JSONWriter) {
+  func cancel(_ preparation: PreparedTransfer, _ json: inout JSONWriter) {
     json.name("payment_intent_id")
     json.write(.string(preparation.intent))
     json.name("sessionKey")

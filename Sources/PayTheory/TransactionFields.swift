@@ -9,14 +9,14 @@ enum TransactionFields {
     "refunded_amount", "refund_voidable", "refund_reason { reason_code reason_details }",
     "dispute_status", "failure_reasons", "is_settled",
     "ach_return_details { return_code return_details transfer_type }", "authorization_id",
-    "avs_status", "metadata", method, "updated_row_at",
+    "avs_status", "metadata", paidMethod, "updated_row_at",
   ]
 
   /// For a search: who paid as well.
   static let ofSearch =
-    all.filter { $0 != method } + [
+    all.filter { $0 != paidMethod } + [
       """
-      payment_method { payment_method_id payment_type card_brand last_four exp_date \
+      payment_method { payment_method_id payment_type card_brand last_four exp_date barcode_id \
       payor { payor_id full_name email phone } }
       """
     ]
@@ -27,6 +27,15 @@ enum TransactionFields {
     "transaction_id", "status", "transaction_date", "gross_amount", "fees", "fee_mode", "currency",
     "reference", "failure_reasons", "metadata", method,
   ]
+
+  /// For an authorization, which is not asked for twice either.
+  static let ofAuthorization = [
+    "authorization_id", "status", "authorization_date", "expiration_date", "amount", "fees",
+    "fee_mode", "currency", "reference", "failure_reasons", method,
+  ]
+
+  /// For a look at an authorization: whether it was captured.
+  static let ofLookedUpAuthorization = ofAuthorization + ["captured_amount", "transaction_id"]
 
   /// Their types in the published schema of 2026, and what is shown of an answer.
   static let shape: Shape = .object([
@@ -42,15 +51,26 @@ enum TransactionFields {
     "authorization_id": .word, "avs_status": .word, "metadata": .own, "updated_row_at": .word,
     "payment_method": .object([
       "payment_method_id": .word, "payment_type": .word, "card_brand": .word,
-      "last_four": .lastFour, "exp_date": .word, "payor": .object(["payor_id": .word]),
+      "last_four": .lastFour, "exp_date": .word, "barcode_id": .word,
+      "payor": .object(["payor_id": .word]),
     ]),
+    "authorization_date": .word, "expiration_date": .word, "amount": .number,
+    "captured_amount": .number, "barcode_url": .text(8192), "barcode_id": .word,
+    "merchant_uid": .word,
   ])
 
   /// Without these a transaction says nothing.
-  static let needed: Set<String> = ["transaction_id", "status", "gross_amount"]
+  static let needed: Set<String> = [
+    "transaction_id", "status", "gross_amount", "amount", "barcode_id", "fee",
+  ]
 
   private static let method = """
     payment_method { payment_method_id payment_type card_brand last_four exp_date \
+    payor { payor_id } }
+    """
+
+  private static let paidMethod = """
+    payment_method { payment_method_id payment_type card_brand last_four exp_date barcode_id \
     payor { payor_id } }
     """
 

@@ -4,27 +4,7 @@ import TenderWire
 
 /// A transaction of the GraphQL interface as an outcome (protocol note, section 8.2).
 enum Transactions {
-  /// What a look-up shows: the transaction as it is documented, nulls left out.
-  static func lookUp(_ answer: JSONObject) -> Outcome {
-    let transaction = TransactionFields.shape.filtered(answer)
-    var outcome = Outcome(
-      status: status(transaction),
-      id: transaction.text("transaction_id"),
-      amount: transaction["gross_amount"]?.boundedNumber,
-      currency: transaction.text("currency").flatMap(Currency.init(code:)),
-      lastFour: transaction["payment_method"]?["last_four"]?.text,
-      brand: transaction["payment_method"]?["card_brand"]?.text,
-      result: ["transaction": .object(transaction.withoutNulls)]
-    )
-    outcome.reference = transaction.text("reference").map(Reference.init(stored:))
-    outcome.madeAt = transaction.text("transaction_date").flatMap { Timestamp.read($0) }
-    if outcome.status == .partiallyRefunded || outcome.status == .refunded {
-      outcome.requestedAmount = nil
-    }
-    return outcome
-  }
-
-  /// What a payment came to, in the shape it would have had over the socket.
+  /// The outcome of a charge, in the shape that it has over the socket.
   static func payment(_ transaction: JSONObject) -> Outcome {
     let method = transaction["payment_method"]
     var body: JSONObject = [
@@ -42,12 +22,17 @@ enum Transactions {
       body["state"] = "FAILURE"
       let reasons = transaction["failure_reasons"]?.array?.compactMap(\.text) ?? []
       body["type"] = .string(reasons.first ?? "")
-      return Replies.declined(body)
+      var outcome = Replies.declined(body)
+      outcome.currency = currency(transaction)
+      outcome.providerStatus = transaction.text("status")
+      return outcome
     }
     let isServiceFee = transaction.text("fee_mode")?.uppercased() == "SERVICE_FEE"
     body["service_fee"] = isServiceFee ? transaction["fees"] ?? 0 : 0
     var outcome = Replies.complete(body, hasServiceFee: true)
     outcome.status = status(transaction)
+    outcome.currency = currency(transaction)
+    outcome.providerStatus = transaction.text("status")
     return outcome
   }
 
@@ -64,8 +49,195 @@ enum Transactions {
     }
   }
 
+  static func id(_ transaction: JSONObject) -> String { transaction.text("transaction_id") ?? "" }
+
+  static func gross(_ transaction: JSONObject) -> Int? {
+    transaction["gross_amount"]?.boundedNumber
+  }
+
+  static func currency(_ answer: JSONObject) -> Currency? {
+    answer.text("currency").flatMap(Currency.init(code:))
+  }
+
+  /// Whether it is a payment, not a refund or a return.
+  static func isPayment(_ transaction: JSONObject) -> Bool {
+    !["REVERSAL", "ACH_RETURN"].contains(transaction.text("transaction_type"))
+      && !id(transaction).contains(":")
+  }
+
+  /// How much of it was refunded; null is nothing.
+  ///
+  /// Throws `provider_error` where it does not say: what is not said is not nothing.
+  static func refunded(_ transaction: JSONObject) throws(Fault) -> Int {
+    if transaction["refunded_amount"] == .null { return 0 }
+    guard let amount = transaction["refunded_amount"]?.boundedNumber else {
+      throw .unreadable("a payment that does not say how much of it was refunded")
+    }
+    return amount
+  }
+
   private static func brand(_ method: JSON?) -> JSON {
     if method?["payment_type"]?.text == "ACH" { return "ACH" }
     return (method?["card_brand"]).orEmpty
+  }
+}
+
+/// A payment as Pay Theory has it.
+///
+/// A void of a part voids the transaction and puts another one, for what is left, in its place.
+struct FoundPayment {
+  /// The transaction that it began with.
+  var first: JSONObject
+  /// The one that takes refunds now.
+  var now: JSONObject
+
+  /// A payment that was never replaced.
+  init(_ transaction: JSONObject) {
+    (first, now) = (transaction, transaction)
+  }
+
+  /// Whether a part of it was voided.
+  var isReplaced: Bool { Transactions.isPayment(now) && now.text("parent_id")?.isEmpty == false }
+
+  var status: Status {
+    switch Transactions.status(now) {
+    case .cancelled where isReplaced: .refunded
+    case .pending where isReplaced, .succeeded where isReplaced: .partiallyRefunded
+    case let status: status
+    }
+  }
+
+  /// What a look-up shows: the payment as a whole, beside the transaction as it is documented, nulls left out.
+  var lookedUp: Outcome {
+    let transaction = TransactionFields.shape.filtered(now)
+    // Its own words are of the whole payment, as the command printed it that made it.
+    var words = first
+    words["status"] = now["status"]
+    var outcome = Transactions.payment(words)
+    outcome.status = status
+    outcome.isProcessing = Transactions.status(now) == .pending
+    outcome.id = Transactions.id(now)
+    outcome.amount = Transactions.gross(first)
+    outcome.refundedAmount = refunded
+    outcome.lastFour = transaction["payment_method"]?["last_four"]?.text
+    outcome.brand = transaction["payment_method"]?["card_brand"]?.text
+    outcome.reference = transaction.text("reference").map(Reference.init(stored:))
+    outcome.madeAt = first.text("transaction_date").flatMap { Timestamp.read($0) }
+    outcome.shown = ["transaction": .object(transaction.withoutNulls)]
+    return outcome
+  }
+
+  /// All that was refunded or voided of it; nil where it does not say.
+  private var refunded: Int? {
+    guard let whole = Transactions.gross(first), let left = Transactions.gross(now) else {
+      return nil
+    }
+    if Transactions.status(now) == .cancelled { return isReplaced ? whole : nil }
+    guard let own = try? Transactions.refunded(now) else { return nil }
+    return max(0, whole - left) + own
+  }
+}
+
+/// An authorization of the GraphQL interface as an outcome.
+enum Authorizations {
+  /// A hold by a stored method, in the shape of `PT_CONFIRMATION`.
+  ///
+  /// `amount` is what the payer pays with the fee, where that is known.
+  static func held(_ authorization: JSONObject, amount: Int? = nil) -> Outcome {
+    let method = authorization["payment_method"]
+    let id = authorization.text("authorization_id")
+    let isServiceFee = authorization.text("fee_mode")?.uppercased() == "SERVICE_FEE"
+    let amount = amount ?? authorization["amount"]?.boundedNumber
+    guard authorization.text("status")?.uppercased() != "FAILED" else {
+      let reasons = authorization["failure_reasons"]?.array?.compactMap(\.text) ?? []
+      return Replies.declined([
+        "receipt_number": id.map(JSON.string).orEmpty, "last_four": (method?["last_four"]).orEmpty,
+        "brand": (method?["card_brand"]).orEmpty, "state": "FAILURE",
+        "type": .string(reasons.first ?? ""),
+      ])
+    }
+    return Outcome(
+      status: .requiresConfirmation,
+      id: id,
+      amount: amount,
+      currency: Transactions.currency(authorization),
+      lastFour: method?["last_four"]?.text,
+      brand: method?["card_brand"]?.text,
+      result: [
+        "type": "PT_CONFIRMATION",
+        "body": [
+          "receipt_number": id.map(JSON.string).orEmpty, "amount": .integer(amount ?? 0),
+          "service_fee": isServiceFee ? authorization["fees"] ?? 0 : 0,
+          "brand": (method?["card_brand"]).orEmpty, "first_six": "",
+          "last_four": (method?["last_four"]).orEmpty,
+        ],
+      ]
+    )
+  }
+
+  /// What a look-up shows of one that was not captured.
+  static func lookedUp(_ authorization: JSONObject, at now: Int) -> Outcome {
+    var outcome = held(authorization)
+    if isOver(authorization, at: now) {
+      outcome.status =
+        authorization.text("status")?.uppercased() == "CANCELED" ? .cancelled : .expired
+    }
+    outcome.providerStatus = authorization.text("status")
+    outcome.reference = authorization.text("reference").map(Reference.init(stored:))
+    outcome.madeAt = authorization.text("authorization_date").flatMap { Timestamp.read($0) }
+    let shown = TransactionFields.shape.filtered(authorization).withoutNulls
+    outcome.shown = ["authorization": .object(shown)]
+    return outcome
+  }
+
+  /// Whether it can no longer be captured: it was released, or has expired.
+  static func isOver(_ authorization: JSONObject, at now: Int) -> Bool {
+    if ["CANCELED", "CANCELLED"].contains(authorization.text("status")?.uppercased()) {
+      return true
+    }
+    guard let end = authorization.text("expiration_date").flatMap({ Timestamp.read($0) }) else {
+      return false
+    }
+    return end <= now
+  }
+}
+
+/// A cash barcode of the GraphQL interface as an outcome.
+enum Barcodes {
+  /// Whether an id is a barcode's: a transaction's has no `@`.
+  static func isID(_ id: String) -> Bool { id.contains("@") }
+
+  /// What a look-up shows of one that is not paid.
+  static func lookedUp(_ barcode: JSONObject, at now: Int) -> Outcome {
+    let url = barcode["barcode_url"].as(.text(8192))
+    let isOver = isExpired(barcode, at: now)
+    var outcome = Outcome(
+      status: isOver ? .expired : .requiresAction,
+      id: barcode.text("barcode_id"),
+      amount: barcode["amount"]?.boundedNumber,
+      result: [
+        "type": "PT_BARCODE",
+        "body": [
+          "BarcodeUid": barcode["barcode_id"].as(.word),
+          "Merchant": barcode["merchant_uid"].as(.word),
+          "barcode": "", "barcodeFee": barcode["fees"].asText, "barcodeUrl": url,
+          "mapUrl": .string(Replies.shopMap),
+        ],
+      ],
+      nextAction: isOver ? nil : PayerAction("barcode", ["url": url]),
+      fault: isOver ? .barcodeExpired : nil
+    )
+    outcome.reference = barcode.text("reference").map(Reference.init(stored:))
+    let shown = TransactionFields.shape.filtered(barcode).withoutNulls
+    outcome.shown = ["barcode": .object(shown)]
+    return outcome
+  }
+
+  /// Whether its last day is over, wherever in the world the shop is.
+  private static func isExpired(_ barcode: JSONObject, at now: Int) -> Bool {
+    guard let day = barcode.text("expiration_date").flatMap({ Timestamp.read($0) }) else {
+      return false
+    }
+    return day + 36 * 60 * 60_000 <= now
   }
 }

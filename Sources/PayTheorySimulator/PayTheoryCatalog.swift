@@ -35,11 +35,20 @@ package enum PayTheoryCatalog {
   /// How long a hold can be confirmed, in milliseconds; the simulator's own choice.
   static let holdLife = 24 * 60 * 60 * 1000
 
+  /// How long an authorization can be captured, in milliseconds; the simulator's own choice.
+  static let authorizationLife = 7 * 24 * 60 * 60 * 1000
+
+  /// How long a cash barcode can be paid, in milliseconds; the simulator's own choice.
+  static let barcodeLife = 7 * 24 * 60 * 60 * 1000
+
+  /// The retailer's fee for a barcode in cents.
+  static let barcodeFee = 200
+
   /// The named rule sets of `payment_parameters`: least and most in cents.
   static let paymentParameters: [String: ClosedRange<Int>] = ["default": 100...500_000]
 
-  /// The simulated merchant's service fee: basis points and a fixed part, rounded half up.
-  static func serviceFee(amount: Int, isACH: Bool) -> Int {
+  /// The simulated fee, whoever pays it: basis points and a fixed part, rounded half up.
+  static func fee(amount: Int, isACH: Bool) -> Int {
     let (points, fixed) = isACH ? (100, 25) : (290, 30)
     return (amount * points + 5000) / 10_000 + fixed
   }

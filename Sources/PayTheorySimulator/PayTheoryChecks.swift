@@ -34,29 +34,30 @@ enum PayTheoryChecks {
     }
   }
 
-  /// What is kept of a request: last four, brand, outcome; no number, no security code.
-  static func intent(_ inner: JSONObject, _ method: JSONObject) -> JSONObject {
-    let data = inner["pay_theory_data"]?.object ?? [:]
-    var intent: JSONObject = [
-      "method": .string((method.text("type") ?? "").uppercased()),
-      "reference": data["reference"] ?? "", "account_code": data["account_code"] ?? "",
-      "metadata": inner["metadata"] ?? [:], "payor_id": data["payor_id"] ?? "",
-    ]
+  /// What is kept of a request's method: last four, brand, outcome; no number, no security code.
+  static func booked(_ inner: JSONObject, _ method: JSONObject) -> BookedMethod {
+    var booked = BookedMethod()
+    booked.payor = inner["pay_theory_data"]?["payor_id"]?.text ?? ""
+    let payor = inner["payor_info"]?.object ?? [:]
+    let names = ["first_name", "last_name"].compactMap { payor.text($0) }.filter { !$0.isEmpty }
+    booked.payorName = names.isEmpty ? nil : names.joined(separator: " ")
+    booked.email = payor.text("email")
+    booked.phone = payor.text("phone")
     if method.text("type") == "card" {
       let number = method.text("number").flatMap(Digits.only(in:)) ?? []
       let digits = number.map { String($0) }.joined()
-      intent["last_four"] = .string(String(digits.suffix(4)))
-      intent["first_six"] = .string(String(digits.prefix(6)))
-      intent["brand"] = .string(CardBrand(digits: number)?.rawValue ?? "")
+      booked.lastFour = String(digits.suffix(4))
+      booked.firstSix = String(digits.prefix(6))
+      booked.brand = CardBrand(digits: number)?.rawValue ?? ""
       let year = method.text("expiration_year") ?? ""
-      intent["expiration"] = .string((method.text("expiration_month") ?? "") + year.suffix(2))
+      booked.expiration = (method.text("expiration_month") ?? "") + year.suffix(2)
     } else {
       let account = method.text("account_number") ?? ""
-      intent["last_four"] = .string(String(account.suffix(4)))
-      intent["brand"] = "ACH"
-      intent["expiration"] = ""
-      if account == PayTheoryCatalog.failingAccount { intent["fails"] = true }
+      booked.type = .ach
+      booked.lastFour = String(account.suffix(4))
+      booked.brand = "ACH"
+      booked.fails = account == PayTheoryCatalog.failingAccount
     }
-    return intent
+    return booked
   }
 }

@@ -37,53 +37,63 @@ struct PayTheoryGraphQL {
     )
   }
 
-  private struct Problem: Error {
-    let text: String
-  }
+  private typealias Refusal = PayTheoryBooks.Refusal
+
+  private var books: PayTheoryBooks { PayTheoryBooks(world: world, ledger: ledger) }
 
   private func answer(
     _ name: String,
     _ arguments: JSONObject,
     isMutation: Bool
-  ) throws(Fault) -> Result<JSON, Problem> {
-    switch (name, isMutation) {
-    case ("transactions", false): return try transactions(arguments)
-    case ("paymentMethodTokens", false): return try methods(arguments)
-    case ("serviceFee", false): return .success(Self.serviceFee(arguments))
-    case ("createReversal", true): return try createReversal(arguments)
-    case ("createTransaction", true): return try createTransaction(arguments)
-    default: return .failure(Problem(text: "Cannot query field \"\(name)\"."))
+  ) throws(Fault) -> Result<JSON, Refusal> {
+    if isMutation { return try PayTheoryMutations(books: books).answer(name, arguments) }
+    switch name {
+    case "transactions":
+      return .success(Self.page(try transactions(arguments).map(\.graphQL), arguments))
+    case "authorizations":
+      return .success(
+        Self.page(
+          try ledger.list(BookedAuthorization.self).map(\.graphQL),
+          arguments,
+          isFiltered: true
+        )
+      )
+    case "paymentMethodTokens":
+      return .success(
+        Self.page(try ledger.list(BookedMethod.self).map(\.graphQL), arguments, isFiltered: true)
+      )
+    case "serviceFee": return try serviceFee(arguments)
+    case "barcode":
+      let found = try ledger.find(BookedBarcode.self, arguments.text("barcode_id") ?? "")
+      return .success(found.map { .object($0.graphQL) } ?? .null)
+    default: return .failure(Refusal("Cannot query field \"\(name)\"."))
     }
   }
 
-  private func transactions(_ arguments: JSONObject) throws(Fault) -> Result<JSON, Problem> {
+  private func transactions(_ arguments: JSONObject) throws(Fault) -> [BookedRow] {
     let pairs = arguments["query"]?["query_list"]?.array ?? []
-    let store = PayTheoryTransactions(world: world, ledger: ledger)
-    let found: [JSONObject]
-    // The two keys that everybody asks by have an index.
-    if pairs.count == 1, let key = pairs[0]["key"]?.text, let value = pairs[0]["value"]?.text,
-      pairs[0]["operator"]?.text == "EQUAL", key == "transaction_id" || key == "reference"
+    // The keys that payments are asked for by most have an index.
+    if pairs.count == 1, let value = pairs[0]["value"]?.text,
+      pairs[0]["operator"]?.text == "EQUAL"
     {
-      if key == "transaction_id" {
-        found = try ledger.find("transaction", value).map { [$0] } ?? []
-      } else {
-        found = try ledger.list("transaction", column: "reference", value: value)
+      switch pairs[0]["key"]?.text {
+      case "transaction_id": return try books.rows(id: value)
+      case "reference": return try books.rows(reference: value)
+      case "parent_id": return try books.rows(parent: value)
+      default: break
       }
-    } else {
-      found = try ledger.list("transaction").filter { PayTheoryQuery.matches($0, pairs) }
     }
-    return .success(Self.page(found.map { store.current($0, now: world.now) }, arguments))
-  }
-
-  private func methods(_ arguments: JSONObject) throws(Fault) -> Result<JSON, Problem> {
-    let pairs = arguments["query"]?["query_list"]?.array ?? []
-    let found = try ledger.list("method").map(PayTheoryTransactions.method)
-    return .success(Self.page(found.filter { PayTheoryQuery.matches($0, pairs) }, arguments))
+    return try books.rows().filter { PayTheoryQuery.matches($0.graphQL, pairs) }
   }
 
   /// The items that were asked for; rows come out oldest first, and dates are what is sorted by.
-  private static func page(_ found: [JSONObject], _ arguments: JSONObject) -> JSON {
-    var items = found
+  private static func page(
+    _ found: [JSONObject],
+    _ arguments: JSONObject,
+    isFiltered: Bool = false
+  ) -> JSON {
+    let pairs = arguments["query"]?["query_list"]?.array ?? []
+    var items = isFiltered ? found.filter { PayTheoryQuery.matches($0, pairs) } : found
     let sorting = arguments["query"]?["sort_list"]?.array?.first
     if sorting?["direction"]?.text == "DESC" { items.reverse() }
     let total = items.count
@@ -93,62 +103,23 @@ struct PayTheoryGraphQL {
     return ["items": .array(items.map(JSON.object)), "total_row_count": .integer(total)]
   }
 
-  private static func serviceFee(_ arguments: JSONObject) -> JSON {
+  private func serviceFee(_ arguments: JSONObject) throws(Fault) -> Result<JSON, Refusal> {
     let amount = arguments["amount"]?.boundedNumber ?? 0
-    let isACH = arguments["is_ach"]?.truth ?? (arguments.text("payment_type") == "ACH")
-    let fee = PayTheoryCatalog.serviceFee(amount: amount, isACH: isACH)
-    return [
+    var isACH = arguments["is_ach"]?.truth ?? (arguments.text("payment_type") == "ACH")
+    if let id = arguments.text("payment_method_id") {
+      switch try books.usableMethod(id) {
+      case .failure(let refusal): return .failure(refusal)
+      case .success(let method): isACH = method.type == .ach
+      }
+    }
+    if let bank = arguments.text("bank_id"), !(6...8).contains(bank.utf8.count) {
+      return .failure(Refusal("bank_id must be 6 to 8 digits"))
+    }
+    let fee = PayTheoryCatalog.fee(amount: amount, isACH: isACH)
+    return .success([
       "adjusted_total": .integer(amount + fee), "fee": .integer(fee), "fee_limit_reached": false,
-      "total": .integer(amount + fee),
-    ]
-  }
-
-  private func createReversal(_ arguments: JSONObject) throws(Fault) -> Result<JSON, Problem> {
-    let id = arguments.text("transaction_id") ?? ""
-    let amount = arguments["amount"]?.boundedNumber ?? 0
-    let store = PayTheoryTransactions(world: world, ledger: ledger)
-    let reversal = try ledger.transaction { () throws(Fault) in
-      try store.reverse(id, amount: amount, now: world.now)
-    }
-    switch reversal {
-    case .done(let body): return .success(.object(body))
-    case .refused(let text): return .failure(Problem(text: text))
-    }
-  }
-
-  private func createTransaction(_ arguments: JSONObject) throws(Fault) -> Result<JSON, Problem> {
-    guard let amount = arguments["amount"]?.boundedNumber, amount > 0 else {
-      return .failure(Problem(text: "Amount must be a positive integer"))
-    }
-    guard let id = arguments.text("payment_method_id"),
-      let method = try ledger.find("method", id)
-    else { return .failure(Problem(text: "Payment method not found")) }
-    let isACH = method.text("payment_type") == "ACH"
-    let feeMode = arguments.text("fee_mode") ?? "MERCHANT_FEE"
-    let fee = PayTheoryCatalog.serviceFee(amount: amount, isACH: isACH)
-    if feeMode == "SERVICE_FEE", arguments["fee"]?.boundedNumber != fee {
-      return .failure(Problem(text: "Fee does not match"))
-    }
-    let code = world.randomness.text(12, from: "0123456789abcdefghijklmnopqrstuvwxyz")
-    let metadata = arguments.text("metadata").flatMap { JSONReader.read($0) } ?? [:]
-    let intent: JSONObject = [
-      "method": method["payment_type"] ?? "", "reference": arguments["reference"] ?? "",
-      "account_code": arguments["account_code"] ?? "", "metadata": metadata,
-      "last_four": method["last_four"] ?? "", "brand": method["brand"] ?? "",
-      "expiration": method["exp_date"] ?? "", "receipt": .string("pt-tender-paytheorylab-" + code),
-      "amount": .integer(feeMode == "SERVICE_FEE" ? amount + fee : amount),
-      "fee": .integer(fee), "fee_mode": .string(feeMode.lowercased()),
-    ]
-    let store = PayTheoryTransactions(world: world, ledger: ledger)
-    let transaction = try ledger.transaction { () throws(Fault) in
-      try store.charge(
-        intent,
-        payor: method.text("payor_id") ?? "",
-        method: id,
-        now: world.now
-      )
-    }
-    return .success(.object(transaction))
+      "total": .integer(amount),
+    ])
   }
 
   /// What was asked for of a value, under the asked-for names, absent fields as null.

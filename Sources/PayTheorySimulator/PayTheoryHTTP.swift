@@ -15,8 +15,9 @@ struct PayTheoryHTTP {
     case ("GET", "/pt-token-service/"), ("GET", "/pt-token-service"):
       return try react("token", refusal: 404) { () throws(Fault) in token(request) }
     case ("POST", "/graphql"):
+      let own = Self.step(of: request)
       return try react(
-        "graphql",
+        own.map(faults.isAbout) == true ? own ?? "" : "graphql",
         refusal: 401,
         echo: request.fields["authorization"] ?? ""
       ) { () throws(Fault) in
@@ -24,6 +25,13 @@ struct PayTheoryHTTP {
       }
     default: return nil
     }
+  }
+
+  /// The name of a mutation's step, for faults that strike it alone; nil for a look-up.
+  private static func step(of request: SimulatedRequest) -> String? {
+    guard let query = JSONReader.read(request.body)?["query"]?.text, query.hasPrefix("mutation")
+    else { return nil }
+    return query.contains("createReversal") ? "reversal" : "stored"
   }
 
   private func react(
@@ -77,21 +85,5 @@ struct PayTheoryHTTP {
       ],
     ]
     return HTTPResponse(status: 200, body: Array(JSONWriter.text(body).utf8))
-  }
-}
-
-/// An API key as the simulated provider reads it.
-struct SimulatedKey {
-  let partner: String
-  let stage: String
-
-  init?(_ text: String) {
-    var parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
-    if parts.count == 4 { parts.remove(at: 1) }
-    guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }),
-      ["paytheory", "paytheorystudy", "paytheorylab"].contains(parts[1])
-    else { return nil }
-    partner = parts[0]
-    stage = parts[1]
   }
 }

@@ -8,6 +8,7 @@ enum PayTheorySchema {
   private static let text = """
     scalar AWSJSON
     scalar AWSDateTime
+    scalar AWSDate
 
     enum ConjunctiveOperator { AND_NEXT NONE_NEXT OR_NEXT }
     enum Operator {
@@ -29,6 +30,8 @@ enum PayTheorySchema {
     enum TransactionStatus {
       FAILED PARTIALLY_REFUNDED PENDING REFUNDED RETURNED SETTLED SUCCEEDED VOIDED
     }
+    enum AuthorizationStatus { CANCELED FAILED SUCCEEDED }
+    enum BarcodePaymentStatus { PAYMENT_ACCEPTED PAYMENT_DECLINED SYSTEM_ERROR }
     enum TransactionType { ACH_RETURN DEBIT FAILURE REVERSAL }
     enum BankAccountType {
       BUSINESS_CHECKING BUSINESS_SAVINGS PERSONAL_CHECKING PERSONAL_SAVINGS
@@ -91,6 +94,24 @@ enum PayTheorySchema {
       splits: [Split] status: TransactionStatus timezone: String transaction_date: AWSDateTime
       transaction_id: String transaction_type: TransactionType updated_row_at: AWSDateTime
     }
+    type Authorization {
+      account_code: String amount: Int! authorization_date: AWSDateTime! authorization_id: String!
+      avs_status: AvsStatus captured_amount: Int currency: String! device_id: String
+      expiration_date: AWSDateTime failure_reasons: [String] fee_mode: FeeMode! fees: Int!
+      invoice: Invoice merchant_uid: String! metadata: AWSJSON payment_method: PaymentMethodToken!
+      processor: String reference: String sale_id: String status: AuthorizationStatus!
+      timezone: String transaction_id: String updated_row_at: AWSDateTime
+    }
+    type Authorizations { items: [Authorization] total_row_count: Int }
+    type Barcode {
+      account_code: String amount: Int! barcode_id: String! barcode_url: String
+      email_or_phone: String! expiration_date: AWSDate fees: Int full_name: String!
+      invoice_id: String merchant_uid: String! metadata: AWSJSON payor: Payor payor_id: String
+      reference: String sale_id: String
+    }
+    type BarcodePaymentResponse {
+      confirmation_code: String! status: BarcodePaymentStatus! status_message: String!
+    }
     type Transactions { items: [Transaction] total_row_count: Int }
     type PaymentMethodTokens { items: [PaymentMethodToken] total_row_count: Int }
     type ServiceFeeCalculation {
@@ -109,6 +130,10 @@ enum PayTheorySchema {
         merchant_uid: String!, amount: Int!, bank_id: String, payment_type: String,
         is_ach: Boolean, payment_method_id: String
       ): ServiceFeeCalculation!
+      authorizations(
+        query: SqlQuery, limit: Int, offset: String, direction: MoveDirection, offset_id: String
+      ): Authorizations
+      barcode(merchant_uid: ID!, barcode_id: String!): Barcode
     }
     type Mutation {
       createReversal(
@@ -121,6 +146,21 @@ enum PayTheorySchema {
         send_receipt: Boolean, receipt_description: String, metadata: AWSJSON,
         health_expense_type: HealthExpenseType, one_time_use_token: Boolean, split: [SplitInput]
       ): Transaction!
+      createAuthorization(
+        merchant_uid: String!, sale_id: String, amount: Int!, payment_method_id: String,
+        invoice_id: String, fee: Int, fee_mode: FeeMode, account_code: String, reference: String,
+        metadata: AWSJSON, health_expense_type: HealthExpenseType, one_time_use_token: Boolean
+      ): Authorization!
+      createCapture(
+        merchant_uid: String!, authorization_id: String!, amount: Int!, fee: Int,
+        send_receipt: Boolean, receipt_description: String, allow_reauth: Boolean,
+        allow_exceeded_amount: Boolean, split: [SplitInput]
+      ): Transaction!
+      createVoidForAuthorization(authorization_id: String!, void_amount: Int): Boolean
+      updatePaymentMethodToDisabled(merchant_uid: ID!, payment_method_id: String!): Boolean!
+      createBarcodePaymentSandbox(
+        barcode_id: String!, amount_to_pay: Int!
+      ): BarcodePaymentResponse!
     }
     """
 }

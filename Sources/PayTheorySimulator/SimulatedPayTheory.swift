@@ -60,6 +60,11 @@ package struct SimulatedPayTheory: SimulatedProvider {
         meaning: "a hold is too old: its session is closed (SESSION_EXPIRED), as it is 24 h of the "
           + "clock after it was made"
       ),
+      Scenario(
+        name: "barcode:paid",
+        meaning: "a cash barcode is paid 5 s of the clock after it was made"
+      ),
+      Scenario(name: "barcode:expired", meaning: "the last day of a cash barcode is over"),
     ]
       + PayTheoryCatalog.declineCodes.map { code in
         Scenario(name: "decline:\(code.lowercased())", meaning: "payments fail with \(code)")
@@ -83,6 +88,13 @@ package struct SimulatedPayTheory: SimulatedProvider {
           SimulatedFault(name: "\(step):http-500", meaning: "answers 500"),
           SimulatedFault(name: "\(step):http-503", meaning: "answers 503"),
         ] + SimulatedFault.exchange(step)
+    }
+    for (step, what) in [
+      ("reversal", "a reversal alone"), ("stored", "a payment or hold by a stored method alone"),
+    ] {
+      faults += SimulatedFault.exchange(step).map { fault in
+        SimulatedFault(name: fault.name, meaning: "\(what): \(fault.meaning)")
+      }
     }
     for step in ["host-token", "part1", "part2", "cancel", "tokenize", "barcode"] {
       faults += [

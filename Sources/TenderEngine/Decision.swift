@@ -1,107 +1,306 @@
 package import TenderModel
 
-/// What a command does with an attempt.
+/// What a command is going to do with a payment, for dry runs and questions.
 package enum Plan: String, Sendable {
-  case capture, release, reverse, refund, replay
-  case findOut = "find_out"
+  case send, capture, void, refund, revoke, replay, look, finish, proceed
 }
 
-/// What the same reference means for a new order: pure, from the latest attempt alone.
+/// What a command means for a payment as it is: pure, from its operations alone.
 ///
-/// The rules are the contract's (section 4, "The same command again").
+/// The rules are the contract's (4.3, 4.4 and 4.6).
 package enum Decision: Sendable {
-  /// Open this attempt.
-  case open(number: Int)
-  /// Answer with the recorded result.
-  case replay
-  /// Find out first what an earlier attempt did; where it did nothing it is sent again only for the sake
-  /// of the same order, never of another.
-  case findOut(mayRepeat: Bool)
-  /// Refuse.
+  /// Record this operation and send it.
+  case run(Operation)
+  /// Answer with what an operation came to; nothing is sent and nothing is written.
+  case replay(Int)
+  /// Go on with an attempt that waits for its payer.
+  case proceed(Int)
+  /// Another command left this operation unknown: look, and decide again.
+  case look(Int)
+  /// This command's own operation is unknown: end it, and decide again.
+  case finish(Int)
   case refuse(Fault)
 
-  /// Decides for an order's content; `newAttempt` is the operator's `--new-attempt`.
-  ///
-  /// `fingerprints` are the keyed hashes of what the journal does not keep as it was typed.
-  package init(
-    latest: Attempt?,
-    content: JSONObject,
-    fingerprints: JSONObject = [:],
-    newAttempt: Bool
-  ) {
-    guard let latest else {
-      self = .open(number: 1)
-      return
-    }
-    switch (latest.phase, latest.status) {
-    case (.sent, _):
-      let isSame = Self.different(latest, content, fingerprints).isEmpty
-      self = .findOut(mayRepeat: isSame && !newAttempt)
-    case (.prepared, _):
-      // Its process died before anything effecting was sent.
-      self = .open(number: latest.number + 1)
-    case (.done, _) where latest.isFreed:
-      self = .open(number: latest.number + 1)
-    case (.done, .declined), (.done, .cancelled), (.done, .expired), (.done, .revoked):
-      guard latest.isFinal || !newAttempt else {
-        // Stopped here, and its payer can still go on elsewhere.
-        self = .refuse(.stillStands(latest))
-        return
+  /// The plan in one word.
+  package var plan: Plan {
+    switch self {
+    case .run(let draft):
+      switch draft.kind {
+      case .capture: .capture
+      case .void: .void
+      case .refund where !draft.isAttempt: .refund
+      case .revoke: .revoke
+      default: .send
       }
-      self =
-        newAttempt
-        ? .open(number: latest.number + 1) : Self.replay(latest, ifSameAs: content, fingerprints)
-    case (.done, _):
-      if newAttempt {
-        self = .refuse(.stillStands(latest))
-      } else {
-        self = Self.replay(latest, ifSameAs: content, fingerprints)
-      }
-    }
-  }
-
-  private static func replay(
-    _ latest: Attempt,
-    ifSameAs content: JSONObject,
-    _ fingerprints: JSONObject
-  ) -> Decision {
-    let different = different(latest, content, fingerprints)
-    return different.isEmpty ? .replay : .refuse(.otherContent(latest, different: different))
-  }
-
-  /// The names of what is not the same in two orders.
-  private static func different(
-    _ latest: Attempt,
-    _ content: JSONObject,
-    _ fingerprints: JSONObject
-  ) -> [String] {
-    let names = Set(latest.content.members.map(\.key) + content.members.map(\.key)).sorted()
-    return names.filter { name in
-      // What was not kept as it was typed is known by its fingerprint alone.
-      if let print = latest.fingerprints[name] { return print != fingerprints[name] }
-      return latest.content[name] != content[name]
+    case .replay: .replay
+    case .proceed: .proceed
+    case .look: .look
+    case .finish: .finish
+    case .refuse: .replay
     }
   }
 }
 
-extension Fault {
-  fileprivate static func otherContent(_ attempt: Attempt, different: [String]) -> Fault {
-    Fault(
-      .conflict,
-      code: "reference_reused",
-      "reference \(attempt.reference.quotedForMessage) was used with another "
-        + different.joined(separator: ", "),
-      hint: "use another --reference, or see: tender journal show \(attempt.reference)"
-    )
+// MARK: An order
+
+extension Decision {
+  /// Decides for an order; `newAttempt` is the operator's `--new-attempt`.
+  package static func transact(
+    _ draft: Operation,
+    on payment: Payment?,
+    newAttempt: Bool,
+    _ traits: Traits
+  ) -> Decision {
+    guard let payment, let attempt = payment.attempt else { return .run(draft) }
+    // What the same command could not finish, it undoes: first of all.
+    if let undo = payment.followers.last(where: { $0.isUndo && $0.isUnknown }) {
+      return .finish(undo.sequence)
+    }
+    let different = attempt.differences(from: draft)
+    let state = payment.state
+    switch attempt.state.name {
+    // Its process died before anything was sent; or it provably had no effect.
+    case .prepared, .failed: return .run(draft)
+    case .sent:
+      if different.isEmpty { return .finish(attempt.sequence) }
+      return newAttempt
+        ? .look(attempt.sequence) : .refuse(.otherContent(payment, different: different))
+    case .waiting, .processing, .succeeded, .declined, .cancelled, .expired, .returned: break
+    }
+    let isOver = [.declined, .cancelled, .expired, .revoked].contains(state.status)
+    if newAttempt {
+      return isOver && state.isFinal ? .run(draft) : .refuse(.attemptStands(payment))
+    }
+    guard different.isEmpty else {
+      return .refuse(.otherContent(payment, different: different))
+    }
+    // All of it may have been reversed: that is looked at before it is called paid.
+    let mayBeReversed = state.isCaptured && state.refunded + state.refunding >= state.captured
+    if state.status == .unknown || mayBeReversed,
+      let unknown = payment.followers.last(where: \.isUnknown)
+    {
+      return .look(unknown.sequence)
+    }
+    if traits.hasPayerFlow, case .waiting(_?) = attempt.state { return .proceed(attempt.sequence) }
+    return .replay(attempt.sequence)
+  }
+}
+
+extension Operation {
+  /// The names of what is not the same in two orders.
+  func differences(from other: Operation) -> [String] {
+    let names = Set(content.members.map(\.key) + other.content.members.map(\.key)).sorted()
+    var different = names.filter { name in
+      // What was not kept as it was typed is known by its fingerprint alone.
+      if let print = fingerprints[name] {
+        return !Self.isSame(print, other.fingerprints[name] ?? .null)
+      }
+      return content[name] != other.content[name]
+    }
+    if let print = fingerprints["instrument"], let typed = other.fingerprints["instrument"],
+      content["instrument"] == nil, !Self.isSame(print, typed)
+    {
+      different.append("card or account")
+    }
+    return different
   }
 
-  fileprivate static func stillStands(_ attempt: Attempt) -> Fault {
-    Fault(
-      .conflict,
-      code: "attempt_stands",
-      "reference \(attempt.reference.quotedForMessage) already has a payment that is "
-        + attempt.status.rawValue,
-      hint: "--new-attempt is for declined, cancelled and expired ones; use another --reference"
-    )
+  /// Whether two keyed hashes are the same, or were made under different keys and tell nothing.
+  private static func isSame(_ one: JSON, _ other: JSON) -> Bool {
+    if one == other { return true }
+    guard let first = one.text?.split(separator: ":"),
+      let second = other.text?.split(separator: ":"),
+      first.count == 2, second.count == 2
+    else { return false }
+    return first[0] != second[0]
+  }
+}
+
+// MARK: A capture
+
+extension Decision {
+  /// Decides for `confirm`; `amount` is nil for all that is authorized.
+  package static func capture(
+    _ amount: Int?,
+    of payment: Payment,
+    _ traits: Traits,
+    at now: Int
+  ) -> Decision {
+    guard let attempt = payment.attempt, payment.kind != .storedMethod else {
+      return .refuse(.nothingToCapture(payment, traits))
+    }
+    let state = payment.state
+    let captures = payment.followers.filter { $0.kind == .capture }
+    // A cancel that has no answer yet is never turned into a capture.
+    if let void = payment.followers.last(where: { $0.kind == .void && $0.isUnknown }) {
+      return .look(void.sequence)
+    }
+    if let own = captures.last(where: \.isUnknown) {
+      guard amount == nil || amount == own.amount else {
+        return .refuse(.captureDiffers(payment, own))
+      }
+      return .finish(own.sequence)
+    }
+    if attempt.isUnknown { return .look(attempt.sequence) }
+    if state.status == .unknown, let other = payment.followers.last(where: \.isUnknown) {
+      return .look(other.sequence)
+    }
+    if state.isHeld {
+      let whole = state.leftToCapture
+      guard amount ?? whole <= whole, amount ?? whole > 0 else {
+        return .refuse(.captureExceeds(payment, left: whole))
+      }
+      var draft = Operation(.capture, amount: amount ?? whole, at: now)
+      draft.isRest = amount == nil
+      return .run(draft)
+    }
+    if traits.hasPayerFlow, [.waiting, .processing].contains(attempt.state.name) {
+      return amount == nil ? .proceed(attempt.sequence) : .refuse(.noPartialCapture(payment))
+    }
+    if state.isCaptured {
+      let done = captures.last { $0.state.name == .succeeded || $0.state.name == .processing }
+      if let amount, amount != (done ?? attempt).effectiveAmount {
+        return .refuse(.captureDiffers(payment, done ?? attempt))
+      }
+      return .replay((done ?? attempt).sequence)
+    }
+    guard traits.hasPayerFlow, attempt.state.name != .failed else {
+      return .refuse(.nothingToCapture(payment, traits))
+    }
+    return amount == nil ? .replay(attempt.sequence) : .refuse(.noPartialCapture(payment))
+  }
+}
+
+// MARK: A cancel
+
+extension Decision {
+  /// Decides for `cancel`.
+  package static func cancel(
+    _ request: RefundRequest,
+    of payment: Payment,
+    _ traits: Traits,
+    at now: Int
+  ) -> Decision {
+    guard let attempt = payment.attempt, payment.kind != .storedMethod else {
+      return .refuse(.nothingToCancel(payment))
+    }
+    // Its own request, whose answer was lost.
+    let own = payment.followers.last { operation in
+      operation.isUnknown && (operation.kind == .void || operation.kind == .revoke)
+    }
+    if let own { return .finish(own.sequence) }
+    if attempt.isUnknown {
+      // Without a look-up the advice that undoes it is all that can be asked.
+      return traits.canLookUp ? .look(attempt.sequence) : .finish(attempt.sequence)
+    }
+    if let unknown = payment.followers.last(where: \.isUnknown), traits.canLookUp,
+      !(unknown.kind == .refund && request.isSame(as: unknown) && traits.cancelsCaptured)
+    {
+      return .look(unknown.sequence)
+    }
+    return cancelKnown(request, of: payment, attempt, traits, at: now)
+  }
+
+  /// Decides for a payment of which everything is known, but for what is undone like the rest.
+  private static func cancelKnown(
+    _ request: RefundRequest,
+    of payment: Payment,
+    _ attempt: Operation,
+    _ traits: Traits,
+    at now: Int
+  ) -> Decision {
+    let state = payment.state
+    if state.status == .cancelled || state.status == .revoked {
+      let done = payment.followers.last { operation in
+        operation.state.name == .succeeded && [.void, .revoke].contains(operation.kind)
+      }
+      guard let done else { return .refuse(.nothingToCancel(payment)) }
+      return .replay(done.sequence)
+    }
+    if payment.kind == .mandate {
+      guard [.succeeded, .waiting, .processing].contains(attempt.state.name) else {
+        return .refuse(.nothingToCancel(payment))
+      }
+      return .run(Operation(.revoke, at: now))
+    }
+    if state.isHeld { return .run(Operation(.void, amount: state.authorized, at: now)) }
+    // A lost capture is undone like a known one.
+    if !traits.canLookUp, payment.followers.contains(where: { $0.kind == .capture && $0.isUnknown })
+    {
+      return .run(Operation(.void, amount: attempt.effectiveAmount, at: now))
+    }
+    switch attempt.state.name {
+    case .waiting, .processing:
+      // What is suspended at a provider that cannot be asked ends by its void.
+      let isSuspended = !traits.canLookUp && attempt.state.name == .processing && !state.isCaptured
+      if traits.hasPayerFlow || isSuspended {
+        return .run(Operation(.void, amount: attempt.amount, at: now))
+      }
+      guard state.isCaptured else { return .refuse(.cannotCancelWaiting(payment)) }
+    case .succeeded: break
+    case .prepared, .sent, .declined, .cancelled, .expired, .failed, .returned:
+      return .refuse(.nothingToCancel(payment))
+    }
+    // Money that went to the payer by an order of its own.
+    if attempt.kind == .refund {
+      return .run(Operation(.void, amount: attempt.effectiveAmount, at: now))
+    }
+    guard traits.cancelsCaptured else { return .refuse(.tooLateToCancel(payment)) }
+    return refund(request, of: payment, traits, at: now)
+  }
+}
+
+// MARK: A refund
+
+extension Decision {
+  /// Decides for `refund`, and for `cancel` after capture.
+  package static func refund(
+    _ request: RefundRequest,
+    of payment: Payment,
+    _ traits: Traits,
+    at now: Int
+  ) -> Decision {
+    guard let attempt = payment.attempt, payment.kind == .payment, attempt.kind != .refund else {
+      return .refuse(.nothingToRefund(payment))
+    }
+    if let asked = request.amount?.currency, let paid = payment.currency, asked != paid {
+      return .refuse(.otherCurrency(payment, paid))
+    }
+    // One that was only recorded was never sent: its process has died.
+    let alive = payment.reversals.filter { $0.isAlive && $0.state != .prepared && $0.link == nil }
+    let named = alive.last {
+      $0.name == request.name?.text && ($0.name != nil || request.isSame(as: $0))
+    }
+    if let named {
+      guard request.isSame(as: named) else { return .refuse(.refundDiffers(payment, named)) }
+      return named.isUnknown ? .finish(named.sequence) : .replay(named.sequence)
+    }
+    if attempt.isUnknown { return .look(attempt.sequence) }
+    // While another refund is unknown no further one is opened.
+    if let unknown = payment.followers.last(where: { $0.isUnknown && $0.link == nil }) {
+      return .look(unknown.sequence)
+    }
+    let state = payment.state
+    if state.isHeld {
+      guard request.amount == nil, request.name == nil else {
+        return .refuse(.notCaptured(payment))
+      }
+      return .run(Operation(.void, amount: state.authorized, at: now))
+    }
+    guard state.isCaptured else { return .refuse(.nothingToRefund(payment)) }
+    let left = state.leftToRefund
+    guard left > 0 else { return .refuse(.fullyRefunded(payment)) }
+    if let amount = request.amount?.minorUnits {
+      guard amount > 0, amount <= left else { return .refuse(.refundExceeds(payment, left: left)) }
+      let earlier = alive.contains { $0.name == nil && !$0.isRest }
+      if earlier, request.name == nil, !request.isFurtherApproved {
+        return .refuse(.refundNeedsName(payment, request))
+      }
+    }
+    var draft = Operation(.refund, amount: request.amount?.minorUnits ?? left, at: now)
+    draft.name = request.name?.text
+    draft.isRest = request.amount == nil
+    if traits.refundsByVoid, draft.amount == state.captured { draft.kind = .void }
+    return .run(draft)
   }
 }

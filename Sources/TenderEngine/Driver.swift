@@ -1,36 +1,166 @@
 import TenderModel
 
-/// Does what the machine of an attempt asks for: first the journal, then whoever watches.
+/// Applies what a provider says to a payment: the only place where an outcome becomes a state.
 struct Driver {
   let journal: any Journal
   let clock: any Clock
   /// Whether the provider's states alone are announced.
-  var namesItsStates: Bool
-  /// Whether an outcome is the last that is written under the lock that is held.
-  var isLast = true
+  let namesItsStates: Bool
   let announce: (String) -> Void
 
-  /// Takes an event in and performs its actions; the attempt changes only where that was written.
+  /// Shows a state, where the provider has no names of its own for them.
+  func say(_ state: String) { if !namesItsStates { announce(state) } }
+
+  /// The payment with an outcome of one of its operations.
   ///
-  /// Gives why an outcome had to be set aside. Throws the journal's fault where nothing was written.
-  @discardableResult
-  func take(_ event: Attempt.Event, _ attempt: inout Attempt) throws(Fault) -> Fault? {
-    var next = attempt
-    var warning: Fault?
-    for action in try next.receive(event, at: clock.now) {
-      switch action {
-      case .write(let note, let durability): try journal.update(&next, note: note, durability)
-      case .conclude(let note): warning = try journal.conclude(&next, note: note, isLast: isLast)
-      case .tryToConclude(let note):
-        do throws(Fault) { warning = try journal.conclude(&next, note: note, isLast: isLast) } catch
-        {
-          warning = error
-        }
-      case .announce(let state): announce(state)
-      case .say(let state): if !namesItsStates { announce(state) }
-      }
+  /// Throws `internal` for what cannot happen in the operation's state.
+  func applied(
+    _ outcome: Outcome,
+    _ event: Operation.Event,
+    _ payment: Payment,
+    _ sequence: Int
+  ) throws(Fault) -> Payment {
+    guard let operation = payment[sequence], let state = outcome.state(for: operation) else {
+      throw Fault(
+        .internal,
+        code: "internal",
+        "an outcome decides nothing: \(outcome.status.rawValue)"
+      )
     }
-    attempt = next
-    return warning
+    var next = payment
+    let now = clock.now
+    try next.change(sequence) { operation throws(Fault) in
+      try operation.move(event, to: state.kept, at: now)
+      operation.take(outcome)
+    }
+    if operation.isAttempt, outcome.refundedAmount != nil || outcome.status == .revoked {
+      var seen = Observation(.lookup, at: now, operation: sequence, state: state.kept)
+      seen.refunded = outcome.refundedAmount
+      seen.isRevoked = outcome.status == .revoked
+      seen.providerStatus = outcome.providerStatus
+      next.add(seen)
+    }
+    if operation.isAttempt || operation.kind == .capture {
+      next.currency = outcome.currency ?? next.currency
+      next.lastFour = outcome.lastFour ?? next.lastFour
+      next.brand = outcome.brand ?? next.brand
+    }
+    try next.closeAttempt(after: sequence, at: now)
+    if outcome.isNewID, let attempt = next.attempt {
+      try next.change(attempt.sequence) { $0.id = outcome.id ?? $0.id }
+    }
+    return next
+  }
+
+  /// The payment with a fault of one of its operations: unknown stays `sent`, effect none leaves it as it was
+  /// before, or ends it.
+  func failed(
+    _ fault: Fault,
+    _ payment: Payment,
+    _ sequence: Int,
+    before: Operation.State
+  ) throws(Fault) -> Payment {
+    var next = payment
+    let now = clock.now
+    try next.change(sequence) { operation throws(Fault) in
+      if fault.effect == .unknown {
+        guard operation.state.name == .sent else { return }
+        try operation.move(.lose, to: operation.state, at: now)
+        operation.fault = fault
+        return
+      }
+      if before.name != .prepared {
+        // A payer's flow, or a hold: it is as it was found.
+        if operation.state.name == .sent { try operation.move(.revert, to: before, at: now) }
+        return
+      }
+      try operation.move(.fail, to: .failed, at: now)
+      operation.fault = fault
+      operation.preparation = nil
+      if let result = fault.result { operation.result = result }
+    }
+    return next
+  }
+}
+
+extension Operation.State {
+  /// The state as the journal keeps it.
+  var kept: Operation.State {
+    if case .waiting(let action?) = self { return .waiting(action.kept) }
+    return self
+  }
+}
+
+extension Operation {
+  /// Takes in what a provider's answer says of it.
+  mutating func take(_ outcome: Outcome) {
+    if isReversal, outcome.isVoid { kind = .void }
+    id = outcome.id ?? id
+    if let said = outcome.amount, said != amount {
+      // What is asked for can be known only by the provider: a fee within it.
+      if amount == nil { amount = said } else { approved = said }
+    }
+    result = outcome.result
+    // What is missing from this run's input says nothing about the operation.
+    fault = outcome.fault?.kind == .pending ? nil : outcome.fault
+    if state.name != .waiting || state.action != nil { preparation = nil }
+  }
+}
+
+extension Outcome {
+  /// The state that it puts an operation in: a reversal that cancelled something has succeeded.
+  func state(for operation: Operation) -> Operation.State? {
+    switch operation.kind {
+    case .void, .revoke, .refund:
+      guard !operation.isAttempt else { return state }
+      return switch status {
+      case .cancelled, .revoked, .refunded, .partiallyRefunded: .succeeded
+      default: state
+      }
+    case .authorize, .charge, .capture, .store, .createMandate, .payout: return state
+    }
+  }
+}
+
+extension Payment {
+  /// What the end of one operation means for the attempt that it is about.
+  mutating func closeAttempt(after sequence: Int, at now: Int) throws(Fault) {
+    guard let ended = self[sequence], !ended.isAttempt, let attempt else { return }
+    switch (ended.kind, ended.state.name) {
+    case (.capture, .succeeded), (.capture, .processing), (.void, .succeeded),
+      (.revoke, .succeeded):
+      let isHold = attempt.state.name == .waiting && attempt.state.action == nil
+      // What was held is done with, whatever ended it; what waited for its payer is cancelled.
+      let next: Operation.State? =
+        switch attempt.state.name {
+        case .waiting: isHold ? .succeeded : .cancelled
+        // Undone by a void that needs no answer to the lost request.
+        case .sent: ended.kind == .void ? .cancelled : nil
+        default: nil
+        }
+      if let next {
+        try change(attempt.sequence) { operation throws(Fault) in
+          try operation.move(.close, to: next, at: now)
+          operation.preparation = nil
+        }
+      }
+      guard ended.kind == .void else { return }
+      for lost in followers where lost.kind == .capture && lost.isUnknown {
+        try change(lost.sequence) { operation throws(Fault) in
+          try operation.move(.close, to: .cancelled, at: now)
+          operation.preparation = nil
+        }
+      }
+    case (.capture, .declined), (.capture, .cancelled), (.capture, .expired):
+      // The provider ended what it held.
+      guard attempt.state.name == .waiting, attempt.state.action == nil else { return }
+      try change(attempt.sequence) { operation throws(Fault) in
+        try operation.move(.close, to: ended.state, at: now)
+        operation.preparation = nil
+        operation.result = ended.result
+        operation.fault = ended.fault
+      }
+    default: break
+    }
   }
 }

@@ -2,54 +2,87 @@ package import TenderModel
 
 /// Looking a payment up, and waiting for it.
 extension Engine {
-  /// Looks a payment up at the provider; what only the journal knows (held, awaiting cash,
-  /// declined) is answered from there.
+  /// Looks a payment up at the provider, and records what it learns; what only the journal knows (held, declined)
+  /// is answered from there.
   ///
-  /// Throws `not_found` where neither knows it.
+  /// Nothing that can move money is sent. Throws `not_found` where neither knows it.
   package func lookUp(
     _ handle: String,
-    known: Attempt?,
-    kind: Attempt.Kind = .payment,
-    purpose: LookUp.Purpose = .status
+    known: Payment?,
+    kind: Payment.Kind = .payment,
+    inWordsOfAttempt: Bool = false
   ) throws(Fault) -> Report {
-    // What an attempt came to says nothing about an id that somebody names: the provider is asked.
     let isByID = provider.isID(handle)
-    if isByID, let attempt = known, attempt.kind != kind || attempt.isFreed || attempt.isToken {
-      return try lookUp(handle, known: nil, kind: kind, purpose: purpose)
+    let isElse = known.map { $0.kind != kind || $0.attempt?.state.name == .failed } ?? false
+    // What an attempt came to says nothing about an id that was typed: the provider is asked.
+    if isByID, isElse {
+      return try lookUp(handle, known: nil, kind: kind, inWordsOfAttempt: inWordsOfAttempt)
     }
-    if let known, known.kind != kind, !known.isToken { throw .otherKind(handle, known.kind) }
+    if let known, known.kind != kind, known.kind != .storedMethod {
+      throw .otherKind(handle, known.kind)
+    }
     try provider.checkReady(for: .lookUp)
-    var query = LookUp(kind: kind)
-    query.purpose = purpose
-    if let known {
-      query.id = known.isToken ? nil : known.id
-      if query.id == nil { query.reference = known.reference }
-      query.refunds = known.refunds
-      query.isKnown = true
-      query.amount = known.amount
-    } else if provider.isID(handle) {
-      query.id = handle
-    } else {
-      query.reference = Reference(stored: handle)
-    }
-    if let known, known.isToken { return .fromJournal(known) }
-    if let outcome = try provider.lookUp(query) {
-      if let known { return try settleLookUp(outcome, known, purpose) }
+    guard let known else {
+      var query = LookUp(kind: kind)
+      if isByID { query.id = handle } else { query.reference = Reference(stored: handle) }
+      query.inWordsOfAttempt = inWordsOfAttempt
+      guard let outcome = try provider.lookUp(query) else { throw .unknownHandle(handle) }
       return Report(outcome, env: env, provider: provider.name, reference: nil, kind: kind)
     }
-    guard let known else { throw .unknownHandle(handle) }
-    return try fromJournal(known)
+    if known.kind == .storedMethod { return .fromJournal(known) }
+    guard provider.traits.canLookUp else { return try underWay(known) }
+    if known.state.isUnknown, let found = try look(known) { return found }
+    guard let outcome = try provider.lookUp(query(of: known, inWordsOfAttempt)) else {
+      return .fromJournal(known)
+    }
+    return try record(outcome, known, inWordsOfAttempt: inWordsOfAttempt)
   }
 
-  /// What the journal knows, and whether somebody is at work on it.
-  private func fromJournal(_ known: Attempt) throws(Fault) -> Report {
+  private func query(of known: Payment, _ inWordsOfAttempt: Bool) -> LookUp {
+    var query = LookUp(id: known.state.id, kind: known.kind)
+    if query.id == nil { query.reference = known.reference }
+    query.refunds = known.reversals.filter { $0.kind == .refund }.compactMap(\.id)
+    query.isKnown = true
+    query.inWordsOfAttempt = inWordsOfAttempt
+    return query
+  }
+
+  /// Looks at the unknown operations of a payment; nil where a look-up of the payment goes on from there.
+  private func look(_ known: Payment) throws(Fault) -> Report? {
+    // What was found is shown, also where nothing may be written.
+    guard provider.owns(known), let lock = try? lock(known.reference) else {
+      return known.state.id == nil ? .fromJournal(known) : nil
+    }
+    defer { withExtendedLifetime(lock) {} }
+    var current = try reread(known)
+    for unknown in current.unknowns {
+      do throws(Fault) {
+        current = try reconcile(current, unknown.sequence, .look).payment
+      } catch {
+        guard error.effect == .unknown, ![.interrupted, .terminated].contains(error.kind) else {
+          throw error
+        }
+        var report = Report.fromJournal(current)
+        report.note = error.message + (error.hint.map { ". " + $0 } ?? "")
+        return report
+      }
+    }
+    var report = Report(current, current.attempt, replayed: nil)
+    report.fault = nil
+    return report
+  }
+
+  /// What the journal knows of a sale, and whether a process is at work on it.
+  private func underWay(_ known: Payment) throws(Fault) -> Report {
     var report = Report.fromJournal(known)
-    guard provider.cardPresent != nil, known.phase != .done else { return report }
-    let lock: (any AttemptLock)?
+    guard let attempt = known.attempt, [.prepared, .sent].contains(attempt.state.name) else {
+      return report
+    }
+    let lock: (any ReferenceLock)?
     do throws(Fault) {
       lock = try self.lock(known.reference)
     } catch {
-      // Who may only read is told what is there.
+      // A user that may only read is told what is there.
       return report
     }
     guard let lock else {
@@ -59,12 +92,142 @@ extension Engine {
     defer { withExtendedLifetime(lock) {} }
     let current = try reread(known)
     report = .fromJournal(current)
-    // Whoever worked on it has died before anything was sent.
-    if current.phase == .prepared { report.status = .failed }
+    // The process that worked on it has died before anything was sent.
+    if current.attempt?.state.name == .prepared { report.status = .failed }
     return report
   }
 
-  /// Polls until a payment is final.
+  // MARK: Observations
+
+  /// Takes in what a look-up says: evidence moves states along their order, anything else is shown with a warning.
+  package func record(
+    _ outcome: Outcome,
+    _ known: Payment,
+    inWordsOfAttempt: Bool
+  ) throws(Fault) -> Report {
+    func shown(_ payment: Payment, _ note: String?) -> Report {
+      var report = Report(payment, payment.attempt, replayed: nil)
+        .lookedUp(outcome, inWordsOfAttempt: inWordsOfAttempt)
+      report.note = note ?? payment.state.warning
+      return report
+    }
+    if let contradiction = contradiction(outcome, known) { return shown(known, contradiction) }
+    let next = observed(outcome, of: known)
+    guard !next.payment.changed.isEmpty || !next.payment.unwritten.isEmpty,
+      provider.owns(known), let lock = try? lock(known.reference)
+    else { return shown(next.payment, next.warning) }
+    defer { withExtendedLifetime(lock) {} }
+    let current = try reread(known)
+    // What was asked before another process changed it says nothing about what it is now.
+    guard current.isVersion(of: known) else { return shown(current, nil) }
+    var written = next.payment
+    let sequence = written.changed.max() ?? written.attempt?.sequence ?? 1
+    do throws(Fault) {
+      try journal.update(&written, sequence, note: "looked up", .power)
+    } catch {
+      // A journal that only reads shows it all the same.
+      return shown(next.payment, next.warning)
+    }
+    return shown(written, next.warning)
+  }
+
+  /// Why an answer is no evidence about a payment, in words; nil where it is.
+  private func contradiction(_ outcome: Outcome, _ known: Payment) -> String? {
+    let state = known.state
+    if let id = state.id, let said = outcome.id, said != id {
+      return "the answer is about another payment (\(said)) and was not recorded"
+    }
+    if let paid = known.currency, let said = outcome.currency, paid != said {
+      return "the answer is in \(said.code) and was not recorded: the payment is in \(paid.code)"
+    }
+    let expected = state.isCaptured ? state.standing : state.amount ?? 0
+    if let said = outcome.amount, state.amount != nil, said != expected, said != state.amount {
+      return
+        "the answer names \(known.text(ofMinorUnits: said)) and was not recorded: the payment is of "
+        + known.text(ofMinorUnits: expected)
+    }
+    return nil
+  }
+
+  /// A payment with what a look-up says of it.
+  private func observed(
+    _ outcome: Outcome,
+    of known: Payment
+  ) -> (payment: Payment, warning: String?) {
+    var payment = known
+    var warning: String?
+    let now = clock.now
+    // A hold may share nothing with what the provider lists.
+    let isHeld = known.state.isHeld || known.attempt?.state.name == .failed
+    guard !isHeld, let attempt = known.attempt else { return (payment, nil) }
+    let target = known.followers.last { $0.kind == .capture && $0.state.name != .failed } ?? attempt
+    func move(_ operation: Operation, to state: Operation.State, _ outcome: Outcome?) {
+      guard operation.state != state.kept, !operation.isUnknown else { return }
+      guard operation.state.allows(state) else {
+        if operation.state.name != state.name {
+          warning =
+            "the provider says that the \(operation.kind.rawValue) is \(state.name.rawValue), which "
+            + "cannot follow \(operation.state.name.rawValue)"
+        }
+        return
+      }
+      try? payment.change(operation.sequence) { operation throws(Fault) in
+        try operation.move(.observe, to: state.kept, at: now)
+        if let outcome, state.name != .returned {
+          operation.result = outcome.result
+          operation.fault = outcome.fault?.kind == .pending ? nil : outcome.fault
+        }
+      }
+    }
+    // What this journal voided itself is known better here.
+    let isEnded = known.state.status == .cancelled || known.state.status == .revoked
+    if let state = outcome.state, !isEnded { move(target, to: state, outcome) }
+    for refund in outcome.refunds {
+      guard let own = known.reversals.first(where: { $0.id == refund.id }),
+        refund.amount == nil || refund.amount == own.effectiveAmount
+      else { continue }
+      let before = payment.changed
+      move(own, to: refund.state, nil)
+      if payment.changed != before {
+        try? payment.change(own.sequence) { operation throws(Fault) in
+          operation.result = refund.result
+          operation.fault = refund.fault
+        }
+      }
+    }
+    let seen = seen(outcome, of: target, of: known)
+    let isNews =
+      seen.providerStatus != known.observed.providerStatus
+      || (seen.refunded ?? 0) > known.observed.refunded
+      || seen.isRevoked != known.observed.isRevoked
+    if isNews || !payment.changed.isEmpty { payment.add(seen) }
+    if !payment.changed.isEmpty || !payment.unwritten.isEmpty { payment.updatedAt = now }
+    return (payment, warning)
+  }
+
+  /// What a look-up says of an operation, to be kept with the payment.
+  private func seen(_ outcome: Outcome, of target: Operation, of known: Payment) -> Observation {
+    let state = (outcome.state ?? target.state).kept
+    var seen = Observation(.lookup, at: clock.now, operation: target.sequence, state: state)
+    seen.providerStatus = outcome.providerStatus
+    seen.amount = outcome.amount
+    seen.refunded = refundedInAll(outcome, known)
+    seen.isRevoked = outcome.status == .revoked
+    seen.currency = outcome.currency
+    seen.id = outcome.id
+    return seen
+  }
+
+  /// All that was refunded of a payment; of one that took the first one's place, with what was voided before.
+  private func refundedInAll(_ outcome: Outcome, _ known: Payment) -> Int? {
+    let state = known.state
+    let before = outcome.amount == state.standing ? max(0, state.captured - state.standing) : 0
+    return outcome.refundedAmount.map { $0 + before }
+  }
+
+  // MARK: Waiting
+
+  /// Looks again and again until a payment is final, or waits for the merchant.
   ///
   /// Ends with the fault `pending` (8) in the report where the time is over first. Times in
   /// milliseconds; `asked` is what was asked for, where a part of it is over already.
@@ -73,7 +236,7 @@ extension Engine {
     upTo limit: Int,
     asked: Int? = nil,
     every interval: Int,
-    purpose: LookUp.Purpose = .status,
+    inWordsOfAttempt: Bool = false,
     waiting: (_ report: Report, _ left: Int) -> Void = { _, _ in },
     changed: (Report) -> Void
   ) throws(Fault) -> Report {
@@ -88,23 +251,23 @@ extension Engine {
           "the payment is still \(latest.status.rawValue) after \((asked ?? limit) / 1000) s"
         )
       }
-      // The payment stands: whatever goes wrong from here on ends only the waiting for it.
+      // The payment exists: what goes wrong from here on ends only the waiting for it.
       do throws(Fault) {
         try pause(min(interval, left)) { waiting(latest, deadline.remaining) }
       } catch {
-        if error.kind == .interrupted, purpose == .outcome, let stopped = try giveUp(latest) {
+        if error.kind == .interrupted, inWordsOfAttempt, let stopped = try giveUp(latest) {
           return stopped
         }
         return latest.stillPending("the wait was stopped while it is \(latest.status.rawValue)")
       }
-      let before = latest.status
+      let before = (latest.status, latest.isFinal)
       do throws(Fault) {
         latest.take(
           try lookUp(
-            latest.id ?? latest.reference?.text ?? "",
-            known: latest.attempt,
+            latest.reference?.text ?? latest.id ?? "",
+            known: latest.payment,
             kind: latest.kind,
-            purpose: purpose
+            inWordsOfAttempt: inWordsOfAttempt
           )
         )
       } catch {
@@ -113,14 +276,13 @@ extension Engine {
           return latest.stillPending("it cannot be looked up: \(error.message)")
         }
       }
-      if latest.status != before { changed(latest) }
+      if (latest.status, latest.isFinal) != before { changed(latest) }
       let next = latest.nextAction?.type
-      if purpose == .outcome, !latest.isFinal, let attempt = latest.attempt, let next,
-        next != shown,
-        next != "wait"
+      if inWordsOfAttempt, !latest.isFinal, let payment = latest.payment, let next,
+        next != shown, next != "wait"
       {
         // The payer's part is done, and something else is wanted: the flow goes on.
-        latest = try proceed(attempt, handle: attempt.reference.text)
+        latest = try confirm(payment, handle: payment.reference.text, amount: nil)
         guard latest.fault == nil else { return latest }
       }
       shown = latest.nextAction?.type
@@ -128,7 +290,7 @@ extension Engine {
     return latest
   }
 
-  /// Waits in steps of a second: whoever watches sees the time that is left.
+  /// Waits in steps of a second, so that the time that is left can be shown.
   private func pause(_ milliseconds: Int, watched: () -> Void) throws(Fault) {
     var rest = milliseconds
     while rest > 0 {
@@ -138,59 +300,44 @@ extension Engine {
     }
   }
 
-  /// Stops what awaits its payer; nil where nobody is awaited any more, or another works on it.
+  /// Stops what awaits its payer; nil where no payer is awaited any more, or another process works on it.
   private func giveUp(_ report: Report) throws(Fault) -> Report? {
-    guard let bank = provider.authorization, let known = report.attempt,
-      known.phase == .done, report.nextAction != nil
+    guard provider.traits.hasPayerFlow, let known = report.payment, report.nextAction != nil
     else { return nil }
     interruption.acknowledge()
     let lock = try hold(known.reference)
     defer { withExtendedLifetime(lock) {} }
-    var attempt = try reread(known)
-    guard attempt.phase == .done, !attempt.isFinal else { return nil }
-    attempt.operation = .transact
-    return try settle(attempt, .transact) { progress throws(Fault) in
-      try bank.giveUp(attempt, progress)
+    let payment = try reread(known)
+    guard let attempt = payment.attempt, case .waiting(_?) = attempt.state else { return nil }
+    return try perform(payment, attempt.sequence) { progress throws(Fault) in
+      try provider.giveUp(progress)
     }
-  }
-
-  /// Brings the journal up to date with what a look-up found, where nobody works on the attempt.
-  private func settleLookUp(
-    _ outcome: Outcome,
-    _ known: Attempt,
-    _ purpose: LookUp.Purpose
-  ) throws(Fault) -> Report {
-    var shown = Report(
-      outcome,
-      env: env,
-      provider: provider.name,
-      reference: known.reference,
-      kind: known.kind
-    )
-    shown.attemptNumber = known.number
-    shown.attempt = known
-    if purpose != .status { shown.fault = outcome.fault }
-    // A held payment may share nothing with what the provider lists; only captured ones follow it.
-    // What a payer authorizes elsewhere goes on elsewhere.
-    let follows = { (attempt: Attempt) in
-      attempt.phase == .done && provider.owns(attempt)
-        && (attempt.isCaptured || isAuthorizedByPayer && !attempt.isFreed)
-    }
-    guard follows(known), known.status != outcome.status else { return shown }
-    // What was found is shown, also where nothing may be written.
-    let taken = try? lock(known.reference)
-    guard let lock = taken ?? nil else { return shown }
-    defer { withExtendedLifetime(lock) {} }
-    var current = try reread(known)
-    // What was asked before somebody else changed it says nothing about what it is now.
-    guard follows(current), current.isVersion(of: known) else { return shown }
-    try driver.take(.see(outcome, purpose == .refund ? .cancel : .transact), &current)
-    shown.attempt = current
-    return shown
   }
 }
 
 extension Report {
+  /// Takes over what a later look-up found, keeping what only this report knows.
+  fileprivate mutating func take(_ looked: Report) {
+    payment = looked.payment ?? payment
+    status = looked.status
+    isFinal = looked.isFinal
+    facts.amount = looked.amount ?? facts.amount
+    result = looked.result
+    nextAction = looked.nextAction
+    details = looked.details
+    fault = looked.fault
+    source = looked.source
+    providerStatus = looked.providerStatus
+    note = looked.note
+    // A command that refunded answers with its refund.
+    guard let operation, !operation.isAttempt, let now = payment?[operation.sequence] else {
+      return
+    }
+    self.operation = now
+    result = now.result
+    fault = now.fault
+  }
+
   /// The report as a wait leaves it that did not come to the final state.
   fileprivate func stillPending(_ why: String) -> Report {
     var report = self
@@ -198,14 +345,15 @@ extension Report {
       .pending,
       code: "still_pending",
       why,
-      hint: "look again later: tender payment-status \(reference?.text ?? facts.id ?? "ID")"
+      hint: "look again later: tender \(kind == .mandate ? "mandate" : "payment")-status "
+        + (reference?.text ?? facts.id ?? "ID").shellQuoted
     )
     return report
   }
 }
 
 extension Fault {
-  fileprivate static func otherKind(_ handle: String, _ kind: Attempt.Kind) -> Fault {
+  fileprivate static func otherKind(_ handle: String, _ kind: Payment.Kind) -> Fault {
     let name = kind == .mandate ? "mandate" : "payment"
     return Fault(
       .notFound,

@@ -25,24 +25,17 @@ package struct HTTPRequest: Sendable {
   package var url: String
   package var fields: [Field]
   package var body: [UInt8]
-  /// Whether it can move money.
-  ///
-  /// It then goes over a fresh connection: on a kept one that the server closes after a POST,
-  /// libcurl would send it a second time by itself.
-  package var isEffecting: Bool
 
   package init(
     method: HTTPMethod,
     url: String,
     fields: [Field] = [],
-    body: [UInt8] = [],
-    isEffecting: Bool = false
+    body: [UInt8] = []
   ) {
     self.method = method
     self.url = url
     self.fields = fields
     self.body = body
-    self.isEffecting = isEffecting
   }
 }
 
@@ -64,10 +57,23 @@ package struct HTTPResponse: Sendable {
 package protocol HTTPExchange: Sendable {
   /// Sends a request and waits for the answer, whatever its status.
   ///
+  /// A request that can move money needs a permit, which is used up. It goes over a fresh connection: on a kept
+  /// one that the server closes after a POST, libcurl would send it a second time by itself.
   /// Throws `not_sent` (effect none) where no byte of it left, else a fault with effect unknown,
   /// whose code says what was missing: `no_answer`, `connection_closed`, `answer_too_large`,
   /// `unreadable_answer`. The adapter, which knows what the request could do, narrows the effect.
-  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse
+}
+
+extension HTTPExchange {
+  /// Sends a request that moves no money and makes nothing.
+  package func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    try send(request, nil, by: deadline)
+  }
 }
 
 /// Something that opens message sockets to a provider.
@@ -91,9 +97,10 @@ package enum SocketMessage: Sendable, Hashable {
 
 /// A connection that carries whole text messages both ways.
 package protocol MessageSocket: AnyObject {
-  /// Sends a text message. Throws `not_sent` where the connection was found closed before any of
-  /// it left, else effect unknown.
-  func send(_ text: String, by deadline: Deadline) throws(Fault)
+  /// Sends a text message; one that can move money needs a permit, which is used up.
+  ///
+  /// Throws `not_sent` where the connection was found closed before any of it left, else effect unknown.
+  func send(_ text: String, _ permit: SendPermit?, by deadline: Deadline) throws(Fault)
   /// Waits for the next message. Throws with effect unknown, as `HTTPExchange.send` does.
   func receive(by deadline: Deadline) throws(Fault) -> SocketMessage
   /// Whether the other side has not ended it, as far as has arrived.
@@ -104,6 +111,11 @@ package protocol MessageSocket: AnyObject {
 }
 
 extension MessageSocket {
+  /// Sends a message that moves no money and makes nothing.
+  package func send(_ text: String, by deadline: Deadline) throws(Fault) {
+    try send(text, nil, by: deadline)
+  }
+
   package var isOpen: Bool { true }
 }
 

@@ -4,8 +4,9 @@ import TenderModel
 extension Explanation {
   static let journal: [Explanation] = errors(
     """
+    reference_elsewhere conflict: another provider has the reference in the same env; nothing was sent | after that payment succeeded: name the provider with --provider
     reference_reused conflict: the reference belongs to a payment with other content | use another reference; nothing was sent
-    attempt_stands conflict: the payment under this reference stands | --new-attempt is for declined, cancelled and expired ones
+    attempt_stands conflict: the payment under this reference has not ended without effect | --new-attempt is for declined, cancelled and expired payments
     other_merchant conflict: the payment under this reference was made with another merchant's credentials | use that merchant's credentials, or another --reference
     in_progress conflict: another process is working on the reference | wait for it to end, then run the same command again
     ambiguous_reference conflict: several providers or envs know the reference | choose with --provider and --env
@@ -15,13 +16,14 @@ extension Explanation {
     code_not_found not_found: there is no such error code | see: tender explain
     state_unusable state: journal or simulator file cannot be used; nothing was sent | make room or access, or choose another --state-dir
     journal_newer state: the journal comes from a newer version; nothing was sent | use that version
-    journal_forgot state: the journal is an old copy, is damaged, or was removed: it may not know a payment that was made; nothing was sent | put the newest copy back, or look after the missing payments; then: tender journal settle --all --as restored
+    journal_forgot state: the journal is an old copy, is damaged, or was removed: it may not know a payment that was made; nothing was sent | put the newest journal back, or look up the missing payments; then: tender journal accept
+    journal_copy state: the journal is a copy: payments made since may be missing in it; nothing was sent | use the original, or look up the missing payments; then: tender journal accept
     journal_damaged state: a row of the journal does not match its checksum | see: tender journal verify; put the newest copy back
     journal_moved state: the journal's files were moved, removed or replaced while they were in use | put them back, then run the same command again
-    journal_conflict state: another command changed the attempt meanwhile | run the same command again
+    journal_conflict state: another command changed the payment meanwhile | run the same command again
     bad_journal usage: the journal's address cannot be used; nothing was sent | such as TENDER_JOURNAL=postgres://tender@db1,db2/payments
-    bad_import usage: a line is not an attempt that tender journal export printed | export it again with this version
-    import_conflict conflict: the journal has another attempt under the same reference and number; nothing of it was changed | compare both: tender journal show REF
+    bad_import usage: a line is not a payment that tender journal export printed | export it again with this version
+    import_conflict conflict: the journal has another payment under the same reference; it was not changed | compare both: tender journal show REF
     journal_unmigrated state: the PostgreSQL journal has no tables of this version; nothing was sent | as the owner of its tables: tender journal migrate
     journal_unreachable state: the PostgreSQL journal cannot be reached or does not answer; nothing was sent | run the same command again once it is back; see tender doctor
     journal_elsewhere state: the state folder's payments are in a shared journal, whose address is not set; nothing was sent | set TENDER_JOURNAL, or "journal" in the profile
@@ -32,9 +34,10 @@ extension Explanation {
     lease_lost conflict: another machine has taken the reference over while this one was held up; nothing was sent | run the same command again: it finds out first
     lease_over not_sent: this process was held up for longer than the journal lends it a reference; nothing was sent | run the same command again
     takeover_not_confirmed refused: another machine has worked on this sale a short while ago, or it is live: nobody said that it may be taken over; nothing was sent | make sure that the other is not at work on it, then add --yes
-    nothing_forgotten conflict: the journal is whole: there is nothing to settle | settle one attempt by its reference
-    nothing_to_settle conflict: the outcome of the attempt is known | only an unknown attempt can be settled
-    not_confirmed refused: settling was not confirmed | add --yes, or type yes
+    nothing_forgotten conflict: the journal is whole and no copy: there is nothing to accept | to resolve one operation: tender journal resolve REF
+    nothing_to_resolve conflict: the payment has no unknown operation | only an unknown operation can be resolved
+    ambiguous_operation conflict: the payment has several unknown operations | choose one by its place in tender journal show REF: --operation N
+    not_confirmed refused: it was not confirmed | add --yes, or type yes
     read_only refused: the profile refuses writes | use another --profile
     live_not_named refused: a live write needs --env live on its command line | add --env live
     live_not_confirmed refused: a live write was not confirmed | add --yes, or type yes

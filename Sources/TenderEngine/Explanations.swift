@@ -20,20 +20,20 @@ extension Explanation {
     .status,
     "a status of tender, the same for every provider",
     """
-    requires_confirmation: held, not captured: tender confirm takes it, tender cancel lets it go
+    requires_confirmation: held, not captured: tender confirm captures it, tender cancel releases it
     requires_action: the payer has to do something: see next_action
     pending: on its way; payment-status --wait waits for its end
     authorized: a bank payment or mandate that the payer has authorized
     succeeded: paid, or stored
-    declined: a no from issuer, bank, processor or payer; no money moved
-    cancelled: cancelled by customer, payer or operator; no money moved
-    refunded: paid, and given back as a whole
-    partially_refunded: paid, and given back in part
+    declined: declined by the issuer, bank, processor or payer; nothing was charged
+    cancelled: cancelled by customer, payer or operator; what was charged before was voided
+    refunded: paid, and refunded as a whole
+    partially_refunded: paid, and refunded in part
     returned: sent back by the payer's bank after it was paid
-    expired: nobody went on with it in time; no money moved
+    expired: the time for the next step is over; nothing was charged
     revoked: a mandate that was authorized and is no longer
-    failed: ended before the provider was asked for the money; no money moved
-    unknown: a request that can move money was sent, and what it did is not known: never pay again under another reference
+    failed: ended without effect; nothing was charged, and the reference is free again
+    unknown: a request that can move money was sent, and its effect is unknown: never pay again under another reference
     """
   )
 
@@ -48,7 +48,7 @@ extension Explanation {
     bad_operand usage: an operand is missing, extra or unusable | see the usage
     bad_amount usage: the amount cannot be read, or is zero | as many digits as the currency has, such as 10.50 USD
     bad_currency usage: no such currency, or not with this provider | see the hint
-    deadline_passed pending: the time of --deadline is over; no money moved, unless the exit is 9: then a request was under way | run the same command again: it finds out first
+    deadline_passed pending: the time of --deadline is over; nothing was sent, unless the exit is 9: then a request was under way | run the same command again: it looks first
     clock_wrong usage: this machine's clock is more than a minute off a provider's | set the clock: signatures, tokens and certificates depend on it
     bad_reference usage: the reference is empty, too long, or has characters that cannot be seen | 1 to 100 visible characters
     bad_file usage: a file cannot be read or written | check path and permissions
@@ -68,10 +68,10 @@ extension Explanation {
 
   private static let outcomes: [Explanation] = errors(
     """
-    outcome_unknown unknown: a request that can move money was sent, and its answer was lost or unreadable | never pay again under another reference: the same command, or tender journal resume, finds out
+    outcome_unknown unknown: a request that can move money was sent, and its answer was lost or unreadable | never pay again under another reference: tender payment-status REF looks; the same command, or tender journal resume REF --finish, finishes and may move money
     still_pending pending: --wait ran out before the final state | look again later
     payment_cancelled cancelled: the payment was cancelled | --new-attempt tries again
-    declined declined: the payment was declined; no money moved | --new-attempt tries again
+    declined declined: the payment was declined; nothing was charged | --new-attempt tries again
     unexpected_status unexpected: --expect was given and the status is another | see status and result of the record
     interrupted interrupted: Ctrl-C ended the run | run the same command again
     terminated terminated: SIGTERM ended the run | run the same command again
@@ -82,8 +82,8 @@ extension Explanation {
 
   private static let transport: [Explanation] = errors(
     """
-    unreachable not_sent: there is no connection; nothing left | repeat it freely
-    tls_failed not_sent: the server could not prove who it is; nothing left | check the address; TENDER_CA_FILE names a private root
+    unreachable not_sent: there is no connection; nothing was sent | it is safe to retry
+    tls_failed not_sent: the server could not prove who it is; nothing was sent | check the address; TENDER_CA_FILE names a private root
     connection_closed provider_error: the connection ended before an answer | try again; a payment would be unknown (9) instead
     no_answer provider_error: no answer within --timeout | try again; a payment would be unknown (9) instead
     answer_too_large provider_error: the answer is larger than 4 MiB | report it
@@ -92,8 +92,12 @@ extension Explanation {
     provider_unsupported unsupported: this version does not speak to that provider | see: tender providers
     cancel_unsupported unsupported: what waits for the payer cannot be cancelled | it expires by itself
     method_unsupported unsupported: the provider does not have this kind of payment or command | see: tender providers
-    refund_differs conflict: the payment was refunded with another amount | a further refund needs --new-attempt
+    refund_differs conflict: the refund of this name was for another amount | use another --refund-reference for a further refund
+    refund_needs_name conflict: the payment was refunded before, and a further amount has no name; nothing was sent | add --refund-reference NAME, or confirm at a terminal
     refund_exceeds conflict: less is left of the payment than is to be refunded | name at most what is left
+    earlier_refund_resolved conflict: an earlier refund whose answer was lost has turned out to be done or not; this one was not sent | see both amounts in the message, then run the command again
+    key_reused conflict: the idempotency key was used for another request; nothing was sent | use another --idempotency-key, or leave it out
+    finish_not_confirmed refused: finishing would move money, and was not confirmed | add --yes, or type yes
     mandates_unsupported unsupported: the provider has no mandates | see: tender providers
     """
   )

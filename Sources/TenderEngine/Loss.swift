@@ -19,7 +19,8 @@ extension Fault {
       effect: .unknown,
       code: "outcome_unknown",
       "the request was sent and its outcome is not known: \(message)",
-      hint: "do not pay again; the same command or tender journal resume finds out",
+      hint:
+        "do not pay again; to look only: tender payment-status REF; the same command finishes it",
       result: result
     )
   }

@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// What came of an operation at a provider.
+/// What a provider's answer means, in our vocabulary, with its own words in `result`.
 package struct Outcome: Sendable, HasFacts {
   package var status: Status
   package var facts: PaymentFacts
@@ -12,28 +12,44 @@ package struct Outcome: Sendable, HasFacts {
   package var nextAction: PayerAction?
   /// The error that stands beside the result where the exit is not 0 (a decline).
   package var fault: Fault?
-  /// What else the provider says, in our words, for who looks; the journal does not keep it.
+  /// What else the provider says, in our words; it is shown and not recorded.
   package var details: JSONObject = [:]
-  /// What the journal keeps for a repetition, where that is not what is shown now.
-  package var recorded: Recorded?
-  /// What a repetition of the operation that made it shows from now on, where this undid it.
-  package var undone: Recorded?
+  /// The provider's own word for how it is.
+  package var providerStatus: String?
+  /// All that was refunded of the payment so far in minor units, where the provider says so.
+  package var refundedAmount: Int?
+  /// The refunds that the provider lists, where it does.
+  package var refunds: [SeenRefund] = []
+  /// Whether a reversal was a void: nothing had been settled.
+  package var isVoid = false
+  /// Whether the charge is on its way still, though a part of it was refunded.
+  package var isProcessing = false
+  /// Whether `id` is looked up and refunded from now on, in place of the attempt's own.
+  package var isNewID = false
+  /// What a look-up shows instead of `result`, which is in the words of the operation; nil for the same.
+  package var shown: JSONObject?
 
-  /// The part of an outcome that a repetition shows again.
-  package struct Recorded: Sendable {
+  /// A refund as a provider lists it.
+  package struct SeenRefund: Sendable, Hashable {
+    package var id: String
+    package var state: Operation.State
+    /// In minor units.
+    package var amount: Int?
     package var result: JSONObject
-    package var nextAction: PayerAction?
     package var fault: Fault?
 
-    package init(result: JSONObject, nextAction: PayerAction? = nil, fault: Fault? = nil) {
+    package init(
+      id: String,
+      state: Operation.State,
+      amount: Int?,
+      result: JSONObject,
+      fault: Fault? = nil
+    ) {
+      self.id = id
+      self.state = state
+      self.amount = amount
       self.result = result
-      self.nextAction = nextAction
       self.fault = fault
-    }
-
-    /// All that the outcome itself shows.
-    package init(_ outcome: Outcome) {
-      self.init(result: outcome.result, nextAction: outcome.nextAction, fault: outcome.fault)
     }
   }
 
@@ -61,5 +77,26 @@ package struct Outcome: Sendable, HasFacts {
     self.result = result
     self.nextAction = nextAction
     self.fault = fault
+  }
+}
+
+extension Outcome {
+  /// The state that it puts an operation in; nil for a status that decides nothing (`unknown`).
+  package var state: Operation.State? {
+    switch status {
+    case .requiresConfirmation: .waiting(nil)
+    case .requiresAction: .waiting(nextAction ?? PayerAction("authorize"))
+    case .pending: nextAction.map { .waiting($0) } ?? .processing
+    case .partiallyRefunded where isProcessing: .processing
+    case .authorized, .succeeded, .refunded, .partiallyRefunded: .succeeded
+    case .revoked: .succeeded
+    case .declined: .declined
+    case .cancelled: .cancelled
+    case .returned: .returned
+    case .expired: .expired
+    // One that can be gone on with says how.
+    case .failed: nextAction.map { .waiting($0) } ?? .declined
+    case .unknown: nil
+    }
   }
 }

@@ -1,17 +1,19 @@
 package import TenderModel
 
-/// What a provider tells the engine while it works on an attempt.
+/// What a provider tells the engine while it works on an operation.
 package final class Progress {
-  package private(set) var attempt: Attempt
-  /// Whether an effecting request was recorded as sent in this run.
+  package private(set) var payment: Payment
+  /// The operation that is worked on, by its sequence.
+  package private(set) var sequence: Int
+  /// Whether a request that can move money was recorded as sent in this run.
   package private(set) var hasSent = false
-  /// The attempt as it was last written down with an outcome in this run.
-  package private(set) var recorded: Attempt?
+  /// The payment as it was last written with an outcome in this run.
+  private(set) var recorded: Payment?
   /// Whether the outcome of this run is in the journal already.
   package private(set) var isConcluded = false
-  /// What is known and not written down yet.
+  /// What is known and not written yet.
   private var unwritten: String?
-  /// States that wait until it is.
+  /// States that are shown once it is.
   private var unsaid: [String] = []
   /// The last state, which tells of the outcome.
   private var last: String?
@@ -19,42 +21,145 @@ package final class Progress {
   private(set) var warning: Fault?
   private let driver: Driver
   private let interruption: any Interruption
+  /// The state that a lost request leaves, where it provably did nothing: what it was before `sent`.
+  private(set) var before: Operation.State
 
-  init(_ attempt: Attempt, _ driver: Driver, _ interruption: any Interruption) {
-    self.attempt = attempt
+  init(
+    _ payment: Payment,
+    _ sequence: Int,
+    _ driver: Driver,
+    _ interruption: any Interruption
+  ) {
+    self.payment = payment
+    self.sequence = sequence
     self.driver = driver
     self.interruption = interruption
+    before = payment[sequence]?.state ?? .prepared
   }
 
   private var journal: any Journal { driver.journal }
 
-  /// How many milliseconds ago at least the attempt was recorded as sent: by the machine's own clock,
-  /// since the wall's may be set meanwhile.
-  package var sinceSent: Int { driver.clock.elapsed(since: attempt) }
-
-  /// The receipts that other attempts at this reference own.
-  package func receiptsOfOthers() throws(Fault) -> [String] {
-    try journal.attempts(
-      matching: attempt.reference.text,
-      filter: AttemptFilter(env: attempt.env, provider: attempt.provider)
-    ).filter { $0.row != attempt.row }.compactMap(\.id)
+  /// The operation that is worked on.
+  package var operation: Operation {
+    payment[sequence] ?? Operation(.charge, at: 0)
   }
 
-  /// Writes down, durably, what is known by now of an attempt that goes on.
+  /// The attempt that the operation is about, or is.
+  package var attempt: Operation { payment.attempt ?? operation }
+
+  /// How many milliseconds ago at least the operation was recorded as sent: by the machine's own clock, since the
+  /// wall's may be set meanwhile.
+  package var sinceSent: Int { driver.clock.elapsed(since: operation) }
+
+  /// The provider's ids that other operations of this reference have.
+  package var otherIDs: [String] {
+    payment.operations.filter { $0.sequence != sequence }.compactMap(\.id)
+  }
+
+  private func change(_ body: (inout Operation) throws(Fault) -> Void) throws(Fault) {
+    try payment.change(sequence, body)
+  }
+
+  /// Moves the operation and writes it.
+  private func write(_ note: String, _ durability: Durability) throws(Fault) {
+    payment.updatedAt = driver.clock.now
+    try journal.update(&payment, sequence, note: note, durability)
+  }
+
+  /// Writes, durably, the provider's id and what a later step needs, and the amount where it is known only now.
   ///
-  /// A preparation is erased. What fails from here on leaves the attempt as this says.
-  /// Throws a `state` fault.
+  /// Throws a `state` fault; no request that can move money was sent then. With `sendingNext` it is written
+  /// together with `willSend`, which must come next.
+  package func prepare(
+    _ preparation: Operation.Preparation,
+    id: String? = nil,
+    amount: Int? = nil,
+    sendingNext: Bool = false
+  ) throws(Fault) {
+    let now = driver.clock.now
+    var next = payment
+    try next.change(sequence) { operation throws(Fault) in
+      try operation.move(.keep, to: operation.state, at: now)
+      operation.preparation = preparation
+      operation.id = id ?? operation.id
+      operation.amount = amount ?? operation.amount
+    }
+    try replace(next, sendingNext ? nil : "preparation kept", .power)
+  }
+
+  /// Writes the next payment where there is a note, and takes it.
+  private func replace(
+    _ next: Payment,
+    _ note: String?,
+    _ durability: Durability
+  ) throws(Fault) {
+    var next = next
+    next.updatedAt = driver.clock.now
+    if let note { try journal.update(&next, sequence, note: note, durability) }
+    payment = next
+  }
+
+  /// Writes, durably, that a request that can move money is about to leave.
+  ///
+  /// Throws a `state` fault where it cannot, or the signal that came before; nothing is sent then.
+  package func willSend() throws(Fault) {
+    try interruption.check()
+    let sent = Operation.Sent(at: driver.clock.now, moment: driver.clock.moment)
+    var next = payment
+    if operation.state.name != .sent { before = operation.state }
+    try next.change(sequence) { operation throws(Fault) in
+      try operation.move(.send, to: .sent(sent), at: sent.at)
+    }
+    try replace(next, note("sent"), .power)
+    driver.say("sent")
+    hasSent = true
+    sayAll()
+    try journal.window?.check()
+  }
+
+  /// The permit for one request of the operation, which must be recorded as sent.
+  ///
+  /// Each repetition of a request needs one of its own. Throws `internal` where nothing was recorded, `not_sent`
+  /// where the journal's time is over.
+  package func permit() throws(Fault) -> SendPermit {
+    guard operation.state.name == .sent, payment.changed.isEmpty else {
+      throw Fault(
+        .internal,
+        code: "internal",
+        "a request that can move money would be sent without being recorded"
+      ).proven
+    }
+    return SendPermit(journal.window)
+  }
+
+  /// Begins a void of what this run was told is approved, and cannot be finished.
+  ///
+  /// What follows is about that void. It is written with what comes next.
+  package func beginUndo() {
+    var operation = Operation(.void, amount: attempt.effectiveAmount, at: driver.clock.now)
+    operation.isUndo = true
+    sequence = payment.append(operation)
+    before = .prepared
+    isConcluded = false
+  }
+
+  /// Writes, durably, what is known by now of an operation that goes on.
+  ///
+  /// What fails from here on leaves the operation as this says. Throws a `state` fault.
   package func record(_ outcome: Outcome, note: String) throws(Fault) {
-    try driver.take(.record(outcome, note: note), &attempt)
-    recorded = attempt
+    let next = try driver.applied(outcome, .answer, payment, sequence)
+    try replace(next, note, .power)
+    recorded = payment
+    before = operation.state
   }
 
-  /// Takes in what is known by now of an attempt that goes on, to be written down with what comes next.
+  /// Takes in what is known by now of an operation that goes on, to be written with what comes next.
   ///
-  /// Only where the same question, asked again, finds it out; `save` comes before anybody waits or is told.
+  /// Only where the same question, asked again, finds it out; `save` comes before anything is waited for or shown.
   package func remember(_ outcome: Outcome, note: String) throws(Fault) {
-    try driver.take(.record(outcome, note: nil), &attempt)
-    recorded = attempt
+    payment = try driver.applied(outcome, .answer, payment, sequence)
+    recorded = payment
+    before = operation.state
     unwritten = note
   }
 
@@ -64,17 +169,17 @@ package final class Progress {
   /// Whether something was only taken in so far.
   var hasUnwritten: Bool { unwritten != nil }
 
-  /// Writes down, durably, what was only taken in so far.
+  /// Writes, durably, what was only taken in so far.
   ///
   /// Throws a `state` fault.
   package func save() throws(Fault) {
     guard let unwritten else { return sayAll() }
-    try journal.update(&attempt, note: unwritten, .power)
-    recorded = attempt
+    try write(unwritten, .power)
+    recorded = payment
     sayAll()
   }
 
-  /// Shows the states that waited: what was taken in is written down by now, and so is the outcome where it
+  /// Shows the states that waited: what was taken in is written by now, and so is the outcome where it
   /// `isOutcome`.
   func sayAll(isOutcome: Bool = false) {
     unwritten = nil
@@ -83,20 +188,20 @@ package final class Progress {
     if isOutcome, let last { driver.announce(last) }
   }
 
-  /// Writes down, durably, what the run came to, before anybody hears of it.
+  /// Writes, durably, what the operation came to, before it is shown anywhere.
   ///
   /// Throws a `state` fault; then nothing may be announced.
   package func conclude(_ outcome: Outcome) throws(Fault) {
-    let event = Attempt.Event.conclude(outcome, attempt.operation, note: "outcome")
-    // A sale at a reader may still be undone by whoever stands there.
-    var driver = driver
-    (driver.namesItsStates, driver.isLast) = (true, false)
-    warning = try driver.take(event, &attempt)
+    var next = try driver.applied(outcome, .answer, payment, sequence)
+    next.updatedAt = driver.clock.now
+    // A sale at a reader may still be undone there.
+    warning = try journal.conclude(&next, sequence, note: note("outcome"), isLast: false)
+    payment = next
+    recorded = payment
     isConcluded = true
   }
 
-  /// Shows a state to whoever watches, once what it tells of is written down; `isLast` says that this is the
-  /// outcome.
+  /// Shows a state, once what it tells of is written; `isLast` says that this is the outcome.
   package func enter(_ state: String, isLast: Bool = false) {
     if let last { unsaid.append(last) }
     last = isLast ? state : nil
@@ -104,54 +209,30 @@ package final class Progress {
     if unwritten == nil, unsaid.isEmpty { driver.announce(state) } else { unsaid.append(state) }
   }
 
-  /// Shows a documented state, and writes it down for whoever looks meanwhile.
+  /// Shows a documented state, and writes it for other processes that look meanwhile.
   ///
-  /// It outlives the process, not the power. With `sendingNext` it is written together with
-  /// `willSend`, which must come next.
+  /// It outlives the process, not the power. With `sendingNext` it is written together with `willSend`.
   package func recordState(_ state: String, sendingNext: Bool = false) throws(Fault) {
-    try driver.take(.enter(state, sendingNext: sendingNext), &attempt)
+    let now = driver.clock.now
+    var next = payment
+    try next.change(sequence) { operation throws(Fault) in
+      try operation.move(.enter, to: operation.state, at: now)
+      operation.result = ["state": .string(state)]
+    }
+    try replace(next, sendingNext ? nil : state, .process)
+    driver.announce(state)
   }
 
-  /// Whether another process has asked for this attempt to be stopped.
-  package var isStopRequested: Bool {
-    journal.isStopRequested(
-      attempt.key
-    )
-  }
-
-  /// Writes down the provider's id and what a later process needs to go on.
-  ///
-  /// Durable.
-  ///
-  /// Throws a `state` fault; nothing effecting was sent then.
-  ///
-  /// With `sendingNext` it is written together with `willSend`, which must come next.
-  package func prepare(
-    _ preparation: Attempt.Preparation,
-    id: String?,
-    sendingNext: Bool = false
-  ) throws(Fault) {
-    try driver.take(.keep(preparation, id: id, sendingNext: sendingNext), &attempt)
-  }
-
-  /// Writes down, durably, that an effecting request is about to leave.
-  ///
-  /// Throws a `state` fault where it cannot, or the signal that came before; nothing is sent then.
-  package func willSend() throws(Fault) {
-    try interruption.check()
-    try driver.take(.send(driver.clock.moment, note: note("sent")), &attempt)
-    hasSent = true
-    sayAll()
-    try journal.permit?.check()
-  }
+  /// Whether another process has asked for this payment to be stopped.
+  package var isStopRequested: Bool { journal.isStopRequested(payment.key) }
 }
 
 extension Clock {
-  /// How many milliseconds ago at least an attempt was recorded as sent.
+  /// How many milliseconds ago at least an operation was recorded as sent.
   ///
-  /// One of a version that did not write the moment down is as old as the wall clock says.
-  package func elapsed(since attempt: Attempt) -> Int {
-    if let sent = attempt.writtenMoment ?? attempt.sentMoment { return moment.elapsed(since: sent) }
-    return max(0, now - (attempt.sentAt ?? now))
+  /// One of a version that did not write the moment is as old as the wall clock says.
+  package func elapsed(since operation: Operation) -> Int {
+    guard let sent = operation.state.sent else { return 0 }
+    return sent.moment.map { moment.elapsed(since: $0) } ?? max(0, now - sent.at)
   }
 }

@@ -2,73 +2,149 @@ package import TenderModel
 
 /// One provider's language, as the engine needs it.
 ///
-/// Every function throws a fault whose effect is `unknown` only where an effecting request was sent
-/// and nobody knows what it did. `Progress.willSend` comes right before each such request.
+/// An adapter translates. It computes no amount that is left and does not decide whether to send again. Every
+/// function throws a fault whose effect is `unknown` only where a request that can move money was sent.
+/// `Progress.willSend` comes before each such request, and `Progress.permit` goes with it.
 package protocol Provider: Sendable {
   var name: ProviderName { get }
-  /// Who is paid, for keys and fingerprints: never a secret.
+  /// What it can do, as data.
+  var traits: Traits { get }
+  /// Who is paid, for keys and ownership: never a secret.
   var merchant: String { get }
-
-  /// Whether these credentials may decide about an attempt: only its own merchant's do.
-  func owns(_ attempt: Attempt) -> Bool
-
-  /// The provider's documented answer to a confirm of nothing.
-  var nothingHeld: JSONObject { get }
-
-  /// The option of `transact` that stops before capture.
-  var holdOption: String { get }
-
-  /// Whether its own states alone are shown to who watches, by their documented names.
-  var namesItsStates: Bool { get }
-
-  /// Captures what is held.
-  func confirm(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome
-  /// Lets go of what is held; nothing was charged.
-  func release(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome
-  /// Undoes what was captured.
-  func reverse(_ captured: Attempt, _ progress: Progress) throws(Fault) -> Outcome
-  /// Looks a payment up by the provider's id or by the merchant's reference; nil where there is none.
-  func lookUp(_ query: LookUp) throws(Fault) -> Outcome?
-  /// Finds out what an effecting request did whose answer was lost.
-  ///
-  /// Where it had no effect it is done now if `mayRepeat`, which a cancel does not want.
-  func findOut(
-    _ attempt: Attempt,
-    _ progress: Progress,
-    mayRepeat: Bool
-  ) throws(Fault) -> Finding
-  /// Whether a question right after an answer was lost can tell what came of it, and does nothing else.
-  func asksAtOnce(about attempt: Attempt) -> Bool
-  /// Whether finding out may undo what it asks about, since the provider has no key to ask by.
-  var undoesToFindOut: Bool { get }
-  /// Checks, before anything is opened or sent, that a command has what it needs.
-  func checkReady(for need: Need) throws(Fault)
+  /// Whether these credentials may decide about a payment: only its own merchant's do.
+  func owns(_ payment: Payment) -> Bool
   /// Whether a handle that the journal does not know is an id of this provider's.
   func isID(_ handle: String) -> Bool
+  /// The provider's documented answer to a capture of nothing.
+  var nothingHeld: JSONObject { get }
 
-  /// Payments by an instrument, where it has them.
+  /// Checks, before anything is opened or sent, that a command has the credentials and addresses that it needs.
+  func checkReady(for need: Need) throws(Fault)
+  /// Checks an order's own rules, before anything is opened. Throws `usage`, or `unsupported` for a kind of order
+  /// that it does not have.
+  func check(_ order: Order) throws(Fault)
+  /// Checks what is about to be recorded for a payment that exists: a part, a void, a refund. Throws
+  /// `unsupported` for what it cannot do, with the command that can.
+  func check(_ draft: Operation, of payment: Payment) throws(Fault)
+  /// What an order would send, secrets masked.
+  func preview(_ order: Order) throws(Fault) -> JSONObject
+
+  /// Carries out the operation of `progress`.
   ///
-  /// A provider has a flow by conforming to its protocol; what asks for one that is nil ends in 15.
-  var payments: (any PaymentFlow)? { get }
-  /// Stored payment methods, where it has them.
-  var tokens: (any TokenFlow)? { get }
-  /// Refunds in parts, where it has them.
-  var refunds: (any RefundFlow)? { get }
-  /// Payments and mandates that the payer authorizes at a bank, where it has them.
-  var authorization: (any PayerAuthorizationFlow)? { get }
-  /// Sales with the card present, where it has them.
-  var cardPresent: (any CardPresentFlow)? { get }
-  /// Searching among all of the merchant's payments, where it has that.
+  /// `order` is nil where the journal alone has what is needed: a later step, or a request that is sent again
+  /// under the same key. Then the operation is in state `sent` already.
+  func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome
+  /// Goes on with an attempt that waits for its payer.
+  func proceed(_ progress: Progress) throws(Fault) -> Outcome
+  /// Stops an attempt that waits for its payer: the operator does not wait any longer.
+  func giveUp(_ progress: Progress) throws(Fault) -> Outcome
+  /// Undoes an attempt whose answer was lost, where its recovery is `undo`; gives what the attempt came to.
+  func undo(_ progress: Progress) throws(Fault) -> Outcome
+
+  /// Looks a payment up by the provider's id or by the merchant's reference; nil where there is none.
+  func lookUp(_ query: LookUp) throws(Fault) -> Outcome?
+  /// Asks what became of the operation of `progress`, whose answer was lost, without sending anything that can
+  /// move money.
+  func look(_ progress: Progress) throws(Fault) -> Finding
+  /// How an operation whose answer was lost can be ended, where no look tells.
+  func recovery(of operation: Operation, in payment: Payment) -> Recovery
+  /// Learns of a payment or mandate that was made elsewhere; nil where there is none of that id.
+  func adopt(_ id: String) throws(Fault) -> Adoption?
+  /// Searching among all of the merchant's payments; nil where it has no search.
   var search: (any SearchFlow)? { get }
 }
 
-/// Searching among all of the merchant's payments, whoever made them.
+/// What a provider can do, as data: engine, help and refusals read it from here.
+package struct Traits: Sendable {
+  /// The kinds of operations that it has.
+  package var kinds: Set<Operation.Kind>
+  /// Whether an idempotency key is sent with each request that can move money.
+  package var takesKeys: Bool
+  /// How long a key means the same request, in milliseconds; nil for ever.
+  package var keyLife: Int?
+  /// The option of `transact` that stops before capture.
+  package var holdOption: String
+  /// Whether its own states are shown, by their documented names.
+  package var namesItsStates: Bool
+  /// Whether a payer authorizes step by step, so that `confirm` goes on with what waits.
+  package var hasPayerFlow: Bool
+  /// Whether `cancel` gives back what was captured.
+  package var cancelsCaptured: Bool
+  /// Whether a whole refund without the card is a void.
+  package var refundsByVoid: Bool
+  /// Whether a payment can be looked up at all.
+  package var canLookUp: Bool
+  /// Whether a reader takes part: a sale that is under way can be asked to stop.
+  package var isAtReader: Bool
+  /// How long after a send an effect may still appear, in milliseconds.
+  package var lateWindow: Int
+
+  package init(
+    kinds: Set<Operation.Kind>,
+    takesKeys: Bool = false,
+    keyLife: Int? = nil,
+    holdOption: String = "--hold",
+    namesItsStates: Bool = false,
+    hasPayerFlow: Bool = false,
+    cancelsCaptured: Bool = true,
+    refundsByVoid: Bool = false,
+    canLookUp: Bool = true,
+    isAtReader: Bool = false,
+    lateWindow: Int = 0
+  ) {
+    self.kinds = kinds
+    self.takesKeys = takesKeys
+    self.keyLife = keyLife
+    self.holdOption = holdOption
+    self.namesItsStates = namesItsStates
+    self.hasPayerFlow = hasPayerFlow
+    self.cancelsCaptured = cancelsCaptured
+    self.refundsByVoid = refundsByVoid
+    self.canLookUp = canLookUp
+    self.isAtReader = isAtReader
+    self.lateWindow = lateWindow
+  }
+}
+
+extension Provider {
+  package func owns(_ payment: Payment) -> Bool { payment.merchant == merchant }
+
+  package func check(_ draft: Operation, of payment: Payment) throws(Fault) {}
+
+  package func proceed(_ progress: Progress) throws(Fault) -> Outcome {
+    throw .unsupportedOperation(name, "payments that wait for their payer")
+  }
+
+  package func giveUp(_ progress: Progress) throws(Fault) -> Outcome { try proceed(progress) }
+
+  package func undo(_ progress: Progress) throws(Fault) -> Outcome {
+    throw .unsupportedOperation(name, "undoing of a lost request")
+  }
+
+  package func adopt(_ id: String) throws(Fault) -> Adoption? { nil }
+
+  package var search: (any SearchFlow)? { nil }
+}
+
+extension Fault {
+  /// Something that a provider does not have.
+  package static func unsupportedOperation(_ provider: ProviderName, _ what: String) -> Fault {
+    Fault(
+      .unsupported,
+      code: "method_unsupported",
+      "\(provider.text) has no \(what)",
+      hint: "see: tender providers"
+    )
+  }
+}
+
+/// Searching among all of the merchant's payments, however they were made.
 package protocol SearchFlow: Sendable {
   /// The payments that a filter lets through, newest first, among the latest `limit` that the provider's own
   /// query gives.
   ///
   /// Throws `usage` for what cannot be searched for there.
-  func find(_ filter: AttemptFilter, limit: Int) throws(Fault) -> SearchResult
+  func find(_ filter: PaymentFilter, limit: Int) throws(Fault) -> SearchResult
 }
 
 /// What a search came to.
@@ -85,84 +161,15 @@ package struct SearchResult: Sendable {
   }
 }
 
-/// Payments by an instrument that the order brings, or by a stored method.
-package protocol PaymentFlow: Sendable {
-  /// Checks an order's own rules, before anything is opened. Throws a `usage` fault.
-  func check(_ order: PaymentOrder) throws(Fault)
-  /// Takes a payment, or prepares one that waits for `confirm`.
-  func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome
-  /// What `transact` would send, secrets masked.
-  func preview(_ order: PaymentOrder) throws(Fault) -> JSONObject
-}
+/// Something that was made elsewhere, as a first look finds it.
+package struct Adoption: Sendable {
+  package var kind: Payment.Kind
+  package var outcome: Outcome
 
-/// Payment methods that the provider stores.
-package protocol TokenFlow: Sendable {
-  /// Stores a payment method.
-  func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome
-  /// What `tokenize` would send, secrets masked.
-  func preview(_ order: TokenOrder) throws(Fault) -> JSONObject
-}
-
-extension Provider {
-  package var payments: (any PaymentFlow)? { nil }
-
-  package var tokens: (any TokenFlow)? { nil }
-
-  package var refunds: (any RefundFlow)? { nil }
-
-  package var authorization: (any PayerAuthorizationFlow)? { nil }
-
-  package var cardPresent: (any CardPresentFlow)? { nil }
-
-  package var search: (any SearchFlow)? { nil }
-
-  package func owns(_ attempt: Attempt) -> Bool { attempt.merchant == merchant }
-
-  package func asksAtOnce(about attempt: Attempt) -> Bool { false }
-
-  package var undoesToFindOut: Bool { false }
-
-  package var namesItsStates: Bool { false }
-
-  package var holdOption: String { "--confirmation" }
-}
-
-extension Provider where Self: PaymentFlow {
-  package var payments: (any PaymentFlow)? { self }
-}
-
-extension Provider where Self: TokenFlow {
-  package var tokens: (any TokenFlow)? { self }
-}
-
-extension Provider where Self: RefundFlow {
-  package var refunds: (any RefundFlow)? { self }
-}
-
-extension Provider where Self: SearchFlow {
-  package var search: (any SearchFlow)? { self }
-}
-
-extension Provider where Self: PayerAuthorizationFlow {
-  package var authorization: (any PayerAuthorizationFlow)? { self }
-
-  package func confirm(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
-    try proceed(held, progress)
+  package init(kind: Payment.Kind, outcome: Outcome) {
+    self.kind = kind
+    self.outcome = outcome
   }
-
-  package func release(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
-    try withdraw(held, progress)
-  }
-
-  package func reverse(_ captured: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
-    try withdraw(captured, progress)
-  }
-}
-
-extension Provider where Self: CardPresentFlow {
-  package var cardPresent: (any CardPresentFlow)? { self }
-
-  package var namesItsStates: Bool { true }
 }
 
 /// What a command will ask of a provider.
@@ -186,25 +193,21 @@ package enum Need: Sendable, Hashable {
 package struct LookUp: Sendable, Hashable {
   package var id: String?
   package var reference: Reference?
-  /// Receipts known to belong to other attempts, left out of a search by reference.
+  /// Ids known to belong to other operations, left out of a search by reference.
   package var others: [String]
-  package var kind: Attempt.Kind
-  package var purpose = Purpose.status
-  /// Refunds that the journal knows, as `Attempt.refunds` has them.
-  package var refunds: [Refund] = []
-  /// What the payer paid, in minor units, where the journal knows it.
-  package var amount: Int?
-  /// Whether the answer may change what the journal has of it.
+  package var kind: Payment.Kind
+  /// The ids of refunds that the journal has of it.
+  package var refunds: [String] = []
+  /// Whether the answer may change what the journal has.
   package var isKnown = false
-
-  /// In whose words to answer: a look-up's, the operation's that made the payment, a refund's.
-  package enum Purpose: Sendable, Hashable { case status, outcome, refund }
+  /// Whether to answer in the words of the operation that made it, as `transact` does.
+  package var inWordsOfAttempt = false
 
   package init(
     id: String? = nil,
     reference: Reference? = nil,
     others: [String] = [],
-    kind: Attempt.Kind = .payment
+    kind: Payment.Kind = .payment
   ) {
     self.id = id
     self.reference = reference
@@ -213,17 +216,25 @@ package struct LookUp: Sendable, Hashable {
   }
 }
 
-/// What finding out came to.
+/// What a look at an operation whose answer was lost came to.
 package enum Finding: Sendable {
-  /// It happened; this is what came of it.
+  /// The answer names the operation: this is what its request did.
   case happened(Outcome)
-  /// It had not happened and was done now, with the same preparation.
-  case doneNow(Outcome)
-  /// Nothing of it is there: once the late window is over, it did not happen, and will not.
-  case didNotHappen
-  /// Nothing of it is there, and this is how the payment stands without it; it may still arrive within
-  /// the late window.
-  case stands(Outcome)
-  /// Whatever it did is undone now; this is what came of undoing it.
-  case undone(Outcome)
+  /// Nothing of it is there now, which proves nothing: it may still appear, or be late.
+  case absent
+  /// It provably had no effect, and cannot have one later; the fault says why.
+  case refuted(Fault)
+  /// It cannot be asked about.
+  case cannotLook
+}
+
+/// How an operation whose answer was lost can be ended.
+package enum Recovery: Sendable, Hashable {
+  /// The same request again under the same key: it cannot act twice. `after` is the least time since it was
+  /// sent, in milliseconds.
+  case sameKey(after: Int = 0)
+  /// A request that undoes it whatever it did.
+  case undo
+  /// It may act twice: sent again only where a person says so, and where `canResend`.
+  case byHand(canResend: Bool)
 }

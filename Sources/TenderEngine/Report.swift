@@ -1,9 +1,12 @@
 package import TenderModel
 
-/// What a command ends with: the payment as it stands, and what to say beside it.
+/// What a command ends with: the payment as it is, the operation that was asked for, and what to say beside it.
 package struct Report: Sendable, HasFacts {
-  package var attempt: Attempt?
-  package var kind: Attempt.Kind
+  /// The payment as the journal has it; nil for one that the journal does not know.
+  package var payment: Payment?
+  /// The operation that the command was about; nil for a look-up.
+  package var operation: Operation?
+  package var kind: Payment.Kind
   package var env: Env
   package var provider: ProviderName
   package var reference: Reference?
@@ -13,62 +16,82 @@ package struct Report: Sendable, HasFacts {
   package var replayed: Bool?
   package var facts: PaymentFacts
   package var status: Status
+  /// Whether no further step of payer, merchant or provider is expected.
+  package var isFinal: Bool
   package var result: JSONObject
   package var nextAction: PayerAction?
   package var details: JSONObject = [:]
   package var fault: Fault?
   package var idempotencyKey: String?
-  /// `journal`, where the provider was asked and does not know the payment.
+  /// `journal`, where the provider was not asked, or does not know the payment.
   package var source: String?
+  /// The provider's own word for its status.
+  package var providerStatus: String?
   /// A journal that failed after the outcome was known.
   package var warning: Fault?
+  /// What contradicts the record, or what can be done about an unknown result, in words.
+  package var note: String?
 
-  /// The report of an attempt, as the operation that was asked for sees it.
+  /// The report of a payment, as one of its operations shows it.
   package init(
-    _ attempt: Attempt,
-    _ operation: Attempt.Operation,
-    replayed: Bool,
+    _ payment: Payment,
+    _ operation: Operation?,
+    replayed: Bool?,
     warning: Fault? = nil
   ) {
-    self.attempt = attempt
+    let state = payment.state
+    self.payment = payment
+    self.operation = operation
     self.warning = warning
     self.replayed = replayed
-    kind = attempt.kind
-    env = attempt.env
-    provider = attempt.provider
-    reference = attempt.reference
-    attemptNumber = attempt.number
-    facts = attempt.facts
-    status = attempt.shownStatus
-    nextAction = attempt.nextAction
-    idempotencyKey = attempt.idempotencyKey
-    if operation == .cancel {
-      result =
-        attempt.refunds.last.map { ["refund": .object($0.shown)] }
-        ?? attempt.reversal?.members ?? attempt.result
-      fault = attempt.refunds.isEmpty ? nil : attempt.fault
-    } else {
-      // What was let go of before capture has no result left.
-      result = attempt.reversal == .released ? [:] : attempt.result
-      fault = attempt.fault
-      if status == .cancelled, fault == nil {
-        fault = Fault(
-          .cancelled,
-          code: "payment_cancelled",
-          "the payment was cancelled",
-          hint: "a further try needs --new-attempt"
-        )
+    kind = payment.kind
+    env = payment.env
+    provider = payment.provider
+    reference = payment.reference
+    attemptNumber = payment.attempt?.number
+    facts = payment.facts
+    status = state.status
+    isFinal = state.isFinal
+    nextAction = state.nextAction
+    providerStatus = payment.observed.providerStatus
+    idempotencyKey = operation?.key
+    result = operation?.result ?? [:]
+    fault = operation?.fault
+    guard let operation, operation.isAttempt, !operation.isUnknown else { return }
+    // What ended the payment later is what its attempt shows from then on.
+    let end = payment.followers.last { follower in
+      switch (follower.kind, follower.state.name) {
+      case (.void, .succeeded), (.revoke, .succeeded): [.cancelled, .revoked].contains(status)
+      case (.capture, .succeeded): true
+      default: false
       }
+    }
+    if let end {
+      result = end.result
+      fault = end.fault
+      // What was released before capture has no result left.
+      let isReleased =
+        end.kind == .void && !state.isCaptured && end.result["state"] == nil
+        && end.result["status"] == nil
+      if isReleased, payment.kind == .payment { result = [:] }
+    }
+    if status == .cancelled || status == .revoked, fault == nil {
+      fault = Fault(
+        .cancelled,
+        code: status == .revoked ? "mandate_revoked" : "payment_cancelled",
+        status == .revoked ? "the mandate was revoked" : "the payment was cancelled",
+        hint: status == .revoked ? nil : "a further try needs --new-attempt"
+      )
     }
   }
 
-  /// The report of a look-up.
+  /// The report of a look-up of something that the journal does not know.
   package init(
     _ outcome: Outcome,
     env: Env,
     provider: ProviderName,
     reference: Reference?,
-    kind: Attempt.Kind = .payment
+    kind: Payment.Kind = .payment
   ) {
     self.kind = kind
     self.env = env
@@ -77,43 +100,41 @@ package struct Report: Sendable, HasFacts {
     madeAt = outcome.madeAt
     facts = outcome.facts
     status = outcome.status
-    result = outcome.result
+    isFinal = outcome.status.isFinal && outcome.nextAction == nil && !outcome.isProcessing
+    result = outcome.shown ?? outcome.result
     nextAction = outcome.nextAction
     details = outcome.details
+    providerStatus = outcome.providerStatus
   }
 
-  /// Whether nothing more is awaited.
-  package var isFinal: Bool { status.isFinal && nextAction == nil }
-
-  /// Shows what an outcome shows, where the journal keeps something else.
+  /// Shows what a provider's answer shows: what the journal keeps can be less.
   func showing(_ outcome: Outcome) -> Report {
-    guard outcome.recorded != nil else { return self }
     var report = self
     report.result = outcome.result
-    report.nextAction = outcome.nextAction
-    report.fault = outcome.fault
     report.details = outcome.details
+    report.nextAction = outcome.nextAction ?? nextAction
+    report.fault = outcome.fault ?? fault
     return report
   }
 
-  /// The report of what only the journal knows: no error, whatever the state.
-  static func fromJournal(_ attempt: Attempt) -> Report {
-    var report = Report(attempt, .transact, replayed: false)
+  /// The report of a look-up of a payment that the journal knows: the provider's words for the result, the
+  /// payment's operations for everything else.
+  func lookedUp(_ outcome: Outcome, inWordsOfAttempt: Bool) -> Report {
+    var report = self
+    report.result = inWordsOfAttempt ? outcome.result : outcome.shown ?? outcome.result
+    report.details = outcome.details
+    report.nextAction = outcome.nextAction ?? nextAction
+    report.fault = inWordsOfAttempt ? outcome.fault : nil
     report.replayed = nil
+    report.providerStatus = outcome.providerStatus ?? providerStatus
+    return report
+  }
+
+  /// The report of what only the journal knows: no error, whatever the status.
+  static func fromJournal(_ payment: Payment) -> Report {
+    var report = Report(payment, payment.attempt, replayed: nil)
     report.fault = nil
     report.source = "journal"
     return report
-  }
-
-  /// Takes over what a later look-up found, keeping what only this report knows.
-  mutating func take(_ looked: Report) {
-    attempt = looked.attempt ?? attempt
-    status = looked.status
-    facts.amount = looked.amount ?? facts.amount
-    result = looked.result
-    nextAction = looked.nextAction
-    details = looked.details
-    fault = looked.fault
-    source = looked.source
   }
 }

@@ -1,9 +1,9 @@
 package import TenderModel
 
-/// What of an attempt can be searched for besides its columns: texts for the index of a journal.
+/// What of a payment can be searched for besides its columns: texts for the index of a journal.
 ///
 /// A term is the kind of text, a colon, and the text's beginning in small letters. An index finds candidates;
-/// `AttemptFilter.lets` decides.
+/// `PaymentFilter.lets` decides.
 package enum SearchTerm {
   /// What an index is asked for: terms in a range, or any of some terms.
   package enum Query: Sendable, Hashable {
@@ -18,39 +18,43 @@ package enum SearchTerm {
   /// Words of a text at which the index begins.
   private static let words = 16
 
-  /// The terms of an attempt.
-  package static func all(of attempt: Attempt) -> Set<String> {
+  /// The terms of a payment.
+  package static func all(of payment: Payment) -> Set<String> {
     var terms: Set<String> = [
-      "r:" + cut(attempt.reference.text.reversed()), "e:" + attempt.env.rawValue,
-      "p:" + attempt.provider.text,
+      "r:" + cut(payment.reference.text.reversed()), "e:" + payment.env.rawValue,
+      "p:" + payment.provider.text,
     ]
-    if let currency = attempt.currency { terms.insert("u:" + currency.code) }
-    if !attempt.isFinal { terms.insert(open) }
-    if let id = attempt.facts.id { terms.insert("r:" + cut(id.reversed())) }
-    for text in customers(of: attempt) { terms.formUnion(beginnings(of: text).map { "c:" + $0 }) }
-    if case .object(let metadata)? = attempt.content["metadata"] {
+    if let currency = payment.currency { terms.insert("u:" + currency.code) }
+    let state = payment.state
+    if !state.isFinal || state.isUnknown { terms.insert(open) }
+    for id in payment.operations.compactMap(\.id) {
+      terms.insert("r:" + cut(id.reversed()))
+      terms.insert("i:" + cut(id))
+    }
+    for text in customers(of: payment) { terms.formUnion(beginnings(of: text).map { "c:" + $0 }) }
+    if case .object(let metadata)? = payment.content["metadata"] {
       for member in metadata.members {
         if let value = member.value.plainText { terms.insert(term("m:", member.key, value)) }
       }
     }
-    for member in attempt.content.members
+    for member in payment.content.members
     where member.key.hasSuffix("_code") || member.key.hasSuffix("_id") {
       if let value = member.value.plainText { terms.insert(term("o:", member.key, value)) }
     }
-    for trace in traces(of: attempt) { terms.insert("t:" + cut(trace)) }
-    for reason in reasons(of: attempt) {
+    for trace in traces(of: payment) { terms.insert("t:" + cut(trace)) }
+    for reason in reasons(of: payment) {
       terms.formUnion(beginnings(of: reason).map { "f:" + $0 })
     }
     return terms
   }
 
-  /// Of each attempt that may still change.
+  /// Of each payment that may still change.
   private static let open = "s:open"
 
-  /// What finds the attempts that may still change.
+  /// What finds the payments that may still change.
   package static let queryOpen = Query.exactly(open)
 
-  /// What finds the attempts of a provider, an env or a currency.
+  /// What finds the payments of a provider, an env or a currency.
   package static func query(
     _ provider: ProviderName?,
     _ env: Env?,
@@ -61,20 +65,20 @@ package enum SearchTerm {
     return env.map { .exactly("e:" + $0.rawValue) }
   }
 
-  /// What finds the attempts with this trace id.
+  /// What finds the payments with this trace id.
   package static func query(traceID: String) -> Query { .exactly("t:" + cut(traceID)) }
 
-  /// What finds the attempts with this member of the metadata.
+  /// What finds the payments with this member of the metadata.
   package static func query(metadata name: String, _ value: String) -> Query {
     .exactly(term("m:", name, value))
   }
 
-  /// What finds the attempts whose order names this code or id.
+  /// What finds the payments whose order names this code or id.
   package static func query(member name: String, _ value: String) -> Query {
     .exactly(term("o:", name, value))
   }
 
-  /// What finds the attempts of a customer by the beginning of a word.
+  /// What finds the payments of a customer by the beginning of a word.
   package static func query(customer: String) -> Query { beginning("c:" + cut(word(customer))) }
 
   /// What finds failures by the beginning of a word, or by any of some codes.
@@ -84,7 +88,10 @@ package enum SearchTerm {
     return codes.isEmpty ? beginning(low) : .anyOf(codes, orFrom: low, to: end(of: low))
   }
 
-  /// What finds the attempts whose reference or id ends so.
+  /// What finds the payment that has an operation with this id.
+  package static func query(id: String) -> Query { .exactly("i:" + cut(id)) }
+
+  /// What finds the payments whose reference or id ends so.
   package static func query(end: some BidirectionalCollection<Character>) -> Query {
     beginning("r:" + cut(end.reversed()))
   }
@@ -135,8 +142,8 @@ package enum SearchTerm {
   }
 
   /// What the order says of who pays, as it was given.
-  package static func customers(of attempt: Attempt) -> [String] {
-    let members = ["payor", "payer", "user"].compactMap { attempt.content[$0]?.object }
+  package static func customers(of payment: Payment) -> [String] {
+    let members = ["payor", "payer", "user"].compactMap { payment.content[$0]?.object }
     return members.flatMap { person in
       let texts = person.members.compactMap(\.value.text)
       let names = ["first_name", "last_name"].compactMap { person.text($0) }
@@ -144,15 +151,16 @@ package enum SearchTerm {
     }
   }
 
-  /// The ids under which the provider finds the requests of an attempt in its logs.
-  package static func traces(of attempt: Attempt) -> [String] {
-    let results = [attempt.result, attempt.fault?.result, attempt.reversal?.members]
-    return results.compactMap { $0?.text("trace_id") }
+  /// The ids under which the provider finds the requests of a payment in its logs.
+  package static func traces(of payment: Payment) -> [String] {
+    payment.operations.flatMap {
+      [$0.result, $0.fault?.result].compactMap { $0?.text("trace_id") }
+    }
   }
 
   /// Codes and sentences that say why an attempt failed; none where it did not.
-  package static func reasons(of attempt: Attempt) -> [String] {
-    guard let fault = attempt.fault else { return [] }
+  package static func reasons(of payment: Payment) -> [String] {
+    guard let attempt = payment.attempt, let fault = attempt.fault else { return [] }
     let named = ["failure_reason", "type", "responseReason", "actionCode", "error"].compactMap {
       attempt.result.text($0) ?? attempt.result["receipt"]?[$0]?.text
     }

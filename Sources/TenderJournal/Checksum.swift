@@ -7,8 +7,8 @@ import TenderWire
 package struct Checksum {
   private var bytes: [UInt8] = []
 
-  /// A checksum of nothing yet.
-  package init() {}
+  /// A checksum of nothing yet; `room` is how many bytes are expected.
+  package init(room: Int = 0) { bytes.reserveCapacity(room) }
 
   /// Takes a text in.
   package mutating func add(_ text: String) {
@@ -26,10 +26,18 @@ package struct Checksum {
   }
 
   private mutating func add(length: Int) {
-    for shift in stride(from: 0, to: 64, by: 8) {
-      bytes.append(UInt8(truncatingIfNeeded: length >> shift))
-    }
+    unsafe withUnsafeBytes(of: Int64(length).littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
+
+  /// What `add` takes in of a text, to be taken in often.
+  static func taken(_ text: String) -> [UInt8] {
+    var sum = Checksum()
+    sum.add(text)
+    return sum.bytes
+  }
+
+  /// Takes in what `taken` gave.
+  mutating func add(taken: [UInt8]) { bytes += taken }
 
   /// The hash in `size` bytes (16 to 64), keyed where there is a key of as many.
   package func text(_ size: Int = 16, key: [UInt8]? = nil) -> String {

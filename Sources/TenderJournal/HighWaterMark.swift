@@ -7,24 +7,32 @@ import TenderModel
 ///
 /// Its name is the folder's, beside which it lies: it moves along with what lies there. One line in one
 /// disk sector, written in place after each commit that is on the disk.
-final class HighWaterMark: Sendable {
+package final class HighWaterMark: Sendable {
   /// What the mark says.
-  struct Position: Sendable, Hashable {
+  package struct Position: Sendable, Hashable {
     /// The journal's own name, made with it.
-    var journal: String
+    package var journal: String
     /// The number and the chained checksum of the newest line of its history.
-    var line: Int
-    var link: String
+    package var line: Int
+    package var link: String
     /// Milliseconds since 1970.
-    var time: Int
+    package var time: Int
     /// Whether anything in it was sent to another side than the simulator of its own folder.
-    var isOutside: Bool
+    package var isOutside: Bool
+
+    package init(journal: String, line: Int, link: String, time: Int, isOutside: Bool) {
+      self.journal = journal
+      self.line = line
+      self.link = link
+      self.time = time
+      self.isOutside = isOutside
+    }
   }
 
   private static let magic = "tender-mark-1"
   private static let size = 256
 
-  let path: String
+  package let path: String
   private let state = Mutex(State())
 
   private struct State: Sendable {
@@ -43,17 +51,28 @@ final class HighWaterMark: Sendable {
     set { state.withLock { $0.last = newValue } }
   }
 
-  /// The mark of a folder, beside it.
-  init(of folder: String) {
+  /// The mark of a folder, beside it or in a folder for marks; `isShared` where its journal is elsewhere.
+  package init(of folder: String, in place: String? = nil, isShared: Bool = false) {
     let whole = PlainFile.resolved(folder)
     let parts = whole.split(separator: "/")
-    path = "/" + parts.dropLast().map { $0 + "/" }.joined() + ".\(parts.last ?? "").tender-mark"
+    let name = String(parts.last ?? "")
+    let kind = isShared ? "tender-shared-mark" : "tender-mark"
+    guard let place else {
+      path = "/" + parts.dropLast().map { $0 + "/" }.joined() + ".\(name).\(kind)"
+      return
+    }
+    // Several folders of one name may have their marks there.
+    let digits = String(LockFile.position(of: whole), radix: 16)
+    path = PlainFile.resolved(place) + "/.\(name)-\(digits).\(kind)"
   }
+
+  /// Why it cannot be written; nil where it can.
+  package var problem: String? { PlainFile.problem(writing: path) }
 
   deinit { if let descriptor { PlainFile.close(descriptor) } }
 
   /// What it says; nil where there is none for this folder.
-  func read() -> Position? {
+  package func read() -> Position? {
     guard let bytes = PlainFile.read(path, limit: Self.size) else { return nil }
     return position(bytes)
   }
@@ -81,7 +100,7 @@ final class HighWaterMark: Sendable {
   /// Raises it, never lowers it, unless `anew`.
   ///
   /// A mark that cannot be written protects less and stops nobody: what it is for is in the journal.
-  func raise(to position: Position, anew: Bool = false) {
+  package func raise(to position: Position, anew: Bool = false) {
     guard anew || last.map({ $0.line < position.line || $0.journal != position.journal }) ?? true,
       let file = descriptor ?? (try? PlainFile.open(path)), PlainFile.lock(file, at: 0, waits: true)
     else { return }

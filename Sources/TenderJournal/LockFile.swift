@@ -60,7 +60,7 @@ package struct LockFile {
 }
 
 /// A lock that ends when it is let go.
-package final class HeldLock: AttemptLock {
+package final class HeldLock: ReferenceLock {
   let descriptor: Int32
   let position: Int
   let identity: PlainFile.Identity?

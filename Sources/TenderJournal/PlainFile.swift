@@ -135,6 +135,12 @@ package enum PlainFile {
   /// Whether something is at a path.
   package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+  /// Why a file cannot be written, or made where it is not there; nil where it can.
+  static func problem(writing path: String) -> String? {
+    let folder = path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+    return unsafe access(exists(path) ? path : folder + "/", W_OK) == 0 ? nil : problem
+  }
+
   /// Takes disk space for a part of a file, so that writing there later needs none.
   static func allocate(_ descriptor: Int32, _ count: Int, at position: Int) -> Bool {
     #if canImport(Darwin)

@@ -4,13 +4,13 @@ package import TenderModel
 
 /// What may be forgotten, and forgetting it.
 extension SQLiteJournal {
-  package func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
+  package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
     let (rows, values) = Self.prunable(before: time, filter)
     return try database.first("SELECT count(*) FROM (\(rows))", values)?.first?.integer ?? 0
   }
 
-  /// Goes in slices: others write in between, and a run that is killed leaves whole references behind.
-  package func prune(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
+  /// Goes in slices: others write in between, and a run that is killed leaves whole payments behind.
+  package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
     let slices = try slices(before: time, filter)
     guard !slices.isEmpty else { return 0 }
     try? unfinished.make()
@@ -21,8 +21,8 @@ extension SQLiteJournal {
       count += try commit(index == slices.count - 1 ? .power : .process) { () throws(Fault) in
         if index == 0 {
           // The newest line stays the newest: the chain and the mark go on from it.
-          let last = try database.first("SELECT max(at) FROM history")?.first?.integer
-          try addLine(0, nil, "\(planned) attempts forgotten", "", at: last)
+          let last = try database.first("SELECT max(at) FROM event")?.first?.integer
+          try addLine("\(planned) payments forgotten", at: last ?? 0)
         }
         return try forget(slice, before: time, filter)
       }
@@ -56,27 +56,18 @@ extension SQLiteJournal {
     try database.first("PRAGMA freelist_count")?.first?.integer ?? 0
   }
 
-  /// Attempts that are forgotten under one lock, which others wait for.
+  /// Payments that are forgotten under one lock, which others wait for.
   private static let slice = 50
   /// How long others have for writing between two slices, in milliseconds.
   private static let respite = 2
 
-  /// The rows that may go, no reference in two slices.
-  private func slices(before time: Int, _ filter: AttemptFilter) throws(Fault) -> [[Int]] {
+  /// The rows that may go.
+  private func slices(before time: Int, _ filter: PaymentFilter) throws(Fault) -> [[Int]] {
     let (rows, values) = Self.prunable(before: time, filter)
     var slices: [[Int]] = []
-    var reference: [Database.Value] = []
-    try database.query(
-      """
-      SELECT row, reference, provider, env FROM attempt WHERE row IN (\(rows))
-      ORDER BY reference, provider, env
-      """,
-      values
-    ) { row in
+    try database.query(rows, values) { row in
       guard let number = row[0].integer else { return true }
-      let own = Array(row.dropFirst())
-      if own != reference, slices.last.map({ $0.count >= Self.slice }) ?? true { slices.append([]) }
-      reference = own
+      if slices.last.map({ $0.count >= Self.slice }) ?? true { slices.append([]) }
       slices[slices.count - 1].append(number)
       return true
     }
@@ -87,27 +78,29 @@ extension SQLiteJournal {
   private func forget(
     _ slice: [Int],
     before time: Int,
-    _ filter: AttemptFilter
+    _ filter: PaymentFilter
   ) throws(Fault) -> Int {
     let (rows, values) = Self.prunable(before: time, filter)
     var going: [Int] = []
     for row in slice
-    where try database.first(rows + " AND a.row = ?", values + [.integer(row)]) != nil {
+    where try database.first(rows + " AND p.row = ?", values + [.integer(row)]) != nil {
       going.append(row)
     }
     for row in going {
       let value = [Database.Value.integer(row)]
-      let lines = try database.first("SELECT count(*) FROM history WHERE attempt = ?", value)
-      try database.query("DELETE FROM history WHERE attempt = ?", value)
-      if let found = try database.first(AttemptRow.select + " WHERE a.row = ?", value),
-        let attempt = try? AttemptRow.attempt(found)
+      let lines = try database.first("SELECT count(*) FROM event WHERE payment = ?", value)
+      if let found = try self.row("p.row = ?", value),
+        let payment = try? PaymentRow.payment(found, try operations(of: row))
       {
-        try forget(SearchTerm.all(of: attempt), of: attempt)
+        try forget(SearchTerm.all(of: payment), row, payment.createdAt)
       } else {
-        // Of a damaged row nobody knows what it was found by.
-        try database.query("DELETE FROM term WHERE attempt = ?", value)
+        // A damaged row does not say what it was found by.
+        try database.query("DELETE FROM term WHERE payment = ?", value)
       }
-      try database.query("DELETE FROM attempt WHERE row = ?", value)
+      for table in ["event", "observation", "operation"] {
+        try database.query("DELETE FROM \(table) WHERE payment = ?", value)
+      }
+      try database.query("DELETE FROM payment WHERE row = ?", value)
       try database.query(
         "UPDATE journal SET forgotten = forgotten + ?",
         [.integer(lines?.first?.integer ?? 0)]
@@ -116,28 +109,22 @@ extension SQLiteJournal {
     return going.count
   }
 
-  /// The rows that may go: of references at which no attempt is young, unfinished or of use.
+  /// The rows of payments that are neither young, unfinished nor of use.
   private static func prunable(
     before time: Int,
-    _ filter: AttemptFilter
+    _ filter: PaymentFilter
   ) -> (sql: String, values: [Database.Value]) {
     let condition = Condition(filter)
-    let unfinished = Status.allCases.filter { !$0.isFinal }.map { "'\($0.rawValue)'" }
     let sql = """
-      SELECT row FROM attempt a WHERE a.updated < ?\(condition.and) AND NOT EXISTS (
-        SELECT 1 FROM attempt b
-        WHERE b.reference = a.reference AND b.provider = a.provider AND b.env = a.env AND (
-          b.updated >= ? OR b.phase <> 'done' OR b.next_action IS NOT NULL
-          OR b.status IN (\(unfinished.joined(separator: ", ")))
-          OR (b.kind = \(Attempt.Kind.mandate.rawValue) AND b.status = 'authorized')
-          -- What is left to refund of an original is counted by its refunds.
-          OR (json_extract(b.content, '$.type') = 'refund' AND EXISTS (
-            SELECT 1 FROM attempt o WHERE o.env = b.env AND o.provider = b.provider
-            AND o.reference = json_extract(b.content, '$.original')
-          ))
-        )
-      )
+      SELECT p.row FROM payment p WHERE p.updated < ? AND p.is_final = 1 AND p.is_unknown = 0
+      AND NOT (p.kind = \(Payment.Kind.mandate.rawValue) AND p.status = 'authorized')
+      -- What is left to refund of an original is counted by its refunds.
+      AND NOT EXISTS (
+        SELECT 1 FROM operation o JOIN payment q ON q.reference = o.link
+        WHERE o.payment = p.row AND o.content IS NOT NULL AND q.env = p.env
+        AND q.provider = p.provider
+      )\(condition.and)
       """
-    return (sql, [.integer(time)] + condition.values + [.integer(time)])
+    return (sql, [.integer(time)] + condition.values)
   }
 }

@@ -1,6 +1,7 @@
 import TenderDatabase
 import TenderEngine
-import TenderModel
+package import TenderModel
+import TenderWire
 
 /// Preparations with a secret, sealed under keys of their own: which keys are new, and which are used up.
 ///
@@ -8,18 +9,30 @@ import TenderModel
 /// takes the text out into the table `burnt`. The file of the keys is overwritten after that; a process that
 /// is killed in between leaves it to the next.
 extension SQLiteJournal {
-  /// The attempt with its preparation opened; without it where the key is gone.
+  /// The payment with its preparations opened; without those whose key is gone.
   ///
   /// Throws `state` where the keys cannot be read.
-  func opened(_ attempt: Attempt) throws(Fault) -> Attempt {
-    guard let text = attempt.preparation?.secret, SealingKeys.isSealed(text) else { return attempt }
-    var opened = attempt
-    opened.preparation = try keys.open(text).map(Attempt.Preparation.init(stored:))
-    return opened
+  func opened(_ payment: Payment) throws(Fault) -> Payment {
+    let isSealed = payment.operations.contains {
+      $0.preparation?.secret.map(SealingKeys.isSealed) ?? false
+    }
+    guard isSealed else { return payment }
+    var operations = payment.operations
+    for index in operations.indices {
+      guard let found = operations[index].preparation else { continue }
+      operations[index].preparation = try opened(found)
+    }
+    return payment.with(operations)
+  }
+
+  /// The preparation opened; nil where its key is gone.
+  func opened(_ preparation: Operation.Preparation) throws(Fault) -> Operation.Preparation? {
+    guard let text = preparation.secret, SealingKeys.isSealed(text) else { return preparation }
+    return try keys.open(text).map(Operation.Preparation.init(stored:))
   }
 
   /// The text that the journal's file has of a preparation; within a transaction.
-  func sealed(_ preparation: Attempt.Preparation) throws(Fault) -> String {
+  func sealed(_ preparation: Operation.Preparation) throws(Fault) -> String {
     guard let secret = preparation.secret else { return preparation.stored }
     for _ in 0..<3 {
       guard let slot = try database.first("SELECT slot FROM fresh LIMIT 1")?.first?.integer else {
@@ -82,5 +95,26 @@ extension SQLiteJournal {
     try? database.transaction { () throws(Fault) in
       for slot in try slots("burnt") { keys.destroy(slot) }
     }
+  }
+
+  package func fingerprints(
+    of content: JSONObject,
+    instrument: String?
+  ) throws(Fault) -> JSONObject {
+    var texts = content.members.filter { redactor.redact($0.value) != $0.value }
+      .map { ($0.key, $0.value.canonicalText) }
+    if let instrument { texts.append(("instrument", instrument)) }
+    var prints: JSONObject = [:]
+    for (name, text) in texts {
+      let random = try database.first("SELECT hex(randomblob(32))")?.first?.text ?? ""
+      let key = try FingerprintKey(path: folder + "/journal.key").bytes(
+        making: Hex.decode(random) ?? []
+      )
+      var sum = Checksum()
+      sum.add(name)
+      sum.add(text)
+      prints[name] = .string(sum.text(key: key))
+    }
+    return prints
   }
 }

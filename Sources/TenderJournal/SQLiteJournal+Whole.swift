@@ -2,15 +2,18 @@ import Synchronization
 import TenderDatabase
 import TenderEngine
 package import TenderModel
+import TenderWire
 
 /// Whether the journal is all that was written: its place, its rows, its chain, and the mark outside.
 extension SQLiteJournal {
   /// Where the history ends; nil in a journal without any.
   func head() throws(Fault) -> HighWaterMark.Position? {
-    let last = try database.first("SELECT line, link, at FROM history ORDER BY line DESC LIMIT 1")
+    let last = try database.first(
+      "SELECT line, link, at, (SELECT name FROM journal) FROM event ORDER BY line DESC LIMIT 1"
+    )
     guard let last, let line = last[0].integer else { return nil }
     return HighWaterMark.Position(
-      journal: name,
+      journal: last[3].text ?? name,
       line: line,
       link: last[1].text ?? "-",
       time: last[2].integer ?? 0,
@@ -19,7 +22,7 @@ extension SQLiteJournal {
   }
 
   /// Looks, when it is opened, whether the journal is behind its mark or has lost its log; what is
-  /// found stays written in it until somebody settles it.
+  /// found stays written in it until the operator accepts it.
   ///
   /// `opening` holds the lock under which the files are made, where this process has it.
   func compareWithMark(isNew: Bool, isLogLost: Bool, opening: Int32?) throws(Fault) {
@@ -44,8 +47,14 @@ extension SQLiteJournal {
   }
 
   /// Whether a journal is in a folder, or should be: payments that others know of were written there.
-  package static func isExpected(in folder: String) -> Bool {
-    PlainFile.exists(folder + "/journal.db") || HighWaterMark(of: folder).read() != nil
+  package static func isExpected(in folder: String, markFolder: String? = nil) -> Bool {
+    PlainFile.exists(folder + "/journal.db")
+      || HighWaterMark(of: folder, in: markFolder).read() != nil
+  }
+
+  /// Why there can be no mark, without which a loss of the whole folder is not noticed; nil where there can.
+  package var markProblem: String? {
+    mark.flatMap { mark in mark.problem.map { "cannot write \(mark.path): \($0)" } }
   }
 
   private var nothing: HighWaterMark.Position {
@@ -56,42 +65,84 @@ extension SQLiteJournal {
   private func reaches(_ marked: HighWaterMark.Position) throws(Fault) -> Bool {
     guard marked.journal == name else { return false }
     guard marked.line > 0 else { return true }
-    let newest = try database.first("SELECT line, link FROM history ORDER BY line DESC LIMIT 1")
-    guard let newest, let last = newest[0].integer, last >= marked.line else { return false }
-    let found =
-      last == marked.line
-      ? newest
-      : try database.first("SELECT line, link FROM history WHERE line = ?", [.integer(marked.line)])
+    let found = try database.first(
+      "SELECT (SELECT max(line) FROM event), (SELECT link FROM event WHERE line = ?), "
+        + "earlier_line, earlier_link FROM journal",
+      [.integer(marked.line)]
+    )
+    guard let found, let last = found[0].integer, last >= marked.line else { return false }
+    // Up to there an older version had written the mark, and chained its lines in another way.
+    if let earlier = found[2].integer, marked.line <= earlier {
+      return marked.line < earlier || [found[1].text, found[3].text ?? "-"].contains(marked.link)
+    }
     // A line that was pruned since says nothing; that later ones are there does.
-    guard let found else { return true }
-    return found[1].text ?? "-" == marked.link
+    return found[1].text.map { $0 == marked.link } ?? true
   }
 
   private func note(loss: String) throws(Fault) {
     try database.query("UPDATE journal SET loss = ? WHERE loss IS NULL", [.text(loss)])
   }
 
-  package func checkWhole() throws(Fault) {
-    guard let loss = try database.first("SELECT loss FROM journal")?.first?.text else { return }
-    throw .forgot(folder, loss)
+  /// Looks, when it is opened in another place than before, whether the original still lives there: then
+  /// this is a copy of it.
+  ///
+  /// One that was moved, or that is reached by another path, goes on.
+  func compareWithPlace() throws(Fault) {
+    let own = PlainFile.resolved(folder)
+    let place = try database.first("SELECT place FROM journal")?.first?.text
+    guard place != own else { return }
+    if let place, isJournal(at: place + "/journal.db") { return try note(loss: "copy \(place)") }
+    try database.query("UPDATE journal SET place = ?", [.text(own)])
   }
 
-  /// Takes the journal as it is for whole again: somebody has looked after what it had forgotten.
-  ///
-  /// `time` in milliseconds since 1970. Throws `conflict` where it has forgotten nothing.
-  package func settleLoss(reason: String, at time: Int) throws(Fault) {
-    guard let loss = try database.first("SELECT loss FROM journal")?.first?.text else {
+  /// Whether another file at a path is a journal with the same name.
+  private func isJournal(at path: String) -> Bool {
+    guard let other = PlainFile.identity(at: path), other != file,
+      let database = try? Database(path: path, busyTimeout: 100, isDurable: false)
+    else { return false }
+    return (try? database.first("SELECT name FROM journal"))??.first?.text == name
+  }
+
+  package func checkWhole() throws(Fault) {
+    guard let problem = try problem() else { return }
+    guard problem.code != "journal_copy" || isOutside.load(ordering: .relaxed) else { return }
+    throw problem
+  }
+
+  package var copyWarning: Fault? {
+    guard let problem = try? problem(), problem.code == "journal_copy" else { return nil }
+    return problem
+  }
+
+  /// What keeps it from saying that a reference is new; nil where nothing does.
+  func problem() throws(Fault) -> Fault? {
+    let found = try database.first("SELECT loss, copied FROM journal")
+    if let loss = found?[0].text { return .forgot(folder, loss) }
+    return found?[1].integer.map {
+      .copied(folder, "from \(Timestamp.text(Timestamp.clamped($0)))")
+    }
+  }
+
+  package func accept(reason: String, at time: Int) throws(Fault) {
+    guard let problem = try problem() else {
       throw Fault(
         .conflict,
         code: "nothing_forgotten",
-        "the journal is whole: there is nothing to settle",
-        hint: "for one attempt: tender journal settle REF --as STATUS --reason TEXT"
+        "the journal is whole, and not a copy: there is nothing to accept",
+        hint: "for one payment: tender journal resolve REF --as STATUS --reason TEXT"
       )
     }
     try commit(.power) { () throws(Fault) in
-      try database.query("UPDATE journal SET loss = NULL")
-      try addLine(0, nil, "settled as restored (\(loss)): \(redactor.redact(reason))", "", at: time)
+      // Two journals with one name would each take the other for the original.
+      try database.query(
+        "UPDATE journal SET loss = NULL, copied = NULL, place = ?, name = "
+          + "CASE WHEN copied IS NULL AND loss NOT LIKE 'copy %' THEN name "
+          + "ELSE lower(hex(randomblob(16))) END",
+        [.text(PlainFile.resolved(folder))]
+      )
+      try addLine("accepted (\(problem.message)): \(redactor.redact(reason))", at: time)
     }
+    name = try database.first("SELECT name FROM journal")?.first?.text ?? ""
     if let head = try head() { mark?.raise(to: head, anew: true) }
   }
 
@@ -101,114 +152,6 @@ extension SQLiteJournal {
     let path = folder + "/journal.db"
     guard file == nil || PlainFile.identity(at: path) == file else { throw .moved(path) }
     try checkLockFile()
-  }
-
-  /// Reads everything and compares it with its checksums; gives what is wrong, in words.
-  package func verify() throws(Fault) -> [String] {
-    var problems: [String] = []
-    try database.query("PRAGMA integrity_check(10)") { row in
-      if let text = row.first?.text, text != "ok" { problems.append("the database: \(text)") }
-      return problems.count < 100
-    }
-    let redacted = redactor
-    try database.query(AttemptRow.select) { row in
-      let values = Array(row.dropFirst().dropLast(2))
-      if let sum = row[row.count - 2].text,
-        sum != AttemptRow.sum(of: values, preparation: row.last?.text)
-      {
-        let name = redacted.redact(row[3].text ?? "").quotedForMessage
-        problems.append("the row of \(name) does not match its checksum")
-      }
-      return problems.count < 100
-    }
-    problems += try chainProblems()
-    let orphans = try database.first(
-      """
-      SELECT count(DISTINCT attempt) FROM history
-      WHERE attempt > 0 AND attempt NOT IN (SELECT row FROM attempt)
-      """
-    )
-    if let count = orphans?.first?.integer, count > 0 {
-      problems.append("\(count) attempts of the history are missing")
-    }
-    if problems.isEmpty { problems += try termProblems() }
-    if let loss = try database.first("SELECT loss FROM journal")?.first?.text {
-      problems.append(Fault.forgot(folder, loss).message)
-    }
-    if let mark, mark.read() == nil, try head() != nil {
-      problems.append("there is no mark at \(mark.path): a loss of the whole folder is not noticed")
-    }
-    return problems
-  }
-
-  /// Attempts that a search would miss, or find by what they are not.
-  private func termProblems() throws(Fault) -> [String] {
-    var problems: [String] = []
-    var fault: Fault?
-    var count = 0
-    try database.query(AttemptRow.select) { row in
-      guard let found = try? AttemptRow.attempt(row) else { return true }
-      do throws(Fault) {
-        for term in SearchTerm.all(of: found) {
-          let there = try database.first(
-            "SELECT 1 FROM term WHERE text = ? AND created = ? AND attempt = ?",
-            [.text(term), .integer(found.createdAt), .integer(found.row)]
-          )
-          count += 1
-          guard there == nil else { continue }
-          let name = redactor.redact(found.reference.text).quotedForMessage
-          problems.append("what \(name) is searched by is not what its row says")
-          break
-        }
-      } catch {
-        fault = error
-      }
-      return fault == nil && problems.count < 100
-    }
-    if let fault { throw fault }
-    let all = try database.first("SELECT count(*) FROM term")?.first?.integer ?? 0
-    if problems.isEmpty, all != count {
-      problems.append("\(all - count) terms that are searched belong to no attempt")
-    }
-    return problems
-  }
-
-  private func chainProblems() throws(Fault) -> [String] {
-    var problems: [String] = []
-    var count = 0
-    var newest = 0
-    var before: (line: Int, link: String?)?
-    var latest: [Int: String] = [:]
-    try database.query(
-      "SELECT line, attempt, at, phase, status, note, sum, by, link FROM history ORDER BY line"
-    ) { row in
-      let line = row[0].integer ?? 0
-      let link = row[8].text
-      let follows = before.map { $0.line + 1 == line } ?? (line == 1)
-      if let link, follows, link != Self.link(Array(row.dropLast()), after: before?.link) {
-        problems.append("line \(line) of the history does not follow the one before")
-      }
-      if let sum = row[6].text, let attempt = row[1].integer { latest[attempt] = sum }
-      before = (line, link)
-      newest = line
-      count += 1
-      return problems.count < 100
-    }
-    try database.query("SELECT row, reference, sum FROM attempt WHERE sum IS NOT NULL") { row in
-      if let number = row[0].integer, row[2].text != latest[number] {
-        let name = redactor.redact(row[1].text ?? "").quotedForMessage
-        problems.append("the row of \(name) is not what its history says was written last")
-      }
-      return problems.count < 100
-    }
-    let forgotten = try database.first("SELECT forgotten FROM journal")?.first?.integer ?? 0
-    if !(0...max(0, newest)).contains(forgotten) {
-      problems.append("the number of lines that were pruned is damaged")
-    }
-    if problems.isEmpty, count + forgotten != newest {
-      problems.append("\(newest - count - forgotten) lines of the history are missing")
-    }
-    return problems
   }
 
   /// Writes a consistent copy of the journal into a new file, while others go on.
@@ -233,6 +176,9 @@ extension SQLiteJournal {
     defer { PlainFile.close(descriptor) }
     do throws(Fault) {
       try database.query("VACUUM INTO ?", [.text(path)])
+      try Database(path: path, isDurable: false).execute(
+        "UPDATE journal SET copied = CAST(strftime('%s', 'now') AS INTEGER) * 1000, place = NULL"
+      )
       guard PlainFile.sync(descriptor) else { throw .unusable(path, PlainFile.problem) }
     } catch {
       PlainFile.remove(path)
@@ -253,7 +199,8 @@ extension Fault {
 
   /// What the journal knows of what it does not know any more.
   fileprivate static func forgot(_ folder: String, _ loss: String) -> Fault {
-    let parts = loss.split(separator: " ")
+    let parts = loss.split(separator: " ", maxSplits: 1)
+    if parts.first == "copy" { return .copied(folder, "of the one in \(parts.last ?? "")") }
     let what =
       parts.first == "behind"
       ? "the journal in \(folder) is behind what was written there: it is an old copy, is damaged, "
@@ -263,9 +210,18 @@ extension Fault {
       .state,
       code: "journal_forgot",
       what,
-      hint:
-        "put the newest copy back, or look the missing payments up at the provider; then: tender "
-        + "journal settle --all --as restored --reason TEXT --yes"
+      hint: "put the newest copy back, or look the missing payments up at the provider; then: "
+        + "tender journal accept --reason TEXT"
+    )
+  }
+
+  fileprivate static func copied(_ folder: String, _ what: String) -> Fault {
+    Fault(
+      .state,
+      code: "journal_copy",
+      "the journal in \(folder) is a copy \(what): payments made since may be missing in it",
+      hint: "use the original, or look the missing payments up at the provider; then: "
+        + "tender journal accept --reason TEXT"
     )
   }
 }

@@ -1,5 +1,5 @@
 import Synchronization
-package import TenderDatabase
+import TenderDatabase
 package import TenderEngine
 package import TenderModel
 
@@ -30,8 +30,26 @@ package final class SQLiteJournal: Journal {
   private struct State: Sendable {
     var lockFile: PlainFile.Identity?
     var name = ""
-    var waiting: [Int: Attempt] = [:]
-    var bases: [Int: Int] = [:]
+    var waiting: [Int: Waiting] = [:]
+    var indexed: Indexed?
+  }
+
+  /// The terms of the payment that this process wrote last.
+  struct Indexed: Sendable {
+    var row: Int
+    var version: Int
+    var terms: Set<String>
+  }
+
+  /// An outcome that waits for the database.
+  struct Waiting: Sendable {
+    /// As every reader sees it.
+    var payment: Payment
+    /// The version in the database over which it is to be written.
+    var over: Int
+    /// What differs from that version.
+    var changed: Set<Int>
+    var seen: [Observation]
   }
 
   /// The file in which locks were taken last.
@@ -40,28 +58,28 @@ package final class SQLiteJournal: Journal {
     set { state.withLock { $0.lockFile = newValue } }
   }
 
-  /// This journal's own name, made with it.
+  /// This journal's own name, made with it; a copy that is accepted gets a new one.
   var name: String {
     get { state.withLock { $0.name } }
     set { state.withLock { $0.name = newValue } }
   }
 
-  /// Outcomes that wait for the database, by the row of their attempt.
-  var waiting: [Int: Attempt] {
-    get { state.withLock { $0.waiting } }
-    set { state.withLock { $0.waiting = newValue } }
+  /// The terms of the payment that was written last.
+  var indexed: Indexed? {
+    get { state.withLock { $0.indexed } }
+    set { state.withLock { $0.indexed = newValue } }
   }
 
-  /// The versions in the database over which what waits is to be written, by row.
-  var bases: [Int: Int] {
-    get { state.withLock { $0.bases } }
-    set { state.withLock { $0.bases = newValue } }
+  /// Outcomes that wait for the database, by the row of their payment.
+  var waiting: [Int: Waiting] {
+    get { state.withLock { $0.waiting } }
+    set { state.withLock { $0.waiting = newValue } }
   }
 
   /// Opens `journal.db` and `journal.lock` in a folder, making them where they are not there.
   ///
   /// Every text but a preparation passes the redactor first: providers echo what they like.
-  /// `isMarked` keeps a high-water mark beside the folder; `patience` is how long another writer is waited
+  /// `isMarked` keeps a high-water mark, beside the folder or in `markFolder`; `patience` is how long another writer is waited
   /// for, in milliseconds. Throws `state` where they cannot be used, or
   /// come from a newer version. What it has forgotten is told by `checkWhole` alone.
   package init(
@@ -69,6 +87,7 @@ package final class SQLiteJournal: Journal {
     redactor: Redactor,
     sharesWork: Bool = false,
     isMarked: Bool = false,
+    markFolder: String? = nil,
     by: String = "",
     patience: Int32? = nil
   ) throws(Fault) {
@@ -92,7 +111,7 @@ package final class SQLiteJournal: Journal {
     locks = LockFile(path: folder + "/journal.lock")
     aside = SetAside(path: folder + "/journal.aside")
     keys = SealingKeys(folder: folder)
-    mark = isMarked ? HighWaterMark(of: folder) : nil
+    mark = isMarked ? HighWaterMark(of: folder, in: markFolder) : nil
     file = PlainFile.identity(at: path)
     // Erased bytes must be gone from the pages too; every commit must be on the disk.
     // Where many write, one sync after the commits is for all of them. Every command reads the log from its
@@ -101,6 +120,25 @@ package final class SQLiteJournal: Journal {
       "PRAGMA secure_delete = ON; PRAGMA synchronous = \(ownSync); "
         + "PRAGMA wal_autocheckpoint = \(sharesWork ? 1000 : 250)"
     )
+    let found = try versionFound()
+    // Its header says that it belongs with a log, which no longer lies beside it.
+    // Versions 1 and 2 put it away at every close.
+    var isLogLost = lacksLog && found > 2
+    if isLogLost { isLogLost = try database.isLogged }
+    if found == 0 { try create() } else if found < Self.version { try migrate() }
+    // A backup that was put in place has no log yet.
+    if try !database.isLogged { try database.useLog() }
+    try compareWithMark(isNew: isNew, isLogLost: isLogLost, opening: opening)
+    try compareWithPlace()
+    takeInWhatWaits()
+    try database.refuseObjects(otherThan: Self.objects)
+    destroyBurntKeys()
+    // Somebody was killed, or had to leave, before the bytes of what was taken out were gone.
+    if unfinished.exists { try? erase() }
+  }
+
+  /// The version of the schema that the file has, 0 for a new file.
+  private func versionFound() throws(Fault) -> Int {
     let found = try database.first("PRAGMA user_version")?.first?.integer ?? 0
     guard found <= Self.version else {
       throw Fault(
@@ -110,18 +148,7 @@ package final class SQLiteJournal: Journal {
         hint: "use that version, or another --state-dir"
       )
     }
-    // Its header says that it belongs with a log, which no longer lies beside it.
-    var isLogLost = lacksLog && found == Self.version
-    if isLogLost { isLogLost = try database.isLogged }
-    if found == 0 { try create() } else if found < Self.version { try migrate() }
-    // A backup that was put in place has no log yet.
-    if try !database.isLogged { try database.useLog() }
-    try compareWithMark(isNew: isNew, isLogLost: isLogLost, opening: opening)
-    takeInWhatWaits()
-    try database.refuseObjects(otherThan: Self.objects)
-    destroyBurntKeys()
-    // Somebody was killed, or had to leave, before the bytes of what was taken out were gone.
-    if unfinished.exists { try? erase() }
+    return found
   }
 
   /// Says that it sends to others than the simulator of its own folder from now on.
@@ -130,18 +157,11 @@ package final class SQLiteJournal: Journal {
   /// The mark of an erasure that is not finished: it is there before the change that needs it.
   var unfinished: MarkFile { MarkFile(path: folder + "/journal.erase") }
 
-  /// The attempt of a row, or what waits to be written there.
-  func attempt(_ row: [Database.Value]) throws(Fault) -> Attempt {
-    let found = try opened(AttemptRow.attempt(row))
-    guard let later = waiting[found.row], later.version > found.version else { return found }
-    return later
-  }
-
   package func lock(
     _ key: ReferenceKey,
     by deadline: Deadline,
     interruption: any Interruption
-  ) throws(Fault) -> (any AttemptLock)? {
+  ) throws(Fault) -> (any ReferenceLock)? {
     let held = try locks.take(key.description, by: deadline, interruption: interruption)
     if let held {
       lockFile = held.identity
@@ -157,126 +177,6 @@ package final class SQLiteJournal: Journal {
     guard lockFile == nil || PlainFile.identity(at: locks.path) == lockFile else {
       throw .moved(locks.path)
     }
-  }
-
-  package func latest(_ key: ReferenceKey) throws(Fault) -> Attempt? {
-    let row = try database.first(
-      AttemptRow.select
-        + " WHERE env = ? AND provider = ? AND reference = ? ORDER BY number DESC LIMIT 1",
-      [.text(key.env.rawValue), .text(key.provider.text), .text(key.reference.text)]
-    )
-    return try row.map { row throws(Fault) in try attempt(row) }
-  }
-
-  package func attempts(
-    matching handle: String,
-    filter: AttemptFilter
-  ) throws(Fault) -> [Attempt] {
-    var rows: [[Database.Value]] = []
-    let condition = Condition(filter)
-    for column in ["reference", "a.id"] {
-      try database.query(
-        AttemptRow.select + " WHERE \(column) = ?" + condition.and + " ORDER BY a.row DESC",
-        [.text(handle)] + condition.values
-      ) { row in
-        rows.append(row)
-        return true
-      }
-    }
-    var found: [Attempt] = []
-    for row in rows {
-      let attempt = try attempt(row)
-      if !found.contains(where: { $0.row == attempt.row }) { found.append(attempt) }
-    }
-    // Another journal's attempts were taken over in any order.
-    return found.sorted { ($0.number, $0.createdAt, $0.row) > ($1.number, $1.createdAt, $1.row) }
-  }
-
-  /// What a filter's attempts are read with: their rows' numbers alone where an index names candidates.
-  package static func selection(
-    _ filter: AttemptFilter
-  ) -> (sql: String, values: [Database.Value], isCandidates: Bool, isSorted: Bool) {
-    if let found = Condition.candidates(filter) {
-      return (found.sql, found.values, true, found.isSorted)
-    }
-    let condition = Condition(filter)
-    let sql = AttemptRow.select + " WHERE 1" + condition.and + " ORDER BY created DESC, a.row DESC"
-    return (sql, condition.values, false, true)
-  }
-
-  package func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault) {
-    let (sql, values, isCandidates, isSorted) = Self.selection(filter)
-    if isCandidates { return try each(of: sql, values, isSorted: isSorted, filter, body) }
-    var problem: Fault?
-    try database.query(sql, values) { row in
-      do throws(Fault) {
-        let found = try attempt(row)
-        return filter.lets(found) ? body(found) : true
-      } catch {
-        problem = error
-        return false
-      }
-    }
-    if let problem { throw problem }
-  }
-
-  /// Goes through candidates by their rows, newest first: as they come where they are sorted, else sorted by
-  /// two numbers each.
-  private func each(
-    of sql: String,
-    _ values: [Database.Value],
-    isSorted: Bool,
-    _ filter: AttemptFilter,
-    _ body: (Attempt) -> Bool
-  ) throws(Fault) {
-    var problem: Fault?
-    func look(_ row: Int) -> Bool {
-      do throws(Fault) {
-        let select = AttemptRow.select + " WHERE a.row = ?"
-        guard let values = try database.first(select, [.integer(row)]) else { return true }
-        let found = try attempt(values)
-        return filter.lets(found) ? body(found) : true
-      } catch {
-        problem = error
-        return false
-      }
-    }
-    var found: [(created: Int, row: Int)] = []
-    try database.query(sql, values) { row in
-      guard let number = row[0].integer else { return true }
-      if isSorted { return look(number) }
-      found.append((row[1].integer ?? 0, number))
-      return true
-    }
-    var last: Int?
-    for candidate in found.sorted(by: >) where candidate.row != last {
-      last = candidate.row
-      guard look(candidate.row) else { break }
-    }
-    if let problem { throw problem }
-  }
-
-  package func count(_ filter: AttemptFilter, upTo limit: Int) throws(Fault) -> Int {
-    let condition = Condition(filter)
-    if waiting.isEmpty, filter.isOfOneTerm, case .exactly(let term)? = filter.query {
-      let row = try database.first(
-        "SELECT count(*) FROM (SELECT 1 FROM term WHERE text = ? LIMIT ?)",
-        [.text(term), .integer(limit)]
-      )
-      return row?.first?.integer ?? 0
-    }
-    guard filter.query == nil, filter.handle == nil, waiting.isEmpty else {
-      return try counted(filter, upTo: limit)
-    }
-    let row = try database.first(
-      "SELECT count(*) FROM (SELECT 1 FROM attempt a WHERE 1\(condition.and) LIMIT ?)",
-      condition.values + [.integer(limit)]
-    )
-    return row?.first?.integer ?? 0
-  }
-
-  package func count() throws(Fault) -> Int {
-    try database.first("SELECT max(row) FROM attempt")?.first?.integer ?? 0
   }
 
   package func requestStop(_ key: ReferenceKey) throws(Fault) {
@@ -335,24 +235,4 @@ package final class SQLiteJournal: Journal {
   /// How long a write waits for another's, in milliseconds: many writers at once take turns for longer
   /// than a single command waits.
   private var busyTimeout: Int32 { sharesWork ? 30_000 : 5000 }
-
-  package func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] {
-    var entries: [HistoryEntry] = []
-    try database.query(
-      "SELECT at, phase, status, note, by FROM history WHERE attempt = ? ORDER BY line",
-      [.integer(attempt.row)]
-    ) { row in
-      entries.append(
-        HistoryEntry(
-          at: row[0].integer ?? 0,
-          phase: row[1].text ?? "",
-          status: row[2].text ?? "",
-          note: row[3].text ?? "",
-          by: row[4].text
-        )
-      )
-      return true
-    }
-    return entries
-  }
 }

@@ -17,6 +17,8 @@ extension Fault {
     case leaseLost
     case noFields
     case noInstrument
+    /// There is no authorization to capture.
+    case nothingHeld
     /// The provider refused, which proves nothing by itself of what it did before.
     case refused
     case sessionExpired

@@ -18,6 +18,17 @@ package enum Instrument: Sendable {
   }
 
   /// The last four digits, where there is a number long enough to show them.
+  package var identity: String? {
+    switch self {
+    case .card(let card):
+      "card \(card.brand?.rawValue ?? "") \(card.lastFour) \(card.expiration.monthText)\(card.expiration.yearText)"
+    case .bankAccount(let account):
+      "ach \(account.routing) \(account.lastFour ?? "") \(account.kind.rawValue)"
+    case .cash: nil
+    }
+  }
+
+  /// The last four digits of card or account; nil for cash.
   package var lastFour: String? {
     switch self {
     case .card(let card): card.lastFour

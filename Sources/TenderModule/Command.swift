@@ -57,11 +57,11 @@ package struct Command: Sendable {
 
   /// What it does at a provider.
   package enum Work: Sendable, Hashable {
-    /// It makes a payment or mandate, or a stored payment method (`token`).
-    case makes(Attempt.Kind)
+    /// It makes a payment or mandate, or a stored payment method (`storedMethod`).
+    case makes(Payment.Kind)
     /// It goes on with what was made, or undoes it.
     case changes(Change)
-    case looksUp(Attempt.Kind)
+    case looksUp(Payment.Kind)
     /// It asks no provider by itself.
     case nothing
 
@@ -79,7 +79,7 @@ package struct Command: Sendable {
 
   package let work: Work
   /// What it makes or looks up; nil for any other command.
-  package var kind: Attempt.Kind? {
+  package var kind: Payment.Kind? {
     switch work {
     case .makes(let kind), .looksUp(let kind): kind
     case .changes, .nothing: nil
@@ -100,7 +100,8 @@ package struct Command: Sendable {
   private var users: [String: [String]] = [:]
   /// The exit statuses that it can give, besides 0, 1 and 2.
   package let exits: [Fault.Kind]
-  /// Values of its options that it answers with a reason of its own, and that help does not offer.
+  /// Values of its options that help does not offer, since it only explains them or they are old names; an
+  /// option without any is not shown at all.
   let unoffered: [String: [String]]
 
   /// A command with the options that it takes whoever is asked; providers add their own.
@@ -160,7 +161,7 @@ package struct Command: Sendable {
 
   /// The options as help shows them.
   package var shownOptions: [Option] {
-    options.map { option in
+    options.filter { unoffered[$0.name] != [] }.map { option in
       unoffered[option.name].map { option.without($0) } ?? option
     }
   }

@@ -11,6 +11,7 @@ package struct ConfigFile: Sendable {
   private static let topKeys = ["schema", "default_profile", "profiles", "_comment"]
   private static let profileKeys = [
     "provider", "env", "mode", "output", "timeout", "late_window", "journal", "takeover_window",
+    "mark_dir",
     "_comment",
   ]
 
@@ -84,6 +85,7 @@ package struct ConfigFile: Sendable {
     }
     for name in [
       "provider", "env", "mode", "output", "timeout", "late_window", "journal", "takeover_window",
+      "mark_dir",
     ]
     where profile[name] != nil && profile.text(name) == nil {
       throw .config(path, "\(place)\(name) is not text", "put it in quotes")

@@ -31,11 +31,21 @@ package enum Keys {
     completion: .files,
     "a JSON object to keep with the payment"
   )
+  package static let hold = Key<Bool>(
+    "hold",
+    .payment,
+    "authorize only: tender confirm captures it, tender cancel releases it"
+  )
   package static let refundReference = Key<Reference>(
     "refund-reference",
-    .bank,
+    .payment,
     "NAME",
-    "your own name for a further refund of the same payment; the same name never refunds twice"
+    "your own name for a refund, needed for a further one; the same name never refunds twice"
+  )
+  package static let rest = Key<Bool>(
+    "rest",
+    .payment,
+    "refund all that is left, as without --amount"
   )
   package static let since = Key<TimeExpression>(
     "since",
@@ -68,7 +78,19 @@ package enum Keys {
       "succeeded", "declined", "cancelled", "expired", "failed", "refunded", "partially_refunded",
       "authorized", "revoked", "restored",
     ],
-    "how it ended; restored, with --all: the whole journal"
+    "how the operation ended"
+  )
+  package static let operation = Key<Int>(
+    "operation",
+    .filter,
+    "N",
+    1...999_999,
+    "the place of the operation in tender journal show, where several are unknown"
+  )
+  package static let finish = Key<Bool>(
+    "finish",
+    .filter,
+    "end what is unknown: send it again under its key, or undo it; this may move money"
   )
   package static let status = Key<String>(
     "status",
@@ -113,7 +135,7 @@ package enum Keys {
   package static let all = Key<Bool>(
     "all",
     .filter,
-    "all: list not just the latest 50, resume every unknown one, settle the journal, show all of a record"
+    "all payments instead of the latest 50 or of one; of a record, every field"
   )
   package static let jobs = Key<Int>(
     "jobs",
@@ -171,7 +193,7 @@ package enum Keys {
       "idempotency-key",
       .control,
       .required("KEY"),
-      "the key of this attempt, where you must choose it yourself"
+      "the key of this operation, where you must choose it yourself"
     )
   ) { text, option throws(Fault) in
     guard text.utf8.count <= 100, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
@@ -182,7 +204,7 @@ package enum Keys {
   package static let newAttempt = Key<Bool>(
     "new-attempt",
     .control,
-    "try again what was declined, cancelled or has expired"
+    "a new attempt at a payment that was declined, was cancelled or expired"
   )
   package static let wait = Key<Int>.duration(
     "wait",

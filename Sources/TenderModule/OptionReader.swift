@@ -63,13 +63,17 @@ package struct OptionReader {
     return amount
   }
 
-  /// How much of a payment goes back; nil for all that is left.
+  /// The part of a payment that is captured or refunded; nil for all that is left.
   ///
   /// In the payment's own currency alone: digits that are meant in another would be another sum. Throws
   /// `usage`.
-  package func part(of attempt: Attempt?) throws(Fault) -> Money? {
+  package func part(of payment: Payment?) throws(Fault) -> Money? {
     let amount = try money(Keys.amount)
-    if let paid = attempt?.currency, invocation.has(Keys.currency), try currencyValue() != paid {
+    let isRest = invocation.has(Keys.rest)
+    if amount != nil, isRest {
+      throw .badOptions("--amount and --rest exclude each other", hint: "give one of them")
+    }
+    if let paid = payment?.currency, invocation.has(Keys.currency), try currencyValue() != paid {
       throw Fault(
         .usage,
         code: "bad_currency",
@@ -84,7 +88,7 @@ package struct OptionReader {
       )
     }
     guard amount?.minorUnits != 0 else {
-      throw Fault(.usage, code: "bad_amount", "nothing to give back", hint: "raise --amount")
+      throw Fault(.usage, code: "bad_amount", "the amount is 0", hint: "raise --amount")
     }
     return amount
   }

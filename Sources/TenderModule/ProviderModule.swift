@@ -28,23 +28,26 @@ package protocol ProviderModule: Sendable {
   /// Whether a line of a batch may bring an instrument for it.
   var takesInstruments: Bool { get }
 
+  /// The shapes that its result can have.
+  var results: [ResultShape] { get }
   /// Its result, members in the order of its documents.
   func inKeyOrder(_ result: JSONObject) -> JSONObject
   /// The adapter, ready for what a command needs. Throws `usage`, `auth` or `state`.
   func make(_ session: any Session, _ env: Env, for need: Need) throws(Fault) -> any Provider
   /// What `transact` is to do, as far as options say. Throws `usage`.
   func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan
-  /// What `tokenize` is to do. Throws `usage`; nil where nothing is stored.
-  func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> TokenPlan?
-  /// What `confirm`, `cancel` or `refund` is to do with an attempt. Throws `usage`, or `unsupported` for
-  /// what the provider cannot undo so.
+  /// What `tokenize` is to do: its order is `Order.token`. Throws `usage`; nil where nothing is stored.
+  func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan?
+  /// What `confirm`, `cancel` or `refund` is to do with a payment; nil for one that the journal does not know.
+  ///
+  /// Throws `usage`, or `unsupported` for what the provider cannot undo so.
   func laterPlan(
     _ session: any Session,
-    _ attempt: Attempt?,
+    _ payment: Payment?,
     _ change: Command.Change
   ) throws(Fault) -> LaterPlan
-  /// The receipts of an attempt as text, a copy for each side; nil where it has none.
-  func receipt(of attempt: Attempt, _ settings: Settings) -> String?
+  /// The receipts of a payment as text, a copy for each side; nil where it has none.
+  func receipt(of payment: Payment, _ settings: Settings) -> String?
   /// What `doctor` tries.
   func checks(_ session: any Session, _ env: Env) -> [Check]
   /// Settings that are no credentials, for `config show`.
@@ -63,11 +66,13 @@ extension ProviderModule {
 
   package var takesInstruments: Bool { false }
 
+  package var results: [ResultShape] { [] }
+
   package func inKeyOrder(_ result: JSONObject) -> JSONObject { result }
 
-  package func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> TokenPlan? { nil }
+  package func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan? { nil }
 
-  package func receipt(of attempt: Attempt, _ settings: Settings) -> String? { nil }
+  package func receipt(of payment: Payment, _ settings: Settings) -> String? { nil }
 
   package func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)] { [] }
 
@@ -145,13 +150,13 @@ extension Check {
   }
 }
 
-/// What `transact` is to do, before anything is opened or asked.
+/// What `transact` or `tokenize` is to do, before anything is opened or asked.
 package struct OrderPlan {
   package var need: Need
   /// The reference that an order for something existing has, where none is given.
   package var reference: String?
-  /// In whose words to wait.
-  package var purpose = LookUp.Purpose.status
+  /// Whether waiting answers in the words of the attempt, as `transact` does, or else of a look-up.
+  package var inWordsOfAttempt = false
   /// Whether the payer may be asked for an instrument: then credentials are checked before.
   package var asksPayer = false
   /// Whether only one at a time may do it: there is one card reader.
@@ -168,39 +173,27 @@ package struct OrderPlan {
   }
 }
 
-/// What `tokenize` is to do, before anything is opened or asked.
-package struct TokenPlan {
-  package var need: Need
-  /// Reads the instrument.
-  ///
-  /// Throws `usage` or `refused`.
-  package var order: (Reference) throws(Fault) -> TokenOrder
-
-  /// A plan for storing a payment method.
-  package init(need: Need, order: @escaping (Reference) throws(Fault) -> TokenOrder) {
-    self.need = need
-    self.order = order
-  }
-}
-
 /// What `confirm`, `cancel` or `refund` is to do.
 package struct LaterPlan: Sendable {
-  /// What is done to the attempt.
+  /// What is done to the payment.
   package enum Action: Sendable {
-    case confirm, cancel
+    /// Captures a hold, or goes on with what waits for its payer; the amount is a part of the hold.
+    case capture(Money?)
+    /// Releases a hold, or undoes what was captured, whichever the payment is.
+    case cancel
     case refund(RefundRequest)
   }
 
   package var action: Action
 
-  /// What is given back; nil for any other action.
+  /// The refund that is asked for; nil for any other action.
   package var refund: RefundRequest? {
     if case .refund(let refund) = action { refund } else { nil }
   }
 
   package var need: Need
-  /// In whose words to wait.
-  package var purpose: LookUp.Purpose
+  /// Whether waiting answers in the words of the attempt, as `transact` does, or else of a look-up.
+  package var inWordsOfAttempt: Bool
   /// How the provider undoes it, in the field's words: `void`, `refund`, `reversal`; nil for a confirm.
   package var way: String?
 
@@ -208,12 +201,12 @@ package struct LaterPlan: Sendable {
   package init(
     _ action: Action,
     need: Need,
-    purpose: LookUp.Purpose = .status,
+    inWordsOfAttempt: Bool = false,
     way: String? = nil
   ) {
     self.action = action
     self.need = need
-    self.purpose = purpose
+    self.inWordsOfAttempt = inWordsOfAttempt
     self.way = way
   }
 }

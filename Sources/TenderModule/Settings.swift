@@ -124,6 +124,12 @@ package struct Settings {
     return value?.text.isEmpty == true ? nil : value
   }
 
+  /// The folder of the mark that tells a journal from its copies; nil for the one that the state folder is in.
+  package func markFolder() -> String? {
+    let value = value(option: nil, variable: "TENDER_MARK_DIR", key: "mark_dir")
+    return value?.text.isEmpty == true ? nil : value?.text
+  }
+
   /// For how long a sale that another machine left is taken over only by who says so, in milliseconds.
   package func takeoverWindow() throws(Fault) -> Int {
     guard let text = profile.text("takeover_window") else { return 600_000 }

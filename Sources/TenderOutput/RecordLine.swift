@@ -3,7 +3,7 @@ import TenderWire
 
 /// A record as one JSON line.
 package enum RecordLine {
-  /// `{"schema":1,"record":…,…}` without the line's end; `fields` (nested by dots) chooses some.
+  /// `{"schema":2,"record":…,…}` without the line's end; `fields` (nested by dots) chooses some.
   package static func text(_ record: Record, fields: [String] = []) -> String {
     JSONWriter.text(.object(FieldChoice.apply(fields, to: whole(record))))
   }
@@ -43,11 +43,12 @@ package enum RecordLine {
     return Record(record.kind, fields)
   }
 
-  /// The record with the members that every one has in front.
+  /// The record with the members that every one has in front, all in the order of the schema.
   static func whole(_ record: Record) -> JSONObject {
-    var object: JSONObject = ["schema": 1, "record": .string(record.kind.rawValue)]
-    for member in record.fields.members { object[member.key] = member.value }
-    return object
+    var fields = record.fields
+    fields["schema"] = .integer(RecordSchema.version)
+    fields["record"] = .string(record.kind.rawValue)
+    return fields.ordered(by: RecordSchema.names(record.kind))
   }
 }
 

@@ -2,6 +2,9 @@ package import TenderModel
 
 /// What each kind of record looks like, and its JSON Schema.
 package enum RecordSchema {
+  /// The version of the records.
+  package static let version = 2
+
   /// One member of a record.
   struct Field {
     let name: String
@@ -25,28 +28,72 @@ package enum RecordSchema {
   private static let time = Field("at", "string", always: true, "when it was printed, RFC 3339 UTC")
 
   private static let payment = [
-    Field("provider", "string", always: true, "who was asked"),
+    Field("provider", "string", always: true, "the provider"),
     Field("env", "string", always: true, "simulator, sandbox or live"),
-    Field("reference", "string", "the merchant's own name"),
-    Field("attempt", "integer", "the number of the try"),
+    Field("reference", "string", "the merchant's own name for the payment"),
+    Field("attempt", "integer", "the number of the attempt"),
     Field("replayed", "boolean", "whether this is an earlier result"),
     Field("id", "string", "the provider's id"),
-    Field("status", "string", always: true, "the state, in one vocabulary"),
-    Field("final", "boolean", always: true, "whether nothing more is awaited"),
+    Field(
+      "status",
+      "string",
+      always: true,
+      "the state of the payment, the same words for all providers"
+    ),
+    Field("provider_status", "string", "the provider's own word for the state"),
+    Field("final", "boolean", always: true, "whether no further step is expected"),
     Field("amount", "integer", "what the payer pays, minor units"),
-    Field("requested_amount", "integer", "what was asked for, where it differs"),
+    Field("requested_amount", "integer", "what was ordered, where it differs"),
+    Field("captured_amount", "integer", "what was captured, minor units"),
+    Field("refunded_amount", "integer", "what was refunded, where anything was"),
+    Field("refunding_amount", "integer", "what is being refunded, where anything is"),
+    Field("returned_amount", "integer", "what the bank took back, where it did"),
     Field("currency", "string", "ISO 4217"),
     Field("next_action", "object", "what the payer has to do"),
-    Field("source", "string", "journal, where the provider does not know it"),
+    Field("source", "string", "journal, where the provider was not asked or does not know it"),
     Field("result", "object", always: true, "the provider's answer in its own names"),
     Field("error", "object", "code, exit, message, hint, effect"),
-    Field("explanation", "string", "what the provider's reason for a failure means"),
+    Field("explanation", "string", "the meaning of the provider's reason for a failure"),
     Field("details", "object", "what else the provider says: bank, payee, payer, times, refunds"),
-    Field("idempotency_key", "string", "the key of the attempt"),
-    Field("line", "integer", "which line of a batch, or of several ids, this answers"),
-    Field("says", "string", "find --online: what became of it, in plain words"),
-    Field("next", "string", "find --online: what comes next"),
+    Field("idempotency_key", "string", "the key of the operation"),
+    Field(
+      "operations",
+      "array",
+      "the requests to the provider that could change the payment, oldest first"
+    ),
+    Field("created_at", "string", "when the payment was made, RFC 3339 UTC"),
+    Field("line", "integer", "the number of the line of a batch, or of the id, that this answers"),
+    Field("says", "string", "find --online: the payment in plain words"),
+    Field("next", "string", "find --online: the next command"),
     Field("age", "integer", "find --online: how many seconds ago it was made"),
+  ]
+
+  /// An entry of `operations`.
+  private static let operation = [
+    Field("kind", "string", always: true, "authorize, charge, capture, void, refund and others"),
+    Field(
+      "number",
+      "integer",
+      always: true,
+      "its number: attempts, refunds and the others each count from 1"
+    ),
+    Field("name", "string", "the operator's name for it (--refund-reference)"),
+    Field("amount", "integer", "what it moves, minor units"),
+    Field("status", "string", always: true, "its state; unknown where its answer was lost"),
+    Field("id", "string", "the provider's id of it"),
+    Field("key", "string", "the idempotency key that it was sent with"),
+    Field("at", "string", always: true, "when it was recorded, RFC 3339 UTC"),
+  ]
+
+  /// An entry of `history`.
+  private static let history = [
+    Field("at", "string", always: true, "when, RFC 3339 UTC"),
+    Field("operation", "string", "the kind and number of the operation that changed"),
+    Field("state", "string", "the operation's state after it"),
+    Field("amount", "integer", "the operation's amount, minor units"),
+    Field("status", "string", always: true, "the payment's status after it"),
+    Field("note", "string", always: true, "what happened"),
+    Field("by", "string", "the user and machine that wrote it"),
   ]
 
   /// The members of a kind, in the order in which they are printed.
@@ -61,7 +108,11 @@ package enum RecordSchema {
           Field("id", "string", "what was asked for"),
           Field("result", "object", "the provider's answer in its own names"),
           Field("error", "object", always: true, "code, exit, message, hint, effect"),
-          Field("line", "integer", "which of several ids this answers"),
+          Field(
+            "line",
+            "integer",
+            "the number of the line of a batch, or of the id, that this answers"
+          ),
         ]
       case .event:
         [
@@ -71,16 +122,22 @@ package enum RecordSchema {
           Field("next_action", "object", "what the payer has to do"),
         ]
       case .journalEntry:
-        payment.filter { !["replayed", "source", "line"].contains($0.name) } + [
+        payment.filter {
+          !["replayed", "source", "line", "created_at", "says", "next", "age"].contains($0.name)
+        } + [
           Field("brand", "string", "the card's brand, or ACH"),
           Field("last_four", "string", "the last four digits"),
-          Field("created_at", "string", always: true, "when the attempt was opened"),
+          Field("created_at", "string", always: true, "when the payment was recorded first"),
           Field("updated_at", "string", always: true, "when it changed last"),
-          Field("reversal", "object", "what undid it"),
-          Field("history", "array", "everything that happened to it"),
-          Field("says", "string", "what became of it, in plain words"),
-          Field("next", "string", "what comes next: a command, or what has to be done first"),
-          Field("age", "integer", "how many seconds ago it was opened"),
+          Field("history", "array", "everything that happened to it, oldest first"),
+          Field(
+            "stored",
+            "object",
+            "journal export: the payment as tender journal import reads it"
+          ),
+          Field("says", "string", "the payment in plain words"),
+          Field("next", "string", "the next command, or what has to be done first"),
+          Field("age", "integer", "how many seconds ago it was recorded"),
         ]
       case .check:
         [
@@ -90,6 +147,7 @@ package enum RecordSchema {
           Field("remedy", "string", "what to do where it failed"),
           Field("result", "object", "the provider's answer in its own names"),
           Field("error", "object", "code, exit, message, hint, effect"),
+          Field("line", "integer", "batch --check: the number of the line"),
         ]
       case .batchSummary:
         [
@@ -102,7 +160,7 @@ package enum RecordSchema {
           Field(
             "sums",
             "object",
-            "minor units by currency and status, each payment as it stands at the end"
+            "minor units by currency and status: the amounts of the payments at the end"
           ),
           Field("stopped", "boolean", always: true, "whether lines were left unread"),
           Field("left", "integer", "how many lines were not begun, where that is known"),
@@ -157,7 +215,7 @@ package enum RecordSchema {
           Field("provider", "string", always: true, "who would be asked"),
           Field("env", "string", always: true, "where"),
           Field("reference", "string", "the merchant's own name"),
-          Field("idempotency_key", "string", "the key of the attempt"),
+          Field("idempotency_key", "string", "the key that will be sent; absent where none is"),
           Field("request", "object", always: true, "what would be sent, secrets masked"),
         ]
       case .server:
@@ -196,6 +254,13 @@ package enum RecordSchema {
     }
   }
 
+  /// The names of a kind's members, in their order.
+  static func names(_ kind: Record.Kind) -> [String] { namesByKind[kind] ?? [] }
+
+  private static let namesByKind = Dictionary(
+    uniqueKeysWithValues: Record.Kind.allCases.map { ($0, fields($0).map(\.name)) }
+  )
+
   /// Every first-level name that some record has.
   static let names: [String] = {
     var names: [String] = []
@@ -217,22 +282,63 @@ package enum RecordSchema {
     "required": ["code", "exit", "message", "effect"],
   ]
 
-  /// The JSON Schema (2020-12) of a kind of record.
-  package static func document(_ kind: Record.Kind) -> JSONObject {
+  private static let statusSchema: JSON = [
+    "enum": .array(Status.allCases.map { .string($0.rawValue) })
+  ]
+
+  private static func object(_ fields: [Field]) -> JSONObject {
     var properties: JSONObject = [:]
-    for field in fields(kind) {
-      properties[field.name] =
-        field.name == "record"
-        ? ["const": .string(kind.rawValue)]
-        : field.name == "status"
-          ? ["enum": .array(Status.allCases.map { .string($0.rawValue) })]
-          : ["type": .string(field.type), "description": .string(field.meaning)]
+    for field in fields {
+      properties[field.name] = [
+        "type": .string(field.type), "description": .string(field.meaning),
+      ]
     }
-    if properties["error"] != nil { properties["error"] = errorSchema }
     return [
-      "$schema": "https://json-schema.org/draft/2020-12/schema",
-      "title": .string(kind.rawValue), "type": "object", "properties": .object(properties),
-      "required": .array(fields(kind).filter(\.isAlways).map { .string($0.name) }),
+      "type": "object", "properties": .object(properties),
+      "required": .array(fields.filter(\.isAlways).map { .string($0.name) }),
     ]
+  }
+
+  private static func list(_ fields: [Field], _ meaning: String) -> JSON {
+    ["type": "array", "description": .string(meaning), "items": .object(object(fields))]
+  }
+
+  /// The JSON Schema (2020-12) of a kind of record.
+  ///
+  /// `results` are the schemas of `result`, one for each provider.
+  package static func document(
+    _ kind: Record.Kind,
+    results: [(provider: String, schema: JSON)] = []
+  ) -> JSONObject {
+    let fields = fields(kind)
+    let whole = object(fields)
+    var properties = whole["properties"]?.object ?? [:]
+    properties["schema"] = ["const": .integer(version)]
+    properties["record"] = ["const": .string(kind.rawValue)]
+    for field in fields {
+      switch field.name {
+      case "status": properties["status"] = statusSchema
+      case "error": properties["error"] = errorSchema
+      case "operations": properties["operations"] = list(operation, field.meaning)
+      case "history": properties["history"] = list(history, field.meaning)
+      default: break
+      }
+    }
+    var document: JSONObject = [
+      "$schema": "https://json-schema.org/draft/2020-12/schema", "title": .string(kind.rawValue),
+      "type": "object", "properties": .object(properties),
+    ]
+    document["required"] = whole["required"]
+    if !results.isEmpty {
+      document["allOf"] = .array(
+        results.map { provider, schema in
+          [
+            "if": ["properties": ["provider": ["const": .string(provider)]]],
+            "then": ["properties": ["result": schema]],
+          ]
+        }
+      )
+    }
+    return document
   }
 }

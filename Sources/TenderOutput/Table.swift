@@ -59,11 +59,13 @@ package enum Table {
         collect(inner, indent: indent + 1, named ?? currency, style, into: &lines)
       case .array(let elements) where elements.contains(where: { $0.object != nil }):
         lines.append((name, ""))
-        for element in elements {
+        for (index, element) in elements.enumerated() {
           // Without its name a number or a yes says nothing.
           let text = element.object?.members.filter { $0.key != "number" && $0.value.truth == nil }
             .map { TableCell.text($0.value, $0.key, currency) }.joined(separator: "  ")
-          lines.append((margin + "  -", text ?? TableCell.text(element, "", nil)))
+          // An operation is chosen by its place: `--operation N`.
+          let mark = member.key == "operations" ? String(index + 1) : "-"
+          lines.append((margin + "  " + mark, text ?? TableCell.text(element, "", nil)))
         }
       default:
         var value = TableCell.text(member.value, member.key, currency)
@@ -83,9 +85,12 @@ package enum FaultText {
     let label = isColoured ? "\u{1b}[31mtender:\u{1b}[0m" : "tender:"
     var lines = ["\(label) \(Printable.text(fault.message))"]
     if let hint = fault.hint, !hint.isEmpty { lines.append("  \(Printable.text(hint))") }
-    let isSaid = fault.kind == .usage || fault.hint?.contains("no money moved") == true
+    // True of this command alone: an earlier one may have moved money.
+    let isSaid =
+      fault.kind == .usage || (fault.message + (fault.hint ?? "")).contains("nothing was sent")
     let effect =
-      fault.effect == .unknown ? "the money may have moved; " : isSaid ? "" : "no money moved; "
+      fault.effect == .unknown
+      ? "the money may have moved; " : isSaid ? "" : "this command moved no money; "
     lines.append(
       "  \(effect)exit \(fault.exitStatus) (\(fault.code)); see: tender explain \(fault.code)"
     )

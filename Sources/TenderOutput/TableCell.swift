@@ -24,10 +24,11 @@ enum TableCell {
   /// which a batch sums them up.
   private static let moneyNames: Set<String> = Set(
     [
-      "amount", "requested_amount", "left", "given_back", "authorisedAmount", "gratuityAmount",
-      "service_fee",
-      "fee", "fees", "gross_amount", "net_amount", "refunded_amount", "amount_in_minor",
-      "maximum_individual_amount", "maximum_amount", "minimum_amount",
+      "amount", "requested_amount", "captured_amount", "refunded_amount", "refunding_amount",
+      "returned_amount", "left", "this_refund", "authorisedAmount", "gratuityAmount", "service_fee",
+      "fee", "fees", "gross_amount", "net_amount", "amount_in_minor", "maximum_individual_amount",
+      "maximum_available_amount", "current_amount",
+      "maximum_amount", "minimum_amount",
     ] + Status.allCases.map(\.rawValue)
   )
 

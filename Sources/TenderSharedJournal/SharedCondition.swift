@@ -1,37 +1,21 @@
-import TenderDatabase
 import TenderEngine
 import TenderModel
 
 /// A filter as SQL of PostgreSQL: all of it that columns and terms decide, so that few rows are left for
-/// `AttemptFilter.lets`.
+/// `PaymentFilter.lets`.
 enum SharedCondition {
-  /// Adds what columns decide.
-  static func add(_ filter: AttemptFilter, to statement: inout Statement) {
+  /// Adds what columns decide of payments `a`.
+  static func add(_ filter: PaymentFilter, to statement: inout Statement) {
     add("env =", filter.env.map { $0.rawValue }, &statement)
     add("provider =", filter.provider.map { $0.text }, &statement)
     addStatuses(filter, to: &statement)
     add("last_four =", filter.lastFour, &statement)
-    if let amount = filter.amount { statement.add(" AND a.amount = \(statement.bind(amount))") }
+    add("amount =", filter.amount, &statement)
     add("currency =", filter.currency?.code, &statement)
-    if let since = filter.since { statement.add(" AND a.created >= \(statement.bind(since))") }
-    if let until = filter.until { statement.add(" AND a.created <= \(statement.bind(until))") }
+    add("created >=", filter.since, &statement)
+    add("created <=", filter.until, &statement)
     if let handle = filter.handle { addHandle(handle, to: &statement) }
-    if let by = filter.by {
-      let mark = statement.bind(by)
-      // The whole name, or the machine alone.
-      let pattern = statement.bind("%@" + escaped(by))
-      // There are few names: each is found by a step in the index, and no line is compared with a pattern.
-      statement.add(
-        """
-         AND EXISTS (SELECT 1 FROM tender.history h WHERE h.attempt = a.row AND h.by = ANY (ARRAY(
-          WITH RECURSIVE name (by) AS (
-            SELECT min(by) FROM tender.history UNION ALL
-            SELECT (SELECT min(f.by) FROM tender.history f WHERE f.by > n.by)
-            FROM name n WHERE n.by IS NOT NULL
-          ) SELECT n.by FROM name n WHERE n.by = \(mark) OR n.by LIKE \(pattern))))
-        """
-      )
-    }
+    if let by = filter.by { addWriter(by, to: &statement) }
   }
 
   private static func add(_ text: String, _ value: String?, _ statement: inout Statement) {
@@ -39,25 +23,57 @@ enum SharedCondition {
     statement.add(" AND a.\(text) \(statement.bind(value))")
   }
 
-  /// A reference or an id; what stands before the first `*` is looked up in an index.
+  private static func add(_ text: String, _ value: Int?, _ statement: inout Statement) {
+    guard let value else { return }
+    statement.add(" AND a.\(text) \(statement.bind(value))")
+  }
+
+  /// Adds that a user or a machine wrote a line of the history.
+  private static func addWriter(_ by: String, to statement: inout Statement) {
+    let mark = statement.bind(by)
+    // The whole name, or the machine alone.
+    let pattern = statement.bind("%@" + escaped(by))
+    // There are few names: each is found by a step in the index, and no line is compared with a pattern.
+    statement.add(
+      """
+       AND EXISTS (SELECT 1 FROM tender.event h WHERE h.payment = a.row AND h.by = ANY (ARRAY(
+        WITH RECURSIVE name (by) AS (
+          SELECT min(by) FROM tender.event UNION ALL
+          SELECT (SELECT min(f.by) FROM tender.event f WHERE f.by > n.by)
+          FROM name n WHERE n.by IS NOT NULL
+        ) SELECT n.by FROM name n WHERE n.by = \(mark) OR n.by LIKE \(pattern))))
+      """
+    )
+  }
+
+  /// Adds a reference or a provider's id, in which `*` stands for any characters.
+  ///
+  /// What is before the first `*` is looked up in an index.
   private static func addHandle(_ handle: String, to statement: inout Statement) {
-    guard handle.contains("*") else {
-      let mark = statement.bind(handle)
-      return statement.add(" AND (a.reference = \(mark) OR a.id = \(mark))")
-    }
+    guard handle.contains("*") else { return addHandle(exactly: handle, to: &statement) }
+    let beginning = String(handle.prefix { $0 != "*" })
     let pattern = statement.bind(
       handle.split(separator: "*", omittingEmptySubsequences: false).map { escaped(String($0)) }
         .joined(separator: "%")
     )
-    statement.add(" AND (a.reference LIKE \(pattern) OR a.id LIKE \(pattern))")
-    let beginning = String(handle.prefix { $0 != "*" })
-    guard !beginning.isEmpty else { return }
+    guard !beginning.isEmpty else { return addUnion("LIKE \(pattern)", to: &statement) }
     let low = statement.bind(beginning)
     let high = statement.bind(SearchTerm.end(of: beginning))
+    addUnion(">= \(low) AND VALUE < \(high) AND VALUE LIKE \(pattern)", to: &statement)
+  }
+
+  /// Adds a reference or a provider's id.
+  static func addHandle(exactly handle: String, to statement: inout Statement) {
+    addUnion("= \(statement.bind(handle))", to: &statement)
+  }
+
+  /// Adds that the reference or the id of an operation passes a test; `VALUE` stands for either.
+  private static func addUnion(_ test: String, to statement: inout Statement) {
     statement.add(
-      " AND a.row IN (SELECT b.row FROM tender.attempt b "
-        + "WHERE b.reference >= \(low) AND b.reference < \(high) UNION "
-        + "SELECT b.row FROM tender.attempt b WHERE b.id >= \(low) AND b.id < \(high))"
+      " AND a.row IN (SELECT b.row FROM tender.payment b WHERE b.reference "
+        + test.replacing("VALUE", with: "b.reference")
+        + " UNION SELECT o.payment FROM tender.operation o WHERE o.id "
+        + test.replacing("VALUE", with: "o.id") + ")"
     )
   }
 
@@ -66,29 +82,16 @@ enum SharedCondition {
     text.map { "%_\\".contains($0) ? "\\\($0)" : String($0) }.joined()
   }
 
-  /// What may still change.
-  private static let open: String = {
-    let open = Status.allCases.filter { !$0.isFinal }.map { "'\($0.rawValue)'" }
-    return
-      "(a.phase = 'sent' OR a.status IN (\(open.sorted().joined(separator: ", "))) "
-      + "OR a.next_action IS NOT NULL)"
-  }()
-
-  private static func addStatuses(_ filter: AttemptFilter, to statement: inout Statement) {
+  private static func addStatuses(_ filter: PaymentFilter, to statement: inout Statement) {
     guard filter.isOpen || !filter.statuses.isEmpty else { return }
-    var tests: [String] = []
-    if filter.isOpen { tests.append(open) }
-    if filter.statuses.contains(.unknown) {
-      tests.append("a.phase = 'sent' OR a.status = 'unknown'")
-    }
-    for status in Status.allCases where status != .unknown && filter.statuses.contains(status) {
-      tests.append("a.status = \(statement.bind(status.rawValue)) AND a.phase <> 'sent'")
-    }
+    var tests = ["a.status = ANY (\(statement.bind(filter.statuses.map(\.rawValue).sorted())))"]
+    if filter.isOpen { tests.append("a.is_final = 0") }
+    if filter.statuses.contains(.unknown) { tests.append("a.is_unknown = 1") }
     statement.add(" AND (\(tests.joined(separator: " OR ")))")
   }
 
-  /// Adds that terms find an attempt; gives nothing where no term does.
-  static func addTerms(_ filter: AttemptFilter, to statement: inout Statement) {
+  /// Adds that terms find a payment; adds nothing where no term does.
+  static func addTerms(_ filter: PaymentFilter, to statement: inout Statement) {
     var test: String
     switch filter.query {
     case .exactly(let term): test = "t.text = \(statement.bind(term))"
@@ -99,6 +102,6 @@ enum SharedCondition {
       test += " OR t.text >= \(statement.bind(low)) AND t.text < \(statement.bind(high))"
     case nil: return
     }
-    statement.add(" AND a.row IN (SELECT t.attempt FROM tender.term t WHERE \(test))")
+    statement.add(" AND a.row IN (SELECT t.payment FROM tender.term t WHERE \(test))")
   }
 }

@@ -19,20 +19,15 @@ extension SharedJournal {
     var isOver = false
   }
 
-  /// What came of trying to take one.
-  private enum Taking {
-    case taken(Lease)
-    case held
-  }
-
   /// A held lock; letting it go gives the reference back.
-  private final class Held: AttemptLock {
+  private final class Held: ReferenceLock {
     let journal: SharedJournal
     let key: ReferenceKey
     let lease: Lease
-    let local: any AttemptLock
+    let local: any ReferenceLock
 
-    init(_ journal: SharedJournal, _ key: ReferenceKey, _ lease: Lease, _ local: any AttemptLock) {
+    init(_ journal: SharedJournal, _ key: ReferenceKey, _ lease: Lease, _ local: any ReferenceLock)
+    {
       self.journal = journal
       self.key = key
       self.lease = lease
@@ -46,17 +41,17 @@ extension SharedJournal {
     _ key: ReferenceKey,
     by deadline: Deadline,
     interruption: any Interruption
-  ) throws(Fault) -> (any AttemptLock)? {
+  ) throws(Fault) -> (any ReferenceLock)? {
     try lock(key, opening: nil, by: deadline, interruption)
   }
 
   package func lock(
-    opening attempt: Attempt,
+    opening payment: Payment,
+    _ terms: OpeningTerms,
     by deadline: Deadline,
     interruption: any Interruption
-  ) throws(Fault) -> (any AttemptLock)? {
-    let write = try opening(attempt)
-    return try lock(write.key, opening: write, by: deadline, interruption)
+  ) throws(Fault) -> (any ReferenceLock)? {
+    try lock(payment.key, opening: try opening(payment, terms), by: deadline, interruption)
   }
 
   private func lock(
@@ -64,16 +59,14 @@ extension SharedJournal {
     opening write: Write?,
     by deadline: Deadline,
     _ interruption: any Interruption
-  ) throws(Fault) -> (any AttemptLock)? {
+  ) throws(Fault) -> (any ReferenceLock)? {
     // Processes of this machine exclude each other by a lock of its kernel, which ends with them.
     guard let local = try lockHere(key, by: deadline, interruption) else { return nil }
     try deliver(holding: key)
-    // Where an outcome still waits, there is an attempt already, or there should be.
-    let write = waiting.values.contains { $0.key == key } ? nil : write
+    // Where an outcome still waits, there is a payment already, or there should be.
+    let write = waiting[key] == nil ? write : nil
     while true {
-      if case .taken(let lease) = try take(key, opening: write) {
-        return Held(self, key, lease, local)
-      }
+      if let lease = try take(key, opening: write) { return Held(self, key, lease, local) }
       guard deadline.remaining > 0 else { return nil }
       try interruption.check()
       try clock.pause(milliseconds: min(200, deadline.remaining))
@@ -84,7 +77,7 @@ extension SharedJournal {
     _ address: String,
     by deadline: Deadline,
     _ interruption: any Interruption
-  ) throws(Fault) -> (any AttemptLock)? {
+  ) throws(Fault) -> (any ReferenceLock)? {
     try locks.take("device/\(address)", by: deadline, interruption: interruption)
   }
 
@@ -92,7 +85,7 @@ extension SharedJournal {
     _ key: ReferenceKey,
     by deadline: Deadline,
     _ interruption: any Interruption
-  ) throws(Fault) -> (any AttemptLock)? {
+  ) throws(Fault) -> (any ReferenceLock)? {
     try locks.take(
       "\(key.env.rawValue)/\(key.provider.text)/\(key.reference)",
       by: deadline,
@@ -100,60 +93,59 @@ extension SharedJournal {
     )
   }
 
-  /// Takes a reference where nobody has it, where its time is over, or where who had it was of this machine and
-  /// is gone; reads its latest attempt in the same round trip, and opens the first where there is none.
-  private func take(_ key: ReferenceKey, opening write: Write?) throws(Fault) -> Taking {
+  /// Takes a reference that is free, whose time is over, or that a process of this machine left behind; nil where
+  /// another has it.
+  ///
+  /// Reads its payment in the same round trip, and opens it where there is none.
+  private func take(_ key: ReferenceKey, opening write: Write?) throws(Fault) -> Lease? {
     let holder = machine + "/" + Self.random()
-    var taking = Statement("INSERT INTO tender.lease AS l ")
-    let values = [
-      taking.bind(key.env.rawValue), taking.bind(key.provider.text),
-      taking.bind(key.reference.text), taking.bind(holder), taking.bind(machine),
-      taking.bind(settings.by),
-    ]
-    let until = "clock_timestamp() + \(taking.bind(leaseTime)) * interval '1 millisecond'"
-    taking.add(
-      """
-      (env, provider, reference, holder, machine, by, fence, until)
-      VALUES (\(values.joined(separator: ", ")), 1, \(until))
-      ON CONFLICT (reference, provider, env) DO UPDATE
-      SET holder = excluded.holder, machine = excluded.machine, by = excluded.by,
-        fence = l.fence + 1, until = excluded.until
-      WHERE l.until <= clock_timestamp() OR l.machine = excluded.machine
-      RETURNING fence
-      """
+    var lending = Statement()
+    let until = "clock_timestamp() + \(lending.bind(leaseTime)) * interval '1 millisecond'"
+    lending.add(
+      taking(
+        key,
+        holder: holder,
+        until: until,
+        where: "l.until <= clock_timestamp() OR l.machine = excluded.machine",
+        &lending
+      )
     )
     var asked = Statement("SELECT 1 FROM tender.stop s WHERE ")
     asked.add(Self.condition(key, "s", &asked))
     // A new statement sees what was committed while the one before it waited.
-    var statements = [taking, Self.latest(key), Self.preparation(of: key), asked]
+    var statements = write.map(locks) ?? []
+    let first = statements.count
+    statements += [lending, select(key), asked]
     if let write { statements.append(opening(write, holder)) }
-    let answers = try query(statements)
-    guard let fence = answers[0].first?[0].integer else { return .held }
+    let answers = try query(statements)[first...].map(\.self)
+    guard let fence = answers[0].first?[0].integer else { return nil }
     let lease = Lease(holder: holder, fence: fence)
     leases[key] = lease
-    stops[key] = (!answers[3].isEmpty, clock.uptime)
-    let latest = try attempt(answers[1].first, answers[2].first)
-    fresh = (key, latest)
+    stops[key] = (!answers[2].isEmpty, clock.uptime)
+    let payment = try payment(answers[1].first)
+    fresh = (key, payment)
     opened = nil
-    let isForgotten = waiting.values.contains { known in
-      known.key == key && known.number >= latest?.number ?? 0
-        && latest.map { !known.isSameTry(as: $0) } ?? true
-    }
-    if isForgotten {
+    if let outcome = waiting[key], outcome.standing(in: payment) == .forgot {
       giveBack(key, lease)
       throw .forgotten(key.reference, aside.path)
     }
-    guard let write else { return .taken(lease) }
-    if let row = answers[4].first?[0].integer {
+    do throws(Fault) {
+      try checkWhole()
+    } catch {
+      giveBack(key, lease)
+      throw error
+    }
+    guard let write else { return lease }
+    if let row = answers[3].first?[0].integer {
       opened = (write, row)
-    } else if let latest, let row = answers[1].first, row[row.count - 4].text == write.sum,
-      !latest.isElsewhere
+    } else if let payment, let row = answers[1].first, !payment.isElsewhere,
+      Found(row).row.text("sum") == write.sum
     {
       // An answer was lost, and this is what was opened then.
-      opened = (write, latest.row)
+      opened = (write, payment.row)
       fresh = (key, nil)
     }
-    return .taken(lease)
+    return lease
   }
 
   /// Gives a reference back, unless that was done with its last outcome; where it cannot, its time ends.
@@ -161,7 +153,7 @@ extension SharedJournal {
     if fresh?.key == key { fresh = nil }
     guard let current = leases[key], current.fence == lease.fence else { return }
     leases[key] = nil
-    permit?.lend(nil)
+    window?.lend(nil)
     guard !current.isOver else { return }
     var statement = Statement("UPDATE tender.lease l SET until = clock_timestamp() WHERE ")
     statement.add(Self.condition(key, "l", &statement))
@@ -259,20 +251,13 @@ extension SharedJournal {
 }
 
 extension Fault {
-  /// A database that was put back to an earlier time, and an outcome that this machine knows.
+  /// A database that was put back to an earlier time, and an outcome that is known on this machine.
   fileprivate static func forgotten(_ reference: Reference, _ path: String) -> Fault {
     Fault(
       .state,
       code: "journal_forgot",
-      "the database does not have the attempt at \(reference.quotedForMessage) whose outcome lies in \(path)",
+      "the database does not have the payment \(reference.quotedForMessage) whose result lies in \(path)",
       hint: "it was put back to an earlier time; see: tender help journal"
     )
-  }
-}
-
-extension Attempt {
-  /// Whether two are one try at a reference, as it was at two times.
-  func isSameTry(as other: Attempt) -> Bool {
-    key == other.key && number == other.number && createdAt == other.createdAt
   }
 }

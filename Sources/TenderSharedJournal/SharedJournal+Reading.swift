@@ -2,24 +2,26 @@ import TenderDatabase
 package import TenderEngine
 import TenderJournal
 package import TenderModel
+import TenderWire
 
-/// Reading one attempt, and the latest at a reference.
+/// Reading one payment, and the payment of a reference.
 extension SharedJournal {
   package func count() throws(Fault) -> Int {
-    try query([Statement("SELECT count(*) FROM tender.attempt")])[0].first?.first?.integer ?? 0
+    try number("SELECT count(*) FROM tender.operation WHERE content IS NOT NULL")
   }
 
-  package func latest(_ key: ReferenceKey) throws(Fault) -> Attempt? {
+  /// The number that a statement gives.
+  func number(_ sql: String) throws(Fault) -> Int {
+    try query([Statement(sql)])[0].first?.first?.integer ?? 0
+  }
+
+  package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
     if let fresh, fresh.key == key {
       self.fresh = nil
-      return fresh.attempt
+      return fresh.payment
     }
     takeInSpool()
-    guard !settings.isReading else {
-      return try query([Self.latest(key)])[0].first.map { row throws(Fault) in try attempt(row) }
-    }
-    let answers = try query([Self.latest(key), Self.preparation(of: key)])
-    return try attempt(answers[0].first, answers[1].first)
+    return try payment(query([select(key)])[0].first)
   }
 
   /// Looks once for outcomes of this machine that wait for the database: they count from here on.
@@ -29,50 +31,54 @@ extension SharedJournal {
     try? deliver()
   }
 
-  package func attempts(
+  package func payments(
     matching handle: String,
-    filter: AttemptFilter
-  ) throws(Fault) -> [Attempt] {
+    filter: PaymentFilter
+  ) throws(Fault) -> [Payment] {
     takeInSpool()
-    var statement = Statement(Self.select)
-    let mark = statement.bind(handle)
-    statement.add(" WHERE (a.reference = \(mark) OR a.id = \(mark))")
+    var statement = select
+    statement.add(" WHERE true")
+    SharedCondition.addHandle(exactly: handle, to: &statement)
     SharedCondition.add(filter, to: &statement)
-    statement.add(" ORDER BY a.number DESC, a.created DESC, a.row DESC")
-    return try query([statement])[0].map { row throws(Fault) in try attempt(row) }
+    statement.add(" ORDER BY a.created DESC, a.row DESC")
+    return try query([statement])[0].map { row throws(Fault) in try shown(row) }
   }
 
-  package func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] {
-    var statement = Statement("SELECT at, phase, status, note, by FROM tender.history ")
-    statement.add("WHERE attempt = \(statement.bind(attempt.row)) ORDER BY number")
-    return try query([statement])[0].map { row in
-      HistoryEntry(
-        at: row[0].integer ?? 0,
-        phase: row[1].text ?? "",
-        status: row[2].text ?? "",
-        note: row[3].text ?? "",
-        by: row[4].text.flatMap { $0.isEmpty ? nil : $0 }
-      )
+  package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
+    var statement = Statement("SELECT \(EventRow.columns.list) FROM tender.event WHERE payment = ")
+    statement.add(statement.bind(payment.row) + " ORDER BY line")
+    return try query([statement])[0].compactMap { values in
+      Row(EventRow.columns, read: values).map(EventRow.entry)
     }
   }
 
-  static let select =
-    "SELECT a.row, " + AttemptRow.columns.map { "a.\($0)" }.joined(separator: ", ")
-    + ", a.sum, floor(extract(epoch FROM clock_timestamp() - a.written) * 1000)::bigint, a.by, a.machine "
-    + "FROM tender.attempt a"
-
-  static func latest(_ key: ReferenceKey) -> Statement {
-    var statement = Statement(select + " WHERE ")
-    statement.add(condition(key, "a", &statement) + " ORDER BY a.number DESC LIMIT 1")
-    return statement
+  /// Reads payments `a`, each with its operations as JSON: both as they were at one moment.
+  ///
+  /// Where nothing but look-ups is wanted there is no right to read preparations.
+  var select: Statement {
+    let prepared =
+      settings.isReading
+      ? ("", "")
+      : (
+        ", p.text AS prepared",
+        " LEFT JOIN tender.preparation p ON p.payment = o.payment AND p.sequence = o.sequence"
+      )
+    return Statement(
+      """
+      SELECT to_json(a), (
+        SELECT json_agg(x ORDER BY x.sequence) FROM (
+          SELECT o.*, floor(extract(epoch FROM clock_timestamp() - o.written) * 1000)::bigint AS age
+            \(prepared.0)
+          FROM tender.operation o\(prepared.1) WHERE o.payment = a.row
+        ) x
+      ) FROM tender.payment a
+      """
+    )
   }
 
-  static func preparation(of key: ReferenceKey) -> Statement {
-    var statement = Statement(
-      "SELECT p.row, p.text FROM tender.preparation p WHERE p.row = "
-        + "(SELECT a.row FROM tender.attempt a WHERE "
-    )
-    statement.add(condition(key, "a", &statement) + " ORDER BY a.number DESC LIMIT 1)")
+  func select(_ key: ReferenceKey) -> Statement {
+    var statement = select
+    statement.add(" WHERE " + Self.condition(key, "a", &statement))
     return statement
   }
 
@@ -88,63 +94,97 @@ extension SharedJournal {
       + "AND \(table).env = \(env)"
   }
 
-  /// The attempt of a row, or what waits to be written there.
-  func attempt(_ row: [Database.Value]) throws(Fault) -> Attempt {
-    var found = try AttemptRow.attempt(Array(row.dropLast(3)) + [.null])
-    found.writer = row[row.count - 2].text
-    found.isElsewhere = row[row.count - 1].text.map { $0 != station } ?? false
-    let moment = clock.moment
-    if let sent = found.sentMoment, sent.boot != moment.boot, let age = row[row.count - 3].integer {
-      // Another machine's clock says nothing here: it was written so long ago by the server's.
-      let written = max(0, moment.milliseconds - max(0, age))
-      found.writtenMoment = Moment(boot: moment.boot, milliseconds: written)
+  /// What `select` gave for one payment.
+  struct Found {
+    let row: JSONObject
+    let operations: [JSONObject]
+
+    init(_ values: [Database.Value]) {
+      row = values[0].text.flatMap { JSONReader.read($0)?.object } ?? [:]
+      operations =
+        values[1].text.flatMap { JSONReader.read($0)?.array }?.compactMap(\.object) ?? []
     }
-    guard let later = waiting[found.row], later.version > found.version, later.isSameTry(as: found)
-    else { return found }
-    return later
+
+    /// The payment as it is stored.
+    func payment() throws(Fault) -> Payment {
+      try PaymentRow.payment(
+        Row(PaymentRow.stored, json: row),
+        operations.map { Row(OperationRow.stored, json: $0) }
+      )
+    }
   }
 
-  /// The attempt of a row with its preparation, as one that will be written.
-  func attempt(
-    _ row: [Database.Value]?,
-    _ preparation: [Database.Value]?
-  ) throws(Fault) -> Attempt? {
-    guard let row else { return nil }
-    var found = try attempt(row)
-    let stored = preparation?[0].integer == found.row ? preparation?[1].text : nil
-    let opened = stored.flatMap(open)
-    if waiting[found.row] == nil {
-      found.preparation = opened
-      found.isSealed = stored != nil && opened == nil
-    }
-    known[found.row] = Known(
-      terms: SearchTerm.all(of: found),
-      preparation: opened,
-      stored: stored
+  /// The payment of a row, with what waits to be written there.
+  func shown(_ values: [Database.Value]) throws(Fault) -> Payment {
+    let found = Found(values)
+    return shown(found, try found.payment())
+  }
+
+  private func shown(_ found: Found, _ stored: Payment) -> Payment {
+    let moment = clock.moment
+    var payment = stored.with(
+      zip(stored.operations, found.operations).map { operation, row in
+        var operation = operation
+        operation.row = operation.sequence
+        if let sent = operation.state.sent, let made = sent.moment, made.boot != moment.boot,
+          let age = row["age"]?.wholeNumber
+        {
+          // Another machine's clock says nothing here: it was written so long ago by the server's.
+          let milliseconds = max(0, moment.milliseconds - max(0, age))
+          let written = Moment(boot: moment.boot, milliseconds: milliseconds)
+          operation.state = .sent(.init(at: sent.at, moment: written))
+        }
+        if let text = row.text("prepared") {
+          operation.preparation = open(text)
+          operation.isSealed = operation.preparation == nil
+        }
+        return operation
+      }
     )
-    return found
+    payment.writer = found.row.text("by")
+    payment.isElsewhere = found.row.text("machine").map { $0 != station } ?? false
+    return adding(payment)
+  }
+
+  /// The payment of a row, as one that will be written.
+  func payment(_ values: [Database.Value]?) throws(Fault) -> Payment? {
+    guard let found = values.map(Found.init) else { return nil }
+    let stored = try found.payment()
+    var known = Known(
+      createdAt: stored.createdAt,
+      terms: SearchTerm.all(of: stored),
+      sums: [:],
+      prepared: [:]
+    )
+    for row in found.operations {
+      guard let sequence = row["sequence"]?.wholeNumber else { continue }
+      known.sums[sequence] = row.text("sum")
+      known.prepared[sequence] = row.text("prepared").map { ($0, open($0)) }
+    }
+    self.known[stored.row] = known
+    return shown(found, stored)
   }
 
   /// A preparation as it was before it was stored; nil where its key is not here.
-  private func open(_ stored: String) -> Attempt.Preparation? {
-    guard FleetKey.isSealed(stored) else { return Attempt.Preparation(stored: stored) }
-    return settings.key?.open(stored).map(Attempt.Preparation.init(stored:))
+  private func open(_ stored: String) -> Operation.Preparation? {
+    guard FleetKey.isSealed(stored) else { return Operation.Preparation(stored: stored) }
+    return settings.key?.open(stored).map(Operation.Preparation.init(stored:))
   }
 }
 
-/// Going through many attempts: in pages, each a statement of its own, so that nothing stays open meanwhile.
+/// Going through many payments: in pages, each a statement of its own, so that nothing stays open meanwhile.
 extension SharedJournal {
-  /// Attempts of one page: few at first, since most want the newest alone.
+  /// Payments of one page: few at first, since most want the newest alone.
   private static let pages = (first: 60, further: 1000)
 
-  package func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault) {
+  package func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {
     takeInSpool()
     var after: (created: Int, row: Int)?
     var size = Self.pages.first
     while true {
       let rows = try query([page(filter, after: after, size)])[0]
       for row in rows {
-        let found = try attempt(row)
+        let found = try shown(row)
         after = (found.createdAt, found.row)
         guard !filter.lets(found) || body(found) else { return }
       }
@@ -155,18 +195,18 @@ extension SharedJournal {
 
   /// The newest that a filter may let through, after those of the page before.
   private func page(
-    _ filter: AttemptFilter,
+    _ filter: PaymentFilter,
     after: (created: Int, row: Int)?,
     _ size: Int
   ) -> Statement {
-    var statement = Statement(Self.select)
+    var statement = select
     // An index of one term is in the order of time already: no other has to be sorted.
     if case .exactly(let term)? = filter.query {
-      statement.add(" JOIN tender.term t ON t.attempt = a.row WHERE t.text = ")
+      statement.add(" JOIN tender.term t ON t.payment = a.row WHERE t.text = ")
       statement.add(statement.bind(term))
-      addPlace("t.created", "t.attempt", after, &statement)
+      addPlace("t.created", "t.payment", after, &statement)
       SharedCondition.add(filter, to: &statement)
-      statement.add(" ORDER BY t.created DESC, t.attempt DESC LIMIT \(size)")
+      statement.add(" ORDER BY t.created DESC, t.payment DESC LIMIT \(size)")
       return statement
     }
     statement.add(" WHERE true")
@@ -189,105 +229,31 @@ extension SharedJournal {
     )
   }
 
-  package func count(_ filter: AttemptFilter, upTo limit: Int) throws(Fault) -> Int {
+  package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
     takeInSpool()
     guard filter.isOfColumns, waiting.isEmpty else { return try counted(filter, upTo: limit) }
-    var statement = Statement("SELECT count(*) FROM (SELECT 1 FROM tender.attempt a WHERE true")
+    var statement = Statement("SELECT count(*) FROM (SELECT 1 FROM tender.payment a WHERE true")
     SharedCondition.add(filter, to: &statement)
     statement.add(" LIMIT \(statement.bind(limit))) counted")
     return try query([statement])[0].first?[0].integer ?? 0
   }
 
-  package func checkWhole() throws(Fault) {}
-
-  package func reachesOutside() {}
-
-  package func fingerprints(of content: JSONObject) throws(Fault) -> JSONObject {
+  package func fingerprints(
+    of content: JSONObject,
+    instrument: String?
+  ) throws(Fault) -> JSONObject {
+    var parts = content.members.filter { redactor.redact($0.value) != $0.value }
+    if let instrument { parts.append(.init(key: "instrument", value: .string(instrument))) }
     var prints: JSONObject = [:]
-    for member in content.members where redactor.redact(member.value) != member.value {
+    for member in parts {
       guard let key = settings.key else { throw .noFingerprints }
       var sum = Checksum()
       sum.add(member.key)
       sum.add(member.value.canonicalText)
-      prints[member.key] = .string(sum.text(key: key.fingerprints))
+      // Those of two keys cannot be compared: each names its own.
+      prints[member.key] = .string("\(key.name):\(sum.text(key: key.fingerprints))")
     }
     return prints
-  }
-
-  // MARK: Forgetting
-
-  package func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
-    var statement = Statement("SELECT count(*) FROM (")
-    addPrunable(before: time, filter, &statement)
-    statement.add(") going")
-    return try query([statement])[0].first?[0].integer ?? 0
-  }
-
-  /// References forgotten in one statement, whole; others write in between.
-  private static let slice = 200
-
-  package func prune(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
-    var count = 0
-    while true {
-      var statement = Statement("WITH going AS (")
-      addPrunable(before: time, filter, &statement)
-      statement.add(
-        """
-        ), slice AS (
-          SELECT DISTINCT g.reference, g.provider, g.env FROM going g LIMIT \(Self.slice)
-        ), gone AS (
-          DELETE FROM tender.attempt a USING slice s, going g
-          WHERE a.reference = s.reference AND a.provider = s.provider AND a.env = s.env
-            AND g.row = a.row RETURNING a.row
-        ), lines AS (DELETE FROM tender.history h USING gone WHERE h.attempt = gone.row),
-        terms AS (DELETE FROM tender.term t USING gone WHERE t.attempt = gone.row),
-        prepared AS (DELETE FROM tender.preparation p USING gone WHERE p.row = gone.row),
-        leases AS (
-          DELETE FROM tender.lease l USING slice s
-          WHERE l.reference = s.reference AND l.provider = s.provider AND l.env = s.env
-            AND l.until <= clock_timestamp()
-        )
-        SELECT count(*) FROM gone
-        """
-      )
-      let gone = try query([statement])[0].first?[0].integer ?? 0
-      count += gone
-      guard gone > 0 else { return count }
-    }
-  }
-
-  /// The attempts whose references may go: those of `Journal.prune`, that nobody has at the moment.
-  private func addPrunable(
-    before time: Int,
-    _ filter: AttemptFilter,
-    _ statement: inout Statement
-  ) {
-    let unfinished = Status.allCases.filter { !$0.isFinal }.map { "'\($0.rawValue)'" }.sorted()
-    let before = statement.bind(time)
-    statement.add(
-      "SELECT a.row, a.reference, a.provider, a.env FROM tender.attempt a WHERE a.updated < \(before)"
-    )
-    SharedCondition.add(filter, to: &statement)
-    statement.add(
-      """
-       AND NOT EXISTS (
-        SELECT 1 FROM tender.lease l
-        WHERE l.reference = a.reference AND l.provider = a.provider AND l.env = a.env
-          AND l.until > clock_timestamp()
-      ) AND NOT EXISTS (
-        SELECT 1 FROM tender.attempt b
-        WHERE b.reference = a.reference AND b.provider = a.provider AND b.env = a.env AND (
-          b.updated >= \(before) OR b.phase <> 'done' OR b.next_action IS NOT NULL
-          OR b.status IN (\(unfinished.joined(separator: ", ")))
-          OR (b.kind = \(Attempt.Kind.mandate.rawValue) AND b.status = 'authorized')
-          OR (b.content::json ->> 'type' = 'refund' AND EXISTS (
-            SELECT 1 FROM tender.attempt o WHERE o.env = b.env AND o.provider = b.provider
-              AND o.reference = b.content::json ->> 'original'
-          ))
-        )
-      )
-      """
-    )
   }
 }
 

@@ -5,146 +5,235 @@ package import TenderModel
 
 /// Every write: one statement, versioned, checksummed, and under the fence of the lease that it belongs to.
 extension SharedJournal {
-  /// What is written of an attempt.
-  struct Write {
-    var key: ReferenceKey
-    var attempt: Attempt
-    var stored: String?
-    var values: [Database.Value]
-    var sum: String
-    var note: String
-    /// Nil for a write outside of a lock, which takes the reference for itself alone.
-    var lease: Lease?
-    /// How long the reference is lent from now on, in milliseconds: 0 gives it back.
-    var lends: Int
-    /// The user and machine of its line of history.
-    var by: String
-    /// Whether a lock of this machine's kernel is held: what another process of it left is taken over.
-    var isLocked = false
-  }
-
-  private func write(
-    of attempt: Attempt,
-    stored: String?,
-    _ note: String,
+  /// What a payment is written as, over the version that it was made from.
+  ///
+  /// Throws `conflict` (`key_reused`) where a new operation has the key of another one of the payment, `state` where
+  /// a preparation cannot be sealed.
+  func write(
+    of payment: Payment,
+    _ lines: (Payment) -> [HistoryEntry],
     lends: Int
-  ) -> Write {
-    let redacted = attempt.redacted(by: redactor)
-    // PostgreSQL's text has no NUL.
-    let values = AttemptRow.values(redacted).map { value in
-      value.text.map { Database.Value.text($0.replacing("\0", with: "\u{FFFD}")) } ?? value
+  ) throws(Fault) -> Write {
+    var raised = payment.redacted(by: redactor)
+    let before = known[payment.row]
+    let entries = lines(raised)
+    raised.version += entries.count
+    var operations: [Int: Row] = [:]
+    var sums = before?.sums ?? [:]
+    for operation in raised.operations {
+      let isChanged = payment.changed.contains(operation.sequence)
+      guard isChanged || sums[operation.sequence] == nil else { continue }
+      let values = OperationRow.values(operation).storable
+      operations[operation.sequence] = values
+      // A preparation is no part of it: not every role may read them.
+      sums[operation.sequence] = OperationRow.sum(values, preparation: nil)
     }
-    let key = ReferenceKey(
-      env: attempt.env,
-      provider: attempt.provider,
-      reference: attempt.reference
-    )
-    let lease = leases[key]
+    let values = PaymentRow.values(raised).storable
+    let stored = try preparations(of: payment, operations.keys.sorted(), before)
+    let lease = leases[payment.key]
     return Write(
-      key: key,
-      attempt: redacted,
-      stored: stored,
+      payment: raised,
+      over: payment.version,
       values: values,
-      sum: AttemptRow.sum(of: values, preparation: nil),
-      note: note.replacing("\0", with: "\u{FFFD}"),
+      operations: operations,
+      sums: sums,
+      sum: PaymentRow.sum(values, operations: raised.operations.map { sums[$0.sequence] ?? "" }),
+      seen: payment.unwritten,
+      lines: entries,
+      terms: SearchTerm.all(of: raised),
+      prepared: stored.new,
+      unprepared: stored.gone,
+      keys: try newKeys(of: payment),
       lease: lease,
       lends: lease == nil ? 0 : lends,
       by: settings.by
     )
   }
 
-  package func insert(_ attempt: Attempt, _ durability: Durability) throws(Fault) -> Attempt {
-    let write = try opening(attempt)
-    defer { (fresh, opened) = (nil, nil) }
-    var row =
-      opened?.write.key == write.key && opened?.write.sum == write.sum ? opened?.row : nil
-    if row == nil {
-      row = try perform(inserting(write), write) { () throws(Fault) in try rowsMade(by: write) }
-        .first?[0].integer
+  /// What a payment of another journal, or of other tables, is written as, with its history.
+  func write(of payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Write {
+    var lines = history
+    if lines.isEmpty {
+      let sequence = payment.operations.last?.sequence ?? 0
+      lines = [HistoryEntry(payment, sequence, note: "taken over", by: nil)]
     }
-    guard let row else { throw try lost(write) }
-    var written = attempt
-    written.version = 1
+    var write = try write(of: payment, { _ in lines }, lends: 0)
+    write.keys = []
+    write.seen = ObservationRow.all(of: payment).map { [$0] } ?? []
+    return write
+  }
+
+  /// The keys of operations that are not written yet.
+  private func newKeys(of payment: Payment) throws(Fault) -> [String] {
+    var keys: [String] = []
+    for operation in payment.operations where operation.row == 0 {
+      guard let key = operation.key else { continue }
+      let isTaken = payment.operations.contains { other in
+        other.sequence != operation.sequence && other.key == key && !other.leavesKey(to: operation)
+      }
+      guard !isTaken else { throw .keyReused(key, by: payment.reference) }
+      keys.append(key)
+    }
+    return keys
+  }
+
+  /// What is to be stored of the preparations of operations, and which of them have none any more.
+  private func preparations(
+    of payment: Payment,
+    _ sequences: [Int],
+    _ before: Known?
+  ) throws(Fault) -> (new: [Int: String], gone: [Int]) {
+    var new: [Int: String] = [:]
+    var gone: [Int] = []
+    for sequence in sequences {
+      guard let operation = payment[sequence] else { continue }
+      let had = before?.prepared[sequence]
+      if let preparation = operation.preparation {
+        if had?.preparation != preparation { new[sequence] = try stored(preparation) }
+      } else if let had, had.preparation != nil || !operation.isUnfinished {
+        // What another machine sealed is not thrown away for want of its key.
+        gone.append(sequence)
+      }
+    }
+    return (new, gone)
+  }
+
+  /// What the database has of a preparation: one with a secret is sealed.
+  ///
+  /// Throws `state` where there is no key to seal it with: nothing was sent.
+  private func stored(_ preparation: Operation.Preparation) throws(Fault) -> String {
+    // One of version 1 may be sealed under the key of another machine.
+    guard let secret = preparation.secret, !FleetKey.isSealed(secret) else {
+      return preparation.stored
+    }
+    guard let sealed = settings.key?.seal(preparation.stored) else {
+      throw .sealed(settings.address.masked)
+    }
+    return sealed
+  }
+
+  // MARK: Opening
+
+  package func open(
+    _ payment: Payment,
+    _ terms: OpeningTerms,
+    _ durability: Durability
+  ) throws(Fault) -> Payment {
+    let write = try opening(payment, terms)
+    defer { (fresh, opened) = (nil, nil) }
+    if let opened, payment.row == 0, opened.write.isSameOrder(as: write) {
+      return settled(payment.at(times: opened.write.payment), opened.write, row: opened.row)
+    }
+    guard let row = try perform(write) else { throw try refusal(of: write) }
+    return settled(payment, write, row: row)
+  }
+
+  /// What a new attempt is written as.
+  func opening(_ payment: Payment, _ terms: OpeningTerms) throws(Fault) -> Write {
+    let sequence = payment.attempt?.sequence ?? 0
+    var write = try write(of: payment, { line($0, sequence, "opened") }, lends: leaseTime)
+    write.opening = terms
+    return write
+  }
+
+  private func line(_ payment: Payment, _ sequence: Int, _ note: String) -> [HistoryEntry] {
+    [HistoryEntry(payment, sequence, note: note, by: settings.by)]
+  }
+
+  /// The payment as it is once it is written, which is what the database has from then on.
+  private func settled(_ payment: Payment, _ write: Write, row: Int) -> Payment {
+    var written = payment
     written.row = row
+    written.version = write.payment.version
     written.writer = settings.by
-    known[written.row] = Known(
-      terms: SearchTerm.all(of: write.attempt),
-      preparation: written.preparation,
-      stored: write.stored,
-      written: (write.values, clock.uptime)
+    written.isElsewhere = false
+    written.settled(
+      rows: Dictionary(uniqueKeysWithValues: payment.operations.map { ($0.sequence, $0.sequence) })
+    )
+    raiseMark(write, row)
+    var prepared = known[row]?.prepared ?? [:]
+    for sequence in write.unprepared { prepared[sequence] = nil }
+    for (sequence, text) in write.prepared {
+      prepared[sequence] = (text, payment[sequence]?.preparation)
+    }
+    known[row] = Known(
+      createdAt: write.payment.createdAt,
+      terms: write.terms,
+      sums: write.sums,
+      prepared: prepared,
+      written: (write.values, write.operations, clock.uptime)
     )
     return written
   }
 
-  /// What a new attempt is written as.
-  func opening(_ attempt: Attempt) throws(Fault) -> Write {
-    var attempt = attempt
-    attempt.version = 1
-    let stored = try stored(attempt.preparation)
-    return write(of: attempt, stored: stored, "opened", lends: leaseTime)
-  }
+  // MARK: Updating
 
   package func update(
-    _ attempt: inout Attempt,
+    _ payment: inout Payment,
+    _ sequence: Int,
     note: String,
     _ durability: Durability
   ) throws(Fault) {
-    if durability == .process, isPassing(attempt) { return }
-    let isSending = attempt.phase == .sent
-    if isSending { try aside.take(for: attempt.row) }
+    if durability == .process, isPassing(payment) { return }
+    let isSending = payment[sequence]?.state.name == .sent
+    if isSending { try aside.take(for: payment.row) }
     let begun = clock.moment
-    try update(&attempt, note, lends: leaseTime)
+    try update(&payment, sequence, note, lends: leaseTime)
     if isSending {
-      let key = ReferenceKey(
-        env: attempt.env,
-        provider: attempt.provider,
-        reference: attempt.reference
-      )
-      if leases[key] != nil { lend(from: begun) }
+      if leases[payment.key] != nil { lend(from: begun) }
     } else {
-      permit?.lend(nil)
-      aside.leave(attempt.row)
+      window?.lend(nil)
+      aside.leave(payment.row)
     }
   }
 
   /// How long a state of a sale that is under way must last before it is written by itself, in milliseconds.
   private static let moment = 1000
-  /// What such a state changes.
-  private static let passing: Set<String> = ["result", "updated"]
 
-  /// Whether nothing is new but a state for who looks meanwhile, right after another write: the next has it too.
-  private func isPassing(_ attempt: Attempt) -> Bool {
-    guard attempt.phase == .prepared, let before = known[attempt.row],
-      let written = before.written, clock.uptime - written.at < Self.moment,
-      before.preparation == attempt.preparation
+  /// Whether nothing is new but a state of work that sent nothing yet, right after another write: the next one
+  /// has it too.
+  private func isPassing(_ payment: Payment) -> Bool {
+    guard let written = known[payment.row]?.written, payment.unwritten.isEmpty,
+      clock.uptime - written.at < Self.moment
     else { return false }
-    let values = AttemptRow.values(attempt.redacted(by: redactor))
-    return zip(AttemptRow.columns, zip(values, written.values)).allSatisfy { column, pair in
-      Self.passing.contains(column) || pair.0 == pair.1
-    }
+    let redacted = payment.redacted(by: redactor)
+    let values = PaymentRow.values(redacted).storable
+    return values.isAlike(written.payment, but: ["updated", "version"])
+      && payment.changed.allSatisfy { sequence in
+        guard let before = written.operations[sequence], let operation = redacted[sequence],
+          operation.state == .prepared
+        else { return false }
+        return OperationRow.values(operation).storable.isAlike(before, but: ["updated", "result"])
+          && known[payment.row]?.prepared[sequence]?.preparation == operation.preparation
+      }
   }
 
   package func conclude(
-    _ attempt: inout Attempt,
+    _ payment: inout Payment,
+    _ sequence: Int,
     note: String,
     isLast: Bool
   ) throws(Fault) -> Fault? {
-    permit?.lend(nil)
+    window?.lend(nil)
     do throws(Fault) {
-      try update(&attempt, note, lends: isLast ? 0 : leaseTime)
-      if isLast { end(attempt) }
-      aside.leave(attempt.row)
+      try update(&payment, sequence, note, lends: isLast ? 0 : leaseTime)
+      if isLast {
+        // The reference was given back with its last outcome.
+        leases[payment.key]?.isOver = true
+        known[payment.row] = nil
+      }
+      aside.leave(payment.row)
       return nil
     } catch {
       // Another has it now, and finds out by itself.
       guard error.cause != .leaseLost else {
         // Unless that one learns nothing: what is known here is not thrown away.
-        var known = attempt
-        if known.phase == .done { try? setAside(&known, note: note) }
+        var lost = payment
+        if payment[sequence]?.isUnknown == false { try? setAside(&lost, sequence, note: note) }
         throw error
       }
       do throws(Fault) {
-        try setAside(&attempt, note: note)
+        try setAside(&payment, sequence, note: note)
         return .spooled(error, in: aside.path)
       } catch let second {
         _ = second
@@ -153,210 +242,78 @@ extension SharedJournal {
     }
   }
 
-  /// The reference was given back with its last outcome.
-  private func end(_ attempt: Attempt) {
-    let key = attempt.key
-    leases[key]?.isOver = true
-    known[attempt.row] = nil
-  }
-
   /// What a lease that was written at a moment, or later, allows.
   private func lend(from begun: Moment) {
     let begin = Moment(boot: begun.boot, milliseconds: begun.milliseconds + slack)
     let end = Moment(boot: begun.boot, milliseconds: begun.milliseconds + leaseTime)
-    permit?.lend(SendPermit.Loan(begin: begin, end: end))
+    window?.lend(SendWindow.Loan(begin: begin, end: end))
   }
 
-  /// Writes an attempt over the version that it was made from.
+  /// Writes a payment over the version that it was made from.
   private func update(
-    _ attempt: inout Attempt,
+    _ payment: inout Payment,
+    _ sequence: Int,
     _ note: String,
     lends: Int
   ) throws(Fault) {
-    try makeRoom(for: attempt.row)
+    try makeRoom(for: payment.key)
     fresh = nil
-    if known[attempt.row] == nil { try learn(attempt) }
-    let before = known[attempt.row]
-    // What another machine sealed is not thrown away for want of its key.
-    if before?.isUnreadable == true, attempt.preparation == nil,
-      attempt.phase != .done || attempt.status == .requiresConfirmation
-    {
-      throw .sealed(settings.address.masked)
-    }
-    var written = attempt
-    written.version += 1
-    let isSame = before?.preparation == written.preparation
-    let stored = isSame ? before?.stored : try stored(written.preparation)
-    let write = write(of: written, stored: stored, note, lends: lends)
-    let terms = SearchTerm.all(of: write.attempt)
-    let rows = try perform(updating(write, terms, before), write) { () throws(Fault) in
-      try isThere(write) ? [[.integer(1)]] : []
-    }
-    guard rows.first?[0].integer == 1 else { throw try lost(write) }
-    attempt = written
-    attempt.writer = settings.by
-    attempt.isElsewhere = false
-    waiting[attempt.row] = nil
-    known[attempt.row] = Known(
-      terms: terms,
-      preparation: written.preparation,
-      stored: stored,
-      written: (write.values, clock.uptime)
-    )
+    if known[payment.row] == nil { _ = try reread(payment.row) }
+    let write = try write(of: payment, { line($0, sequence, note) }, lends: lends)
+    guard try perform(write) != nil else { throw try refusal(of: write) }
+    payment = settled(payment, write, row: payment.row)
   }
 
-  /// Writes what was set aside over the version that it was made from.
-  func deliver(
-    _ attempt: Attempt,
-    keepsPreparation: Bool,
-    _ note: String,
-    _ by: String
-  ) throws(Fault) {
-    try learn(attempt)
-    let before = known[attempt.row]
-    var write = write(of: attempt, stored: keepsPreparation ? before?.stored : nil, note, lends: 0)
-    write.by = by
-    write.isLocked = true
-    let terms = SearchTerm.all(of: write.attempt)
-    let rows = try perform(updating(write, terms, before), write) { () throws(Fault) in
-      try isThere(write) ? [[.integer(1)]] : []
-    }
-    guard rows.first?[0].integer == 1 else { throw try lost(write) }
-    known[attempt.row] = nil
-  }
-
-  /// Writes an attempt of another journal with its whole history, where nobody has its reference.
-  func write(_ attempt: Attempt, _ history: [HistoryEntry]) throws(Fault) -> Bool {
-    var taken = attempt
-    // Each line is a version.
-    taken.version = max(1, history.count)
-    let stored = taken.preparation?.plain == nil ? nil : taken.preparation?.stored
-    let write = write(of: taken, stored: stored, "taken over", lends: 0)
-    var lines = history
-    if lines.isEmpty {
-      lines.append(
-        HistoryEntry(
-          at: taken.updatedAt,
-          phase: taken.phase.rawValue,
-          status: taken.shownStatus.rawValue,
-          note: "taken over"
-        )
-      )
-    }
-    let statement = importing(write, lines)
-    let rows = try perform(statement, write) { () throws(Fault) in try rowsMade(by: write) }
-    guard rows.first?[0].integer != nil else { throw try lost(write) }
-    return true
-  }
-
-  /// Reads what the database has of an attempt that was read without it.
-  private func learn(_ attempt: Attempt) throws(Fault) {
-    var row = Statement(Self.select + " WHERE a.row = ")
-    row.add(row.bind(attempt.row))
-    var text = Statement("SELECT p.row, p.text FROM tender.preparation p WHERE p.row = ")
-    text.add(text.bind(attempt.row))
-    let answers = try query([row, text])
-    _ = try self.attempt(answers[0].first, answers[1].first)
-  }
-
-  /// What the database has of a preparation: one with a secret is sealed.
-  ///
-  /// Throws `state` where there is no key to seal it with: nothing was sent.
-  private func stored(_ preparation: Attempt.Preparation?) throws(Fault) -> String? {
-    guard let preparation else { return nil }
-    guard preparation.secret != nil else { return preparation.stored }
-    guard let sealed = settings.key?.seal(preparation.stored) else {
-      throw .sealed(settings.address.masked)
-    }
-    return sealed
-  }
-
-  // MARK: What a lost answer was
-
-  /// Runs a write; where its answer is lost, what is there says whether it was done.
-  private func perform(
-    _ statement: Statement,
-    _ write: Write,
-    _ found: () throws(Fault) -> Rows
-  ) throws(Fault) -> Rows {
-    let deadline = deadline()
-    var mayBeDone = false
-    while true {
-      do throws(PostgresConnection.Failure) {
-        let rows = try ask([statement], by: deadline, repeating: .never)[0]
-        guard mayBeDone, rows.first?[0].integer ?? 0 == 0 else { return rows }
-      } catch {
-        // A number that is taken may be this very write's.
-        let isTaken = error.isTaken
-        guard error.isLost || isTaken && mayBeDone else {
-          throw isTaken ? .changed(write.attempt.reference) : fault(error)
-        }
-        mayBeDone = true
-      }
-      let rows = try found()
-      guard rows.isEmpty, deadline.remaining > 0 else { return rows }
-    }
-  }
-
-  /// The row that a write made whose answer was lost.
-  private func rowsMade(by write: Write) throws(Fault) -> Rows {
-    var statement = Statement("SELECT a.row FROM tender.attempt a WHERE ")
-    statement.add(Self.condition(write.key, "a", &statement))
-    statement.add(
-      " AND a.number = \(statement.bind(write.attempt.number)) "
-        + "AND a.sum = \(statement.bind(write.sum)) AND a.machine = \(statement.bind(station))"
-    )
-    return try query([statement])[0]
-  }
-
-  /// Whether a write whose answer was lost is there.
-  private func isThere(_ write: Write) throws(Fault) -> Bool {
-    var statement = Statement("SELECT 1 FROM tender.history h WHERE h.attempt = ")
-    statement.add(
-      "\(statement.bind(write.attempt.row)) AND h.number = "
-        + "\(statement.bind(write.attempt.version)) AND h.sum = \(statement.bind(write.sum)) "
-        + "AND h.by = \(statement.bind(write.by))"
-    )
-    return try !query([statement])[0].isEmpty
-  }
-
-  /// Why a write changed nothing: another has the reference, or has written meanwhile.
-  private func lost(_ write: Write) throws(Fault) -> Fault {
-    var statement = Statement("SELECT l.by FROM tender.lease l WHERE ")
-    statement.add(Self.condition(write.key, "l", &statement))
-    if let lease = write.lease {
-      statement.add(
-        " AND (l.holder <> \(statement.bind(lease.holder)) "
-          + "OR l.fence <> \(statement.bind(lease.fence)))"
-      )
-    } else {
-      statement.add(" AND l.until > clock_timestamp()")
-    }
-    guard let by = try query([statement])[0].first?[0].text else {
-      return .changed(write.attempt.reference)
-    }
-    return Fault(
-      .conflict,
-      code: "lease_lost",
-      cause: .leaseLost,
-      "\(by) has taken reference \(write.attempt.reference.quotedForMessage) over meanwhile",
-      hint: "run the same command again: it finds out what became of it"
-    )
+  /// Reads a payment again, with what the database has of it.
+  func reread(_ row: Int) throws(Fault) -> Payment? {
+    var statement = select
+    statement.add(" WHERE a.row = \(statement.bind(row))")
+    return try payment(query([statement])[0].first)
   }
 }
 
-extension Fault {
-  static func changed(_ reference: Reference) -> Fault {
-    Fault(
-      .state,
-      code: "journal_conflict",
-      cause: .changedMeanwhile,
-      "another command changed \(reference.quotedForMessage) meanwhile",
-      hint: "run the same command again"
-    )
+extension SharedJournal.Write {
+  /// Whether two open the same attempt, at whatever moment each was made.
+  fileprivate func isSameOrder(as other: SharedJournal.Write) -> Bool {
+    key == other.key && opening == other.opening && keys == other.keys
+      && values.isAlike(other.values, but: ["created", "updated"])
+      && operations.keys == other.operations.keys
+      && operations.allSatisfy { sequence, values in
+        other.operations[sequence].map { values.isAlike($0, but: ["created", "updated"]) } ?? false
+      }
   }
+}
 
-  /// A preparation that cannot be sealed, or opened, here.
+extension Row {
+  /// Whether two rows have the same values, some columns aside.
+  func isAlike(_ other: Row, but names: Set<String>) -> Bool {
+    changes(from: other).allSatisfy { names.contains($0.column) }
+  }
+}
+
+extension Payment {
+  /// The payment with the times of another one that is the same.
+  fileprivate func at(times other: Payment) -> Payment {
+    var same = with(
+      operations.map { operation in
+        var operation = operation
+        operation.createdAt = other[operation.sequence]?.createdAt ?? operation.createdAt
+        operation.updatedAt = other[operation.sequence]?.updatedAt ?? operation.updatedAt
+        return operation
+      }
+    )
+    (same.createdAt, same.updatedAt) = (other.createdAt, other.updatedAt)
+    return same
+  }
+}
+
+extension Operation {
+  /// Whether what a later step needs of it may still be needed.
+  fileprivate var isUnfinished: Bool { [.prepared, .sent, .waiting].contains(state.name) }
+}
+
+extension Fault {
+  /// A preparation that cannot be sealed here.
   fileprivate static func sealed(_ key: String) -> Fault {
     Fault(
       .state,

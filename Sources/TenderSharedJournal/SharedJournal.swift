@@ -5,8 +5,8 @@ package import TenderModel
 
 /// The journal in PostgreSQL, which a fleet of machines shares.
 ///
-/// Nothing of it lives in a session: no advisory lock, no prepared statement, no setting. A reference is lent by
-/// a row (`lease`), and every write of an attempt names the fence of the taking that it belongs to.
+/// Nothing of it lives in a session: no lock, no prepared statement, no setting. A reference is lent by a row
+/// (`lease`), and every write of a payment names the fence of the taking that it belongs to.
 package final class SharedJournal: Journal, @unchecked Sendable {
   // Unchecked: a journal is one thread's, as its connection is.
 
@@ -15,6 +15,8 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     package var address: PostgresAddress
     /// The folder of this machine's own files: locks, the spool.
     package var folder: String
+    /// The folder of the mark; nil for the one that `folder` is in.
+    package var markFolder: String?
     /// A file of root certificates; nil for what libpq takes by itself.
     package var roots: String?
     package var key: FleetKey?
@@ -29,6 +31,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     package init(
       address: PostgresAddress,
       folder: String,
+      markFolder: String? = nil,
       roots: String? = nil,
       key: FleetKey? = nil,
       timeout: Int = 30_000,
@@ -38,6 +41,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     ) {
       self.address = address
       self.folder = folder
+      self.markFolder = markFolder
       self.roots = roots
       self.key = key
       self.timeout = timeout
@@ -52,44 +56,49 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   let clock: any Clock
   /// This machine and this state folder, in a name that no copy of the folder has.
   let station: String
+  /// Whether the key is this machine's alone.
+  let hasOwnKey: Bool
   /// The same, since this machine was started.
   let machine: String
   let aside: SetAside
   let locks: LockFile
-  /// Until when an effecting request may leave.
-  private let sendPermit: SendPermit
+  let mark: HighWaterMark
+  /// What the mark says that the database lacks; nil once the operator has accepted that.
+  var missing: HighWaterMark.Position?
+  /// Whether requests go to others than the simulator in this process.
+  var isOutside = false
+  /// Until when a request that can move money may leave.
+  private let sendWindow: SendWindow
   private var connection: PostgresConnection?
   private var isChecked = false
   /// Whether the database was waited for in vain: what comes next does not wait as long again.
   private var isAway = false
   /// This journal's own name, made with its tables.
   private(set) var name = ""
-  /// What the database has of attempts that are worked on, by row.
+  /// What the database has of payments that are worked on, by row.
   var known: [Int: Known] = [:]
-  /// The latest attempt at a reference as its lock was taken; read once.
-  var fresh: (key: ReferenceKey, attempt: Attempt?)?
-  /// The attempt that was opened as the lock was taken, and its row.
+  /// The payment of a reference as its lock was taken; read once.
+  var fresh: (key: ReferenceKey, payment: Payment?)?
+  /// The payment that was opened as the lock was taken, and its row.
   var opened: (write: Write, row: Int)?
   var leases: [ReferenceKey: Lease] = [:]
-  /// References that somebody is asked to leave alone, as far as was seen.
+  /// Whether references are asked to be left alone, as far as was seen.
   var stops: [ReferenceKey: (isAsked: Bool, at: Int)] = [:]
-  /// Outcomes that wait for the database, by the row of their attempt.
-  ///
-  /// A database that was put back may have given that row to another since.
-  var waiting: [Int: Attempt] = [:]
+  /// Outcomes that wait for the database.
+  var waiting: [ReferenceKey: Spooled] = [:]
   var isDelivering = false
   var hasLookedForSpool = false
 
-  /// What the database has of an attempt besides its columns.
+  /// What the database has of a payment besides what is in a `Payment`.
   struct Known {
+    var createdAt: Int
     var terms: Set<String>
-    var preparation: Attempt.Preparation?
-    /// As it is stored; nil where there is none.
-    var stored: String?
-    /// The columns, where this process wrote them, and when.
-    var written: (values: [Database.Value], at: Int)?
-    /// Whether it cannot be opened here.
-    var isUnreadable: Bool { stored != nil && preparation == nil }
+    /// The checksums of its operations, by sequence.
+    var sums: [Int: String]
+    /// The preparations as they are stored, by sequence; those that can be opened here with their content.
+    var prepared: [Int: (text: String, preparation: Operation.Preparation?)]
+    /// What this process wrote last, and when.
+    var written: (payment: Row, operations: [Int: Row], at: Int)?
   }
 
   /// A journal that connects when it is first asked.
@@ -100,6 +109,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   /// other can open.
   package init(_ settings: Settings, redactor: Redactor, clock: any Clock) throws(Fault) {
     var settings = settings
+    hasOwnKey = settings.key == nil
     if settings.key == nil, !settings.isReading {
       let own = FingerprintKey(path: settings.folder + "/journal.key")
       var bytes = try own.bytes(making: Checksum.randomBytes(32))
@@ -110,17 +120,18 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     self.clock = clock
     locks = LockFile(path: settings.folder + "/journal.lock")
     aside = SetAside(path: settings.folder + "/journal.spool")
-    sendPermit = SendPermit(clock: clock)
+    sendWindow = SendWindow(clock: clock)
+    mark = HighWaterMark(of: settings.folder, in: settings.markFolder, isShared: true)
     station = try Self.station(in: settings.folder, makes: !settings.isReading)
     machine = Checksum.of([.text(station), .text(clock.moment.boot)])
   }
 
-  package var permit: SendPermit? { sendPermit }
+  package var window: SendWindow? { sendWindow }
 
   /// How long a reference is lent for, in milliseconds: a request's own time, and what comes before it.
   var leaseTime: Int { settings.timeout + slack }
 
-  /// How long the way from the lease to the first byte of the request may take, in milliseconds.
+  /// How long it may take from the lease to the first byte of the request, in milliseconds.
   var slack: Int { min(10_000, max(1000, settings.timeout / 3)) }
 
   /// For how long one operation tries again while the database is away, in milliseconds.
@@ -136,7 +147,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   enum Repeat {
     /// The same again: it changes nothing, or nothing more.
     case same
-    /// What was sent may have been done: whoever asked looks first.
+    /// What was sent may have been done: the caller looks first.
     case never
   }
 
@@ -155,11 +166,17 @@ package final class SharedJournal: Journal, @unchecked Sendable {
       do throws(PostgresConnection.Failure) {
         let connection = try connected(by: deadline)
         guard isChecked else {
-          var answers = try connection.run([Self.check] + statements, by: deadline)
+          let marked = mark.read()
+          var answers = try connection.run([check(marked)] + statements, by: deadline)
           guard let row = answers.removeFirst().first, row[0].integer == SharedSchema.version else {
             throw PostgresConnection.Failure(code: Self.older, text: "the tables have no version")
           }
           name = row[1].text ?? ""
+          if let marked, marked.journal == name, marked.time > row[3].integer ?? 0,
+            row[4].integer != 1
+          {
+            missing = marked
+          }
           isChecked = true
           isAway = false
           return answers
@@ -184,11 +201,20 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     }
   }
 
-  /// Gives version and name; where the version is another, the transaction ends with nothing done.
-  private static let check = Statement(
-    "SELECT max(version), max(name), 1 / CASE WHEN max(version) = \(SharedSchema.version) THEN 1 ELSE 0 END "
-      + "FROM tender.journal"
-  )
+  /// Gives version and name, until when it was accepted, and whether it has the event of a mark; where the version
+  /// is another, the transaction ends with nothing done.
+  private func check(_ marked: HighWaterMark.Position?) -> Statement {
+    let parts = marked?.link.split(separator: ".") ?? []
+    let numbers = parts.compactMap { Int($0) }
+    var statement = Statement(
+      "SELECT max(version), max(name), 1 / CASE WHEN max(version) = \(SharedSchema.version) THEN 1 ELSE 0 END, "
+        + "max(accepted), (SELECT 1 FROM tender.event WHERE payment = "
+    )
+    statement.add("\(statement.bind(numbers.first ?? 0)) AND line = ")
+    statement.add("\(statement.bind(numbers.dropFirst().first ?? 0)) AND sum = ")
+    statement.add("\(statement.bind(String(parts.last ?? "")))) FROM tender.journal")
+    return statement
+  }
 
   private func otherVersion(
     by deadline: Deadline

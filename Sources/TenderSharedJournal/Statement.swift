@@ -1,4 +1,6 @@
 import TenderDatabase
+import TenderModel
+import TenderWire
 
 /// One statement of SQL with its parameters, which never become part of its text.
 struct Statement {
@@ -7,37 +9,43 @@ struct Statement {
 
   init(_ sql: String = "") { self.sql = sql }
 
-  /// What a parameter is to the server.
-  enum Kind: String { case text, bigint }
-
   /// Adds text.
   mutating func add(_ text: String) { sql += text }
 
-  /// Takes a parameter in, and gives what stands for it in the text.
-  mutating func bind(_ value: Database.Value, _ kind: Kind) -> String {
+  /// Takes a parameter of a type in; gives its placeholder.
+  private mutating func bind(_ value: Database.Value, as type: String) -> String {
     values.append(value)
-    return "$\(values.count)::\(kind.rawValue)"
+    return "$\(values.count)::\(type)"
   }
 
-  mutating func bind(_ text: String) -> String { bind(.text(text), .text) }
+  /// Takes a text in; gives its placeholder, as the others do.
+  mutating func bind(_ text: String) -> String { bind(.text(text.withoutNUL), as: "text") }
 
-  mutating func bind(_ number: Int) -> String { bind(.integer(number), .bigint) }
+  mutating func bind(_ number: Int) -> String { bind(.integer(number), as: "bigint") }
 
   /// Takes a list of numbers in.
   mutating func bind(_ numbers: [Int]) -> String {
-    values.append(.text("{" + numbers.map(String.init).joined(separator: ",") + "}"))
-    return "$\(values.count)::bigint[]"
+    bind(.text("{" + numbers.map(String.init).joined(separator: ",") + "}"), as: "bigint[]")
   }
 
   /// Takes a list of texts in.
   mutating func bind(_ texts: [String]) -> String {
     let quoted = texts.map { text in
-      "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+      "\"" + text.withoutNUL.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
-    values.append(.text("{" + quoted.joined(separator: ",") + "}"))
-    return "$\(values.count)::text[]"
+    return bind(.text("{" + quoted.joined(separator: ",") + "}"), as: "text[]")
+  }
+
+  /// Takes rows in, as JSON by the names of their columns.
+  mutating func bind(_ rows: [JSONObject]) -> String {
+    bind(.text(JSONWriter.text(.array(rows.map(JSON.object)))), as: "json")
   }
 }
 
 /// The rows that a statement gave.
 typealias Rows = [[Database.Value]]
+
+extension String {
+  /// The text without NUL, which PostgreSQL's text cannot have.
+  var withoutNUL: String { replacing("\0", with: "\u{FFFD}") }
+}

@@ -19,9 +19,12 @@ package final class FaultPlan {
 
   /// What happens at a step this time; nil for nothing.
   package func strike(_ step: String) -> String? {
-    guard let name, name.hasPrefix(step + ":"), mayStrike(name) else { return nil }
+    guard let name, isAbout(step), mayStrike(name) else { return nil }
     return String(name.dropFirst(step.count + 1))
   }
+
+  /// Whether the fault that is asked for strikes at a step.
+  package func isAbout(_ step: String) -> Bool { name?.hasPrefix(step + ":") ?? false }
 
   private func mayStrike(_ name: String) -> Bool {
     guard let limit else { return true }

@@ -97,8 +97,13 @@ private final class SimulatedVisit: RedirectVisit {
 }
 
 extension InProcessSimulator: HTTPExchange {
-  package func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+  package func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
     guard let address = WebAddress(request.url) else { throw .unreachable(request.url) }
+    try permit?.use()
     let parts = address.target.split(separator: "?", maxSplits: 1).map(String.init)
     let simulated = SimulatedRequest(
       method: request.method.rawValue,
@@ -155,7 +160,8 @@ private final class InProcessSocket: MessageSocket {
     self.clock = clock
   }
 
-  func send(_ text: String, by deadline: Deadline) throws(Fault) {
+  func send(_ text: String, _ permit: SendPermit?, by deadline: Deadline) throws(Fault) {
+    try permit?.use()
     guard !isBroken else { throw .unreachable("the simulated socket") }
     pending += try session.receive(text)
   }

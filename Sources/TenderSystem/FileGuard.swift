@@ -75,7 +75,7 @@ package struct FileGuard {
   /// The files of a state folder that hold what nobody else may read.
   private static let stateFiles = [
     "journal.db", "journal.db-wal", "journal.db-shm", "journal.lock", "journal.aside",
-    "journal.key", "simulator.db", "simulator.db-wal", "simulator.db-shm",
+    "journal.key", "journal.seals", "simulator.db", "simulator.db-wal", "simulator.db-shm",
   ]
 
   /// Checks a state folder and what is in it: the user's own, and nobody else's to write.

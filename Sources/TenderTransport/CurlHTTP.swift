@@ -26,9 +26,13 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
   private static let returns = 5
   private static let patience = 0...60
 
-  package func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
-    var answer = try sendOnce(request, by: deadline)
-    guard !request.isEffecting else { return answer }
+  package func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
+    var answer = try sendOnce(request, permit, by: deadline)
+    guard permit == nil else { return answer }
     // Nothing but a time that the provider names is waited for (RFC 9110, section 10.2.3), and only within
     // the request's own.
     for _ in 0..<Self.returns where answer.status == 429 || answer.status == 503 {
@@ -36,22 +40,23 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
         Self.patience.contains(seconds), seconds * 1000 < deadline.remaining
       else { break }
       try settings.clock.pause(milliseconds: max(100, seconds * 1000))
-      answer = try sendOnce(request, by: deadline)
+      answer = try sendOnce(request, nil, by: deadline)
     }
     return answer
   }
 
   private func sendOnce(
     _ request: HTTPRequest,
+    _ permit: SendPermit?,
     by deadline: Deadline
   ) throws(Fault) -> HTTPResponse {
     guard let address = WebAddress(request.url) else {
       throw .badAddress("\(request.url.quotedForMessage) is not a web address")
     }
     try settings.interruption.check()
-    // An effecting request never goes over a reusable connection: see HTTPRequest.isEffecting. A key of
+    // A request that can move money never goes over a reusable connection: see HTTPExchange.send. A key of
     // the provider's does not help: what libcurl sent a second time is not known to be lost once.
-    let mayReuse = !request.isEffecting
+    let mayReuse = permit == nil
     let handle: CurlHandle
     if mayReuse, let reusable {
       handle = reusable
@@ -61,16 +66,17 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
       if mayReuse { reusable = handle }
     }
     try handle.prepare(address, settings, deadline: deadline)
-    if !mayReuse {
+    if let permit {
       handle.set(CURLOPT_FRESH_CONNECT, 1)
       handle.set(CURLOPT_FORBID_REUSE, 1)
-      if let permit = settings.permit { handle.ask(permit) }
+      handle.ask(permit)
     }
     handle.set(CURLOPT_USERAGENT, settings.userAgent)
     let fields = try fields(of: request)
     handle.setFields(fields)
     let answer = AnswerBuffer(limit: settings.answerLimit)
     handle.collect(into: answer)
+    try permit?.use()
     let code = handle.perform(posting: request.method == .post ? request.body : nil)
     withExtendedLifetime((fields, answer)) {}
     guard code == CURLE_OK else {

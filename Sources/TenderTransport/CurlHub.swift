@@ -10,7 +10,7 @@ private import Glibc
 /// Carries the reading requests of many threads over few connections: one thread drives libcurl's multi
 /// interface, so that HTTP/2 has one connection, and HTTP/1.1 as many as slow answers are worth.
 ///
-/// A request that may have an effect does not go this way: see `HTTPRequest.isEffecting`.
+/// A request that can move money does not go this way: see `HTTPExchange.send`.
 @safe
 package final class CurlHub: @unchecked Sendable {
   // Unchecked: libcurl's handle is used by the hub's thread alone, but for waking it, which any may; the

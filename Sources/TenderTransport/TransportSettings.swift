@@ -21,8 +21,6 @@ package struct TransportSettings: Sendable {
   package var extraFields: [HTTPRequest.Field]
   /// The largest answer to take, in bytes.
   package var answerLimit: Int
-  /// Until when an effecting request may leave; nil where nothing limits that.
-  package var permit: SendPermit?
 
   package init(
     roots: Roots = .builtIn,
@@ -31,10 +29,8 @@ package struct TransportSettings: Sendable {
     interruption: any Interruption,
     userAgent: String,
     extraFields: [HTTPRequest.Field] = [],
-    answerLimit: Int = 4 << 20,
-    permit: SendPermit? = nil
+    answerLimit: Int = 4 << 20
   ) {
-    self.permit = permit
     self.roots = roots
     self.clock = clock
     self.randomness = randomness

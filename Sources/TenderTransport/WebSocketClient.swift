@@ -72,14 +72,23 @@ package final class WebSocket: MessageSocket {
     events = machine.receive(bytes)
   }
 
-  package func send(_ text: String, by deadline: Deadline) throws(Fault) {
-    try send(WebSocketFrame(.text, Array(text.utf8)), by: deadline)
+  package func send(
+    _ text: String,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) {
+    try send(WebSocketFrame(.text, Array(text.utf8)), permit, by: deadline)
   }
 
   /// Sends one frame.
   ///
   /// A close that has already arrived means that nothing left.
-  package func send(_ frame: WebSocketFrame, by deadline: Deadline) throws(Fault) {
+  package func send(
+    _ frame: WebSocketFrame,
+    _ permit: SendPermit? = nil,
+    by deadline: Deadline
+  ) throws(Fault) {
+    try permit?.use()
     if !isBroken, !machine.hasEnded {
       do throws(Fault) {
         while let bytes = try stream.receiveNow() {
@@ -101,6 +110,7 @@ package final class WebSocket: MessageSocket {
         "the socket was closed by the other side"
       )
     }
+    try permit?.checkLeaving()
     try stream.send(frame.encoded(mask: settings.randomness.bytes(4)), by: deadline)
   }
 

@@ -88,13 +88,13 @@ extension ToroProvider {
     acquirer_declined declined: the acquirer or issuer declined; the reason is in the receipt | no money moved; --new-attempt tries again, perhaps with another card
     technical_decline declined: the acquirer could not reach the issuer | no money moved; --new-attempt tries again
     declined_by_card declined: the card itself declined; what had been authorised was undone | no money moved; --new-attempt tries again
-    completion_declined declined: the acquirer would not capture; the authorisation stands | cancel it, or try again later
-    cancellation_declined declined: the acquirer would not cancel: the sale may be cleared already | refund it: --type refund --original REF
-    transaction_undone cancelled: an answer was lost or a card not finished with, and the sale was undone | no money moved; --new-attempt tries again
+    completion_declined declined: the acquirer declined the capture; nothing was captured | try again later, or release it: tender cancel REF
+    cancellation_declined declined: the acquirer declined the cancellation: the sale may be cleared already | refund it to the card: tender transact --provider toro --type refund --original REF
+    transaction_undone cancelled: an answer was lost, a card was not finished with, or another shell cancelled the sale; it was undone | no money moved; --new-attempt tries again
     signature_verification_failed cancelled: the signature was not given or did not match, and the sale was undone | no money moved; --new-attempt tries again
-    signature_not_asked refused: a signature may be needed, and there is nobody to give or compare it | add --signature-file and --signature-matches, or run it on a terminal
+    signature_not_asked refused: a signature may be needed, and there is no terminal to ask on | add --signature-file and --signature-matches, or run it on a terminal
     not_refundable conflict: the original is not a captured sale | see: tender journal show REF
-    sale_lost conflict: the journal has no details of the sale | settle it with the acquirer by hand
+    sale_lost conflict: the journal has no details of the sale | ask the acquirer, then: tender journal resolve REF
     no_receipt not_found: there is no receipt at this reference | card-present sales have one, once a card was read
     bluetooth_unsupported unsupported: Bluetooth readers are for Linux alone | connect it by USB or network
     """

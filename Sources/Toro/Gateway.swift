@@ -34,10 +34,14 @@ struct Gateway {
     )
   }
 
-  /// Sends a message and gives the body of its answer.
+  /// Sends a message and gives the body of its answer; one that can move money needs a permit.
   ///
-  /// Throws a documented error, with effect unknown where the message may have been heeded.
-  func exchange(_ message: Messages.Message, by deadline: Deadline) throws(Fault) -> XMLElement {
+  /// Throws a documented error, with effect unknown where the message may have been processed.
+  func exchange(
+    _ message: Messages.Message,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> XMLElement {
     let configuration = context.configuration
     var fields = [
       HTTPRequest.Field("Content-Type", "application/xml"),
@@ -53,9 +57,9 @@ struct Gateway {
           method: .post,
           url: configuration.gatewayURL + path(of: message.kind),
           fields: fields,
-          body: message.bytes,
-          isEffecting: message.kind.isEffecting
+          body: message.bytes
         ),
+        permit,
         by: deadline
       )
     } catch {
@@ -194,16 +198,17 @@ struct Gateway {
 
   /// Sends an advice until it is answered or the time is over; gives the answer's body.
   ///
-  /// Each repetition is a new exchange about the same transaction, counted from `repetition` on. A
-  /// yes (APPR), a no (DECL) and a rejection are answers, and end it; anything else says that it was
-  /// not processed yet. That the exchange was used before (DPMG) says that this very advice came twice,
-  /// and the first of them may have been processed: it is repeated too. Throws with effect unknown where
-  /// none came.
+  /// Each repetition is a new exchange about the same transaction, counted from `repetition` on, with a
+  /// permit of its own. APPR, DECL and a rejection are answers, and end it; anything else says that it
+  /// was not processed yet. That the exchange was used before (DPMG) says that this very advice came
+  /// twice, and the first of them may have been processed: it is repeated too. Throws with effect
+  /// unknown where no answer came.
   func advise(
-    by deadline: Deadline,
-    repetition first: Int = 0,
+    _ progress: Progress,
+    repetition first: Int,
     _ make: (Messages.Header) throws(Fault) -> Messages.Message
   ) throws(Fault) -> Advised {
+    let deadline = Deadline(in: context.configuration.timeout, on: context.clock)
     var pause = 500
     var repetition = first
     var isOut = false
@@ -213,6 +218,7 @@ struct Gateway {
         let message = try make(header(repetition: repetition))
         let body = try exchange(
           message,
+          progress.permit(),
           by: Deadline(in: min(share, max(deadline.remaining, 1)), on: context.clock)
         )
         let response = body.text("Tx/Rspn") ?? ""

@@ -162,10 +162,19 @@ extension Messages {
     text.flatMap { length.contains($0.count) ? $0 : nil }
   }
 
-  func writeAmount(_ writer: inout XMLWriter, _ sale: SaleIdentity) {
+  /// The amount of an advice; a completion of a part says what was authorised too.
+  func writeAmount(
+    _ writer: inout XMLWriter,
+    _ sale: SaleIdentity,
+    total: Int,
+    isCancellation: Bool = false
+  ) {
     writer.element("TxDtls") { writer in
       writer.element("Ccy", sale.currency.code)
-      writer.element("TtlAmt", sale.money.decimalText)
+      writer.element("TtlAmt", Money(minorUnits: total, currency: sale.currency).decimalText)
+      if !isCancellation, total < sale.amount {
+        writer.element("AuthrsdAmt", sale.money.decimalText)
+      }
     }
   }
 }

@@ -181,11 +181,12 @@ struct Messages {
     var serial: String?
   }
 
-  /// Captures what was authorised (`AcceptorCompletionAdvice`).
+  /// Captures an amount of what was authorised, in minor units (`AcceptorCompletionAdvice`).
   func completion(
     _ header: Header,
     _ advice: Advice,
-    _ sale: SaleIdentity
+    _ sale: SaleIdentity,
+    amount: Int
   ) throws(Fault) -> Message {
     var message = try message(.completion, function: "FCMV", header) { writer in
       writer.element("CmpltnAdvc") { writer in
@@ -200,7 +201,7 @@ struct Messages {
           writer.element("TxSucss", "true")
           writer.element("InitrTxId", sale.initiator.isEmpty ? nil : sale.initiator)
           writer.element("RcptTxId", Self.fitting(sale.recipient, 1...140))
-          writeAmount(&writer, sale)
+          writeAmount(&writer, sale, total: amount)
         }
       }
     }
@@ -218,11 +219,12 @@ struct Messages {
     var reason: String?
   }
 
-  /// Undoes a sale, whole (`AcceptorCancellationAdvice`).
+  /// Undoes a sale of an amount in minor units, whole (`AcceptorCancellationAdvice`).
   func cancellation(
     _ header: Header,
     _ advice: Advice,
-    _ sale: SaleIdentity
+    _ sale: SaleIdentity,
+    amount: Int
   ) throws(Fault) -> Message {
     var message = try message(.cancellation, function: "CCAV", header) { writer in
       writer.element("CxlAdvc") { writer in
@@ -236,7 +238,7 @@ struct Messages {
           writer.element("FailrRsn", advice.reason)
           writer.element("InitrTxId", sale.initiator.isEmpty ? nil : sale.initiator)
           writer.element("RcptTxId", Self.fitting(sale.recipient, 1...140))
-          writeAmount(&writer, sale)
+          writeAmount(&writer, sale, total: amount, isCancellation: true)
         }
       }
     }

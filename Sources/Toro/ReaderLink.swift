@@ -18,11 +18,11 @@ final class ReaderLink {
   private var queue: [ReaderCommand] = []
 
   /// The reader is this process's for as long as this is held.
-  private var lock: (any AttemptLock)?
+  private var lock: (any ReferenceLock)?
 
   init(
     _ stream: any ByteStream,
-    holding lock: (any AttemptLock)? = nil,
+    holding lock: (any ReferenceLock)? = nil,
     watch: (@Sendable (JSONObject) -> Void)?
   ) {
     self.stream = stream
@@ -156,7 +156,7 @@ extension ReaderLink {
         hint: "add --device, such as tty:/dev/ttyACM0, or toro.device to the profile"
       )
     }
-    var lock: (any AttemptLock)?
+    var lock: (any ReferenceLock)?
     if let reserve = context.reserve {
       guard let taken = try reserve(configuration.device) else {
         throw .readerInUse(configuration.device)

@@ -18,8 +18,8 @@ struct ReaderSession: Sendable {
     /// The customer's signature; nil where there is none.
     case signature([UInt8]?)
     case compared(Bool)
-    /// The acquirer's word could not be written down: nobody may hear it.
-    case unrecorded
+    /// The approval must be undone before it is shown: the error, and why in words.
+    case abandoned(ToroError, String)
   }
 
   /// What is to be done.
@@ -152,11 +152,8 @@ struct ReaderSession: Sendable {
   /// Takes an event; gives what is to be done, in order.
   mutating func receive(_ event: Event) -> [Action] {
     if case .stop = event { return stop() }
-    if case .unrecorded = event {
-      return leave(
-        .undo(.transactionError, "the approval could not be written down", reason: "UCMP"),
-        "Cancelled"
-      )
+    if case .abandoned(let error, let why) = event {
+      return leave(.undo(error, why, reason: "UCMP"), "Cancelled")
     }
     switch step {
     case .idle:

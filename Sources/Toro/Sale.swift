@@ -1,3 +1,4 @@
+import TenderEngine
 package import TenderModel
 import TenderWire
 
@@ -83,7 +84,9 @@ package struct SaleIdentity: Sendable, Hashable {
   package init?(receipt: JSONObject) {
     guard let reference = receipt.text("transactionReference"),
       let time = receipt.text("dateTime"), Timestamp.read(time) != nil,
-      let amount = receipt["authorisedAmount"]?.boundedNumber ?? receipt["amount"]?.boundedNumber,
+      // The less of both: what was authorised in part, or captured in part.
+      let amount = [receipt["authorisedAmount"], receipt["amount"]]
+        .compactMap({ $0?.boundedNumber }).min(),
       let currency = receipt.text("currency").flatMap(Currency.init(code:)),
       let sale = receipt.text("saleReferenceId"),
       // What was masked names nothing any more, or something else.

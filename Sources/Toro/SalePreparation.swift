@@ -1,17 +1,17 @@
+import TenderEngine
 import TenderModel
 import TenderWire
 
-/// What the journal keeps of a sale for a later process: who it is, and the advice that is under way.
+/// What the journal keeps of a sale for a later process: its identity, and the advice that is under way.
 struct SalePreparation {
   var sale: SaleIdentity
   var advice: Messages.Advice?
-  /// Whether the advice undoes the sale: another captures it.
-  var cancels = false
+  /// Whether the advice of a capture that an earlier version recorded cancels the sale instead.
+  private(set) var cancels = false
 
-  init(_ sale: SaleIdentity, advice: Messages.Advice? = nil, cancels: Bool = false) {
+  init(_ sale: SaleIdentity, advice: Messages.Advice? = nil) {
     self.sale = sale
     self.advice = advice
-    self.cancels = cancels
   }
 
   /// The text for the journal: no card data, no secrets.
@@ -21,7 +21,6 @@ struct SalePreparation {
       object["advice"] = .string(advice.reference)
       object["advice_at"] = .string(advice.time)
       object["reason"] = advice.reason.map(JSON.string)
-      if cancels { object["cancels"] = true }
     }
     return JSONWriter.text(.object(object))
   }
@@ -40,5 +39,20 @@ struct SalePreparation {
       )
       cancels = object["cancels"] == true
     }
+  }
+}
+
+extension Payment {
+  /// The newest receipt of the current attempt: a capture or a void has one of its own.
+  var receipt: JSONObject? {
+    ([attempt].compactMap(\.self) + followers).filter { $0.isAttempt || $0.link == nil }
+      .compactMap { $0.result["receipt"]?.object }.last
+  }
+
+  /// The identity of the sale of the current attempt, by its receipt or by what was kept before it was sent.
+  var sale: SaleIdentity? {
+    guard let attempt else { return nil }
+    return attempt.result["receipt"]?.object.flatMap(SaleIdentity.init(receipt:))
+      ?? SalePreparation(attempt.preparation?.plain)?.sale
   }
 }

@@ -24,9 +24,7 @@ extension SaleRunner {
     switch end {
     case .completed:
       if !progress.isConcluded, !conclude() {
-        return try finish(
-          .undo(.transactionError, "the approval could not be written down", reason: "UCMP")
-        )
+        return try finish(.undo(.transactionError, Self.unrecorded, reason: "UCMP"))
       }
       progress.enter(TransactionState.completed.rawValue)
       return word(receipt)
@@ -46,37 +44,44 @@ extension SaleRunner {
       throw fault.effect == .none ? fault.proven : fault
     case .refusedByCard:
       receipt.isDeclinedByCard = true
-      try cancellation.approved(sale, reason: "CDCL", .toro(.transactionError, "the card declined"))
+      try advices.undo(sale, reason: "CDCL", .toro(.transactionError, "the card declined"))
       return declinedByCard(receipt)
     case .undo(let error, let why, let reason):
-      try cancellation.approved(sale, reason: reason, .toro(error, why, reason: why))
-      return cancelled(receipt, error, .undone(code: "transaction_undone", why), reason: why)
+      return try undone(receipt, error, why, reason: reason)
     case .signatureFailed(let error):
       receipt.signatureVerificationFailed = true
       let why =
         error == .customerCancelled ? "the customer did not sign" : "the signature does not match"
-      try cancellation.approved(sale, reason: "CUCL", .toro(error, why, reason: why))
-      return cancelled(
+      return try undone(
         receipt,
         error,
-        .undone(code: "signature_verification_failed", why),
-        reason: nil
+        why,
+        reason: "CUCL",
+        code: "signature_verification_failed"
       )
     }
   }
 
-  private func cancelled(
+  /// Undoes what the acquirer approved; `reason` is of ISO 20022's `FailureReason3`.
+  func undone(
     _ receipt: Receipt,
     _ error: ToroError,
-    _ fault: Fault,
-    reason: String?
-  ) -> Outcome {
+    _ why: String,
+    reason: String = "UCMP",
+    code: String = "transaction_undone"
+  ) throws(Fault) -> Outcome {
+    try advices.undo(sale, reason: reason, .toro(error, why, reason: why))
     progress.enter(TransactionState.cancelled.rawValue)
     var fields = receipt.fields
     fields["captured"] = false
-    var result = error.result(reason, receipt: fields)
+    var result = error.result(receipt.signatureVerificationFailed ? nil : why, receipt: fields)
     result["state"] = .string(TransactionState.cancelled.rawValue)
-    return outcome(.cancelled, receipt, result, fault)
+    return outcome(
+      .cancelled,
+      receipt,
+      result,
+      .undone(code: code, "\(why); what had been authorised was undone")
+    )
   }
 
   private func declinedByCard(_ receipt: Receipt) -> Outcome {
@@ -94,7 +99,7 @@ extension SaleRunner {
     )
   }
 
-  /// The acquirer's word.
+  /// What the acquirer's answer comes to.
   func word(_ receipt: Receipt) -> Outcome {
     let result: JSONObject = ["state": "completed", "receipt": .object(receipt.fields)]
     guard let answer else { return outcome(.failed, receipt, result, nil) }
@@ -157,18 +162,6 @@ extension SaleRunner {
       brand: session.card?.label,
       result: result,
       fault: fault
-    )
-  }
-}
-
-extension Fault {
-  /// An authorisation that was undone.
-  fileprivate static func undone(code: String, _ why: String) -> Fault {
-    Fault(
-      .cancelled,
-      code: code,
-      "\(why); what had been authorised was undone",
-      hint: "no money moved; a further try needs --new-attempt"
     )
   }
 }

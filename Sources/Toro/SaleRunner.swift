@@ -6,7 +6,7 @@ import TenderWire
 final class SaleRunner {
   let context: ToroContext
   let gateway: Gateway
-  let cancellation: Cancellation
+  let advices: Advices
   let order: SaleOrder
   let progress: Progress
   var session: ReaderSession
@@ -24,7 +24,7 @@ final class SaleRunner {
   ) {
     self.context = context
     self.gateway = gateway
-    cancellation = Cancellation(context: context, gateway: gateway, progress: progress)
+    advices = Advices(context: context, gateway: gateway, progress: progress)
     self.order = order
     self.progress = progress
     let now = context.clock.now
@@ -61,15 +61,20 @@ final class SaleRunner {
         if case .end(let end) = pending[0] { return try finish(end) }
         let action = pending.removeFirst()
         if case .settle = action {
-          // Outcome before word: what cannot be written down is undone, and told to nobody.
-          if !conclude() { pending = session.receive(.unrecorded) }
+          // The last moment for another shell's cancel: what is recorded from here on is approved.
+          if answer?.isApproved == true, progress.isStopRequested {
+            pending = session.receive(.abandoned(.operatorCancelled, Self.stopped))
+          } else if !conclude() {
+            // An outcome that cannot be recorded is undone, and not reported.
+            pending = session.receive(.abandoned(.transactionError, Self.unrecorded))
+          }
           continue
         }
         do throws(Fault) {
           pending = try perform(action) + pending
         } catch {
           if error.kind == .state, answer?.isApproved == true {
-            pending = session.receive(.unrecorded)
+            pending = session.receive(.abandoned(.transactionError, Self.unrecorded))
             continue
           }
           guard let lost = Self.loss(error) else { throw error }
@@ -84,6 +89,9 @@ final class SaleRunner {
       }
     }
   }
+
+  static let stopped = "the operator cancelled"
+  static let unrecorded = "the approval could not be written down"
 
   /// The error of a fault of the reader's link; nil for any other.
   private static func loss(_ fault: Fault) -> ToroError? {
@@ -178,11 +186,13 @@ final class SaleRunner {
       try progress.prepare(
         .plain(SalePreparation(sale).text),
         id: sale.reference,
+        amount: sale.amount,
         sendingNext: true
       )
       try progress.willSend()
       let body = try gateway.exchange(
         message,
+        progress.permit(),
         by: Deadline(in: context.configuration.timeout, on: context.clock)
       )
       guard let answer = AuthorisationAnswer(body, for: sale) else {
@@ -201,9 +211,19 @@ final class SaleRunner {
       sale.additionalResponse = answer.additional
       sale.authorisationCode = answer.code
       session.message = answer.displayText
+      if answer.isApproved, progress.isStopRequested { return .unavailable(stoppedMeanwhile()) }
       return answer.isApproved ? .approved(answer.decision) : .declined(answer.decision)
     } catch {
       return .unavailable(recovered(error))
+    }
+  }
+
+  /// Undoes at once what was approved while another shell cancelled it.
+  private func stoppedMeanwhile() -> ReaderSession.Lost {
+    do throws(Fault) {
+      return .undone(try undone(receipt(), .operatorCancelled, Self.stopped))
+    } catch {
+      return .failed(error)
     }
   }
 
@@ -223,21 +243,21 @@ final class SaleRunner {
           reason: "stopped while the acquirer was asked"
         ).afterSending
     }
-    // First of all: nobody may be charged for what nobody knows.
+    // First of all: a cardholder must not be charged for a sale of which the till knows nothing.
     do throws(Fault) {
-      return .undone(try cancellation.lost(sale, lost))
+      return .undone(try advices.lost(sale, lost))
     } catch {
       return .failed(error)
     }
   }
 
-  /// Undoes what was refused: a refusal that nobody signed may come after the effect.
+  /// Undoes what was refused: a refusal without a signature may come after the effect.
   ///
   /// Where the acquirer says that it is undone the refusal is what the sale came to; where it refuses
   /// all that this terminal sends, for the same reason, too. Else it is unknown.
   private func proven(_ refusal: Fault) -> Fault {
     do throws(Fault) {
-      let isUndone = try cancellation.cancel(sale, reason: "TIMO").isApproved
+      let isUndone = try advices.cancel(sale, reason: "TIMO").isApproved
       return isUndone ? refusal : refusal.afterSending
     } catch {
       return Gateway.refusesTerminal(refusal, and: error) ? refusal : refusal.afterSending

@@ -129,7 +129,7 @@ package struct ToroContext: Sendable {
   /// Takes lines of the trace: names, tags and sizes, no values.
   let watch: (@Sendable (JSONObject) -> Void)?
   /// Takes a reader, by its address, for as long as the lock is held; nil where another has it.
-  package typealias Reservation = @Sendable (String) throws(Fault) -> (any AttemptLock)?
+  package typealias Reservation = @Sendable (String) throws(Fault) -> (any ReferenceLock)?
   let reserve: Reservation?
 
   package init(

@@ -48,6 +48,7 @@ extension ToroProvider {
     let gateway = try Gateway(context)
     let body = try gateway.exchange(
       try gateway.messages.diagnostic(gateway.header()),
+      nil,
       by: Deadline(in: context.configuration.timeout, on: context.clock)
     )
     let isThere =
@@ -63,6 +64,7 @@ extension ToroProvider {
     let gateway = try Gateway(context)
     let body = try gateway.exchange(
       try gateway.messages.statusReport(gateway.header(), serial: nil),
+      nil,
       by: Deadline(in: context.configuration.timeout, on: context.clock)
     )
     let what = body.name == "MgmtPlan" ? "a management plan" : "a configuration"

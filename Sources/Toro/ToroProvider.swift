@@ -3,7 +3,7 @@ package import TenderModel
 import TenderWire
 
 /// Toro: card-present sales on a Miura reader, through the Toro gateway over ISO 20022 messages.
-package struct ToroProvider: Provider, CardPresentFlow {
+package struct ToroProvider: Provider {
   /// What it is called in options, records and journals.
   package static let name = ProviderName("toro")
   let context: ToroContext
@@ -14,11 +14,18 @@ package struct ToroProvider: Provider, CardPresentFlow {
 
   package var merchant: String { context.configuration.merchantID }
 
+  package var traits: Traits {
+    Traits(
+      kinds: [.authorize, .charge, .capture, .void, .refund],
+      holdOption: "--no-capture",
+      namesItsStates: true,
+      refundsByVoid: true,
+      canLookUp: false,
+      isAtReader: true
+    )
+  }
+
   package var nothingHeld: JSONObject { ["state": "ready"] }
-
-  package var undoesToFindOut: Bool { true }
-
-  package var holdOption: String { "--no-capture" }
 
   package func isID(_ handle: String) -> Bool { false }
 
@@ -29,36 +36,42 @@ package struct ToroProvider: Provider, CardPresentFlow {
     }
   }
 
-  package func check(_ order: SaleOrder) throws(Fault) {
-    try OrderCheck(context: context, order: order).run()
+  package func check(_ order: Order) throws(Fault) {
+    switch order {
+    case .sale(let sale): try OrderCheck(context: context, order: sale).run()
+    case .refund: break
+    case .payment, .authorization:
+      throw .unsupportedOperation(name, "payments without a card reader")
+    case .token: throw .unsupportedOperation(name, "stored payment methods")
+    }
   }
 
-  package func sell(_ order: SaleOrder, _ progress: Progress) throws(Fault) -> Outcome {
-    try SaleRunner(context, try Gateway(context), order, progress).run()
+  /// A sale without its card is undone as a whole; a part goes back to the card itself.
+  package func check(_ draft: Operation, of payment: Payment) throws(Fault) {
+    let state = payment.state
+    guard draft.isReversal, state.isCaptured, let amount = draft.amount, amount < state.captured
+    else { return }
+    let left = payment.text(ofMinorUnits: state.leftToRefund)
+    throw Fault(
+      .unsupported,
+      code: "method_unsupported",
+      "\(left) of \(payment.reference.quotedForMessage) is left to refund, and Toro refunds a part only to "
+        + "the card",
+      hint: payment.cardRefund(amount)
+    )
   }
 
-  package func confirm(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
-    guard let sale = identity(of: held) else { throw .noReceipt(held) }
-    let advice = try newAdvice(for: sale, progress)
-    return try complete(sale, advice, held, progress)
-  }
-
-  package func release(_ held: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
-    try undo(held, progress)
-  }
-
-  package func reverse(_ captured: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
-    try undo(captured, progress)
-  }
-
-  package func lookUp(_ query: LookUp) throws(Fault) -> Outcome? { nil }
-
-  package func preview(_ order: SaleOrder) throws(Fault) -> JSONObject {
-    let configuration = context.configuration
+  package func preview(_ order: Order) throws(Fault) -> JSONObject {
+    let gateway = context.configuration.gatewayURL
+    guard case .sale(let order) = order else {
+      return [
+        "method": "POST", "url": .string(gateway + Messages.Kind.cancellation.path),
+        "message": "caaa.007.001.12",
+      ]
+    }
     var request: JSONObject = [
-      "method": "POST",
-      "url": .string(configuration.gatewayURL + Messages.Kind.authorisation.path),
-      "message": "caaa.001.001.12", "device": .string(configuration.device),
+      "method": "POST", "url": .string(gateway + Messages.Kind.authorisation.path),
+      "message": "caaa.001.001.12", "device": .string(context.configuration.device),
       "type": order.isRefund ? "refund" : "purchase", "capture": .bool(order.captures),
       "amount": .integer(order.amount.minorUnits),
       "currency": .string(order.amount.currency.code),
@@ -72,166 +85,45 @@ package struct ToroProvider: Provider, CardPresentFlow {
     return request
   }
 
-  /// Finds out by cancellation: a sale cannot be asked for (contract, section 4, "Finding out").
-  package func findOut(
-    _ attempt: Attempt,
-    _ progress: Progress,
-    mayRepeat: Bool
-  ) throws(Fault) -> Finding {
-    let prepared = SalePreparation(attempt.preparation?.plain)
-    guard let sale = prepared?.sale ?? identity(of: attempt) else { throw .noReceipt(attempt) }
-    try checkReady(for: .reversal)
-    switch attempt.operation {
-    case .confirm where prepared?.cancels == true:
-      // Somebody ordered it to be undone since: that is gone on with, whoever asks.
-      return .undone(try undo(attempt, progress, isSent: true))
-    case .confirm where mayRepeat:
-      guard let advice = prepared?.advice else { throw .noReceipt(attempt) }
-      return .happened(try complete(sale, advice, attempt, progress, isSent: true))
-    case .confirm:
-      // Whether it was captured is not known; undoing it is the same either way.
-      try progress.prepare(.plain(SalePreparation(sale).text), id: nil)
-      return .undone(try undo(attempt, progress, isSent: true))
-    case .cancel: return .happened(try undo(attempt, progress, isSent: true))
-    case .transact, .tokenize:
-      let cancellation = Cancellation(
-        context: context,
-        gateway: try Gateway(context),
-        progress: progress
-      )
-      let lost =
-        attempt.fault
-        ?? Fault(
-          .unknown,
-          effect: .unknown,
-          code: "outcome_unknown",
-          "its process ended before an answer came",
-          result: ToroError.transactionAborted.result("the process ended before an answer came")
-        )
-      return .happened(try cancellation.lost(sale, lost))
-    }
-  }
-
-  private func identity(of attempt: Attempt) -> SaleIdentity? {
-    attempt.result["receipt"]?.object.flatMap(SaleIdentity.init(receipt:))
-      ?? SalePreparation(attempt.preparation?.plain)?.sale
-  }
-
-  /// A new advice about a sale, in the journal and marked as sent before it leaves.
-  private func newAdvice(
-    for sale: SaleIdentity,
-    _ progress: Progress,
-    cancels: Bool = false
-  ) throws(Fault) -> Messages.Advice {
-    let advice = Messages.Advice(
-      reference: context.randomness.transactionReference,
-      time: Timestamp.milliText(context.clock.now)
-    )
-    try progress.prepare(
-      .plain(SalePreparation(sale, advice: advice, cancels: cancels).text),
-      id: nil,
-      sendingNext: true
-    )
-    try progress.willSend()
-    return advice
-  }
-
-  /// Captures; what the acquirer says to it is the outcome.
-  private func complete(
-    _ sale: SaleIdentity,
-    _ advice: Messages.Advice,
-    _ attempt: Attempt,
-    _ progress: Progress,
-    isSent: Bool = false
-  ) throws(Fault) -> Outcome {
+  package func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
     let gateway = try Gateway(context)
-    let response: Gateway.Advised
-    do throws(Fault) {
-      response = try gateway.advise(
-        by: Deadline(in: context.configuration.timeout, on: context.clock),
-        repetition: isSent ? 1 : 0
-      ) { header throws(Fault) in try gateway.messages.completion(header, advice, sale) }
-    } catch {
-      // What was sent before by another process may have been heeded, whatever this one was told.
-      throw isSent ? error.afterSending : error.effect == .none ? error.proven : error
+    if case .sale(let order) = order {
+      return try SaleRunner(context, gateway, order, progress).run()
     }
-    guard response.isApproved else {
-      let wasSent = isSent || response.wasLost
-      throw Fault(
-        .declined,
-        effect: wasSent ? .unknown : .none,
-        code: "completion_declined",
-        "the acquirer answered \(response.word) to the completion"
-          + (wasSent ? "; what an earlier one did is not known" : ": nothing was captured"),
-        hint: "cancel it, or try again later",
-        result: ["state": "completed", "response": .string(response.word)]
-      ).proven
+    let advices = Advices(context: context, gateway: gateway, progress: progress)
+    switch progress.operation.kind {
+    case .capture: return try advices.capture()
+    case .void, .refund: return try advices.void()
+    case .authorize, .charge, .store, .createMandate, .revoke, .payout:
+      throw .unsupportedOperation(name, "payments without a card reader")
     }
-    progress.enter(TransactionState.completed.rawValue)
-    var receipt = attempt.result["receipt"]?.object ?? [:]
-    receipt["captured"] = true
-    return Outcome(
-      status: .succeeded,
-      id: attempt.id,
-      result: ["state": "completed", "receipt": .object(receipt)]
-    )
   }
 
-  private func undo(
-    _ attempt: Attempt,
-    _ progress: Progress,
-    isSent: Bool = false
-  ) throws(Fault) -> Outcome {
-    guard let sale = SalePreparation(attempt.preparation?.plain)?.sale ?? identity(of: attempt)
-    else {
-      throw .noReceipt(attempt)
+  /// Ends a lost sale by a cancellation advice: the contract, section 4.6.
+  package func undo(_ progress: Progress) throws(Fault) -> Outcome {
+    let advices = Advices(context: context, gateway: try Gateway(context), progress: progress)
+    guard let sale = progress.payment.sale else {
+      throw .saleLost(progress.payment, effect: .unknown)
     }
-    let cancellation = Cancellation(
-      context: context,
-      gateway: try Gateway(context),
-      progress: progress
-    )
-    if !isSent { _ = try newAdvice(for: sale, progress, cancels: true) }
-    let response: Gateway.Advised
-    do throws(Fault) {
-      response = try cancellation.cancel(sale, reason: nil, isRepeated: isSent)
-    } catch {
-      throw isSent ? error.afterSending : error.effect == .none ? error.proven : error
-    }
-    guard response.isApproved else {
-      // A no to a repetition says nothing about the first, whose answer was lost.
-      let wasSent = isSent || response.wasLost
-      throw Fault(
-        .declined,
-        effect: wasSent ? .unknown : .none,
-        code: "cancellation_declined",
-        "the acquirer answered \(response.word) to the cancellation"
-          + (wasSent ? "; what an earlier one did is not known" : ": the sale stands"),
-        hint: wasSent
-          ? "ask the acquirer"
-          : "refund it: tender transact --provider toro --type refund --original "
-            + attempt.reference.text,
-        result: ["state": "completed", "response": .string(response.word)]
-      ).proven
-    }
-    progress.enter(TransactionState.cancelled.rawValue)
-    var result: JSONObject = ["state": "cancelled", "cancellationType": "attendant"]
-    if var receipt = attempt.result["receipt"]?.object {
-      receipt["captured"] = false
-      result["receipt"] = .object(receipt)
-    }
-    return Outcome(status: .cancelled, id: attempt.id, result: result)
+    let lost =
+      progress.operation.fault
+      ?? Fault(
+        .unknown,
+        effect: .unknown,
+        code: "outcome_unknown",
+        "its process ended before an answer came",
+        result: ToroError.transactionAborted.result("the process ended before an answer came")
+      )
+    try progress.willSend()
+    return try advices.lost(sale, lost)
   }
-}
 
-extension Fault {
-  fileprivate static func noReceipt(_ attempt: Attempt) -> Fault {
-    Fault(
-      attempt.phase == .sent ? .unknown : .conflict,
-      effect: attempt.phase == .sent ? .unknown : .none,
-      code: "sale_lost",
-      "the journal has no details of the sale \(attempt.reference.quotedForMessage)",
-      hint: "settle it with the acquirer by hand"
-    )
+  package func lookUp(_ query: LookUp) throws(Fault) -> Outcome? { nil }
+
+  /// Toro has no look-up.
+  package func look(_ progress: Progress) throws(Fault) -> Finding { .cannotLook }
+
+  package func recovery(of operation: Operation, in payment: Payment) -> Recovery {
+    operation.isAttempt ? .undo : .sameKey()
   }
 }

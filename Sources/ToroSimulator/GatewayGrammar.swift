@@ -65,7 +65,7 @@ enum GatewayGrammar {
       "SaleRefId? TxId POIId? InitrTxId? RcptTxId? TxTp AddtlSvc* SvcAttr? CardDataNtryMd? TxRslt?",
     "TxRslt": "AuthstnNtty? RspnToAuthstn AuthstnCd?",
     "RspnToAuthstn": "Rspn RspnRsn? AddtlRspnInf?",
-    "AuthstnReq/Tx/TxDtls":
+    "Tx/TxDtls":
       "Ccy? TtlAmt CmltvAmt? AmtQlfr? DtldAmt? ReqdAmt? AuthrsdAmt? InvcAmt? VldtyDt? OnLineRsn* "
       + "UattnddLvlCtgy? AcctTp? CcyConvsRslt? Instlmt* AggtnTx? PdctCdSetId? SaleItm* DlvryLctn? "
       + "ReSubmissnCntr? AddtlInf* ICCRltdData?",

@@ -100,7 +100,7 @@ struct GatewayWriter {
   }
 
   /// The answer to an authorisation, from the books.
-  func authorisation(_ sale: JSONObject) -> HTTPResponse {
+  func authorisation(_ sale: BookedSale) -> HTTPResponse {
     let captures = message.header?.text("MsgFctn") == "FAUQ"
     return document("AccptrAuthstnRspn", "caaa.002.001.12", function: captures ? "FAUP" : "AUTP") {
       writer in
@@ -110,13 +110,11 @@ struct GatewayWriter {
           writer.element("SaleRefId", text("Tx/SaleRefId"))
           writeID(&writer)
           writer.element("InitrTxId", text("Tx/InitrTxId"))
-          writer.element("RcptTxId", sale.text("rcpt"))
+          writer.element("RcptTxId", sale.recipient)
           writer.element("TxDtls") { writer in
             writer.element("Ccy", text("Tx/TxDtls/Ccy"))
             writer.element("TtlAmt", text("Tx/TxDtls/TtlAmt"))
-            if let amount = sale["authorised"]?.boundedNumber,
-              let currency = Currency(code: sale.text("currency") ?? "")
-            {
+            if let amount = sale.authorised, let currency = sale.currency {
               let shown = fault == "too-much" ? amount * 10 : amount
               writer.element(
                 "AuthrsdAmt",
@@ -131,14 +129,14 @@ struct GatewayWriter {
         writer.element("TxRspn") { writer in
           writer.element("AuthstnRslt") { writer in
             writer.element("RspnToAuthstn") { writer in
-              writer.element("Rspn", sale.text("rspn"))
-              writer.element("RspnRsn", sale.text("rsn"))
-              writer.element("AddtlRspnInf", sale.text("inf"))
+              writer.element("Rspn", sale.response)
+              writer.element("RspnRsn", sale.reason)
+              writer.element("AddtlRspnInf", sale.words)
             }
-            writer.element("AuthstnCd", sale.text("code"))
-            writer.element("CmpltnReqrd", sale["completion"] == true ? "true" : "false")
+            writer.element("AuthstnCd", sale.code)
+            writer.element("CmpltnReqrd", sale.needsCompletion ? "true" : "false")
           }
-          if sale.text("rsn") == "01" { Self.writeReferral(&writer) }
+          if sale.reason == "01" { Self.writeReferral(&writer) }
         }
       }
     }
@@ -157,15 +155,15 @@ struct GatewayWriter {
   }
 
   /// 8A and 91 for the chip.
-  private static func issuerData(_ sale: JSONObject) -> [UInt8] {
-    let isApproved = ["APPR", "PART"].contains(sale.text("rspn"))
-    let code = isApproved ? "00" : String((sale.text("rsn") ?? "05").prefix(2))
+  private static func issuerData(_ sale: BookedSale) -> [UInt8] {
+    let isApproved = ["APPR", "PART"].contains(sale.response)
+    let code = isApproved ? "00" : String(sale.reason.prefix(2))
     return TLV(0x8a, Array(code.utf8)).encoded
       + TLV(0x91, [0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0, 0x12]).encoded
   }
 
   /// The answer to an advice.
-  func advice(_ advice: JSONObject, isCompletion: Bool) -> HTTPResponse {
+  func advice(_ advice: ToroBooks.Advised, isCompletion: Bool) -> HTTPResponse {
     document(
       isCompletion ? "AccptrCmpltnAdvcRspn" : "AccptrCxlAdvcRspn",
       isCompletion ? "caaa.004.001.11" : "caaa.008.001.11",
@@ -176,8 +174,8 @@ struct GatewayWriter {
         writer.element("Tx") { writer in
           writer.element("SaleRefId", text("Tx/SaleRefId"))
           writeID(&writer)
-          writer.element("RcptTxId", advice.text("rcpt"))
-          writer.element("Rspn", fault == "declined" ? "DECL" : advice.text("rspn"))
+          writer.element("RcptTxId", advice.recipient)
+          writer.element("Rspn", advice.response)
         }
       }
     }

@@ -110,7 +110,7 @@ package struct SimulatedToro: SimulatedProvider {
     ("wrong-exchange", "does it, answers for another exchange"),
     ("wrong-transaction", "does it, answers for another transaction"),
     ("too-much", "does it, says that more was authorised than was asked"),
-    ("declined", "does it, says that an advice was declined"),
+    ("declined", "declines an advice, and does nothing"),
     ("silence", "does it, never answers"),
     ("close-before", "closes before it reads the message"),
     ("close-after", "does it, then closes without answer"), ("slow", "answers after 2 s"),

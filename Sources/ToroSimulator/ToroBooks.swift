@@ -1,89 +1,88 @@
 import TenderEngine
-package import TenderModel
+import TenderModel
 import TenderSimulator
 import TenderWire
 
-/// What the simulated acquirer knows of sales, and what it makes of the next message.
+/// What the simulated acquirer knows of sales, and its decision about the next message.
 struct ToroBooks {
   let world: SimulatorWorld
   let ledger: Ledger
 
-  /// A sale as the acquirer has it.
-  private func find(_ reference: String) throws(Fault) -> JSONObject? {
-    try ledger.find("toro-sale", reference)
+  /// The answer to an advice: `Response9Code`, and the acquirer's name for the sale.
+  struct Advised {
+    var response: String
+    var recipient: String?
   }
 
-  private func put(_ reference: String, _ sale: JSONObject) throws(Fault) {
-    try ledger.put("toro-sale", reference, sale, reference: sale.text("sale"))
+  private func find(_ reference: String) throws(Fault) -> BookedSale? {
+    try ledger.find("toro-sale", reference).flatMap(BookedSale.init)
   }
 
-  /// The answer's parts of a sale, for one that is answered again as well.
-  func authorise(_ body: XMLElement) throws(Fault) -> JSONObject {
+  private func put(_ sale: BookedSale) throws(Fault) {
+    try ledger.put("toro-sale", sale.reference, sale.json, reference: sale.sale)
+  }
+
+  // MARK: Authorisations
+
+  /// Decides about a sale or refund; the same one is answered the same again.
+  func authorise(_ body: XMLElement) throws(Fault) -> BookedSale {
     let reference = body.text("Tx/TxId/TxRef") ?? ""
     if var known = try find(reference) {
-      if known.text("state") == "gone" {
-        known["rspn"] = "DECL"
-        known["rsn"] = "58"
-        known["inf"] = "01:CANCELLED BEFORE"
+      if known.isCancelled {
+        (known.response, known.reason, known.words) = ("DECL", "58", "01:CANCELLED BEFORE")
       }
       return known
     }
-    let currency = Currency(code: body.text("Tx/TxDtls/Ccy") ?? "")
-    let amount = currency.flatMap { Self.minor(body.text("Tx/TxDtls/TtlAmt") ?? "", $0) }
-    var sale: JSONObject = [
-      "sale": .string(body.text("Tx/SaleRefId") ?? ""), "ref": .string(reference),
-      "amount": .integer(amount ?? 0), "currency": .string(currency?.code ?? ""),
-      "type": .string(body.text("Tx/TxTp") ?? "CRDP"),
-      "terminal": .string(body.text("Envt/POI/Id/Id") ?? ""),
-      "rcpt": .string("R" + world.randomness.text(11, from: "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ")),
-    ]
-    let captures = ["true", "1"].contains(body.text("Tx/TxCaptr") ?? "")
-    var (response, reason, words) = try decide(body, amount, currency)
-    if response == "PART" {
-      sale["authorised"] = .integer(((amount ?? 0) + 1) / 2)
-    } else if response == "APPR" {
-      sale["authorised"] = .integer(amount ?? 0)
-    }
-    if response == "APPR" || response == "PART" {
-      sale["code"] = .string(world.randomness.text(6, from: "0123456789"))
-      if body.text("Tx/TxTp") == "RFND" {
-        sale["original"] = body.text("Tx/OrgnlTx/TxId/TxRef").map(JSON.string)
-        try refund(sale.text("original"), amount ?? 0)
+    var sale = BookedSale(sale: body.text("Tx/SaleRefId") ?? "", reference: reference)
+    sale.time = body.text("Tx/TxId/TxDtTm") ?? ""
+    sale.terminal = body.text("Envt/POI/Id/Id") ?? ""
+    sale.type = body.text("Tx/TxTp") ?? "CRDP"
+    sale.currency = Currency(code: body.text("Tx/TxDtls/Ccy") ?? "")
+    sale.amount = Self.amount(body, sale.currency) ?? 0
+    sale.recipient = "R" + world.randomness.text(11, from: "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ")
+    (sale.response, sale.reason, sale.words) = try decide(body, sale)
+    if sale.words.isEmpty { sale.words = "01:SIM" + sale.response }
+    sale.needsCompletion = world.options.scenario == "gateway:completion_required"
+    if ["APPR", "PART"].contains(sale.response) {
+      sale.authorised = sale.response == "PART" ? (sale.amount + 1) / 2 : sale.amount
+      sale.code = world.randomness.text(6, from: "0123456789")
+      sale.capturesAtOnce =
+        ["true", "1"].contains(body.text("Tx/TxCaptr") ?? "") && !sale.needsCompletion
+      if sale.type == "RFND", var original = try original(body) {
+        sale.original = original.reference
+        original.entries.append(
+          BookedSale.Entry(
+            kind: .refund,
+            reference: reference,
+            amount: sale.amount,
+            response: "APPR"
+          )
+        )
+        try put(original)
       }
     }
-    let needsCompletion = world.options.scenario == "gateway:completion_required"
-    sale["completion"] = .bool(needsCompletion)
-    sale["captured"] = .bool(captures && !needsCompletion && ["APPR", "PART"].contains(response))
-    if words.isEmpty { words = "01:SIM" + response }
-    sale["state"] = .string(["APPR", "PART"].contains(response) ? "live" : "none")
-    sale["rspn"] = .string(response)
-    sale["rsn"] = .string(reason)
-    sale["inf"] = .string(words)
-    try put(reference, sale)
+    try put(sale)
     return sale
   }
 
   private func decide(
     _ body: XMLElement,
-    _ amount: Int?,
-    _ currency: Currency?
+    _ sale: BookedSale
   ) throws(Fault) -> (response: String, reason: String, words: String) {
-    guard let amount, amount > 0, currency != nil else {
-      return ("DECL", "13", "01:INVALID AMOUNT")
-    }
+    guard sale.amount > 0, sale.currency != nil else { return ("DECL", "13", "01:INVALID AMOUNT") }
     guard body["Envt"]?["Card"] != nil else { return ("DECL", "14", "01:NO CARD") }
-    if body.text("Tx/TxTp") == "RFND", let problem = try refundProblem(body, amount) {
+    if sale.type == "RFND", let problem = try refundProblem(body, sale) {
       return ("DECL", "12", "01:" + problem)
     }
-    // Whoever would not enter a PIN is not who the card belongs to.
+    // A customer who would not enter the PIN may not be the cardholder.
     if body.text("Envt/Crdhldr/Authntcn/AuthntcnMtd") == "BYPS" {
       return ("DECL", "70", "01:PIN REQUIRED")
     }
     let named = ToroCatalog.outcomes.first { $0.scenario == world.options.scenario }
-    let chosen = named ?? ToroCatalog.outcomes.first { $0.amount == amount }
+    let chosen = named ?? ToroCatalog.outcomes.first { $0.amount == sale.amount }
     switch chosen?.scenario {
     case "gateway:partial":
-      // Who does not take a part gets nothing.
+      // A terminal that does not support partial approval is declined.
       let takesPart = body["Cntxt"]?["PmtCntxt"]?.children
         .contains { $0.name == "SpprtdOptn" && $0.text == "PART" }
       return takesPart == true ? ("PART", "10", "") : ("DECL", "51", "")
@@ -94,93 +93,90 @@ struct ToroBooks {
     }
   }
 
-  private func original(_ body: XMLElement) throws(Fault) -> JSONObject? {
+  private func refundProblem(_ body: XMLElement, _ refund: BookedSale) throws(Fault) -> String? {
+    guard let original = try original(body), original.type != "RFND" else { return "NO ORIGINAL" }
+    guard original.captured > 0 else { return "NOT CAPTURED" }
+    guard original.currency == refund.currency else { return "OTHER CURRENCY" }
+    return refund.amount <= original.left ? nil : "ABOVE ORIGINAL"
+  }
+
+  /// The sale that a message names as its original, by everything that must name it.
+  private func original(_ body: XMLElement) throws(Fault) -> BookedSale? {
     guard let named = body["Tx"]?["OrgnlTx"], let reference = named.text("TxId/TxRef"),
-      let sale = try find(reference), sale.text("sale") == named.text("SaleRefId")
+      let sale = try find(reference), sale.sale == named.text("SaleRefId"),
+      sale.type == named.text("TxTp"), sale.time.isEmpty || sale.time == named.text("TxId/TxDtTm")
     else { return nil }
     return sale
   }
 
-  private func refundProblem(_ body: XMLElement, _ amount: Int) throws(Fault) -> String? {
-    guard let original = try original(body) else { return "NO ORIGINAL" }
-    guard original.text("state") == "live", original["captured"] == true else {
-      return "NOT CAPTURED"
+  // MARK: Advices
+
+  /// Captures what was authorised, or a part of it, once: the rest is released.
+  func complete(_ body: XMLElement) throws(Fault) -> Advised {
+    guard let sale = try original(body), sale.sale == body.text("Tx/SaleRefId") else {
+      return Advised(response: "DECL")
     }
-    let left =
-      (original["authorised"]?.boundedNumber ?? 0) - (original["refunded"]?.boundedNumber ?? 0)
-    return amount <= left ? nil : "ABOVE ORIGINAL"
+    return try advise(.completion, body, sale) { amount in
+      sale.stands && sale.captured == 0 && sale.type != "RFND" && body.text("Tx/Rvsl") != "true"
+        && body.text("Tx/TxSucss") == "true" && amount > 0 && amount <= sale.authorised ?? 0
+    }
   }
 
-  /// Notes what was given back of an original; less than nothing where a refund is undone.
-  private func refund(_ reference: String?, _ amount: Int) throws(Fault) {
-    guard let reference, var original = try find(reference) else { return }
-    let sum = (original["refunded"]?.boundedNumber ?? 0) + amount
-    original["refunded"] = sum > 0 ? .integer(sum) : nil
-    try put(reference, original)
+  /// Cancels a sale: whole, and not what was refunded in part.
+  func cancel(_ body: XMLElement) throws(Fault) -> Advised {
+    guard let named = body["Tx"]?["OrgnlTx"], let reference = named.text("TxId/TxRef"),
+      let saleReference = named.text("SaleRefId"), saleReference == body.text("Tx/SaleRefId"),
+      let terminal = named.text("POIId/Id")
+    else { return Advised(response: "DECL") }
+    guard let known = try find(reference) else {
+      // It may still be on its way: it must not be authorised afterwards.
+      var unknown = BookedSale(sale: saleReference, reference: reference)
+      unknown.time = named.text("TxId/TxDtTm") ?? ""
+      unknown.type = named.text("TxTp") ?? ""
+      unknown.terminal = terminal
+      return try advise(.cancellation, body, unknown) { _ in true }
+    }
+    guard try original(body) != nil, known.terminal == terminal else {
+      return Advised(response: "DECL", recipient: known.recipient)
+    }
+    let answer = try advise(.cancellation, body, known) { amount in
+      let wholes = [known.amount, known.authorised, known.captured]
+      return known.refunded == 0 && (!known.stands || wholes.contains(amount))
+    }
+    if answer.response == "APPR", let reference = known.original, var original = try find(reference)
+    {
+      original.entries.removeAll { $0.kind == .refund && $0.reference == known.reference }
+      try put(original)
+    }
+    return answer
   }
 
-  /// What an advice comes to; the same advice is answered the same.
+  /// Writes an advice about a sale into the books; the same advice is answered the same again.
   private func advise(
+    _ kind: BookedSale.Entry.Kind,
     _ body: XMLElement,
-    _ decide: () throws(Fault) -> (String, JSONObject?)
-  ) throws(Fault) -> JSONObject {
+    _ sale: BookedSale,
+    isTaken: (Int) -> Bool
+  ) throws(Fault) -> Advised {
     let reference = body.text("Tx/TxId/TxRef") ?? ""
-    let sale = body.text("Tx/SaleRefId") ?? ""
-    if let known = try ledger.find("toro-advice", "\(sale)/\(reference)") { return known }
-    let (response, found) = try decide()
-    var advice: JSONObject = ["rspn": .string(response), "sale": .string(sale)]
-    advice["rcpt"] = found?["rcpt"]
-    try ledger.put("toro-advice", "\(sale)/\(reference)", advice, reference: sale)
-    return advice
-  }
-
-  func complete(_ body: XMLElement) throws(Fault) -> JSONObject {
-    try advise(body) { () throws(Fault) in
-      guard body["Tx"]?["OrgnlTx"] != nil, var sale = try original(body),
-        let reference = sale.text("ref"), sale.text("sale") == body.text("Tx/SaleRefId"),
-        sale.text("state") == "live"
-      else { return ("DECL", nil) }
-      sale["captured"] = true
-      sale["captures"] = .integer((sale["captures"]?.boundedNumber ?? 0) + 1)
-      try put(reference, sale)
-      return ("APPR", sale)
+    if let known = sale.entries.first(where: { $0.kind == kind && $0.reference == reference }) {
+      return Advised(response: known.response, recipient: sale.recipient)
     }
+    let currency = Currency(code: body.text("Tx/TxDtls/Ccy") ?? "")
+    let amount = Self.amount(body, currency)
+    let fits = amount != nil && (sale.currency == nil || sale.currency == currency)
+    let response = fits && isTaken(amount ?? 0) ? "APPR" : "DECL"
+    var booked = sale
+    booked.entries.append(
+      BookedSale.Entry(kind: kind, reference: reference, amount: amount ?? 0, response: response)
+    )
+    try put(booked)
+    return Advised(response: response, recipient: sale.recipient)
   }
 
-  func cancel(_ body: XMLElement) throws(Fault) -> JSONObject {
-    try advise(body) { () throws(Fault) in
-      guard let named = body["Tx"]?["OrgnlTx"], let reference = named.text("TxId/TxRef"),
-        named.text("SaleRefId") == body.text("Tx/SaleRefId"), named.text("POIId/Id") != nil
-      else { return ("DECL", nil) }
-      guard var sale = try find(reference) else {
-        // It may still be on its way: it must not be let in afterwards.
-        try put(
-          reference,
-          [
-            "sale": .string(named.text("SaleRefId") ?? ""), "ref": .string(reference),
-            "state": "gone",
-          ]
-        )
-        return ("APPR", nil)
-      }
-      let currency = Currency(code: sale.text("currency") ?? "")
-      let amount = currency.flatMap { Self.minor(body.text("Tx/TxDtls/TtlAmt") ?? "", $0) }
-      // Whole, or not at all; and not what was given back in part.
-      guard sale["refunded"] == nil,
-        sale.text("state") != "live" || amount == sale["amount"]?.boundedNumber
-          || amount == sale["authorised"]?.boundedNumber
-      else { return ("DECL", sale) }
-      if sale.text("state") == "live", let original = sale.text("original") {
-        try refund(original, -(sale["authorised"]?.boundedNumber ?? 0))
-      }
-      sale["state"] = "gone"
-      sale["captured"] = false
-      try put(reference, sale)
-      return ("APPR", sale)
-    }
-  }
-
-  private static func minor(_ text: String, _ currency: Currency) -> Int? {
+  /// The total amount of a message in minor units; nil for what the currency has no digits for.
+  private static func amount(_ body: XMLElement, _ currency: Currency?) -> Int? {
+    guard let currency, let text = body.text("Tx/TxDtls/TtlAmt") else { return nil }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard text.utf8.count <= 15, let whole = parts.first.flatMap({ Int($0) }), parts.count <= 2
     else { return nil }
@@ -191,20 +187,5 @@ struct ToroBooks {
     var scale = 1
     for _ in 0..<currency.exponent { scale *= 10 }
     return whole * scale + (Int(fraction) ?? 0)
-  }
-}
-
-extension LedgerAudit {
-  /// The sales under a reference as the acquirer has them: how many were authorised, how many of
-  /// them still stand, how many of these are captured, and how often anything was captured by advice.
-  package static func sales(
-    path: String,
-    reference: String
-  ) throws(Fault) -> (authorised: Int, standing: Int, captured: Int) {
-    let sales = try Ledger(path: path).list("toro-sale", column: "reference", value: reference)
-    return (
-      sales.count { $0["authorised"] != nil }, sales.count { $0.text("state") == "live" },
-      sales.count { $0.text("state") == "live" && $0["captured"] == true }
-    )
   }
 }

@@ -153,8 +153,13 @@ struct ToroGateway {
     case "authorisation":
       let sale = try books.authorise(message.body)
       return writer.authorisation(sale)
-    case "completion": return writer.advice(try books.complete(message.body), isCompletion: true)
-    case "cancellation": return writer.advice(try books.cancel(message.body), isCompletion: false)
+    case "completion", "cancellation":
+      let isCompletion = message.step == "completion"
+      let answer =
+        fault == "declined"
+        ? ToroBooks.Advised(response: "DECL")
+        : isCompletion ? try books.complete(message.body) : try books.cancel(message.body)
+      return writer.advice(answer, isCompletion: isCompletion)
     case "diagnostic": return writer.diagnostic()
     default: return writer.plan()
     }

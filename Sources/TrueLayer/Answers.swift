@@ -152,7 +152,7 @@ struct Answers {
   /// The account data that is read beside the payment: what the bank requires, where it was agreed.
   private func scopes(
     _ requirements: JSONObject,
-    of kind: Attempt.Kind
+    of kind: Payment.Kind
   ) throws(Fault) -> [JSON] {
     let required = requirements["ais"]?["required_scopes"]?.array ?? []
     let optional = requirements["ais"]?["optional_scopes"]?.array ?? []

@@ -18,7 +18,7 @@ final class Client: Sendable {
   /// On whose behalf a request is made.
   enum Credential {
     /// The token of one resource, where there is one, else the client's own.
-    case resource(String, Attempt.Kind)
+    case resource(String, Payment.Kind)
     /// The client's own, with this scope.
     case client(String)
     case nobody
@@ -31,9 +31,10 @@ final class Client: Sendable {
     var body: [UInt8] = []
     var key: String?
     var credential: Credential
-    var isEffecting = false
+    /// What gives the permits of a request that can move money; nil for any other.
+    var progress: Progress?
     /// What it is about, for the names of errors.
-    var kind = Attempt.Kind.payment
+    var kind = Payment.Kind.payment
   }
 
   /// A readable answer: a JSON object, empty where the body is.
@@ -64,18 +65,18 @@ final class Client: Sendable {
 
   /// Sends a request, again where its key makes that safe and there is time, and gives the answer.
   ///
-  /// Throws with effect unknown where an effecting request may have been heeded.
+  /// Each repetition has a permit of its own. Throws with effect unknown where a request that can move money
+  /// may have been carried out.
   func send(_ call: Call) throws(Fault) -> Answer {
     let deadline = Deadline(in: configuration.timeout, on: context.clock)
     var pause = 500
     var wasLost = false
     var isFresh = false
     while true {
-      let (bearer, isOwn) = try bearer(call, fresh: isFresh, wasLost: wasLost)
+      let (request, isOwn, permit) = try prepare(call, fresh: isFresh, wasLost: wasLost)
       let answer: HTTPResponse
       do throws(Fault) {
-        let request = try request(call, bearer: bearer, isOwn: isOwn)
-        answer = try context.http.send(request, by: deadline)
+        answer = try context.http.send(request, permit, by: deadline)
       } catch {
         if error.kind == .interrupted || error.kind == .terminated || error.kind == .usage {
           let mayBeDone = call.isEffecting && (wasLost || error.effect == .unknown)
@@ -126,14 +127,18 @@ final class Client: Sendable {
     }
   }
 
-  /// What proves who asks; without it nothing leaves, which says nothing about an earlier try.
-  private func bearer(
+  /// The request with its credential, whether that is the client's own, and its permit.
+  ///
+  /// Without them nothing leaves, which says nothing about an earlier try.
+  private func prepare(
     _ call: Call,
     fresh: Bool,
     wasLost: Bool
-  ) throws(Fault) -> (token: String?, isOwn: Bool) {
+  ) throws(Fault) -> (HTTPRequest, isOwn: Bool, SendPermit?) {
     do throws(Fault) {
-      return try authorization(call.credential, fresh: fresh)
+      let (token, isOwn) = try authorization(call.credential, fresh: fresh)
+      let request = try request(call, bearer: token, isOwn: isOwn)
+      return (request, isOwn, try call.progress?.permit())
     } catch {
       throw call.isEffecting && wasLost ? error.afterSendingAnyway : error.proven
     }
@@ -175,8 +180,7 @@ final class Client: Sendable {
       method: call.method,
       url: configuration.apiURL + call.path,
       fields: fields,
-      body: call.body,
-      isEffecting: call.isEffecting
+      body: call.body
     )
   }
 
@@ -303,6 +307,9 @@ final class Client: Sendable {
 }
 
 extension Client.Call {
+  /// Whether it can move money.
+  fileprivate var isEffecting: Bool { progress != nil }
+
   /// Whether the same request twice does no more than once: a read, or a write with a key.
   fileprivate var isSafeToRepeat: Bool { method == .get || key != nil }
 }
@@ -327,7 +334,7 @@ extension TrueLayerConfiguration {
 enum Scopes {
   static let payments = "payments"
 
-  static func of(_ kind: Attempt.Kind) -> String {
+  static func of(_ kind: Payment.Kind) -> String {
     kind == .mandate ? "recurring_payments:sweeping recurring_payments:commercial" : payments
   }
 

@@ -5,7 +5,7 @@ import TenderWire
 /// A payment or mandate to be made, as it was typed (protocol note, sections 2.1 and 2b).
 package struct Creation: Sendable {
   package var reference: Reference
-  package var kind = Attempt.Kind.payment
+  package var kind = Payment.Kind.payment
   package var amount: Money?
   package var currency: Currency
   package var beneficiaryName: String?

@@ -38,7 +38,7 @@ extension TrueLayerProvider {
     mandate_revoked cancelled: the mandate was authorized and has been revoked since | make another with --new-attempt
     mandate_not_authorized conflict: only an authorized mandate can be revoked | one that is not expires by itself
     nothing_to_refund conflict: only a settled payment to a merchant account can be refunded | wait until it is settled
-    refund_failed declined: the refund failed; the money is where it was | see failure_reason; --new-attempt tries again
+    refund_failed declined: the refund failed; nothing was refunded | see failure_reason; the same command tries again
     cancel_pending pending: the cancellation was accepted and cannot be seen yet | run the same command again
     bad_form usage: --form or --form-file cannot be read, or holds a secret on the command line | see: tender help transact
     input_missing pending: the bank wants something that only payer or operator can give | give it as an option, and run the same command again

@@ -103,9 +103,13 @@ struct FlowRunner {
 
   private func path(_ resource: Resource) -> String { Paths.resource(resource.kind, resource.id) }
 
-  /// How the resource stands now.
-  func look(_ kind: Attempt.Kind, _ id: String) throws(Fault) -> Resource {
-    try client.resource(kind, id)
+  /// The resource as it is now.
+  ///
+  /// Throws `provider_error` for an answer about another amount or currency.
+  func look(_ kind: Payment.Kind, _ id: String) throws(Fault) -> Resource {
+    let resource = try client.resource(kind, id)
+    try resource.check(against: progress.payment)
+    return resource
   }
 
   private func start(_ resource: Resource) throws(Fault) -> Resource {
@@ -118,7 +122,7 @@ struct FlowRunner {
       "/authorization-flow/actions/\(submission.action)",
       submission.body,
       resource,
-      isEffecting: submission.isEffecting
+      permits: submission.isEffecting ? progress : nil
     )
     if submission.isEffecting {
       try progress.remember(next.outcome, note: "\(submission.action) given")
@@ -130,7 +134,7 @@ struct FlowRunner {
     _ tail: String,
     _ body: JSONObject,
     _ resource: Resource,
-    isEffecting: Bool = false
+    permits: Progress? = nil
   ) throws(Fault) -> Resource {
     var writer = JSONWriter()
     writer.write(.object(body))
@@ -143,13 +147,13 @@ struct FlowRunner {
         // Its own for each submission: the same form may rightly be sent twice.
         key: context.randomness.uuid().lowercased(),
         credential: .resource(resource.id, resource.kind),
-        isEffecting: isEffecting,
+        progress: permits,
         kind: resource.kind
       )
     )
     guard answer.body.text("status") != nil else {
       let fault = Fault.unexpectedBehaviour("an answer without status", traceID: answer.traceID)
-      throw isEffecting ? fault.afterSending : fault
+      throw permits == nil ? fault : fault.afterSending
     }
     return resource.after(answer.body, traceID: answer.traceID)
   }
@@ -216,12 +220,7 @@ struct FlowRunner {
     outcome.result = fault.result ?? [:]
     // TrueLayer cannot cancel a mandate that its payer can still authorize: it is as open as before.
     outcome.status = isLeft ? .requiresAction : .cancelled
-    outcome.nextAction = isLeft ? (ended.next ?? .wait(nil)).shown : nil
-    outcome.recorded = Outcome.Recorded(
-      result: outcome.result,
-      nextAction: outcome.nextAction.map { PayerAction($0.type) },
-      fault: fault
-    )
+    if !isLeft { outcome.nextAction = nil }
     return outcome
   }
 
@@ -229,15 +228,15 @@ struct FlowRunner {
   /// whatever the answer was.
   ///
   /// Throws with effect unknown where nothing can be seen.
-  func cancel(_ resource: Resource) throws(Fault) -> Resource {
+  func cancel(_ resource: Resource, key: String? = nil) throws(Fault) -> Resource {
     try progress.willSend()
     _ = try client.send(
       Client.Call(
         method: .post,
         path: path(resource) + "/actions/cancel",
-        key: context.randomness.uuid().lowercased(),
+        key: key ?? context.randomness.uuid().lowercased(),
         credential: .resource(resource.id, resource.kind),
-        isEffecting: true,
+        progress: progress,
         kind: resource.kind
       )
     )

@@ -83,6 +83,8 @@ extension NextAction {
   }
 
   /// The `next_action` of a record.
+  ///
+  /// The address of a bank's page opens it, and a list of banks is long: both are asked anew each time.
   var shown: PayerAction {
     var object: JSONObject = [:]
     switch self {
@@ -105,7 +107,7 @@ extension NextAction {
     case .retry(let options): object["retry_options"] = .array(options.map(JSON.string))
     case .other: break
     }
-    return PayerAction(type, object)
+    return PayerAction(type, object, isAskedAnew: true)
   }
 
   private static func shown(_ choices: [Choice]) -> JSON {

@@ -1,5 +1,6 @@
 import TenderEngine
 import TenderModel
+import TenderWire
 
 /// Resources as outcomes, in the words of the source document (note, section 5.1).
 extension Resource {
@@ -10,58 +11,50 @@ extension Resource {
     case ("failed", _):
       outcome.fault = .failed(self)
       outcome.result = outcome.fault?.result ?? [:]
-    case ("attempt_failed", let next):
+    case ("attempt_failed", _):
       var fault = Fault.failed(self)
       fault.kind = .declined
       fault.hint = "start it again with: tender confirm REF --retry"
       outcome.fault = fault
       outcome.result = statusResult
-      outcome.nextAction = (next ?? .retry([])).shown
     case ("revoked", _):
       outcome.fault = .revoked(self)
       outcome.result = outcome.fault?.result ?? statusResult
-    case ("authorizing", .redirect?):
-      outcome.result = state("redirect")
-      outcome.nextAction = next?.shown
-    case ("authorizing", .wait?) where kind == .payment:
-      outcome.result = state("wait")
-      outcome.nextAction = next?.shown
+    case ("authorizing", .redirect?): outcome.result = state("redirect")
+    case ("authorizing", .wait?) where kind == .payment: outcome.result = state("wait")
     case ("authorized", _), ("executed", _), ("settled", _):
       outcome.result = state(documentedStatus)
-    default:
-      outcome.result = statusResult
-      outcome.nextAction = next?.shown
+    default: outcome.result = statusResult
     }
-    if outcome.status.isFinal, status != "attempt_failed" { outcome.nextAction = nil }
-    outcome.recorded = Outcome.Recorded(
-      result: outcome.result,
-      // The address of a bank's page opens it, and a list of banks is long: both are asked anew.
-      nextAction: outcome.nextAction.map { PayerAction($0.type) },
-      fault: outcome.fault?.kind == .pending ? nil : outcome.fault
-    )
+    outcome.nextAction = awaited?.shown
     return outcome
   }
 
-  /// What a look-up shows: the status, never an error; the journal keeps it as `outcome` has it.
-  var lookedUp: Outcome {
-    var shown = base
-    shown.result = statusResult
-    let outcome = outcome
-    shown.nextAction = outcome.nextAction
-    shown.recorded = outcome.recorded
-    return shown
+  /// What the flow waits for; nil where it has not begun, or is over.
+  private var awaited: NextAction? {
+    switch status {
+    case "authorization_required", "authorized", "executed", "settled", "failed", "revoked": nil
+    case "authorizing": next
+    case "attempt_failed": if case .retry? = next { next } else { .retry([]) }
+    // A status that is not known decides nothing.
+    default: next ?? .wait(nil)
+    }
   }
 
-  /// What `cancel` ends with.
+  /// What a look-up shows: in the words of `transact`, and of the status commands.
+  var lookedUp: Outcome {
+    var outcome = outcome
+    outcome.shown = statusResult
+    return outcome
+  }
+
+  /// The outcome of the operation that cancelled or revoked it.
   var withdrawn: Outcome {
-    var shown = base
-    shown.result = statusResult
-    shown.recorded = Outcome.Recorded(result: shown.result)
-    // A repetition of what made it shows how it ended.
-    let fault: Fault =
-      kind == .mandate ? .revoked(self, wasAuthorized: true) : .userCanceled(self)
-    shown.undone = Outcome.Recorded(result: fault.result ?? shown.result, fault: fault)
-    return shown
+    var outcome = base
+    // It has no id of its own.
+    outcome.id = nil
+    outcome.result = statusResult
+    return outcome
   }
 
   /// What it ends with where an answer is missing that only the payer or operator can give.
@@ -93,7 +86,17 @@ extension Resource {
       result: [:]
     )
     outcome.details = details
+    outcome.providerStatus = status
+    outcome.madeAt = body.text("created_at").flatMap(Timestamp.read)
     return outcome
+  }
+}
+
+extension Outcome {
+  /// The end of a creation that was refused when its lifetime was over: its payer cannot have authorized it.
+  static func neverAuthorized(_ refusal: Fault, _ kind: Payment.Kind) -> Outcome {
+    let fault = Fault.neverAuthorized(refusal, kind)
+    return Outcome(status: .expired, result: fault.result ?? [:], fault: fault)
   }
 }
 

@@ -4,12 +4,12 @@ import TenderWire
 
 /// Where things are (note, section 1.4).
 enum Paths {
-  static func collection(_ kind: Attempt.Kind) -> String {
+  static func collection(_ kind: Payment.Kind) -> String {
     kind == .mandate ? "/v3/mandates" : "/v3/payments"
   }
 
   /// `id` has been checked: see `ResourceID`.
-  static func resource(_ kind: Attempt.Kind, _ id: String) -> String {
+  static func resource(_ kind: Payment.Kind, _ id: String) -> String {
     collection(kind) + "/" + id
   }
 }
@@ -44,7 +44,7 @@ extension Client {
   /// What decides about an attempt must be of that very one; a look-up of an id shows what the provider
   /// has to say.
   func resource(
-    _ kind: Attempt.Kind,
+    _ kind: Payment.Kind,
     _ id: String,
     decides: Bool = true
   ) throws(Fault) -> Resource {
@@ -69,7 +69,7 @@ struct Capabilities {
 
   init(_ context: TrueLayerContext) { self.context = context }
 
-  func body(_ kind: Attempt.Kind) -> JSONObject {
+  func body(_ kind: Payment.Kind) -> JSONObject {
     let redirect: JSON = ["return_uri": .string(context.configuration.redirectURL)]
     guard kind == .payment else {
       return ["provider_selection": [:], "redirect": redirect, "consent": [:]]

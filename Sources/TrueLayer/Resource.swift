@@ -4,7 +4,7 @@ import TenderModel
 /// A payment or mandate as TrueLayer shows it (protocol note, sections 2.3 and 2b), whatever is
 /// missing from it, unknown in it, or null.
 struct Resource: Sendable {
-  let kind: Attempt.Kind
+  let kind: Payment.Kind
   let id: String
   var body: JSONObject
   /// The trace id of the answer that it came in.
@@ -43,6 +43,16 @@ struct Resource: Sendable {
       next.body[name] = answer[name] == .null ? nil : answer[name]
     }
     return next
+  }
+
+  /// Throws `provider_error` where it is about another amount or currency than a payment's order.
+  func check(against payment: Payment) throws(Fault) {
+    if let ordered = payment.attempt?.amount, let amount, amount != ordered {
+      throw .unexpectedBehaviour("the answer is about another amount", traceID: traceID)
+    }
+    if let ordered = payment.currency, let currency, currency != ordered.code {
+      throw .unexpectedBehaviour("the answer is about another currency", traceID: traceID)
+    }
   }
 
   /// The status in the one vocabulary (contract, section 5).

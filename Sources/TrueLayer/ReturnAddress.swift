@@ -39,19 +39,19 @@ struct ReturnAddress {
   /// Whether the payer of this payment gave up on TrueLayer's hosted page.
   ///
   /// Only with its id: any page in the payer's browser can send them to an address of this machine.
-  func isGivenUp(_ kind: Attempt.Kind, _ id: String) -> Bool {
+  func isGivenUp(_ kind: Payment.Kind, _ id: String) -> Bool {
     saysGivenUp && parameters[Self.parameter(kind)] == id
   }
 
   /// The parameter that names a resource of a kind.
-  static func parameter(_ kind: Attempt.Kind) -> String {
+  static func parameter(_ kind: Payment.Kind) -> String {
     kind == .mandate ? "mandate_id" : "payment_id"
   }
 
   /// Checks that it is about this payment or mandate.
   ///
   /// Throws `conflict` where it is about another.
-  func check(_ kind: Attempt.Kind, _ id: String) throws(Fault) {
+  func check(_ kind: Payment.Kind, _ id: String) throws(Fault) {
     let parameters = parameters
     if let named = parameters[Self.parameter(kind)], named != id {
       throw .otherReturn(named, id)

@@ -5,7 +5,7 @@ import TenderModel
 /// conditions of the protocol note, sections 4.3 and 4.4.
 extension Fault {
   /// What a payment or mandate is called within the names of errors.
-  private static func noun(_ kind: Attempt.Kind) -> String {
+  private static func noun(_ kind: Payment.Kind) -> String {
     kind == .mandate ? "mandate" : "payment"
   }
 
@@ -27,7 +27,7 @@ extension Fault {
     _ status: Int,
     _ body: JSONObject,
     traceID: String?,
-    _ kind: Attempt.Kind
+    _ kind: Payment.Kind
   )
     -> Fault
   {
@@ -176,6 +176,20 @@ extension Fault {
       "the \(noun) failed: \(word)" + (resource.failureStage.map { " (at \($0))" } ?? ""),
       hint: hint + "; a further try needs --new-attempt",
       result: result
+    )
+  }
+
+  /// A creation was refused, and what an earlier try may have made has expired.
+  static func neverAuthorized(_ refusal: Fault, _ kind: Payment.Kind) -> Fault {
+    let noun = noun(kind)
+    let code = noun + "_expired"
+    return Fault(
+      .expired,
+      code: code,
+      "the \(noun) was not authorized within 15 minutes, and TrueLayer refused to make it again: "
+        + refusal.message,
+      hint: "a further try needs --new-attempt",
+      result: result("\(noun)Expired", reason: refusal.result?.text("reason"))
     )
   }
 

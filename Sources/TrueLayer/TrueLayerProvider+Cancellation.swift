@@ -4,47 +4,41 @@ import TenderWire
 
 /// Cancel, revoke, refund, and finding out what a lost answer said.
 extension TrueLayerProvider {
-  package func withdraw(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
-    let id = try id(of: attempt)
-    if attempt.kind == .mandate {
-      return try revoke(try client.resource(attempt.kind, id), progress)
-    }
+  /// Cancels a payment.
+  func cancel(_ progress: Progress) throws(Fault) -> Outcome {
+    let id = try id(of: progress)
     do throws(Fault) {
       // Asked for at once: between a look and a cancel the payer may authorize it.
       let known = Resource(kind: .payment, id: id, body: ["status": "authorizing"])
-      return try cancelled(try runner(progress).cancel(known))
+      let seen = try runner(progress).cancel(known, key: progress.operation.key)
+      return try seen.cancelled
     } catch {
       guard error.cause == .genericConflict, error.effect == .none else { throw error }
-      let resource = try client.resource(.payment, id)
+      let resource = try runner(progress).look(.payment, id)
       guard !resource.isOpen else { throw error }
-      return try cancelled(resource)
+      return try resource.cancelled
     }
   }
 
-  /// The outcome of a cancel by how the payment stands after it.
-  private func cancelled(_ seen: Resource) throws(Fault) -> Outcome {
-    if seen.shownStatus == .cancelled { return seen.withdrawn }
-    guard seen.isOpen else { throw Fault.tooLate(seen).proven }
-    throw Fault.cancelPending(seen).proven
-  }
-
-  private func revoke(_ resource: Resource, _ progress: Progress) throws(Fault) -> Outcome {
+  /// Revokes a mandate.
+  func revoke(_ progress: Progress) throws(Fault) -> Outcome {
+    let runner = runner(progress)
+    let resource = try runner.look(.mandate, try id(of: progress))
     if resource.status == "revoked" { return resource.withdrawn }
     guard resource.status == "authorized" else { throw .notRevocable(resource) }
-    let missing = context.configuration.missing(key: true)
-    guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: "to revoke a mandate") }
+    try requireClient(for: "to revoke a mandate")
     try progress.willSend()
     let answer = try client.send(
       Client.Call(
         method: .post,
         path: Paths.resource(.mandate, resource.id) + "/revoke",
-        key: context.randomness.uuid().lowercased(),
+        key: progress.operation.key ?? context.randomness.uuid().lowercased(),
         credential: .client(Scopes.of(.mandate)),
-        isEffecting: true,
+        progress: progress,
         kind: .mandate
       )
     )
-    let seen = runner(progress).lookAfterwards(resource) { $0.status == "revoked" }
+    let seen = runner.lookAfterwards(resource) { $0.status == "revoked" }
     if let seen, seen.status == "revoked" { return seen.withdrawn }
     // 204 is the documented success (note, section 2b); any other is none.
     guard answer.status == 204 else {
@@ -55,79 +49,77 @@ extension TrueLayerProvider {
     return revoked.withdrawn
   }
 
-  package func refund(
-    _ order: RefundOrder,
-    of attempt: Attempt,
-    _ progress: Progress
-  ) throws(Fault) -> Outcome {
-    let id = try id(of: attempt)
-    let missing = context.configuration.missing(key: true)
-    guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: "a refund") }
-    guard attempt.kind == .payment else { throw .nothingToRefund(attempt) }
-    let statement = try Creation.statement(order.request.statement, orFrom: attempt.reference.text)
-    let payment = try client.resource(.payment, id)
-    guard payment.status == "settled" else { throw .nothingToRefund(attempt) }
-    let body: JSON = [
-      "amount_in_minor": .integer(order.amount),
-      "reference": .string(statement),
-    ]
-    let refund = Refund(order)
-    let text = JSONWriter.text(body)
-    let prepared = JSONWriter.text(refund.prepared("body", .string(text)))
-    try progress.prepare(.secret(prepared), id: nil, sendingNext: true)
-    try progress.willSend()
-    return try sendRefund(refund, body: text, attempt)
+  /// Refunds a settled payment; the body is in the journal until what it did is known.
+  func refund(_ request: RefundRequest, _ progress: Progress) throws(Fault) -> Outcome {
+    let reference = progress.payment.reference
+    let statement = try Creation.statement(request.statement, orFrom: reference.text)
+    let payment = try runner(progress).look(.payment, try id(of: progress))
+    guard payment.status == "settled" else { throw .nothingToRefund(progress.payment) }
+    var body: JSONObject = [:]
+    body["amount_in_minor"] = progress.operation.amount.map(JSON.integer)
+    body["reference"] = .string(statement)
+    body["metadata"] = request.reason.map { ["reason": .string($0)] }
+    let text = JSONWriter.text(.object(body))
+    try progress.prepare(.secret(text), sendingNext: true)
+    return try sendRefund(text, progress)
   }
 
-  /// Sends a refund: the same body under the same key is the same refund.
-  private func sendRefund(
-    _ prepared: Refund,
-    body: String,
-    _ attempt: Attempt
-  ) throws(Fault) -> Outcome {
-    let id = try id(of: attempt)
+  /// Sends a refund whose answer was lost again.
+  func refundAgain(_ progress: Progress) throws(Fault) -> Outcome {
+    guard let kept = progress.operation.preparation?.text else {
+      throw .requestLost(progress.payment)
+    }
+    // Earlier versions kept more than the body.
+    return try sendRefund(JSONReader.read(kept)?["body"]?.text ?? kept, progress)
+  }
+
+  /// Sends a refund: the same body under the same key is the same refund (note, section 1.6).
+  private func sendRefund(_ body: String, _ progress: Progress) throws(Fault) -> Outcome {
+    guard let key = progress.operation.key else { throw .requestLost(progress.payment) }
+    let payment = try id(of: progress)
+    try progress.willSend()
     let answer = try client.send(
       Client.Call(
         method: .post,
-        path: Paths.resource(.payment, id) + "/refunds",
+        path: Paths.resource(.payment, payment) + "/refunds",
         body: Array(body.utf8),
-        key: prepared.key,
+        key: key,
         credential: .client(Scopes.payments),
-        isEffecting: true
+        progress: progress
       )
     )
-    guard let refund = answer.body.text("id"), ResourceID.isSafe(refund) else {
+    guard let id = answer.body.text("id"), ResourceID.isSafe(id) else {
       throw Fault.unexpectedBehaviour("a refund without id", traceID: answer.traceID).afterSending
     }
-    var made = prepared.without("body")
-    made.members["id"] = .string(refund)
-    made.status = "pending"
-    made.members["amount_in_minor"] = prepared.members["amount"]
     // It is made: how far it has come is a look of its own, which may fail.
-    if let seen = try? look(at: refund, of: id) { made.members.take(refund: seen) }
-    return Self.refunded(attempt.refunds + [made], amount: attempt.amount, id: id)
+    if let seen = try? look(atRefund: id, progress) { return seen }
+    var made: JSONObject = ["id": .string(id), "status": "pending"]
+    made["amount_in_minor"] = progress.operation.amount.map(JSON.integer)
+    made["currency"] = progress.payment.currency.map { .string($0.code) }
+    return BankRefund(made).outcome
   }
 
-  private func look(at refund: String, of id: String) throws(Fault) -> JSONObject {
-    try client.send(
+  /// The outcome of a refund by its id.
+  ///
+  /// Throws `provider_error` for an answer that is about another one.
+  private func look(atRefund id: String, _ progress: Progress) throws(Fault) -> Outcome {
+    let answer = try client.send(
       Client.Call(
-        path: Paths.resource(.payment, id) + "/refunds/" + refund,
+        path: Paths.resource(.payment, try self.id(of: progress)) + "/refunds/" + id,
         credential: .client(Scopes.payments)
       )
-    ).body
-  }
-
-  /// How the refunds of a payment stand, the last one in front.
-  func refunds(of id: String, _ query: LookUp) throws(Fault) -> Outcome {
-    var refunds = query.refunds
-    for (index, refund) in refunds.enumerated() {
-      guard let refundID = refund.members.text("id"), refund.status != "executed" else { continue }
-      refunds[index].members.take(refund: try look(at: refundID, of: id))
+    )
+    let refund = BankRefund(answer.body)
+    let currency = progress.payment.currency?.code
+    guard refund.id == id, refund.amount == progress.operation.amount,
+      refund.currency == nil || refund.currency == currency
+    else {
+      throw .unexpectedBehaviour("the answer is about another refund", traceID: answer.traceID)
     }
-    return Self.refunded(refunds, amount: query.amount, id: id)
+    return refund.outcome
   }
 
-  /// The refunds of a payment in what a look-up shows, where they can be seen.
+  /// Takes what is refunded of a payment into what a look-up shows, where it can be seen.
   func takeRefunds(
     into outcome: inout Outcome,
     _ resource: Resource,
@@ -151,139 +143,52 @@ extension TrueLayerProvider {
       }
       return
     }
-    let items = answer.body["items"]?.array?.compactMap(\.object) ?? []
-    guard !items.isEmpty else { return }
-    outcome.status = Self.status(of: items, amount: resource.amount)
-    outcome.details["refunds"] = .array(items.map { .object($0.withoutNulls) })
+    let refunds = (answer.body["items"]?.array?.compactMap(\.object) ?? []).map(BankRefund.init)
+    guard !refunds.isEmpty else { return }
+    outcome.refunds = refunds.compactMap(\.seen)
+    outcome.refundedAmount = refunds.filter(\.isExecuted).reduce(0) { $0 + ($1.amount ?? 0) }
+    outcome.details["refunds"] = .array(refunds.map { .object($0.members) })
   }
 
-  private static func status(of refunds: [JSONObject], amount: Int?) -> Status {
-    let executed = refunds.filter { $0.text("status") == "executed" }
-      .reduce(0) { $0 + ($1["amount_in_minor"] ?? $1["amount"] ?? 0).unitsOrZero }
-    let isOpen = refunds.contains { !["executed", "failed"].contains($0.text("status") ?? "") }
-    if isOpen { return .pending }
-    if executed > 0 {
-      return amount.map { executed >= $0 } ?? false ? .refunded : .partiallyRefunded
+  package func look(_ progress: Progress) throws(Fault) -> Finding {
+    let operation = progress.operation
+    if operation.kind == .refund {
+      guard let id = operation.id else { return .cannotLook }
+      return .happened(try look(atRefund: id, progress))
     }
-    return .succeeded
-  }
-
-  private static func refunded(_ refunds: [Refund], amount: Int?, id: String) -> Outcome {
-    let last = refunds.last ?? Refund([:])
-    var fault: Fault?
-    if last.status == "failed" {
-      let reason = last.members.text("failure_reason") ?? "no reason given"
-      fault = Fault(
-        .declined,
-        code: "refund_failed",
-        "the refund failed: \(reason)",
-        hint: "a further one needs --new-attempt and --refund-reference"
-      )
-    }
-    var outcome = Outcome(
-      status: status(of: refunds.map(\.members), amount: amount),
-      id: id,
-      result: ["refund": .object(last.shown)],
-      fault: fault
-    )
-    outcome.recorded = Outcome.Recorded(
-      result: Reversal.parts(refunds).members,
-      fault: fault
-    )
-    return outcome
-  }
-
-  package func pendingRefund(of attempt: Attempt) -> Refund? {
-    guard attempt.id != nil, let text = attempt.preparation?.secret else { return nil }
-    return Refund(prepared: JSONReader.read(text)?.object)
-  }
-
-  /// A creation is taken up by the same command, which also goes on with it.
-  package func asksAtOnce(about attempt: Attempt) -> Bool {
-    attempt.id != nil && attempt.operation == .cancel
-  }
-
-  /// Longer than what nobody authorized lives (note, section 1.3), in milliseconds.
-  private static let lifetime = 960_000
-
-  package func findOut(
-    _ attempt: Attempt,
-    _ progress: Progress,
-    mayRepeat: Bool
-  ) throws(Fault) -> Finding {
-    // Before it is sent again, which counts anew.
-    let age = progress.sinceSent
-    do throws(Fault) {
-      guard let id = attempt.id else { return try findCreation(attempt, progress) }
-      if let refund = pendingRefund(of: attempt) {
-        try checkAge(since: attempt.sentAt ?? attempt.createdAt)
-        let body = refund.members.text("body") ?? "{}"
-        return .happened(try sendRefund(refund, body: body, attempt))
-      }
-      let resource = try client.resource(attempt.kind, id)
-      if let amount = attempt.amount, let other = resource.amount, amount != other {
-        throw .unexpectedBehaviour("the answer is about another amount")
-      }
-      guard attempt.operation == .cancel else { return .happened(resource.outcome) }
-      let isUndone = resource.shownStatus == .cancelled || resource.status == "revoked"
-      return isUndone ? .happened(resource.withdrawn) : .stands(resource.outcome)
-    } catch {
-      // Nobody was shown the way to authorize what is not known here: after its 15 minutes it has
-      // expired, whether it was made or not.
-      if attempt.id == nil, error.kind == .rejected, error.effect == .none, age > Self.lifetime {
-        return .didNotHappen
-      }
-      var fault = error
-      fault.effect = .unknown
-      fault.hint = "what was sent is not known yet; run the same command again"
-      throw fault
+    // There is no look-up by reference (note, section 1.4).
+    guard let id = progress.attempt.id else { return .cannotLook }
+    let resource = try runner(progress).look(progress.payment.kind, id)
+    switch (operation.kind, resource.status) {
+    case (.void, "failed") where resource.shownStatus == .cancelled, (.revoke, "revoked"):
+      return .happened(resource.withdrawn)
+    // It can be cancelled only before (note, section 2.7).
+    case (.void, "authorized"), (.void, "executed"), (.void, "settled"), (.void, "failed"):
+      return .refuted(.tooLate(resource))
+    case (.revoke, "failed"): return .refuted(.notRevocable(resource))
+    case (.void, _), (.revoke, _): return .absent
+    default: return .happened(resource.outcome)
     }
   }
 
-  /// The same body under the same key: it answers with what the first one made.
-  private func findCreation(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Finding {
-    guard let body = attempt.preparation else {
-      throw Fault(
-        .conflict,
-        code: "creation_lost",
-        "what was sent for \(attempt.reference.quotedForMessage) is no longer in the journal",
-        hint: "look for its reference in TrueLayer's Console"
-      )
-    }
-    try checkAge(since: attempt.createdAt)
-    try checkReady(for: .creation)
-    // It may be made now: its time counts from here.
-    try progress.willSend()
-    let made = try create(Array(body.text.utf8), attempt.kind, key: attempt.idempotencyKey)
-    return .happened(made.outcome)
-  }
-
-  /// A key means something for 30 days (note, section 1.6).
-  private func checkAge(since time: Int) throws(Fault) {
-    let age = context.clock.now - time
-    guard age < 30 * 86_400_000 else {
-      throw Fault(
-        .conflict,
-        code: "key_expired",
-        "it was sent more than 30 days ago: its idempotency key is no longer known to TrueLayer",
-        hint: "look for its reference in TrueLayer's Console"
-      )
-    }
+  package func recovery(of operation: Operation, in payment: Payment) -> Recovery {
+    let isLost =
+      operation.id == nil && operation.preparation == nil
+      && (operation.isAttempt || operation.kind == .refund)
+    return isLost ? .byHand(canResend: false) : .sameKey()
   }
 }
 
-extension JSON {
-  fileprivate var unitsOrZero: Int { boundedNumber ?? 0 }
-}
-
-extension JSONObject {
-  /// Takes over what the provider says of a refund now.
-  fileprivate mutating func take(refund: JSONObject) {
-    for name in [
-      "id", "status", "amount_in_minor", "currency", "reference", "created_at", "executed_at",
-      "failed_at", "failure_reason",
-    ] {
-      if let value = refund[name], value != .null { self[name] = value }
+extension Resource {
+  /// The outcome of a cancel by how the payment is after it.
+  ///
+  /// Throws `conflict` where it cannot be cancelled any more, `pending` where it does not show it yet.
+  fileprivate var cancelled: Outcome {
+    get throws(Fault) {
+      if shownStatus == .cancelled { return withdrawn }
+      guard isOpen else { throw Fault.tooLate(self).proven }
+      // It was accepted, and the payment does not show it yet.
+      throw Fault.cancelPending(self).proven
     }
   }
 }
@@ -295,7 +200,7 @@ extension Fault {
       code: "nothing_to_cancel",
       "the payment is \(resource.status): it cannot be cancelled any more",
       hint: resource.status == "failed"
-        ? "there is nothing to undo" : "once it is settled: tender refund REF",
+        ? "there is nothing to undo" : "to refund it once it is settled: tender refund REF",
       result: ["error": "generic", "reason": "the status does not allow it"]
     )
   }
@@ -310,13 +215,23 @@ extension Fault {
     )
   }
 
-  static func nothingToRefund(_ attempt: Attempt) -> Fault {
+  static func nothingToRefund(_ payment: Payment) -> Fault {
     Fault(
       .conflict,
       code: "nothing_to_refund",
-      "\(attempt.reference.quotedForMessage) is no settled payment to a merchant account",
-      hint: "only what TrueLayer holds can be sent back; see: tender payment-status",
+      "\(payment.reference.quotedForMessage) is not a settled payment to a merchant account",
+      hint: "TrueLayer refunds only those; to look: tender payment-status \(payment.reference)",
       result: ["error": "generic", "reason": "the status does not allow it"]
+    )
+  }
+
+  /// The body or key of a request whose answer was lost is no longer there.
+  static func requestLost(_ payment: Payment) -> Fault {
+    Fault(
+      .conflict,
+      code: "creation_lost",
+      "what was sent for \(payment.reference.quotedForMessage) is no longer in the journal",
+      hint: "look for its reference in TrueLayer's Console"
     )
   }
 }

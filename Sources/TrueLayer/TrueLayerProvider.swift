@@ -3,7 +3,7 @@ package import TenderModel
 import TenderWire
 
 /// TrueLayer: bank payments and mandates over its Payments API v3.
-package struct TrueLayerProvider: Provider, PayerAuthorizationFlow, RefundFlow {
+package struct TrueLayerProvider: Provider {
   /// What it is called in options, records and journals.
   package static let name = ProviderName("truelayer")
   let context: TrueLayerContext
@@ -16,15 +16,24 @@ package struct TrueLayerProvider: Provider, PayerAuthorizationFlow, RefundFlow {
 
   package var name: ProviderName { Self.name }
 
-  /// The states that the documentation names, and no others.
-  package var namesItsStates: Bool { true }
+  package var traits: Traits {
+    Traits(
+      kinds: [.charge, .createMandate, .void, .revoke, .refund],
+      takesKeys: true,
+      // A key means something for 30 days (note, section 1.6).
+      keyLife: 30 * 86_400_000,
+      namesItsStates: true,
+      hasPayerFlow: true,
+      cancelsCaptured: false
+    )
+  }
 
   package var merchant: String { context.configuration.clientID ?? "resource-token" }
 
   /// A resource token opens one payment or mandate alone, whoever's it is.
-  package func owns(_ attempt: Attempt) -> Bool {
+  package func owns(_ payment: Payment) -> Bool {
     let anyone = "resource-token"
-    return attempt.merchant == merchant || attempt.merchant == anyone || merchant == anyone
+    return payment.merchant == merchant || payment.merchant == anyone || merchant == anyone
   }
 
   package var nothingHeld: JSONObject { ["error": "generic"] }
@@ -57,29 +66,87 @@ package struct TrueLayerProvider: Provider, PayerAuthorizationFlow, RefundFlow {
         )
       }
     case .payment, .heldPayment, .reversal, .sale:
-      throw Fault(
-        .unsupported,
-        code: "method_unsupported",
-        "truelayer has no cards",
-        hint: "see: tender providers"
-      )
+      throw .unsupportedOperation(name, "cards")
     }
   }
 
-  package func check(_ order: AuthorizationOrder) throws(Fault) {
+  package func check(_ order: Order) throws(Fault) {
+    switch order {
+    case .authorization(let order): try check(order)
+    case .refund: break
+    case .payment, .sale: throw .unsupportedOperation(name, "cards")
+    case .token: throw .unsupportedOperation(name, "stored payment methods")
+    }
+  }
+
+  private func check(_ order: AuthorizationOrder) throws(Fault) {
     // What cannot be read must be known before anything is made.
     _ = try context.guide.given([])
     if let id = order.existingID, !ResourceID.isUUID(id) {
       throw Fault(
         .usage,
         code: "bad_value",
-        "\(id.quotedForMessage) is no id of TrueLayer's",
+        "\(id.quotedForMessage) is not an id of TrueLayer's",
         hint: "such as 0cd1b0f7-71bc-4d24-b209-95259dadcc20"
       )
     }
   }
 
-  package func authorize(
+  package func check(_ draft: Operation, of payment: Payment) throws(Fault) {
+    guard draft.kind == .refund else { return }
+    // What went to somebody's own account is not TrueLayer's to send back.
+    let isElsewhere = payment.content["payee"]?["type"]?.text == "external_account"
+    guard payment.kind == .payment, !isElsewhere else { throw .nothingToRefund(payment) }
+    try requireClient(for: "a refund")
+  }
+
+  package func preview(_ order: Order) throws(Fault) -> JSONObject {
+    try check(order)
+    let api = context.configuration.apiURL
+    guard case .authorization(let order) = order else { return [:] }
+    if let id = order.existingID {
+      return ["method": "GET", "url": .string(api + Paths.resource(order.kind, id))]
+    }
+    return [
+      "method": "POST", "url": .string(api + Paths.collection(order.kind)),
+      "body": JSONReader.read(order.creation) ?? [:],
+    ]
+  }
+
+  package func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
+    switch (progress.operation.kind, order) {
+    case (.void, _): try cancel(progress)
+    case (.revoke, _): try revoke(progress)
+    case (.refund, .refund(let request)?): try refund(request, progress)
+    case (.refund, _): try refundAgain(progress)
+    case (_, .authorization(let order)?): try authorize(order, progress)
+    default: try createAgain(progress)
+    }
+  }
+
+  /// Sends a creation whose answer was lost again: it answers with what the first one made.
+  ///
+  /// One that is refused, so long after it was sent that it has expired if it was made, has ended.
+  private func createAgain(_ progress: Progress) throws(Fault) -> Outcome {
+    guard let body = progress.operation.preparation?.text else {
+      throw .requestLost(progress.payment)
+    }
+    try checkReady(for: .creation)
+    // Before it is sent, which counts anew.
+    let age = progress.sinceSent
+    do throws(Fault) {
+      return try create(Array(body.utf8), progress).outcome
+    } catch {
+      guard error.kind == .rejected, error.effect == .none, age > Self.lifetime else { throw error }
+      return .neverAuthorized(error, progress.payment.kind)
+    }
+  }
+
+  /// Longer than a payment or mandate lives that its payer does not authorize (note, section 1.3), in
+  /// milliseconds: no payer was shown how to authorize one whose creation got no answer.
+  private static let lifetime = 960_000
+
+  private func authorize(
     _ order: AuthorizationOrder,
     _ progress: Progress
   ) throws(Fault) -> Outcome {
@@ -91,37 +158,47 @@ package struct TrueLayerProvider: Provider, PayerAuthorizationFlow, RefundFlow {
     // Before anything is made: an address that is taken must not leave a payment behind.
     let visit = try visit()
     defer { visit?.close() }
-    let resource = try create(order, progress)
+    // The body is in the journal until what it did is known.
+    try progress.prepare(
+      .secret(String(decoding: order.creation, as: UTF8.self)),
+      sendingNext: true
+    )
+    let resource = try create(order.creation, progress)
     // The same body under the same key finds it again.
     try progress.remember(resource.outcome, note: "created")
     return try run(resource, progress, visit)
   }
 
-  package func proceed(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
-    let id = try id(of: attempt)
+  package func proceed(_ progress: Progress) throws(Fault) -> Outcome {
+    let kind = progress.payment.kind
+    let id = try id(of: progress)
     _ = try context.guide.given([])
     let returned = try context.options.returnURL.map { text throws(Fault) in
       try ReturnAddress(address: text)
     }
     if let returned {
-      try returned.check(attempt.kind, id)
-      if !returned.namesResource { try forward(returned, attempt.kind, id) }
+      try returned.check(kind, id)
+      if !returned.namesResource { try forward(returned, kind, id) }
     }
-    let resource = try client.resource(attempt.kind, id)
-    if returned?.isGivenUp(attempt.kind, id) == true, resource.isOpen {
+    let resource = try runner(progress).look(kind, id)
+    if returned?.isGivenUp(kind, id) == true, resource.isOpen {
       return try runner(progress).giveUp(resource)
     }
     return try run(resource, progress)
   }
 
-  package func giveUp(_ attempt: Attempt, _ progress: Progress) throws(Fault) -> Outcome {
-    try runner(progress).giveUp(
-      Resource(kind: attempt.kind, id: try id(of: attempt), body: ["status": "authorizing"])
+  package func giveUp(_ progress: Progress) throws(Fault) -> Outcome {
+    let runner = runner(progress)
+    let kind = progress.payment.kind
+    let id = try id(of: progress)
+    let seen = kind == .mandate ? try? runner.look(kind, id) : nil
+    return try runner.giveUp(
+      seen ?? Resource(kind: kind, id: id, body: ["status": "authorizing"])
     )
   }
 
   package func adopt(_ id: String) throws(Fault) -> Adoption? {
-    for kind in [Attempt.Kind.payment, .mandate] {
+    for kind in [Payment.Kind.payment, .mandate] {
       do throws(Fault) {
         return Adoption(kind: kind, outcome: try client.resource(kind, id).outcome)
       } catch {
@@ -136,9 +213,8 @@ package struct TrueLayerProvider: Provider, PayerAuthorizationFlow, RefundFlow {
 
   package func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
     guard let id = query.id, ResourceID.isSafe(id) else { return nil }
-    if query.purpose == .refund { return try refunds(of: id, query) }
     let resource = try client.resource(query.kind, id, decides: query.isKnown)
-    var outcome = query.purpose == .status ? resource.lookedUp : resource.outcome
+    var outcome = resource.lookedUp
     if case .redirect(let address)? = resource.next, Redirection.isUsable(address) {
       // Opens the bank's page: whoever pays must see it whole.
       if !context.redactor.holdsSecret(address) { context.redactor.exempt(address) }
@@ -147,31 +223,24 @@ package struct TrueLayerProvider: Provider, PayerAuthorizationFlow, RefundFlow {
     return outcome
   }
 
-  package func preview(_ order: AuthorizationOrder) throws(Fault) -> JSONObject {
-    try check(order)
-    let configuration = context.configuration
-    if let id = order.existingID {
-      return [
-        "method": "GET",
-        "url": .string(configuration.apiURL + Paths.resource(order.kind, id)),
-      ]
-    }
-    return [
-      "method": "POST", "url": .string(configuration.apiURL + Paths.collection(order.kind)),
-      "body": JSONReader.read(order.creation) ?? [:],
-    ]
-  }
-
-  func id(of attempt: Attempt) throws(Fault) -> String {
-    guard let id = attempt.id else {
+  /// The id of the payment or mandate that an operation is about.
+  func id(of progress: Progress) throws(Fault) -> String {
+    guard let id = progress.attempt.id else {
+      let reference = progress.payment.reference
       throw Fault(
         .conflict,
         code: "nothing_to_confirm",
-        "\(attempt.reference.quotedForMessage) has no payment or mandate at TrueLayer",
-        hint: "see: tender journal show \(attempt.reference)"
+        "\(reference.quotedForMessage) has no payment or mandate at TrueLayer",
+        hint: "see: tender journal show \(reference)"
       )
     }
     return id
+  }
+
+  /// Throws `auth` where the credentials for the client's own signed requests are not all set.
+  func requireClient(for what: String) throws(Fault) {
+    let missing = context.configuration.missing(key: true)
+    guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: what) }
   }
 
   func runner(_ progress: Progress, _ visit: (any RedirectVisit)? = nil) -> FlowRunner {
@@ -203,26 +272,15 @@ package struct TrueLayerProvider: Provider, PayerAuthorizationFlow, RefundFlow {
     return try runner(progress, visit).run(resource)
   }
 
-  /// Makes the payment or mandate; the body is in the journal until what it did is known.
-  private func create(
-    _ order: AuthorizationOrder,
-    _ progress: Progress
-  ) throws(Fault) -> Resource {
-    try progress.prepare(
-      .secret(String(decoding: order.creation, as: UTF8.self)),
-      id: nil,
-      sendingNext: true
-    )
-    try progress.willSend()
-    return try create(order.creation, order.kind, key: progress.attempt.idempotencyKey)
-  }
-
   /// Sends a creation: the same body under the same key makes the same thing (note, section 1.6).
-  func create(_ body: [UInt8], _ kind: Attempt.Kind, key: String) throws(Fault) -> Resource {
+  func create(_ body: [UInt8], _ progress: Progress) throws(Fault) -> Resource {
+    guard let key = progress.operation.key else { throw .requestLost(progress.payment) }
+    let kind = progress.payment.kind
     let sent = JSONReader.read(body)?.object ?? [:]
     let scope =
       kind == .mandate
       ? Scopes.mandate(sent["mandate"]?["type"]?.text ?? "sweeping") : Scopes.payments
+    try progress.willSend()
     let answer = try client.send(
       Client.Call(
         method: .post,
@@ -230,7 +288,7 @@ package struct TrueLayerProvider: Provider, PayerAuthorizationFlow, RefundFlow {
         body: body,
         key: key,
         credential: .client(scope),
-        isEffecting: true,
+        progress: progress,
         kind: kind
       )
     )
@@ -255,7 +313,7 @@ package struct TrueLayerProvider: Provider, PayerAuthorizationFlow, RefundFlow {
   /// Hands what the bank returned to TrueLayer (direct return; note, section 2.8).
   private func forward(
     _ address: ReturnAddress,
-    _ kind: Attempt.Kind,
+    _ kind: Payment.Kind,
     _ id: String
   ) throws(Fault) {
     let body: JSON = ["query": .string(address.query), "fragment": .string(address.fragment)]

@@ -48,6 +48,9 @@ package enum BankCatalog {
     /// Whether it reads account data beside a payment.
     var wantsAccountData = false
 
+    /// The scopes of account data that it wants.
+    var requiredScopes: [String] { wantsAccountData ? ["accounts"] : [] }
+
     enum Way: Sendable { case redirect, decoupled, embedded }
   }
 
@@ -146,6 +149,10 @@ package enum BankCatalog {
       )
     }
 
+  /// The one account that is saved of any payer, and its bank.
+  static let savedAccount = "25bf2298-0000-4000-8000-000000000001"
+  static let savedBank = "mock-payments-gb-redirect"
+
   static func bank(_ id: String) -> Bank? { banks.first { $0.id == id } }
 
   /// Which currency a bank's country pays in.
@@ -154,65 +161,6 @@ package enum BankCatalog {
     case "GB": "GBP"
     case "PL": "PLN"
     default: "EUR"
-    }
-  }
-
-  /// A field of a form, as the flow shows it.
-  static func input(_ id: String) -> JSON {
-    var object: JSONObject = [
-      "type": "text", "id": .string(id), "mandatory": true,
-      "display_text": ["key": .string(id + ".label"), "default": .string(label(id))],
-      "format": "any", "sensitive": false, "min_length": 1, "max_length": 40, "regexes": [],
-    ]
-    switch id {
-    case "remitter-iban":
-      object["format"] = "iban"
-      object["min_length"] = 15
-      object["max_length"] = 34
-      object["regexes"] = [["regex": "^[A-Z0-9]+$", "message": ["default": "Letters and digits"]]]
-    case "remitter-nrb":
-      object["format"] = "numerical"
-      object["min_length"] = 26
-      object["max_length"] = 26
-    case "psu-branch-code", "psu-account-number", "psu-sub-account": object["format"] = "numerical"
-    case "psu-password": object["sensitive"] = true
-    case "otp_authorization":
-      object["type"] = "text_with_image"
-      object["sensitive"] = true
-      object["format"] = "numerical"
-      object["min_length"] = 4
-      object["max_length"] = 8
-      object["image"] = [
-        "type": "base64", "media_type": "image/gif",
-        "data": "R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw==",
-      ]
-    case "embedded-auth-flow-sca-select":
-      return [
-        "type": "select", "id": .string(id), "mandatory": true,
-        "display_text": ["default": .string(label(id))],
-        "options": [
-          ["id": "Sms", "display_text": ["default": "SMS"], "search_aliases": ["text"]],
-          ["id": "PhotoTan", "display_text": ["default": "PhotoTAN"], "search_aliases": []],
-        ],
-      ]
-    default: break
-    }
-    return .object(object)
-  }
-
-  private static func label(_ id: String) -> String {
-    switch id {
-    case "remitter-iban": "Your IBAN"
-    case "remitter-name": "Your name"
-    case "remitter-nrb": "Your account number (NRB)"
-    case "psu-id": "Your user name"
-    case "psu-password": "Your password"
-    case "psu-branch-code": "Your branch code"
-    case "psu-account-number": "Your account number"
-    case "psu-sub-account": "Your sub-account"
-    case "embedded-auth-flow-sca-select": "How to confirm"
-    case "otp_authorization": "The code that you were shown"
-    default: id
     }
   }
 }

@@ -7,98 +7,103 @@ import TenderWire
 struct BankCreation {
   let bank: BankWorld
 
-  /// A payment from a body that has the published shape.
-  func payment(_ body: JSONObject) throws(BankProblem) -> JSONObject {
-    let units = body["amount_in_minor"]?.boundedNumber ?? 0
-    var method = body["payment_method"]?.object ?? [:]
-    if method.text("type") == "mandate" { return try mandatePayment(body, method) }
-    let selection = method["provider_selection"]
-    if let id = selection?["provider_id"]?.text, BankCatalog.bank(id) == nil {
-      throw .invalid("payment_method.provider_selection.provider_id", "Unknown provider.")
+  /// The most that a sandbox pays into a merchant account (note, section 6.1), in minor units.
+  private static let mostInSandbox = 5_000_000
+
+  /// A payment or mandate from a body that has the published shape.
+  func make(_ body: JSONObject) throws(BankProblem) -> BankResource {
+    guard let order = BankOrder(body) else { throw .invalid("$", "The body is incomplete.") }
+    if order.kind == .mandate { return try mandate(order, body) }
+    if let id = order.mandateID { return try payment(order, onMandate: id) }
+    let place = "payment_method.provider_selection.provider_id"
+    if let id = order.selection.bank {
+      guard let chosen = BankCatalog.bank(id) else { throw .invalid(place, "Unknown provider.") }
+      guard BankCatalog.currency(of: chosen) == order.currency else {
+        throw .invalid(place, "This provider does not pay in \(order.currency).")
+      }
     }
-    if method["beneficiary"]?["type"] == "merchant_account", units > 5_000_000 {
-      throw .invalid("amount_in_minor", "The sandbox takes at most 5000000.")
+    if order.payee?.isMerchantAccount == true, order.amount > Self.mostInSandbox {
+      throw .invalid("amount_in_minor", "The sandbox takes at most \(Self.mostInSandbox).")
     }
+    try checkAccount(order, "payment_method")
     try check(user: body["user"])
-    if var chosen = selection?.object, let scheme = chosen["scheme_selection"]?["scheme_id"] {
-      chosen["scheme_id"] = scheme
-      method["provider_selection"] = .object(chosen)
-    }
-    var members: JSONObject = [
-      "amount_in_minor": .integer(units), "currency": body["currency"] ?? "GBP",
-    ]
-    members["user"] = ["id": body["user"]?["id"] ?? .string(bank.uuid())]
-    members["payment_method"] = .object(method)
-    members["metadata"] = body["metadata"]
-    return bank.fresh(members, id: bank.uuid())
+    return bank.fresh(order)
   }
 
-  /// A payment on a mandate needs nobody to authorize it.
-  private func mandatePayment(
-    _ body: JSONObject,
-    _ method: JSONObject
-  ) throws(BankProblem) -> JSONObject {
-    let mandate = method.text("mandate_id").flatMap { try? bank.find(.mandate, $0) }
-    guard let mandate, mandate.text("status") == "authorized" else {
+  /// Numbers of an account exist in its own country's currency alone; an IBAN in any.
+  private func checkAccount(_ order: BankOrder, _ place: String) throws(BankProblem) {
+    let own = ["sort_code_account_number": "GBP", "nrb": "PLN", "bban": "NOK"]
+    guard let type = order.payee?.accountType, let currency = own[type], currency != order.currency
+    else { return }
+    throw .invalid(
+      "\(place).beneficiary.account_identifier",
+      "\(type) is for \(currency): \(order.currency) needs an IBAN."
+    )
+  }
+
+  /// A payment on a mandate has no payer to authorize it.
+  private func payment(
+    _ order: BankOrder,
+    onMandate id: String
+  ) throws(BankProblem) -> BankResource {
+    guard let mandate = try? bank.find(.mandate, id), mandate.status == .authorized else {
       throw .invalid("payment_method.mandate_id", "There is no authorized mandate of this id.")
     }
-    let most = mandate["constraints"]?["maximum_individual_amount"]?.boundedNumber ?? Int.max
-    var payment = bank.fresh(
-      [
-        "amount_in_minor": body["amount_in_minor"] ?? 0, "currency": body["currency"] ?? "GBP",
-        "payment_method": .object(method),
-      ],
-      id: bank.uuid()
-    )
-    payment["metadata"] = body["metadata"]
-    payment["status"] = "authorized"
-    if (body["amount_in_minor"]?.boundedNumber ?? 0) > most {
-      bank.fail(&payment, "constraint_violation")
+    guard mandate.order.currency == order.currency else {
+      throw .invalid("currency", "Must be the mandate's.")
+    }
+    var payment = bank.fresh(order)
+    payment.authorizeByMandate(at: bank.now)
+    if mandate.order.constraints?.allows(order.amount, at: bank.now) == true {
+      payment.schedule(.executed, at: bank.now)
     } else {
-      payment["_due"] = [["status": "executed", "at": .integer(bank.now)]]
+      payment.fail("constraint_violation", at: bank.now)
     }
     return payment
   }
 
-  /// A mandate from a body that has the published shape.
-  func mandate(_ body: JSONObject) throws(BankProblem) -> JSONObject {
-    let mandate = body["mandate"]?.object ?? [:]
-    guard body.text("currency") == "GBP" else { throw .invalid("currency", "Must be GBP.") }
-    guard mandate["provider_selection"]?["scheme_selection"] == nil else {
+  private func mandate(_ order: BankOrder, _ body: JSONObject) throws(BankProblem) -> BankResource {
+    guard order.currency == "GBP" else { throw .invalid("currency", "Must be GBP.") }
+    guard body["mandate"]?["provider_selection"]?["scheme_selection"] == nil else {
       throw .invalid("mandate.provider_selection.scheme_selection", "Unknown member.")
     }
-    guard let constraints = body["constraints"] else {
+    guard let constraints = order.constraints else {
       throw .invalid("constraints", "Value is required.")
     }
-    let most = constraints["maximum_individual_amount"]?.boundedNumber ?? 0
-    let limits = constraints["periodic_limits"]?.object?.members ?? []
-    guard !limits.isEmpty else {
+    try check(constraints)
+    try checkAccount(order, "mandate")
+    try check(user: body["user"])
+    return bank.fresh(order)
+  }
+
+  private func check(_ constraints: BankConstraints) throws(BankProblem) {
+    if let name = constraints.unreadable.first {
+      throw .invalid("constraints.\(name)", "The format is invalid.")
+    }
+    if let end = constraints.validTo {
+      guard end > constraints.validFrom ?? .min else {
+        throw .invalid("constraints.valid_to", "Must be after valid_from.")
+      }
+      guard end > bank.now else { throw .invalid("constraints.valid_to", "Must be in the future.") }
+    }
+    guard !constraints.limits.isEmpty else {
       throw .invalid("constraints.periodic_limits", "At least one is required.")
     }
-    for limit in limits {
-      let place = "constraints.periodic_limits.\(limit.key)"
-      guard BankRequests.periods.contains(limit.key) else {
+    for limit in constraints.limits {
+      let place = "constraints.periodic_limits.\(limit.period)"
+      guard BankRequests.periods.contains(limit.period) else {
         throw .invalid(place, "Unknown period.")
       }
-      guard limit.value["maximum_amount"]?.boundedNumber ?? 0 >= most else {
+      guard limit.amount >= constraints.most else {
         throw .invalid(place, "Less than one payment may take.")
       }
-      guard limit.key != "fortnight" || limit.value["period_alignment"] == "consent" else {
+      guard limit.period != "fortnight" || !limit.isCalendar else {
         throw .invalid(place, "Must be aligned with the consent.")
       }
     }
-    try check(user: body["user"])
-    var members = mandate
-    members["currency"] = "GBP"
-    members["constraints"] = constraints
-    members["user"] = ["id": body["user"]?["id"] ?? .string(bank.uuid())]
-    members["metadata"] = body["metadata"]
-    let id = bank.uuid()
-    if members["reference"] == nil { members["reference"] = .string(BankWorld.reference(of: id)) }
-    return bank.fresh(members, id: id)
   }
 
-  /// Who pays must be known by an id, or by name and a way to reach them.
+  /// The payer must be known by an id, or by name and a way to reach them.
   private func check(user: JSON?) throws(BankProblem) {
     if user?["id"]?.text != nil { return }
     guard user?["name"]?.text != nil else { throw .invalid("user.name", "Value is required.") }

@@ -11,12 +11,8 @@ enum BankHTML {
     ("test_execution_rejected", "the bank rejects the payment after it was authorised"),
   ]
 
-  static func login(
-    _ kind: BankWorld.Kind,
-    _ resource: JSONObject,
-    wrongUser: String? = nil
-  ) -> String {
-    let session = resource.text("_session") ?? ""
+  static func login(_ resource: BankResource, wrongUser: String? = nil) -> String {
+    let session = resource.flow?.session ?? ""
     let problem =
       wrongUser.map { name in
         "<p role=\"alert\" id=\"problem\"><strong>There is no user "
@@ -27,7 +23,7 @@ enum BankHTML {
       "Log in",
       bankName(resource),
       """
-      \(summary(kind, resource))
+      \(summary(resource))
       \(problem)<form method="post" action="/login/\(session)">
       <p><label for="username">User name</label>
       <input id="username" name="username" autocomplete="off" autocapitalize="none" required \
@@ -39,17 +35,13 @@ enum BankHTML {
     )
   }
 
-  static func authorise(
-    _ kind: BankWorld.Kind,
-    _ resource: JSONObject,
-    session: String,
-    user: String
-  ) -> String {
-    page(
-      kind == .mandate ? "Authorise the mandate" : "Authorise the payment",
+  static func authorise(_ resource: BankResource, user: String) -> String {
+    let session = resource.flow?.session ?? ""
+    return page(
+      resource.kind == .mandate ? "Authorise the mandate" : "Authorise the payment",
       bankName(resource),
       """
-      \(summary(kind, resource))
+      \(summary(resource))
       <form method="post" action="/authorise/\(session)">
       <input type="hidden" name="user" value="\(MarkUp.escape(user))">
       <fieldset><legend>Pay from</legend>
@@ -75,31 +67,21 @@ enum BankHTML {
     """
   }
 
-  private static func bankName(_ resource: JSONObject) -> String {
-    let selection = (resource["payment_method"] ?? .object(resource))["provider_selection"]
-    return selection?["provider_id"]?.text.flatMap(BankCatalog.bank)?.name ?? "Simulated bank"
+  private static func bankName(_ resource: BankResource) -> String {
+    resource.selection.bank.flatMap(BankCatalog.bank)?.name ?? "Simulated bank"
   }
 
-  private static func summary(_ kind: BankWorld.Kind, _ resource: JSONObject) -> String {
-    let payee = (resource["payment_method"] ?? .object(resource))["beneficiary"]
-    let name =
-      payee?["account_holder_name"]?.text ?? payee?["merchant_account_id"]?.text ?? "the merchant"
-    let currency = resource.text("currency") ?? "GBP"
+  private static func summary(_ resource: BankResource) -> String {
+    let order = resource.order
     var rows: [(String, String)] = []
-    if kind == .mandate {
-      let most = resource["constraints"]?["maximum_individual_amount"]?.boundedNumber ?? 0
-      rows.append(("At most", amount(most, currency) + " a payment"))
+    if let constraints = order.constraints {
+      rows.append(("At most", amount(constraints.most, order.currency) + " a payment"))
     } else {
-      rows.append(("Amount", amount(resource["amount_in_minor"]?.boundedNumber ?? 0, currency)))
+      rows.append(("Amount", amount(order.amount, order.currency)))
     }
-    rows.append(("To", name))
-    if let account = payee?["account_identifier"]?.object {
-      let text = [
-        account.text("sort_code"), account.text("account_number") ?? account.text("iban"),
-      ]
-      rows.append(("Account", text.compactMap(\.self).joined(separator: " ")))
-    }
-    if let reference = payee?["reference"]?.text { rows.append(("Reference", reference)) }
+    rows.append(("To", order.payee?.name ?? "the merchant"))
+    if let account = order.payee?.number { rows.append(("Account", account)) }
+    if let reference = order.payee?.reference { rows.append(("Reference", reference)) }
     let list = rows.map { "<div><dt>\($0.0)</dt><dd>\(MarkUp.escape($0.1))</dd></div>" }.joined()
     return "<dl>\(list)</dl>"
   }

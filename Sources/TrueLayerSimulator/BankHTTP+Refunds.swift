@@ -3,59 +3,41 @@ import TenderModel
 import TenderSimulator
 import TenderWire
 
-/// Refunds, and what the hosted page tells the bank of its payer.
+/// Refunds, and what the bank says on its payer's way back.
 extension BankHTTP {
-  func flowAnswer(_ resource: JSONObject) -> JSONObject {
-    var answer: JSONObject = [:]
-    for name in ["status", "failure_stage", "failure_reason"] { answer[name] = resource[name] }
-    if let actions = resource["authorization_flow"]?["actions"] {
-      answer["authorization_flow"] = ["actions": actions]
-    }
-    return answer
-  }
-
   func refund(
-    _ payment: inout JSONObject,
+    _ payment: BankResource,
     _ body: JSONObject
   ) throws(BankProblem) -> Reply {
-    guard payment.text("status") == "settled" else { throw .state }
-    let known = payment["_refunds"]?.array ?? []
-    let paid = payment["amount_in_minor"]?.boundedNumber ?? 0
-    let gone = known.compactMap(\.object).map(aged).filter { $0.text("status") != "failed" }
-      .reduce(0) { $0 + ($1["amount_in_minor"]?.boundedNumber ?? 0) }
-    let amount = body["amount_in_minor"]?.boundedNumber ?? paid - gone
-    guard amount > 0, amount <= paid - gone else {
+    guard payment.status == .settled else { throw .state }
+    let known = try stored { () throws(Fault) in try bank.refunds(of: payment.id) }
+    let refunded = known.filter { $0.status(at: bank.now) != .failed }.reduce(0) { $0 + $1.amount }
+    let left = payment.order.amount - refunded
+    let amount = body["amount_in_minor"]?.boundedNumber ?? left
+    guard amount > 0, amount <= left else {
       throw .invalid("amount_in_minor", "More than is left of the payment.")
     }
     guard let reference = body.text("reference"), (1...18).contains(reference.count) else {
       throw .invalid("reference", "Must have 1 to 18 characters.")
     }
-    let id = bank.uuid()
-    var refund: JSONObject = [
-      "id": .string(id), "amount_in_minor": .integer(amount),
-      "currency": payment["currency"] ?? "GBP", "reference": .string(reference),
-      "status": "pending", "created_at": .string(bank.time), "_created": .integer(bank.now),
-    ]
-    refund["metadata"] = body["metadata"]
-    if world.options.scenario == "refund:failed" { refund["_fails"] = true }
-    payment["_refunds"] = .array(known + [.object(refund)])
-    return Reply(202, ["id": .string(id)])
-  }
-
-  /// A refund as it stands now: two seconds after it was asked for it is executed.
-  func aged(_ refund: JSONObject) -> JSONObject {
-    var shown = JSONObject(refund.members.filter { !$0.key.hasPrefix("_") })
-    let created = refund["_created"]?.boundedNumber ?? bank.now
-    guard bank.now - created >= 2000 else { return shown }
-    if refund["_fails"] == true {
-      shown["status"] = "failed"
-      shown["failed_at"] = .string(bank.microseconds(created + 2000))
-      shown["failure_reason"] = "insufficient_funds"
-    } else {
-      shown["status"] = "executed"
-      shown["executed_at"] = .string(bank.microseconds(created + 2000))
-    }
-    return shown
+    let course: BankRefund.Course =
+      switch world.options.scenario {
+      case "refund:failed": .failed
+      case "refund:returned": .returned
+      default: .executed
+      }
+    let refund = BankRefund(
+      id: bank.uuid(),
+      of: payment.id,
+      amount: amount,
+      currency: payment.order.currency,
+      reference: reference,
+      metadata: body["metadata"]?.object,
+      course: course,
+      at: bank.now
+    )
+    try stored { () throws(Fault) in try bank.save(refund) }
+    return Reply(202, ["id": .string(refund.id)])
   }
 
   /// What the bank said on the payer's way back (note, section 2.8).

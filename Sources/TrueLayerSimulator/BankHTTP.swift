@@ -161,7 +161,10 @@ struct BankHTTP {
       return try keyed(request, route) { body throws(BankProblem) in try providerReturn(body) }
     case .provider:
       guard let found = BankCatalog.bank(parts[2]) else { throw .notFound }
-      return Reply(200, BankLookUps(bank: bank, pages: pages(request)).provider(found))
+      return Reply(
+        200,
+        BankLookUps(screens: BankScreens(bank: bank, pages: pages(request))).provider(found)
+      )
     default: break
     }
     let caller = try caller(request)
@@ -211,26 +214,20 @@ struct BankHTTP {
     guard let key = request.fields["idempotency-key"] else { return try run(body) }
     // A form holds passwords: what was sent is remembered by its hash.
     let content = Self.hash("\(request.method) \(request.path)\n", request.body)
-    let known = try stored { () throws(Fault) in try ledger.find("bank-key", key) }
-    if let known, bank.now - (known["at"]?.boundedNumber ?? 0) < 30 * 86_400_000 {
-      guard known.text("content") == content else { throw .keyReuse }
-      var body = known["body"]?.object
-      if known["token"] == true, let id = body?.text("id") {
+    let known = try stored { () throws(Fault) in
+      try ledger.find(BankKey.table, key).flatMap(BankKey.init)
+    }
+    if let known, bank.now - known.used < BankKey.life {
+      guard known.content == content else { throw .keyReuse }
+      var body = known.body
+      if known.hasToken, let id = body?.text("id") {
         body?["resource_token"] = .string(resourceToken(id))
       }
-      return Reply(known["status"]?.boundedNumber ?? 200, body)
+      return Reply(known.status, body)
     }
     let reply = try run(body)
-    try stored { () throws(Fault) in
-      var entry: JSONObject = [
-        "content": .string(content), "status": .integer(reply.status), "at": .integer(bank.now),
-      ]
-      var stored = reply.body
-      if stored?["resource_token"] != nil { entry["token"] = true }
-      stored?["resource_token"] = nil
-      entry["body"] = stored.map(JSON.object)
-      try ledger.put("bank-key", key, entry)
-    }
+    let entry = BankKey(content: content, status: reply.status, body: reply.body, at: bank.now)
+    _ = try stored { () throws(Fault) in try ledger.put(BankKey.table, key, entry.stored) }
     return reply
   }
 
@@ -244,10 +241,10 @@ struct BankHTTP {
   }
 
   func find(
-    _ kind: BankWorld.Kind,
+    _ kind: BankOrder.Kind,
     _ id: String,
     isAwaited: Bool = false
-  ) throws(BankProblem) -> JSONObject {
+  ) throws(BankProblem) -> BankResource {
     let found = try stored { () throws(Fault) in
       try bank.find(kind, id, isAwaited: isAwaited)
     }
@@ -261,21 +258,22 @@ struct BankHTTP {
     _ caller: Caller,
     _ request: SimulatedRequest
   ) throws(BankProblem) -> JSONObject {
-    let lookUps = BankLookUps(bank: bank, pages: pages(request))
+    let screens = BankScreens(bank: bank, pages: pages(request))
+    let lookUps = BankLookUps(screens: screens)
     guard parts.count >= 3 else { return try stored { () throws(Fault) in try lookUps.mandates() } }
     let resource = try find(route.kind, parts[2], isAwaited: true)
-    let refunds = resource["_refunds"]?.array?.compactMap(\.object) ?? []
     switch route.endpoint {
-    case .refunds: return ["items": .array(refunds.map { .object(aged($0)) })]
-    case .refund:
-      guard let refund = refunds.first(where: { $0.text("id") == parts[4] }) else {
-        throw .notFound
+    case .refunds, .refund:
+      let refunds = try stored { () throws(Fault) in try bank.refunds(of: resource.id) }
+      guard route.endpoint == .refund else {
+        return ["items": .array(refunds.map { .object($0.shown(at: bank.now)) })]
       }
-      return aged(refund)
+      guard let refund = refunds.first(where: { $0.id == parts[4] }) else { throw .notFound }
+      return refund.shown(at: bank.now)
     case .funds: return try lookUps.funds(resource, request.query)
     case .constraints:
       return try stored { () throws(Fault) in try lookUps.constraints(resource) }
-    default: return bank.shown(resource, toClient: caller == .client)
+    default: return screens.shown(resource, toClient: caller == .client)
     }
   }
 
@@ -285,59 +283,43 @@ struct BankHTTP {
     _ body: JSONObject,
     pages: String
   ) throws(BankProblem) -> Reply {
-    let kind = route.kind
-    if route.endpoint == .search {
-      return Reply(200, BankLookUps(bank: bank, pages: pages).search(body))
-    }
-    let flow = BankFlow(bank: bank, kind: kind, pages: pages)
+    let screens = BankScreens(bank: bank, pages: pages)
+    let steps = BankSteps(bank: bank)
+    if route.endpoint == .search { return Reply(200, BankLookUps(screens: screens).search(body)) }
     if route.endpoint == .collection {
-      let creation = BankCreation(bank: bank)
-      var made = kind == .payment ? try creation.payment(body) : try creation.mandate(body)
+      var made = try BankCreation(bank: bank).make(body)
       if let capabilities = body["authorization_flow"]?.object {
-        try flow.start(&made, capabilities)
+        try steps.start(&made, capabilities)
       }
-      try stored { () throws(Fault) in try bank.save(kind, made) }
-      return Reply(201, created(made))
+      try save(made)
+      return Reply(201, screens.created(made, token: resourceToken(made.id)))
     }
-    var resource = try find(kind, parts[2])
+    var resource = try find(route.kind, parts[2])
     let reply: Reply
     switch route.endpoint {
     case .start:
-      try flow.start(&resource, body)
-      reply = Reply(200, flowAnswer(resource))
+      try steps.start(&resource, body)
+      reply = Reply(200, screens.progress(resource))
     case .cancel:
-      let isOpen = ["authorization_required", "authorizing", "attempt_failed"]
-        .contains(resource.text("status"))
-      guard isOpen else { throw .state }
-      if resource.text("status") == "attempt_failed" { resource["status"] = "authorizing" }
-      bank.fail(&resource, "canceled")
+      guard resource.isOpen else { throw .state }
+      resource.fail("canceled", at: bank.now)
       reply = Reply(202, nil)
     case .revoke:
-      guard resource.text("status") == "authorized" else { throw .state }
-      resource["status"] = "revoked"
-      resource["revoked_at"] = .string(bank.time)
-      resource["revocation_source"] = "client"
+      guard resource.status == .authorized else { throw .state }
+      resource.revoke(at: bank.now)
       reply = Reply(204, nil)
-    case .refunds: reply = try refund(&resource, body)
+    case .refunds: return try refund(resource, body)
     case .submission(let action):
-      try flow.submit(action, body, &resource)
-      reply = Reply(200, flowAnswer(resource))
+      try steps.submit(action, body, &resource)
+      reply = Reply(200, screens.progress(resource))
     default: throw .notFound
     }
-    let changed = resource
-    try stored { () throws(Fault) in try bank.save(kind, changed) }
+    try save(resource)
     return reply
   }
 
-  func created(_ resource: JSONObject) -> JSONObject {
-    let id = resource.text("id") ?? ""
-    var answer: JSONObject = ["id": .string(id)]
-    answer["user"] = resource["user"]
-    answer["resource_token"] = .string(resourceToken(id))
-    for name in ["status", "authorization_flow", "failure_stage", "failure_reason"] {
-      answer[name] = resource[name]
-    }
-    return answer
+  private func save(_ resource: BankResource) throws(BankProblem) {
+    try stored { () throws(Fault) in try bank.save(resource) }
   }
 
   /// A token for one resource, good for 15 minutes (note, section 1.3).

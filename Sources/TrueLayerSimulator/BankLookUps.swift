@@ -6,58 +6,56 @@ import TenderWire
 /// What the simulated TrueLayer shows of mandates and banks besides the resources themselves
 /// (protocol note, sections 2.9 and 2b).
 struct BankLookUps {
-  let bank: BankWorld
-  /// Where the bank's pages are.
-  let pages: String
+  let screens: BankScreens
+
+  private var bank: BankWorld { screens.bank }
 
   /// Every mandate, newest first, a hundred at most.
   func mandates() throws(Fault) -> JSONObject {
     var items: [JSON] = []
-    for stored in try bank.ledger.list(BankWorld.Kind.mandate.table).reversed().prefix(100) {
-      guard let id = stored.text("id"), let mandate = try bank.find(.mandate, id) else { continue }
-      items.append(.object(bank.shown(mandate, toClient: true)))
+    for known in try bank.all(.mandate).reversed().prefix(100) {
+      guard let mandate = try bank.find(.mandate, known.id) else { continue }
+      items.append(.object(screens.shown(mandate, toClient: true)))
     }
     return ["items": .array(items), "pagination": [:]]
   }
 
-  /// Whether an amount can be taken by a mandate: within the most that one payment may take.
-  func funds(_ mandate: JSONObject, _ query: String) throws(BankProblem) -> JSONObject {
+  /// Whether an amount can be taken by a mandate now: within the most that one payment may take.
+  func funds(_ mandate: BankResource, _ query: String) throws(BankProblem) -> JSONObject {
     let parameters = QueryText.parameters(query)
     guard let amount = parameters["amount_in_minor"].flatMap({ Int($0) }), amount > 0 else {
       throw .invalid("amount_in_minor", "Must be at least 1.")
     }
-    guard parameters["currency"] == mandate.text("currency") else {
+    guard parameters["currency"] == mandate.order.currency else {
       throw .invalid("currency", "Must be the mandate's.")
     }
-    guard mandate.text("status") == "authorized" else { throw .state }
-    let most = mandate["constraints"]?["maximum_individual_amount"]?.boundedNumber ?? 0
-    return ["confirmed": .bool(amount <= most), "confirmed_at": .string(bank.time)]
+    guard mandate.status == .authorized, let constraints = mandate.order.constraints else {
+      throw .state
+    }
+    return [
+      "confirmed": .bool(constraints.allows(amount, at: bank.now)),
+      "confirmed_at": .string(bank.time),
+    ]
   }
 
   /// How much of a mandate's limits is used.
-  func constraints(_ mandate: JSONObject) throws(Fault) -> JSONObject {
-    let given = mandate["constraints"]?.object ?? [:]
-    let payments = try bank.ledger.list(BankWorld.Kind.payment.table).filter { payment in
-      payment["payment_method"]?["mandate_id"]?.text == mandate.text("id")
-        && payment.text("status") != "failed"
+  func constraints(_ mandate: BankResource) throws(Fault) -> JSONObject {
+    guard let constraints = mandate.order.constraints else { return [:] }
+    let payments = try bank.all(.payment).filter { payment in
+      payment.order.mandateID == mandate.id && payment.status != .failed
     }
+    var shown = constraints.shown
     var periods: JSONObject = [:]
-    for member in given["periodic_limits"]?.object?.members ?? [] {
-      let isCalendar = member.value["period_alignment"] == "calendar"
-      let (start, end) = BankPeriod(member.key)
-        .around(bank.now, since: mandate["_created"]?.boundedNumber ?? bank.now, isCalendar)
-      let used = payments.filter { (start..<end).contains($0["_created"]?.boundedNumber ?? 0) }
-        .reduce(0) { $0 + ($1["amount_in_minor"]?.boundedNumber ?? 0) }
-      periods[member.key] = [
-        "period_alignment": member.value["period_alignment"] ?? "consent",
-        "maximum_available_amount": member.value["maximum_amount"] ?? 0,
-        "current_amount": .integer(used), "start_date": .string(Self.day(start)),
-        "end_date": .string(Self.day(end - 1)),
+    for limit in constraints.limits {
+      let (start, end) = BankPeriod(limit.period)
+        .around(bank.now, since: mandate.created, limit.isCalendar)
+      let used = payments.filter { (start..<end).contains($0.created) }
+        .reduce(0) { $0 + $1.order.amount }
+      periods[limit.period] = [
+        "period_alignment": .string(limit.isCalendar ? "calendar" : "consent"),
+        "maximum_available_amount": .integer(limit.amount), "current_amount": .integer(used),
+        "start_date": .string(Self.day(start)), "end_date": .string(Self.day(end - 1)),
       ]
-    }
-    var shown: JSONObject = [:]
-    for name in ["valid_from", "valid_to", "maximum_individual_amount"] {
-      shown[name] = given[name]
     }
     shown["periodic_limits"] = .object(periods)
     return shown
@@ -83,10 +81,7 @@ struct BankLookUps {
 
   /// A bank by itself, or as a search shows it, with what each scheme requires.
   func provider(_ candidate: BankCatalog.Bank, inSearch: Bool = false) -> JSONObject {
-    let availability: JSON = [
-      "recommended_status": candidate.isHealthy ? "healthy" : "unhealthy",
-      "updated_at": .string(bank.time),
-    ]
+    let availability = screens.availability(of: candidate)
     var capabilities: JSONObject = [
       "payments": [
         "bank_transfer": [
@@ -108,12 +103,9 @@ struct BankLookUps {
         ]
       ]
     }
-    return [
-      "id": .string(candidate.id), "display_name": .string(candidate.name),
-      "icon_uri": .string(pages + "/icon.svg"), "logo_uri": .string(pages + "/logo.svg"),
-      "bg_color": "#FFFFFF", "country_code": .string(candidate.country),
-      "capabilities": .object(capabilities),
-    ]
+    var shown = screens.face(of: candidate)
+    shown["capabilities"] = .object(capabilities)
+    return shown
   }
 
   private func requirement(of candidate: BankCatalog.Bank) -> JSON {

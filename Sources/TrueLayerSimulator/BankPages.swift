@@ -14,7 +14,7 @@ struct BankPages {
   func handle(_ request: SimulatedRequest, _ parts: [String]) throws(Fault) -> HTTPReaction? {
     switch (request.method, parts.first, parts.count) {
     case ("GET", "login", 2):
-      return .answer(try page(parts[1]) { kind, resource in BankHTML.login(kind, resource) })
+      return .answer(try page(parts[1]) { BankHTML.login($0) })
     case ("POST", "login", 2), ("POST", "authorise", 2):
       return .answer(try post(request, session: parts[1], isLogin: parts[0] == "login"))
     case ("GET", "provider-return", 1):
@@ -29,18 +29,16 @@ struct BankPages {
 
   /// What became of a payer's way back: which resource, and where its merchant wants them.
   struct Returned {
-    var kind: BankWorld.Kind
+    var kind: BankOrder.Kind
     var id: String
     var address: String
   }
 
   /// Finds the resource of a session, which is named in its redirect alone.
-  private func find(_ session: String) throws(Fault) -> (BankWorld.Kind, JSONObject)? {
-    for kind in [BankWorld.Kind.payment, .mandate] {
-      for resource in try bank.ledger.list(kind.table)
-      where resource.text("_session") == session {
-        guard let current = try bank.find(kind, resource.text("id") ?? "") else { return nil }
-        return (kind, current)
+  private func find(_ session: String) throws(Fault) -> BankResource? {
+    for kind in [BankOrder.Kind.payment, .mandate] {
+      if let known = try bank.all(kind).first(where: { $0.flow?.session == session }) {
+        return try bank.find(kind, known.id)
       }
     }
     return nil
@@ -48,16 +46,15 @@ struct BankPages {
 
   private func page(
     _ session: String,
-    _ body: (BankWorld.Kind, JSONObject) -> String
+    _ body: (BankResource) -> String
   ) throws(Fault) -> HTTPResponse {
-    guard let (kind, resource) = try find(session) else { return missing }
+    guard let resource = try find(session) else { return missing }
     guard isOpen(resource) else { return ended(resource) }
-    return html(200, body(kind, resource))
+    return html(200, body(resource))
   }
 
-  private func isOpen(_ resource: JSONObject) -> Bool {
-    resource.text("status") == "authorizing"
-      && bank.next(resource)?.text("type") == "redirect"
+  private func isOpen(_ resource: BankResource) -> Bool {
+    resource.status == .authorizing && resource.flow?.step == .redirect
   }
 
   private func post(
@@ -65,51 +62,40 @@ struct BankPages {
     session: String,
     isLogin: Bool
   ) throws(Fault) -> HTTPResponse {
-    guard let (kind, found) = try find(session) else { return missing }
-    var resource = found
+    guard var resource = try find(session) else { return missing }
     guard isOpen(resource) else { return ended(resource) }
     let form = QueryText.parameters(String(decoding: request.body, as: UTF8.self))
-    if form["action"] == "Cancel" { return try finish("Cancel", &resource, kind) }
+    func finish(_ action: BankFlow.Action) throws(Fault) -> HTTPResponse {
+      redirect(to: try returnAddress(after: action, &resource, pages: ""))
+    }
+    if form["action"] == "Cancel" { return try finish(.cancel) }
     if isLogin {
       let user = (form["username"] ?? "").trimmed
       guard BankHTML.users.contains(where: { $0.name == user }) else {
-        return html(422, BankHTML.login(kind, resource, wrongUser: user))
+        return html(422, BankHTML.login(resource, wrongUser: user))
       }
-      return html(200, BankHTML.authorise(kind, resource, session: session, user: user))
+      return html(200, BankHTML.authorise(resource, user: user))
     }
-    guard form["action"] == "Authorise" else {
-      return try finish("RejectAuthorisation", &resource, kind)
-    }
+    guard form["action"] == "Authorise" else { return try finish(.rejectAuthorisation) }
     switch form["user"] {
-    case "test_authorisation_failed": return try finish("RejectAuthorisation", &resource, kind)
-    case "test_execution_rejected": return try finish("RejectExecution", &resource, kind)
-    default:
-      return try finish(kind == .mandate ? "Authorise" : "Execute", &resource, kind)
+    case "test_authorisation_failed": return try finish(.rejectAuthorisation)
+    case "test_execution_rejected": return try finish(.rejectExecution)
+    default: return try finish(resource.kind == .mandate ? .authorise : .execute)
     }
   }
 
-  /// Writes down what the payer did and sends them back by way of TrueLayer.
-  private func finish(
-    _ action: String,
-    _ resource: inout JSONObject,
-    _ kind: BankWorld.Kind
-  ) throws(Fault) -> HTTPResponse {
-    redirect(to: try returnAddress(after: action, &resource, kind, pages: ""))
-  }
-
+  /// Writes down what the payer did, and where they go back by way of TrueLayer.
   private func returnAddress(
-    after action: String,
-    _ resource: inout JSONObject,
-    _ kind: BankWorld.Kind,
+    after action: BankFlow.Action,
+    _ resource: inout BankResource,
     pages: String
   ) throws(Fault) -> String {
-    resource["_action"] = .string(action)
-    try bank.save(kind, resource)
-    let id = resource.text("id") ?? ""
-    let state =
-      kind == .mandate ? "mandate-" + id.filter { $0 != "-" } : id
+    resource.flow?.action = action
+    try bank.save(resource)
+    let id = resource.id
+    let state = resource.kind == .mandate ? "mandate-" + id.filter { $0 != "-" } : id
     let code = bank.uuid()
-    if let direct = resource["_configuration"]?["redirect"]?["direct_return_uri"]?.text {
+    if let direct = resource.flow?.capabilities.directReturn {
       return Self.adding("state=\(state)&code=\(code)", to: direct)
     }
     return "\(pages)/provider-return?state=\(state)&code=\(code)"
@@ -119,17 +105,17 @@ struct BankPages {
   func takeReturn(state: String) throws(Fault) -> Returned? {
     // `mandate-` may stand before the id, and the id of a mandate comes without its dashes.
     let id = state.hasPrefix("mandate-") ? String(state.dropFirst("mandate-".count)) : state
-    for kind in [BankWorld.Kind.payment, .mandate] {
+    for kind in [BankOrder.Kind.payment, .mandate] {
       for name in [id, Self.withDashes(id)] {
         guard var resource = try bank.find(kind, name) else { continue }
-        if let action = resource.text("_action") {
-          resource["_action"] = nil
-          bank.act(action, on: &resource, kind)
+        if let action = resource.flow?.action {
+          resource.flow?.action = nil
+          bank.act(action, on: &resource)
         } else if bank.world.playsPayer {
-          bank.play(bank.world.options.scenario ?? "bank:execute", &resource, kind)
+          bank.play(bank.world.options.scenario ?? "bank:execute", &resource)
         }
-        try bank.save(kind, resource)
-        let merchant = resource["_configuration"]?["redirect"]?["return_uri"]?.text ?? ""
+        try bank.save(resource)
+        let merchant = resource.flow?.capabilities.returnAddress ?? ""
         return Returned(
           kind: kind,
           id: name,
@@ -163,21 +149,24 @@ struct BankPages {
     guard let claims = WebToken.verify(String(token), now: bank.now),
       claims.text("jti") == parts[2]
     else { return HTTPResponse(status: 401) }
-    guard let (kind, found) = try find(parts[2]) else { return HTTPResponse(status: 404) }
-    var resource = found
-    let wanted = JSONReader.read(request.body)?["action"]?.text ?? ""
-    let known =
-      kind == .mandate
-      ? ["Authorise", "RejectAuthorisation", "Revoke", "Cancel"]
-      : ["Execute", "RejectAuthorisation", "RejectExecution", "Cancel"]
-    guard known.contains(wanted), isOpen(resource) else { return HTTPResponse(status: 400) }
+    guard var resource = try find(parts[2]) else { return HTTPResponse(status: 404) }
+    let wanted = JSONReader.read(request.body)?["action"]?.text.flatMap(BankFlow.Action.init)
+    guard let wanted, Self.actions(resource.kind).contains(wanted), isOpen(resource) else {
+      return HTTPResponse(status: 400)
+    }
     let pages = request.fields["host"].map { "http://\($0)" } ?? "https://bank.simulator.invalid"
-    let address = try returnAddress(after: wanted, &resource, kind, pages: pages)
+    let address = try returnAddress(after: wanted, &resource, pages: pages)
     return HTTPResponse(
       status: 202,
       body: Array(address.utf8),
       fields: ["content-type": "text/plain; charset=utf-8"]
     )
+  }
+
+  private static func actions(_ kind: BankOrder.Kind) -> [BankFlow.Action] {
+    kind == .mandate
+      ? [.authorise, .rejectAuthorisation, .revoke, .cancel]
+      : [.execute, .rejectAuthorisation, .rejectExecution, .cancel]
   }
 
   private func redirect(to address: String) -> HTTPResponse {
@@ -188,8 +177,8 @@ struct BankPages {
     html(404, BankHTML.message("Not found", "There is no payment to authorise at this address."))
   }
 
-  private func ended(_ resource: JSONObject) -> HTTPResponse {
-    let status = (resource.text("status") ?? "").split(separator: "_").joined(separator: " ")
+  private func ended(_ resource: BankResource) -> HTTPResponse {
+    let status = resource.status.rawValue.split(separator: "_").joined(separator: " ")
     return html(
       410,
       BankHTML.message("Nothing to do", "This is \(status): there is nothing left to authorise.")

@@ -11,7 +11,7 @@ struct BankRoute {
   }
 
   let endpoint: Endpoint
-  let kind: BankWorld.Kind
+  let kind: BankOrder.Kind
   let methods: [String]
 
   /// The endpoint of a path below `/v3`; nil where there is none.
@@ -31,7 +31,7 @@ struct BankRoute {
     }
   }
 
-  private init(_ endpoint: Endpoint, _ kind: BankWorld.Kind, _ methods: String...) {
+  private init(_ endpoint: Endpoint, _ kind: BankOrder.Kind, _ methods: String...) {
     self.endpoint = endpoint
     self.kind = kind
     self.methods = methods

@@ -2,18 +2,48 @@ package import TenderModel
 package import TenderSimulator
 
 extension LedgerAudit {
-  /// How many bank payments a reference has, and how many of them a payer authorized.
-  package static func bankPayments(
-    path: String,
-    reference: String
-  ) throws(Fault) -> (made: Int, authorized: Int) {
-    let made = try Ledger(path: path).list("bank-payment", column: "reference", value: reference)
-    return (made.count, made.count { $0["authorized_at"] != nil })
+  /// What the simulated TrueLayer's books say of the bank payments of a reference; amounts in minor units.
+  package struct BankBooks: Sendable, Hashable {
+    /// How many were made, and how many of them a payer authorized.
+    package var made = 0
+    package var authorized = 0
+    /// What was authorized, executed or settled.
+    package var paid = 0
+    /// How many refunds there are, those that failed left out.
+    package var refunds = 0
+    package var refunded = 0
+    package var refunding = 0
   }
 
-  /// How many refunds the bank payments of a reference have.
-  package static func bankRefunds(path: String, reference: String) throws(Fault) -> Int {
-    try Ledger(path: path).list("bank-payment", column: "reference", value: reference)
-      .reduce(0) { $0 + ($1["_refunds"]?.array?.count ?? 0) }
+  /// What the books say of a reference at a time in milliseconds since 1970, or in the end.
+  package static func bankBooks(
+    path: String,
+    reference: String,
+    at now: Int = .max
+  ) throws(Fault) -> BankBooks {
+    let ledger = try Ledger(path: path)
+    var books = BankBooks()
+    let payments = try ledger.list(
+      BankOrder.Kind.payment.table,
+      column: "reference",
+      value: reference
+    ).compactMap(BankResource.init)
+    for payment in payments {
+      books.made += 1
+      if payment.times[.authorized] != nil { books.authorized += 1 }
+      if [.authorized, .executed, .settled].contains(payment.status) {
+        books.paid += payment.order.amount
+      }
+      let refunds = try ledger.list(BankRefund.table, column: "parent", value: payment.id)
+      for refund in refunds.compactMap(BankRefund.init) {
+        switch refund.status(at: now) {
+        case .pending: books.refunding += refund.amount
+        case .executed: books.refunded += refund.amount
+        case .failed: continue
+        }
+        books.refunds += 1
+      }
+    }
+    return books
   }
 }

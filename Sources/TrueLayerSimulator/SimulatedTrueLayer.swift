@@ -44,6 +44,7 @@ package struct SimulatedTrueLayer: SimulatedProvider {
       ("mandate:revoke", "the payer authorises the mandate, and revokes it at the bank"),
       ("mandate:expire", "the 15 minutes are over when the payer gets to the bank"),
       ("refund:failed", "refunds fail (insufficient_funds)"),
+      ("refund:returned", "refunds are executed, and come back 2 s later"),
     ].map { Scenario(name: $0.0, meaning: $0.1) }
       + [
         "blocked", "canceled", "constraint_violation", "insufficient_funds",

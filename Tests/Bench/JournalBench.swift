@@ -1,4 +1,3 @@
-import TenderDatabase
 import TenderEngine
 import TenderJournal
 import TenderModel
@@ -31,43 +30,41 @@ enum JournalBench {
     return try SQLiteJournal(folder: folder, redactor: Redactor())
   }
 
-  private static func attempt(_ reference: String) -> Attempt {
-    var attempt = Attempt(
-      key: .init(
-        env: .simulator,
-        provider: ProviderName("paytheory"),
-        reference: Reference(stored: reference)
-      ),
-      number: 1,
-      operation: .transact,
-      merchant: "merchant",
-      content: ["command": "transact", "amount": 1050, "currency": "USD"],
-      idempotencyKey: "f316bfd2-cf4c-8a3c-aa8b-1400eca6f872",
-      at: 1_800_000_000_000
-    )
-    attempt.amount = 1050
-    attempt.currency = Currency(code: "USD")
-    return attempt
-  }
-
   /// The three writes of a payment: opened, sent, its outcome; the last two on the disk each.
   private static func cost(_ folder: String) throws {
     let journal = try journal(folder)
     var times: [Double] = []
     for number in 0..<200 {
       let start = now()
-      var attempt = try journal.insert(attempt("R\(number)"), .process)
-      attempt.phase = .sent
-      try journal.update(&attempt, note: "sent", .power)
-      attempt.phase = .done
-      attempt.status = .succeeded
-      attempt.result = ["type": "PT_COMPLETE", "body": ["receipt_number": "pt-1", "amount": 1050]]
-      try journal.update(&attempt, note: "outcome", .power)
+      var payment = try journal.open(
+        Filler.prepared("R\(number)", at: 1_800_000_000_000),
+        OpeningTerms(),
+        .process
+      )
+      try move(&payment, .send, to: .sent(Operation.Sent(at: 1_800_000_000_001, moment: nil)))
+      try journal.update(&payment, 1, note: "sent", .power)
+      try move(&payment, .answer, to: .succeeded)
+      try journal.update(&payment, 1, note: "outcome", .power)
       times.append(now() - start)
     }
     print(
       "the journal's part of a payment: \(Bench.decimal(Bench.median(times))) ms (200 payments)"
     )
+  }
+
+  private static func move(
+    _ payment: inout Payment,
+    _ event: Operation.Event,
+    to state: Operation.State
+  ) throws {
+    try payment.change(1) { operation throws(Fault) in
+      try operation.move(event, to: state, at: 1_800_000_000_002)
+      if state == .succeeded {
+        operation.result = [
+          "type": "PT_COMPLETE", "body": ["receipt_number": "pt-1", "amount": 1050],
+        ]
+      }
+    }
   }
 
   /// A thousand payments: one batch, and a process for each of them, four at once either way.
@@ -101,26 +98,12 @@ enum JournalBench {
     Bench.report(contestants, 1)
   }
 
-  /// One attempt by its reference, among a thousand and among a million.
+  /// One payment by its reference, among a thousand and among a million.
   private static func lookUp(_ tender: String, _ folder: String, _ rounds: Int) throws {
     for (name, count) in [("/thousand", 1000), ("/million", 1_000_000)] {
-      let journal = try journal(folder + name)
-      _ = try journal.insert(attempt("FIRST"), .process)
-      let database = try Database(path: folder + name + "/journal.db")
-      let columns = """
-        number, operation, phase, status, freed, kind, currency, merchant, content, key, result, \
-        created, updated
-        """
-      try database.execute(
-        """
-        PRAGMA synchronous = OFF;
-        INSERT INTO attempt (env, provider, reference, id, amount, last_four, \(columns))
-        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count - 1))
-        SELECT env, provider, 'R' || i, 'pt-' || i, i % 100000, substr('0000' || i % 10000, -4),
-          \(columns) FROM n, attempt WHERE attempt.reference = 'FIRST';
-        PRAGMA wal_checkpoint(TRUNCATE)
-        """
-      )
+      try Filler.fill(folder + name, count) { number in
+        try Filler.payment("R\(number)", id: "pt-\(number)", at: 1_800_000_000_000 + number)
+      }
     }
     var contestants = ["/thousand", "/million"].map { name in
       Bench.Contestant(

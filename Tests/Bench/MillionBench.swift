@@ -1,6 +1,4 @@
-import TenderDatabase
 import TenderEngine
-import TenderJournal
 import TenderModel
 
 #if canImport(Darwin)
@@ -9,7 +7,7 @@ private import Darwin
 private import Glibc
 #endif
 
-/// The journal's commands among a thousand and among a million attempts with orders, answers, times and a
+/// The journal's commands among a thousand and among a million payments with orders, answers, times and a
 /// history like real ones: two years of them, one in fifty declined, a thousand not final among the million.
 enum MillionBench {
   /// Rows that every filter below selects few of, at the same places in both journals.
@@ -38,7 +36,7 @@ enum MillionBench {
     ] {
       compare(tender, words, folder, rounds)
     }
-    // What both sent nobody else knows: it stays unknown.
+    // No provider knows what both have as sent: it stays unknown.
     compare(tender, ["journal", "resume", "--all"], folder, rounds, exit: 9)
     for (words, target) in [
       (["journal", "export"], "at least 100,000/s"),
@@ -57,7 +55,7 @@ enum MillionBench {
     prune(tender, folder + "/million")
   }
 
-  /// The longest that a payment takes while a million attempts are forgotten.
+  /// The longest that a payment takes while a million payments are deleted.
   private static func prune(_ tender: String, _ folder: String) {
     let arguments = [
       tender, "journal", "prune", "--before", "2028-01-01", "--yes", "--state-dir", folder,
@@ -103,63 +101,52 @@ enum MillionBench {
     )
   }
 
-  /// Makes a journal of `count` attempts by SQL: through the engine a million takes minutes.
+  /// Makes a journal of `count` payments.
+  ///
+  /// Statuses of which there are few are the same many in both; the newest is of today.
   private static func fill(_ folder: String, _ count: Int) throws {
-    _ = unsafe mkdir(folder, 0o700)
-    _ = try SQLiteJournal(folder: folder, redactor: Redactor())
-    let database = try Database(path: folder + "/journal.db")
-    // Statuses of which there are few are the same many in both; the newest is of today.
-    let digits = (1...7).reversed().map { "substr(name, \($0 + 6), 1)" }.joined(separator: " || ")
-    try database.execute(
-      """
-      PRAGMA synchronous = OFF;
-      BEGIN;
-      CREATE TEMP TABLE plan AS
-        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
-        SELECT i, printf('ORDER-%07d', i) AS name, i = 500 AS rare, i = 501 AS odd,
-          i % 50 = 49 AS declined, 1800000000000 + i * (63072000000 / \(count)) AS at FROM n;
-      INSERT INTO attempt (row, env, provider, reference, number, operation, phase, status, freed, kind,
-        id, amount, requested, currency, last_four, brand, merchant, content, key, result, fault,
-        created, updated, sent, version)
-      SELECT i, iif(odd, 'live', 'simulator'), iif(odd, 'toro', 'paytheory'), name, 1, 'transact',
-        iif(i = 502, 'sent', 'done'),
-        iif(rare, 'returned', iif(i = 503, 'pending', iif(declined, 'declined', 'succeeded'))), 1, 0,
-        'pt-' || i, iif(rare, 123456, 1000 + i % 90000), NULL, iif(odd, 'GBP', 'USD'),
-        iif(rare, '0500', printf('%04d', 1000 + i % 9000)), 'VISA', 'merchant',
-        '{"amount":1050,"command":"transact","currency":"USD","metadata":{"order":' || i
-          || '},"payor":{"email":"ada' || i || '@example.com","name":"Ada Lovelace' || i || '"}}',
-        'f316bfd2-cf4c-8a3c-aa8b-1400eca6f872',
-        '{"body":{"amount":1050,"brand":"VISA","created_at":"2026-11-20T12:00:00Z","currency":"USD",'
-          || '"last_four":"1111","receipt_number":"pt-' || i || '","service_fee":0,"state":"settled"},'
-          || '"trace_id":"trace-' || i || '","type":"PT_COMPLETE"}',
-        iif(rare, '{"code":"stolen_card","effect":"none","kind":"declined","message":"it is stolen"}',
-          iif(declined, '{"code":"insufficient_funds","effect":"none","kind":"declined",'
-            || '"message":"insufficient funds"}', NULL)),
-        at, at, at, 3
-      FROM plan;
-      INSERT INTO history (attempt, at, phase, status, note)
-        SELECT i, at, iif(k.n = 1, 'prepared', iif(k.n = 2, 'sent', 'done')),
-          iif(k.n = 3, 'succeeded', 'pending'), iif(k.n = 1, 'opened', iif(k.n = 2, 'sent', 'outcome'))
-        FROM plan, (SELECT 1 AS n UNION SELECT 2 UNION SELECT 3) k;
-      INSERT INTO term (text, created, attempt)
-        SELECT 'c:ada' || i || '@example.com' AS text, at, i FROM plan
-        UNION ALL SELECT 'c:example.com', at, i FROM plan UNION ALL SELECT 'c:com', at, i FROM plan
-        UNION ALL SELECT 'c:ada lovelace' || i, at, i FROM plan
-        UNION ALL SELECT 'c:lovelace' || i, at, i FROM plan
-        UNION ALL SELECT 'm:order=' || i, at, i FROM plan UNION ALL SELECT 't:trace-' || i, at, i FROM plan
-        UNION ALL SELECT 'r:' || \(digits) || '-REDRO', at, i FROM plan
-        UNION ALL SELECT 'f:insufficient_funds', at, i FROM plan WHERE declined
-        UNION ALL SELECT 'f:stolen_card', at, i FROM plan WHERE rare
-        UNION ALL SELECT 'f:stolen', at, i FROM plan WHERE rare
-        UNION ALL SELECT 'e:' || iif(odd, 'live', 'simulator'), at, i FROM plan
-        UNION ALL SELECT 'p:' || iif(odd, 'toro', 'paytheory'), at, i FROM plan
-        UNION ALL SELECT 'u:' || iif(odd, 'GBP', 'USD'), at, i FROM plan
-        UNION ALL SELECT 's:open', at, i FROM plan WHERE i IN (502, 503)
-        ORDER BY 1, 2, 3;
-      COMMIT;
-      DROP TABLE plan;
-      PRAGMA wal_checkpoint(TRUNCATE)
-      """
-    )
+    try Filler.fill(folder, count) { number in
+      let isRare = number == rare
+      let name = String(repeating: "0", count: 7 - String(number).count) + String(number)
+      let time = 1_800_000_000_000 + number * (63_072_000_000 / count)
+      var payment = try Filler.payment(
+        "ORDER-\(name)",
+        id: "pt-\(number)",
+        amount: isRare ? 123_456 : 1000 + number % 90_000,
+        at: time
+      )
+      payment.lastFour = isRare ? "0500" : String(1000 + number % 9000)
+      if number == rare + 1 {
+        payment.key = ReferenceKey(
+          env: .live,
+          provider: ProviderName("toro"),
+          reference: payment.reference
+        )
+        payment.currency = Currency(code: "GBP")
+      }
+      try payment.change(1) { charge throws(Fault) in
+        charge.content["metadata"] = ["order": .integer(number)]
+        charge.content["payor"] = [
+          "email": .string("ada\(number)@example.com"),
+          "name": .string("Ada Lovelace\(number)"),
+        ]
+        charge.result["trace_id"] = .string("trace-\(number)")
+        charge.state = state(number, at: time)
+        if isRare { charge.fault = Fault(.declined, code: "stolen_card", "it is stolen") }
+        if case .declined = charge.state {
+          charge.fault = Fault(.declined, code: "insufficient_funds", "insufficient funds")
+        }
+      }
+      return payment
+    }
+  }
+
+  private static func state(_ number: Int, at time: Int) -> Operation.State {
+    switch number {
+    case rare: .returned
+    case rare + 2: .sent(Operation.Sent(at: time, moment: nil))
+    case rare + 3: .processing
+    default: number % 50 == 49 ? .declined : .succeeded
+    }
   }
 }

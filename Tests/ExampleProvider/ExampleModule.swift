@@ -2,28 +2,18 @@ import TenderEngine
 import TenderModel
 import TenderModule
 
-extension Keys {
-  static let hold = Key<Bool>(
-    "hold",
-    .payment,
-    "stop before capture; tender confirm captures it"
-  )
-}
-
 /// The provider, as the program knows it.
 struct ExampleModule: ProviderModule {
   var name: ProviderName { ExampleProvider.name }
   var currency: String { "EUR" }
 
-  var options: [any OptionKey] {
-    [Keys.hold]
-  }
+  var options: [any OptionKey] { [] }
 
   var uses: [CommandUse] {
     [
       CommandUse(
         "transact",
-        options: [Keys.hold],
+        options: [Keys.hold, Keys.idempotencyKey],
         examples: [
           .init("tender transact --provider example --amount 5 --reference EX-1", "pay by example")
         ]
@@ -63,11 +53,13 @@ struct ExampleModule: ProviderModule {
     }
     session.redactor.learn(key)
     return ExampleProvider(
-      key: key,
-      base: base ?? "https://api.example.com",
-      http: try session.exchanges(inProcess: env == .simulator && base == nil).http,
-      clock: session.clock,
-      timeout: try session.settings.timeout()
+      client: JSONClient(
+        base: base ?? "https://api.example.com",
+        http: try session.exchanges(inProcess: env == .simulator && base == nil).http,
+        clock: session.clock,
+        timeout: try session.settings.timeout(),
+        credentials: [HTTPRequest.Field("X-Example-Key", key, isSecret: true)]
+      )
     )
   }
 
@@ -87,10 +79,15 @@ struct ExampleModule: ProviderModule {
 
   func laterPlan(
     _ session: any Session,
-    _ attempt: Attempt?,
+    _ payment: Payment?,
     _ change: Command.Change
   ) throws(Fault) -> LaterPlan {
-    LaterPlan(change == .confirm ? .confirm : .cancel, need: .heldPayment)
+    let part = try OptionReader(session.invocation, currency: "EUR").part(of: payment)
+    return switch change {
+    case .confirm: LaterPlan(.capture(part), need: .heldPayment)
+    case .cancel: LaterPlan(.cancel, need: .heldPayment)
+    case .refund: LaterPlan(.refund(RefundRequest(amount: part, name: nil)), need: .heldPayment)
+    }
   }
 
   func checks(_ session: any Session, _ env: Env) -> [Check] {

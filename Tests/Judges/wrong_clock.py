@@ -22,9 +22,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def answer(self):
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        body = json.dumps(
-            {"pt-token": "t", "data": {"transactions": {"items": [], "total_row_count": 0}}}
-        ).encode()
+        nothing = {"items": [], "total_row_count": 0}
+        kinds = ("transactions", "authorizations")
+        body = json.dumps({"pt-token": "t", "data": {kind: nothing for kind in kinds}}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

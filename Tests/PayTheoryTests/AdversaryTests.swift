@@ -18,7 +18,7 @@ import Testing
   static func classify(_ request: HTTPRequest) -> Adversary.Kind {
     let body = String(decoding: request.body, as: UTF8.self)
     if body.contains("mutation") { return .effect(isKeyed: false) }
-    return body.contains("transactions(") ? .read : .other
+    return body.contains("transactions(") || body.contains("authorizations(") ? .read : .other
   }
 
   @Test func `says nothing that the books contradict, whatever happens`() throws {
@@ -29,11 +29,7 @@ import Testing
 
   /// A stored payment method in the simulated world.
   private func method(_ world: World) throws -> String {
-    let report = try world.engine().tokenize(
-      world.tokenOrder(),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let report = try world.engine().store(world.tokenOrder())
     return try #require(report.id)
   }
 
@@ -41,9 +37,13 @@ import Testing
   private func run(_ seed: Int) throws -> (History, standing: Int, troubles: Int) {
     let world = try World()
     let method = try method(world)
+    // In half of them payments are pending at first, so that a reversal is a void; in half they are held.
+    let scenario = seed % 2 == 0 ? "pending" : nil
+    let isHeld = seed / 2 % 2 == 0
     var adversary: Adversary?
     func engine() throws -> Engine {
       try world.engine(
+        scenario: scenario,
         env: .live,
         key: Self.live,
         exchange: { inner in
@@ -57,49 +57,57 @@ import Testing
           )
           adversary = made
           return made
-        },
-        lateWindow: Self.window
+        }
       )
     }
     _ = try engine()
     let other = try #require(adversary)
     var history = History("seed \(seed)")
-    let path = world.folder.path + "/simulator.db"
-    func latest() throws -> Attempt? {
-      try world.journal.latest(.init(env: .live, provider: PayTheoryProvider.name, reference: "A"))
-    }
-    func standing() throws -> Int {
-      // What was given back as a whole does not stand any more.
-      let charges = try LedgerAudit.charges(path: path, reference: "A")
-      return charges - (try LedgerAudit.reversals(path: path, reference: "A"))
-    }
     func perform(_ command: String) throws {
       let troubles = other.troubles
       let engine = try engine()
+      let known = try world.latest(env: .live)
+      let order = try world.storedOrder(
+        "A",
+        amount: 1000,
+        method: method,
+        confirmation: isHeld
+      )
       var exit: Int32 = 0
       var status: Status?
       do throws(Fault) {
-        let report = try Self.perform(command, engine, latest, method)
+        let report = try Self.perform(command, engine, known, order)
         exit = report.fault?.exitStatus ?? 0
-        status = report.status
+        // While a result is unknown the record says so, and nothing about how much is left.
+        let isUnknown = report.payment?.state.isUnknown == true
+        // What is pending was taken.
+        status = isUnknown ? .unknown : report.status == .pending ? .succeeded : report.status
       } catch {
         exit = error.exitStatus
       }
-      // Old enough that nothing can be late, and nothing went wrong: a question tells all.
-      let sent = try latest()?.sentAt ?? 0
-      let isOld = world.clock.now - sent > 16 * 60_000
+      let books = try world.books()
+      let unknown = try world.latest(env: .live)?.unknowns.first
+      // Old enough that nothing can be late, nothing went wrong, and it is there: a question tells all. What is not
+      // there stays unknown, since it has no key.
+      let isOld = world.clock.now - (unknown?.state.sent?.at ?? 0) > 16 * 60_000
+      let isThere =
+        try unknown.map { Self.isThere($0, try world.latest(env: .live), books) } ?? true
       history.add(
         History.Entry(
           command: command,
           exit: exit,
           status: status,
-          standing: try standing(),
-          wasCalm: other.troubles == troubles && isOld
+          standing: books.unreversed,
+          wasCalm: other.troubles == troubles && isOld && isThere
         )
       )
     }
-    for _ in 0..<(4 + other.next(6)) {
-      try perform(["transact", "transact", "anew", "cancel", "resume", "resume"][other.next(6)])
+    let commands = [
+      "transact", "transact", "anew", "cancel", "resume", "resume", "confirm", "part 1", "part 2",
+      "rest",
+    ]
+    for _ in 0..<(5 + other.next(8)) {
+      try perform(commands[other.next(commands.count)])
       world.clock.advance([1000, 5000, 20_000, 70_000, 17 * 60_000][other.next(5)])
       other.deliver()
     }
@@ -107,35 +115,63 @@ import Testing
     other.deliver(everything: true)
     world.clock.advance(17 * 60_000)
     try perform("resume")
-    return (history, try standing(), other.troubles)
+    let books = try world.books()
+    compare(try world.latest(env: .live), books, seed)
+    return (history, books.unreversed, other.troubles)
+  }
+
+  /// Whether the books have more than the journal knows of.
+  private static func isThere(
+    _ unknown: TenderEngine.Operation,
+    _ payment: Payment?,
+    _ books: LedgerAudit.PayTheorySums
+  ) -> Bool {
+    let known =
+      payment?.operations.filter {
+        [.succeeded, .processing, .waiting, .cancelled, .expired].contains($0.state.name)
+      } ?? []
+    switch unknown.kind {
+    case .authorize: return books.authorized > known.count { $0.kind == .authorize }
+    case .charge, .capture: return books.count > known.count { $0.kind == unknown.kind }
+    case .void: return books.released > known.count { $0.kind == .void }
+    default:
+      let reversed = known.filter(\.isReversal).reduce(0) { $0 + $1.effectiveAmount }
+      return books.voided + books.refunded > reversed
+    }
+  }
+
+  /// The books and the journal, to the cent, where nothing is unknown.
+  private func compare(
+    _ payment: Payment?,
+    _ books: LedgerAudit.PayTheorySums,
+    _ seed: Int
+  ) {
+    guard let state = payment?.state, !state.isUnknown else { return }
+    let left = state.status == .cancelled ? 0 : state.captured - state.refunded
+    #expect(books.left == left, "seed \(seed)")
+    #expect(books.gross == left, "seed \(seed)")
+    #expect(state.warning == nil, "seed \(seed)")
   }
 
   private static func perform(
     _ command: String,
     _ engine: Engine,
-    _ latest: () throws -> Attempt?,
-    _ method: String
+    _ known: Payment?,
+    _ order: PaymentOrder
   ) throws(Fault) -> Report {
-    let known: Attempt?
-    var order: PaymentOrder
-    do {
-      known = try latest()
-      order = PaymentOrder(
-        reference: try Reference("A"),
-        amount: Money(minorUnits: 1000, currency: try #require(Currency(code: "USD"))),
-        feeMode: .merchant
-      )
-    } catch {
-      throw Fault(.internal, code: "internal", "\(error)")
-    }
-    order.storedMethod = method
     switch command {
     case "cancel": return try engine.cancel(known, handle: "A")
+    case "confirm":
+      let isPart = known.map { $0.createdAt % 2 == 0 } ?? false
+      let part = Money(minorUnits: 700, currency: order.amount.currency)
+      return try engine.confirm(known, handle: "A", amount: isPart ? part : nil)
+    case "part 1": return try engine.refund(known, 300, name: "one")
+    case "part 2": return try engine.refund(known, 200, name: "two")
+    case "rest": return try engine.refund(known)
     case "resume":
       guard let known else { throw .unknownHandle("A") }
-      return try engine.resume(known)
-    default:
-      return try engine.transact(order, newAttempt: command == "anew", idempotencyKey: nil)
+      return try engine.resume(known, finish: true, resend: false)
+    default: return try engine.pay(order, newAttempt: command == "anew")
     }
   }
 }

@@ -54,10 +54,10 @@ import Testing
 
     var isOpen: Bool { !counts.areGone.load(ordering: .relaxed) }
 
-    func send(_ text: String, by deadline: Deadline) throws(Fault) {
+    func send(_ text: String, _ permit: SendPermit?, by deadline: Deadline) throws(Fault) {
       if hasGreeted { counts.patience.store(deadline.remaining, ordering: .relaxed) }
       hasGreeted = true
-      try inner.send(text, by: deadline)
+      try inner.send(text, permit, by: deadline)
     }
 
     func receive(by deadline: Deadline) throws(Fault) -> SocketMessage {
@@ -96,11 +96,7 @@ import Testing
       ahead: ahead,
       timeout: timeout
     )
-    let report = try engine.transact(
-      world.order(reference),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let report = try engine.pay(world.order(reference))
     #expect(report.status == .succeeded)
   }
 

@@ -24,11 +24,7 @@ import Testing
     let said = Said()
     let full = FailingJournal(world.journal) { _, note in note.hasSuffix("outcome") }
     let fault = #expect(throws: Fault.self) {
-      try world.engine(over: full, announce: said.add).transact(
-        world.order(),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      try world.engine(over: full, announce: said.add).pay(world.order())
     }
     #expect(fault?.exitStatus == 9)
     #expect(fault?.effect == .unknown)
@@ -38,19 +34,11 @@ import Testing
     // Found out, and again not written down.
     let unread = FailingJournal(world.journal) { _, note in note == "found out" }
     let still = #expect(throws: Fault.self) {
-      try world.engine(over: unread, announce: said.add).transact(
-        world.order(),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      try world.engine(over: unread, announce: said.add).pay(world.order())
     }
     #expect(still?.exitStatus == 9)
     #expect(!said.all.contains("succeeded"))
-    let found = try world.engine(announce: said.add).transact(
-      world.order(),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let found = try world.engine(announce: said.add).pay(world.order())
     #expect(found.status == .succeeded)
     #expect(said.all.last == "succeeded")
     #expect(try world.charges() == 1)
@@ -59,26 +47,17 @@ import Testing
   @Test func `an outcome that the database cannot take is set aside, and said`() throws {
     let world = try World()
     let full = FailingJournal(world.journal) { _, note in note == "outcome" }
-    let report = try world.engine(over: full).transact(
-      world.order(),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let report = try world.engine(over: full).pay(world.order())
     #expect(report.status == .succeeded)
     #expect(report.warning?.message.contains("journal.aside") == true)
     // Another process sees it, and so does the database as soon as it can.
     let next = try SQLiteJournal(folder: world.folder.path, redactor: Redactor())
-    let found = try next.latest(
+    let found = try next.payment(
       .init(env: .simulator, provider: PayTheoryProvider.name, reference: "A")
     )
-    #expect(found?.phase == .done)
-    #expect(found?.status == .succeeded)
-    #expect(found?.preparation == nil)
-    let again = try world.engine(over: next).transact(
-      world.order(),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    #expect(found?.phase == .succeeded)
+    #expect(found?.attempt?.preparation == nil)
+    let again = try world.engine(over: next).pay(world.order())
     #expect(again.replayed == true)
     #expect(try world.charges() == 1)
   }
@@ -90,8 +69,8 @@ import Testing
       guard state == "succeeded", let phase = try? world.latest()?.phase else { return }
       phases.withLock { $0.append(phase.rawValue) }
     })
-    _ = try engine.transact(world.order(), newAttempt: false, idempotencyKey: nil)
-    #expect(phases.withLock { $0 } == ["done"])
+    _ = try engine.pay(world.order())
+    #expect(phases.withLock { $0 } == ["succeeded"])
   }
 
   @Test func `an attempt that died before it sent anything is closed by the next one`() throws {
@@ -99,23 +78,14 @@ import Testing
     // What dies before it sends writes nothing more.
     let dying = FailingJournal(world.journal) { _, note in note != "opened" }
     _ = #expect(throws: Fault.self) {
-      try world.engine(over: dying).transact(
-        world.order(),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      try world.engine(over: dying).pay(world.order())
     }
     #expect(try world.latest()?.phase == .prepared)
-    let paid = try world.engine().transact(
-      world.order(),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let paid = try world.engine().pay(world.order())
     #expect(paid.attemptNumber == 2)
-    let attempts = try world.journal.attempts(matching: "A", filter: AttemptFilter())
-    #expect(attempts.map(\.number) == [2, 1])
-    #expect(attempts.map(\.shownStatus) == [.succeeded, .failed])
-    #expect(attempts.map(\.phase) == [.done, .done])
+    let attempts = try #require(try world.latest()).attempts
+    #expect(attempts.map(\.number) == [1, 2])
+    #expect(attempts.map(\.state.name) == [.failed, .succeeded])
     #expect(try world.charges() == 1)
   }
 
@@ -123,32 +93,26 @@ import Testing
     let world = try World()
     let other = "other-paytheorylab-0123456789abcdef"
     _ = #expect(throws: Fault.self) {
-      try world.engine(fault: "part2:drop-before").transact(
-        world.order(),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      try world.engine(fault: "part2:drop-before").pay(world.order())
     }
     let unknown = try #require(try world.latest())
-    let resumed = #expect(throws: Fault.self) { try world.engine(key: other).resume(unknown) }
+    let resumed = #expect(throws: Fault.self) {
+      try world.engine(key: other).resume(unknown, finish: true, resend: false)
+    }
     #expect(resumed?.exitStatus == 6)
     #expect(resumed?.code == "other_merchant")
     #expect(resumed?.message.contains(unknown.merchant) == true)
     #expect(try world.latest()?.phase == .sent)
-    _ = try world.engine().resume(unknown)
+    _ = try world.engine().resume(unknown, finish: true, resend: false)
     let replayed = #expect(throws: Fault.self) {
-      try world.engine(key: other).transact(
-        world.order(),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      try world.engine(key: other).pay(world.order())
     }
     #expect(replayed?.code == "other_merchant")
     let cancelled = #expect(throws: Fault.self) {
       try world.engine(key: other).cancel(world.latest(), handle: "A")
     }
     #expect(cancelled?.code == "other_merchant")
-    #expect(try world.latest()?.status == .succeeded)
+    #expect(try world.latest()?.state.status == .succeeded)
   }
 
   /// A look-up during which somebody else cancels.
@@ -162,8 +126,12 @@ import Testing
       self.meanwhile = meanwhile
     }
 
-    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
-      let answer = try inner.send(request, by: deadline)
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      let answer = try inner.send(request, permit, by: deadline)
       if request.url.hasSuffix("/graphql") { meanwhile() }
       return answer
     }
@@ -173,9 +141,9 @@ import Testing
     let world = try World()
     let account = try Instrument.bankAccount(TestInstruments.account(.success))
     let order = try world.order(instrument: account)
-    _ = try world.engine().transact(order, newAttempt: false, idempotencyKey: nil)
+    _ = try world.engine().pay(order)
     let before = try #require(try world.latest())
-    #expect(before.status == .pending)
+    #expect(before.state.status == .pending)
     // By now it has settled, and a look-up has news.
     world.clock.advance(10 * 24 * 60 * 60_000)
     let engine = try world.engine()
@@ -186,19 +154,15 @@ import Testing
       }
     })
     let seen = try looking.lookUp("A", known: before)
-    #expect(seen.status == .succeeded)
     let after = try #require(try world.latest())
-    #expect([.cancelled, .refunded].contains(after.status))
-    #expect(after.reversal != nil)
+    #expect([.cancelled, .refunded].contains(after.state.status))
+    #expect(seen.status == after.state.status)
+    #expect(after.reversals.count == 1)
   }
 
   @Test func `an older payment of the same reference is not what was sent`() throws {
     let world = try World()
-    let token = try world.engine().tokenize(
-      world.tokenOrder(),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let token = try world.engine().store(world.tokenOrder())
     func order(_ amount: Int) throws -> PaymentOrder {
       var order = try world.order("R", amount: amount)
       order.instrument = nil
@@ -211,43 +175,35 @@ import Testing
       withIntermediateDirectories: true
     )
     let elsewhere = try SQLiteJournal(folder: world.folder.path + "/other", redactor: Redactor())
-    _ = try world.engine(over: elsewhere).transact(
-      order(500),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    _ = try world.engine(over: elsewhere).pay(order(500))
     _ = #expect(throws: Fault.self) {
-      try world.engine(fault: "graphql:close-before").transact(
-        order(1100),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      try world.engine(fault: "stored:close-before").pay(order(1100))
     }
     let lost = try #require(try world.latest("R"))
-    let still = #expect(throws: Fault.self) { try world.engine().resume(lost) }
+    let still = #expect(throws: Fault.self) {
+      try world.engine().resume(lost, finish: true, resend: false)
+    }
     #expect(still?.exitStatus == 9)
     #expect(try world.latest("R")?.phase == .sent)
     // The same amount, a day before: it proves nothing either way, at no time.
     let old = try World()
-    _ = try old.engine().transact(old.order("Q"), newAttempt: false, idempotencyKey: nil)
-    let receipt = try #require(try old.latest("Q")?.id)
+    _ = try old.engine().pay(old.order("Q"))
+    let receipt = try #require(try old.latest("Q")?.state.id)
     let folder = old.folder.path + "/other"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let young = try SQLiteJournal(folder: folder, redactor: Redactor())
     old.clock.advance(24 * 60 * 60_000)
     _ = #expect(throws: Fault.self) {
-      try old.engine(fault: "part1:drop-before", twoStep: false, over: young).transact(
-        old.order("Q"),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      try old.engine(fault: "part1:drop-before", twoStep: false, over: young).pay(old.order("Q"))
     }
     old.clock.advance(60 * 60_000)
-    let latest = try young.latest(
+    let latest = try young.payment(
       .init(env: .simulator, provider: PayTheoryProvider.name, reference: "Q")
     )
     let unclear = try #require(latest)
-    let unsure = #expect(throws: Fault.self) { try old.engine(over: young).resume(unclear) }
+    let unsure = #expect(throws: Fault.self) {
+      try old.engine(over: young).resume(unclear, finish: true, resend: false)
+    }
     #expect(unsure?.exitStatus == 9)
     #expect(unsure?.message.contains(receipt) == true)
   }
@@ -269,51 +225,36 @@ import Testing
       return false
     }
     let fault = #expect(throws: Fault.self) {
-      try world.engine(over: journal, interruption: stop).transact(
-        world.order(),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      try world.engine(over: journal, interruption: stop).pay(world.order())
     }
     #expect(fault?.kind == .interrupted)
     #expect(fault?.effect == Fault.Effect.none)
     #expect(try world.charges() == 0)
-    #expect(try world.latest()?.isFreed == true)
+    #expect(try world.latest()?.isFree == true)
   }
 
   @Test func `the receipt of an earlier attempt is not the answer to a later one`() throws {
     let world = try World()
     // The simulator declines this amount.
-    let declined = try world.engine(twoStep: false).transact(
-      world.order(amount: 193),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let declined = try world.engine(twoStep: false).pay(world.order(amount: 193))
     #expect(declined.status == .declined)
     world.clock.advance(1000)
     let lost = #expect(throws: Fault.self) {
-      try world.engine(fault: "part1:close-before", twoStep: false).transact(
+      try world.engine(fault: "part1:close-before", twoStep: false).pay(
         world.order(amount: 193),
-        newAttempt: true,
-        idempotencyKey: nil
+        newAttempt: true
       )
     }
     #expect(lost?.exitStatus == 9)
     let still = #expect(throws: Fault.self) {
-      try world.engine(twoStep: false).resume(try #require(try world.latest()))
+      try world.engine(twoStep: false).resume(
+        try #require(try world.latest()),
+        finish: true,
+        resend: false
+      )
     }
     #expect(still?.exitStatus == 9)
-    #expect(try world.latest()?.number == 2)
+    #expect(try world.latest()?.attempt?.number == 2)
     #expect(try world.latest()?.phase == .sent)
-  }
-
-  @Test func `keys of two merchants differ, for the same reference`() throws {
-    let world = try World()
-    let other = "other-paytheorylab-0123456789abcdef"
-    let keys = try [PayTheoryCatalog.apiKey, other].map { key in
-      try world.engine(key: key).nextKey(.transact, Reference(stored: "A"))
-    }
-    #expect(keys[0] != keys[1])
-    #expect(try world.engine().nextKey(.transact, Reference(stored: "A")) == keys[0])
   }
 }

@@ -12,11 +12,7 @@ import Testing
 
   @Test func `prints PT_CONFIRMATION and PT_COMPLETE with every documented key`() throws {
     let world = try World()
-    let held = try world.engine().transact(
-      world.order(confirmation: true),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let held = try world.engine().pay(world.order(confirmation: true))
     #expect(held.result.text("type") == "PT_CONFIRMATION")
     #expect(
       Self.keys(held.result["body"]?.object) == [
@@ -24,7 +20,7 @@ import Testing
       ]
     )
     #expect(held.result["body"]?["first_six"] == "411111")
-    let done = try world.engine().confirm(world.latest(), handle: "A")
+    let done = try world.engine().confirm(world.latest(), handle: "A", amount: nil)
     #expect(done.result.text("type") == "PT_COMPLETE")
     #expect(
       Self.keys(done.result["body"]?.object) == [
@@ -41,11 +37,7 @@ import Testing
   ])
   func `declines with the five documented properties`(_ amount: Int, _ code: String) throws {
     let world = try World()
-    let report = try world.engine().transact(
-      world.order(amount: amount),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let report = try world.engine().pay(world.order(amount: amount))
     #expect(report.status == .declined)
     #expect(report.fault?.code == code)
     #expect(report.fault?.exitStatus == 3)
@@ -53,11 +45,7 @@ import Testing
     #expect(report.result.text("type") == code.uppercased())
     #expect(report.result.text("state") == "FAILURE")
     #expect(try world.charges() == 0)
-    let again = try world.engine().transact(
-      world.order(amount: amount),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let again = try world.engine().pay(world.order(amount: amount))
     #expect(again.replayed == true)
     #expect(again.fault?.exitStatus == 3)
   }
@@ -65,32 +53,20 @@ import Testing
   @Test func `pays by bank account, which settles with time`() throws {
     let world = try World()
     let good = try Instrument.bankAccount(TestInstruments.account(.success))
-    let report = try world.engine().transact(
-      world.order(instrument: good),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let report = try world.engine().pay(world.order(instrument: good))
     #expect(report.status == .pending)
     #expect(report.result["body"]?["brand"] == "ACH")
     let waited = try world.engine().wait(for: report, upTo: 60_000, every: 1000) { _ in }
     #expect(waited.status == .succeeded)
     let bad = try Instrument.bankAccount(TestInstruments.account(.failure))
-    let failed = try world.engine().transact(
-      world.order("B", instrument: bad),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let failed = try world.engine().pay(world.order("B", instrument: bad))
     #expect(failed.fault?.code == "invalid_bank_account_number")
   }
 
   @Test func `voids what is pending, and says so`() throws {
     let world = try World()
     let account = try Instrument.bankAccount(TestInstruments.account(.success))
-    _ = try world.engine().transact(
-      world.order(instrument: account),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    _ = try world.engine().pay(world.order(instrument: account))
     let voided = try world.engine().cancel(world.latest(), handle: "A")
     #expect(voided.status == .cancelled)
     #expect(voided.result["reversal"]?["is_void"] == true)
@@ -100,11 +76,7 @@ import Testing
   @Test func `makes a barcode for cash`() throws {
     let world = try World()
     let payer = try CashPayer(name: "Ada", contact: "ada@example.com")
-    let report = try world.engine().transact(
-      world.order(instrument: .cash(payer)),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let report = try world.engine().pay(world.order(instrument: .cash(payer)))
     #expect(report.status == .requiresAction)
     #expect(
       Self.keys(report.result["body"]?.object) == [
@@ -120,156 +92,136 @@ import Testing
 
   @Test func `tokenizes, and charges the token`() throws {
     let world = try World()
-    let token = try world.engine().tokenize(
-      world.tokenOrder(),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let token = try world.engine().store(world.tokenOrder())
     #expect(
       Self.keys(token.result["body"]?.object) == [
         "payment_method_id", "payor_id", "last_four", "brand", "metadata", "expiration",
         "payment_type",
       ]
     )
-    var order = try world.order("P")
-    order.instrument = nil
-    order.storedMethod = token.id
-    let paid = try world.engine().transact(order, newAttempt: false, idempotencyKey: nil)
+    let paid = try world.engine().pay(world.storedOrder("P", method: token.id))
     #expect(paid.status == .succeeded)
     #expect(paid.result.text("type") == "PT_COMPLETE")
     #expect(try world.charges("P") == 1)
-    var unknown = try world.order("Q")
-    unknown.instrument = nil
-    unknown.storedMethod = "pt_pmt_none"
-    let fault = #expect(throws: Fault.self) {
-      try world.engine().transact(unknown, newAttempt: false, idempotencyKey: nil)
-    }
-    // It may have been refused after the effect: only a look at the books proves that it was not.
-    #expect(fault?.exitStatus == 9)
-    #expect(try world.latest("Q")?.phase == .sent)
-    world.clock.advance(16 * 60_000)
-    let found = #expect(throws: Fault.self) {
-      try world.engine().transact(unknown, newAttempt: false, idempotencyKey: nil)
-    }
-    #expect(found?.exitStatus == 9)
-    #expect(try world.latest("Q")?.number == 2)
-    #expect(try world.charges("Q") == 0)
   }
 
-  @Test func `a lost charge by token proves nothing for a quarter of an hour`() throws {
+  @Test func `stays unknown where a card may have been stored`() throws {
     let world = try World()
-    let token = try world.engine().tokenize(
-      world.tokenOrder(),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
-    var order = try world.order("P")
-    order.instrument = nil
-    order.storedMethod = token.id
-    for (fault, charges) in [("graphql:close-before", 0), ("graphql:close-after", 1)] {
-      var order = order
-      order.reference = try Reference("P\(charges)")
-      let lost = #expect(throws: Fault.self) {
-        try world.engine(fault: fault).transact(order, newAttempt: false, idempotencyKey: nil)
-      }
-      #expect(lost?.exitStatus == 9)
-      #expect(try world.charges("P\(charges)") == charges)
-      if charges == 0 {
-        let early = #expect(throws: Fault.self) {
-          try world.engine().transact(order, newAttempt: false, idempotencyKey: nil)
-        }
-        #expect(early?.exitStatus == 9)
-        world.clock.advance(15 * 60_000)
-      }
-      let found = try world.engine().transact(order, newAttempt: false, idempotencyKey: nil)
-      #expect(found.status == .succeeded)
-      #expect(try world.charges("P\(charges)") == 1)
+    let lost = #expect(throws: Fault.self) {
+      try world.engine(fault: "tokenize:close-after").store(world.tokenOrder())
     }
+    #expect(lost?.exitStatus == 9)
+    let still = #expect(throws: Fault.self) { try world.engine().store(world.tokenOrder()) }
+    #expect(still?.exitStatus == 9)
+    // A refusal in words is believed: nothing but a card is at stake.
+    let other = try World()
+    let refused = #expect(throws: Fault.self) {
+      try other.engine(fault: "tokenize:error").store(other.tokenOrder())
+    }
+    #expect(refused?.exitStatus == 11)
+    #expect(try other.engine().store(other.tokenOrder()).status == .succeeded)
   }
 
   @Test func `confirms nothing that was cancelled, declined or never there`() throws {
     let world = try World()
-    _ = try world.engine().transact(
-      world.order(confirmation: true),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    _ = try world.engine().pay(world.order(confirmation: true))
     let cancelled = try world.engine().cancel(world.latest(), handle: "A")
     #expect(cancelled.status == .cancelled)
     #expect(cancelled.result == [:])
     #expect(try world.engine().cancel(world.latest(), handle: "A").replayed == true)
-    _ = try world.engine().transact(
-      world.order("D", amount: 193),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
-    for (attempt, handle) in [
-      (try world.latest(), "A"), (try world.latest("D"), "D"), (nil, "never"),
-    ] {
+    _ = try world.engine().pay(world.order("D", amount: 193))
+    for handle in ["A", "D"] {
       let fault = #expect(throws: Fault.self) {
-        try world.engine().confirm(attempt, handle: handle)
+        try world.engine().confirm(world.latest(handle), handle: handle, amount: nil)
       }
       #expect(fault?.exitStatus == 6)
       #expect(
         fault?.result?.text("type") == "NO_AUTH: There is no authorization to capture"
       )
     }
+    let never = #expect(throws: Fault.self) {
+      try world.engine().confirm(nil, handle: "never", amount: nil)
+    }
+    #expect(never?.exitStatus == 5)
     #expect(try world.charges() == 0)
   }
 
-  @Test(arguments: [nil, "hold:expired"] as [String?])
-  func `a hold that grew too old is SESSION_EXPIRED, and can be let go of`(
-    _ scenario: String?
-  ) throws {
+  /// A hold that is declined at its capture is over.
+  @Test func `a hold whose capture is declined is declined`() throws {
     let world = try World()
-    let held = try world.engine().transact(
-      world.order(confirmation: true),
-      newAttempt: false,
-      idempotencyKey: nil
+    _ = try world.engine().pay(world.order(amount: 193, confirmation: true))
+    let declined = try world.engine().confirm(world.latest(), handle: "A", amount: nil)
+    #expect(declined.status == .declined)
+    #expect(declined.fault?.code == "insufficient_funds")
+    let again = try world.engine().pay(world.order(amount: 193, confirmation: true))
+    #expect(again.replayed == true)
+    #expect(again.status == .declined)
+    let new = try world.engine().pay(
+      world.order(amount: 193, confirmation: true),
+      newAttempt: true
     )
+    #expect(new.status == .requiresConfirmation)
+  }
+
+  @Test(arguments: [nil, "hold:expired"] as [String?])
+  func `a hold that grew too old ends as expired`(_ scenario: String?) throws {
+    let world = try World()
+    _ = try world.engine().pay(world.order(confirmation: true))
     if scenario == nil {
       world.clock.advance(24 * 3_600_000 - 1)
       #expect(try world.engine().lookUp("A", known: world.latest()).status == .requiresConfirmation)
       world.clock.advance(1)
     }
-    let report = try world.engine(scenario: scenario).confirm(world.latest(), handle: "A")
+    let report = try world.engine(scenario: scenario).confirm(
+      world.latest(),
+      handle: "A",
+      amount: nil
+    )
     #expect(report.fault?.exitStatus == 13)
-    #expect(report.fault?.code == "session_expired")
+    #expect(report.fault?.code == "hold_expired")
     #expect(report.fault?.effect == Fault.Effect.none)
     #expect(report.result.text("type") == "SESSION_EXPIRED: Socket session has expired")
-    #expect(report.fault?.hint?.contains("tender cancel A") == true)
-    #expect(try world.latest()?.status == .requiresConfirmation)
-    let cancelled = try world.engine(scenario: scenario).cancel(world.latest(), handle: "A")
+    #expect(report.status == .expired)
+    #expect(report.isFinal)
+    #expect(try world.latest()?.attempt?.preparation == nil)
+    // The same order replays that; a new attempt holds again.
+    #expect(try world.engine().pay(world.order(confirmation: true)).replayed == true)
+    let new = try world.engine().pay(world.order(confirmation: true), newAttempt: true)
+    #expect(new.status == .requiresConfirmation)
+    #expect(try world.charges() == 0)
+  }
+
+  @Test func `a hold that grew too old can be released`() throws {
+    let world = try World()
+    let held = try world.engine().pay(world.order(confirmation: true))
+    world.clock.advance(25 * 3_600_000)
+    let cancelled = try world.engine().cancel(world.latest(), handle: "A")
     #expect(cancelled.status == .cancelled)
     #expect(cancelled.id == held.id)
-    #expect(try world.charges() == 0)
+  }
+
+  @Test func `a session that closes once does not end a hold`() throws {
+    let world = try World()
+    _ = try world.engine().pay(world.order(confirmation: true))
+    let done = try world.engine(fault: "host-token:close-before*1")
+      .confirm(world.latest(), handle: "A", amount: nil)
+    #expect(done.status == .succeeded)
+    #expect(try world.charges() == 1)
   }
 
   @Test func `learns the service fee, and never charges another than was ordered`() throws {
     let world = try World()
-    let held = try world.engine().transact(
-      world.order(confirmation: true, feeMode: .service),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let held = try world.engine().pay(world.order(confirmation: true, feeMode: .service))
     // 2.9 % of 10.50 plus 30 cents, rounded half up: the simulated merchant's own fee.
     #expect(held.result["body"]?["service_fee"] == 60)
     #expect(held.amount == 1110)
-    #expect(held.requestedAmount == 1050)
+    #expect(held.facts.requestedAmount == 1050)
     let wrong = #expect(throws: Fault.self) {
-      try world.engine().transact(
-        world.order("B", feeMode: .service, fee: 50),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      try world.engine().pay(world.order("B", feeMode: .service, fee: 50))
     }
     #expect(wrong?.exitStatus == 7)
     #expect(try world.charges("B") == 0)
-    let right = try world.engine().transact(
-      world.order("B", feeMode: .service, fee: 60),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let right = try world.engine().pay(world.order("B", feeMode: .service, fee: 60))
     #expect(right.status == .succeeded)
     #expect(right.amount == 1110)
   }
@@ -278,11 +230,7 @@ import Testing
     let world = try World()
     let key = "acme-paytheory-00112233445566778899aabbccddeeff"
     let fault = #expect(throws: Fault.self) {
-      try world.engine(key: key).transact(
-        world.order(),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      try world.engine(key: key).pay(world.order())
     }
     #expect(fault?.exitStatus == 4)
     #expect(fault?.code == "invalid_app")
@@ -291,29 +239,17 @@ import Testing
 
   @Test func `runs in one step where the profile says so`() throws {
     let world = try World()
-    let report = try world.engine(twoStep: false).transact(
-      world.order(),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let report = try world.engine(twoStep: false).pay(world.order())
     #expect(report.status == .succeeded)
     let lost = #expect(throws: Fault.self) {
       try world.engine(
         fault: "part1:close-after",
         credentials: false,
         twoStep: false
-      ).transact(
-        world.order("B"),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      ).pay(world.order("B"))
     }
     #expect(lost?.exitStatus == 9)
-    let found = try world.engine(twoStep: false).transact(
-      world.order("B"),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let found = try world.engine(twoStep: false).pay(world.order("B"))
     #expect(found.status == .succeeded)
     #expect(try world.charges("B") == 1)
   }

@@ -26,18 +26,22 @@ import Testing
       self.way = Mutex(way)
     }
 
-    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
       let body = String(decoding: request.body, as: UTF8.self)
       guard body.contains("createReversal") else {
         if let stale = stale.withLock({ $0 }) { return stale }
-        return try inner.send(request, by: deadline)
+        return try inner.send(request, permit, by: deadline)
       }
       reversals.withLock { $0.append(body) }
       switch way.withLock({ $0 }) {
-      case nil: return try inner.send(request, by: deadline)
+      case nil: return try inner.send(request, permit, by: deadline)
       case .before: throw Self.lost
       case .after:
-        _ = try inner.send(request, by: deadline)
+        _ = try inner.send(request, permit, by: deadline)
         throw Self.lost
       }
     }
@@ -50,138 +54,109 @@ import Testing
     )
   }
 
-  func paid(_ world: World) throws -> Attempt {
-    _ = try world.engine().transact(
-      world.order(amount: 1000),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+  /// A payment of 10.00 that was paid; by a bank account it is pending.
+  @discardableResult
+  func paid(_ world: World, byBank: Bool = false) throws -> Payment {
+    let account = try Instrument.bankAccount(TestInstruments.account(.success))
+    _ = try world.engine().pay(world.order(amount: 1000, instrument: byBank ? account : nil))
     return try #require(try world.latest())
   }
 
-  func giveBack(
+  func refund(
     _ world: World,
     _ amount: Int?,
     name: String? = nil,
-    newAttempt: Bool = false,
-    window: Int = 0,
     over exchange: (any HTTPExchange) -> any HTTPExchange = { $0 }
   ) throws(Fault) -> Report {
     let engine: Engine
-    let attempt: Attempt?
+    let payment: Payment?
     do {
-      engine = try world.engine(exchange: exchange, lateWindow: window)
-      attempt = try world.latest()
+      engine = try world.engine(exchange: exchange)
+      payment = try world.latest()
     } catch {
       throw Fault(.internal, code: "internal", "\(error)")
     }
-    return try engine.refund(
-      attempt,
-      handle: "A",
-      try .test(amount, "USD", name: name),
-      newAttempt: newAttempt,
-      idempotencyKey: nil
-    )
+    return try engine.refund(payment, amount, name: name)
   }
 
-  func refunded(_ world: World) throws -> Int {
-    try LedgerAudit.refunded(path: world.folder.path + "/simulator.db", reference: "A")
-  }
-
-  @Test func `gives parts back, each once, and never more than was paid`() throws {
+  @Test func `refunds parts, each once, and never more than was paid`() throws {
     let world = try World()
-    _ = try paid(world)
-    let first = try giveBack(world, 300)
+    try paid(world)
+    let first = try refund(world, 300)
     #expect(first.status == .partiallyRefunded)
     #expect(first.result["reversal"]?["is_void"] == false)
     #expect(first.result["reversal"]?["transaction_id"]?.text?.hasSuffix(":R1") == true)
-    let again = try giveBack(world, 300)
+    let again = try refund(world, 300)
     #expect(again.replayed == true)
     #expect(again.result == first.result)
-    #expect(try refunded(world) == 300)
+    #expect(try world.books().refunded == 300)
     // Another amount is another refund, which has a name of its own.
-    for (amount, name, isNew, code) in [
-      (400, nil, false, "refund_differs"), (400, nil, true, "bad_options"),
-      (800, "second", true, "refund_exceeds"),
-    ] as [(Int, String?, Bool, String)] {
-      let fault = #expect(throws: Fault.self) {
-        try giveBack(world, amount, name: name, newAttempt: isNew)
-      }
+    for (amount, name, code) in [
+      (400, nil, "refund_needs_name"), (800, "second", "refund_exceeds"),
+    ] as [(Int, String?, String)] {
+      let fault = #expect(throws: Fault.self) { try refund(world, amount, name: name) }
       #expect(fault?.code == code)
     }
-    let second = try giveBack(world, 400, name: "second", newAttempt: true)
-    #expect(second.status == .partiallyRefunded)
-    #expect(try giveBack(world, 400, name: "second", newAttempt: true).replayed == true)
-    #expect(try giveBack(world, nil, name: "rest", newAttempt: true).status == .refunded)
-    #expect(try refunded(world) == 1000)
-    let fault = #expect(throws: Fault.self) {
-      try giveBack(world, 1, name: "more", newAttempt: true)
-    }
+    #expect(try refund(world, 400, name: "second").status == .partiallyRefunded)
+    #expect(try refund(world, 400, name: "second").replayed == true)
+    #expect(try refund(world, nil).status == .refunded)
+    #expect(try world.books().refunded == 1000)
+    let fault = #expect(throws: Fault.self) { try refund(world, 1, name: "more") }
     #expect(fault?.code == "refund_exceeds")
-    #expect(try refunded(world) == 1000)
+    #expect(try world.books().refunded == 1000)
   }
 
-  /// What was made elsewhere is read before its currency is known: the engine looks once more.
-  @Test func `gives nothing back in another currency`() throws {
+  @Test func `refunds nothing in another currency`() throws {
     let world = try World()
-    _ = try paid(world)
+    try paid(world)
     let fault = #expect(throws: Fault.self) {
       try world.engine().refund(
         try world.latest(),
         handle: "A",
         .test(400, "JPY"),
-        newAttempt: false,
         idempotencyKey: nil
       )
     }
     #expect(fault?.code == "bad_currency")
-    #expect(try refunded(world) == 0)
+    #expect(try world.books().refunded == 0)
   }
 
-  @Test func `has nothing to give back of what never happened`() throws {
+  @Test func `has nothing to refund of what never happened`() throws {
     let world = try World()
-    _ = try? world.engine(fault: "token:close-before").transact(
-      world.order(),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
-    #expect(try world.latest()?.isFreed == true)
-    let fault = #expect(throws: Fault.self) { try giveBack(world, 300) }
-    #expect(fault?.code == "nothing_to_cancel")
+    _ = try? world.engine(fault: "token:close-before").pay(world.order())
+    #expect(try world.latest()?.isFree == true)
+    let fault = #expect(throws: Fault.self) { try refund(world, 300) }
+    #expect(fault?.code == "nothing_to_refund")
     #expect(fault?.exitStatus == 6)
   }
 
-  @Test func `settled by hand, a lost part counts and is not given back again`() throws {
+  @Test func `resolved by hand, a lost part counts and is not refunded again`() throws {
     let world = try World()
-    _ = try paid(world)
-    _ = try? giveBack(world, 300, window: 60_000) { Loser($0, .before) }
+    try paid(world)
+    _ = try? refund(world, 300) { Loser($0, .before) }
     let lost = try #require(try world.latest())
-    #expect(lost.phase == .sent)
-    let kept = try #require((lost.preparation?.plain).flatMap { JSONReader.read($0)?.object })
-    #expect(kept["amount"] == 300)
-    let settled = try world.journal.settle(
+    #expect(lost.state.refunding == 300)
+    let resolved = try world.journal.resolve(
       lost,
-      as: .partiallyRefunded,
+      operation: nil,
+      as: .refunded,
       reason: "on the statement",
-      refund: Refund(kept),
       world.clock,
       NeverInterrupted()
     )
-    #expect(settled.status == .partiallyRefunded)
-    #expect(try giveBack(world, 300).replayed == true)
-    let above = #expect(throws: Fault.self) {
-      try giveBack(world, 800, name: "more", newAttempt: true)
-    }
+    #expect(resolved.state.status == .partiallyRefunded)
+    #expect(try refund(world, 300).replayed == true)
+    let above = #expect(throws: Fault.self) { try refund(world, 800, name: "more") }
     #expect(above?.code == "refund_exceeds")
-    #expect(try refunded(world) == 0)
+    #expect(try world.books().refunded == 0)
   }
 
-  @Test func `does not give back again what was given back elsewhere`() throws {
+  @Test func `does not refund again what was refunded elsewhere`() throws {
     let world = try World()
-    let attempt = try paid(world)
+    let payment = try paid(world)
     try LedgerAudit.giveBack(
       800,
-      of: try #require(attempt.id),
+      of: try #require(payment.state.id),
       in: SimulatorWorld(
         ledgerPath: world.folder.path + "/simulator.db",
         clock: world.clock,
@@ -190,58 +165,50 @@ import Testing
         providers: [SimulatedPayTheory()]
       )
     )
-    let fault = #expect(throws: Fault.self) { try giveBack(world, 300) }
+    let fault = #expect(throws: Fault.self) { try refund(world, 300) }
     #expect(fault?.code == "refund_exceeds")
-    #expect(fault?.message.contains("2.00 USD are left") == true)
-    #expect(try refunded(world) == 800)
+    #expect(fault?.message.contains("2.00 USD") == true)
+    #expect(try world.books().refunded == 800)
   }
 
-  @Test func `a part whose answer is lost is found at once, and given back once`() throws {
+  @Test func `a part whose answer is lost is found at once, and refunded once`() throws {
     let world = try World()
-    _ = try paid(world)
-    let report = try giveBack(world, 300) { Loser($0, .after) }
+    try paid(world)
+    let report = try refund(world, 300) { Loser($0, .after) }
     #expect(report.status == .partiallyRefunded)
-    #expect(try giveBack(world, 300).replayed == true)
-    #expect(try refunded(world) == 300)
+    #expect(report.operation?.id?.hasSuffix(":R1") == true)
+    #expect(try refund(world, 300).replayed == true)
+    #expect(try world.books().refunded == 300)
   }
 
-  @Test func `a part that did not arrive stays unknown for the late window`() throws {
+  /// A request without a key is not sent again because a look-up lacks it, at no time.
+  @Test func `a part that did not arrive is sent again by hand alone`() throws {
     let world = try World()
-    _ = try paid(world)
-    func lose(_ amount: Int, _ name: String?) -> Fault? {
-      do throws(Fault) {
-        _ = try giveBack(world, amount, name: name, window: 60_000) { Loser($0, .before) }
-        return nil
-      } catch {
-        return error
+    try paid(world)
+    let lost = #expect(throws: Fault.self) { try refund(world, 300) { Loser($0, .before) } }
+    #expect(lost?.exitStatus == 9)
+    for pause in [0, 30_000, 16 * 60_000] {
+      world.clock.advance(pause)
+      let same = #expect(throws: Fault.self) { try refund(world, 300) }
+      #expect(same?.exitStatus == 9)
+      let other = #expect(throws: Fault.self) { try refund(world, 400, name: "other") }
+      #expect(other?.exitStatus == 9)
+      let finished = #expect(throws: Fault.self) {
+        try world.engine().resume(try #require(try world.latest()), finish: true, resend: false)
       }
+      #expect(finished?.exitStatus == 9)
     }
-    #expect(lose(300, nil)?.exitStatus == 9)
-    // Looked at again before the window is over, it proves nothing, and nothing else is opened.
-    world.clock.advance(30_000)
-    let early = #expect(throws: Fault.self) { try giveBack(world, 300, window: 60_000) }
-    #expect(early?.exitStatus == 9)
-    #expect(early?.hint?.contains("--new-attempt") == false)
-    let other = #expect(throws: Fault.self) {
-      try giveBack(world, 400, name: "other", newAttempt: true, window: 60_000)
-    }
-    #expect(other?.code == "refund_differs")
-    #expect(try refunded(world) == 0)
-    // The wall clock says nothing about it.
-    world.clock.set(forward: 86_400_000)
-    let jumped = #expect(throws: Fault.self) { try giveBack(world, 300, window: 60_000) }
-    #expect(jumped?.exitStatus == 9)
-    world.clock.set(forward: -2 * 86_400_000)
-    world.clock.advance(31_000)
-    // The command that finds it out ends with that, and opens nothing.
-    let absent = #expect(throws: Fault.self) { try giveBack(world, 300, window: 60_000) }
-    #expect(absent?.exitStatus == 11)
-    #expect(absent?.code == "refund_not_made")
-    #expect(absent?.effect == Fault.Effect.none)
-    #expect(try refunded(world) == 0)
-    #expect(try world.latest()?.status == .succeeded)
-    #expect(try giveBack(world, 300, window: 60_000).status == .partiallyRefunded)
-    #expect(try refunded(world) == 300)
+    #expect(try world.books().refunded == 0)
+    #expect(try world.latest()?.state.status == .succeeded)
+    let sent = try world.engine().resume(
+      try #require(try world.latest()),
+      finish: true,
+      resend: true
+    )
+    #expect(sent.status == .partiallyRefunded)
+    #expect(try world.books().refunded == 300)
+    #expect(try refund(world, 300).replayed == true)
+    #expect(try world.books().refunded == 300)
   }
 
   /// Changes what look-ups say of how much was given back.
@@ -249,8 +216,12 @@ import Testing
     let inner: any HTTPExchange
     let said: String
 
-    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
-      var response = try inner.send(request, by: deadline)
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      var response = try inner.send(request, permit, by: deadline)
       let text = String(decoding: response.body, as: UTF8.self)
       response.body = Array(
         text.replacing(#/"refunded_amount":[0-9]+/#, with: said).utf8
@@ -265,51 +236,29 @@ import Testing
   ])
   func `what a look-up does not say is not nothing`(_ said: String) throws {
     let world = try World()
-    _ = try paid(world)
-    _ = try? giveBack(world, 300, window: 60_000) { Loser($0, .before) }
+    try paid(world)
+    _ = try? refund(world, 300) { Loser($0, .before) }
     world.clock.advance(61_000)
     let fault = #expect(throws: Fault.self) {
-      try giveBack(world, 300, window: 60_000) { Forgetful(inner: $0, said: said) }
+      try refund(world, 300) { Forgetful(inner: $0, said: said) }
     }
     #expect(fault?.exitStatus == 9)
-    #expect(try world.latest()?.phase == .sent)
+    #expect(try world.latest()?.state.isUnknown == true)
     // Nor is a first part sent where the rest is not known.
     let other = try World()
-    _ = try paid(other)
+    try paid(other)
     let unsent = #expect(throws: Fault.self) {
-      try giveBack(other, 300) { Forgetful(inner: $0, said: said) }
+      try refund(other, 300) { Forgetful(inner: $0, said: said) }
     }
     #expect(unsent?.exitStatus == 11)
-    #expect(try refunded(other) == 0)
+    #expect(try other.books().refunded == 0)
   }
 
-  @Test func `a void of a part goes on with the payment that takes its place`() throws {
+  /// A look-up that is behind says that nothing was refunded, when all of it was.
+  @Test func `a whole reversal is not repeated because a look-up is behind`() throws {
     let world = try World()
-    _ = try world.engine().transact(
-      world.order(amount: 1000, instrument: .bankAccount(TestInstruments.account(.success))),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
-    let first = try #require(try world.latest()?.id)
-    let part = try giveBack(world, 300) { Loser($0, .after) }
-    #expect(part.result["reversal"]?["is_void"] == true)
-    #expect(part.status == .partiallyRefunded)
-    let second = try #require(try world.latest()?.id)
-    #expect(second != first)
-    #expect(part.result["reversal"]?["transaction_id"]?.text == second)
-    let rest = try giveBack(world, nil, name: "rest", newAttempt: true)
-    #expect(rest.status == .refunded)
-    #expect(rest.result["reversal"]?["transaction_id"]?.text == second)
-    let left = try world.engine().lookUp(second, known: nil)
-    #expect(left.status == .cancelled)
-    #expect(left.amount == 700)
-  }
-
-  /// A look-up that is behind says that nothing was given back, when all of it was.
-  @Test func `a whole reversal is not repeated on the word of a look-up that is behind`() throws {
-    let world = try World()
-    let attempt = try paid(world)
-    let stale = try world.engine().lookUp("A", known: attempt).result["transaction"] ?? .null
+    let payment = try paid(world)
+    let stale = try world.engine().lookUp("A", known: payment).result["transaction"] ?? .null
     let old = HTTPResponse(
       status: 200,
       body: Array(
@@ -319,32 +268,167 @@ import Testing
     var loser: Loser?
     func cancel(after milliseconds: Int) throws -> Fault? {
       world.clock.advance(milliseconds)
-      let engine = try world.engine(
-        exchange: {
-          let made = Loser($0, .after)
-          made.stale.withLock { $0 = old }
-          loser = made
-          return made
-        },
-        lateWindow: 60_000
-      )
+      let engine = try world.engine(exchange: {
+        let made = Loser($0, .after)
+        made.stale.withLock { $0 = old }
+        loser = made
+        return made
+      })
       do throws(Fault) {
-        _ = try engine.cancel(attempt, handle: "A")
+        _ = try engine.cancel(payment, handle: "A")
         return nil
       } catch {
         return error
       }
     }
     #expect(try cancel(after: 0)?.exitStatus == 9)
-    for _ in 0..<2 {
-      let fault = try cancel(after: 2000)
-      #expect(fault?.exitStatus == 9)
-      #expect(fault?.message.contains("proves nothing") == true)
+    for pause in [2000, 20 * 60_000] {
+      #expect(try cancel(after: pause)?.exitStatus == 9)
       #expect(loser?.reversals.withLock { $0 }.isEmpty == true)
     }
     // The look-up has caught up.
-    let found = try world.engine(lateWindow: 60_000).cancel(attempt, handle: "A")
+    let found = try world.engine().cancel(payment, handle: "A")
     #expect(found.status == .refunded)
-    #expect(try refunded(world) == 1000)
+    #expect(try world.books().refunded == 1000)
+  }
+
+  // MARK: Voids of a part
+
+  @Test func `a void of a part goes on with the payment that takes its place`() throws {
+    let world = try World()
+    let first = try #require(try paid(world, byBank: true).state.id)
+    let part = try refund(world, 300) { Loser($0, .after) }
+    #expect(part.result["reversal"]?["is_void"] == true)
+    #expect(part.operation?.kind == .void)
+    #expect(part.status == .partiallyRefunded)
+    let second = try #require(try world.latest()?.state.id)
+    #expect(second != first)
+    #expect(part.result["reversal"]?["transaction_id"]?.text == second)
+    #expect(try refund(world, nil).status == .refunded)
+    let left = try world.engine().lookUp(second, known: nil)
+    #expect(left.status == .refunded)
+    #expect(left.amount == 1000)
+    let books = try world.books()
+    #expect(
+      [books.charged, books.voided, books.refunded, books.left] == [1000, 1000, 0, 0] as [Int]
+    )
+  }
+
+  /// The replacement's own amount and parent tell.
+  @Test(arguments: [nil, 200] as [Int?])
+  func `a second void whose answer is lost is found out`(_ second: Int?) throws {
+    let world = try World()
+    try paid(world, byBank: true)
+    #expect(try refund(world, 400, name: "one").status == .partiallyRefunded)
+    // The answer is lost and nothing can be asked at once; the next command finds it.
+    _ = try? world.engine(credentials: true, exchange: { Blind(Loser($0, .after)) })
+      .refund(world.latest(), second, name: "two")
+    #expect(try world.latest()?.state.isUnknown == true)
+    let found = try world.engine().refund(world.latest(), second, name: "two")
+    #expect(found.status == (second == nil ? .refunded : .partiallyRefunded))
+    #expect(found.replayed == false)
+    #expect(try world.latest()?.state.refunded == 400 + (second ?? 600))
+    #expect(try world.books().voided == 400 + (second ?? 600))
+    #expect(try world.latest()?.state.isUnknown == false)
+    // What is left is asked for under the new id.
+    if second != nil {
+      #expect(try refund(world, nil).status == .refunded)
+      #expect(try world.books().left == 0)
+    }
+  }
+
+  /// Asks nothing after a reversal.
+  private final class Blind: HTTPExchange {
+    private let inner: any HTTPExchange
+    private let isBlind = Mutex(false)
+
+    init(_ inner: any HTTPExchange) { self.inner = inner }
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      if isBlind.withLock({ $0 }) { throw Loser.lost }
+      if String(decoding: request.body, as: UTF8.self).contains("createReversal") {
+        isBlind.withLock { $0 = true }
+      }
+      return try inner.send(request, permit, by: deadline)
+    }
+  }
+
+  /// Every view and the provider's own books agree.
+  @Test func `after a void of a part all views show one payment`() throws {
+    let world = try World()
+    _ = try world.engine(scenario: "pending").pay(world.order(amount: 500))
+    _ = try world.engine(scenario: "pending").refund(world.latest(), 200)
+    func check(_ report: Report, _ place: String) {
+      #expect(report.status == .partiallyRefunded, "\(place)")
+      #expect(report.amount == 500, "\(place)")
+      let state = report.payment?.state
+      #expect(state == nil || state?.captured == 500 && state?.refunded == 200, "\(place)")
+    }
+    for settled in [false, true, true] {
+      if settled { world.clock.advance(6000) }
+      let engine = try world.engine()
+      let known = try #require(try world.latest())
+      check(Report(known, known.attempt, replayed: nil), "journal")
+      check(try engine.lookUp("A", known: known), "payment-status")
+      for id in [known.attempt?.id, known.state.id] {
+        check(try engine.lookUp(id ?? "", known: nil), "payment-status of an id")
+      }
+      let search = try #require(engine.provider.search)
+      for filter in [PaymentFilter(), Self.filter(.partiallyRefunded), Self.filter(amount: 500)] {
+        let found = try search.find(filter, limit: 50).found
+        #expect(found.count == 1)
+        let outcome = try #require(found.first)
+        #expect(outcome.status == .partiallyRefunded)
+        #expect(outcome.amount == 500)
+        #expect(outcome.refundedAmount == 200)
+        let known = try #require(try world.latest())
+        let recorded = try engine.record(outcome, known, inWordsOfAttempt: false)
+        check(recorded, "find --online")
+      }
+      for filter in [Self.filter(.cancelled), Self.filter(.pending), Self.filter(amount: 300)] {
+        #expect(try search.find(filter, limit: 50).found.isEmpty)
+      }
+      let shown = try engine.lookUp("A", known: world.latest()).result["transaction"]
+      #expect(shown?["gross_amount"] == 300)
+      // What the merchant gets is what is left, without the fee of that.
+      #expect(shown?["net_amount"] == 261)
+      let books = try world.books()
+      #expect(
+        [books.charged, books.voided, books.left, books.gross] == [500, 200, 300, 300] as [Int]
+      )
+    }
+    #expect(try world.latest()?.state.warning == nil)
+  }
+
+  private static func filter(_ status: Status? = nil, amount: Int? = nil) -> PaymentFilter {
+    var filter = PaymentFilter()
+    if let status { filter.statuses = [status] }
+    filter.amount = amount
+    return filter
+  }
+
+  @Test func `a void elsewhere is not taken for this refund's`() throws {
+    let world = try World()
+    let payment = try paid(world, byBank: true)
+    _ = try? refund(world, 300) { Loser($0, .before) }
+    #expect(try world.latest()?.state.isUnknown == true)
+    try LedgerAudit.giveBack(
+      500,
+      of: try #require(payment.state.id),
+      in: SimulatorWorld(
+        ledgerPath: world.folder.path + "/simulator.db",
+        clock: world.clock,
+        randomness: CountingRandomness(),
+        options: SimulatorOptions(),
+        providers: [SimulatedPayTheory()]
+      )
+    )
+    let still = #expect(throws: Fault.self) { try refund(world, 300) }
+    #expect(still?.exitStatus == 9)
+    #expect(still?.message.contains("elsewhere") == true)
   }
 }

@@ -63,6 +63,14 @@ import Testing
         $0.stopsAtConfirmation = true
       } == nil
     )
+    // Of a stored method the fee is read.
+    #expect(try code { ($0.instrument, $0.storedMethod, $0.feeMode) = (nil, "m", .service) } == nil)
+    #expect(
+      try code {
+        ($0.instrument, $0.storedMethod, $0.stopsAtConfirmation) = (nil, "m", true)
+        $0.sendsReceipt = true
+      } == "bad_options"
+    )
   }
 
   @Test func `shows a request with its secrets masked`() throws {
@@ -114,8 +122,12 @@ import Testing
   private struct Talkative: HTTPExchange {
     let inner: any HTTPExchange
 
-    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
-      var response = try inner.send(request, by: deadline)
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      var response = try inner.send(request, permit, by: deadline)
       let text = String(decoding: response.body, as: UTF8.self)
         .replacing(#/"last_four":"1111"/#, with: #""last_four":"4111 1111","holder":"Jane Doe""#)
         .replacing(#/"card_brand":"VISA"/#, with: #""card_brand":["VISA"]"#)
@@ -128,7 +140,7 @@ import Testing
   /// What a provider adds to an answer, or puts in another form, is not shown: it may be anything.
   @Test func `shows a transaction as it is documented`() throws {
     let world = try World()
-    _ = try world.engine().transact(world.order(), newAttempt: false, idempotencyKey: nil)
+    _ = try world.engine().pay(world.order())
     let shown = try world.engine(exchange: { Talkative(inner: $0) })
       .lookUp("A", known: world.latest())
     let transaction = try #require(shown.result["transaction"]?.object)

@@ -25,7 +25,11 @@ private final class SchemaServer: HTTPExchange, @unchecked Sendable {
     self.data = data
   }
 
-  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
     asked += 1
     var question = JSONReader.read(request.body)?.object ?? [:]
     question["data"] = .object(data)
@@ -53,8 +57,12 @@ private final class JudgedHTTP: HTTPExchange, @unchecked Sendable {
     )
   }
 
-  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
-    let response = try inner.send(request, by: deadline)
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
+    let response = try inner.send(request, permit, by: deadline)
     guard request.url.hasSuffix("/graphql") else { return response }
     judged += 1
     let body = JSONReader.read(response.body)?.object ?? [:]
@@ -118,7 +126,12 @@ struct SchemaTests {
   @Test(arguments: [nil, "avs_status"] as [String?])
   func `charges a stored method with one document, on either schema`(_ missing: String?) throws {
     let world = try World()
-    let answer: JSONObject = ["createTransaction": .object(Self.transaction)]
+    let answer: JSONObject = [
+      "createTransaction": .object(Self.transaction),
+      "paymentMethodTokens": [
+        "items": [["payment_method_id": "pt_pmt_1", "is_active": true]], "total_row_count": 1,
+      ],
+    ]
     let server =
       try missing.map { try SchemaServer(without: $0, answering: answer) }
       ?? SchemaServer(answering: answer)
@@ -127,9 +140,9 @@ struct SchemaTests {
     order.storedMethod = "pt_pmt_1"
     order.metadata = ["order": "7"]
     (order.sendsReceipt, order.accountCode, order.receiptDescription) = (true, "c", "d")
-    let report = try engine(world, server).transact(order, newAttempt: false, idempotencyKey: nil)
+    let report = try engine(world, server).pay(order)
     #expect(server.refusals == [])
-    #expect(server.asked == 1)
+    #expect(server.asked == 2)
     #expect(report.result.text("type") == "PT_COMPLETE")
     #expect(report.result["body"]?["payor_id"] == "pt_pay_1")
     #expect(report.result["body"]?["metadata"] == ["order": "7"])
@@ -149,21 +162,16 @@ struct SchemaTests {
     let world = try World()
     let judged = Mutex<JudgedHTTP?>(nil)
     let engine = try world.engine(
-      refundReason: reason,
       exchange: { inner in
         let made = try JudgedHTTP(inner)
         judged.withLock { $0 = made }
         return made
       }
     )
-    _ = try engine.transact(world.order(), newAttempt: false, idempotencyKey: nil)
-    _ = try engine.refund(
-      world.latest(),
-      handle: "A",
-      .test(300, "USD"),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    _ = try engine.pay(world.order())
+    var request = try RefundRequest.test(300, "USD")
+    request.reason = reason
+    _ = try engine.refund(world.latest(), handle: "A", request, idempotencyKey: nil)
     let http = try #require(judged.withLock { $0 })
     #expect(http.problems.isEmpty, "\(http.problems)")
     let document = http.documents.first { $0.contains("createReversal") }
@@ -179,30 +187,32 @@ struct SchemaTests {
       return made
     }
     let engine = try world.engine(exchange: wrap)
-    _ = try engine.transact(world.order(), newAttempt: false, idempotencyKey: nil)
-    _ = try engine.transact(world.order("D", amount: 193), newAttempt: false, idempotencyKey: nil)
+    _ = try engine.pay(world.order())
+    _ = try engine.pay(world.order("D", amount: 193))
     let account = try Instrument.bankAccount(TestInstruments.account(.success))
-    _ = try engine.transact(
-      world.order("E", instrument: account),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    _ = try engine.pay(world.order("E", instrument: account))
     for reference in ["A", "D", "E"] {
       _ = try engine.lookUp(reference, known: world.latest(reference))
     }
-    let token = try engine.tokenize(
-      world.tokenOrder(),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
-    var order = try world.order("P")
-    order.instrument = nil
-    order.storedMethod = token.id
-    _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+    let method = try engine.store(world.tokenOrder()).id
+    _ = try engine.pay(world.storedOrder("P", method: method, feeMode: .service))
+    _ = try engine.pay(world.storedOrder("H", method: method, confirmation: true))
+    _ = try engine.lookUp("H", known: world.latest("H"))
+    let part = Money(minorUnits: 700, currency: try #require(Currency(code: "USD")))
+    _ = try engine.confirm(world.latest("H"), handle: "H", amount: part)
+    _ = try engine.pay(world.storedOrder("V", method: method, confirmation: true))
+    _ = try engine.cancel(world.latest("V"), handle: "V")
     _ = try engine.cancel(world.latest("A"), handle: "A")
-    _ = try engine.lookUp("A", known: world.latest("A"))
+    _ = try engine.refund(world.latest("E"), 300)
+    let payer = try CashPayer(name: "Ada", contact: "ada@example.com")
+    _ = try engine.pay(world.order("B", instrument: .cash(payer)))
+    for reference in ["A", "B", "E", "H", "P", "V"] {
+      _ = try engine.lookUp(reference, known: world.latest(reference))
+    }
+    let found = try #require(engine.provider.search)
+    _ = try found.find(PaymentFilter(), limit: 50)
     let server = try #require(judged.withLock { $0 })
-    #expect(server.judged == 6)
+    #expect(server.judged >= 30)
     #expect(server.problems == [])
   }
 
@@ -242,6 +252,23 @@ struct SchemaTests {
     ("query Q($l: Int!){transactions(limit: $l){total_row_count}}", [:]),
     ("query Q($l: Nothing){transactions(limit: $l){total_row_count}}", [:]),
     ("{serviceFee(merchant_uid: \"m\"){fee}}", [:]),
+    ("{barcode(merchant_uid: \"m\", barcode_id: \"b\"){barcode_id expiration_date}}", [:]),
+    ("{barcode(barcode_id: \"b\"){barcode_id}}", [:]),
+    ("{authorizations(limit: 1){items{authorization_id captured_amount}}}", [:]),
+    ("{authorizations(limit: 1){items{gross_amount}}}", [:]),
+    ("mutation{createAuthorization(merchant_uid: \"m\", amount: 1){authorization_id}}", [:]),
+    ("mutation{createAuthorization(merchant_uid: \"m\"){authorization_id}}", [:]),
+    (
+      "mutation{createAuthorization(merchant_uid: \"m\", amount: 1, recurring_id: \"r\"){status}}",
+      [:]
+    ),
+    (
+      "mutation{createCapture(merchant_uid: \"m\", authorization_id: \"a\", amount: 1){status}}",
+      [:]
+    ),
+    ("mutation{createCapture(merchant_uid: \"m\", authorization_id: \"a\"){status}}", [:]),
+    ("mutation{createVoidForAuthorization(authorization_id: \"a\")}", [:]),
+    ("mutation{createVoidForAuthorization(authorization_id: \"a\"){a}}", [:]),
     ("{nothing}", [:]),
     ("mutation{transactions(limit: 1){total_row_count}}", [:]),
     (

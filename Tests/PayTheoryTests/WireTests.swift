@@ -12,6 +12,8 @@ import Testing
 final class ScriptedServer: HTTPExchange, SocketExchange {
   struct Seen {
     var requests: [HTTPRequest] = []
+    /// Which of them had the right to move money.
+    var permits: [Bool] = []
     var urls: [String] = []
     var envelopes: [JSONObject] = []
     var inner: [String] = []
@@ -29,8 +31,16 @@ final class ScriptedServer: HTTPExchange, SocketExchange {
     self.graphQL = graphQL
   }
 
-  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
-    seen.withLock { $0.requests.append(request) }
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
+    try permit?.use()
+    seen.withLock {
+      $0.requests.append(request)
+      $0.permits.append(permit != nil)
+    }
     guard request.method == .get else {
       return graphQL(JSONReader.read(request.body)?["query"]?.text ?? "")
     }
@@ -54,7 +64,8 @@ private final class ScriptedSocket: MessageSocket {
 
   init(_ server: ScriptedServer) { self.server = server }
 
-  func send(_ text: String, by deadline: Deadline) throws(Fault) {
+  func send(_ text: String, _ permit: SendPermit?, by deadline: Deadline) throws(Fault) {
+    try permit?.use()
     let envelope = JSONReader.read(text)?.object ?? [:]
     server.seen.withLock { $0.envelopes.append(envelope) }
     let encoded = envelope.text("encoded").flatMap(Base64.decode) ?? []
@@ -133,7 +144,7 @@ private final class ScriptedSocket: MessageSocket {
     let world = try World()
     let server = ScriptedServer(preparation: Self.preparation)
     let engine = try engine(world, server)
-    let report = try engine.transact(world.order(), newAttempt: false, idempotencyKey: nil)
+    let report = try engine.pay(world.order())
     #expect(report.status == .succeeded)
     #expect(report.result["body"]?["brand"] == "VISA")
     #expect(report.result["body"]?["amount"] == 1050)
@@ -176,7 +187,7 @@ private final class ScriptedSocket: MessageSocket {
     let server = ScriptedServer(preparation: preparation)
     let engine = try engine(world, server)
     let fault = #expect(throws: Fault.self) {
-      try engine.transact(world.order(), newAttempt: false, idempotencyKey: nil)
+      try engine.pay(world.order())
     }
     #expect(fault?.code == "amount_mismatch")
     #expect(fault?.effect == Fault.Effect.none)
@@ -238,8 +249,13 @@ private final class ScriptedSocket: MessageSocket {
   ])
   func `tells a refusal from an answer that leaves the money open`(_ answer: Answer) throws {
     let world = try World()
-    let server = ScriptedServer { _ in
-      HTTPResponse(status: answer.status, body: Array(answer.body.utf8))
+    let method = """
+      {"data":{"paymentMethodTokens":{"items":[{"payment_method_id":"pt_pmt_1"}]}}}
+      """
+    let server = ScriptedServer { query in
+      query.contains("paymentMethodTokens")
+        ? HTTPResponse(status: 200, body: Array(method.utf8))
+        : HTTPResponse(status: answer.status, body: Array(answer.body.utf8))
     }
     let engine = try engine(world, server)
     let looked = #expect(throws: Fault.self) { try engine.lookUp("pt-9", known: nil) }
@@ -248,13 +264,13 @@ private final class ScriptedSocket: MessageSocket {
     order.instrument = nil
     order.storedMethod = "pt_pmt_1"
     let charged = #expect(throws: Fault.self) {
-      try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      try engine.pay(order)
     }
     #expect(charged?.exitStatus == answer.effecting)
-    let requests = server.seen.withLock { $0.requests }
+    let (requests, permits) = server.seen.withLock { ($0.requests, $0.permits) }
     // What is not known is asked for once, by its reference.
     let isUnknown = answer.effecting == 9
-    #expect(requests.map(\.isEffecting) == [false, true] + (isUnknown ? [false] : []))
+    #expect(permits == [false, false, true] + (isUnknown ? [false] : []))
     #expect(requests.allSatisfy { $0.url == "https://api.acme.paytheorystudy.com/graphql" })
     #expect(
       requests[1].fields.first { $0.name == "Authorization" }?.value == "UID;SECRET"

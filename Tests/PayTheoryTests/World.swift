@@ -43,7 +43,6 @@ final class World {
     env: Env = .simulator,
     credentials: Bool = true,
     twoStep: Bool = true,
-    refundReason: String? = nil,
     key: String = PayTheoryCatalog.apiKey,
     exchange: (any HTTPExchange) throws -> any HTTPExchange = { $0 },
     wrap: (any SocketExchange) -> any SocketExchange = { $0 },
@@ -65,7 +64,6 @@ final class World {
       secretKey: credentials ? SharedSecret(PayTheoryCatalog.secretKey) : nil,
       twoStep: twoStep
     )
-    configuration.refundReason = refundReason
     if let timeout { configuration.timeout = timeout }
     let provider = PayTheoryProvider(
       PayTheoryContext(
@@ -129,14 +127,73 @@ final class World {
     )
   }
 
-  func latest(_ reference: String = "A") throws -> Attempt? {
-    try journal.latest(
-      .init(env: .simulator, provider: PayTheoryProvider.name, reference: reference)
+  /// The payment of a reference, as the journal has it.
+  func latest(_ reference: String = "A", env: Env = .simulator) throws -> Payment? {
+    try journal.payment(.init(env: env, provider: PayTheoryProvider.name, reference: reference))
+  }
+
+  /// An order by a stored method, which is made first unless `method` names one.
+  func storedOrder(
+    _ reference: String,
+    amount: Int = 1050,
+    method: String? = nil,
+    confirmation: Bool = false,
+    feeMode: FeeMode = .merchant,
+    fee: Int? = nil
+  ) throws -> PaymentOrder {
+    var order = try order(
+      reference,
+      amount: amount,
+      confirmation: confirmation,
+      feeMode: feeMode,
+      fee: fee
     )
+    order.instrument = nil
+    order.storedMethod = try method ?? engine().store(tokenOrder()).id
+    return order
+  }
+
+  /// What the provider's own books have under a reference.
+  func books(_ reference: String = "A") throws -> LedgerAudit.PayTheorySums {
+    try LedgerAudit.payTheory(path: folder.path + "/simulator.db", reference: reference)
   }
 
   /// How many charges the provider's own ledger has under a reference.
   func charges(_ reference: String = "A") throws -> Int {
     try LedgerAudit.charges(path: folder.path + "/simulator.db", reference: reference)
   }
+}
+
+extension Engine {
+  /// Takes a payment.
+  func pay(_ order: PaymentOrder, newAttempt: Bool = false) throws(Fault) -> Report {
+    try transact(.payment(order), TransactRequest(newAttempt: newAttempt))
+  }
+
+  /// Stores a payment method.
+  func store(_ order: TokenOrder) throws(Fault) -> Report {
+    try transact(.token(order), TransactRequest())
+  }
+
+  /// Refunds an amount in cents, or what is left.
+  func refund(
+    _ payment: Payment?,
+    _ cents: Int? = nil,
+    name: String? = nil
+  ) throws(Fault) -> Report {
+    try refund(
+      payment,
+      handle: payment?.reference.text ?? "A",
+      .test(cents, "USD", name: name),
+      idempotencyKey: nil
+    )
+  }
+}
+
+extension Payment {
+  /// The state of its last attempt.
+  var phase: TenderEngine.Operation.State.Name? { attempt?.state.name }
+
+  /// Whether nothing was sent, and its reference is free.
+  var isFree: Bool { attempt?.state.name == .failed }
 }

@@ -101,7 +101,8 @@ struct BankStory {
     #expect(settled.record["result"]?["state"] == "settled")
     let refund = try run(["cancel", "R1", "--refund", "--amount", "5"])
     #expect(refund.status == 0, "\(refund.errors)")
-    #expect(refund.record.text("status") == "pending")
+    #expect(refund.record.text("status") == "succeeded")
+    #expect(refund.record["refunding_amount"] == 500)
     #expect(refund.record["result"]?["refund"]?["amount_in_minor"] == 500)
 
     let several = try binary.run(

@@ -81,7 +81,7 @@ import FoundationXML
     summary["milliseconds"] = nil
     summary["at"] = nil
     let expected: JSONObject = [
-      "schema": 1, "record": "batch_summary", "command": "batch", "lines": 17, "ok": 8,
+      "schema": 2, "record": "batch_summary", "command": "batch", "lines": 17, "ok": 8,
       "failed": 9, "unknown": 0, "replayed": 0,
       "statuses": [
         "declined": 2, "error": 8, "requires_confirmation": 1, "succeeded": 6,

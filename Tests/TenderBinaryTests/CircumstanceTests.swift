@@ -50,7 +50,7 @@ import TrueLayerSimulator
     let database = try Database(path: shop.journal)
     var result = Binary.Result(status: 0, output: "", errors: "")
     try database.transaction { () throws(Fault) in
-      try database.execute("UPDATE attempt SET brand = brand")
+      try database.execute("UPDATE payment SET provider = provider")
       result = (try? shop.binary.run(Self.pay + ["LOCKED"])) ?? result
     }
     #expect(result.status == 16)
@@ -110,7 +110,7 @@ import TrueLayerSimulator
       let made =
         try LedgerAudit.charges(path: path, reference: "A")
         + LedgerAudit.sales(path: path, reference: "A").standing
-        + LedgerAudit.bankPayments(path: path, reference: "A").made
+        + LedgerAudit.bankBooks(path: path, reference: "A").made
       #expect(made == 1)
     }
   }

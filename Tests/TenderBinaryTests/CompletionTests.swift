@@ -22,7 +22,11 @@ import Testing
   }
 
   static let lines = [
-    Line(typed: "tender journal ", offered: ["backup", "export", "settle"], missing: ["transact"]),
+    Line(
+      typed: "tender journal ",
+      offered: ["backup", "export", "resolve"],
+      missing: ["transact"]
+    ),
     Line(typed: "tender simulator ", offered: ["reset", "scenarios", "serve"]),
     Line(typed: "tender config ", offered: ["check", "show"]),
     Line(

@@ -95,16 +95,20 @@ import Testing
     let unknown = "\(pay) ORDER-1042 --sim-fault part2:drop-before; true"
     return switch command {
     case "transact": example.contains("--original") ? [sale] : [card]
-    case "confirm": ["\(pay) A2 --confirmation"]
+    case "confirm":
+      [
+        "\(pay) A2 --confirmation",
+        "tender transact --provider toro --amount 12 --hold --reference SALE-2",
+      ]
     case "journal import": ["\(pay) A1", "tender journal export > journal.jsonl"]
-    case "journal settle" where example.contains("ORDER-1042"): [unknown]
+    case "journal resolve": [unknown]
     default: ["\(pay) A1", "\(pay) A2", "\(pay) ORDER-1042", sale, mandate, card, lines]
     }
   }
 
   /// Exits besides 0 that examples have with a journal that is whole.
   private static let exits: [String: Int32] = [
-    "tender journal settle --all --as restored --reason checked --yes": 6
+    "tender journal accept --reason checked --yes": 6
   ]
 
   @Test(arguments: Providers().catalogue.commands.map(\.name))

@@ -62,7 +62,7 @@ import Testing
     // A wildcard of the provider's is a character of a reference here.
     #expect(try binary.run("find", "--online", "O_*", "--json").records.isEmpty)
     // What is left of it is not known without the journal, and not made up.
-    #expect(all.last?.text("says") == "1.50 USD paid, partly given back")
+    #expect(all.last?.text("says") == "1.50 USD paid, partly refunded")
     #expect(try binary.run("journal", "list", "--json").records.isEmpty)
   }
 
@@ -97,6 +97,6 @@ import Testing
     #expect(result.status == 0)
     #expect(result.records.map { $0.text("reference") } == ["B-1"])
     #expect(result.record["result"]?["status"]?.text == "settled")
-    #expect(result.errors.contains("truelayer cannot be searched"))
+    #expect(result.errors.contains("truelayer has no search"))
   }
 }

@@ -108,7 +108,11 @@ import Testing
     }
     #expect(try words("ORDER-1") == ["10.50 USD paid", nil])
     #expect(try words("HELD-1") == ["5.00 USD held, not captured", "tender confirm HELD-1"])
-    #expect(try words("LOST-1")[1] == "tender journal resume LOST-1")
+    #expect(
+      try words("LOST-1")[1]
+        == "to look only: tender journal resume LOST-1; to finish it (this may move "
+        + "money): tender journal resume LOST-1 --finish"
+    )
     #expect(try words("DECLINED-1")[0]?.hasPrefix("1.93 USD declined: ") == true)
     let table = try binary.run("find", "HELD-1", "-o", "table").output
     #expect(table.hasPrefix("HELD-1  5.00 USD held, not captured · "))

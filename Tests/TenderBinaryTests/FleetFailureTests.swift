@@ -161,20 +161,20 @@ struct FleetFailureTests {
       """,
       in: database
     )
-    for (phase, status) in [("sent", 16), ("done", 0)] as [(String, Int32)] {
+    for (state, status) in [("sent", 16), ("succeeded", 0)] as [(String, Int32)] {
       try cluster.sql(
-        "CREATE TRIGGER full_disk BEFORE UPDATE ON tender.attempt FOR EACH ROW "
-          + "WHEN (NEW.phase = '\(phase)') EXECUTE FUNCTION full_disk()",
+        "CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON tender.operation FOR EACH ROW "
+          + "WHEN (NEW.state = '\(state)') EXECUTE FUNCTION full_disk()",
         in: database
       )
-      let run = try machine.run(FleetTests.pay("F-\(phase)"))
-      #expect(run.status == status, "\(phase): \(run.errors)")
-      #expect(try books.charges("F-\(phase)") == (status == 0 ? 1 : 0))
+      let run = try machine.run(FleetTests.pay("F-\(state)"))
+      #expect(run.status == status, "\(state): \(run.errors)")
+      #expect(try books.charges("F-\(state)") == (status == 0 ? 1 : 0))
       if status == 0 { #expect(run.errors.contains("journal.spool"), "\(run.errors)") }
-      try cluster.sql("DROP TRIGGER full_disk ON tender.attempt", in: database)
-      let again = try Fleet.untilFree(machine, FleetTests.pay("F-\(phase)"))
+      try cluster.sql("DROP TRIGGER full_disk ON tender.operation", in: database)
+      let again = try Fleet.untilFree(machine, FleetTests.pay("F-\(state)"))
       #expect(again.status == 0, "\(again.errors)")
-      #expect(try books.charges("F-\(phase)") == 1)
+      #expect(try books.charges("F-\(state)") == 1)
     }
   }
 

@@ -248,7 +248,7 @@ struct FleetTests {
     let refused = try support.run(Self.pay("R2"))
     #expect(refused.status == 16)
     #expect(refused.errorRecord["error"]?["code"] == "journal_denied", "\(refused.errors)")
-    #expect(try cluster.sql("SELECT count(*) FROM tender.attempt", in: database) == "1\n")
+    #expect(try cluster.sql("SELECT count(*) FROM tender.payment", in: database) == "1\n")
     let runner = with("runner")
     func rights(_ machine: Binary) throws -> JSONObject? {
       try machine.run("doctor", "--json").records.first { $0.text("name") == "journal-rights" }
@@ -262,7 +262,7 @@ struct FleetTests {
     #expect(try runner.run("confirm", "R3", "--json").status == 0)
     #expect(try runner.run("journal", "prune", "--before", "2036-01-01").status == 16)
     // History is appended to, and never changed.
-    for text in ["UPDATE tender.history SET note = ''", "DELETE FROM tender.history"] {
+    for text in ["UPDATE tender.event SET note = ''", "DELETE FROM tender.event"] {
       #expect(throws: PostgresCluster.Failure.self) {
         try cluster.sql("SET ROLE tender_runner; \(text)", in: database)
       }
@@ -281,15 +281,15 @@ struct FleetTests {
     let exported = try alone.run("journal", "export").output
     let first = try machine.run(["journal", "import", "--json"], input: exported)
     #expect(first.status == 0, "\(first.errors) \(first.output)")
-    #expect(first.record.text("detail") == "2 attempts taken over, 0 there already")
+    #expect(first.record.text("detail") == "2 payments copied, 0 there already")
     let second = try machine.run(["journal", "import", "--json"], input: exported)
-    #expect(second.record.text("detail") == "0 attempts taken over, 2 there already")
+    #expect(second.record.text("detail") == "0 payments copied, 2 there already")
     #expect(try machine.run("journal", "verify").status == 0)
     let replayed = try machine.run(Self.pay("I1"))
     #expect(replayed.record["replayed"] == true, "\(replayed.errors)")
     func told(_ binary: Binary) throws -> [JSON?] {
       let shown = try binary.run("journal", "show", "I2", "--json").record
-      return ["id", "status", "reversal", "result", "history"].map { shown[$0] }
+      return ["id", "status", "operations", "result", "history"].map { shown[$0] }
     }
     let (before, after) = (try told(alone), try told(machine))
     #expect(before == after)

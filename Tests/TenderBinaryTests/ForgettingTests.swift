@@ -107,7 +107,7 @@ import TrueLayerSimulator
     ]
     #expect(try binary.run(settle + ["succeeded"]).status == 17)
     #expect(Self.code(try binary.run(settle + ["refunded", "--yes"])) == "bad_value")
-    #expect(Self.code(try binary.run(settle + ["restored", "--yes"])) == "bad_options")
+    #expect(Self.code(try binary.run(settle + ["restored", "--yes"])) == "missing_option")
     #expect(
       try binary.run("journal", "settle", "A", "--as", "succeeded", "--yes", "--json").status == 2
     )
@@ -116,9 +116,9 @@ import TrueLayerSimulator
     #expect(settled.record.text("status") == "failed")
     #expect(
       settled.record["history"]?.array?.last?["note"]
-        == "settled by hand as failed: on the statement of May"
+        == "resolved by hand as failed: on the statement of May"
     )
-    #expect(Self.code(try binary.run(settle + ["failed", "--yes"])) == "nothing_to_settle")
+    #expect(Self.code(try binary.run(settle + ["failed", "--yes"])) == "nothing_to_resolve")
     // Nothing happened, says whoever settled it: the reference is free.
     let again = try binary.run(Self.pay + ["A"])
     #expect(again.status == 0)

@@ -75,27 +75,24 @@ import Testing
     #expect(pay.errorRecord["error"]?["code"] == "bad_options")
     let theirs = ["--provider", "paytheory", "--test-card=visa", "--hold", "--json"]
     let hold = try binary.run(["transact", "--amount", "5"] + theirs)
-    #expect(hold.errorRecord["error"]?["hint"] == "it is for --provider example")
+    #expect(hold.status == 0, "\(hold.errors)")
     #expect(try binary.run(["tokenize"] + other).status == 15)
     #expect(try binary.run("mandate-status", "M", "--provider", "example").status == 15)
     #expect(try binary.run("cancel", "E", "--provider", "example", "--amount=1").status == 2)
   }
 
-  /// It undoes whole payments alone, and takes no account of an amount that every `refund` may have.
-  @Test func `refuses what it would not read, and gives nothing back`() throws {
+  /// It voids whole payments alone: a part is what it cannot do.
+  @Test func `refuses a part, and gives nothing back`() throws {
     let binary = try Self.binary()
     defer { binary.remove() }
     let own = ["--provider", "example", "--json"]
     #expect(try binary.run(["transact", "--amount", "5", "--reference", "E"] + own).status == 0)
-    for words in [["--amount", "1"], ["--amount-minor", "100"], ["--currency", "EUR"]] {
+    for (words, exit) in [
+      (["--amount", "1"], 15), (["--amount-minor", "100"], 15), (["--currency", "EUR"], 2),
+    ] {
       for dry in [[], ["--dry-run"]] {
         let refused = try binary.run(["refund", "E"] + words + dry + own)
-        #expect(refused.status == 2)
-        #expect(refused.errorRecord["error"]?["code"] == "bad_options")
-        #expect(
-          refused.errorRecord["error"]?["message"]
-            == .string("\(words[0]) changes nothing here: example does not use it for this")
-        )
+        #expect(refused.status == Int32(exit), "\(words) \(dry)")
       }
     }
     #expect(try binary.run(["payment-status", "E"] + own).record.text("status") == "succeeded")

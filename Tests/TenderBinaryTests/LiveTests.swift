@@ -96,7 +96,7 @@ import TrueLayerSimulator
     #expect(
       asked.contains(
         "LIVE: refund A by reversal (void while it is pending, else refund), 3.00 USD of 10.00 USD "
-          + "(7.00 USD are left then)? Type yes: "
+          + "(7.00 USD left then)? Type yes: "
       ),
       "\(asked)"
     )
@@ -167,12 +167,14 @@ import TrueLayerSimulator
       try #require(calls > 0)
     }
     let reference = try #require(lost)
-    let unsaid = try till.binary.run("journal", "resume", reference, "--json", "--no-input")
+    let finish = ["journal", "resume", reference, "--finish", "--json", "--no-input"]
+    let unsaid = try till.binary.run(finish)
     #expect(unsaid.status == 17)
     let said = try till.binary.run(
       "journal",
       "resume",
       reference,
+      "--finish",
       "--env",
       "live",
       "--yes",

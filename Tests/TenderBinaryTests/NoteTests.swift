@@ -21,7 +21,7 @@ import Testing
     for (words, text) in [
       (["transact", "--amount", "5", "--test-card", "visa"], "reference T-"),
       (bank, "consent given"),
-      (["journal", "prune", "--before", "2020-01-01"], "0 attempts forgotten"),
+      (["journal", "prune", "--before", "2020-01-01"], "0 payments deleted"),
       (["transact", "--amount", "1.93", "--test-card", "visa", "-v"], "declined"),
       (["batch", file, "--stop-on-error", "--jobs", "1"], "stopped with 1 line left"),
       (["simulator", "reset", "-v"], "empty"),
@@ -35,7 +35,7 @@ import Testing
         #expect(kind == "note" || kind == "error", "\(record)")
         if kind == "note" {
           #expect(
-            record["schema"] == 1 && record.text("at") != nil && record.text("command") != nil
+            record["schema"] == 2 && record.text("at") != nil && record.text("command") != nil
           )
           #expect(["note", "warning"].contains(record.text("level")))
         }

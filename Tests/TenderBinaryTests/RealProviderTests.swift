@@ -134,11 +134,11 @@ import TrueLayerSimulator
     let late = try binary.run("confirm", "H", "--sim-clock", "2026-11-22T00:00:00Z", "--json")
     #expect(late.status == 13)
     #expect(late.record["result"]?["type"] == "SESSION_EXPIRED: Socket session has expired")
-    #expect(late.record["error"]?["code"] == "session_expired")
-    #expect(late.record.text("status") == "requires_confirmation")
-    // What the hint says is so: it is still held, and can be let go of.
+    #expect(late.record["error"]?["code"] == "hold_expired")
+    #expect(late.record.text("status") == "expired")
+    // It is over: nothing is left to cancel, and a further try is what the hint says.
     let cancelled = try binary.run("cancel", "H", "--sim-clock", "2026-11-22T00:00:00Z", "--json")
-    #expect(cancelled.record.text("status") == "cancelled")
+    #expect(cancelled.status == 6)
   }
 
   @Test(arguments: [

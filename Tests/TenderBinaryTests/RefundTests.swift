@@ -30,19 +30,24 @@ import Testing
     let again = try binary.run("refund", "A", "--amount", "3", "--json").record
     #expect(again["replayed"] == true)
     let other = try binary.run("refund", "A", "--amount", "2", "--json")
-    #expect(other.status == 6 && other.errorRecord["error"]?["code"] == "refund_differs")
-    // Another name without a word that this is a further one gives nothing back.
-    for more in [[], ["--amount", "2"], ["--amount", "3"], ["--dry-run"]] {
-      let renamed = try binary.run(["refund", "A", "--refund-reference", "x", "--json"] + more)
-      #expect(renamed.status == 6 && renamed.errorRecord["error"]?["code"] == "refund_differs")
-    }
-    let named = ["--new-attempt", "--refund-reference", "second", "--json"]
+    #expect(other.status == 6 && other.errorRecord["error"]?["code"] == "refund_needs_name")
+    let named = ["--refund-reference", "second", "--json"]
     let above = try binary.run(["refund", "A", "--amount", "7.01"] + named)
     #expect(above.status == 6 && above.errorRecord["error"]?["code"] == "refund_exceeds")
-    let rest = try binary.run(["refund", "A"] + named).record
-    #expect(rest["status"] == "refunded")
-    let nothing = try binary.run("refund", "A", "--dry-run", "--json")
-    #expect(nothing.errorRecord["error"]?["code"] == "refund_differs")
+    let second = try binary.run(["refund", "A", "--amount", "2"] + named).record
+    #expect(second["refunded_amount"] == 500)
+    let differs = try binary.run(["refund", "A", "--amount", "1"] + named)
+    #expect(differs.errorRecord["error"]?["code"] == "refund_differs")
+    let old = try binary.run(["refund", "A", "--new-attempt"] + named)
+    #expect(old.status == 2)
+    // The rest needs no name; it is fixed once it is recorded, and a repetition replays it.
+    for isAgain in [false, true] {
+      let rest = try binary.run("refund", "A", isAgain ? "--rest" : "--yes", "--json").record
+      #expect(rest["status"] == "refunded" && rest["replayed"] == .bool(isAgain))
+      #expect(rest["refunded_amount"] == 1000)
+    }
+    let nothing = try binary.run("refund", "A", "--amount", "1", "--dry-run", "--json")
+    #expect(nothing.errorRecord["error"]?["code"] == "refund_exceeds")
   }
 
   @Test func `voids what is held`() throws {
@@ -50,7 +55,7 @@ import Testing
     defer { binary.remove() }
     try pay(binary, Self.card + ["--confirmation"], "H")
     let planned = try binary.run("refund", "H", "--dry-run", "--json").record["request"]
-    #expect(planned?["plan"] == "release" && planned?["way"] == "void")
+    #expect(planned?["plan"] == "void" && planned?["way"] == "void")
     let part = try binary.run("refund", "H", "--amount", "3", "--json").errorRecord["error"]
     #expect(part?["message"]?.text?.contains("is held, not captured") == true)
     #expect(try binary.run("refund", "H", "--json").record["status"] == "cancelled")
@@ -105,7 +110,7 @@ import Testing
     let file = try Works.write(
       [
         #"{"command":"transact","reference":"A","amount":"10","test_card":"visa"}"#,
-        #"{"command":"refund","reference":"A","amount":"3"}"#,
+        #"{"command":"refund","reference":"A","amount":"3","refund_reference":"r1"}"#,
       ],
       binary
     )
@@ -167,11 +172,9 @@ import Testing
     #expect(try binary.run("refund", "A", "--amount", "3", "--json").status == 0)
     let again = try binary.run("refund", "A", "--amount", "3", "--dry-run", "--json").record
     #expect(again["request"]?["plan"] == "replay" && again["request"]?["amount"] == nil)
-    for words in [["--amount", "4"], []] {
-      let other = try binary.run(["refund", "A", "--dry-run", "--json"] + words)
-      #expect(other.errorRecord["error"]?["code"] == "refund_differs", "\(other.output)")
-    }
-    let more = ["refund", "A", "--new-attempt", "--refund-reference", "two", "--dry-run", "--json"]
+    let other = try binary.run("refund", "A", "--dry-run", "--json", "--amount", "4")
+    #expect(other.errorRecord["error"]?["code"] == "refund_needs_name", "\(other.output)")
+    let more = ["refund", "A", "--refund-reference", "two", "--dry-run", "--json"]
     let rest = try binary.run(more).record["request"]
     #expect(rest?["amount"] == 700 && rest?["left"] == 0 && rest?["plan"] == "refund")
     let above = try binary.run(more + ["--amount", "7.01"])
@@ -205,13 +208,13 @@ import Testing
     let card = ["transact", "--amount", "10", "--test-card", "visa", "--reference", "A", "--json"]
     #expect(try binary.run(card).status == 0)
     let table = try binary.run("refund", "A", "--amount", "3", "-o", "table").output
-    #expect(table.contains("given_back        3.00 USD\n"))
+    #expect(table.contains("this_refund       3.00 USD\n"))
     let sale = ["transact", "--provider", "toro", "--no-input", "--json", "--amount"]
     #expect(try binary.run(sale + ["12", "--reference", "S"]).status == 0)
     let back = ["--type", "refund", "--original", "S", "--reference", "B"]
     #expect(try binary.run(sale + ["5"] + back).status == 0)
     let says = try binary.run("find", "B", "--json").record.text("says")
-    #expect(says == "5.00 GBP given back")
+    #expect(says == "5.00 GBP refunded")
     let partial = ["20", "--reference", "P", "--sim-scenario", "gateway:partial"]
     #expect(try binary.run(sale + partial).status == 0)
     let paid = try binary.run("find", "P", "--json").record.text("says")

@@ -44,12 +44,13 @@ import Testing
     let fault = ["--amount", "4", "--sim-fault", "part2:drop-before"]
     #expect(try binary.run(words + fault).status == 9)
     let other = try binary.run(words + more)
-    #expect(other.status == 6)
+    // Another order is refused; a new attempt of the same has to wait for the first.
+    #expect(other.status == (more.contains("--new-attempt") ? 0 : 6), "\(other.errors)")
+    guard other.status == 6 else { return }
     #expect(other.errorRecord["error"]?["effect"] == "none")
     // The provider's own books: nothing was charged, and the first order can still go on.
     #expect(try binary.run("find", "--online", "--json").records.isEmpty)
-    #expect(try binary.run(words + ["--amount", "4"]).record["status"] == "requires_confirmation")
-    #expect(try binary.run("confirm", "A", "--json").record["status"] == "succeeded")
+    #expect(try binary.run(words + ["--amount", "4"]).record["status"] == "succeeded")
     #expect(try binary.run("find", "--online", "--json").records.count == 1)
   }
 }

@@ -22,11 +22,12 @@ import Testing
       "transact-unknown",
       card + ["7", "--reference", "ORDER-4", "--sim-fault", "part2:drop-before"]
     ), ("journal-resume", ["journal", "resume", "ORDER-4"]),
+    ("journal-resume-finish", ["journal", "resume", "ORDER-4", "--finish"]),
     ("refund-dry-run", ["refund", "ORDER-1", "--amount", "4", "--dry-run"]),
     ("refund-part", ["refund", "ORDER-1", "--amount", "4"]),
     (
       "refund-too-much",
-      ["refund", "ORDER-1", "--amount", "9", "--refund-reference", "B", "--new-attempt"]
+      ["refund", "ORDER-1", "--amount", "9", "--refund-reference", "B"]
     ), ("tokenize", ["tokenize", "--test-card", "amex", "--reference", "CARD-1"]),
     (
       "bank-paid",

@@ -106,7 +106,7 @@ import Testing
     lines[16] = lines[16].replacing(#""amount":"5","#, with: "")
     lines += [
       #"{"command":"transact","provider":"toro","reference":"T","amount":"5"}"#,
-      #"{"command":"cancel","reference":"R1","amount":"2"}"#,
+      #"{"command":"cancel","reference":"R1","amount":"2","refund_reference":"two"}"#,
       #"{"command":"none","reference":"X"}"#,
     ]
     var outputs: Set<String> = []
@@ -209,8 +209,8 @@ import Testing
     }
     #expect(ids.count == 14 && Set(ids).count == 14)
     let refunds = [
-      #"{"command":"refund","reference":"R1-1","amount":"1"}"#,
-      #"{"command":"refund","reference":"R1-2","amount":"1"}"#,
+      #"{"command":"refund","reference":"R1-1","amount":"1","refund_reference":"one"}"#,
+      #"{"command":"refund","reference":"R1-2","amount":"1","refund_reference":"one"}"#,
     ]
     for _ in 0..<2 {
       let file = try Works.write(refunds, binary)

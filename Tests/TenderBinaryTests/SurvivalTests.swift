@@ -88,10 +88,10 @@ import Testing
     #expect(records.map { $0.text("reference") } == ["HELD", "DONE"])
     #expect(records[1]["history"]?.array?.first?.object?.text("note") == "opened")
     let would = try binary.run("journal", "prune", "--before", "2999-01-01", "--dry-run")
-    #expect(would.errorRecord.text("text") == "1 attempt would be forgotten")
+    #expect(would.errorRecord.text("text") == "1 payment would be deleted")
     let pruned = try binary.run("journal", "prune", "--before", "2999-01-01")
     #expect(pruned.status == 0)
-    #expect(pruned.errorRecord.text("text") == "1 attempt forgotten")
+    #expect(pruned.errorRecord.text("text") == "1 payment deleted")
     #expect(try binary.run("journal", "show", "DONE").status == 5)
     #expect(try binary.run("confirm", "HELD").status == 0)
   }

@@ -20,6 +20,9 @@ enum Works {
     var faults: [String] = []
     /// How often the command's own effect is in the books; nil where it moves no money.
     var effects: (@Sendable (Books, String) throws -> Int)?
+    /// Whether its request has no key at the provider: lost before an answer, it stays unknown (9) until a person
+    /// resolves or finishes it, and the same command never sends it again.
+    var isKeyless = false
     /// What the books have of a reference once its command ended with an exit.
     var check: @Sendable (Books, String, Binary.Result) throws -> Void
   }
@@ -59,8 +62,8 @@ enum Works {
       try LedgerAudit.sales(path: path, reference: reference)
     }
 
-    func bankPayments(_ reference: String) throws -> (made: Int, authorized: Int) {
-      try LedgerAudit.bankPayments(path: path, reference: reference)
+    func bankPayments(_ reference: String) throws -> Int {
+      try LedgerAudit.bankBooks(path: path, reference: reference).made
     }
   }
 
@@ -107,12 +110,13 @@ enum Works {
         before: { card($0) },
         line: later("cancel", "paytheory"),
         effects: { try $0.reversals($1) },
+        isKeyless: true,
         check: { books, reference, result in
           let reversals = try books.reversals(reference)
-          #expect(reversals <= 1)
+          #expect(result.status == 9 ? reversals == 0 : reversals <= 1)
           let charges = try books.charges(reference)
           #expect(charges == 1)
-          #expect(result.status == 0, "\(reference)")
+          #expect([0, 9].contains(result.status), "\(reference)")
         }
       ),
       part,
@@ -122,7 +126,10 @@ enum Works {
           {"command":"tokenize","provider":"paytheory","reference":"\(reference)","test_card":"visa"}
           """
         },
-        check: { _, reference, result in #expect(result.status == 0, "\(reference)") }
+        isKeyless: true,
+        check: { _, reference, result in
+          #expect([0, 9].contains(result.status), "\(reference)")
+        }
       ),
     ]
   )
@@ -131,14 +138,17 @@ enum Works {
     before: { card($0) },
     line: { reference in
       """
-      {"command":"cancel","provider":"paytheory","reference":"\(reference)","amount":"3"}
+      {"command":"cancel","provider":"paytheory","reference":"\(reference)","amount":"3",\
+      "refund_reference":"part"}
       """
     },
     effects: { try $0.refunded($1) / 300 },
+    isKeyless: true,
     check: { books, reference, result in
       let refunded = try books.refunded(reference)
-      #expect(refunded == 300)
-      #expect(result.status == 0, "\(reference)")
+      // What was refunded is found out; what was not stays unknown, and is not sent again.
+      #expect(refunded == (result.status == 9 ? 0 : 300))
+      #expect([0, 9].contains(result.status), "\(reference)")
     }
   )
 
@@ -221,9 +231,9 @@ enum Works {
       Work(
         line: { bank($0) },
         faults: ["create:close-after", "create:http-500", "consent:close-after"],
-        effects: { try $0.bankPayments($1).made },
+        effects: { try $0.bankPayments($1) },
         check: { books, reference, result in
-          let bankPayments = try books.bankPayments(reference).made
+          let bankPayments = try books.bankPayments(reference)
           #expect(bankPayments == 1)
           #expect(result.status == 0, "\(reference)")
         }
@@ -233,7 +243,7 @@ enum Works {
         line: later("cancel", "truelayer"),
         faults: ["bank-cancel:close-after"],
         check: { books, reference, result in
-          let bankPayments = try books.bankPayments(reference).made
+          let bankPayments = try books.bankPayments(reference)
           #expect(bankPayments == 1)
           #expect(result.status == 0, "\(reference)")
           #expect(result.record.text("status") == "cancelled")

@@ -22,6 +22,34 @@ import Testing
     #expect(invocation.has(Keys.json))
   }
 
+  @Test func `understands the old name of journal resolve, and offers the new one alone`() throws {
+    let line = ["journal", "settle", "A", "--as", "failed", "--reason", "x"]
+    let invocation = try #require(try Self.invocation(line))
+    #expect(invocation.command.name == "journal resolve")
+    let help = try HelpText(catalogue).text(for: ["journal", "resolve"])
+    #expect(!help.contains("restored") && !help.contains("--all"))
+    #expect(!catalogue.commands.contains { $0.name == "journal settle" })
+  }
+
+  @Test(arguments: [
+    "refund A --new-attempt", "cancel A --new-attempt", "confirm A --new-attempt",
+    "tokenize --idempotency-key K --test-card visa", "journal accept A",
+  ])
+  func `has no option or operand that means nothing for a command`(_ line: String) throws {
+    let fault = #expect(throws: Fault.self) {
+      try Parser(catalogue).parse(line.split(separator: " ").map(String.init))
+    }
+    #expect(fault?.exitStatus == 2)
+  }
+
+  @Test func `takes an idempotency key only where the provider takes one`() throws {
+    let line = ["transact", "--amount", "1", "--idempotency-key", "K"]
+    let invocation = try #require(try Self.invocation(line))
+    #expect(invocation.command.users(of: "idempotency-key") == ["truelayer"])
+    #expect(throws: Fault.self) { try invocation.checkOptions(for: ProviderName("paytheory")) }
+    try invocation.checkOptions(for: ProviderName("truelayer"))
+  }
+
   @Test func `ends options at a double dash, and counts ids as operands`() throws {
     let shown = try #require(try Self.invocation(["confirm", "--", "--odd"]))
     #expect(shown.operands == ["--odd"])
@@ -82,8 +110,8 @@ import Testing
       hint: "did you mean visa? it is one of visa, mastercard, amex, discover"
     ),
     Bad(
-      line: "confirm A --amount 5",
-      message: "--amount does not go with confirm",
+      line: "confirm A --rest",
+      message: "--rest does not go with confirm",
       hint: "see: tender help confirm"
     ),
     Bad(
@@ -95,7 +123,7 @@ import Testing
       line: "journal lst",
       message: "journal has no 'lst'",
       hint:
-        "did you mean journal list? it has list, show, resume, export, import, migrate, grants, prune, verify, backup, settle"
+        "did you mean journal list? it has list, show, resume, export, import, migrate, grants, prune, verify, backup, resolve, accept"
     ),
     Bad(
       line: "completion zhs",

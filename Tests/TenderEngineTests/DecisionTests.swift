@@ -1,114 +1,302 @@
 import TenderEngine
 import TenderModel
+import TenderTestSupport
 import Testing
 
-/// The contract's table "The same command again" (section 4).
+/// The contract's table "The same command again" (4.3), through the engine.
 @Suite struct DecisionTests {
-  static let content: JSONObject = ["command": "transact", "amount": 1050]
-  static let other: JSONObject = ["command": "transact", "amount": 2000]
-
-  static func attempt(_ phase: Attempt.Phase, _ status: Status, freed: Bool = false) -> Attempt {
-    var attempt = Attempt(
-      key: .init(env: .simulator, provider: ProviderName("p"), reference: Reference(stored: "A")),
-      number: 1,
-      operation: .transact,
-      merchant: "m",
-      content: content,
-      idempotencyKey: "k",
-      at: 0
-    )
-    attempt.phase = phase
-    attempt.status = status
-    attempt.isFreed = freed
-    return attempt
-  }
-
-  static func word(_ decision: Decision) -> String {
-    switch decision {
-    case .open(let number): "open \(number)"
-    case .replay: "replay"
-    case .findOut(let mayRepeat): mayRepeat ? "find out" : "look"
-    case .refuse(let fault): fault.code
-    }
-  }
-
-  struct Case: CustomTestStringConvertible {
+  /// How the earlier `transact` ended.
+  struct Ending: CustomTestStringConvertible, Sendable {
     let name: String
-    let attempt: Attempt?
-    /// Same content, other content, same content with --new-attempt.
-    let words: [String]
+    let act: Scripted.Act
+    var traits = Traits.scripted
+    var holds = false
+    /// The same content, other content, `--new-attempt` with the same content: what is said, and what is sent.
+    let same: (String, [String])
+    let other: (String, [String])
+    let again: (String, [String])
 
     var testDescription: String { name }
   }
 
-  @Test(arguments: [
-    Case(name: "nothing yet", attempt: nil, words: ["open 1", "open 1", "open 1"]),
-    Case(
-      name: "died before sending",
-      attempt: attempt(.prepared, .pending),
-      words: ["open 2", "open 2", "open 2"]
-    ),
-    Case(
-      name: "ended with no effect",
-      attempt: attempt(.done, .failed, freed: true),
-      words: ["open 2", "open 2", "open 2"]
-    ),
-    Case(
-      name: "session expired before sending",
-      attempt: attempt(.done, .expired, freed: true),
-      words: ["open 2", "open 2", "open 2"]
-    ),
-    Case(
-      name: "sent, never answered",
-      attempt: attempt(.sent, .pending),
-      words: ["find out", "look", "look"]
-    ),
-    Case(
-      name: "declined",
-      attempt: attempt(.done, .declined),
-      words: ["replay", "reference_reused", "open 2"]
-    ),
-    Case(
-      name: "cancelled",
-      attempt: attempt(.done, .cancelled),
-      words: ["replay", "reference_reused", "open 2"]
-    ),
-    Case(
-      name: "held",
-      attempt: attempt(.done, .requiresConfirmation),
-      words: ["replay", "reference_reused", "attempt_stands"]
-    ),
-    Case(
-      name: "pending",
-      attempt: attempt(.done, .pending),
-      words: ["replay", "reference_reused", "attempt_stands"]
-    ),
-    Case(
-      name: "succeeded",
-      attempt: attempt(.done, .succeeded),
-      words: ["replay", "reference_reused", "attempt_stands"]
-    ),
-    Case(
-      name: "refunded",
-      attempt: attempt(.done, .refunded),
-      words: ["replay", "reference_reused", "attempt_stands"]
-    ),
-  ])
-  func `decides as the contract says`(_ example: Case) {
-    let same = Decision(latest: example.attempt, content: Self.content, newAttempt: false)
-    let other = Decision(latest: example.attempt, content: Self.other, newAttempt: false)
-    let again = Decision(latest: example.attempt, content: Self.content, newAttempt: true)
-    #expect([same, other, again].map(Self.word) == example.words)
+  static let reused = ("6 reference_reused", [String]())
+  static let stands = ("6 attempt_stands", [String]())
+  static func runs(_ number: Int = 2, _ amount: Int = 1000) -> (String, [String]) {
+    ("succeeded", ["send charge \(number) \(amount)"])
   }
 
-  @Test func `names what differs`() {
-    let latest = Self.attempt(.done, .succeeded)
-    guard case .refuse(let fault) = Decision(latest: latest, content: Self.other, newAttempt: false)
-    else {
-      Issue.record("not refused")
-      return
+  static func free(_ name: String, _ kind: Fault.Kind, sends: Bool = false) -> Ending {
+    let fault = Fault(kind, code: "some_failure", "it failed")
+    return Ending(
+      name: name,
+      act: .fail(sends ? fault.proven : fault, sends: sends),
+      same: runs(),
+      other: runs(2, 2000),
+      again: runs()
+    )
+  }
+
+  static func ended(_ status: Status, _ word: String) -> Ending {
+    Ending(
+      name: "\(status.rawValue) at the provider",
+      act: .answer(status),
+      same: (word, []),
+      other: reused,
+      again: runs()
+    )
+  }
+
+  static let endings: [Ending] =
+    [
+      Fault.Kind.usage, .auth, .notFound, .rejected, .notSent, .providerError, .state, .refused,
+      .cancelled, .expired, .device,
+    ].map { free("\($0.rawValue), nothing sent", $0) } + [
+      free("rejected, with a proof that nothing was done", .rejected, sends: true),
+      ended(.declined, "declined, replayed, 3 declined"),
+      ended(.cancelled, "cancelled, replayed, 12 payment_cancelled"),
+      ended(.expired, "expired, replayed"),
+      Ending(
+        name: "succeeded",
+        act: .paid,
+        same: ("succeeded, replayed", []),
+        other: reused,
+        again: stands
+      ),
+      Ending(
+        name: "pending",
+        act: .answer(.pending),
+        same: ("pending, replayed", []),
+        other: reused,
+        again: stands
+      ),
+      Ending(
+        name: "held",
+        act: .answer(.requiresConfirmation),
+        holds: true,
+        same: ("requires_confirmation, replayed", []),
+        other: reused,
+        again: stands
+      ),
+      Ending(
+        name: "at the payer's bank",
+        act: .answer(.requiresAction, action: PayerAction("redirect")),
+        traits: Traits(kinds: Traits.allKinds, takesKeys: true, hasPayerFlow: true),
+        same: ("succeeded", ["proceed charge 1 1000"]),
+        other: reused,
+        again: stands
+      ),
+      Ending(
+        name: "unknown",
+        act: .lost,
+        same: ("succeeded", ["look charge 1 1000", "again charge 1 1000"]),
+        other: reused,
+        again: ("succeeded", ["look charge 1 1000", "again charge 1 1000"])
+      ),
+    ]
+
+  @Test(arguments: endings)
+  func `does what the contract says`(_ ending: Ending) throws {
+    func till() throws -> Till<Scripted> {
+      let till = Till(Scripted(ending.traits, ending.act))
+      _ = try till.transact(hold: ending.holds)
+      _ = till.provider.heard()
+      return till
     }
-    #expect(fault.message == "reference 'A' was used with another amount")
-    #expect(fault.exitStatus == 6)
+    let same = try till()
+    #expect(try same.transact(hold: ending.holds) == ending.same.0)
+    #expect(same.provider.heard() == ending.same.1)
+    let other = try till()
+    #expect(try other.transact(2000, hold: ending.holds) == ending.other.0)
+    #expect(other.provider.heard() == ending.other.1)
+    let again = try till()
+    #expect(try again.transact(hold: ending.holds, newAttempt: true) == ending.again.0)
+    #expect(again.provider.heard() == ending.again.1)
+  }
+
+  @Test func `says how it ended where nothing was sent`() throws {
+    for (kind, word) in [
+      (Fault.Kind.rejected, "7 some_failure"), (.notSent, "10 some_failure"),
+      (.expired, "expired, 13 some_failure"), (.cancelled, "cancelled, 12 some_failure"),
+      (.usage, "2 some_failure"),
+    ] {
+      let till = Till(
+        Scripted(.scripted, .fail(Fault(kind, code: "some_failure", "it failed"), sends: false))
+      )
+      #expect(try till.transact() == word)
+      #expect(try till.payment()?.state.status.isFinal == true)
+    }
+  }
+
+  @Test func `a request without a key stays unknown, whatever is asked again`() throws {
+    let till = Till(Scripted(.keyless, .lost))
+    till.provider.recovers(by: .byHand(canResend: true))
+    #expect(try till.transact() == "9 no_answer")
+    _ = till.provider.heard()
+    for _ in 0..<3 {
+      #expect(try till.transact() == "9 outcome_unknown")
+      #expect(till.provider.heard() == ["look charge 1 1000"])
+      till.clock.advance(100_000_000)
+    }
+    #expect(try till.resume() == "9 outcome_unknown")
+    #expect(try till.resume(finish: true) == "9 outcome_unknown")
+    #expect(till.provider.heard() == ["look charge 1 1000", "look charge 1 1000"])
+    #expect(try till.resume(finish: true, resend: true) == "succeeded")
+    #expect(till.provider.heard() == ["look charge 1 1000", "again charge 1 1000"])
+  }
+
+  @Test func `a request with a key is sent again by the same command and by finish alone`() throws {
+    let till = Till(Scripted(.scripted, .lost))
+    #expect(try till.transact() == "9 no_answer")
+    _ = till.provider.heard()
+    let key = try till.payment()?.attempt?.key
+    #expect(try till.resume() == "9 outcome_unknown")
+    #expect(try till.status() == "unknown")
+    #expect(try till.refund() == "9 outcome_unknown")
+    #expect(try till.cancel() == "9 outcome_unknown")
+    #expect(till.provider.heard() == Array(repeating: "look charge 1 1000", count: 4))
+    #expect(try till.resume(finish: true) == "succeeded")
+    #expect(till.provider.heard() == ["look charge 1 1000", "again charge 1 1000"])
+    #expect(try till.payment()?.attempt?.key == key)
+  }
+
+  @Test func `an unknown payment that is found is reported, and nothing is sent`() throws {
+    let till = Till(Scripted(.scripted, .lost))
+    _ = try till.transact()
+    till.provider.finds(.done(1, 1000))
+    _ = till.provider.heard()
+    #expect(try till.transact() == "succeeded, replayed")
+    #expect(till.provider.heard() == ["look charge 1 1000"])
+  }
+
+  @Test func `an unknown payment that provably did nothing is sent anew by the same command`()
+    throws
+  {
+    let till = Till(Scripted(.scripted, .lost))
+    _ = try till.transact()
+    till.provider.finds(.nothing)
+    _ = till.provider.heard()
+    #expect(try till.transact() == "succeeded")
+    #expect(till.provider.heard() == ["look charge 1 1000", "send charge 2 1000"])
+  }
+
+  @Test func `a dead process that had sent nothing leaves the reference free`() throws {
+    let till = Till(Scripted())
+    var payment = Payment(
+      key: ReferenceKey(env: .simulator, provider: till.provider.name, reference: "A"),
+      kind: .payment,
+      merchant: "m",
+      at: 0
+    )
+    var dead = Operation.charge(1000, .prepared)
+    dead.content = [
+      "command": "transact", "amount": 1000, "currency": "USD", "fee_mode": "merchant_fee",
+    ]
+    dead.content["method"] = ""
+    dead.key = "K"
+    payment.append(dead)
+    _ = try till.journal.open(payment, OpeningTerms(hasOwnKey: true), .power)
+    #expect(try till.transact(2000, key: "K") == "6 key_reused")
+    #expect(try till.transact(key: "K") == "succeeded")
+    let left = try till.payment()
+    #expect(left?.operations.map(\.state.name) == [.failed, .succeeded])
+  }
+
+  @Test func `another card under the same reference is another order`() throws {
+    let till = Till(Scripted())
+    let (visa, other) = (("4111111111111111", "12/30"), ("5454545454545454", "12/30"))
+    #expect(try till.transact(card: visa) == "succeeded")
+    #expect(try till.transact(card: visa) == "succeeded, replayed")
+    #expect(try till.transact(card: other) == "6 reference_reused")
+    #expect(try till.transact(card: ("4111111111111111", "11/30")) == "6 reference_reused")
+    #expect(till.provider.heard() == ["send charge 1 1000"])
+  }
+
+  // MARK: Captures, voids
+
+  @Test func `captures a hold in whole, in part, once`() throws {
+    let whole = Till(Scripted(.scripted, .answer(.requiresConfirmation)))
+    #expect(try whole.transact(hold: true) == "requires_confirmation")
+    #expect(try whole.confirm() == "succeeded, capture 1: succeeded")
+    #expect(try whole.confirm() == "succeeded, replayed, capture 1: succeeded")
+    #expect(try whole.confirm(1000) == "succeeded, replayed, capture 1: succeeded")
+    #expect(try whole.confirm(700) == "6 capture_differs")
+    #expect(whole.provider.heard() == ["send authorize 1 1000", "send capture 1 1000"])
+    let part = Till(Scripted(.scripted, .answer(.requiresConfirmation)))
+    _ = try part.transact(hold: true)
+    #expect(try part.confirm(1001) == "6 capture_exceeds")
+    #expect(try part.confirm(0) == "6 capture_exceeds")
+    #expect(try part.confirm(700) == "succeeded, capture 1: succeeded")
+    #expect(try part.confirm(300) == "6 capture_differs")
+    let state = try #require(try part.payment()?.state)
+    #expect((state.captured, state.released, state.leftToRefund) == (700, 300, 700))
+  }
+
+  @Test func `finishes its own lost capture, and another command only looks at it`() throws {
+    let till = Till(Scripted(.scripted, .answer(.requiresConfirmation), .lost))
+    _ = try till.transact(hold: true)
+    #expect(try till.confirm() == "9 no_answer")
+    _ = till.provider.heard()
+    #expect(try till.payment()?.state.status == .unknown)
+    #expect(try till.cancel() == "9 outcome_unknown")
+    #expect(try till.refund() == "9 outcome_unknown")
+    #expect(try till.status() == "unknown")
+    #expect(try till.transact(hold: true) == "9 outcome_unknown")
+    #expect(till.provider.heard() == Array(repeating: "look capture 1 1000", count: 4))
+    #expect(try till.confirm() == "succeeded, capture 1: succeeded")
+    #expect(till.provider.heard() == ["look capture 1 1000", "again capture 1 1000"])
+  }
+
+  @Test(arguments: [
+    (Status.declined, "declined"), (.expired, "expired"), (.cancelled, "cancelled"),
+  ])
+  func `a capture that ended the hold ends the payment`(
+    _ status: Status,
+    _ word: String
+  ) throws {
+    let till = Till(Scripted(.scripted, .answer(.requiresConfirmation), .answer(status)))
+    _ = try till.transact(hold: true)
+    #expect(try till.confirm().hasPrefix(word))
+    #expect(try till.payment()?.state.status == status)
+    #expect(try till.payment()?.state.isFinal == true)
+    #expect(try till.confirm() == "6 no_auth")
+    #expect(try till.transact(hold: true).hasPrefix("\(word), replayed"))
+    _ = till.provider.heard()
+    #expect(try till.transact(hold: true, newAttempt: true).hasPrefix("succeeded"))
+    #expect(till.provider.heard() == ["send authorize 2 1000"])
+  }
+
+  @Test func `a capture without effect leaves the hold`() throws {
+    let refused = Fault(.rejected, code: "refused", "refused").proven
+    let till = Till(
+      Scripted(.scripted, .answer(.requiresConfirmation), .fail(refused, sends: true))
+    )
+    _ = try till.transact(hold: true)
+    #expect(try till.confirm() == "7 refused")
+    #expect(try till.payment()?.state.isHeld == true)
+    #expect(try till.confirm() == "succeeded, capture 2: succeeded")
+  }
+
+  @Test func `voids a hold, and replays that`() throws {
+    let till = Till(Scripted(.scripted, .answer(.requiresConfirmation), .answer(.cancelled)))
+    _ = try till.transact(hold: true)
+    #expect(try till.cancel() == "cancelled, void 1: succeeded")
+    #expect(try till.cancel() == "cancelled, replayed, void 1: succeeded")
+    #expect(try till.confirm() == "6 no_auth")
+    #expect(try till.refund() == "6 nothing_to_refund")
+    #expect(till.provider.heard() == ["send authorize 1 1000", "send void 1 1000"])
+  }
+
+  @Test func `has nothing to confirm, cancel or refund where nothing was taken`() throws {
+    let till = Till(Scripted(.scripted, .answer(.declined)))
+    _ = try till.transact()
+    _ = till.provider.heard()
+    #expect(try till.confirm() == "6 no_auth")
+    #expect(try till.cancel() == "6 nothing_to_cancel")
+    #expect(try till.refund() == "6 nothing_to_refund")
+    #expect(try till.refund(4) == "6 nothing_to_refund")
+    #expect(try till.confirm(nil, "B") == "5 payment_not_found")
+    #expect(try till.cancel(nil, "B") == "5 payment_not_found")
+    #expect(try till.refund(reference: "B") == "5 payment_not_found")
+    #expect(till.provider.heard() == [])
   }
 }

@@ -1,5 +1,6 @@
 import TenderEngine
 import TenderModel
+import TenderTestSupport
 import Testing
 
 /// What is known of a payment, and what undid it.
@@ -37,19 +38,6 @@ import Testing
     #expect(bare.text(ofMinorUnits: 250) == "250 in minor units")
   }
 
-  /// The journal's text of a reversal is read as what it was, and written as it was read.
-  @Test(
-    arguments: [
-      ([:], .released), (["is_void": true], .whole(["is_void": true])),
-      (["refunds": [["amount": 5]]], .parts([Refund(["amount": 5])])),
-      (["refunds": [], "more": 1], .whole(["refunds": [], "more": 1])),
-    ] as [(JSONObject, Reversal)]
-  )
-  func `reads a reversal`(_ members: JSONObject, _ reversal: Reversal) {
-    #expect(Reversal(members) == reversal)
-    #expect(reversal.members == members)
-  }
-
   @Test func `reads the payer's next step, where it has a type`() {
     let next = PayerAction(JSON.object(["type": "redirect", "url": "https://bank.example/"]))
     #expect(next == PayerAction("redirect", ["url": "https://bank.example/"]))
@@ -65,45 +53,35 @@ import Testing
     ("X*", false), ("*7*R*", false), ("ORDER-?", false), ("", false),
   ])
   func `finds by a pattern`(_ pattern: String, _ fits: Bool) throws {
-    var attempt = Attempt(
-      key: .init(
-        env: .simulator,
-        provider: ProviderName("a"),
-        reference: Reference(stored: "ORDER-7")
-      ),
-      number: 1,
-      operation: .transact,
+    var charge = Operation.charge(100, .succeeded)
+    charge.id = "pt-1"
+    var payment = Payment(
+      key: ReferenceKey(env: .simulator, provider: ProviderName("a"), reference: "ORDER-7"),
+      kind: .payment,
       merchant: "m",
-      content: [:],
-      idempotencyKey: "k",
       at: 0
     )
-    attempt.facts.id = "pt-1"
-    var filter = AttemptFilter()
+    payment.append(charge)
+    var filter = PaymentFilter()
     filter.handle = pattern
-    #expect(filter.lets(attempt) == fits)
+    #expect(filter.lets(payment) == fits)
   }
 
-  @Test func `finds by amount and currency`() throws {
-    var attempt = Attempt(
-      key: .init(env: .simulator, provider: ProviderName("a"), reference: Reference(stored: "A")),
-      number: 1,
-      operation: .transact,
-      merchant: "m",
-      content: [:],
-      idempotencyKey: "k",
-      at: 0
-    )
-    attempt.facts = Self.old
-    var filter = AttemptFilter()
-    filter.currency = Currency(code: "USD")
-    #expect(filter.lets(attempt))
-    filter.amount = 100
-    #expect(filter.lets(attempt))
-    filter.amount = 101
-    #expect(!filter.lets(attempt))
-    filter.amount = nil
-    filter.currency = Currency(code: "GBP")
-    #expect(!filter.lets(attempt))
+  @Test func `finds by amount, currency and status`() throws {
+    let payment = Payment.of(.charge(100, .succeeded), .refund(30, .lost))
+    func lets(_ change: (inout PaymentFilter) -> Void) -> Bool {
+      var filter = PaymentFilter()
+      change(&filter)
+      return filter.lets(payment)
+    }
+    #expect(lets { $0.currency = Currency(code: "USD") })
+    #expect(!lets { $0.currency = Currency(code: "GBP") })
+    #expect(lets { $0.amount = 100 })
+    #expect(!lets { $0.amount = 101 })
+    #expect(lets { $0.statuses = [.succeeded] })
+    #expect(lets { $0.statuses = [.unknown] })
+    #expect(lets { $0.statuses = [.declined, .unknown] })
+    #expect(!lets { $0.statuses = [.declined] })
+    #expect(lets { $0.isOpen = true })
   }
 }

@@ -6,7 +6,7 @@ import TenderTestSupport
 import Testing
 
 /// What every journal must do, whatever it is made of.
-@Suite final class ConformanceTests {
+@Suite final class ConformanceTests: JournalFolder {
   enum Kind: Sendable {
     case memory, sqlite, postgres
 
@@ -15,166 +15,301 @@ import Testing
       PostgresCluster.isAvailable ? [.memory, .sqlite, .postgres] : [.memory, .sqlite]
   }
 
-  let folder: URL
-  let clock = ManualClock()
   let provider = ProviderName("paytheory")
-
-  init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "journal-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   func journal(_ kind: Kind) throws -> any Journal {
     switch kind {
     case .memory: MemoryJournal()
-    case .sqlite: try SQLiteJournal(folder: folder.path, redactor: Redactor())
-    case .postgres: try SharedWorld.journal(at: PostgresCluster.shared().database(), folder.path)
+    case .sqlite: try SQLiteJournal(folder: state.path, redactor: Redactor())
+    case .postgres:
+      try SharedWorld.journal(at: PostgresCluster.shared().database(), state.path, clock: clock)
     }
-  }
-
-  func attempt(_ reference: String = "A", number: Int = 1) -> Attempt {
-    .payment(reference, number: number, at: clock.now)
   }
 
   @Test(arguments: Kind.all)
   func `gives back what was written, by reference and by id`(_ kind: Kind) throws {
     let journal = try journal(kind)
-    var written = try journal.insert(attempt(), .process)
+    var written = try journal.open(payment())
     #expect(written.row > 0)
     #expect(written.version == 1)
-    written.id = "pt-1"
-    written.sentMoment = clock.moment
-    written.phase = .sent
-    try journal.update(&written, note: "sent", .power)
+    #expect(written.changed.isEmpty)
+    written.charge.id = "pt-1"
+    written.charge.state = .sent(.init(at: clock.now, moment: clock.moment))
+    try journal.update(&written, note: "sent")
     #expect(written.version == 2)
-    let latest = try journal.latest(.init(env: .simulator, provider: provider, reference: "A"))
-    let found = try #require(latest)
+    let found = try #require(try journal.payment("A"))
     #expect(found.version == 2)
-    #expect(found.phase == .sent)
-    #expect(found.sentMoment == clock.moment)
+    #expect(found.charge.state == written.charge.state)
+    #expect(found.charge.content == written.charge.content)
+    #expect(found.currency?.code == "USD")
     for handle in ["A", "pt-1"] {
-      #expect(
-        try journal.attempts(matching: handle, filter: AttemptFilter()).map(\.row) == [found.row]
-      )
+      let rows = try journal.payments(matching: handle, filter: PaymentFilter()).map(\.row)
+      #expect(rows == [found.row])
     }
-    #expect(try journal.attempts(matching: "B", filter: AttemptFilter()).isEmpty)
-    #expect(try journal.latest(.init(env: .live, provider: provider, reference: "A")) == nil)
-    #expect(try journal.history(of: found).map(\.note) == ["opened", "sent"])
-    #expect(try journal.history(of: found).map(\.status) == ["pending", "unknown"])
-    var filter = AttemptFilter()
+    #expect(try journal.payments(matching: "B", filter: PaymentFilter()).isEmpty)
+    #expect(try journal.payment("A", .live) == nil)
+    let history = try journal.history(of: found)
+    #expect(history.map(\.note) == ["opened", "sent"])
+    #expect(history.map(\.operation) == ["charge 1", "charge 1"])
+    #expect(history.map(\.state) == ["prepared", "sent"])
+    #expect(history.map(\.status) == ["pending", "unknown"])
+    #expect(history.map(\.amount) == [1050, 1050])
+    var filter = PaymentFilter()
     filter.statuses = [.unknown]
-    var rows: [Int] = []
-    try journal.each(filter) { attempt in
-      rows.append(attempt.row)
-      return true
-    }
-    #expect(rows == [found.row])
+    #expect(try journal.references(filter) == ["A"])
   }
 
-  /// Each phase with each status, with something left to do or not: what is found and what is counted is
-  /// what the filter lets through.
+  /// Every stored property of an operation, of an observation, and what they come to.
+  @Test(arguments: Kind.all)
+  func `gives back every operation as it was`(_ kind: Kind) throws {
+    let journal = try journal(kind)
+    var written = try journal.open(payment())
+    try journal.end(&written) {
+      $0.approved = 1000
+      $0.key = "key-1"
+      $0.id = "pt-1"
+      $0.result = ["z": 1, "a": ["b": .null]]
+      $0.fingerprints = ["instrument": "x"]
+      $0.fault = Fault(.declined, code: "c", "m", hint: "h", result: ["r": true])
+    }
+    (written.lastFour, written.brand) = ("1111", "VISA")
+    var refund = Operation(.refund, amount: 300, at: clock.now)
+    refund.name = "r1"
+    refund.isRest = true
+    refund.key = "key-2"
+    refund.link = Reference(stored: "other")
+    refund.preparation = .plain("{\"amount\":300}")
+    let sequence = written.append(refund)
+    try written.change(sequence) { $0.state = .waiting(PayerAction("redirect", ["url": "x"])) }
+    var undo = Operation(.void, amount: 700, at: clock.now)
+    undo.isUndo = true
+    undo.state = .processing
+    written.append(undo)
+    var seen = Observation(.webhook, at: clock.now, operation: 1, state: .returned)
+    (seen.refunded, seen.providerStatus, seen.isRevoked) = (300, "RETURNED", true)
+    written.add(seen)
+    try journal.update(&written, sequence, note: "refund", .power)
+    let found = try #require(try journal.payment("A"))
+    #expect(found.operations.count == 3)
+    for (one, other) in zip(written.operations, found.operations) {
+      #expect(OperationRow.values(one).values == OperationRow.values(other).values)
+      #expect(one.row == other.row)
+    }
+    #expect(found.charge.result.members.map(\.key) == ["z", "a"])
+    #expect(found[2]?.preparation == refund.preparation)
+    #expect(found[2]?.number == 1)
+    #expect(found[3]?.number == 2)
+    #expect(found.observed == written.observed)
+    #expect(found.observed.refunded == 300)
+    #expect(found.state == written.state)
+    #expect((found.lastFour, found.brand) == ("1111", "VISA"))
+    #expect(try journal.verify() == [])
+    let last = try #require(try journal.history(of: found).last)
+    #expect((last.operation, last.state, last.amount) == ("refund 1", "waiting", 300))
+  }
+
+  /// Each state with something left to do or not: what is found and what is counted is what the filter lets through.
   @Test(arguments: Kind.all)
   func `finds and counts by status`(_ kind: Kind) throws {
     let journal = try journal(kind)
-    var all: [Attempt] = []
-    for phase in [Attempt.Phase.prepared, .sent, .done] {
-      for status in Status.allCases {
-        for action in [nil, PayerAction("retry")] {
-          var written = try journal.insert(attempt("A\(all.count)"), .process)
-          written.phase = phase
-          written.status = status
-          written.nextAction = action
-          try journal.update(&written, note: "x", .process)
-          all.append(written)
+    let retry = PayerAction("retry")
+    let states: [Operation.State] = [
+      .prepared, .sent(.init(at: 0, moment: nil)), .waiting(nil), .waiting(retry), .processing,
+      .succeeded, .declined, .cancelled, .expired, .failed, .returned,
+    ]
+    var all: [Payment] = []
+    for state in states {
+      for follower in [nil, Operation.State.sent(.init(at: 0, moment: nil)), .processing] {
+        var written = payment("A\(all.count)")
+        written.charge.state = state
+        if let follower {
+          var refund = Operation(.refund, amount: 100, at: clock.now)
+          refund.state = follower
+          written.append(refund)
         }
+        written = try journal.open(written)
+        all.append(written)
       }
     }
     for statuses in [[], [.unknown], [.pending, .unknown]] + Status.allCases.map({ [$0] }) {
       for isOpen in [false, true] {
-        var filter = AttemptFilter()
+        var filter = PaymentFilter()
         filter.statuses = Set(statuses)
         filter.isOpen = isOpen
-        let expected = all.filter { attempt in
-          statuses.isEmpty && !isOpen || statuses.contains(attempt.shownStatus)
-            || isOpen && !(attempt.shownStatus.isFinal && attempt.nextAction == nil)
+        let expected = all.filter { payment in
+          let state = payment.state
+          return statuses.isEmpty && !isOpen || statuses.contains(state.status)
+            || statuses.contains(.unknown) && state.isUnknown || isOpen && !state.isFinal
         }
+        .map(\.reference.text)
         #expect(try journal.count(filter, upTo: .max) == expected.count, "\(statuses) \(isOpen)")
-        var rows: [Int] = []
-        try journal.each(filter) {
-          rows.append($0.row)
-          return true
-        }
-        #expect(rows == expected.map(\.row).reversed(), "\(statuses) \(isOpen)")
+        #expect(try journal.references(filter) == expected.reversed(), "\(statuses) \(isOpen)")
       }
     }
   }
 
   @Test(arguments: Kind.all)
-  func `takes one attempt for each number of a reference`(_ kind: Kind) throws {
+  func `keeps the attempts of a reference in one payment`(_ kind: Kind) throws {
     let journal = try journal(kind)
-    _ = try journal.insert(attempt(), .process)
-    #expect(throws: Fault.self) { try journal.insert(attempt(), .process) }
-    _ = try journal.insert(attempt(number: 2), .process)
-    let latest = try journal.latest(.init(env: .simulator, provider: provider, reference: "A"))
-    #expect(latest?.number == 2)
+    var first = try journal.open(payment())
+    #expect(throws: Fault.self) { try journal.open(payment()) }
+    try journal.end(&first, .declined)
+    var second = Operation(.charge, amount: 900, at: clock.now)
+    second.content = ["command": "transact", "amount": 900]
+    first.append(second)
+    let written = try journal.open(first)
+    #expect(written.row == first.row)
+    let found = try #require(try journal.payment("A"))
+    #expect(found.attempts.map(\.number) == [1, 2])
+    #expect(found.state.amount == 900)
     #expect(try journal.count() == 2)
+    #expect(
+      try journal.history(of: found).map(\.operation) == ["charge 1", "charge 1", "charge 2"]
+    )
   }
 
-  /// An export has the newest first: what is taken over is found in the order of its numbers.
-  @Test(arguments: Kind.all.filter { $0 != .memory })
-  func `gives the newest attempt first, whenever it was taken over`(_ kind: Kind) throws {
+  /// An exported line may have one attempt, and lines come in any order.
+  @Test(arguments: Kind.all.filter { $0 != .memory }, [[1, 2, 3], [3, 1, 2]])
+  func `takes attempts over one by one, in any order`(_ kind: Kind, _ order: [Int]) throws {
     let journal = try journal(kind)
-    for number in [2, 1] { #expect(try journal.take(attempt(number: number), [])) }
-    let found = try journal.attempts(matching: "A", filter: AttemptFilter())
-    #expect(found.map(\.number) == [2, 1])
+    for number in order {
+      #expect(try journal.take(attempt(number), []))
+      #expect(try !journal.take(attempt(number), []))
+    }
+    let found = try #require(try journal.payment("A"))
+    #expect(found.attempts.map(\.number) == [1, 2, 3])
+    #expect(found.operations.map(\.kind) == [.charge, .refund, .charge, .refund, .charge, .refund])
+    #expect(found.operations.filter { $0.kind == .refund }.map(\.number) == [1, 2, 3])
+    #expect(found.operations.map(\.id) == ["pt-1", "r-1", "pt-2", "r-2", "pt-3", "r-3"])
+    #expect(found.createdAt == clock.now + 1)
+    #expect(found.observed.providerStatus == "S3")
+    #expect(try journal.verify() == [])
+    var other = attempt(2)
+    other.charge.amount = 7
+    #expect(code { _ = try journal.take(other, []) } == "import_conflict")
+    #expect(
+      try journal.payments(matching: "r-2", filter: PaymentFilter()).map(\.row) == [found.row]
+    )
+  }
+
+  /// A payment with one attempt of that number, which was refunded in part.
+  private func attempt(_ number: Int) -> Payment {
+    var made = Payment.test("A", at: clock.now + number)
+    made.charge.number = number
+    made.charge.id = "pt-\(number)"
+    made.charge.state = .succeeded
+    var refund = Operation(.refund, amount: 100 * number, at: clock.now)
+    refund.state = .succeeded
+    refund.id = "r-\(number)"
+    made.append(refund)
+    var seen = Observation(.lookup, at: clock.now + number, operation: 1, state: .succeeded)
+    seen.providerStatus = "S\(number)"
+    made.add(seen)
+    return made
   }
 
   @Test(arguments: Kind.all)
   func `refuses a write from an older version, and leaves the newer one`(_ kind: Kind) throws {
     let journal = try journal(kind)
-    let first = try journal.insert(attempt(), .process)
+    let first = try journal.open(payment())
     var mine = first
     var others = first
-    others.status = .succeeded
-    others.phase = .done
-    try journal.update(&others, note: "outcome", .power)
+    try journal.end(&others)
     for durability in [Durability.process, .power] {
-      mine.phase = .sent
+      mine.send()
       let fault = #expect(throws: Fault.self) {
         try journal.update(&mine, note: "sent", durability)
       }
       #expect(fault?.code == "journal_conflict")
       #expect(mine.version == 1)
     }
-    let latest = try journal.latest(.init(env: .simulator, provider: provider, reference: "A"))
-    #expect(latest?.status == .succeeded)
+    #expect(try journal.payment("A")?.state.status == .succeeded)
     #expect(try journal.history(of: others).map(\.note) == ["opened", "outcome"])
+  }
+
+  @Test(arguments: Kind.all)
+  func `gives a reference to one provider at a time`(_ kind: Kind) throws {
+    let journal = try journal(kind)
+    func other(_ env: Env = .simulator) -> Payment {
+      let key = ReferenceKey(env: env, provider: ProviderName("toro"), reference: "A")
+      return payment().with(payment().operations, key: key)
+    }
+    func refusal(named: Bool = false) -> String? {
+      code { _ = try journal.open(other(), OpeningTerms(namesProvider: named), .process) }
+    }
+    var first = try journal.open(payment())
+    #expect(refusal() == "reference_elsewhere")
+    #expect(refusal(named: true) == "reference_elsewhere")
+    first.send()
+    try journal.update(&first, note: "sent")
+    #expect(refusal(named: true) == "reference_elsewhere")
+    try journal.end(&first)
+    #expect(refusal() == "reference_elsewhere")
+    _ = try journal.open(other(.live), OpeningTerms(), .process)
+    _ = try journal.open(other(), OpeningTerms(namesProvider: true), .process)
+    var declined = try journal.open(payment("B"))
+    try journal.end(&declined, .declined)
+    let key = ReferenceKey(env: .simulator, provider: ProviderName("toro"), reference: "B")
+    let elsewhere = payment("B")
+    _ = try journal.open(elsewhere.with(elsewhere.operations, key: key))
+  }
+
+  @Test(arguments: Kind.all)
+  func `gives an idempotency key to one operation`(_ kind: Kind) throws {
+    let journal = try journal(kind)
+    func keyed(_ reference: String, _ merchant: String = "m") -> Payment {
+      var made = payment(reference)
+      made.merchant = merchant
+      made.charge.key = "K"
+      return made
+    }
+    let terms = OpeningTerms(hasOwnKey: true)
+    var first = try journal.open(keyed("A"), terms, .process)
+    #expect(code { _ = try journal.open(keyed("B"), terms, .process) } == "key_reused")
+    _ = try journal.open(keyed("B", "other"), terms, .process)
+    // What had no effect gives it to its repetition, and to nothing else.
+    try journal.end(&first, .failed)
+    #expect(code { _ = try journal.open(keyed("C"), terms, .process) } == "key_reused")
+    var other = first
+    other.append(keyed("A").charge)
+    other.charge.content = ["amount": 7]
+    #expect(code { _ = try journal.open(other, terms, .process) } == "key_reused")
+    first.append(keyed("A").charge)
+    first = try journal.open(first, terms, .process)
+    try journal.end(&first)
+    // A refund has one too.
+    var refund = Operation(.refund, amount: 300, at: clock.now)
+    refund.key = "R"
+    refund.state = .succeeded
+    let one = first.append(refund)
+    try journal.update(&first, one, note: "refund", .power)
+    var again = first
+    let two = again.append(refund)
+    #expect(code { try journal.update(&again, two, note: "refund", .power) } == "key_reused")
+    #expect(try journal.payment("A")?.operations.count == 3)
   }
 
   @Test(arguments: Kind.all)
   func `sets aside what was sent, and nothing else`(_ kind: Kind) throws {
     let journal = try journal(kind)
-    var written = try journal.insert(attempt(), .process)
+    var written = try journal.open(payment())
     var early = written
-    #expect(throws: Fault.self) { try journal.setAside(&early, note: "outcome") }
-    written.phase = .sent
-    try journal.update(&written, note: "sent", .power)
-    written.phase = .done
-    written.status = .succeeded
-    written.result = ["state": "completed"]
-    try journal.setAside(&written, note: "outcome")
-    let latest = try journal.latest(.init(env: .simulator, provider: provider, reference: "A"))
-    #expect(latest?.status == .succeeded)
-    #expect(latest?.phase == .done)
-    #expect(latest?.result == ["state": "completed"])
+    #expect(throws: Fault.self) { try journal.setAside(&early, 1, note: "outcome") }
+    written.send()
+    try journal.update(&written, note: "sent")
+    written.charge.state = .succeeded
+    written.charge.result = ["state": "completed"]
+    try journal.setAside(&written, 1, note: "outcome")
+    let found = try #require(try journal.payment("A"))
+    #expect(found.state.status == .succeeded)
+    #expect(found.charge.result == ["state": "completed"])
+    #expect(found.changed.isEmpty)
   }
 
   @Test(arguments: Kind.all)
   func `locks a reference for one at a time`(_ kind: Kind) throws {
     let journal = try journal(kind)
-    func take(_ reference: String) throws -> (any AttemptLock)? {
+    func take(_ reference: String) throws -> (any ReferenceLock)? {
       try journal.lock(
         .init(env: .simulator, provider: provider, reference: reference),
         by: Deadline(in: 0, on: clock),
@@ -204,31 +339,63 @@ import Testing
   }
 
   @Test(arguments: Kind.all)
-  func `forgets what is old and of no use, whole references at a time`(_ kind: Kind) throws {
+  func `forgets what is old and of no use, whole payments at a time`(_ kind: Kind) throws {
     let journal = try journal(kind)
-    func write(_ reference: String, _ change: (inout Attempt) -> Void) throws {
-      var written = try journal.insert(attempt(reference), .process)
-      written.phase = .done
-      written.status = .succeeded
-      written.updatedAt = 1000
+    func write(
+      _ reference: String,
+      _ state: Operation.State = .succeeded,
+      at time: Int = 1000,
+      _ change: (inout Payment) -> Void = { _ in }
+    ) throws {
+      var written = payment(reference)
+      written.charge.state = state
+      written.updatedAt = time
       change(&written)
-      try journal.update(&written, note: "outcome", .power)
+      _ = try journal.open(written)
     }
-    try write("old") { _ in }
-    try write("young") { $0.updatedAt = 3000 }
-    try write("unknown") { $0.phase = .sent }
-    try write("held") { $0.status = .requiresConfirmation }
-    try write("mandate") {
-      $0.kind = .mandate
-      $0.status = .authorized
+    try write("old")
+    try write("declined", .declined)
+    try write("young", at: 3000)
+    try write("prepared", .prepared)
+    try write("unknown", .sent(.init(at: 0, moment: nil)))
+    try write("held", .waiting(nil)) { $0.charge.kind = .authorize }
+    try write("waiting", .processing)
+    try write("retryable", .waiting(PayerAction("retry")))
+    try write("lost refund") { payment in
+      var refund = Operation(.refund, amount: 100, at: 1000)
+      refund.state = .sent(.init(at: 0, moment: nil))
+      payment.append(refund)
     }
-    #expect(try journal.prunable(before: 2000, AttemptFilter()) == 1)
-    #expect(try journal.prune(before: 2000, AttemptFilter()) == 1)
-    var left: [String] = []
-    try journal.each(AttemptFilter()) { attempt in
-      left.append(attempt.reference.text)
-      return true
+    for (reference, state) in [("mandate", Operation.State.succeeded), ("ended", .expired)] {
+      try write(reference, state) {
+        $0.kind = .mandate
+        $0.charge.kind = .createMandate
+      }
     }
-    #expect(left.sorted() == ["held", "mandate", "unknown", "young"])
+    try write("original", at: 3000)
+    for original in ["original", "gone"] {
+      try write("refund of " + original) {
+        $0.charge.kind = .refund
+        $0.charge.link = Reference(stored: original)
+      }
+    }
+    #expect(try journal.prunable(before: 2000, PaymentFilter()) == 4)
+    #expect(try journal.prune(before: 2000, PaymentFilter()) == 4)
+    #expect(
+      try journal.references().sorted() == [
+        "held", "lost refund", "mandate", "original", "prepared", "refund of original",
+        "retryable", "unknown", "waiting", "young",
+      ]
+    )
+    #expect(try journal.verify() == [])
+  }
+}
+
+extension Payment {
+  /// The same under another key.
+  fileprivate func with(_ operations: [Operation], key: ReferenceKey) -> Payment {
+    var made = self.with(operations)
+    made.key = key
+    return made
   }
 }

@@ -4,15 +4,67 @@ import TenderJournal
 import TenderModel
 import TenderTestSupport
 
-extension SQLiteJournal {
-  /// Writes an attempt that is held with a secret.
-  func hold(_ attempt: Attempt, _ secret: String) throws -> Attempt {
-    var held = try insert(attempt, .process)
-    held.preparation = .secret(secret)
-    held.phase = .done
-    held.status = .requiresConfirmation
-    try update(&held, note: "held", .power)
+/// Foundation has a type of that name too.
+typealias Operation = TenderEngine.Operation
+
+extension Payment {
+  /// The current attempt, which every payment of these tests has.
+  var charge: Operation {
+    get { attempt ?? Operation(.charge, at: 0) }
+    set { try? change(newValue.sequence) { $0 = newValue } }
+  }
+
+  /// Sends the current attempt, at the beginning of all time.
+  mutating func send() { charge.state = .sent(.init(at: 0, moment: nil)) }
+}
+
+extension Journal {
+  /// Opens a payment with its first attempt.
+  func open(_ payment: Payment) throws -> Payment { try open(payment, OpeningTerms(), .process) }
+
+  /// Writes what changed of the current attempt.
+  func update(
+    _ payment: inout Payment,
+    note: String = "outcome",
+    _ durability: Durability = .power
+  ) throws {
+    try update(&payment, payment.charge.sequence, note: note, durability)
+  }
+
+  /// Changes the current attempt and writes it.
+  func end(
+    _ payment: inout Payment,
+    _ state: Operation.State = .succeeded,
+    note: String = "outcome",
+    _ change: (inout Operation) -> Void = { _ in }
+  ) throws {
+    payment.charge.state = state
+    change(&payment.charge)
+    try update(&payment, note: note)
+  }
+
+  /// Opens an authorization that is held with a secret.
+  func hold(_ payment: Payment, _ secret: String) throws -> Payment {
+    var held = payment
+    held.charge.kind = .authorize
+    held = try open(held)
+    try end(&held, .waiting(nil), note: "held") { $0.preparation = .secret(secret) }
     return held
+  }
+
+  /// The payment of a reference at the provider of these tests.
+  func payment(_ reference: String, _ env: Env = .simulator) throws -> Payment? {
+    try payment(.init(env: env, provider: ProviderName("paytheory"), reference: reference))
+  }
+
+  /// The references that a filter lets through, as they come.
+  func references(_ filter: PaymentFilter = PaymentFilter()) throws -> [String] {
+    var found: [String] = []
+    try each(filter) { payment in
+      found.append(payment.reference.text)
+      return true
+    }
+    return found
   }
 }
 
@@ -45,28 +97,15 @@ class JournalFolder {
     )
   }
 
-  func attempt(_ reference: String, number: Int = 1) -> Attempt {
-    .payment(reference, number: number, at: clock.now)
-  }
+  func payment(_ reference: String = "A") -> Payment { .test(reference, at: clock.now) }
 
   /// Pays under a reference, as far as the journal is concerned.
-  @discardableResult func pay(_ reference: String, _ journal: SQLiteJournal) throws -> Attempt {
-    var written = try journal.insert(attempt(reference), .process)
-    written.phase = .sent
-    try journal.update(&written, note: "sent", .power)
-    written.phase = .done
-    written.status = .succeeded
-    try journal.update(&written, note: "outcome", .power)
+  @discardableResult func pay(_ reference: String, _ journal: any Journal) throws -> Payment {
+    var written = try journal.open(payment(reference))
+    written.send()
+    try journal.update(&written, note: "sent")
+    try journal.end(&written)
     return written
-  }
-
-  func references(_ journal: SQLiteJournal) throws -> [String] {
-    var found: [String] = []
-    try journal.each(AttemptFilter()) { attempt in
-      found.append(attempt.reference.text)
-      return true
-    }
-    return found.sorted()
   }
 
   func code(_ body: () throws -> Void) -> String? {
@@ -87,6 +126,15 @@ class JournalFolder {
       guard FileManager.default.fileExists(atPath: source.path) else { continue }
       try FileManager.default.copyItem(at: source, to: to.appending(path: name))
     }
+  }
+
+  /// Whether the bytes of a text are in any of the journal's files.
+  func contains(_ text: String) throws -> Bool {
+    for name in Self.files + ["journal.seals"] {
+      guard let bytes = try? Data(contentsOf: state.appending(path: name)) else { continue }
+      if bytes.range(of: Data(text.utf8)) != nil { return true }
+    }
+    return false
   }
 
   static let files = ["journal.db", "journal.db-wal", "journal.db-shm"]

@@ -14,23 +14,17 @@ import Testing
     _ reference: String,
     _ secret: String,
     _ journal: SQLiteJournal
-  ) throws -> Attempt {
-    try journal.hold(attempt(reference), secret)
+  ) throws -> Payment {
+    try journal.hold(payment(reference), secret)
   }
 
-  private func end(_ held: Attempt, _ journal: SQLiteJournal) throws {
+  private func end(_ held: Payment, _ journal: SQLiteJournal) throws {
     var held = held
-    held.preparation = nil
-    held.status = .succeeded
-    try journal.update(&held, note: "outcome", .power)
+    try journal.end(&held) { $0.preparation = nil }
   }
 
   private func secret(_ reference: String, _ journal: SQLiteJournal) throws -> String? {
-    let own = attempt(reference)
-    let found = try journal.latest(
-      .init(env: own.env, provider: own.provider, reference: Reference(stored: reference))
-    )
-    return found?.preparation?.secret
+    try journal.payment(reference)?.charge.preparation?.secret
   }
 
   /// How many keys the file has.
@@ -44,7 +38,7 @@ import Testing
 
   @Test(arguments: ["plain:{}", "{\"a\":1}", "", "plain:"])
   func `reads a preparation`(_ stored: String) {
-    let read = Attempt.Preparation(stored: stored)
+    let read = Operation.Preparation(stored: stored)
     #expect(read.stored == stored)
     #expect((read.secret == nil) == stored.hasPrefix("plain:"))
   }
@@ -69,7 +63,7 @@ import Testing
       redactor: Redactor()
     )
     #expect(try self.secret("A", copied) == nil)
-    #expect(try copied.attempts(matching: "A", filter: AttemptFilter()).count == 1)
+    #expect(try copied.payments(matching: "A", filter: PaymentFilter()).count == 1)
     #expect(try other.verify() == [])
   }
 

@@ -6,12 +6,12 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// What an attempt is found by besides its columns: the same whether it is indexed or read.
+/// What a payment is found by besides its columns: the same whether it is indexed or read.
 @Suite final class SearchTests: JournalFolder {
-  private static func attempt(_ reference: String, _ content: JSONObject) -> Attempt {
-    var attempt = Attempt.payment(reference, number: 1, at: 1_800_000_000_000)
-    attempt.content = content
-    return attempt
+  private static func payment(_ reference: String, _ content: JSONObject) -> Payment {
+    var payment = Payment.test(reference, at: 1_800_000_000_000)
+    for member in content.members { payment.charge.content[member.key] = member.value }
+    return payment
   }
 
   private func journals() throws -> [any Journal] {
@@ -20,9 +20,9 @@ import Testing
     ]
   }
 
-  private static func filters() -> [(AttemptFilter, Set<String>)] {
-    func filter(_ change: (inout AttemptFilter) -> Void) -> AttemptFilter {
-      var filter = AttemptFilter()
+  private static func filters() -> [(PaymentFilter, Set<String>)] {
+    func filter(_ change: (inout PaymentFilter) -> Void) -> PaymentFilter {
+      var filter = PaymentFilter()
       change(&filter)
       return filter
     }
@@ -65,41 +65,39 @@ import Testing
 
   @Test func `finds the same with an index as without`() throws {
     for journal in try journals() {
-      var ada = try journal.insert(
-        Self.attempt(
+      var ada = try journal.open(
+        Self.payment(
           "ADA",
           [
             "payor": ["first_name": "Ada", "last_name": "Lovelace", "email": "a.l@example.com"],
             "metadata": ["table": 7], "account_code": "A-7",
           ]
-        ),
-        .process
+        )
       )
-      ada.result = ["trace_id": "trace-1", "failure_reason": "paid"]
-      try journal.update(&ada, note: "x", .process)
-      var ben = try journal.insert(
-        Self.attempt(
+      try journal.end(&ada) { $0.result = ["trace_id": "trace-1", "failure_reason": "paid"] }
+      var ben = try journal.open(
+        Self.payment(
           "BEN",
           [
             "user": ["name": "Ben Äneas", "email": "b@example.com", "phone": "+44 7700-900123"],
             "metadata": ["table": "77", "waiter": true],
           ]
-        ),
-        .process
+        )
       )
-      ben.id = "pt-9"
-      ben.amount = 900
-      try journal.update(&ben, note: "x", .process)
-      var long = try journal.insert(
-        Self.attempt(
+      try journal.end(&ben) {
+        $0.id = "pt-9"
+        $0.amount = 900
+      }
+      var long = try journal.open(
+        Self.payment(
           "LONG",
           ["payer": ["name": .string(String(repeating: "long", count: 30) + "est")]]
-        ),
-        .process
+        )
       )
-      long.fault = Fault(.declined, code: "stolen_card", "the card is stolen", hint: "")
-      long.result = ["receipt": ["actionCode": "43"]]
-      try journal.update(&long, note: "x", .process)
+      try journal.end(&long, .declined) {
+        $0.fault = Fault(.declined, code: "stolen_card", "the card is stolen", hint: "")
+        $0.result = ["receipt": ["actionCode": "43"]]
+      }
       for (filter, expected) in Self.filters() {
         var found: Set<String> = []
         try journal.each(filter) { found.insert($0.reference.text).inserted }
@@ -108,9 +106,8 @@ import Testing
       }
       if let journal = journal as? SQLiteJournal { #expect(try journal.verify() == []) }
       // What failed may be mended later.
-      long.fault = nil
-      try journal.update(&long, note: "x", .process)
-      var failed = AttemptFilter()
+      try journal.end(&long) { $0.fault = nil }
+      var failed = PaymentFilter()
       failed.failure = "stolen"
       #expect(try journal.count(failed, upTo: .max) == 0)
       if let journal = journal as? SQLiteJournal { #expect(try journal.verify() == []) }
@@ -119,8 +116,8 @@ import Testing
 
   @Test func `stops counting where it is told to`() throws {
     for journal in try journals() {
-      for number in 0..<5 { _ = try journal.insert(Self.attempt("A\(number)", [:]), .process) }
-      var filter = AttemptFilter()
+      for number in 0..<5 { _ = try journal.open(Self.payment("A\(number)", [:])) }
+      var filter = PaymentFilter()
       #expect(try journal.count(filter, upTo: 3) == 3)
       filter.handle = "A*"
       #expect(try journal.count(filter, upTo: 3) == 3)
@@ -131,7 +128,7 @@ import Testing
   @Test func `notices where the search and the rows differ`() throws {
     let journal = try SQLiteJournal(folder: state.path, redactor: Redactor())
     let content: JSONObject = ["payor": ["name": "Ada"]]
-    _ = try journal.insert(Self.attempt("A", content), .process)
+    _ = try journal.open(Self.payment("A", content))
     #expect(try journal.verify() == [])
     let database = try Database(path: state.path + "/journal.db")
     try database.execute("UPDATE term SET text = 'c:eve' WHERE text = 'c:ada'")
@@ -139,16 +136,14 @@ import Testing
     try database.execute(
       "UPDATE term SET text = 'c:ada' WHERE text = 'c:eve'; INSERT INTO term VALUES ('c:x', 1, 99)"
     )
-    #expect(try journal.verify() == ["1 terms that are searched belong to no attempt"])
+    #expect(try journal.verify() == ["1 terms that are searched belong to no payment"])
   }
 
   @Test func `forgets the terms of what is pruned`() throws {
     let journal = try SQLiteJournal(folder: state.path, redactor: Redactor())
-    var old = try journal.insert(Self.attempt("A", ["payor": ["name": "Ada"]]), .process)
-    old.phase = .done
-    old.status = .succeeded
-    try journal.update(&old, note: "x", .process)
-    #expect(try journal.prune(before: 1_900_000_000_000, AttemptFilter()) == 1)
+    var old = try journal.open(Self.payment("A", ["payor": ["name": "Ada"]]))
+    try journal.end(&old)
+    #expect(try journal.prune(before: 1_900_000_000_000, PaymentFilter()) == 1)
     let database = try Database(path: state.path + "/journal.db")
     #expect(try database.first("SELECT count(*) FROM term")?.first?.integer == 0)
   }
@@ -160,7 +155,7 @@ import Testing
     var filters = Self.filters().map(\.0).filter {
       $0.handle?.hasPrefix("*") != true || $0.handle == "*DA"
     }
-    for change: (inout AttemptFilter) -> Void in [
+    for change: (inout PaymentFilter) -> Void in [
       { $0.env = .live }, { $0.provider = ProviderName("toro") }, { $0.lastFour = "1111" },
       { $0.amount = 1 }, { $0.currency = Currency(code: "USD") }, { $0.since = 1 },
       { $0.until = 1 },
@@ -168,12 +163,12 @@ import Testing
       { $0.statuses = [.pending, .requiresAction] },
       { $0.statuses = [.declined] }, { $0.statuses = [.declined, .unknown] }, { $0.handle = "A" },
     ] {
-      var filter = AttemptFilter()
+      var filter = PaymentFilter()
       change(&filter)
       filters.append(filter)
     }
     for filter in filters {
-      let (sql, values, _, _) = SQLiteJournal.selection(filter)
+      let (sql, values, _) = SQLiteJournal.selection(filter)
       var plan: [String] = []
       try database.query("EXPLAIN QUERY PLAN " + sql, values) { row in
         plan.append(row.last?.text ?? "")

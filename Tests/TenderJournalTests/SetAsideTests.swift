@@ -9,14 +9,13 @@ import Testing
 /// Outcomes that the database could not take: set aside, seen by all, and taken in once.
 @Suite final class SetAsideTests: JournalFolder {
   /// Sends a payment and sets its outcome aside, while another has the database locked, and goes on so.
-  private func setAside(_ journal: SQLiteJournal, while other: Database) throws -> Attempt {
-    var written = try journal.insert(attempt("A"), .process)
-    written.phase = .sent
-    try journal.update(&written, note: "sent", .power)
+  private func setAside(_ journal: SQLiteJournal, while other: Database) throws -> Payment {
+    var written = try journal.open(payment())
+    written.send()
+    try journal.update(&written, note: "sent")
     try other.execute("BEGIN IMMEDIATE")
-    written.phase = .done
-    written.status = .succeeded
-    try journal.setAside(&written, note: "outcome")
+    written.charge.state = .succeeded
+    try journal.setAside(&written, 1, note: "outcome")
     return written
   }
 
@@ -25,40 +24,40 @@ import Testing
     let other = try Database(path: path)
     do {
       let journal = try open(patience: 20)
-      var written = try journal.insert(attempt("A"), .process)
-      written.preparation = .secret("sealed-preparation")
-      written.phase = .sent
-      try journal.update(&written, note: "sent", .power)
+      var written = try journal.open(payment())
+      written.charge.preparation = .secret("sealed-preparation")
+      written.send()
+      try journal.update(&written, note: "sent")
       try other.execute("BEGIN IMMEDIATE")
-      written.phase = .done
-      written.status = .succeeded
-      written.id = "pt-1"
-      written.preparation = nil
-      #expect(throws: Fault.self) { try journal.update(&written, note: "outcome", .power) }
-      try journal.setAside(&written, note: "outcome")
-    }
-    func found(_ journal: SQLiteJournal) throws -> Attempt? {
-      try journal.latest(
-        .init(env: .simulator, provider: ProviderName("paytheory"), reference: "A")
-      )
+      written.charge.state = .succeeded
+      written.charge.id = "pt-1"
+      written.charge.preparation = nil
+      var seen = Observation(.lookup, at: 7, operation: 1, state: .succeeded)
+      seen.providerStatus = "SETTLED"
+      written.add(seen)
+      #expect(throws: Fault.self) { try journal.update(&written) }
+      try journal.setAside(&written, 1, note: "outcome")
     }
     // Others see it while the database still cannot take it.
-    let early = try #require(try found(open(patience: 20)))
-    #expect(early.status == .succeeded)
-    #expect(early.phase == .done)
-    #expect(try Database(path: path).first("SELECT phase FROM attempt")?.first?.text == "sent")
+    let early = try #require(try open(patience: 20).payment("A"))
+    #expect(early.state.status == .succeeded)
+    #expect(early.changed.isEmpty)
+    #expect(try Database(path: path).first("SELECT state FROM operation")?.first?.text == "sent")
     try other.execute("ROLLBACK")
     let journal = try open()
-    #expect(try Database(path: path).first("SELECT phase FROM attempt")?.first?.text == "done")
-    #expect(try found(journal)?.id == "pt-1")
-    #expect(try found(journal)?.preparation == nil)
+    #expect(
+      try Database(path: path).first("SELECT state FROM operation")?.first?.text == "succeeded"
+    )
+    let found = try #require(try journal.payment("A"))
+    #expect(found.charge.id == "pt-1")
+    #expect(found.charge.preparation == nil)
+    #expect(found.observed.providerStatus == "SETTLED")
     #expect(try journal.history(of: early).map(\.note) == ["opened", "sent", "outcome"])
     #expect(try journal.verify() == [])
     // Its room is free again, and what was in it is not taken in twice.
-    var next = try #require(try found(journal))
-    next.status = .refunded
-    try journal.update(&next, note: "looked up", .power)
-    #expect(try found(open())?.status == .refunded)
+    var next = found
+    try journal.end(&next, .returned, note: "looked up")
+    #expect(try open().payment("A")?.state.status == .returned)
     let head = try FileHandle(forReadingFrom: state.appending(path: "journal.aside"))
     #expect(try head.read(upToCount: 1) == Data([0]))
   }
@@ -68,29 +67,46 @@ import Testing
     let other = try Database(path: state.appending(path: "journal.db").path)
     do {
       let journal = try open(patience: 20)
-      var written = try journal.insert(attempt("1042"), .process)
-      written.phase = .sent
-      try journal.update(&written, note: "sent", .power)
+      var written = try journal.open(payment("1042"))
+      written.send()
+      try journal.update(&written, note: "sent")
       try other.execute("BEGIN IMMEDIATE")
-      written.phase = .done
-      written.status = .succeeded
-      written.id = "77"
+      written.charge.state = .succeeded
+      written.charge.id = "77"
       written.lastFour = "0011"
-      try journal.setAside(&written, note: "outcome")
-    }
-    func found(_ journal: SQLiteJournal) throws -> Attempt? {
-      try journal.latest(
-        .init(env: .simulator, provider: ProviderName("paytheory"), reference: "1042")
-      )
+      try journal.setAside(&written, 1, note: "outcome")
     }
     for round in 0..<2 {
-      let early = try #require(try found(open(patience: 20)), "round \(round)")
-      #expect(early.status == .succeeded)
+      let early = try #require(try open(patience: 20).payment("1042"), "round \(round)")
+      #expect(early.state.status == .succeeded)
       #expect(early.reference == "1042")
-      #expect(early.id == "77")
+      #expect(early.charge.id == "77")
       #expect(early.lastFour == "0011")
       if round == 0 { try other.execute("ROLLBACK") }
     }
+    #expect(try open().verify() == [])
+  }
+
+  /// Two outcomes of one payment, of which one is about an operation that the database never had.
+  @Test func `takes in what was set aside twice`() throws {
+    let other = try Database(path: state.appending(path: "journal.db").path)
+    do {
+      let journal = try open(patience: 20)
+      var written = try setAside(journal, while: other)
+      var undo = Operation(.void, amount: 1050, at: clock.now)
+      undo.isUndo = true
+      undo.state = .succeeded
+      let sequence = written.append(undo)
+      try journal.setAside(&written, sequence, note: "undone")
+      #expect(try open(patience: 20).payment("A")?.state.status == .cancelled)
+      try other.execute("ROLLBACK")
+    }
+    let found = try #require(try open().payment("A"))
+    #expect(found.operations.map(\.kind) == [.charge, .void])
+    #expect(found.operations.allSatisfy { $0.row > 0 })
+    #expect(found.state.status == .cancelled)
+    #expect(found.version == 4)
+    #expect(try open().history(of: found).map(\.operation) == ["charge 1", "charge 1", "void 1"])
     #expect(try open().verify() == [])
   }
 
@@ -100,46 +116,36 @@ import Testing
     let other = try Database(path: state.appending(path: "journal.db").path)
     var written = try setAside(journal, while: other)
     let early = try open(patience: 20)
-    let own = attempt("A")
-    var seen = try #require(
-      try early.latest(.init(env: own.env, provider: own.provider, reference: "A"))
-    )
-    #expect(seen.status == .succeeded)
+    var seen = try #require(try early.payment("A"))
+    #expect(seen.state.status == .succeeded)
     try other.execute("ROLLBACK")
     _ = try open()
     // It still remembers that something waited.
-    seen.status = .refunded
-    try early.update(&seen, note: "looked up", .power)
+    try early.end(&seen, .returned, note: "looked up")
     #expect(try early.history(of: seen).map(\.note) == ["opened", "sent", "outcome", "looked up"])
-    written.status = .cancelled
-    #expect(throws: Fault.self) { try journal.update(&written, note: "looked up", .power) }
+    #expect(throws: Fault.self) { try journal.end(&written, .returned, note: "looked up") }
   }
 
-  @Test func `whoever waited for a reference sees what was set aside meanwhile`() throws {
+  @Test func `the next at a reference sees what was set aside meanwhile`() throws {
     let early = try open(patience: 20)
     let journal = try open(patience: 20)
     let other = try Database(path: state.appending(path: "journal.db").path)
     let written = try setAside(journal, while: other)
     // Nothing more is written over it, and it is not lost to another that is set aside.
     var next = written
-    next.status = .refunded
-    #expect(throws: Fault.self) { try journal.update(&next, note: "looked up", .power) }
-    func found(_ journal: SQLiteJournal) throws -> Attempt? {
-      try journal.latest(
-        .init(env: .simulator, provider: ProviderName("paytheory"), reference: "A")
-      )
-    }
-    #expect(try found(early)?.phase == .sent)
+    next.charge.state = .returned
+    #expect(throws: Fault.self) { try journal.update(&next, note: "looked up") }
+    #expect(try early.payment("A")?.state.status == .unknown)
     let lock = try early.lock(
       .init(env: .simulator, provider: ProviderName("paytheory"), reference: "A"),
       by: Deadline(in: 0, on: clock),
       interruption: NeverInterrupted()
     )
     #expect(lock != nil)
-    #expect(try found(early)?.status == .succeeded)
+    #expect(try early.payment("A")?.state.status == .succeeded)
     try other.execute("ROLLBACK")
-    try journal.update(&next, note: "looked up", .power)
-    #expect(try found(open())?.status == .refunded)
+    try journal.update(&next, note: "looked up")
+    #expect(try open().payment("A")?.state.status == .returned)
     #expect(try open().verify() == [])
   }
 
@@ -148,39 +154,37 @@ import Testing
       // Its process is gone afterwards, and holds no room any more.
       let journal = try open()
       try copy(Self.files, from: "state", to: "old")
-      var written = try journal.insert(attempt("A"), .process)
-      written.phase = .sent
-      try journal.update(&written, note: "sent", .power)
+      var written = try journal.open(payment())
+      written.send()
+      try journal.update(&written, note: "sent")
       try copy(Self.files, from: "state", to: "new")
-      written.phase = .done
-      written.status = .succeeded
-      try journal.setAside(&written, note: "outcome")
+      written.charge.state = .succeeded
+      try journal.setAside(&written, 1, note: "outcome")
     }
     for name in ["old", "new"] {
       try copy(Self.files, from: name, to: "state")
       _ = try open()
     }
-    let found = try open().attempts(matching: "A", filter: AttemptFilter())
-    #expect(found.map(\.status) == [.succeeded])
+    #expect(try open().payment("A")?.state.status == .succeeded)
   }
 
   @Test func `has room for as many at once as there are, each its own`() throws {
     let journals = try (0..<20).map { _ in try open() }
-    var attempts: [Attempt] = []
+    var payments: [Payment] = []
     for (number, journal) in journals.enumerated() {
-      var written = try journal.insert(attempt("A\(number)"), .process)
-      written.phase = .sent
-      try journal.update(&written, note: "sent", .power)
-      attempts.append(written)
+      var written = try journal.open(payment("A\(number)"))
+      written.send()
+      try journal.update(&written, note: "sent")
+      payments.append(written)
     }
     for (number, journal) in journals.enumerated() {
-      attempts[number].phase = .done
-      attempts[number].id = "pt-\(number)"
-      try journal.setAside(&attempts[number], note: "outcome")
+      payments[number].charge.state = .succeeded
+      payments[number].charge.id = "pt-\(number)"
+      try journal.setAside(&payments[number], 1, note: "outcome")
     }
     let journal = try open()
     for number in 0..<20 {
-      let found = try journal.attempts(matching: "pt-\(number)", filter: AttemptFilter())
+      let found = try journal.payments(matching: "pt-\(number)", filter: PaymentFilter())
       #expect(found.map(\.reference.text) == ["A\(number)"])
     }
   }

@@ -35,9 +35,19 @@ final class SharedJournalTests {
     try SharedWorld.journal(at: address, folders[machine].path, key: key)
   }
 
-  func lock(_ journal: any Journal, _ reference: String = "A") throws -> (any AttemptLock)? {
+  /// The key of a reference on the simulator.
+  func key(_ reference: String = "A") -> ReferenceKey {
+    .init(env: .simulator, provider: provider, reference: reference)
+  }
+
+  /// Opens a card payment.
+  func opened(_ journal: any Journal, _ reference: String = "A") throws -> Payment {
+    try journal.open(.test(reference, at: clock.now), OpeningTerms(), .process)
+  }
+
+  func lock(_ journal: any Journal, _ reference: String = "A") throws -> (any ReferenceLock)? {
     try journal.lock(
-      .init(env: .simulator, provider: provider, reference: reference),
+      key(reference),
       by: Deadline(in: 0, on: clock),
       interruption: NeverInterrupted()
     )
@@ -54,27 +64,25 @@ final class SharedJournalTests {
     let (first, second) = (try journal(0), try journal(1))
     let held = try lock(first)
     #expect(held != nil)
-    var sleeper = try first.insert(.payment("A", number: 1, at: clock.now), .process)
+    var sleeper = try opened(first)
     #expect(try lock(second) == nil)
-    #expect(second.worker(.init(env: .simulator, provider: provider, reference: "A")) != nil)
+    #expect(second.worker(key()) != nil)
     try end()
     let taken = try lock(second)
     #expect(taken != nil)
+    try sleeper.send(1, at: clock)
     for durability in [Durability.process, .power] {
-      sleeper.phase = .sent
       let fault = #expect(throws: Fault.self) {
-        try first.update(&sleeper, note: "sent", durability)
+        try first.update(&sleeper, 1, note: "sent", durability)
       }
       #expect(fault?.cause == .leaseLost)
       #expect(fault?.kind == .conflict)
       #expect(fault?.message.contains("anna@till-3") == true)
     }
-    #expect(throws: Fault.self) {
-      try first.insert(.payment("A", number: 2, at: self.clock.now), .process)
-    }
-    let latest = try second.latest(.init(env: .simulator, provider: provider, reference: "A"))
-    #expect(latest?.phase == .prepared)
-    #expect(latest?.number == 1)
+    sleeper.append(try #require(Payment.test("A", at: clock.now).attempt))
+    #expect(throws: Fault.self) { try first.open(sleeper, OpeningTerms(), .process) }
+    let latest = try second.payment(key())
+    #expect(latest?.operations.map(\.state) == [.prepared])
     #expect(latest?.isElsewhere == true)
     // The fence grows with each taking, and giving it back is not the sleeper's either.
     #expect(try sql("SELECT fence FROM tender.lease") == "2\n")
@@ -84,19 +92,18 @@ final class SharedJournalTests {
   @Test func `lends a reference with what is sent, and gives it back with its outcome`() throws {
     let (first, second) = (try journal(0), try journal(1))
     var held = try lock(first)
-    var paid = try first.insert(.payment("A", number: 1, at: clock.now), .process)
-    paid.phase = .sent
-    try first.update(&paid, note: "sent", .power)
+    var paid = try opened(first)
+    try paid.send(1, at: clock)
+    try first.update(&paid, 1, note: "sent", .power)
     #expect(try lock(second) == nil)
-    try first.permit?.check()
+    try first.window?.check()
     let left = try sql(
       "SELECT round(extract(epoch FROM until - clock_timestamp())) FROM tender.lease"
     )
     // A request's own five seconds, and a third of that.
     #expect(["6\n", "7\n"].contains(left))
-    paid.phase = .done
-    paid.status = .succeeded
-    let warning = try first.conclude(&paid, note: "outcome", isLast: true)
+    try paid.end(1, .succeeded, at: clock)
+    let warning = try first.conclude(&paid, 1, note: "outcome", isLast: true)
     #expect(warning == nil)
     #expect(try lock(second) != nil)
     held = nil
@@ -105,59 +112,58 @@ final class SharedJournalTests {
 
   /// A machine that is held up finds its time over by its own clock, and sends nothing.
   @Test func `says when nothing may leave any more`() throws {
-    let permit = SendPermit(clock: clock)
-    try permit.check()
+    let window = SendWindow(clock: clock)
+    try window.check()
     let now = clock.moment
     func later(_ milliseconds: Int) -> Moment {
       Moment(boot: now.boot, milliseconds: now.milliseconds + milliseconds)
     }
-    permit.lend(SendPermit.Loan(begin: later(100), end: later(300)))
-    try permit.check()
+    window.lend(SendWindow.Loan(begin: later(100), end: later(300)))
+    try window.check()
     try clock.pause(milliseconds: 100)
-    let late = #expect(throws: Fault.self) { try permit.check() }
+    let late = #expect(throws: Fault.self) { try window.check() }
     #expect(late?.code == "lease_over")
     #expect(late?.isProven == true)
-    try permit.checkLeaving()
+    try window.checkLeaving()
     try clock.pause(milliseconds: 200)
-    #expect(throws: Fault.self) { try permit.checkLeaving() }
-    permit.lend(nil)
-    try permit.checkLeaving()
-    permit.lend(SendPermit.Loan(begin: Moment(boot: "x", milliseconds: 1), end: later(1 << 40)))
-    permit.lend(
-      SendPermit.Loan(
+    #expect(throws: Fault.self) { try window.checkLeaving() }
+    window.lend(nil)
+    try window.checkLeaving()
+    window.lend(SendWindow.Loan(begin: Moment(boot: "x", milliseconds: 1), end: later(1 << 40)))
+    window.lend(
+      SendWindow.Loan(
         begin: Moment(boot: "x", milliseconds: 1 << 50),
         end: Moment(boot: "x", milliseconds: 1 << 50)
       )
     )
     // Of another boot of the machine nothing is known.
-    #expect(throws: Fault.self) { try permit.check() }
+    #expect(throws: Fault.self) { try window.check() }
   }
 
   @Test func `seals what is secret under the fleet's key alone`() throws {
     let journal = try journal(0)
     let held = try lock(journal)
-    var paid = try journal.insert(.payment("A", number: 1, at: clock.now), .process)
-    paid.preparation = .secret("a session that confirms")
-    paid.phase = .done
-    paid.status = .requiresConfirmation
-    try journal.update(&paid, note: "held", .power)
+    var paid = try opened(journal)
+    try paid.hold(.secret("a session that confirms"), at: clock)
+    try journal.update(&paid, 1, note: "held", .power)
     let stored = try sql("SELECT text FROM tender.preparation")
     #expect(stored.hasPrefix("fleet:"))
     #expect(!stored.contains("session"))
-    let read = try journal.latest(.init(env: .simulator, provider: provider, reference: "A"))
-    #expect(read?.preparation == .secret("a session that confirms"))
+    let read = try journal.payment(key())
+    #expect(read?.attempt?.preparation == .secret("a session that confirms"))
     // Another key, or none, opens nothing and destroys nothing.
     var bytes = [UInt8](repeating: 8, count: 32)
     for key in [FleetKey(consuming: &bytes), nil] {
       let other = try self.journal(1, key: key)
       var found = try #require(
-        try other.latest(.init(env: .simulator, provider: provider, reference: "A"))
+        try other.payment(self.key())
       )
-      #expect(found.preparation == nil)
+      #expect(found.attempt?.preparation == nil)
+      #expect(found.attempt?.isSealed == true)
       try end()
       let taken = try lock(other)
-      found.phase = .sent
-      #expect(throws: Fault.self) { try other.update(&found, note: "sent", .power) }
+      try found.change(1) { $0.updatedAt += 1 }
+      try other.update(&found, 1, note: "looked up", .power)
       withExtendedLifetime(taken) {}
     }
     #expect(try sql("SELECT text FROM tender.preparation") == stored)
@@ -166,109 +172,116 @@ final class SharedJournalTests {
     withExtendedLifetime(held) {}
   }
 
-  /// What one machine sealed, another without that key neither opens nor throws away.
-  @Test func `leaves a sealed preparation of a held payment alone`() throws {
+  /// What is needed no longer goes, whoever sealed it.
+  @Test func `deletes a sealed preparation once its operation has ended`() throws {
     let journal = try journal(0)
-    var held: (any AttemptLock)? = try lock(journal)
-    var paid = try journal.insert(.payment("A", number: 1, at: clock.now), .process)
-    paid.preparation = .secret("x")
-    paid.phase = .done
-    paid.status = .requiresConfirmation
-    try journal.update(&paid, note: "held", .power)
+    var held: (any ReferenceLock)? = try lock(journal)
+    var paid = try opened(journal)
+    try paid.hold(.secret("x"), at: clock)
+    try journal.update(&paid, 1, note: "held", .power)
     held = nil
     try end()
     var bytes = [UInt8](repeating: 8, count: 32)
     let other = try self.journal(1, key: FleetKey(consuming: &bytes))
     held = try lock(other)
-    var found = try #require(
-      try other.latest(.init(env: .simulator, provider: provider, reference: "A"))
-    )
-    #expect(throws: Fault.self) { try other.update(&found, note: "found out", .power) }
-    #expect(try sql("SELECT count(*) FROM tender.preparation") == "1\n")
+    var found = try #require(try other.payment(key()))
+    try found.end(1, .cancelled, at: clock)
+    try other.update(&found, 1, note: "found out", .power)
+    #expect(try sql("SELECT count(*) FROM tender.preparation") == "0\n")
+    #expect(try other.verify() == [])
     withExtendedLifetime(held) {}
   }
 
   @Test func `notices what was changed behind its back`() throws {
     let journal = try journal(0)
-    for reference in ["A", "B", "C", "D"] {
-      var paid = try journal.insert(.payment(reference, number: 1, at: clock.now), .process)
-      paid.phase = .done
-      paid.status = .succeeded
-      try journal.update(&paid, note: "outcome", .power)
+    for reference in ["A", "B", "C", "D", "E", "F"] {
+      var paid = try opened(journal, reference)
+      try paid.end(1, .succeeded, at: clock)
+      try journal.update(&paid, 1, note: "outcome", .power)
     }
     #expect(try journal.verify() == [])
-    _ = try sql("UPDATE tender.attempt SET amount = 1 WHERE reference = 'A'")
-    _ = try sql("DELETE FROM tender.history WHERE attempt = 2 AND number = 1")
-    _ = try sql("UPDATE tender.history SET sum = 'x' WHERE attempt = 3 AND number = 2")
-    _ = try sql("DELETE FROM tender.attempt WHERE reference = 'D'")
+    _ = try sql("UPDATE tender.payment SET amount = 1 WHERE reference = 'A'")
+    _ = try sql("DELETE FROM tender.event WHERE payment = 2 AND line = 1")
+    _ = try sql("UPDATE tender.event SET sum = 'x' WHERE payment = 3 AND line = 2")
+    _ = try sql("DELETE FROM tender.payment WHERE reference = 'D'")
+    _ = try sql("UPDATE tender.operation SET approved = 1 WHERE payment = 5")
+    _ = try sql("DELETE FROM tender.operation WHERE payment = 6")
     let problems = try journal.verify()
-    #expect(problems.count == 4, "\(problems)")
-    for name in ["'A'", "'B'", "'C'", "1 attempts of the history are missing"] {
+    #expect(problems.count == 7, "\(problems)")
+    for name in ["'A'", "'B'", "'C'", "1 payments that have events are missing", "'E'", "'F'"] {
       #expect(problems.contains { $0.contains(name) }, "\(name)")
     }
     #expect(throws: Fault.self) {
-      try journal.latest(.init(env: .simulator, provider: self.provider, reference: "A"))
+      try journal.payment(self.key())
     }
   }
 
-  func open(_ journal: any Journal, _ attempt: Attempt) throws -> (any AttemptLock)? {
+  func open(
+    _ journal: any Journal,
+    _ payment: Payment,
+    _ terms: OpeningTerms = OpeningTerms()
+  ) throws -> (any ReferenceLock)? {
     try journal.lock(
-      opening: attempt,
+      opening: payment,
+      terms,
       by: Deadline(in: 0, on: clock),
       interruption: NeverInterrupted()
     )
   }
 
-  func opened() throws -> String {
-    try sql(
-      "SELECT reference, number, status, by FROM tender.attempt ORDER BY row"
-    )
+  func written() throws -> String {
+    try sql("SELECT reference, attempt, status, by FROM tender.payment ORDER BY row")
   }
 
   /// What is opened together with its lock is the first at its reference, or nothing.
   @Test func `opens the first attempt as its lock is taken`() throws {
     let (first, second) = (try journal(0), try journal(1))
-    let attempt = Attempt.payment("A", number: 1, at: clock.now)
+    let payment = Payment.test("A", at: clock.now)
     do {
-      // Whoever does not get the lock opens nothing.
+      // A process that does not get the lock opens nothing.
       let held = try lock(first)
       #expect(held != nil)
-      #expect(try open(second, attempt) == nil)
-      #expect(try opened() == "")
+      #expect(try open(second, payment) == nil)
+      #expect(try written() == "")
     }
     do {
-      let held = try open(first, attempt)
+      let held = try open(first, payment)
       #expect(held != nil)
-      #expect(try opened() == "A|1|pending|anna@till-3\n")
-      #expect(try first.latest(.init(env: .simulator, provider: provider, reference: "A")) == nil)
-      var written = try first.insert(attempt, .process)
-      #expect(try opened() == "A|1|pending|anna@till-3\n")
-      written.phase = .done
-      written.status = .declined
-      try first.update(&written, note: "outcome", .power)
-      #expect(try first.history(of: written).map(\.note) == ["opened", "outcome"])
+      #expect(try written() == "A|1|pending|anna@till-3\n")
+      #expect(try first.payment(key()) == nil)
+      // The same order, made a moment later.
+      clock.advance(3)
+      var opened = try first.open(.test("A", at: clock.now), OpeningTerms(), .process)
+      #expect(opened.createdAt == payment.createdAt)
+      #expect(try written() == "A|1|pending|anna@till-3\n")
+      try opened.end(1, .declined, at: clock)
+      try first.update(&opened, 1, note: "outcome", .power)
+      #expect(try first.history(of: opened).map(\.note) == ["opened", "outcome"])
     }
-    // Where there is an attempt already, that is the latest.
-    let held = try open(second, .payment("A", number: 1, at: clock.now + 9))
+    // Where there is a payment already, that is it.
+    let held = try open(second, .test("A", at: clock.now + 9))
     #expect(held != nil)
-    let latest = try second.latest(.init(env: .simulator, provider: provider, reference: "A"))
-    #expect(latest?.status == .declined)
-    #expect(try opened() == "A|1|declined|anna@till-3\n")
-    let next = try second.insert(.payment("A", number: 2, at: clock.now + 9), .process)
-    #expect(try second.history(of: next).map(\.note) == ["opened"])
+    var known = try #require(try second.payment(key()))
+    #expect(known.state.status == .declined)
+    #expect(try written() == "A|1|declined|anna@till-3\n")
+    known.append(try #require(payment.attempt))
+    let next = try second.open(known, OpeningTerms(), .process)
+    #expect(try written() == "A|2|pending|anna@till-3\n")
+    #expect(try second.history(of: next).map(\.note) == ["opened", "outcome", "opened"])
     #expect(try second.verify() == [])
   }
 
-  /// Another attempt than the one that was opened is another: it does not pass for it.
-  @Test func `inserts what was not opened`() throws {
+  /// Another order than the one that was opened does not pass for it.
+  @Test func `refuses what was not opened`() throws {
     let journal = try journal(0)
-    let held = try open(journal, .payment("A", number: 1, at: clock.now))
+    let held = try open(journal, .test("A", at: clock.now))
     #expect(held != nil)
-    #expect(throws: Fault.self) {
-      try journal.insert(.payment("A", number: 1, at: self.clock.now + 1), .process)
+    var other = Payment.test("A", at: clock.now)
+    try other.change(1) { $0.amount = 7 }
+    let fault = #expect(throws: Fault.self) {
+      try journal.open(other, OpeningTerms(), .process)
     }
-    let second = try journal.insert(.payment("A", number: 2, at: clock.now), .process)
-    #expect(second.row > 1)
+    #expect(fault?.code == "journal_conflict")
   }
 
   /// The server says so in its own language: the code says it in all of them.
@@ -301,7 +314,7 @@ final class SharedJournalTests {
       clock: clock
     )
     // A question that is not worth a long wait takes none from the others.
-    #expect(!journal.isStopRequested(.init(env: .simulator, provider: provider, reference: "A")))
+    #expect(!journal.isStopRequested(key()))
     var waited: [Int] = []
     for _ in 0..<3 {
       let start = clock.now
@@ -322,14 +335,14 @@ final class SharedJournalTests {
     #expect(code(bare) == "journal_unmigrated")
     #expect(try bare.migrate().contains("were made"))
     #expect(try bare.migrate().contains("nothing to do"))
-    for (version, expected) in [(0, "journal_unmigrated"), (2, "journal_newer")] {
+    for (version, expected) in [(0, "journal_unmigrated"), (3, "journal_newer")] {
       _ = try sql("UPDATE tender.journal SET version = \(version)")
       let other = try SharedWorld.journal(at: address, folders[1].path, migrates: false)
       #expect(code(other) == expected)
       // Nothing was written on the way to finding out.
       #expect(throws: Fault.self) { _ = try self.lock(other) }
       #expect(try sql("SELECT count(*) FROM tender.lease") == "0\n")
-      if version == 2 { #expect(throws: Fault.self) { try other.migrate() } }
+      if version == 3 { #expect(throws: Fault.self) { try other.migrate() } }
     }
   }
 
@@ -338,26 +351,57 @@ final class SharedJournalTests {
     let journal = try journal(0)
     let texts = ["'; DROP TABLE x; --", "\\", "\"{}\"", "ü€😀", "a\u{1}b\n", "%_*", "{NULL}", "$1"]
     for text in texts {
-      var paid = try journal.insert(.payment(text, number: 1, at: clock.now), .process)
-      paid.result = ["x": .string(text + "\0")]
-      paid.phase = .done
-      paid.status = .failed
-      try journal.update(&paid, note: text, .power)
-      let found = try #require(
-        try journal.latest(.init(env: .simulator, provider: provider, reference: text))
-      )
+      var paid = try opened(journal, text)
+      try paid.end(1, .failed, at: clock)
+      try paid.change(1) { $0.result = ["x": .string(text + "\0")] }
+      try journal.update(&paid, 1, note: text, .power)
+      let found = try #require(try journal.payment(key(text)))
       #expect(found.reference == text)
-      #expect(found.result == paid.result)
+      #expect(found.attempt?.result == paid.attempt?.result)
       #expect(try journal.history(of: found).last?.note == text)
-      var filter = AttemptFilter()
+      var filter = PaymentFilter()
       filter.handle = text
       if !text.contains("*") { #expect(try journal.counted(filter, upTo: 9) == 1, "\(text)") }
     }
     #expect(try journal.verify() == [])
-    var filter = AttemptFilter()
+    var filter = PaymentFilter()
     for (pattern, count) in [("ü*", 1), ("*😀", 1), ("%*", 1), ("*_*", 1), ("\\*", 1), ("*", 8)] {
       filter.handle = pattern
       #expect(try journal.counted(filter, upTo: 99) == count, "\(pattern)")
+    }
+  }
+}
+
+extension Payment {
+  /// Records an operation as sent.
+  mutating func send(_ sequence: Int, at clock: ManualClock) throws {
+    try change(sequence) { operation throws(Fault) in
+      let sent = TenderEngine.Operation.Sent(at: clock.now, moment: clock.moment)
+      try operation.move(.send, to: .sent(sent), at: clock.now)
+    }
+  }
+
+  /// Ends an operation.
+  mutating func end(
+    _ sequence: Int,
+    _ state: TenderEngine.Operation.State,
+    at clock: ManualClock
+  ) throws {
+    try change(sequence) {
+      $0.state = state
+      if state != .waiting(nil) { $0.preparation = nil }
+    }
+  }
+
+  /// Makes its attempt a hold with what confirms it.
+  mutating func hold(
+    _ preparation: TenderEngine.Operation.Preparation,
+    at clock: ManualClock
+  ) throws {
+    try end(1, .waiting(nil), at: clock)
+    try change(1) {
+      $0.kind = .authorize
+      $0.preparation = preparation
     }
   }
 }

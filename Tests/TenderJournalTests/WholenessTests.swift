@@ -18,13 +18,14 @@ private import Glibc
     for round in 0..<3 {
       let journal = try open()
       try journal.checkWhole()
+      #expect(journal.copyWarning == nil)
       try pay("A\(round)", journal)
       #expect(try journal.verify() == [])
     }
-    #expect(try references(open()) == ["A0", "A1", "A2"])
+    #expect(try open().references().sorted() == ["A0", "A1", "A2"])
   }
 
-  @Test func `notices an old copy, and goes on once that is settled`() throws {
+  @Test func `notices an old copy, and goes on once that is accepted`() throws {
     try pay("A", open())
     try copy(Self.files, from: "state", to: "old")
     try pay("B", open())
@@ -35,11 +36,11 @@ private import Glibc
       #expect(code { try journal.checkWhole() } == "journal_forgot")
       #expect(code { try pay("B", journal) } == "journal_forgot")
       #expect(try journal.verify().count == 1)
-      #expect(try references(journal) == ["A"])
+      #expect(try journal.references().sorted() == ["A"])
     }
     let journal = try open()
-    try journal.settleLoss(reason: "looked at the console", at: clock.now)
-    #expect(code { try journal.settleLoss(reason: "again", at: clock.now) } == "nothing_forgotten")
+    try journal.accept(reason: "looked at the console", at: clock.now)
+    #expect(code { try journal.accept(reason: "again", at: clock.now) } == "nothing_forgotten")
     try pay("C", journal)
     #expect(try open().verify() == [])
     // A copy from before that is an old one again.
@@ -62,7 +63,7 @@ private import Glibc
         let journal = try open()
         try journal.checkWhole()
         // What is still there must be all.
-        #expect(try references(journal) == ["A0", "A1", "A2", "A3"], "byte \(position)")
+        #expect(try journal.references().sorted() == ["A0", "A1", "A2", "A3"], "byte \(position)")
       }
       if fault != nil { noticed += 1 }
     }
@@ -74,15 +75,15 @@ private import Glibc
     try pay("A", journal)
     try pay("B", journal)
     let other = try Database(path: state.appending(path: "journal.db").path)
-    try other.execute("UPDATE attempt SET amount = 1 WHERE reference = 'A'")
-    #expect(code { _ = try references(journal) } == "journal_damaged")
+    try other.execute("UPDATE payment SET amount = 1 WHERE reference = 'A'")
+    #expect(code { _ = try journal.references().sorted() } == "journal_damaged")
     #expect(try journal.verify() == ["the row of 'A' does not match its checksum"])
-    try other.execute("UPDATE attempt SET amount = NULL WHERE reference = 'A'")
+    try other.execute("UPDATE payment SET amount = 1050 WHERE reference = 'A'")
     #expect(try journal.verify() == [])
-    try other.execute("UPDATE history SET note = 'nothing' WHERE line = 2")
+    try other.execute("UPDATE event SET note = 'nothing' WHERE line = 2")
     #expect(try journal.verify() == ["line 2 of the history does not follow the one before"])
-    try other.execute("UPDATE history SET note = 'sent' WHERE line = 2")
-    try other.execute("DELETE FROM history WHERE line = 2")
+    try other.execute("UPDATE event SET note = 'sent' WHERE line = 2")
+    try other.execute("DELETE FROM event WHERE line = 2")
     #expect(try journal.verify() == ["1 lines of the history are missing"])
   }
 
@@ -92,14 +93,10 @@ private import Glibc
       "a\u{0}b", "", "\u{0}", "é\u{301}\u{202e}", String(repeating: "x", count: 100_000),
     ]
     for (number, name) in names.enumerated() {
-      var written = try journal.insert(attempt("A\(number)"), .process)
-      written.id = name
+      var written = try journal.open(payment("A\(number)"))
       written.brand = name
-      try journal.update(&written, note: name, .power)
-      let found = try journal.latest(
-        .init(env: .simulator, provider: written.provider, reference: "A\(number)")
-      )
-      #expect(found?.id == name)
+      try journal.end(&written, note: name) { $0.id = name }
+      #expect(try journal.payment("A\(number)")?.charge.id == name)
       #expect(try journal.history(of: written).last?.note == name)
     }
     #expect(try journal.verify() == [])
@@ -110,10 +107,10 @@ private import Glibc
     try pay("A", journal)
     clock.advance(10_000)
     try pay("B", journal)
-    #expect(try journal.prune(before: clock.now, AttemptFilter()) == 1)
+    #expect(try journal.prune(before: clock.now, PaymentFilter()) == 1)
     #expect(try journal.verify() == [])
     #expect(try open().verify() == [])
-    #expect(try journal.prune(before: clock.now + 1, AttemptFilter()) == 1)
+    #expect(try journal.prune(before: clock.now + 1, PaymentFilter()) == 1)
     #expect(try open().verify() == [])
     try copy(Self.files, from: "state", to: "empty")
     try pay("C", open())
@@ -150,7 +147,7 @@ private import Glibc
     let journal = try open()
     try pay("A", journal)
     let reader = try Database(path: state.appending(path: "journal.db").path)
-    try reader.execute("BEGIN; SELECT count(*) FROM attempt")
+    try reader.execute("BEGIN; SELECT count(*) FROM payment")
     let target = root.appending(path: "copy.db")
     try journal.backUp(to: target.path)
     #expect(code { try journal.backUp(to: target.path) } == "bad_file")
@@ -158,37 +155,108 @@ private import Glibc
     #expect(mode as? Int == 0o600)
     try reader.execute("COMMIT")
     try pay("B", journal)
-    // In another place it is a journal of its own; in its old place it is an old copy.
-    try FileManager.default.createDirectory(
-      at: root.appending(path: "elsewhere"),
-      withIntermediateDirectories: true
-    )
-    try FileManager.default.copyItem(
-      at: target,
-      to: root.appending(path: "elsewhere/journal.db")
-    )
-    let elsewhere = try open("elsewhere")
-    try elsewhere.checkWhole()
-    #expect(try references(elsewhere) == ["A"])
-    try pay("C", elsewhere)
-    #expect(code { try open("elsewhere").checkWhole() } == nil)
+    // In its old place it is an old copy, and the payment since is missing in it.
     for name in Self.files { try? FileManager.default.removeItem(at: state.appending(path: name)) }
     try FileManager.default.copyItem(at: target, to: state.appending(path: "journal.db"))
     #expect(code { try open().checkWhole() } == "journal_forgot")
   }
 
+  /// A backup in a new folder, or a copy beside its living original.
+  @Test(arguments: [true, false])
+  func `a copy pays only once it is accepted`(_ isBackup: Bool) throws {
+    let original = try open()
+    try pay("A", original)
+    if isBackup {
+      try FileManager.default.createDirectory(
+        at: root.appending(path: "copy"),
+        withIntermediateDirectories: true
+      )
+      try original.backUp(to: root.appending(path: "copy/journal.db").path)
+    } else {
+      try copy(Self.files, from: "state", to: "copy")
+    }
+    try pay("B", original)
+    for _ in 0..<2 {
+      // The simulator in this process is warned of alone.
+      let simulated = try open("copy")
+      #expect(code { try simulated.checkWhole() } == nil)
+      #expect(simulated.copyWarning?.code == "journal_copy")
+      let copied = try open("copy")
+      copied.reachesOutside()
+      #expect(code { try copied.checkWhole() } == "journal_copy")
+      #expect(code { try pay("B", copied) } == "journal_copy")
+      #expect(try copied.references() == ["A"])
+      #expect(try copied.verify().contains { $0.contains("is a copy") })
+    }
+    try open("copy").accept(reason: "moved to another machine", at: clock.now)
+    for _ in 0..<2 {
+      let accepted = try open("copy")
+      accepted.reachesOutside()
+      try accepted.checkWhole()
+      #expect(accepted.copyWarning == nil)
+      #expect(try accepted.verify() == [])
+    }
+    try pay("C", open("copy"))
+    // The original never heard of it.
+    let again = try open()
+    again.reachesOutside()
+    try again.checkWhole()
+    #expect(again.copyWarning == nil)
+    #expect(try again.references().sorted() == ["A", "B"])
+  }
+
+  @Test func `a journal that was moved, or is reached by another path, goes on`() throws {
+    try pay("A", open())
+    try FileManager.default.moveItem(at: state, to: root.appending(path: "moved"))
+    try FileManager.default.createSymbolicLink(
+      at: root.appending(path: "link"),
+      withDestinationURL: root.appending(path: "moved")
+    )
+    for name in ["moved", "link", "moved"] {
+      let journal = try open(name)
+      journal.reachesOutside()
+      try journal.checkWhole()
+      try pay("B" + name + UUID().uuidString, journal)
+    }
+  }
+
+  @Test func `keeps its mark in a folder of its own, and says where it cannot`() throws {
+    let marks = root.appending(path: "marks")
+    try FileManager.default.createDirectory(at: marks, withIntermediateDirectories: true)
+    func again(_ folder: String) throws -> SQLiteJournal {
+      try SQLiteJournal(
+        folder: state.path,
+        redactor: Redactor(),
+        isMarked: true,
+        markFolder: root.appending(path: folder).path
+      )
+    }
+    let journal = try again("marks")
+    journal.reachesOutside()
+    try pay("A", journal)
+    #expect(journal.markProblem == nil)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: marks.path).count == 1)
+    #expect(!FileManager.default.fileExists(atPath: root.path + "/.state.tender-mark"))
+    #expect(try again("gone").markProblem?.contains("cannot write") == true)
+    try FileManager.default.removeItem(at: state)
+    #expect(SQLiteJournal.isExpected(in: state.path, markFolder: marks.path))
+    #expect(!SQLiteJournal.isExpected(in: state.path))
+    try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
+    #expect(code { try again("marks").checkWhole() } == "journal_forgot")
+  }
+
   @Test(arguments: ["journal.db", "journal.lock", ""])
   func `sends nothing once its files are gone`(_ name: String) throws {
     let journal = try open()
-    var written = try journal.insert(attempt("A"), .process)
+    var written = try journal.open(payment())
     let lock = try journal.lock(
       .init(env: .simulator, provider: written.provider, reference: "A"),
       by: Deadline(in: 0, on: clock),
       interruption: NeverInterrupted()
     )
     try FileManager.default.removeItem(at: name.isEmpty ? state : state.appending(path: name))
-    written.phase = .sent
-    #expect(code { try journal.update(&written, note: "sent", .power) } == "journal_moved")
+    written.send()
+    #expect(code { try journal.update(&written, note: "sent") } == "journal_moved")
     withExtendedLifetime(lock) {}
   }
 
@@ -221,8 +289,8 @@ private import Glibc
   @Test func `misses a row that its history has, and keeps its folder to itself`() throws {
     let journal = try open()
     try pay("A", journal)
-    try Database(path: state.appending(path: "journal.db").path).execute("DELETE FROM attempt")
-    #expect(try journal.verify() == ["1 attempts of the history are missing"])
+    try Database(path: state.appending(path: "journal.db").path).execute("DELETE FROM payment")
+    #expect(try journal.verify() == ["1 payments of the history are missing"])
     for path in [state.path + "/copy.db", state.path + "/../state/copy.db", ""] {
       #expect(code { try journal.backUp(to: path) } == "bad_file")
     }
@@ -240,28 +308,59 @@ private import Glibc
     let other: JSONObject = ["metadata": ["note": .string(token + "q")], "amount": 4]
     let redactor = Redactor()
     try #require(redactor.redact(one) == redactor.redact(other))
-    let prints = try journal.fingerprints(of: one)
+    let prints = try journal.fingerprints(of: one, instrument: nil)
     #expect(prints.members.map(\.key) == ["metadata"])
-    var written = attempt("A")
-    written.content = one
-    written.fingerprints = prints
-    written.phase = .done
-    written.status = .succeeded
-    _ = try journal.insert(written, .power)
     let again = try open()
-    let kept = try again.latest(.init(env: .simulator, provider: written.provider, reference: "A"))
-    func decide(_ content: JSONObject) throws -> Decision {
-      Decision(
-        latest: kept,
-        content: content,
-        fingerprints: try again.fingerprints(of: content),
-        newAttempt: false
-      )
-    }
-    guard case .replay = try decide(one) else { throw Fault(.internal, code: "t", "not the same") }
-    guard case .refuse = try decide(other) else { throw Fault(.internal, code: "t", "the same") }
+    #expect(try again.fingerprints(of: one, instrument: nil) == prints)
+    #expect(try again.fingerprints(of: other, instrument: nil) != prints)
+    let visa = try again.fingerprints(of: one, instrument: "4111 1111")
+    #expect(visa.members.map(\.key) == ["metadata", "instrument"])
+    #expect(try again.fingerprints(of: one, instrument: "4242 4242") != visa)
     // Without the key, which lies in a file of its own, they tell nothing.
     try FileManager.default.removeItem(at: state.appending(path: "journal.key"))
-    #expect(try again.fingerprints(of: one) != prints)
+    #expect(try again.fingerprints(of: one, instrument: nil) != prints)
+  }
+
+  @Test(arguments: [
+    ("DELETE FROM operation WHERE kind = 'refund'", "the row of 'A' does not match its checksum"),
+    (
+      "UPDATE operation SET state = 'failed' WHERE kind = 'refund'", "the row of 'A' does not match"
+    ),
+    ("UPDATE preparation SET text = 'plain:{}'", "the row of 'A' does not match its checksum"),
+    ("UPDATE observation SET at = 7", "an observation of 'A' does not match its checksum"),
+    ("DELETE FROM observation", "what 'A' comes to is not what its operations say"),
+  ])
+  func `notices where payment, operations and observations differ`(
+    _ change: String,
+    _ problem: String
+  ) throws {
+    let journal = try open()
+    var written = try pay("A", journal)
+    let refund = written.append(Operation(.refund, amount: 300, at: clock.now))
+    try written.change(refund) {
+      $0.state = .waiting(nil)
+      $0.preparation = .plain("{\"amount\":300}")
+    }
+    var seen = Observation(.lookup, at: clock.now, operation: 1, state: .succeeded)
+    seen.providerStatus = "SETTLED"
+    written.add(seen)
+    try journal.update(&written, refund, note: "refund", .power)
+    #expect(try journal.verify() == [])
+    try Database(path: state.appending(path: "journal.db").path).execute(change)
+    let problems = try journal.verify()
+    #expect(problems.first?.hasPrefix(problem) == true, "\(problems)")
+  }
+
+  /// A later version may add a column: what older versions wrote stays whole.
+  @Test func `takes a column that is added for no damage`() throws {
+    let journal = try open()
+    try pay("A", journal)
+    let other = try Database(path: state.appending(path: "journal.db").path)
+    for table in ["payment", "operation", "event"] {
+      try other.execute("ALTER TABLE \(table) ADD COLUMN later TEXT")
+    }
+    #expect(try open().verify() == [])
+    try pay("B", open())
+    #expect(try open().verify() == [])
   }
 }

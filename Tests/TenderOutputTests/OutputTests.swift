@@ -16,7 +16,7 @@ import Testing
   @Test func `prints one line in the record's order`() {
     #expect(
       RecordLine.text(Self.record)
-        == #"{"schema":1,"record":"payment","command":"transact","provider":"paytheory","reference":"A","#
+        == #"{"schema":2,"record":"payment","command":"transact","provider":"paytheory","reference":"A","#
         + #""status":"succeeded","amount":1050,"currency":"USD","result":{"type":"PT_COMPLETE","#
         + #""body":{"state":"SUCCEEDED","brand":"VISA"}}}"#
     )
@@ -80,6 +80,42 @@ import Testing
 
         """
     )
+  }
+
+  @Test func `prints members in the schema's order, however they were put together`() {
+    var fields = JSONObject([])
+    for name in ["at", "operations", "captured_amount", "status", "command"] {
+      fields[name] = .string(name)
+    }
+    let line = RecordLine.text(Record(.payment, fields))
+    #expect(
+      line == #"{"schema":2,"record":"payment","command":"command","status":"status","#
+        + #""captured_amount":"captured_amount","operations":"operations","at":"at"}"#
+    )
+  }
+
+  @Test func `numbers operations in a table by their place`() {
+    var record = Self.record
+    record.fields["operations"] = [
+      ["kind": "charge", "number": 1, "amount": 1050],
+      ["kind": "refund", "number": 1, "amount": 300],
+    ]
+    let text = Table.text(record, style: TableStyle(width: 80, isColoured: false))
+    #expect(
+      text.contains("operations\n  1         charge  10.50 USD\n  2         refund  3.00 USD\n"),
+      "\(text)"
+    )
+  }
+
+  @Test func `describes the entries of operations and history, and results by their provider`() {
+    let shape: JSON = ["type": "object"]
+    let schema = RecordSchema.document(.journalEntry, results: [("toro", shape)])
+    for name in ["kind", "number", "name", "amount", "status", "id", "key", "at"] {
+      #expect(schema["properties"]?["operations"]?["items"]?["properties"]?[name] != nil)
+    }
+    #expect(schema["properties"]?["history"]?["items"]?["required"] == ["at", "status", "note"])
+    #expect(schema["allOf"]?.array?.first?["then"]?["properties"]?["result"] == shape)
+    #expect(schema["properties"]?["schema"] == ["const": 2])
   }
 
   @Test(arguments: Record.Kind.allCases)

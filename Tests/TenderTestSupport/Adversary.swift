@@ -78,7 +78,13 @@ package final class Adversary: HTTPExchange {
 
   private func trouble() { state.withLock { $0.troubles += 1 } }
 
-  package func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+  package func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
+    // Used up here: the other side may see the request late, or twice.
+    try permit?.use()
     deliver()
     let dice = state.withLock({ $0.isCalm }) ? 0 : next(10)
     switch classify(request) {

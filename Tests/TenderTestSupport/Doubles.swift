@@ -56,7 +56,7 @@ package final class CountingRandomness: Randomness {
 /// A journal in front of another that cannot write what `fails` picks, as on a full disk.
 package struct FailingJournal: Journal {
   private let inner: any Journal
-  private let fails: @Sendable (Attempt, String) -> Bool
+  private let fails: @Sendable (Payment, String) -> Bool
   private let fault: Fault
 
   /// `fails` is asked for each write, with the note of its line in the history, after "aside: " where
@@ -64,15 +64,15 @@ package struct FailingJournal: Journal {
   package init(
     _ inner: any Journal,
     with fault: Fault = Fault(.state, code: "disk_full", "the disk is full"),
-    where fails: @escaping @Sendable (Attempt, String) -> Bool
+    where fails: @escaping @Sendable (Payment, String) -> Bool
   ) {
     self.inner = inner
     self.fault = fault
     self.fails = fails
   }
 
-  private func check(_ attempt: Attempt, _ note: String) throws(Fault) {
-    guard fails(attempt, note) else { return }
+  private func check(_ payment: Payment, _ note: String) throws(Fault) {
+    guard fails(payment, note) else { return }
     throw fault
   }
 
@@ -80,77 +80,76 @@ package struct FailingJournal: Journal {
     _ key: ReferenceKey,
     by deadline: Deadline,
     interruption: any Interruption
-  ) throws(Fault) -> (any AttemptLock)? {
+  ) throws(Fault) -> (any ReferenceLock)? {
     try inner.lock(key, by: deadline, interruption: interruption)
   }
 
-  package func latest(_ key: ReferenceKey) throws(Fault) -> Attempt? {
-    try inner.latest(key)
-  }
+  package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? { try inner.payment(key) }
 
-  package func attempts(
+  package func payments(
     matching handle: String,
-    filter: AttemptFilter
-  ) throws(Fault) -> [Attempt] { try inner.attempts(matching: handle, filter: filter) }
+    filter: PaymentFilter
+  ) throws(Fault) -> [Payment] { try inner.payments(matching: handle, filter: filter) }
 
-  package func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault) {
+  package func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {
     try inner.each(filter, body)
   }
 
   package func count() throws(Fault) -> Int { try inner.count() }
 
-  package func insert(
-    _ attempt: Attempt,
+  package func open(
+    _ payment: Payment,
+    _ terms: OpeningTerms,
     _ durability: Durability
-  ) throws(Fault) -> Attempt {
-    try check(attempt, "opened")
-    return try inner.insert(attempt, durability)
+  ) throws(Fault) -> Payment {
+    try check(payment, "opened")
+    return try inner.open(payment, terms, durability)
   }
 
   package func update(
-    _ attempt: inout Attempt,
+    _ payment: inout Payment,
+    _ sequence: Int,
     note: String,
     _ durability: Durability
   ) throws(Fault) {
-    try check(attempt, note)
-    try inner.update(&attempt, note: note, durability)
+    try check(payment, note)
+    try inner.update(&payment, sequence, note: note, durability)
   }
 
-  package func setAside(_ attempt: inout Attempt, note: String) throws(Fault) {
-    try check(attempt, "aside: " + note)
-    try inner.setAside(&attempt, note: note)
+  package func setAside(
+    _ payment: inout Payment,
+    _ sequence: Int,
+    note: String
+  ) throws(Fault) {
+    try check(payment, "aside: " + note)
+    try inner.setAside(&payment, sequence, note: note)
   }
 
   package func checkWhole() throws(Fault) { try inner.checkWhole() }
 
   package func reachesOutside() { inner.reachesOutside() }
 
-  package func fingerprints(of content: JSONObject) throws(Fault) -> JSONObject {
-    try inner.fingerprints(of: content)
-  }
+  package func fingerprints(
+    of content: JSONObject,
+    instrument: String?
+  ) throws(Fault) -> JSONObject { try inner.fingerprints(of: content, instrument: instrument) }
 
-  package func requestStop(_ key: ReferenceKey) throws(Fault) {
-    try inner.requestStop(key)
-  }
+  package func requestStop(_ key: ReferenceKey) throws(Fault) { try inner.requestStop(key) }
 
-  package func isStopRequested(_ key: ReferenceKey) -> Bool {
-    inner.isStopRequested(key)
-  }
+  package func isStopRequested(_ key: ReferenceKey) -> Bool { inner.isStopRequested(key) }
 
-  package func forgetStop(_ key: ReferenceKey) {
-    inner.forgetStop(key)
-  }
+  package func forgetStop(_ key: ReferenceKey) { inner.forgetStop(key) }
 
-  package func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
+  package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
     try inner.prunable(before: time, filter)
   }
 
-  package func prune(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
+  package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
     try inner.prune(before: time, filter)
   }
 
-  package func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] {
-    try inner.history(of: attempt)
+  package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
+    try inner.history(of: payment)
   }
 }
 
@@ -162,18 +161,20 @@ package enum Project {
   }
 }
 
-extension Attempt {
-  /// A card payment of 10.50 that was just prepared on the simulator.
-  package static func payment(_ reference: String, number: Int = 1, at time: Int) -> Attempt {
-    Attempt(
+extension Payment {
+  /// A card payment of 10.50 USD on the simulator whose charge was just prepared.
+  package static func test(_ reference: String, at time: Int) -> Payment {
+    var payment = Payment(
       key: .init(env: .simulator, provider: ProviderName("paytheory"), reference: reference),
-      number: number,
-      operation: .transact,
+      kind: .payment,
       merchant: "m",
-      content: ["command": "transact", "amount": 1050],
-      idempotencyKey: "key",
       at: time
     )
+    payment.currency = Currency(code: "USD")
+    var charge = Operation(.charge, amount: 1050, at: time)
+    charge.content = ["command": "transact", "amount": 1050]
+    payment.append(charge)
+    return payment
   }
 }
 

@@ -5,11 +5,14 @@ package import TenderModel
 /// A journal in memory, by the same contract as the one on disk.
 package final class MemoryJournal: Journal {
   private struct State {
-    var attempts: [Attempt] = []
+    var payments: [Payment] = []
     var history: [(row: Int, entry: HistoryEntry)] = []
     var locks: Set<String> = []
     var stops: Set<String> = []
     var rooms: Set<Int> = []
+    /// The rows of operations that were given so far.
+    var operations = 0
+    var rows = 0
   }
 
   private let state = Mutex(State())
@@ -17,7 +20,7 @@ package final class MemoryJournal: Journal {
   package init() {}
 
   /// A reference in use; the name goes with it.
-  private final class Held: AttemptLock {
+  private final class Held: ReferenceLock {
     let journal: MemoryJournal
     let name: String
 
@@ -33,7 +36,7 @@ package final class MemoryJournal: Journal {
     _ key: ReferenceKey,
     by deadline: Deadline,
     interruption: any Interruption
-  ) throws(Fault) -> (any AttemptLock)? {
+  ) throws(Fault) -> (any ReferenceLock)? {
     let name = key.description
     while true {
       if state.withLock({ $0.locks.insert(name).inserted }) { return Held(self, name) }
@@ -42,96 +45,138 @@ package final class MemoryJournal: Journal {
     }
   }
 
-  package func latest(_ key: ReferenceKey) throws(Fault) -> Attempt? {
-    state.withLock { state in
-      state.attempts
-        .filter { $0.key == key }
-        .max { $0.number < $1.number }
-    }
+  package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
+    state.withLock { state in state.payments.first { $0.key == key } }
   }
 
-  package func attempts(
+  package func payments(
     matching handle: String,
-    filter: AttemptFilter
-  ) throws(Fault) -> [Attempt] {
-    state.withLock { state in
-      state.attempts
-        .filter { ($0.reference.text == handle || $0.id == handle) && filter.lets($0) }
-        .sorted { $0.row > $1.row }
+    filter: PaymentFilter
+  ) throws(Fault) -> [Payment] {
+    newestFirst { $0.handles.contains(handle) && filter.lets($0) }
+  }
+
+  package func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {
+    for payment in newestFirst(filter.lets) {
+      guard body(payment) else { return }
     }
   }
 
-  package func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault) {
-    let found = state.withLock { $0.attempts.filter(filter.lets) }
-    for attempt in found.sorted(by: { ($0.createdAt, $0.row) > ($1.createdAt, $1.row) }) {
-      guard body(attempt) else { return }
-    }
+  private func newestFirst(_ isMeant: (Payment) -> Bool) -> [Payment] {
+    state.withLock { $0.payments.filter(isMeant) }
+      .sorted { ($0.createdAt, $0.row) > ($1.createdAt, $1.row) }
   }
 
-  package func count() throws(Fault) -> Int { state.withLock { $0.attempts.map(\.row).max() ?? 0 } }
+  package func count() throws(Fault) -> Int { state.withLock { $0.operations } }
 
-  package func insert(
-    _ attempt: Attempt,
+  package func open(
+    _ payment: Payment,
+    _ terms: OpeningTerms,
     _ durability: Durability
-  ) throws(Fault) -> Attempt {
-    let written: Attempt? = state.withLock { state in
-      var written = attempt
-      written.row = (state.attempts.map(\.row).max() ?? 0) + 1
-      written.version = 1
-      let isTaken = state.attempts.contains {
-        $0.env == attempt.env && $0.provider == attempt.provider
-          && $0.reference == attempt.reference && $0.number == attempt.number
+  ) throws(Fault) -> Payment {
+    var opened = payment
+    try write(&opened, opened.attempt?.sequence ?? 0, "opened") { state in
+      let blocking = state.payments.first {
+        $0.reference == payment.reference && $0.env == payment.env
+          && $0.provider != payment.provider
+          && $0.blocksElsewhere(namesProvider: terms.namesProvider)
       }
-      guard !isTaken else { return nil }
-      state.attempts.append(written)
-      state.history.append((written.row, HistoryEntry(written, "opened")))
-      return written
+      return blocking.map { .referenceElsewhere($0, payment.provider) }
     }
-    guard let written else { throw Fault(.state, code: "state_unusable", "the number is taken") }
-    return written
+    return opened
   }
 
   package func update(
-    _ attempt: inout Attempt,
+    _ payment: inout Payment,
+    _ sequence: Int,
     note: String,
     _ durability: Durability
   ) throws(Fault) {
-    var written = attempt
-    written.version += 1
-    let isDone = state.withLock { state in
-      let place = state.attempts.firstIndex { $0.row == written.row }
-      guard let place, state.attempts[place].version == written.version - 1 else { return false }
-      state.attempts[place] = written
-      state.history.append((written.row, HistoryEntry(written, note)))
-      if written.phase == .sent {
-        state.rooms.insert(written.row)
-      } else {
-        state.rooms.remove(written.row)
-      }
-      return true
-    }
-    guard isDone else {
-      throw Fault(
-        .state,
-        code: "journal_conflict",
-        cause: .changedMeanwhile,
-        "it was changed meanwhile"
-      )
-    }
-    attempt = written
+    try write(&payment, sequence, note) { _ in nil }
   }
 
-  package func setAside(_ attempt: inout Attempt, note: String) throws(Fault) {
-    let hasRoom = state.withLock { $0.rooms.contains(attempt.row) }
+  /// Writes a payment over the version that it has, unless `refusal` says why not.
+  private func write(
+    _ payment: inout Payment,
+    _ sequence: Int,
+    _ note: String,
+    unless refusal: (State) -> Fault?
+  ) throws(Fault) {
+    var next = payment
+    let fault: Fault? = state.withLock { state in
+      if let fault = refusal(state) ?? Self.reusedKey(of: next, state) { return fault }
+      let place = state.payments.firstIndex { $0.key == next.key }
+      guard place.map({ state.payments[$0].version == next.version }) ?? (next.row == 0) else {
+        return Fault(
+          .state,
+          code: "journal_conflict",
+          cause: .changedMeanwhile,
+          "it was changed meanwhile"
+        )
+      }
+      var rows: [Int: Int] = [:]
+      for operation in next.operations where operation.row == 0 {
+        state.operations += 1
+        rows[operation.sequence] = state.operations
+      }
+      if next.row == 0 {
+        state.rows += 1
+        next.row = state.rows
+      }
+      next.version += 1
+      next.settled(rows: rows)
+      if let place { state.payments[place] = next } else { state.payments.append(next) }
+      state.history.append((next.row, HistoryEntry(next, sequence, note: note, by: nil)))
+      if next[sequence]?.isUnknown == true {
+        state.rooms.insert(next.row)
+      } else {
+        state.rooms.remove(next.row)
+      }
+      return nil
+    }
+    if let fault { throw fault }
+    payment = next
+  }
+
+  private static func reusedKey(of payment: Payment, _ state: State) -> Fault? {
+    for operation in payment.operations where operation.row == 0 {
+      guard let key = operation.key else { continue }
+      for other in state.payments
+      where other.env == payment.env && other.provider == payment.provider
+        && other.merchant == payment.merchant
+      {
+        let isTaken = other.operations.contains {
+          $0.key == key && !(other.row == payment.row && $0.leavesKey(to: operation))
+        }
+        if isTaken { return .keyReused(key, by: other.reference) }
+      }
+    }
+    return nil
+  }
+
+  package func setAside(
+    _ payment: inout Payment,
+    _ sequence: Int,
+    note: String
+  ) throws(Fault) {
+    let row = payment.row
+    let hasRoom = state.withLock { $0.rooms.contains(row) }
     guard hasRoom else { throw Fault(.state, code: "state_unusable", "no room was taken") }
-    try update(&attempt, note: note, .power)
+    try update(&payment, sequence, note: note, .power)
   }
 
   package func checkWhole() throws(Fault) {}
 
   package func reachesOutside() {}
 
-  package func fingerprints(of content: JSONObject) throws(Fault) -> JSONObject { [:] }
+  package func fingerprints(
+    of content: JSONObject,
+    instrument: String?
+  ) throws(Fault) -> JSONObject {
+    var prints: JSONObject = [:]
+    prints["instrument"] = instrument.map { .string("print of \($0)") }
+    return prints
+  }
 
   package func requestStop(_ key: ReferenceKey) throws(Fault) {
     state.withLock { _ = $0.stops.insert(key.description) }
@@ -145,49 +190,40 @@ package final class MemoryJournal: Journal {
     state.withLock { _ = $0.stops.remove(key.description) }
   }
 
-  package func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
-    state.withLock { Self.prunable($0.attempts, before: time, filter).count }
+  package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
+    state.withLock { Self.prunable($0.payments, before: time, filter).count }
   }
 
-  package func prune(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int {
+  package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
     state.withLock { state in
-      let rows = Self.prunable(state.attempts, before: time, filter)
-      state.attempts.removeAll { rows.contains($0.row) }
+      let rows = Self.prunable(state.payments, before: time, filter)
+      state.payments.removeAll { rows.contains($0.row) }
       state.history.removeAll { rows.contains($0.row) }
       return rows.count
     }
   }
 
   private static func prunable(
-    _ attempts: [Attempt],
+    _ payments: [Payment],
     before time: Int,
-    _ filter: AttemptFilter
+    _ filter: PaymentFilter
   ) -> Set<Int> {
-    func isNeeded(_ attempt: Attempt) -> Bool {
-      attempt.updatedAt >= time || attempt.phase != .done || !attempt.status.isFinal
-        || attempt.nextAction != nil || attempt.kind == .mandate && attempt.status == .authorized
-        || attempt.content.text("type") == "refund"
-          && attempts.contains { $0.reference.text == attempt.content.text("original") }
+    func isNeeded(_ payment: Payment) -> Bool {
+      let state = payment.state
+      return payment.updatedAt >= time || !state.isFinal || state.isUnknown
+        || payment.kind == .mandate && state.status == .authorized
+        || payment.attempts.contains { attempt in
+          attempt.link != nil
+            && payments.contains {
+              $0.reference == attempt.link && $0.env == payment.env
+                && $0.provider == payment.provider
+            }
+        }
     }
-    let kept = Set(attempts.filter(isNeeded).map(\.key))
-    let rows = attempts.filter { attempt in
-      filter.lets(attempt) && !kept.contains(attempt.key)
-    }
-    return Set(rows.map(\.row))
+    return Set(payments.filter { filter.lets($0) && !isNeeded($0) }.map(\.row))
   }
 
-  package func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] {
-    state.withLock { $0.history.filter { $0.row == attempt.row }.map(\.entry) }
-  }
-}
-
-extension HistoryEntry {
-  fileprivate init(_ attempt: Attempt, _ note: String) {
-    self.init(
-      at: attempt.updatedAt,
-      phase: attempt.phase.rawValue,
-      status: attempt.shownStatus.rawValue,
-      note: note
-    )
+  package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
+    state.withLock { $0.history.filter { $0.row == payment.row }.map(\.entry) }
   }
 }

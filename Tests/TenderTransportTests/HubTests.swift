@@ -124,19 +124,31 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
     #expect(server.now.connections <= 8)
   }
 
-  @Test func `sends what may have an effect on a connection of its own`() throws {
+  @Test func `sends a request that can move money on a connection of its own`() throws {
     let server = try #require(PathServer())
     defer { server.server.stop() }
     let http = Self.http(CurlHub(connections: 2))
     for path in ["a", "b", "c"] {
       let request = HTTPRequest(
         method: .post,
-        url: "http://127.0.0.1:\(server.server.port)/\(path)",
-        isEffecting: true
+        url: "http://127.0.0.1:\(server.server.port)/\(path)"
       )
-      _ = try http.send(request, by: Deadline(in: 5000, on: ManualClock()))
+      _ = try http.send(request, try .test(), by: Deadline(in: 5000, on: ManualClock()))
     }
     #expect(server.now.connections == 3)
+  }
+
+  @Test func `sends nothing with a permit that was used before`() throws {
+    let server = try #require(PathServer())
+    defer { server.server.stop() }
+    let http = Self.http(nil)
+    let permit = try SendPermit.test()
+    let request = HTTPRequest(method: .post, url: "http://127.0.0.1:\(server.server.port)/a")
+    let deadline = Deadline(in: 5000, on: ManualClock())
+    _ = try http.send(request, permit, by: deadline)
+    let fault = #expect(throws: Fault.self) { try http.send(request, permit, by: deadline) }
+    #expect(fault?.kind == .internal && fault?.effect == Fault.Effect.none)
+    #expect(server.now.requests == 1)
   }
 
   @Test func `ends a request that is interrupted`() throws {
@@ -162,8 +174,8 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
   }
 
   @Test(arguments: [true, false])
-  func `comes back when the provider says, and never with what may have an effect`(
-    _ isEffecting: Bool
+  func `comes back when the provider says, and never with a request that can move money`(
+    _ canMoveMoney: Bool
   ) throws {
     let server = try #require(
       PathServer { number in
@@ -179,13 +191,14 @@ private final class Locked<Value: Sendable>: @unchecked Sendable {
     let start = clock.now
     let request = HTTPRequest(
       method: .post,
-      url: "http://127.0.0.1:\(server.server.port)/x",
-      isEffecting: isEffecting
+      url: "http://127.0.0.1:\(server.server.port)/x"
     )
-    let answer = try Self.http(nil, clock).send(request, by: Deadline(in: 30_000, on: clock))
-    #expect(answer.status == (isEffecting ? 429 : 200))
-    #expect(server.now.requests == (isEffecting ? 1 : 3))
-    #expect(clock.now - start == (isEffecting ? 0 : 7100))
+    let permit = canMoveMoney ? try SendPermit.test() : nil
+    let deadline = Deadline(in: 30_000, on: clock)
+    let answer = try Self.http(nil, clock).send(request, permit, by: deadline)
+    #expect(answer.status == (canMoveMoney ? 429 : 200))
+    #expect(server.now.requests == (canMoveMoney ? 1 : 3))
+    #expect(clock.now - start == (canMoveMoney ? 0 : 7100))
   }
 
   @Test(arguments: ["31", "61", "Wed, 21 Oct 2026 07:28:00 GMT", "-1", ""])

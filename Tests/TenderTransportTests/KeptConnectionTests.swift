@@ -105,19 +105,19 @@ final class ClosingServer: Sendable {
     let server = try #require(ClosingServer())
     defer { server.stop() }
     let http = Self.http()
-    func send(_ path: String, isEffecting: Bool) throws(Fault) -> HTTPResponse {
+    func send(_ path: String, _ permit: SendPermit?) throws -> HTTPResponse {
       try http.send(
         HTTPRequest(
           method: .post,
           url: "http://127.0.0.1:\(server.port)\(path)",
-          body: Array("{}".utf8),
-          isEffecting: isEffecting
+          body: Array("{}".utf8)
         ),
+        permit,
         by: Deadline(in: 5000, on: ManualClock())
       )
     }
-    #expect(try send("/token", isEffecting: false).status == 200)
-    for number in 0..<5 { #expect(try send("/pay/\(number)", isEffecting: true).status == 200) }
+    #expect(try send("/token", nil).status == 200)
+    for number in 0..<5 { #expect(try send("/pay/\(number)", try .test()).status == 200) }
     // Each came once, on a connection of its own.
     let expected = ["POST /token HTTP/1.1"] + (0..<5).map { "POST /pay/\($0) HTTP/1.1" }
     #expect(server.requests == expected)

@@ -29,7 +29,7 @@ import Toro
     for turn in 0..<(4 + other.next(6)) {
       if turn > 0 { world.clock.advance([1000, 20_000, 70_000][other.next(3)]) }
       try perform(
-        ["transact", "transact", "anew", "cancel", "resume"][other.next(5)],
+        ["transact", "transact", "hold", "anew", "confirm", "cancel", "resume"][other.next(7)],
         world,
         other,
         &history
@@ -38,7 +38,15 @@ import Toro
     other.calm()
     world.clock.advance(120_000)
     try perform("resume", world, other, &history)
-    return (history, try world.ledger().standing, other.troubles)
+    if let payment = try world.latest(), payment.unknowns.isEmpty {
+      let state = payment.state
+      let isVoided = state.status == .cancelled
+      #expect(
+        try world.booked() == [isVoided ? 0 : state.captured, state.refunded],
+        "seed \(seed)"
+      )
+    }
+    return (history, try world.ledger().captured, other.troubles)
   }
 
   private func perform(
@@ -53,29 +61,41 @@ import Toro
     var exit: Int32 = 0
     var status: Status?
     let known = try world.latest()
-    let order = try world.sale()
+    // Toro has no look-up: what another command left unknown is that command's to finish.
+    let isOthers =
+      known?.unknowns.contains { unknown in
+        switch command {
+        case "transact", "hold", "anew": !unknown.isAttempt
+        case "confirm": unknown.kind != .capture
+        default: false
+        }
+      } ?? false
+    let order = try world.sale { $0.captures = command != "hold" }
+    let part = Money(minorUnits: 700, currency: order.amount.currency)
     do throws(Fault) {
       let report: Report
       switch command {
       case "cancel": report = try engine.cancel(known, handle: "A")
+      case "confirm": report = try engine.confirm(known, handle: "A", amount: part)
       case "resume":
         guard let known else { throw .unknownHandle("A") }
-        report = try engine.resume(known)
+        report = try engine.finish(known)
       default:
-        report = try engine.transact(order, newAttempt: command == "anew", idempotencyKey: nil)
+        report = try engine.sell(order, newAttempt: command == "anew")
       }
       exit = report.fault?.exitStatus ?? 0
       status = report.status
     } catch {
       exit = error.exitStatus
     }
+    #expect(try world.ledger().standing <= 1)
     history.add(
       History.Entry(
         command: command,
         exit: exit,
         status: status,
-        standing: try world.ledger().standing,
-        wasCalm: other.troubles == troubles
+        standing: try world.ledger().captured,
+        wasCalm: other.troubles == troubles && !isOthers
       )
     )
   }

@@ -17,7 +17,7 @@ import ToroSimulator
       let world = try ToroWorld()
       let engine = try world.engine(scenario: scenario)
       world.wire.status = status
-      let report = try engine.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+      let report = try engine.sell(try world.sale())
       #expect(report.status == expected)
       #expect(try world.ledger().standing == (expected == .succeeded ? 1 : 0))
       #expect(world.wire.requests.count == 1)
@@ -46,7 +46,7 @@ import ToroSimulator
     var found: Int32 = 0
     do throws(Fault) {
       found =
-        try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+        try engine.sell(order)
         .fault?.exitStatus ?? 0
     } catch {
       found = error.exitStatus
@@ -57,30 +57,19 @@ import ToroSimulator
     world.wire.status = nil
     world.wire.forge = nil
     guard status != 401 else { return }
-    let again = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+    let again = try engine.sell(order)
     #expect(again.status == .succeeded)
     #expect(try world.ledger().standing == 1)
   }
 
   /// An answer with another word in it, signed anew.
-  private static func saying(
-    _ word: String,
-    _ element: String,
-    _ bytes: [UInt8]
-  ) throws -> [UInt8] {
-    let key = try MessageKey(
-      passphrase: SharedSecret(ToroCatalog.passphrase),
-      ToroWorld.configuration().derivation,
-      id: ToroCatalog.keyID,
-      version: ToroCatalog.keyVersion
-    )
+  private static func saying(_ word: String, _ element: String, _ bytes: [UInt8]) throws -> [UInt8]
+  {
     let text = String(decoding: bytes, as: UTF8.self)
-      .replacing("<Rspn>APPR</Rspn>", with: "<Rspn>\(word)</Rspn>")
-    guard let body = XMLElement.bytes(of: element, at: 2, in: Array(text.utf8)),
-      let start = text.firstRange(of: "<MAC>")?.upperBound,
-      let end = text.firstRange(of: "</MAC>")?.lowerBound
-    else { return bytes }
-    return Array((text[..<start] + Base64.encode(try key.mac(over: body)) + text[end...]).utf8)
+    return try Vectors.signed(
+      text.replacing("<Rspn>APPR</Rspn>", with: "<Rspn>\(word)</Rspn>"),
+      element
+    )
   }
 
   /// A refusal that proves nothing, and an acquirer that will not undo what may be behind it.
@@ -94,13 +83,13 @@ import ToroSimulator
       return (try? Self.saying("DECL", "CxlAdvcRspn", bytes)) ?? []
     }
     let fault = #expect(throws: Fault.self) {
-      try engine.transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+      try engine.sell(world.sale())
     }
     #expect(world.wire.requests.count == 2)
     #expect(fault?.result?.text("reason") == "HTTP 403")
     #expect(fault?.effect == .unknown)
     #expect(fault?.exitStatus == 9)
-    #expect(try world.latest()?.phase == .sent)
+    #expect(try world.latest()?.attempt?.isUnknown == true)
   }
 
   /// A rejection carries no trailer: it may come after the effect, and only the advice proves that
@@ -128,13 +117,13 @@ import ToroSimulator
       )
     }
     let fault = #expect(throws: Fault.self) {
-      try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      try engine.sell(order)
     }
     #expect(fault?.exitStatus == exit)
     #expect(fault?.result?.text("error") == "acceptorRejected")
     #expect(try world.ledger().authorised == 1)
     if !everything { #expect(try world.ledger().standing == 0) }
-    #expect(try world.latest()?.phase == (exit == 9 ? .sent : .done))
+    #expect(try world.latest()?.attempt?.state.name == (exit == 9 ? .sent : .failed))
   }
 
   /// Whoever rejects says who it is: the terminal manager by its own message (ISO 20022, catm.004).
@@ -152,7 +141,7 @@ import ToroSimulator
       )
     }
     let fault = #expect(throws: Fault.self) {
-      try engine.transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+      try engine.sell(world.sale())
     }
     #expect(fault?.exitStatus == 7)
     #expect(fault?.result?.text("error") == "terminalManagerRejected")
@@ -168,7 +157,7 @@ import ToroSimulator
     )
     // The simulator knows no such path: 404, which the advice proves.
     let fault = #expect(throws: Fault.self) {
-      try engine.transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+      try engine.sell(world.sale())
     }
     #expect(fault?.exitStatus == 11)
     #expect(
@@ -269,7 +258,7 @@ import ToroSimulator
       wire.requests.count == 1
         ? Array(row.change(String(decoding: bytes, as: UTF8.self)).utf8) : bytes
     }
-    let report = try engine.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    let report = try engine.sell(try world.sale())
     #expect(report.status == row.status ?? .cancelled)
     if row.status == nil { #expect(report.result.text("error") == "malformedResponse") }
     #expect(try world.ledger().standing == 0)
@@ -299,7 +288,7 @@ import ToroSimulator
       else { return bytes }
       return Array((text[..<start] + Base64.encode(mac) + text[end...]).utf8)
     }
-    let report = try engine.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    let report = try engine.sell(try world.sale())
     #expect(report.status == .succeeded)
     #expect(report.receipt.text("authCode")?.count == 6)
   }
@@ -308,22 +297,18 @@ import ToroSimulator
   @Test(arguments: ["SUSP", "TECH", "PART", "XXXX"])
   func `does not take another word for an answer to an advice`(_ word: String) throws {
     let world = try ToroWorld()
-    _ = try world.engine().transact(
-      try world.sale { $0.captures = false },
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    _ = try world.engine().sell(try world.sale { $0.captures = false })
     let held = try world.latest()
     let engine = try world.engine()
     world.wire.forge = { (try? Self.saying(word, "CmpltnAdvcRspn", $0)) ?? [] }
     do throws(Fault) {
-      _ = try engine.confirm(held, handle: "A")
+      _ = try engine.confirm(held, handle: "A", amount: nil)
       Issue.record("takes it")
     } catch {
       #expect(error.exitStatus == 9)
     }
     world.wire.forge = nil
-    let done = try world.engine().confirm(try world.latest(), handle: "A")
+    let done = try world.engine().confirm(try world.latest(), handle: "A", amount: nil)
     #expect(done.status == .succeeded)
     // One capture, however often it was asked for.
     let advices = Set(
@@ -339,14 +324,14 @@ import ToroSimulator
   func `repeats of an answer what its schema has room for`(_ code: String) throws {
     let world = try ToroWorld()
     let engine = try world.engine()
-    _ = try engine.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
-    var attempt = try #require(try world.latest())
-    var receipt = try #require(attempt.result["receipt"]?.object)
+    _ = try engine.sell(try world.sale())
+    var payment = try #require(try world.latest())
+    var receipt = try #require(payment.attempt?.result["receipt"]?.object)
     receipt["authCode"] = .string(code)
     receipt["responseReason"] = .string(String(repeating: "x", count: 50))
     receipt["recipientTransactionId"] = .string(String(repeating: "y", count: 200))
-    attempt.result["receipt"] = .object(receipt)
-    try world.journal.update(&attempt, note: "as answered", .power)
+    try payment.change(1) { $0.result["receipt"] = .object(receipt) }
+    try world.journal.update(&payment, 1, note: "as answered", .power)
     _ = try world.engine().cancel(try world.latest(), handle: "A")
     #expect(try SchemaTests.complaint(try #require(world.wire.requests.last)) == nil)
   }
@@ -357,7 +342,7 @@ import ToroSimulator
     let engine = try world.engine(scenario: "card:tap", interruption: stop)
     stop.inner = world.wire.inner
     world.wire.inner = stop
-    let report = try engine.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    let report = try engine.sell(try world.sale())
     #expect(report.status == .cancelled && report.fault?.exitStatus == 12)
     #expect(report.result.text("error") == "operatorCancelled")
     #expect(try world.ledger() == (1, 0, 0))
@@ -377,9 +362,13 @@ final class StopWhileAsked: HTTPExchange, Interruption, @unchecked Sendable {
 
   func acknowledge() { isPressed = false }
 
-  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
     guard let inner else { throw Fault(.notSent, code: "unreachable", "nobody") }
-    let answer = try inner.send(request, by: deadline)
+    let answer = try inner.send(request, permit, by: deadline)
     guard !isDone else { return answer }
     isDone = true
     isPressed = true

@@ -116,11 +116,7 @@ private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Senda
       pieces: pieces
     )
     let world = try ToroWorld()
-    let report = try world.engine(devices: reader).transact(
-      world.sale(),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let report = try world.engine(devices: reader).sell(world.sale())
     #expect(report.status == .succeeded)
     #expect(report.receipt.text("terminalSerialNumber") == "12345678")
     #expect(report.receipt["gratuityAmount"] == 0)
@@ -213,7 +209,7 @@ private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Senda
       change: { options, _ in options.signatureMode = .device },
       watching: { watched.around($0) }
     )
-    let report = try engine.transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    let report = try engine.sell(world.sale())
     #expect(report.status == .succeeded)
     let picture = try #require(report.receipt.text("signatureBase64").flatMap { Base64.decode($0) })
     #expect(picture.starts(with: [0x89, 0x50, 0x4e, 0x47]))
@@ -236,7 +232,7 @@ private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Senda
     let world = try ToroWorld()
     let engine = try world.engine(reserve: { _ throws(Fault) in nil })
     let fault = #expect(throws: Fault.self) {
-      try engine.transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+      try engine.sell(world.sale())
     }
     #expect(fault?.exitStatus == 6)
     #expect(fault?.code == "transaction_already_started")
@@ -244,7 +240,7 @@ private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Senda
     #expect(fault?.effect == Fault.Effect.none)
     #expect(world.wire.requests.isEmpty)
     // Nothing was sent: the reference is free.
-    let again = try world.engine().transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    let again = try world.engine().sell(world.sale())
     #expect(again.status == .succeeded)
   }
 
@@ -252,7 +248,7 @@ private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Senda
     let world = try ToroWorld()
     let watched = WatchedReader()
     let engine = try world.engine(watching: { watched.around($0) })
-    let report = try engine.transact(world.sale("A", 9001), newAttempt: false, idempotencyKey: nil)
+    let report = try engine.sell(world.sale("A", 9001))
     #expect(report.status == .declined)
     #expect(
       report.result["actions"] == [
@@ -264,7 +260,7 @@ private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Senda
     )
     let shown = Array("Declined\nPlease call your bank".utf8)
     #expect(watched.sent.contains { Hex.encode($0).contains(Hex.encode(shown)) })
-    let again = try engine.transact(world.sale("A", 9001), newAttempt: false, idempotencyKey: nil)
+    let again = try engine.sell(world.sale("A", 9001))
     #expect(again.replayed == true)
     #expect(again.result["actions"] == report.result["actions"])
   }

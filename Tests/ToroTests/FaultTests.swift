@@ -108,7 +108,7 @@ import ToroSimulator
     var exit: Int32 = 0
     var result: JSONObject = [:]
     do throws(Fault) {
-      let report = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      let report = try engine.sell(order)
       exit = report.fault?.exitStatus ?? 0
       result = report.result
     } catch {
@@ -122,7 +122,7 @@ import ToroSimulator
     let isUndone = row.exit == 12
     #expect(world.announced.last == (isUndone ? "cancelled" : world.announced.last))
     // Undone is final; everything else left the reference free.
-    let again = try world.engine().transact(order, newAttempt: isUndone, idempotencyKey: nil)
+    let again = try world.engine().sell(order, newAttempt: isUndone)
     #expect(again.status == .succeeded && again.attemptNumber == 2)
     #expect(try world.ledger().standing == 1)
   }
@@ -137,7 +137,7 @@ import ToroSimulator
     world.wire.inner = silent
     func run(_ engine: Engine) -> Fault? {
       do throws(Fault) {
-        return try engine.transact(order, newAttempt: false, idempotencyKey: nil).fault
+        return try engine.sell(order).fault
       } catch {
         return error
       }
@@ -146,7 +146,7 @@ import ToroSimulator
     #expect(first?.exitStatus == 9 && first?.effect == .unknown)
     #expect(first?.result?.text("error") == "gatewayUnavailable")
     #expect(try world.ledger().standing == 1)
-    #expect(try world.latest()?.shownStatus == .unknown)
+    #expect(try world.latest()?.state.status == .unknown)
     let advices = world.wire.requests.dropFirst().compactMap { bytes in
       (try? XMLElement.read(bytes))?.children.first
     }
@@ -164,7 +164,7 @@ import ToroSimulator
     let third = run(try world.engine())
     #expect(third?.exitStatus == 12)
     #expect(try world.ledger().standing == 0)
-    #expect(try world.latest()?.result.text("error") == "gatewayUnavailable")
+    #expect(try world.latest()?.attempt?.result.text("error") == "gatewayUnavailable")
     let last = try XMLElement.read(try #require(world.wire.requests.last))
     #expect(
       last?.children.first?.text("CxlAdvc/Tx/TxId/TxRef")
@@ -179,22 +179,18 @@ import ToroSimulator
     ("declined", 3),
   ]) func `captures once, whatever happens to the answers`(_ fault: String, _ exit: Int32) throws {
     let world = try ToroWorld()
-    _ = try world.engine().transact(
-      try world.sale { $0.captures = false },
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    _ = try world.engine().sell(try world.sale { $0.captures = false })
     let held = try world.latest()
     let engine = try world.engine(fault: "completion:\(fault)")
     var found: Int32 = 0
     do throws(Fault) {
-      found = try engine.confirm(held, handle: "A").fault?.exitStatus ?? 0
+      found = try engine.confirm(held, handle: "A", amount: nil).fault?.exitStatus ?? 0
     } catch {
       found = error.exitStatus
     }
     // Whether a plain 401 to every try says that none was heeded is for the gateway to say.
     #expect(found == exit || fault == "http-401" && found == 11)
-    let again = try world.engine().confirm(try world.latest(), handle: "A")
+    let again = try world.engine().confirm(try world.latest(), handle: "A", amount: nil)
     #expect(again.status == .succeeded && again.receipt["captured"] == true)
     #expect(try world.ledger() == (1, 1, 1))
   }
@@ -204,7 +200,7 @@ import ToroSimulator
     ("http-503*1", 0), ("silence", 9), ("garbage", 9), ("declined", 3), ("reject-intp", 7),
   ]) func `cancels once, whatever happens to the answers`(_ fault: String, _ exit: Int32) throws {
     let world = try ToroWorld()
-    _ = try world.engine().transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    _ = try world.engine().sell(try world.sale())
     let engine = try world.engine(fault: "cancellation:\(fault)")
     let paid = try world.latest()
     var found: Int32 = 0
@@ -214,7 +210,7 @@ import ToroSimulator
       found = error.exitStatus
     }
     #expect(found == exit)
-    if exit == 3 || exit == 7 { #expect(try world.latest()?.status == .succeeded) }
+    if exit == 3 || exit == 7 { #expect(try world.latest()?.state.status == .succeeded) }
     let again = try world.engine().cancel(try world.latest(), handle: "A")
     #expect(again.status == .cancelled)
     #expect(try world.ledger().standing == 0)
@@ -224,13 +220,14 @@ import ToroSimulator
   @Test func `never sends a reference that was masked`() throws {
     let world = try ToroWorld()
     let order = try world.sale()
-    _ = try world.engine().transact(order, newAttempt: false, idempotencyKey: nil)
-    var attempt = try #require(try world.latest())
+    _ = try world.engine().sell(order)
+    var payment = try #require(try world.latest())
+    let attempt = try #require(payment.attempt)
     #expect(attempt.id?.allSatisfy { $0.isLetter } == true)
     var receipt = try #require(attempt.result["receipt"]?.object)
     receipt["transactionReference"] = "X[redacted]Y"
-    attempt.result["receipt"] = .object(receipt)
-    try world.journal.update(&attempt, note: "masked", .power)
+    try payment.change(1) { $0.result["receipt"] = .object(receipt) }
+    try world.journal.update(&payment, 1, note: "masked", .power)
     let engine = try world.engine()
     #expect(throws: Fault.self) { try engine.cancel(try world.latest(), handle: "A") }
     #expect(world.wire.requests.count == 1)
@@ -242,24 +239,27 @@ import ToroSimulator
     let world = try ToroWorld()
     let order = try world.sale()
     let engine = try world.engine()
-    _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
-    var attempt = try #require(try world.latest())
-    attempt.phase = .sent
-    attempt.preparation = Self.kept(attempt).map { .plain($0) }
-    attempt.result = ["state": "authorising"]
-    try world.journal.update(&attempt, note: "as killed", .power)
-    let report = try world.engine().resume(try #require(try world.latest()))
+    _ = try engine.sell(order)
+    var payment = try #require(try world.latest())
+    let kept = Self.kept(payment)
+    try payment.change(1) { operation in
+      operation.state = .sent(Operation.Sent(at: world.clock.now, moment: nil))
+      operation.preparation = kept.map { .plain($0) }
+      operation.result = ["state": "authorising"]
+    }
+    try world.journal.update(&payment, 1, note: "as killed", .power)
+    let report = try world.engine().finish(try #require(try world.latest()))
     #expect(report.status == .cancelled)
     #expect(report.result.text("error") == "transactionAborted")
     #expect(try world.ledger() == (1, 0, 0))
-    #expect(try world.latest()?.preparation == nil)
+    #expect(try world.latest()?.attempt?.preparation == nil)
   }
 
   /// What the adapter keeps of a sale while it is not known what became of it.
-  private static func kept(_ attempt: Attempt) -> String? {
-    guard let receipt = attempt.result["receipt"]?.object else { return nil }
+  private static func kept(_ payment: Payment) -> String? {
+    guard let receipt = payment.attempt?.result["receipt"]?.object else { return nil }
     let sale: JSONObject = [
-      "sale": .string(attempt.reference.text), "ref": receipt["transactionReference"] ?? .null,
+      "sale": .string(payment.reference.text), "ref": receipt["transactionReference"] ?? .null,
       "at": receipt["dateTime"] ?? .null, "init": receipt["initiatorTransactionId"] ?? .null,
       "refund": false, "amount": receipt["amount"] ?? .null, "currency": "GBP",
     ]
@@ -279,7 +279,7 @@ import ToroSimulator
     let order = try world.sale(reference, amount)
     let engine = try world.engine()
     do throws(Fault) {
-      _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      _ = try engine.sell(order)
       Issue.record("takes it")
     } catch {
       #expect(error.kind == .usage && error.code == code)
@@ -292,7 +292,7 @@ import ToroSimulator
     let engine = try world.engine(attendant: Nobody())
     let order = try world.sale()
     do throws(Fault) {
-      _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      _ = try engine.sell(order)
       Issue.record("takes it")
     } catch {
       #expect(error.exitStatus == 17 && error.code == "signature_not_asked")
@@ -307,9 +307,13 @@ final class SilentGateway: HTTPExchange, @unchecked Sendable {
   var inner: (any HTTPExchange)?
   private var isFirst = true
 
-  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
     // The authorisation arrives; what is to undo it does not.
-    if isFirst { _ = try inner?.send(request, by: deadline) }
+    if isFirst { _ = try inner?.send(request, permit, by: deadline) }
     isFirst = false
     throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer")
   }

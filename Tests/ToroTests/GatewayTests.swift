@@ -148,11 +148,69 @@ import ToroSimulator
 
   @Test func `answers an advice the same however often it comes`() throws {
     let world = try ToroWorld()
-    _ = try world.engine().transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    _ = try world.engine().sell(try world.sale())
     _ = try world.engine(fault: "cancellation:close-after*2")
       .cancel(try world.latest(), handle: "A")
     #expect(world.wire.requests.count == 4)
     #expect(try world.ledger() == (1, 0, 0))
+  }
+
+  /// What an acquirer refuses about a sale of 10.00 that was authorised, and not captured.
+  static let refusals: [(advice: String, changes: [String: String])] = [
+    ("09-completion-advice-capture", ["<TtlAmt>10.00<": "<TtlAmt>10.01<"]),
+    ("09-completion-advice-capture", ["<TtlAmt>10.00<": "<TtlAmt>0.00<"]),
+    ("09-completion-advice-capture", ["<Ccy>GBP<": "<Ccy>EUR<"]),
+    ("09-completion-advice-capture", ["<TxRef>purchase-0001<": "<TxRef>purchase-0002<"]),
+    ("09-completion-advice-capture", ["<TxDtTm>2026-01-02T03:": "<TxDtTm>2026-01-03T03:"]),
+    ("09-completion-advice-capture", ["<TxSucss>true<": "<TxSucss>false<"]),
+    ("12-cancellation-advice", ["<TtlAmt>10.00<": "<TtlAmt>9.99<"]),
+    ("12-cancellation-advice", ["<Ccy>GBP<": "<Ccy>EUR<"]),
+    ("12-cancellation-advice", ["<POIId><Id>66000001<": "<POIId><Id>66000002<"]),
+  ]
+
+  @Test(arguments: refusals)
+  func `declines an advice that does not fit the sale`(
+    _ row: (advice: String, changes: [String: String])
+  ) throws {
+    let world = try ToroWorld()
+    try authorise(world)
+    let path = try #require(Self.paths[row.advice])
+    var text = try Vectors.text("xml/\(row.advice).xml")
+    for (old, new) in row.changes {
+      #expect(text.contains(old), "\(old)")
+      text = text.replacing(old, with: new)
+    }
+    let answer = try post(world, path, try advice(text))
+    #expect((answer.text("CmpltnAdvcRspn/Tx/Rspn") ?? answer.text("CxlAdvcRspn/Tx/Rspn")) == "DECL")
+    #expect(try world.ledger("sale-12345") == (1, 1, 0))
+  }
+
+  @Test func `captures once, and a part alone`() throws {
+    let world = try ToroWorld()
+    try authorise(world)
+    let path = try #require(Self.paths["09-completion-advice-capture"])
+    let text = try Vectors.text("xml/09-completion-advice-capture.xml")
+      .replacing("<TtlAmt>10.00<", with: "<TtlAmt>6.00<")
+    #expect(try post(world, path, try advice(text)).text("CmpltnAdvcRspn/Tx/Rspn") == "APPR")
+    #expect(try world.booked("sale-12345") == [600, 0])
+    let another = text.replacing("completion-0001", with: "completion-0002")
+      .replacing("<XchgId>4<", with: "<XchgId>44<")
+    #expect(try post(world, path, try advice(another)).text("CmpltnAdvcRspn/Tx/Rspn") == "DECL")
+    #expect(try world.booked("sale-12345") == [600, 0])
+  }
+
+  /// Authorises the constructed purchase without capture.
+  private func authorise(_ world: ToroWorld) throws {
+    let text = try Vectors.text("xml/01-authreq-purchase-contact-capture.xml")
+      .replacing("<TxCaptr>true<", with: "<TxCaptr>false<")
+    let signed = String(decoding: try Vectors.signed(text, "AuthstnReq"), as: UTF8.self)
+    _ = try post(world, "/v1/caaa/authorisation-request", signed)
+    #expect(try world.ledger("sale-12345") == (1, 1, 0))
+  }
+
+  private func advice(_ text: String) throws -> String {
+    let body = text.contains("<CmpltnAdvc>") ? "CmpltnAdvc" : "CxlAdvc"
+    return String(decoding: try Vectors.signed(text, body), as: UTF8.self)
   }
 
   @Test func `lets nobody in whose sale was undone before it arrived`() throws {

@@ -78,7 +78,7 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
     let engine = try world.engine(devices: reader, interruption: interruption)
     let order = try world.sale()
     do throws(Fault) {
-      let report = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      let report = try engine.sell(order)
       return (report.result, report.fault?.exitStatus ?? 0, world)
     } catch {
       return (error.result ?? [:], error.exitStatus, world)

@@ -19,13 +19,13 @@ import Toro
     let engine = try world.engine(
       scenario: scenario,
       announce: { state in
-        guard state == "completed", let attempt = try? world.latest() else { return }
-        seen.withLock { $0.append("\(attempt.phase) \(attempt.status)") }
+        guard state == "completed", let payment = try? world.latest() else { return }
+        seen.withLock { $0.append(payment.state.status.rawValue) }
       }
     )
-    let report = try engine.transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    let report = try engine.sell(world.sale())
     #expect(report.status == .succeeded)
-    #expect(seen.withLock { $0 } == ["done succeeded"])
+    #expect(seen.withLock { $0 } == ["succeeded"])
     // One line of the history for the outcome.
     let history = try world.journal.history(of: try #require(try world.latest()))
     #expect(history.filter { $0.note == "outcome" }.count == 1)
@@ -48,7 +48,7 @@ import Toro
     }
     let fault = #expect(throws: Fault.self) {
       try world.engine(scenario: scenario, watching: { watched.around($0) }, over: journal)
-        .transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+        .sell(world.sale())
     }
     #expect(fault?.exitStatus == 9)
     #expect(!world.announced.contains("completed"))
@@ -57,11 +57,11 @@ import Toro
     #expect(try world.ledger().authorised == 1)
     #expect(try world.ledger().standing == 0)
     // The next run hears that it is undone, and takes nothing.
-    let again = try world.engine().transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    let again = try world.engine().sell(world.sale())
     #expect(again.status == .cancelled)
     #expect(again.fault?.exitStatus == 12)
     #expect(try world.ledger().standing == 0)
-    let anew = try world.engine().transact(world.sale(), newAttempt: true, idempotencyKey: nil)
+    let anew = try world.engine().sell(world.sale(), newAttempt: true)
     #expect(anew.status == .succeeded)
     #expect(try world.ledger().standing == 1)
   }
@@ -69,34 +69,26 @@ import Toro
   @Test func `an approval that was set aside is not undone by finding out`() throws {
     let world = try ToroWorld()
     let full = FailingJournal(world.journal) { _, note in note == "outcome" }
-    let report = try world.engine(over: full).transact(
-      world.sale(),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let report = try world.engine(over: full).sell(world.sale())
     #expect(report.status == .succeeded)
     #expect(report.warning != nil)
     #expect(world.announced.contains("completed"))
     let next = try SQLiteJournal(folder: world.folder.path, redactor: Redactor())
-    let attempt = try #require(
-      try next.latest(.init(env: .simulator, provider: ToroProvider.name, reference: "A"))
+    let payment = try #require(
+      try next.payment(.init(env: .simulator, provider: ToroProvider.name, reference: "A"))
     )
-    #expect(try world.engine(over: next).resume(attempt).status == .succeeded)
+    #expect(try world.engine(over: next).finish(payment).status == .succeeded)
     #expect(try world.ledger().standing == 1)
   }
 
   /// A cancel waits while a repetition of the sale, which waited before it, sells.
   @Test func `a cancel undoes what was sold while it waited`() throws {
     let world = try ToroWorld()
-    let stopped = try world.engine(scenario: "card:no_card").transact(
-      world.sale(),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let stopped = try world.engine(scenario: "card:no_card").sell(world.sale())
     #expect(stopped.fault?.effect == Fault.Effect.none)
     let seen = try #require(try world.latest())
-    #expect(seen.isFreed)
-    _ = try world.engine().transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    #expect(seen.attempt?.state.name == .failed)
+    _ = try world.engine().sell(world.sale())
     #expect(try world.ledger().standing == 1)
     let report = try world.engine().cancel(seen, handle: "A")
     #expect(report.status == .cancelled)
@@ -108,19 +100,23 @@ import Toro
   struct Doubler: HTTPExchange {
     let inner: any HTTPExchange
 
-    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
       let body = String(decoding: request.body, as: UTF8.self)
       // The first of each exchange alone: what is repeated has another number.
       if body.contains("CxlAdvc"), body.contains("<ReTrnsmssnCntr>") == false {
-        _ = try inner.send(request, by: deadline)
+        _ = try inner.send(request, nil, by: deadline)
       }
-      return try inner.send(request, by: deadline)
+      return try inner.send(request, permit, by: deadline)
     }
   }
 
   @Test func `an advice that came twice is not taken for refused`() throws {
     let world = try ToroWorld()
-    _ = try world.engine().transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    _ = try world.engine().sell(world.sale())
     let engine = try world.engine()
     world.wire.inner = Doubler(inner: try #require(world.wire.inner))
     let report = try engine.cancel(try world.latest(), handle: "A")
@@ -131,21 +127,21 @@ import Toro
   /// A confirm is lost, then a cancel: whoever resumes goes on cancelling.
   @Test func `a cancel that was not answered is never turned into a capture`() throws {
     let world = try ToroWorld()
-    _ = try world.engine().transact(
-      world.sale { $0.captures = false },
-      newAttempt: false,
-      idempotencyKey: nil
-    )
-    #expect(try world.latest()?.status == .requiresConfirmation)
+    _ = try world.engine().sell(world.sale { $0.captures = false })
+    #expect(try world.latest()?.state.status == .requiresConfirmation)
     let lost = #expect(throws: Fault.self) {
-      try world.engine(fault: "completion:close-before").confirm(try world.latest(), handle: "A")
+      try world.engine(fault: "completion:close-before").confirm(
+        try world.latest(),
+        handle: "A",
+        amount: nil
+      )
     }
     #expect(lost?.exitStatus == 9)
     let unanswered = #expect(throws: Fault.self) {
       try world.engine(fault: "cancellation:close-before").cancel(try world.latest(), handle: "A")
     }
     #expect(unanswered?.exitStatus == 9)
-    let resumed = try world.engine().resume(try #require(try world.latest()))
+    let resumed = try world.engine().finish(try #require(try world.latest()))
     #expect(resumed.status == .cancelled)
     #expect(try world.ledger().captured == 0)
     #expect(try world.ledger().standing == 0)
@@ -162,13 +158,17 @@ import Toro
       self.declining = declining
     }
 
-    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
       let number = advices.withLock { number in
         number += 1
         return number
       }
-      guard number == 1 else { return try declining.send(request, by: deadline) }
-      _ = try processing.send(request, by: deadline)
+      guard number == 1 else { return try declining.send(request, permit, by: deadline) }
+      _ = try processing.send(request, permit, by: deadline)
       throw Fault(
         .providerError,
         effect: .unknown,
@@ -180,7 +180,7 @@ import Toro
 
   @Test func `a no to a repetition says nothing about the first advice`() throws {
     let world = try ToroWorld()
-    _ = try world.engine().transact(world.sale(), newAttempt: false, idempotencyKey: nil)
+    _ = try world.engine().sell(world.sale())
     _ = try world.engine()
     let processing = try #require(world.wire.inner)
     let engine = try world.engine(fault: "cancellation:declined")
@@ -192,25 +192,25 @@ import Toro
       try engine.cancel(try world.latest(), handle: "A")
     }
     #expect(fault?.exitStatus == 9)
-    #expect(try world.latest()?.phase == .sent)
+    #expect(try world.latest()?.unknowns.map(\.kind) == [.void])
     #expect(try world.ledger().standing == 0)
   }
 
   @Test func `what a prune forgets is not refundable again`() throws {
     let world = try ToroWorld()
     func take(_ order: SaleOrder) throws -> Report {
-      try world.engine().transact(order, newAttempt: false, idempotencyKey: nil)
+      try world.engine().sell(order)
     }
     _ = try take(world.sale())
     #expect(try take(world.refund("B1", of: "A", 300)).status == .succeeded)
     world.clock.advance(1000)
     #expect(try take(world.refund("B2", of: "A", 300)).status == .succeeded)
     // Older than this is B1 alone, and the original still counts it.
-    let filter = AttemptFilter(env: .simulator, provider: ToroProvider.name)
+    let filter = PaymentFilter(env: .simulator, provider: ToroProvider.name)
     #expect(try world.journal.prune(before: world.clock.now - 500, filter) == 0)
     let tooMuch = #expect(throws: Fault.self) { try take(world.refund("B3", of: "A", 500)) }
     #expect(tooMuch?.code == "refund_exceeds")
-    #expect(try world.latest("A")?.refunds.count == 2)
+    #expect(try world.latest("A")?.reversals.count == 2)
     // Once the original is gone nothing needs them any more.
     #expect(try world.journal.prune(before: world.clock.now + 1, filter) > 0)
     #expect(try world.latest("A") == nil)

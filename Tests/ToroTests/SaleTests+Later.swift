@@ -16,7 +16,7 @@ extension SaleTests {
     let report = try world.engine(scenario: "card:chip_signature") { options, _ in
       options.signatureMode = .device
       options.signatureMatches = matches
-    }.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    }.sell(try world.sale())
     // A PNG file.
     #expect(report.receipt.text("signatureBase64")?.hasPrefix("iVBORw0KGgo") == true)
     #expect(report.receipt["signatureVerificationFailed"] == .bool(!matches))
@@ -29,7 +29,7 @@ extension SaleTests {
     let world = try ToroWorld()
     let report = try world.engine(scenario: "card:signature_refused") { options, _ in
       options.signatureMode = .device
-    }.transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+    }.sell(try world.sale())
     #expect(report.status == .cancelled && report.fault?.code == "signature_verification_failed")
     #expect(report.result.text("error") == "customerCancelled")
     #expect(report.receipt["signatureVerificationFailed"] == true)
@@ -39,18 +39,14 @@ extension SaleTests {
   @Test func `captures later, once`() throws {
     let world = try ToroWorld()
     let engine = try world.engine()
-    let held = try engine.transact(
-      try world.sale { $0.captures = false },
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let held = try engine.sell(try world.sale { $0.captures = false })
     #expect(held.status == .requiresConfirmation && held.receipt["captured"] == false)
     #expect(try world.ledger() == (1, 1, 0))
-    let done = try world.engine().confirm(try world.latest(), handle: "A")
+    let done = try world.engine().confirm(try world.latest(), handle: "A", amount: nil)
     #expect(done.status == .succeeded && done.receipt["captured"] == true)
     #expect(done.replayed == false)
     #expect(try world.ledger() == (1, 1, 1))
-    let again = try world.engine().confirm(try world.latest(), handle: "A")
+    let again = try world.engine().confirm(try world.latest(), handle: "A", amount: nil)
     #expect(again.replayed == true)
     #expect(world.wire.requests.count == 2)
   }
@@ -58,11 +54,7 @@ extension SaleTests {
   @Test func `undoes a sale, once, and a held one`() throws {
     for captures in [true, false] {
       let world = try ToroWorld()
-      _ = try world.engine().transact(
-        try world.sale { $0.captures = captures },
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      _ = try world.engine().sell(try world.sale { $0.captures = captures })
       let undone = try world.engine().cancel(try world.latest(), handle: "A")
       #expect(undone.status == .cancelled && undone.fault == nil)
       #expect(undone.result.text("cancellationType") == "attendant")
@@ -70,11 +62,11 @@ extension SaleTests {
       #expect(try world.ledger() == (1, 0, 0))
       #expect(try world.engine().cancel(try world.latest(), handle: "A").replayed == true)
       let again = try world.engine()
-        .transact(try world.sale(), newAttempt: false, idempotencyKey: nil)
+        .sell(try world.sale())
       #expect(again.replayed == true && again.fault?.exitStatus == 12)
       #expect(world.wire.requests.count == 2)
       let next = try world.engine()
-        .transact(try world.sale(), newAttempt: true, idempotencyKey: nil)
+        .sell(try world.sale(), newAttempt: true)
       #expect(next.status == .succeeded && next.attemptNumber == 2)
     }
   }
@@ -82,49 +74,39 @@ extension SaleTests {
   @Test func `gives back what was paid, and never more`() throws {
     let world = try ToroWorld()
     let engine = try world.engine()
-    _ = try engine.transact(try world.sale("P", 2000), newAttempt: false, idempotencyKey: nil)
+    _ = try engine.sell(try world.sale("P", 2000))
     func refund(_ reference: String, _ amount: Int) throws -> Report {
       try world.engine()
-        .transact(
-          try world.refund(reference, of: "P", amount),
-          newAttempt: false,
-          idempotencyKey: nil
-        )
+        .sell(try world.refund(reference, of: "P", amount))
     }
     let part = try refund("R1", 500)
     #expect(part.status == .succeeded && part.receipt.text("type") == "refund")
-    #expect(try world.latest("P")?.status == .partiallyRefunded)
+    #expect(try world.latest("P")?.state.status == .partiallyRefunded)
     #expect(throws: Fault.self) { try refund("R2", 1600) }
     #expect(try world.ledger("R2").authorised == 0)
     #expect(throws: Fault.self) { try world.engine().cancel(try world.latest("P"), handle: "P") }
     #expect(try refund("R3", 1500).status == .succeeded)
-    #expect(try world.latest("P")?.status == .refunded)
+    #expect(try world.latest("P")?.state.status == .refunded)
     #expect(throws: Fault.self) { try refund("R4", 1) }
     // Cancellation a refund gives the right to it back.
     #expect(try world.engine().cancel(try world.latest("R3"), handle: "R3").status == .cancelled)
-    #expect(try world.latest("P")?.status == .partiallyRefunded)
+    #expect(try world.latest("P")?.state.status == .partiallyRefunded)
     #expect(try refund("R5", 1500).status == .succeeded)
     #expect(try refund("R1", 500).replayed == true)
   }
 
   @Test func `refunds by a saved receipt what the journal does not know`() throws {
     let shop = try ToroWorld()
-    let paid = try shop.engine().transact(
-      try shop.sale("P", 900),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let paid = try shop.engine().sell(try shop.sale("P", 900))
     let other = try ToroWorld()
     let simulated = shop.wire.inner
     let engine = try other.engine()
     other.wire.inner = simulated
-    let report = try engine.transact(
+    let report = try engine.sell(
       try other.sale("R", 900) { order in
         order.isRefund = true
         order.original = paid.receipt
-      },
-      newAttempt: false,
-      idempotencyKey: nil
+      }
     )
     #expect(report.status == .succeeded)
     let sent = String(decoding: try #require(other.wire.requests.last), as: UTF8.self)

@@ -226,7 +226,7 @@ import ToroSimulator
     let engine = try world.engine(scenario: row.scenario)
     let order = try world.sale()
     do throws(Fault) {
-      let report = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      let report = try engine.sell(order)
       exit = report.fault?.exitStatus ?? 0
       result = report.result
       #expect(report.status == row.status)
@@ -251,13 +251,11 @@ import ToroSimulator
     let report = try world.engine(scenario: "card:chip_signature") { _, configuration in
       configuration.latitude = "51.5"
       configuration.longitude = "-0.1"
-    }.transact(
+    }.sell(
       try world.sale("SALE-1", 1150) { order in
         order.gratuity = 150
         order.additional = ["order": "A-17", "table": 4]
-      },
-      newAttempt: false,
-      idempotencyKey: nil
+      }
     )
     let receipt = report.receipt
     let fixed: JSONObject = [
@@ -289,11 +287,7 @@ import ToroSimulator
   ) throws {
     let world = try ToroWorld()
     let report = try world.engine(scenario: scenario)
-      .transact(
-        try world.sale { $0.gratuityMenu = [10, 15, 20] },
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      .sell(try world.sale { $0.gratuityMenu = [10, 15, 20] })
     #expect(world.announced[1] == "awaitingGratuity")
     #expect(report.amount == total && report.requestedAmount == 1000)
     #expect(report.receipt["gratuityAmount"] == .integer(10 * percent))
@@ -307,11 +301,7 @@ import ToroSimulator
   @Test func `rounds a gratuity half up`() throws {
     let world = try ToroWorld()
     let report = try world.engine(scenario: "card:tap")
-      .transact(
-        try world.sale("A", 1050) { $0.gratuityMenu = [15] },
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      .sell(try world.sale("A", 1050) { $0.gratuityMenu = [15] })
     #expect(report.receipt["gratuityAmount"] == 158)
   }
 }

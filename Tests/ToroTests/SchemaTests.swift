@@ -69,21 +69,19 @@ import Toro
       configuration.latitude = "51.5"
       configuration.longitude = "-0.1"
     }
-    _ = try engine.transact(
+    _ = try engine.sell(
       try world.sale("A & <B>", row.amount) { order in
         order.gratuity = row.gratuity
         order.captures = row.captures
         order.additional = ["order": "A-17", "lines": .array([1, "two"])]
-      },
-      newAttempt: false,
-      idempotencyKey: nil
+      }
     )
-    if let attempt = try world.latest("A & <B>"), attempt.status == .requiresConfirmation {
-      _ = try engine.confirm(attempt, handle: "A")
+    if let payment = try world.latest("A & <B>"), payment.state.status == .requiresConfirmation {
+      _ = try engine.confirm(payment, handle: "A", amount: nil)
     }
-    if let attempt = try world.latest("A & <B>"), attempt.status == .succeeded {
+    if let payment = try world.latest("A & <B>"), payment.state.status == .succeeded {
       let refund = try world.refund("R", of: "A & <B>", 100)
-      let back = try engine.transact(refund, newAttempt: false, idempotencyKey: nil)
+      let back = try engine.sell(refund)
       if back.status == .succeeded { _ = try engine.cancel(try world.latest("R"), handle: "R") }
     }
     #expect(!world.wire.requests.isEmpty)
@@ -114,7 +112,7 @@ import Toro
     let engine = try world.engine(fault: "authorisation:reject-\(reason)")
     let order = try world.sale()
     do throws(Fault) {
-      _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      _ = try engine.sell(order)
       Issue.record("is not rejected")
     } catch {
       #expect(error.kind == .rejected && error.effect == .none)

@@ -5,6 +5,7 @@ import TenderJournal
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
+import TenderWire
 import Testing
 import Toro
 import ToroSimulator
@@ -161,7 +162,7 @@ final class ToroWorld {
 
   /// The refund of a sale in the journal.
   func refund(_ reference: String, of original: String, _ amount: Int) throws -> SaleOrder {
-    let receipt = try latest(original)?.result["receipt"]?.object
+    let receipt = try latest(original)?.attempt?.result["receipt"]?.object
     return try sale(reference, amount) { order in
       order.isRefund = true
       order.original = receipt
@@ -169,8 +170,17 @@ final class ToroWorld {
     }
   }
 
-  func latest(_ reference: String = "A") throws -> Attempt? {
-    try journal.latest(.init(env: .simulator, provider: ToroProvider.name, reference: reference))
+  func latest(_ reference: String = "A") throws -> Payment? {
+    try journal.payment(.init(env: .simulator, provider: ToroProvider.name, reference: reference))
+  }
+
+  /// The money of a reference by the acquirer's own books, in minor units.
+  func booked(_ reference: String = "A") throws -> [Int] {
+    let amounts = try LedgerAudit.saleAmounts(
+      path: folder.path + "/simulator.db",
+      reference: reference
+    )
+    return [amounts.captured, amounts.refunded]
   }
 
   /// What the acquirer's own books say of a reference.
@@ -193,11 +203,15 @@ final class Recorder: HTTPExchange, @unchecked Sendable {
   /// The status of the answers from here on; nil for their own.
   var status: Int?
 
-  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
     requests.append(request.body)
     addresses.append(request.url)
     guard let inner else { throw Fault(.notSent, code: "unreachable", "nobody is there") }
-    var answer = try inner.send(request, by: deadline)
+    var answer = try inner.send(request, permit, by: deadline)
     if let forge { answer.body = forge(answer.body) }
     if let status { answer.status = status }
     answers.append(answer.body)
@@ -216,6 +230,18 @@ struct AgreeableAttendant: Attendant {
   func signatureMatches() throws(Fault) -> Bool { matches }
 }
 
+extension Engine {
+  /// Takes a sale or refund at the reader.
+  func sell(_ order: SaleOrder, newAttempt: Bool = false) throws(Fault) -> Report {
+    try transact(.sale(order), TransactRequest(newAttempt: newAttempt))
+  }
+
+  /// Ends what is unknown, as `journal resume --finish` does.
+  func finish(_ payment: Payment) throws(Fault) -> Report {
+    try resume(payment, finish: true, resend: false)
+  }
+}
+
 extension Report {
   var receipt: JSONObject { result["receipt"]?.object ?? [:] }
 }
@@ -228,5 +254,19 @@ enum Vectors {
 
   static func text(_ name: String) throws -> String {
     String(decoding: try bytes(name), as: UTF8.self)
+  }
+
+  /// A message with a MAC that fits its body again.
+  static func signed(_ text: String, _ body: String) throws -> [UInt8] {
+    let key = try MessageKey(
+      passphrase: SharedSecret(ToroCatalog.passphrase),
+      ToroWorld.configuration().derivation,
+      id: ToroCatalog.keyID,
+      version: ToroCatalog.keyVersion
+    )
+    let bytes = try #require(XMLElement.bytes(of: body, at: 2, in: Array(text.utf8)))
+    let start = try #require(text.firstRange(of: "<MAC>")).upperBound
+    let end = try #require(text.firstRange(of: "</MAC>")).lowerBound
+    return Array((text[..<start] + Base64.encode(try key.mac(over: bytes)) + text[end...]).utf8)
   }
 }

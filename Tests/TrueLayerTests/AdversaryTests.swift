@@ -37,13 +37,12 @@ import TrueLayerSimulator
     }
     let path = world.folder.path + "/simulator.db"
     func standing() throws -> Int {
-      subject == "refund"
-        ? try LedgerAudit.bankRefunds(path: path, reference: "A")
-        : try LedgerAudit.bankPayments(path: path, reference: "A").made
+      let books = try world.books()
+      return subject == "refund" ? books.refunds : books.made
     }
     if subject == "refund" {
       _ = try world.engine(change: FlowTests.bank)
-        .transact(order, newAttempt: false, idempotencyKey: nil)
+        .pay(order)
       world.clock.advance(10_000)
     }
     let simulator = try InProcessSimulator(
@@ -72,15 +71,14 @@ import TrueLayerSimulator
       do throws(Fault) {
         let report: Report
         if command == "resume", let known {
-          report = try engine.resume(known)
+          report = try engine.finish(known)
         } else if subject == "creation" {
-          report = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+          report = try engine.pay(order)
         } else {
           report = try engine.refund(
             known,
             handle: "A",
             try .test(700),
-            newAttempt: false,
             idempotencyKey: nil
           )
         }

@@ -12,7 +12,7 @@ extension AnswerTests {
   struct Flow: CustomTestStringConvertible {
     var file: String
     var isCreation = false
-    var kind = Attempt.Kind.payment
+    var kind = Payment.Kind.payment
     var status: Status
     var result: JSONObject
     var exit: Int32
@@ -173,23 +173,19 @@ extension AnswerTests {
     let stub = StubHTTP(steps)
     let world = try World()
     let order = flow.kind == .mandate ? try world.mandate("A") : try world.payment("A")
-    let report = try world.engine(over: stub).transact(
-      order,
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let report = try world.engine(over: stub).pay(order)
     #expect(stub.left == 0)
     #expect(report.status == flow.status)
     #expect(report.result == flow.result)
     #expect(report.fault?.exitStatus ?? 0 == flow.exit)
     #expect(report.nextAction?.type == flow.next)
     #expect(report.id == id)
-    #expect(try world.latest("A")?.phase == .done)
+    #expect(try world.latest("A")?.unknowns.isEmpty == true)
   }
 
   /// A refund's published state: file, status of the payment, exit.
   @Test(arguments: [
-    ("pending", Status.pending, Int32(0)), ("authorized", .pending, 0),
+    ("pending", Status.succeeded, Int32(0)), ("authorized", .succeeded, 0),
     ("executed", .partiallyRefunded, 0), ("failed", .succeeded, 3),
   ])
   func `a published refund`(_ name: String, _ status: Status, _ exit: Int32) throws {
@@ -209,7 +205,7 @@ extension AnswerTests {
     let refund = try Self.answer(java + "200.get_payment_refund_by_id." + name)
     let world = try World()
     _ = try world.engine(over: StubHTTP([token, .init("GET", path, 200, settled)]))
-      .transact(try world.existing(id), newAttempt: false, idempotencyKey: nil)
+      .pay(try world.existing(id))
     let stub = StubHTTP([
       token, .init("GET", path, 200, settled),
       .init("POST", path + "/refunds", 202, try Self.answer(java + "202.create_payment_refund")),
@@ -219,7 +215,6 @@ extension AnswerTests {
       try world.latest(id),
       handle: id,
       try .test(100, statement: "a refund"),
-      newAttempt: false,
       idempotencyKey: nil
     )
     #expect(stub.left == 0)
@@ -237,7 +232,7 @@ extension AnswerTests {
       .init("GET", path + "/refunds", 200, try Self.answer(java + "200.list_payment_refunds")),
     ])
     let looked = try world.engine(over: list).lookUp(id, known: nil)
-    #expect(looked.status == .pending)
+    #expect(looked.status == .succeeded)
     #expect(looked.details["refunds"]?.array?.first?["amount_in_minor"] == 100)
   }
 
@@ -259,10 +254,10 @@ extension AnswerTests {
         configuration.resourceToken = SharedSecret("resource-token-of-the-test")
         options.returnURL = "https://shop.example/return?code=x&state=y#z=1"
       }
-      _ = try engine.transact(try world.existing(id), newAttempt: false, idempotencyKey: nil)
+      _ = try engine.pay(try world.existing(id))
       let attempt = try world.latest(id)
       do throws(Fault) {
-        let report = try engine.proceed(attempt, handle: id)
+        let report = try engine.confirm(attempt, handle: id, amount: nil)
         #expect(report.result == ["state": "executed"])
         #expect(code.isEmpty)
       } catch {
@@ -304,11 +299,7 @@ extension AnswerTests {
       .init("POST", path + "/authorization-flow/actions/consent", 200, redirect),
     ])
     let world = try World()
-    let report = try world.engine(over: stub).transact(
-      try world.existing(Self.id),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let report = try world.engine(over: stub).pay(try world.existing(Self.id))
     #expect(stub.left == 0)
     #expect(report.result == ["state": "redirect"])
     #expect(world.guide.addresses == ["https://a-redirect-uri.com"])

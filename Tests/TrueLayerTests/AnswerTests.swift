@@ -19,7 +19,7 @@ import TrueLayer
   /// A look-up: file, status, `result`, whether it is final.
   struct Look: CustomTestStringConvertible {
     var file: String
-    var kind = Attempt.Kind.payment
+    var kind = Payment.Kind.payment
     var status: Status
     var result: JSONObject
     var isFinal: Bool
@@ -203,7 +203,7 @@ import TrueLayer
   /// An error answer to a look-up: file or body, status, code, exit, documented name.
   struct Refusal: CustomTestStringConvertible {
     var file: String
-    var kind = Attempt.Kind.payment
+    var kind = Payment.Kind.payment
     var status: Int
     var code: String
     var exit: Int32

@@ -101,9 +101,17 @@ final class World {
       clock: clock,
       interruption: interruption,
       patience: 500,
-      digest: { $0.count < 16 ? $0 + [UInt8](repeating: 0, count: 16) : Array($0.suffix(16)) },
+      digest: Self.digest,
       announce: { [states] in states.add($0) }
     )
+  }
+
+  /// Sixteen bytes that differ where the bytes do (FNV-1a, twice).
+  private static func digest(_ bytes: [UInt8]) -> [UInt8] {
+    [0xcbf2_9ce4_8422_2325, 0x6c62_272e_07bb_0142].flatMap { (basis: UInt64) in
+      let hash = bytes.reduce(basis) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+      return (0..<8).map { UInt8(truncatingIfNeeded: hash >> ($0 * 8)) }
+    }
   }
 
   /// A payment of some pounds to an external account.
@@ -139,7 +147,7 @@ final class World {
   }
 
   /// What exists already.
-  func existing(_ id: String, _ kind: Attempt.Kind = .payment) throws -> AuthorizationOrder {
+  func existing(_ id: String, _ kind: Payment.Kind = .payment) throws -> AuthorizationOrder {
     AuthorizationOrder(
       reference: try Reference(id),
       kind: kind,
@@ -148,8 +156,8 @@ final class World {
     )
   }
 
-  func latest(_ reference: String = "A") throws -> Attempt? {
-    try journal.latest(
+  func latest(_ reference: String = "A") throws -> Payment? {
+    try journal.payment(
       .init(env: .simulator, provider: TrueLayerProvider.name, reference: reference)
     )
   }
@@ -157,6 +165,46 @@ final class World {
   /// How many payments the simulated provider's own ledger has under a reference, and how many of
   /// them were authorized.
   func ledger(_ reference: String = "A") throws -> (made: Int, authorized: Int) {
-    try LedgerAudit.bankPayments(path: folder.path + "/simulator.db", reference: reference)
+    let books = try books(reference)
+    return (books.made, books.authorized)
+  }
+
+  /// What the simulated provider's own books say of a reference.
+  func books(_ reference: String = "A") throws -> LedgerAudit.BankBooks {
+    try LedgerAudit.bankBooks(
+      path: folder.path + "/simulator.db",
+      reference: reference,
+      at: clock.now
+    )
+  }
+
+  /// A payment that is settled: to a merchant account.
+  func settled(_ reference: String = "R", amount: Int = 1000) throws -> Report {
+    let order = try payment(reference, amount: amount) { creation in
+      creation.sortCode = nil
+      creation.accountNumber = nil
+      creation.beneficiaryName = nil
+      creation.merchantAccount = "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6"
+    }
+    return try engine(change: FlowTests.bank).pay(order)
+  }
+}
+
+extension Engine {
+  /// Makes a payment or mandate, or goes on with one.
+  func pay(
+    _ order: AuthorizationOrder,
+    newAttempt: Bool = false,
+    key: String? = nil
+  ) throws(Fault) -> Report {
+    try transact(
+      .authorization(order),
+      TransactRequest(newAttempt: newAttempt, idempotencyKey: key)
+    )
+  }
+
+  /// Ends what is unknown, as `journal resume --finish` does.
+  func finish(_ payment: Payment) throws(Fault) -> Report {
+    try resume(payment, finish: true, resend: false)
   }
 }

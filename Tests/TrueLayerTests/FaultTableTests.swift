@@ -53,7 +53,7 @@ import TrueLayerSimulator
     do throws(Fault) {
       let report =
         try engine
-        .transact(order, newAttempt: false, idempotencyKey: nil)
+        .pay(order)
       exit = report.fault?.exitStatus ?? 0
     } catch {
       exit = error.exitStatus
@@ -61,9 +61,9 @@ import TrueLayerSimulator
       #expect(error.result?["error"]?.text != nil)
     }
     #expect(exit == row.exit)
-    if exit == 9 { #expect(try world.latest()?.shownStatus == .unknown) }
+    if exit == 9 { #expect(try world.latest()?.state.status == .unknown) }
     let report = try world.engine(change: FlowTests.bank)
-      .transact(order, newAttempt: false, idempotencyKey: nil)
+      .pay(order)
     #expect(report.status == .succeeded)
     #expect(report.attemptNumber == row.attempt)
     #expect(try world.ledger() == (1, 1))
@@ -75,79 +75,37 @@ import TrueLayerSimulator
   func `a cancel whose answer is lost is found out`(_ fault: String) throws {
     let world = try World()
     _ = try world.engine(listens: false, change: FlowTests.bank)
-      .transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
+      .pay(try world.payment("A"))
     if ["close-before", "http-500"].contains(fault) {
       let lost = #expect(throws: Fault.self) {
         _ = try world.engine(scenario: "bank:abandon", fault: "bank-cancel:\(fault)")
-          .withdraw(try world.latest(), handle: "A")
+          .cancel(try world.latest(), handle: "A")
       }
       #expect(lost?.exitStatus == 9)
-      #expect(try world.latest()?.shownStatus == .unknown)
+      #expect(try world.latest()?.state.status == .unknown)
     } else {
       // It is done, and one question shows it.
       let found = try world.engine(scenario: "bank:abandon", fault: "bank-cancel:\(fault)")
-        .withdraw(try world.latest(), handle: "A")
+        .cancel(try world.latest(), handle: "A")
       #expect(found.status == .cancelled)
       #expect(found.replayed == false)
     }
     let report = try world.engine(scenario: "bank:abandon")
-      .withdraw(try world.latest(), handle: "A")
+      .cancel(try world.latest(), handle: "A")
     #expect(report.status == .cancelled)
     #expect(try world.ledger() == (1, 0))
-  }
-
-  @Test(arguments: ["close-after", "close-before", "silence", "http-500", "garbage"])
-  func `a refund whose answer is lost is made once`(_ fault: String) throws {
-    let world = try World()
-    let order = try world.payment("A", amount: 2000) { creation in
-      creation.sortCode = nil
-      creation.accountNumber = nil
-      creation.merchantAccount = "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6"
-    }
-    _ = try world.engine(change: FlowTests.bank)
-      .transact(order, newAttempt: false, idempotencyKey: nil)
-    func refund(_ fault: String?, amount: Int = 700) throws(Fault) -> Report {
-      let engine: Engine
-      let attempt: Attempt?
-      do {
-        engine = try world.engine(fault: fault)
-        attempt = try world.latest()
-      } catch {
-        throw Fault(.internal, code: "internal", "\(error)")
-      }
-      return try engine.refund(
-        attempt,
-        handle: "A",
-        try .test(amount),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
-    }
-    let lost = #expect(throws: Fault.self) { _ = try refund("refund:\(fault)") }
-    #expect(lost?.exitStatus == 9)
-    // Another amount is no reason to send the lost one.
-    let other = #expect(throws: Fault.self) { _ = try refund(nil, amount: 300) }
-    #expect(other?.code == "refund_differs")
-    #expect(try world.latest()?.shownStatus == .unknown)
-    _ = try refund(nil)
-    world.clock.advance(3000)
-    let report = try refund(nil)
-    #expect(report.status == .partiallyRefunded)
-    #expect(report.result["refund"]?["amount_in_minor"] == 700)
-    let looked = try world.engine().lookUp("A", known: try world.latest())
-    #expect(looked.details["refunds"]?.array?.count == 1)
   }
 
   @Test func `a lost revoke is found out`() throws {
     let world = try World()
     _ = try world.engine(change: FlowTests.bank)
-      .transact(try world.mandate("M"), newAttempt: false, idempotencyKey: nil)
+      .pay(try world.mandate("M"))
     // At once, by one question.
     let known = try world.engine(fault: "revoke:silence")
-      .withdraw(try world.latest("M"), handle: "M")
+      .cancel(try world.latest("M"), handle: "M")
     #expect(known.status == .revoked)
     #expect(known.replayed == false)
-    #expect(try world.latest("M")?.status == .revoked)
+    #expect(try world.latest("M")?.state.status == .revoked)
   }
 
   @Test func `a creation's body is kept until its effect is known, and not for ever`() throws {
@@ -155,16 +113,16 @@ import TrueLayerSimulator
     let order = try world.payment("A")
     _ = #expect(throws: Fault.self) {
       _ = try world.engine(fault: "create:close-after", change: FlowTests.bank)
-        .transact(order, newAttempt: false, idempotencyKey: nil)
+        .pay(order)
     }
-    #expect(try world.latest()?.preparation?.text.contains("\"remi@example.com\"") == true)
+    #expect(try world.latest()?.attempt?.preparation?.text.contains("\"remi@example.com\"") == true)
     // After 30 days its key means nothing any more: it stays unknown, and says so.
     world.clock.advance(30 * 86_400_000)
     let late = #expect(throws: Fault.self) {
       _ = try world.engine(change: FlowTests.bank)
-        .transact(order, newAttempt: true, idempotencyKey: nil)
+        .pay(order, newAttempt: true)
     }
-    #expect(late?.code == "key_expired")
+    #expect(late?.message.contains("too old") == true)
     #expect(late?.exitStatus == 9)
     #expect(try world.ledger().made == 1)
   }
@@ -172,23 +130,23 @@ import TrueLayerSimulator
   @Test func `what is decided survives a repetition with other words`() throws {
     let world = try World()
     _ = try world.engine(change: FlowTests.bank)
-      .transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
+      .pay(try world.payment("A"))
     let other = #expect(throws: Fault.self) {
       _ = try world.engine(change: FlowTests.bank)
-        .transact(try world.payment("A", amount: 1001), newAttempt: false, idempotencyKey: nil)
+        .pay(try world.payment("A", amount: 1001))
     }
     #expect(other?.code == "reference_reused")
     #expect(other?.exitStatus == 6)
     let again = #expect(throws: Fault.self) {
       _ = try world.engine(change: FlowTests.bank)
-        .transact(try world.payment("A"), newAttempt: true, idempotencyKey: nil)
+        .pay(try world.payment("A"), newAttempt: true)
     }
     #expect(again?.code == "attempt_stands")
     // A decline is tried again when it is asked for.
     _ = try world.engine(scenario: "bank:reject_execution", change: FlowTests.bank)
-      .transact(try world.payment("B"), newAttempt: false, idempotencyKey: nil)
+      .pay(try world.payment("B"))
     let second = try world.engine(change: FlowTests.bank)
-      .transact(try world.payment("B"), newAttempt: true, idempotencyKey: nil)
+      .pay(try world.payment("B"), newAttempt: true)
     #expect(second.attemptNumber == 2)
     #expect(second.status == .succeeded)
   }

@@ -17,7 +17,7 @@ extension FlowTests {
     let first = try world.engine(scenario: "bank:reject_authorisation") { options, configuration in
       Self.bank(&options, &configuration)
       options.retries = true
-    }.transact(order, newAttempt: false, idempotencyKey: nil)
+    }.pay(order)
     #expect(first.status == .failed)
     #expect(first.isFinal == false)
     #expect(first.result["status"] == "attemptFailed")
@@ -26,7 +26,7 @@ extension FlowTests {
     let second = try world.engine { options, configuration in
       Self.bank(&options, &configuration)
       options.retries = true
-    }.proceed(try world.latest(), handle: "A")
+    }.confirm(try world.latest(), handle: "A", amount: nil)
     #expect(Self.plain(second.result) == ["state": "executed"])
     #expect(try world.ledger().made == 1)
   }
@@ -39,7 +39,7 @@ extension FlowTests {
       configuration.redirectURL = "https://shop.example/return"
     }
     let first = try world.engine(listens: false, change: foreign)
-      .transact(order, newAttempt: false, idempotencyKey: nil)
+      .pay(order)
     #expect(first.status == .requiresAction)
     #expect(Self.plain(first.result) == ["state": "redirect"])
     #expect(first.fault == nil)
@@ -50,13 +50,13 @@ extension FlowTests {
     let other = #expect(throws: Fault.self) {
       _ = try world.engine { options, _ in
         options.returnURL = "https://shop.example/return?payment_id=other"
-      }.proceed(try world.latest(), handle: "A")
+      }.confirm(try world.latest(), handle: "A", amount: nil)
     }
     #expect(other?.exitStatus == 6)
     // Direct return: what the bank said is handed on.
     let second = try world.engine(listens: false) { options, _ in
       options.returnURL = "https://shop.example/return?state=\(id)&code=abc"
-    }.proceed(try world.latest(), handle: "A")
+    }.confirm(try world.latest(), handle: "A", amount: nil)
     #expect(Self.plain(second.result) == ["state": "executed"])
     #expect(second.replayed == false)
   }
@@ -64,16 +64,16 @@ extension FlowTests {
   @Test func `a payer who gave up on the hosted page cancels`() throws {
     let world = try World()
     _ = try world.engine(scenario: "bank:abandon", listens: false, change: Self.bank)
-      .transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
-    let id = try #require(try world.latest()?.id)
+      .pay(try world.payment("A"))
+    let id = try #require(try world.latest()?.attempt?.id)
     // Without its id anybody could say so.
     let other = try world.engine(scenario: "bank:abandon", listens: false) { options, _ in
       options.returnURL = "app://back?error=tl_hpp_cancel"
-    }.proceed(try world.latest(), handle: "A")
+    }.confirm(try world.latest(), handle: "A", amount: nil)
     #expect(other.status == .requiresAction)
     let report = try world.engine(scenario: "bank:abandon") { options, _ in
       options.returnURL = "app://back?payment_id=\(id)&error=tl_hpp_cancel"
-    }.proceed(try world.latest(), handle: "A")
+    }.confirm(try world.latest(), handle: "A", amount: nil)
     #expect(report.status == .cancelled)
     #expect(report.fault?.exitStatus == 12)
     #expect(report.result["error"] == "userCanceled")
@@ -87,7 +87,7 @@ extension FlowTests {
       Self.bank(&options, &configuration)
       // This clock's uptime runs ahead of its time by a millisecond a look.
       options.patience += 10_000
-    }.transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
+    }.pay(try world.payment("A"))
     #expect(report.status == .expired)
     #expect(report.fault?.exitStatus == 13)
     #expect((900_000...905_000).contains(world.clock.now - start))
@@ -114,8 +114,8 @@ extension FlowTests {
     func close() {}
   }
 
-  @Test(arguments: [Attempt.Kind.payment, .mandate])
-  func `Ctrl-C while the payer is awaited cancels`(_ kind: Attempt.Kind) throws {
+  @Test(arguments: [Payment.Kind.payment, .mandate])
+  func `Ctrl-C while the payer is awaited cancels`(_ kind: Payment.Kind) throws {
     let world = try World()
     let impatient = Impatient()
     var options = SimulatorOptions()
@@ -136,7 +136,7 @@ extension FlowTests {
       change: Self.bank
     )
     let order = kind == .mandate ? try world.mandate("A") : try world.payment("A")
-    let report = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+    let report = try engine.pay(order)
     // A mandate cannot be cancelled at TrueLayer: its payer can go on until it expires.
     #expect(report.status == (kind == .payment ? .cancelled : .requiresAction))
     #expect(report.isFinal == (kind == .payment))
@@ -148,10 +148,10 @@ extension FlowTests {
       return
     }
     #expect(report.fault?.message.contains("until it expires") == true)
-    #expect(try world.latest("A")?.isFinal == false)
+    #expect(try world.latest("A")?.state.isFinal == false)
     // A second one beside it could be authorized as well.
     let refused = #expect(throws: Fault.self) {
-      try engine.transact(order, newAttempt: true, idempotencyKey: nil)
+      try engine.pay(order, newAttempt: true)
     }
     #expect(refused?.exitStatus == 6)
     let seen = try engine.lookUp("A", known: world.latest("A"), kind: .mandate)
@@ -160,6 +160,6 @@ extension FlowTests {
     let expired = try engine.lookUp("A", known: world.latest("A"), kind: .mandate)
     #expect(expired.status == .expired)
     #expect(expired.isFinal)
-    #expect(try world.latest("A")?.isFinal == true)
+    #expect(try world.latest("A")?.state.isFinal == true)
   }
 }

@@ -44,7 +44,7 @@ extension FlowTests {
     let world = try World()
     world.guide.heard.withLock { [states = world.states] in $0 = { states.add($0) } }
     world.front = FailingJournal(world.journal) { [states = world.states] attempt, note in
-      states.add("write \(note): \(attempt.id == nil ? "no id" : "id")")
+      states.add("write \(note): \(attempt.attempt?.id == nil ? "no id" : "id")")
       return false
     }
     let engine = try world.engine(
@@ -54,7 +54,7 @@ extension FlowTests {
         options.patience = 3000
       }
     )
-    _ = try engine.transact(try world.payment(), newAttempt: false, idempotencyKey: nil)
+    _ = try engine.pay(try world.payment())
     #expect(world.announced == expected)
   }
 
@@ -73,7 +73,7 @@ extension FlowTests {
       change: { options, _ in options.bank = "mock-payments-de-embedded" }
     )
     let order = try world.payment(currency: "EUR")
-    _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+    _ = try engine.pay(order)
     #expect(world.announced.contains("write form given"), "\(world.announced)")
   }
 
@@ -93,7 +93,7 @@ extension FlowTests {
     )
     let order = try world.payment()
     let thrown = #expect(throws: Fault.self) {
-      try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      try engine.pay(order)
     }
     #expect(thrown?.exitStatus == 9)
     #expect(thrown?.effect == .unknown)
@@ -120,7 +120,7 @@ extension FlowTests {
     )
     let order = try world.payment()
     let thrown = #expect(throws: Fault.self) {
-      try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      try engine.pay(order)
     }
     #expect(thrown?.exitStatus == 9)
     #expect(world.announced.contains("authorizing"))

@@ -14,7 +14,7 @@ import TrueLayerSimulator
   /// A scenario, and what a payment or mandate comes to.
   struct Case: CustomTestStringConvertible {
     var scenario: String
-    var kind = Attempt.Kind.payment
+    var kind = Payment.Kind.payment
     var status: Status
     var result: JSONObject
     var code: String?
@@ -162,7 +162,7 @@ import TrueLayerSimulator
     let world = try World()
     let order = example.kind == .mandate ? try world.mandate("A") : try world.payment("A")
     let report = try world.engine(scenario: example.scenario, change: Self.bank)
-      .transact(order, newAttempt: false, idempotencyKey: nil)
+      .pay(order)
     #expect(report.status == example.status)
     #expect(Self.plain(report.result) == example.result)
     #expect(report.fault?.code == example.code)
@@ -171,12 +171,12 @@ import TrueLayerSimulator
     // What is final is replayed as it was, by another process, with the same exit.
     guard example.isFinal else { return }
     let again = try world.engine(change: Self.bank)
-      .transact(order, newAttempt: false, idempotencyKey: nil)
+      .pay(order)
     #expect(again.replayed == true)
     #expect(Self.plain(again.result) == example.result)
     #expect(again.fault?.exitStatus ?? 0 == example.exit)
     // A confirm of it is the same answer.
-    let confirmed = try world.engine().proceed(try world.latest("A"), handle: "A")
+    let confirmed = try world.engine().confirm(try world.latest("A"), handle: "A", amount: nil)
     #expect(confirmed.replayed == true)
     #expect(Self.plain(confirmed.result) == example.result)
   }
@@ -231,10 +231,12 @@ import TrueLayerSimulator
       options.consentsToAccountData = way.accountData
     }
     let order = try world.payment("A", currency: way.currency) { $0.scheme = way.scheme }
-    var report = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+    var report = try engine.pay(order)
     if way.waits {
       #expect(Self.plain(report.result) == ["state": "wait"])
-      report = try engine.wait(for: report, upTo: 60_000, every: 1000, purpose: .outcome) { _ in }
+      report = try engine.wait(for: report, upTo: 60_000, every: 1000, inWordsOfAttempt: true) {
+        _ in
+      }
     }
     #expect(Self.plain(report.result) == ["state": "executed"])
     #expect(report.status == .succeeded)
@@ -250,14 +252,14 @@ import TrueLayerSimulator
   @Test func `says what is missing, and goes on when it is given`() throws {
     let world = try World()
     let order = try world.payment("A", currency: "EUR")
-    let first = try world.engine().transact(order, newAttempt: false, idempotencyKey: nil)
+    let first = try world.engine().pay(order)
     #expect(first.status == .requiresAction)
     #expect(first.fault?.code == "input_missing")
     #expect(first.fault?.exitStatus == 8)
     #expect(first.nextAction?.type == "provider_selection")
     #expect(first.nextAction?["providers"]?.array?.count ?? 0 > 5)
     let second = try world.engine { options, _ in options.bank = "mock-payments-nl-redirect" }
-      .transact(order, newAttempt: false, idempotencyKey: nil)
+      .pay(order)
     #expect(second.nextAction?.type == "form")
     #expect(second.nextAction?["inputs"]?.array?.first?["id"] == "remitter-iban")
     #expect(second.id == first.id)
@@ -270,14 +272,14 @@ import TrueLayerSimulator
     let world = try World()
     let order = try world.payment("A")
     let wrong = try world.engine { options, _ in options.bank = "mock-payments-gb-redirekt" }
-      .transact(order, newAttempt: false, idempotencyKey: nil)
+      .pay(order)
     #expect(wrong.fault?.code == "not_offered")
     #expect(wrong.fault?.exitStatus == 8)
     #expect(wrong.fault?.hint == "did you mean mock-payments-gb-redirect?")
     #expect(wrong.nextAction?.type == "provider_selection")
-    #expect(try world.latest()?.shownStatus == .requiresAction)
+    #expect(try world.latest()?.state.status == .requiresAction)
     let report = try world.engine(change: Self.bank)
-      .transact(order, newAttempt: false, idempotencyKey: nil)
+      .pay(order)
     #expect(report.status == .succeeded)
     #expect(try world.ledger().made == 1)
   }
@@ -286,7 +288,7 @@ import TrueLayerSimulator
     let world = try World(form: ["psu-id": "remi", "psu-password": "secret"])
     let report = try world.engine { options, _ in
       options.bank = "mock-payments-de-embedded-ais-pis"
-    }.transact(try world.payment("A", currency: "EUR"), newAttempt: false, idempotencyKey: nil)
+    }.pay(try world.payment("A", currency: "EUR"))
     #expect(report.fault?.code == "consent_needed")
     #expect(report.fault?.exitStatus == 8)
     #expect(report.nextAction?.type == "consent")

@@ -10,8 +10,12 @@ import Testing
     let inner: any HTTPExchange
     let count: Int
 
-    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
-      var response = try inner.send(request, by: deadline)
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      var response = try inner.send(request, permit, by: deadline)
       guard request.method == .get, var body = JSONReader.read(response.body)?.object,
         body["amount_in_minor"] != nil
       else { return response }
@@ -28,7 +32,7 @@ import Testing
   @Test func `masks accounts in time that grows with what comes`() throws {
     let world = try World()
     _ = try world.engine(change: FlowTests.bank)
-      .transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
+      .pay(try world.payment("A"))
     let known = try world.latest()
     try Growth.expectLinear(base: 100) { size in
       _ = try world.engine(wrap: { Crowded(inner: $0, count: size) }).lookUp("A", known: known)

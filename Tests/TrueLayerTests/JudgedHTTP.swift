@@ -22,8 +22,12 @@ final class JudgedHTTP: HTTPExchange, @unchecked Sendable {
     self.judge = judge
   }
 
-  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
-    let response = try inner.send(request, by: deadline)
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
+    let response = try inner.send(request, permit, by: deadline)
     let path = WebAddress(request.url)?.target ?? ""
     // The authorization server has a document of its own; what a fault made unreadable has no shape.
     let isReadable = response.body.isEmpty || JSONReader.read(response.body) != nil

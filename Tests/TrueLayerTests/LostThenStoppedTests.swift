@@ -18,16 +18,20 @@ import Testing
       self.second = second
     }
 
-    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
       guard request.url.hasSuffix("/v3/payments") else {
-        return try inner.send(request, by: deadline)
+        return try inner.send(request, permit, by: deadline)
       }
       let number = tries.withLock { tries in
         tries += 1
         return tries
       }
       guard number == 1 else { throw second }
-      _ = try inner.send(request, by: deadline)
+      _ = try inner.send(request, permit, by: deadline)
       return HTTPResponse(status: 500, body: Array("{}".utf8))
     }
   }
@@ -44,13 +48,13 @@ import Testing
     let order = try world.payment("A")
     let fault = #expect(throws: Fault.self) {
       try world.engine(change: FlowTests.bank, wrap: { Stopped($0, end) })
-        .transact(order, newAttempt: false, idempotencyKey: nil)
+        .pay(order)
     }
     #expect(fault?.exitStatus == 9)
-    #expect(try world.latest()?.phase == .sent)
+    #expect(try world.latest()?.attempt?.state.name == .sent)
     #expect(try world.ledger().made == 1)
     let report = try world.engine(change: FlowTests.bank)
-      .transact(order, newAttempt: false, idempotencyKey: nil)
+      .pay(order)
     #expect(report.attemptNumber == 1)
     #expect(try world.ledger().made == 1)
   }

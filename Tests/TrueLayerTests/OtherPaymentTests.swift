@@ -12,11 +12,18 @@ import Testing
     let inner: any HTTPExchange
     let member: String
     let value: JSON
+    /// The folder of the resources that are confused with others.
+    var parent = "payments"
 
-    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
-      var response = try inner.send(request, by: deadline)
-      let last = request.url.split(separator: "/").last ?? ""
-      guard request.method == .get, last.contains("-"), response.status == 200,
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      var response = try inner.send(request, permit, by: deadline)
+      let parts = request.url.split(separator: "/")
+      guard request.method == .get, parts.dropLast().last.map(String.init) == parent,
+        response.status == 200,
         var body = JSONReader.read(response.body)?.object
       else { return response }
       body[member] = value
@@ -33,23 +40,23 @@ import Testing
   func `leaves a lost cancel unknown`(_ member: String, _ value: JSON) throws {
     let world = try World()
     _ = try world.engine(listens: false, change: FlowTests.bank)
-      .transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
+      .pay(try world.payment("A"))
     _ = #expect(throws: Fault.self) {
       _ = try world.engine(scenario: "bank:abandon", fault: "bank-cancel:close-before")
-        .withdraw(try world.latest(), handle: "A")
+        .cancel(try world.latest(), handle: "A")
     }
     let attempt = try #require(try world.latest())
     let confused = #expect(throws: Fault.self) {
-      try world.engine(wrap: { Confused(inner: $0, member: member, value: value) }).resume(attempt)
+      try world.engine(wrap: { Confused(inner: $0, member: member, value: value) }).finish(attempt)
     }
     #expect(confused?.exitStatus == 9)
-    #expect(try world.latest()?.phase == .sent)
+    #expect(try world.latest()?.state.isUnknown == true)
   }
 
   @Test func `changes nothing in the journal`() throws {
     let world = try World()
     _ = try world.engine(listens: false, change: FlowTests.bank)
-      .transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
+      .pay(try world.payment("A"))
     let before = try #require(try world.latest())
     let fault = #expect(throws: Fault.self) {
       try world.engine(wrap: {

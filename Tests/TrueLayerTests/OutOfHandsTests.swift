@@ -59,25 +59,20 @@ import TrueLayer
       configuration.resourceToken = SharedSecret("resource-token")
     }
     let fault = #expect(throws: Fault.self) {
-      try engine.transact(
-        try world.existing(WireTests.id),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      try engine.pay(try world.existing(WireTests.id))
     }
     #expect(stub.left == 0)
     #expect(fault?.effect == .unknown)
     #expect(fault?.exitStatus == 9)
     #expect(fault?.hint == "do not pay again; the same command asks how it ended")
     let left = try #require(try world.latest(WireTests.id))
-    #expect(left.phase == .done)
-    #expect(left.isFinal == false)
-    #expect(left.fault?.effect == .unknown)
+    #expect(left.unknowns.isEmpty)
+    #expect(left.state.isFinal == false)
     // The same command finds it out, and says nothing of the fault any more.
     let later = StubHTTP([.init("GET", Self.path, 200, #"{"status":"settled"}"#)])
     let report = try world.engine(over: later) { _, configuration in
       configuration.resourceToken = SharedSecret("resource-token")
-    }.transact(try world.existing(WireTests.id), newAttempt: false, idempotencyKey: nil)
+    }.pay(try world.existing(WireTests.id))
     #expect(report.status == .succeeded)
     #expect(report.fault == nil)
   }
@@ -91,17 +86,13 @@ import TrueLayer
       interruption: Afterwards(stub: stub, signal: .terminated)
     ) { _, configuration in configuration.resourceToken = SharedSecret("resource-token") }
     let fault = #expect(throws: Fault.self) {
-      try engine.transact(
-        try world.existing(WireTests.id),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      try engine.pay(try world.existing(WireTests.id))
     }
     #expect(fault?.exitStatus == 143)
     #expect(
       fault?.message
         == "stopped by a signal while it waits for its payer, who can still authorize it"
     )
-    #expect(try world.latest(WireTests.id)?.status == .requiresAction)
+    #expect(try world.latest(WireTests.id)?.state.status == .requiresAction)
   }
 }

@@ -65,17 +65,17 @@ struct SchemaTests {
   /// Payment, look-up, cancel, refund, mandate, look-up, revoke.
   func wholeStory(_ world: World, _ engine: Engine) throws {
     attempt {
-      _ = try engine.transact(world.payment("A"), newAttempt: false, idempotencyKey: nil)
+      _ = try engine.pay(world.payment("A"))
     }
     attempt { _ = try engine.lookUp("A", known: world.latest("A")) }
-    attempt { _ = try engine.withdraw(world.latest("A"), handle: "A") }
+    attempt { _ = try engine.cancel(world.latest("A"), handle: "A") }
     attempt {
       let order = try world.payment("R", amount: 2000) { creation in
         creation.sortCode = nil
         creation.accountNumber = nil
         creation.merchantAccount = "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6"
       }
-      _ = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      _ = try engine.pay(order)
     }
     for _ in 0..<2 {
       attempt {
@@ -83,7 +83,6 @@ struct SchemaTests {
           world.latest("R"),
           handle: "R",
           try .test(500),
-          newAttempt: false,
           idempotencyKey: nil
         )
       }
@@ -91,10 +90,10 @@ struct SchemaTests {
     }
     attempt { _ = try engine.lookUp("R", known: world.latest("R")) }
     attempt {
-      _ = try engine.transact(world.mandate("M"), newAttempt: false, idempotencyKey: nil)
+      _ = try engine.pay(world.mandate("M"))
     }
     attempt { _ = try engine.lookUp("M", known: world.latest("M"), kind: .mandate) }
-    attempt { _ = try engine.withdraw(world.latest("M"), handle: "M") }
+    attempt { _ = try engine.cancel(world.latest("M"), handle: "M") }
     attempt { _ = try engine.lookUp("M", known: world.latest("M"), kind: .mandate) }
   }
 
@@ -161,7 +160,7 @@ struct SchemaTests {
         if preselects { creation.preselectedBank = bank }
       }
       attempt {
-        let report = try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+        let report = try engine.pay(order)
         #expect(report.status == .succeeded || report.result["state"] == "wait", "\(report.result)")
       }
       #expect(http.problems == [], "\(bank) \(preselects)")
@@ -246,7 +245,7 @@ struct SchemaTests {
     let engine = world.engine(over: simulator, listens: true) { options, _ in
       options.bank = "mock-payments-gb-redirect"
     }
-    let made = try engine.transact(world.mandate("M"), newAttempt: false, idempotencyKey: nil)
+    let made = try engine.pay(world.mandate("M"))
     let id = try #require(made.id)
     for path in [
       "/v3/mandates", "/v3/mandates/\(id)/funds?amount_in_minor=100&currency=GBP",

@@ -36,6 +36,7 @@ final class StubHTTP: HTTPExchange {
   private struct State {
     var steps: [Step]
     var requests: [HTTPRequest] = []
+    var permitted: [Bool] = []
   }
 
   private let state: Mutex<State>
@@ -45,12 +46,21 @@ final class StubHTTP: HTTPExchange {
   /// What was sent, in order.
   var requests: [HTTPRequest] { state.withLock(\.requests) }
 
+  /// Which of them had a permit of their own.
+  var permitted: [Bool] { state.withLock(\.permitted) }
+
   /// How many answers nobody asked for.
   var left: Int { state.withLock(\.steps.count) }
 
-  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
+    try permit?.use()
     let step = state.withLock { state -> Step? in
       state.requests.append(request)
+      state.permitted.append(permit != nil)
       guard let next = state.steps.first, request.method.rawValue == next.method,
         request.url.hasSuffix(next.path)
       else { return nil }

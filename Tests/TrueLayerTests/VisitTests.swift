@@ -29,9 +29,13 @@ import TrueLayerSimulator
 
     var looks: Int { count.withLock { $0 } }
 
-    func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
       if request.method == .get { count.withLock { $0 += 1 } }
-      return try inner.send(request, by: deadline)
+      return try inner.send(request, permit, by: deadline)
     }
   }
 
@@ -54,7 +58,7 @@ import TrueLayerSimulator
       options.patience = 60_000
       options.interval = 2000
     }
-    _ = try? engine.transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
+    _ = try? engine.pay(try world.payment("A"))
     // A look every two seconds, and three that visits hurried.
     #expect((20...36).contains(http.looks))
   }

@@ -25,13 +25,11 @@ extension WireTests {
     let engine = world.engine(over: stub) { _, configuration in
       configuration.resourceToken = SharedSecret("resource-token")
     }
-    let report = try engine.transact(
-      try world.existing(Self.id),
-      newAttempt: false,
-      idempotencyKey: nil
-    )
+    let report = try engine.pay(try world.existing(Self.id))
     #expect(report.result == ["state": "wait"])
-    let final = try engine.wait(for: report, upTo: 60_000, every: 1000, purpose: .outcome) { _ in }
+    let final = try engine.wait(for: report, upTo: 60_000, every: 1000, inWordsOfAttempt: true) {
+      _ in
+    }
     #expect(final.result == ["state": "executed"])
     #expect(stub.left == 0)
   }
@@ -45,7 +43,7 @@ extension WireTests {
     let report = try World().engine(over: stub) { _, configuration in
       configuration.resourceToken = SharedSecret("resource-token")
     }.lookUp(Self.id, known: nil)
-    #expect(report.nextAction == PayerAction("redirect"))
+    #expect(report.nextAction?.json == ["type": "redirect"])
   }
 
   @Test func `a step that an earlier process took is looked at, not failed of`() throws {
@@ -66,7 +64,7 @@ extension WireTests {
     let world = try World()
     let report = try world.engine(over: stub) { _, configuration in
       configuration.resourceToken = SharedSecret("resource-token")
-    }.transact(try world.existing(Self.id), newAttempt: false, idempotencyKey: nil)
+    }.pay(try world.existing(Self.id))
     #expect(report.result == ["state": "redirect"])
     #expect(stub.left == 0)
   }
@@ -85,7 +83,7 @@ extension WireTests {
     let fault = #expect(throws: Fault.self) {
       _ = try world.engine(over: stub) { _, configuration in
         configuration.resourceToken = SharedSecret("resource-token")
-      }.transact(try world.existing(Self.id), newAttempt: false, idempotencyKey: nil)
+      }.pay(try world.existing(Self.id))
     }
     #expect(fault?.code == "unexpected_behaviour")
     #expect(world.guide.addresses.isEmpty)
@@ -139,11 +137,7 @@ extension WireTests {
       .init("POST", "/v3/payments", 201, #"{"id":"../../x","resource_token":"t"}"#),
     ])
     let fault = #expect(throws: Fault.self) {
-      _ = try world.engine(over: stub).transact(
-        try world.payment("A"),
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      _ = try world.engine(over: stub).pay(try world.payment("A"))
     }
     #expect(fault?.exitStatus == 9)
     #expect(stub.requests.count == 2)
@@ -158,14 +152,14 @@ extension WireTests {
         .init("POST", "/v3/payments/\(Self.id)/authorization-flow", 200, Self.redirect),
       ])
     )
-    let report = try engine.transact(try world.payment("A"), newAttempt: false, idempotencyKey: nil)
+    let report = try engine.pay(try world.payment("A"))
     let attempt = try #require(try world.latest("A"))
     #expect(
       report.nextAction?["url"]?.text?.hasPrefix("https://bank.example/login#token=eyJ") == true
     )
     // The address opens the bank's page: it is asked for anew, not kept.
-    #expect(attempt.nextAction == PayerAction("redirect"))
-    #expect(attempt.preparation == nil)
+    #expect(attempt.attempt?.state.action == PayerAction("redirect"))
+    #expect(attempt.attempt?.preparation == nil)
     let names = try FileManager.default.contentsOfDirectory(atPath: world.folder.path)
     for name in names {
       let data = try Data(contentsOf: world.folder.appending(path: name))

@@ -61,7 +61,7 @@ import TrueLayer
     let order = try world.payment("ORDER-1042") { creation in
       creation.metadata = ["order": "1042"]
     }
-    let report = try engine.transact(order, newAttempt: false, idempotencyKey: "key-of-the-test")
+    let report = try engine.pay(order, key: "key-of-the-test")
     #expect(report.status == .requiresAction)
     #expect(report.result == ["state": "redirect"])
     let sent = stub.requests
@@ -91,7 +91,7 @@ import TrueLayer
     #expect(fields["Idempotency-Key"] == "key-of-the-test")
     #expect(fields["Content-Type"] == "application/json; charset=UTF-8")
     #expect(Self.isSigned(sent[1], "/v3/payments", publicKey))
-    #expect(sent[1].isEffecting && !sent[2].isEffecting)
+    #expect(stub.permitted == [false, true, false])
     let start = Self.fields(sent[2])
     #expect(start["Authorization"] == "Bearer the-resource-token")
     #expect(start["Tl-Signature"] == nil)
@@ -119,7 +119,7 @@ import TrueLayer
     let engine = world.engine(over: stub) { _, configuration in
       configuration.privateKey = SharedSecret(privateKey)
     }
-    _ = try engine.transact(try world.existing(Self.id), newAttempt: false, idempotencyKey: nil)
+    _ = try engine.pay(try world.existing(Self.id))
     #expect(Self.fields(stub.requests[1])["Tl-Signature"] == nil)
     #expect(Self.isSigned(stub.requests[2], path + "/authorization-flow", publicKey))
   }
@@ -140,7 +140,7 @@ import TrueLayer
     let engine = world.engine(over: stub) { _, configuration in
       configuration.privateKey = SharedSecret(privateKey)
     }
-    let report = try engine.withdraw(nil, handle: Self.id)
+    let report = try engine.cancel(nil, handle: Self.id)
     #expect(report.status == .revoked)
     #expect(report.result == ["status": "revoked"])
     let revoke = try #require(stub.requests.last { $0.method == .post })
@@ -258,11 +258,7 @@ import TrueLayer
     var exit: Int32 = 0
     let order = try world.payment("A")
     do throws(Fault) {
-      let report = try engine.transact(
-        order,
-        newAttempt: false,
-        idempotencyKey: nil
-      )
+      let report = try engine.pay(order)
       exit = report.fault?.exitStatus ?? 0
     } catch {
       exit = error.exitStatus
@@ -287,7 +283,7 @@ import TrueLayer
     _ = try world.engine(
       over: StubHTTP([.init("GET", path, 200, Self.redirect)])
     ) { _, configuration in configuration.resourceToken = SharedSecret("resource-token") }
-    .transact(try world.existing(Self.id), newAttempt: false, idempotencyKey: nil)
+    .pay(try world.existing(Self.id))
     let stub = StubHTTP(
       [.init("POST", path + "/actions/cancel", .bytes(202, [], [:]))]
         + (0..<5).map { _ in .init("GET", path, 200, seen) }
@@ -297,7 +293,7 @@ import TrueLayer
     }
     let known = try world.latest(Self.id)
     do throws(Fault) {
-      let report = try engine.withdraw(known, handle: Self.id)
+      let report = try engine.cancel(known, handle: Self.id)
       #expect(report.fault?.exitStatus == exit)
       #expect(report.fault?.code == code)
     } catch {
@@ -305,10 +301,10 @@ import TrueLayer
       #expect(error.code == code)
       #expect(error.effect == Fault.Effect.none)
     }
-    #expect(try world.latest(Self.id)?.isFinal == false)
+    #expect(try world.latest(Self.id)?.state.isFinal == false)
     // Whatever it was, no further payment can be made beside it.
     let again = #expect(throws: Fault.self) {
-      _ = try engine.transact(try world.existing(Self.id), newAttempt: true, idempotencyKey: nil)
+      _ = try engine.pay(try world.existing(Self.id), newAttempt: true)
     }
     #expect(again?.code == "attempt_stands")
   }

@@ -23,7 +23,7 @@ struct OrderBuilder {
       feeMode: try invocation.value(Keys.feeMode) ?? .merchant,
       instrument: instrument,
       storedMethod: invocation[Keys.token],
-      stopsAtConfirmation: invocation.has(Keys.confirmation),
+      stopsAtConfirmation: invocation.has(Keys.hold) || invocation.has(Keys.confirmation),
       payor: try payor(),
       payorID: invocation[Keys.payorID],
       metadata: try read.metadata()

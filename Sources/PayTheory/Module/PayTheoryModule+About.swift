@@ -19,29 +19,38 @@ extension PayTheoryModule {
       not know; a write never is.
       """,
       """
-      Not public, and therefore the simulator's own or open: the texts of the socket's errors, \
-      the answer to a cancel, close codes, the rounding of fees, how long a hold lives (the \
-      simulator: 24 hours of its clock, then confirm ends in 13 and cancel still lets it go), \
-      and whether a live account accepts part 2 of a transfer on a new connection. A plain \
-      payment runs in two steps, so that its receipt number is in the journal before money \
-      moves; "two_step": false in the profile's paytheory section sends one.
+      Not public, and therefore the simulator's own choice: the texts of the socket's errors, the \
+      answer to a cancel, close codes, the rounding of fees, how long a hold lives, and whether a \
+      live account accepts part 2 of a transfer on a new connection. On the simulator a hold lives \
+      24 hours of its clock, a hold by --token and a cash barcode 7 days. A plain payment runs in two \
+      steps, so that its receipt number is in the journal before money moves; "two_step": false in \
+      the profile's paytheory section sends one.
       """,
       """
-      What the contract leaves open and how it is here: a socket that cannot be reached ends \
-      in 10, like a token that cannot; a lost answer to a cash barcode is effect none, and the \
-      next run makes another barcode; a second process on the same reference waits up to \
-      --timeout for the first; cancel of a payment whose outcome is unknown never captures it \
-      first; an attempt's first line in the journal outlives a killed process but perhaps not \
-      a power cut, before which nothing was sent; everything from sent on is synced to the \
-      disk. cancel --amount gives a part back and asks Pay Theory first what is left; a part \
-      of a pending payment is a void, after which the payment that takes its place is looked \
-      up. With merchant credentials a lost answer is asked for once before it is 9. How long a \
-      reversal takes to appear in a look-up is not public: what is not seen within late_window \
-      (60 s; 5 s with --env simulator over a network; none in process) stays unknown. An \
-      answer to part 2 that has another receipt number, amount, currency or reference is no \
-      answer (9, then found out). A GraphQL refusal of a charge or reversal is effect none \
-      only where it is one of the document itself (parsing, validation), or of the credentials \
-      (401, 403) or the rate (429); any other is 9.
+      A hold whose session is over ends as expired (13); --new-attempt authorizes again. A hold by \
+      --token is an authorization: certain processors alone have them. confirm --amount captures a \
+      part of it.
+      """,
+      """
+      A lost answer to a cash barcode has effect none: the next run makes another barcode. \
+      payment-status says whether a barcode was paid or has expired. A lost answer to tokenize is \
+      unknown (9): Pay Theory cannot be asked about it.
+      """,
+      """
+      Pay Theory takes no idempotency keys. With merchant credentials a lost answer is asked about \
+      once before it is 9. A transfer over the socket can be finished under its receipt number. A \
+      reversal, a charge or hold by --token, and a transfer in one step cannot: they stay 9 until a \
+      look-up shows them, or until journal resume --finish sends the same request again.
+      """,
+      """
+      A void of a part puts another transaction in the place of the first. Look-ups and find show \
+      both as one payment, with what was refunded of it.
+      """,
+      """
+      An answer to part 2 with another receipt number, amount, currency or reference is no answer \
+      (9). A GraphQL refusal of a request that can move money has effect none only if it is one of \
+      the document itself (parsing, validation), of the credentials (401, 403) or of the rate (429); \
+      any other is 9.
       """,
     ]
   )

@@ -18,7 +18,7 @@ extension PayTheoryModule {
     ]
     help.assumptions =
       "Pay Theory takes a transfer with the same receipt number once, and shows a payment by its "
-      + "reference within 15 minutes after the host token and a reversal within the late window."
+      + "reference within 15 minutes after the host token."
     help.simulation = [
       "Pay Theory's error texts and fees (2.9 % + 30 cents for cards, 1 % + 25 for ACH) are the "
         + "simulator's own. These amounts in cents decide a card payment where the merchant pays the "

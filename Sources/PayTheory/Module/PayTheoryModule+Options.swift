@@ -12,7 +12,7 @@ extension Keys {
   static let confirmation = Key<Bool>(
     "confirmation",
     .payment,
-    "stop when the payment is prepared; tender confirm captures it"
+    "the same as --hold"
   )
   static let payor = Key<String>(
     "payor",
@@ -98,7 +98,8 @@ extension PayTheoryModule {
   static let fees: [any OptionKey] = [Keys.feeMode, Keys.fee]
 
   static let payment: [any OptionKey] = [
-    Keys.confirmation, Keys.payor, Keys.payorID, Keys.accountCode, Keys.paymentParameters,
+    Keys.hold, Keys.confirmation, Keys.payor, Keys.payorID, Keys.accountCode,
+    Keys.paymentParameters,
     Keys.invoiceID, Keys.recurringID, Keys.sendReceipt, Keys.receiptDescription,
   ]
 

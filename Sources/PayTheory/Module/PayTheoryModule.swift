@@ -21,8 +21,8 @@ package struct PayTheoryModule: ProviderModule {
         options: Self.fees + Self.payment + [Keys.metadata, Keys.metadataFile] + Self.instrument
           + [Keys.token],
         description: [
-          "With --confirmation the payment is prepared and held: nothing is charged until "
-            + "tender confirm, from any process."
+          "With --hold the payment is prepared and held: nothing is charged until tender confirm, "
+            + "from any process. With --token the stored method and the service fee are read first."
         ],
         examples: [
           .init(
@@ -34,21 +34,23 @@ package struct PayTheoryModule: ProviderModule {
             "pay with a card that arrives on standard input"
           ),
           .init(
-            "tender transact --amount 5 --test-card visa --reference A2 --confirmation",
+            "tender transact --amount 5 --test-card visa --reference A2 --hold",
             "prepare a payment and hold it"
           ),
         ]
       ),
-      CommandUse("confirm"),
+      CommandUse(
+        "confirm",
+        description: ["With Pay Theory only a hold by --token can be captured in part (--amount)."]
+      ),
       CommandUse(
         "cancel",
         options: [Keys.refundReference, Keys.amount, Keys.currency],
         description: [
-          "With --amount a part of a captured payment is given back; a further part needs "
-            + "--new-attempt and a --refund-reference of its own. Reversals need merchant "
-            + "credentials."
+          "With --amount a part of a captured payment is reversed; a further part needs a "
+            + "--refund-reference of its own. Reversals need merchant credentials."
         ],
-        examples: [.init("tender cancel A2 --amount 3.50", "give a part of it back")]
+        examples: [.init("tender cancel A2 --amount 3.50", "reverse a part of it")]
       ),
       CommandUse(
         "refund",
@@ -57,7 +59,7 @@ package struct PayTheoryModule: ProviderModule {
           "With Pay Theory it is a reversal: a void while the payment is pending, a refund afterwards. "
             + "--reason is duplicate, fraudulent, requested_by_customer (default), or any other text."
         ],
-        examples: [.init("tender refund A2 --amount 3.50", "give a part of it back")]
+        examples: [.init("tender refund A2 --amount 3.50", "refund a part of it")]
       ),
       CommandUse(
         "tokenize",
@@ -90,8 +92,8 @@ package struct PayTheoryModule: ProviderModule {
       Capability("transact ach", "checking and savings, ABA routing numbers"),
       Capability("transact cash", "a barcode that the payer takes to a shop"),
       Capability("transact --token", "a stored payment method; needs merchant credentials"),
-      Capability("transact --confirmation", "held until confirm or cancel, from any process"),
-      Capability("confirm", "exactly once; a repetition replays"),
+      Capability("transact --hold", "held until confirm or cancel, from any process"),
+      Capability("confirm", "exactly once; a repetition replays; --amount for holds by --token"),
       Capability(
         "cancel",
         "voids what is held; afterwards a void or refund, said which, whole or a part"
@@ -183,14 +185,14 @@ package struct PayTheoryModule: ProviderModule {
     return plan
   }
 
-  package func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> TokenPlan? {
-    TokenPlan(need: .payment(byStoredMethod: false)) { reference throws(Fault) in
+  package func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan? {
+    OrderPlan(need: .payment(byStoredMethod: false)) { reference throws(Fault) in
       if try session.invocation.value(Keys.method) == .cash { throw .cashToken }
       guard let instrument = try instrument(session, env, tokenizing: true) else {
         throw .cashToken
       }
       if case .cash = instrument { throw .cashToken }
-      return try OrderBuilder(session.invocation).token(reference, instrument: instrument)
+      return .token(try OrderBuilder(session.invocation).token(reference, instrument: instrument))
     }
   }
 
@@ -212,29 +214,30 @@ package struct PayTheoryModule: ProviderModule {
 
   package func laterPlan(
     _ session: any Session,
-    _ attempt: Attempt?,
+    _ payment: Payment?,
     _ change: Command.Change
   ) throws(Fault) -> LaterPlan {
     let invocation = session.invocation
-    if change == .confirm { return LaterPlan(.confirm, need: .heldPayment) }
-    let isCaptured = attempt?.isCaptured == true
-    let need: Need = isCaptured ? .reversal : .heldPayment
-    let way = isCaptured ? "reversal (void while it is pending, else refund)" : "void"
-    let read = OptionReader(invocation, currency: attempt?.currency?.code ?? currency)
-    let amount = try read.part(of: attempt)
-    if invocation.has(Keys.reason), attempt != nil, !isCaptured {
+    let read = OptionReader(invocation, currency: payment?.currency?.code ?? currency)
+    let amount = try read.part(of: payment)
+    let isCaptured = payment?.state.isCaptured == true
+    // A hold by a stored method is captured and released by GraphQL, as a reversal is made.
+    let isStored = payment?.content.text("token") != nil
+    let need: Need = isCaptured || isStored ? .reversal : .heldPayment
+    if change == .confirm { return LaterPlan(.capture(amount), need: need) }
+    if invocation.has(Keys.reason), payment != nil, !isCaptured {
       throw .badOptions(
         "--reason is for a reversal, and nothing is captured",
         hint: "leave it out: a void has no reason"
       )
     }
+    let way = isCaptured ? "reversal (void while it is pending, else refund)" : "void"
     let name = try invocation.value(Keys.refundReference)
-    // After a first part, all that is left is a part as well.
-    let hadParts = attempt.map { !$0.refunds.isEmpty } ?? false
-    if amount != nil || name != nil || hadParts {
-      return LaterPlan(.refund(.init(amount: amount, name: name)), need: need, way: way)
+    guard change == .refund || amount != nil || name != nil else {
+      return LaterPlan(.cancel, need: need, way: way)
     }
-    return LaterPlan(.cancel, need: need, way: way)
+    let request = RefundRequest(amount: amount, name: name, reason: invocation[Keys.reason])
+    return LaterPlan(.refund(request), need: need, way: way)
   }
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {

@@ -34,7 +34,6 @@ struct PayTheorySetup {
     )
     configuration.timeZone = session.environment.timeZoneName
     configuration.timeout = try session.settings.timeout()
-    configuration.refundReason = session.invocation[Keys.reason]
     try setBases(for: need, &configuration)
     return configuration
   }

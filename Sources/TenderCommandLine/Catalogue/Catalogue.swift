@@ -31,7 +31,10 @@ package struct Catalogue: Sendable {
   }
 
   /// The command of some words; nil where there is none.
+  ///
+  /// `journal settle` is the name that `journal resolve` had.
   package func command(_ words: [String]) -> Command? {
+    let words = words == ["journal", "settle"] ? ["journal", "resolve"] : words
     // One alone, and payments first: a short command must not wait for the rest.
     let found =
       Self.paymentCommands.first { $0.words == words }

@@ -7,17 +7,21 @@ extension Catalogue {
     let currencies = modules.map { "\($0.name.text): \($0.currency)" }.joined(separator: ", ")
     let currency = Keys.currency.option.with(summary: "the ISO 4217 code (\(currencies))")
     let provider = Keys.provider.option.with(choices: modules.map(\.name.text))
-    return definitions(Keys.amount) + [currency]
-      + definitions(Keys.reference, Keys.metadata, Keys.metadataFile)
+    let all =
+      definitions(Keys.amount) + [currency]
+      + definitions(Keys.reference, Keys.metadata, Keys.metadataFile, Keys.hold, Keys.rest)
       + modules.flatMap { $0.options.flatMap(\.options) }
       + others.flatMap(\.options) + [provider] + general.flatMap(\.options)
+    // One that all know may be among a provider's own too.
+    var names: Set<String> = []
+    return all.filter { names.insert($0.name).inserted }
   }
 
   private static func definitions(_ keys: any OptionKey...) -> [Option] { keys.flatMap(\.options) }
 
   private static let others: [any OptionKey] = [
     Keys.refundReference, Keys.by, Keys.shard, Keys.since, Keys.until, Keys.before, Keys.status,
-    Keys.outcome,
+    Keys.outcome, Keys.operation, Keys.finish,
     Keys.reason, Keys.lastFour, Keys.customer, Keys.traceID, Keys.failure, Keys.all, Keys.online,
     Keys.jobs,
     Keys.rate, Keys.resume, Keys.check, Keys.ordered,

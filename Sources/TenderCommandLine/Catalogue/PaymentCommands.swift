@@ -18,15 +18,15 @@ extension Catalogue {
       .makes(.payment),
       description: [
         "Takes a payment by card, bank account (ACH), cash barcode or stored method, and prints "
-          + "what came of it. The attempt is in the journal before anything is sent.",
-        "The same command with the same --reference never pays twice: it answers with the "
-          + "recorded result, or first finds out what an earlier run did. A declined payment is "
-          + "tried again with --new-attempt.",
+          + "its result. Each request is in the journal before it is sent.",
+        "The same command with the same --reference never pays twice: it prints the recorded "
+          + "result, or first asks the provider about a request whose answer was lost. "
+          + "--new-attempt pays again after a decline.",
       ],
       options: [Keys.amount, Keys.currency, Keys.reference]
         + [
-          Keys.idempotencyKey, Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect, Keys.events,
-          Keys.dryRun, Keys.id, Keys.all,
+          Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id,
+          Keys.all,
         ] + simulation,
       examples: [],
       exits: [.declined, .cancelled, .notFound, .device] + onTheWay
@@ -36,18 +36,18 @@ extension Catalogue {
       "capture a held payment",
       .changes(.confirm),
       description: [
-        "Captures a payment that transact --confirmation holds, from any process, by its "
-          + "reference or receipt number. A second confirm never charges twice: it prints the "
-          + "recorded result with \"replayed\": true."
+        "Captures a payment that transact --hold authorized, by its reference or the provider's "
+          + "id, from any process. A second confirm never charges twice: it prints the recorded "
+          + "result with \"replayed\": true.",
+        "--amount captures a part and releases the rest, where the provider can do that.",
       ],
       operands: [.init("REF", orID: true)],
       options: [
-        Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id,
-        Keys.all,
-      ]
-        + simulation,
+        Keys.amount, Keys.currency, Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun,
+        Keys.id, Keys.all,
+      ] + simulation,
       examples: [
-        .init("tender confirm A2", "capture what is held under A2"),
+        .init("tender confirm A2", "capture the hold A2"),
         .init("tender confirm A2 --json", "the same, as a JSON line"),
       ],
       exits: [.declined, .cancelled, .notFound] + onTheWay
@@ -57,14 +57,12 @@ extension Catalogue {
       "void a held payment, or reverse a captured one",
       .changes(.cancel),
       description: [
-        "Lets go of a held payment: nothing was charged. After capture it is a reversal at the "
-          + "provider: a void while the payment is pending, a refund afterwards; the record says "
-          + "which."
+        "Releases a held payment: nothing is charged. After capture it reverses the payment: by a "
+          + "void while the payment is pending, by a refund afterwards. The record says which."
       ],
       operands: [.init("REF", orID: true)],
       options: [
-        Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id,
-        Keys.all,
+        Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id, Keys.all,
       ] + simulation,
       examples: [
         .init("tender cancel A2", "void or reverse the payment A2"),
@@ -77,38 +75,37 @@ extension Catalogue {
     ),
     Command(
       "refund",
-      "give a payment back, whole or in part",
+      "refund a payment, whole or in part",
       .changes(.refund),
       description: [
-        "Gives a payment back by the way that its provider has for it: what is held is voided, what is "
-          + "captured is voided, refunded or reversed, and the record says which. Without --amount it "
-          + "gives back all that is left. --dry-run says what would happen, and sends nothing.",
-        "The same command again never gives back twice: it prints the recorded result with "
-          + "\"replayed\": true. A further refund of the same payment needs --new-attempt and a "
-          + "--refund-reference of its own; nothing above what is left is ever sent.",
+        "Refunds a payment. A held payment is voided. A captured one is voided, refunded or reversed, "
+          + "as its provider can, and the record says which. Without --amount all that is left is "
+          + "refunded. --dry-run shows what would happen, and sends nothing.",
+        "The same command again never refunds twice: it prints the recorded result with "
+          + "\"replayed\": true. A second, different --amount needs a --refund-reference of its own, or "
+          + "a confirmation typed at a terminal. More than is left is never refunded.",
       ],
       operands: [.init("REF", orID: true)],
       options: [
-        Keys.amount, Keys.currency, Keys.newAttempt, Keys.wait, Keys.interval, Keys.expect,
-        Keys.events, Keys.dryRun, Keys.id, Keys.all,
+        Keys.amount, Keys.currency, Keys.rest, Keys.wait, Keys.interval, Keys.expect, Keys.events,
+        Keys.dryRun, Keys.id, Keys.all,
       ] + simulation,
       examples: [
-        .init("tender refund A2", "give all of A2 back"),
-        .init("tender refund A2 --dry-run", "say what would happen"),
+        .init("tender refund A2", "refund what is left of A2"),
+        .init("tender refund A2 --dry-run", "show what would happen"),
       ],
       exits: [.notFound, .declined] + onTheWay
     ),
     Command(
       "tokenize",
       "store a payment method",
-      .makes(.token),
+      .makes(.storedMethod),
       description: [
         "Stores a card or bank account at the provider and prints its payment method id, which "
           + "transact --token charges."
       ],
       options: [
-        Keys.reference, Keys.idempotencyKey, Keys.newAttempt, Keys.expect, Keys.events, Keys.dryRun,
-        Keys.all,
+        Keys.reference, Keys.newAttempt, Keys.expect, Keys.events, Keys.dryRun, Keys.all,
       ] + simulation,
       examples: [],
       exits: onTheWay,
@@ -120,9 +117,8 @@ extension Catalogue {
       .looksUp(.payment),
       description: [
         "Looks payments up at the provider by receipt number or reference, and prints status, "
-          + "fees, refunds, dispute and failure reasons. What only the journal knows (held, "
-          + "cancelled before capture, waiting for cash) comes from there, with \"source\": "
-          + "\"journal\"."
+          + "fees, refunds, dispute and failure reasons. It sends nothing that can move money. What "
+          + "only the journal knows comes from there, with \"source\": \"journal\"."
       ],
       operands: [.init("ID", orID: true, repeats: true)],
       options: [

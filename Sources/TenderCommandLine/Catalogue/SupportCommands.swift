@@ -25,7 +25,7 @@ extension Catalogue {
         "Several runners may share a file: with --shard 3/10 each takes the lines of its own share, by their "
           + "reference; without it each takes every line, and one that another has under way is left for the "
           + "end. Each reference is charged once, where all use one journal.",
-        "Live lines need --env live and --yes here.",
+        "A refund with \"amount\" needs a \"refund_reference\". Live lines need --env live and --yes here.",
       ],
       operands: [.init("FILE", optional: true)],
       options: [
@@ -51,13 +51,13 @@ extension Catalogue {
       "find",
       "find a payment",
       description: [
-        "Finds attempts in the journal by what a customer or a colleague knows of a payment: amount, day, "
-          + "last four digits, a name or e-mail address, a failure. REF is a reference or a "
-          + "provider's id; * in it stands for any characters. Every filter narrows the search; --status "
-          + "may stand several times.",
+        "Finds payments in the journal by what a customer or a colleague knows: amount, day, last four "
+          + "digits, a name or e-mail address, a failure. REF is a reference or a provider's id; * in it "
+          + "stands for any characters. Every filter narrows the search; --status may be repeated, and "
+          + "--status unknown finds every payment with an unknown operation.",
         "Days and times without a zone are local (TZ), and a day counts from its first to its last moment. "
-          + "Each hit says what became of the payment, and the command that comes next. A table shows the "
-          + "latest 50 and says how many there are; --all shows all, as JSON lines always do.",
+          + "Each match shows the payment's state and the next command. A table shows the latest 50 and "
+          + "says how many there are; --all shows all, as JSON lines always do.",
       ],
       operands: [.init("REF", optional: true)],
       options: [
@@ -71,7 +71,7 @@ extension Catalogue {
           "tender find --amount 10.50 --since yesterday --customer remi@example.com",
           "which payment was this customer's"
         ),
-        .init("tender find --status open", "what still needs somebody"),
+        .init("tender find --status open", "payments that are not final"),
         .init(
           "tender find --online --amount 10.50 --since today",
           "ask the provider, also for what was made elsewhere"
@@ -82,26 +82,26 @@ extension Catalogue {
     ),
     Command(
       "journal list",
-      "list recorded attempts",
+      "list recorded payments",
       description: [
-        "Lists the attempts that the journal holds, newest first, the latest 50 unless --all."
+        "Lists the payments in the journal, newest first, the latest 50 unless --all."
       ],
       options: [
         Keys.since, Keys.until, Keys.status, Keys.lastFour, Keys.amount, Keys.currency, Keys.by,
         Keys.all,
       ],
       examples: [
-        .init("tender journal list", "the latest attempts"),
-        .init("tender journal list --status unknown", "what still has to be found out"),
+        .init("tender journal list", "the latest payments"),
+        .init("tender journal list --status unknown", "payments with an unknown operation"),
       ],
       exits: [.state]
     ),
     Command(
       "journal show",
-      "show one attempt and its history",
+      "show one payment, its operations and its history",
       description: [
-        "Shows the attempts at a reference or receipt number with everything that happened to "
-          + "them."
+        "Shows the payment of a reference or a provider's id: its operations with their amounts, and "
+          + "everything that happened, oldest first."
       ],
       operands: [.init("REF", orID: true)],
       options: [Keys.receipt, Keys.id, Keys.all],
@@ -113,17 +113,27 @@ extension Catalogue {
     ),
     Command(
       "journal resume",
-      "find out what an interrupted payment did, and finish it",
+      "look at unknown operations, or finish them",
       description: [
-        "Finds out at the provider what an attempt did whose outcome is unknown, and records it. A payment "
-          + "that provably did not arrive is sent again, as the same command again would do; to stop it "
-          + "instead: tender cancel REF. With --all, every unknown attempt."
+        "Asks the provider about each operation of a payment whose result is unknown, and records the "
+          + "answer. It sends nothing that can move money. With --all, every payment with an unknown "
+          + "operation.",
+        "--finish ends an operation that stays unknown: it sends the request again under its key, or "
+          + "undoes it. On live it asks first, or needs --yes. A request without a key could move its "
+          + "amount twice: the command shows the amount, and asks or needs --yes on every env. With "
+          + "--all such requests are left out and listed.",
       ],
       operands: [.init("REF", orID: true)],
-      options: [Keys.all, Keys.id, Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock],
-      examples: [.init("tender journal resume --all", "settle everything that is unknown")],
+      options: [
+        Keys.finish, Keys.all, Keys.id, Keys.simScenario, Keys.simFault, Keys.simSeed,
+        Keys.simClock,
+      ],
+      examples: [
+        .init("tender journal resume --all", "look at everything that is unknown"),
+        .init("tender journal resume --all --finish", "finish everything that has a key"),
+      ],
       exits: [
-        .auth, .notFound, .conflict, .unknown, .notSent, .providerError, .partial, .state,
+        .auth, .notFound, .conflict, .unknown, .notSent, .providerError, .partial, .state, .refused,
         .interrupted,
       ]
     ),
@@ -131,25 +141,25 @@ extension Catalogue {
       "journal export",
       "write the journal as JSON lines",
       description: [
-        "Prints every attempt with its history as a JSON line, newest first, on a terminal too. The member "
-          + "\"stored\" is what tender journal import takes over."
+        "Prints every payment with its history as a JSON line, newest first, on a terminal too. tender "
+          + "journal import reads these lines."
       ],
       options: [Keys.since, Keys.until, Keys.status, Keys.lastFour, Keys.amount, Keys.currency],
-      examples: [.init("tender journal export --since 2026-01-01", "this year's attempts")],
+      examples: [.init("tender journal export --since 2026-01-01", "this year's payments")],
       exits: [.state]
     ),
     Command(
       "journal import",
-      "take attempts over from another journal",
+      "copy payments from another journal",
       description: [
-        "Takes over what tender journal export printed, from a file or standard input, into the journal that "
-          + "is set: from a file of one machine into the PostgreSQL journal of a fleet, for one. What is there "
-          + "already stays as it is, so that the same import again changes nothing; an attempt whose "
-          + "reference and number the journal has with another content is named, and left out (14).",
-        "What confirms held payments is not exported: confirm or cancel those with the old journal first.",
+        "Reads the lines of tender journal export from a file or standard input and copies them into the "
+          + "journal that is set, such as from a file into PostgreSQL. Payments that are there already "
+          + "are not changed, so the same import can be repeated. A payment whose reference the journal "
+          + "has with other content is reported and left out (14).",
+        "Preparations of held payments are not exported: confirm or cancel those with the old journal first.",
       ],
       operands: [.init("FILE", optional: true)],
-      examples: [.init("tender journal import journal.jsonl", "take an export over")],
+      examples: [.init("tender journal import journal.jsonl", "copy an export")],
       exits: [.usage, .partial, .state]
     ),
     Command(
@@ -174,18 +184,18 @@ extension Catalogue {
     ),
     Command(
       "journal prune",
-      "forget old references",
+      "delete old payments",
       description: [
-        "Takes references out of the journal that changed last before a time, with every attempt "
-          + "at them. What is not final stays, and so does a mandate that can still be revoked. "
-          + "A forgotten reference is a new one: the same command pays again. journal export keeps "
-          + "what is to be kept.",
-        "Live attempts need --env live and --yes, or a typed yes.",
+        "Deletes payments last changed before TIME, with their operations and history. Payments that are "
+          + "not final or have an unknown operation are not deleted, nor are mandates that can still be "
+          + "revoked. A deleted reference is a new one: the same command pays again. Use journal export "
+          + "first.",
+        "Live payments need --env live and --yes, or a typed yes.",
       ],
       options: [Keys.before, Keys.dryRun],
       examples: [
-        .init("tender journal prune --before 2026-01-01 --dry-run", "how many would go"),
-        .init("tender journal prune --before 2026-01-01", "forget what is older"),
+        .init("tender journal prune --before 2026-01-01 --dry-run", "how many would be deleted"),
+        .init("tender journal prune --before 2026-01-01", "delete older payments"),
       ],
       exits: [.state, .refused]
     ),
@@ -193,11 +203,12 @@ extension Catalogue {
       "journal verify",
       "check that the journal is whole",
       description: [
-        "Reads the whole journal and compares each row with its checksum, the history with its "
-          + "chain, and both with the mark that lies beside the state folder. What is damaged, "
-          + "missing or older than what was written here ends in 16, a record for each.",
-        "Where a journal has forgotten something, each command that pays or undoes ends in 16 until "
-          + "the newest copy is back, or tender journal settle --all --as restored.",
+        "Reads the whole journal and compares each row with its checksum, each payment's amounts with its "
+          + "operations, the history with its chain, and all with the mark beside the state folder. "
+          + "Damage, missing rows and a journal that is a copy or an older state exit 16, with a record "
+          + "for each.",
+        "While a journal is a copy or incomplete, every command that can move money exits 16, until the "
+          + "newest journal is put back or tender journal accept is run.",
       ],
       examples: [.init("tender journal verify", "is anything damaged or missing?")],
       exits: [.state]
@@ -208,39 +219,52 @@ extension Catalogue {
       description: [
         "Writes a consistent copy into a new file that only its owner can read. A copy of journal.db "
           + "alone lacks what is still in journal.db-wal. To restore it, put it in place of "
-          + "journal.db and remove journal.db-wal and journal.db-shm; tender then says what it has "
-          + "forgotten since. What held payments need to be confirmed is sealed under keys that the copy "
-          + "does not have (journal.seals): on another machine they can be looked up, not confirmed."
+          + "journal.db and remove journal.db-wal and journal.db-shm. The copy is marked as one: it "
+          + "refuses requests that can move money (16) until tender journal accept. The keys of held "
+          + "payments (journal.seals) are not in it: on another machine they can be looked up, not "
+          + "confirmed."
       ],
       operands: [.init("FILE")],
       examples: [.init("tender journal backup journal-copy.db", "a copy for the night")],
       exits: [.usage, .state]
     ),
     Command(
-      "journal settle",
-      "say how an unknown attempt ended",
+      "journal resolve",
+      "resolve an unknown operation by hand",
       description: [
-        "For what nobody can find out any more: ends an attempt whose outcome is unknown as the "
-          + "provider's own console, a statement or the payer shows it. The reason goes into the "
-          + "history. failed says that nothing happened, and frees the reference; for a cancel or a "
-          + "refund, succeeded says that the payment stands.",
-        "With --all --as restored: the journal is an old copy or was removed, somebody has looked "
-          + "after the payments that it does not know, and it counts as whole again.",
-        "Needs --yes or a typed yes; live attempts --env live too.",
+        "Ends an operation whose result the provider cannot tell any more, as its console, a statement or "
+          + "the payer shows it. The reason goes into the history. failed means that it had no effect, "
+          + "and frees the reference or the refund's name; succeeded means that it happened. Where a "
+          + "payment has several unknown operations, --operation names one by its number in tender "
+          + "journal show.",
+        "Needs --yes or a typed yes; live payments need --env live too.",
       ],
       operands: [.init("REF", orID: true)],
-      options: [Keys.outcome, Keys.reason, Keys.all, Keys.id],
+      options: [Keys.outcome, Keys.operation, Keys.reason, Keys.all, Keys.id],
       examples: [
         .init(
-          "tender journal settle ORDER-1042 --as failed --reason console --yes",
-          "it did not happen"
-        ),
-        .init(
-          "tender journal settle --all --as restored --reason checked --yes",
-          "go on with an old copy"
-        ),
+          "tender journal resolve ORDER-1042 --as failed --reason console --yes",
+          "it had no effect"
+        )
       ],
-      exits: [.notFound, .conflict, .state, .refused]
+      exits: [.notFound, .conflict, .state, .refused],
+      unoffered: ["as": ["restored"], "all": []]
+    ),
+    Command(
+      "journal accept",
+      "accept a copied or restored journal",
+      description: [
+        "Accepts a journal that is a copy, or was put back from an older state: from then on requests "
+          + "that can move money are sent again. Payments made since the copy may be missing in it: look "
+          + "them up at the provider first (tender find --online), because their references would be "
+          + "charged again. The reason goes into the history.",
+        "Needs --yes or a typed yes.",
+      ],
+      options: [Keys.reason],
+      examples: [
+        .init("tender journal accept --reason checked --yes", "continue with a copy")
+      ],
+      exits: [.conflict, .state, .refused]
     ),
     Command(
       "providers",
@@ -253,7 +277,7 @@ extension Catalogue {
       "explain an error code",
       description: [
         "Explains an error code or a provider's own error name: what it means for the money, and "
-          + "what to do. A reference or a provider's id explains that payment: what became of it, what its "
+          + "what to do. A reference or a provider's id explains that payment: its state, what its "
           + "error means, and what comes next. Without either, or with --list, it lists every code. "
           + "Needs no network."
       ],
@@ -262,7 +286,7 @@ extension Catalogue {
       examples: [
         .init("tender explain insufficient_funds", "one code"),
         .init("tender explain SOCKET_ERROR", "a provider's own name"),
-        .init("tender explain ORDER-1042", "what became of a payment"),
+        .init("tender explain ORDER-1042", "the state of a payment"),
         .init("tender explain --json --fields code,exit", "all codes with their exit status"),
       ],
       exits: [.notFound]

@@ -43,6 +43,7 @@ extension ManPage {
     ("output", "auto, table or jsonl"),
     ("timeout", "how long one request may take, such as 30s"),
     ("late_window", "for how long after a request its effect may still appear, such as 60s"),
+    ("mark_dir", "the folder of the mark that tells a journal from its copies"),
     ("_comment", "anything; it is not read"),
   ]
 
@@ -74,7 +75,7 @@ extension ManPage {
     )
     text += Self.section("DESCRIPTION")
     text += Self.paragraph(
-      "Effect comes first: once a request that can move money was sent and nobody knows what it did, "
+      "Effect comes first: once a request that can move money was sent and its effect is unknown, "
         + "the exit is 9, whatever the error is called. tender explain CODE says more about a code."
     )
     let general = errors + catalogue.modules.flatMap(\.explanations)

@@ -108,7 +108,7 @@ package struct ManPage {
     text += Self.section("DESCRIPTION")
     text += Self.paragraph(
       "tender takes, holds, looks up and undoes payments through one vocabulary, prints tables or "
-        + "JSON lines, and writes every attempt into a journal before it is sent. The providers' "
+        + "JSON lines, and writes every request into a journal before it is sent. The providers' "
         + "other side is inside the binary as a simulator, which is the default: everything works "
         + "offline."
     )

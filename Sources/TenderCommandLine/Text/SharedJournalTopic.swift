@@ -31,7 +31,7 @@ extension Topic {
       + "hosts the one that takes writes is found. PgBouncer in transaction mode may stand between.",
     "Try it: tender simulator serve on one machine shares its simulator; otherwise each state folder has a "
       + "simulated provider of its own, which knows nothing of another's payments.",
-    "Take a file's journal over, in this order: stop what pays with it; find out what is unknown (tender journal "
+    "Take a file's journal over, in this order: stop what pays with it; look at what is unknown (tender journal "
       + "resume --all); confirm or cancel what is held, since what confirms it stays behind; tender journal export > "
       + "old.jsonl with the old journal; tender journal import old.jsonl with the new one; set the address "
       + "everywhere. The same import again changes nothing, conflicts are named.",
@@ -57,6 +57,6 @@ extension Topic {
     "Failover: runners wait up to --timeout (30 s at most) for the new primary, then end in 16 with nothing sent. "
       + "Nothing is lost where a standby must confirm each commit (synchronous_standby_names, and "
       + "synchronous_commit on); with an asynchronous standby a failover can forget that a payment was "
-      + "sent. tender doctor says which it is. Afterwards: tender journal resume --all finds out what is unknown.",
+      + "sent. tender doctor says which it is. Afterwards: tender journal resume --all looks at what is unknown.",
   ]
 }

@@ -119,7 +119,7 @@ package enum Threats {
         ),
         .init(
           "put an old copy of the journal back unseen, while the mark beside it is left",
-          "notices an old copy, and goes on once that is settled"
+          "notices an old copy, and goes on once that is accepted"
         ),
         .init(
           "plant a trigger in the journal that keeps what is erased",

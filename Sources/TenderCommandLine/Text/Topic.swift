@@ -49,9 +49,9 @@ extension Topic {
           let number = String(kind.exitStatus)
           return String(repeating: " ", count: 4 - number.count) + number + "  " + kind.meaning
         } + [" 141  a look-up whose reader closed the pipe"]).joined(separator: "\n"),
-      "Effect comes first: once a request that can move money was sent and nobody knows what it "
-        + "did, the exit is 9, whatever the error is called. Then never pay again under another "
-        + "reference: the same command finds out.",
+      "Effect comes first: once a request that can move money was sent and its effect is unknown, "
+        + "the exit is 9, whatever the error is called. Then never pay again under another reference. "
+        + "tender payment-status looks; the same command again finishes.",
     ]
   )
 
@@ -94,19 +94,23 @@ extension Topic {
   private static let journal = Topic(
     name: "journal",
     aliases: ["shared-journal", "postgres", "postgresql"],
-    summary: "every attempt, written down before it is sent; one for several machines",
+    summary: "every operation, recorded before it is sent; one for several machines",
     body: [
-      "Every command that pays writes its attempt into the journal before anything is sent, and what "
-        + "it came to before anything is said. The same command with the same --reference replays the "
-        + "outcome, or finds out what an earlier run did. tender find and tender journal list search it.",
-      "After a crash, or an exit of 9: tender journal resume REF, or the same command again. Both find "
-        + "out first and never charge twice.",
+      "A payment is a list of operations: charge or authorize, capture, void, refund. Each is in the "
+        + "journal before its request is sent, and its result is there before it is reported. tender "
+        + "find and tender journal list search the payments; tender journal show shows one.",
+      "After a crash, or an exit of 9, there are two ways. tender journal resume REF only looks: it asks "
+        + "the provider and sends nothing that can move money. The same command again, or tender journal "
+        + "resume REF --finish, finishes: it sends the request again under the same key, or undoes it. A "
+        + "request without a key is sent again only by --finish, after a question.",
+      "What the provider cannot tell any more is resolved by hand: tender journal resolve REF.",
       "To back it up while it is in use: tender journal backup FILE. To check it: tender journal "
-        + "verify. Never copy journal.db alone: its log is part of it. With an older copy put back, "
-        + "every command that pays ends in 16 until tender journal settle --all --as restored. A copy "
-        + "has no keys of what was held: only with journal.seals beside it can that be confirmed.",
-      "tender journal prune --before 2026-01-01 forgets old attempts whose outcome is final. A "
-        + "reference that was pruned is a new one.",
+        + "verify. Never copy journal.db alone: its log is part of it. A journal that is a copy, or was "
+        + "put back from an older state, refuses every request that can move money (16) until tender "
+        + "journal accept. On the in-process simulator it only warns. A copy has no keys of held "
+        + "payments: they can be confirmed only with journal.seals beside it.",
+      "tender journal prune --before 2026-01-01 deletes old payments that are final. A deleted reference "
+        + "is a new one.",
       "Two journals do not know of each other: one machine, one journal, or one on PostgreSQL for several "
         + "machines. See also tender help files and tender help promises.",
     ] + sharedJournal
@@ -122,7 +126,7 @@ extension Topic {
           [
             "TENDER_PROVIDER", "TENDER_PROFILE", "TENDER_ENV", "TENDER_OUTPUT", "TENDER_CONFIG",
             "TENDER_STATE_DIR", "TENDER_TIMEOUT", "TENDER_NO_INPUT", "TENDER_CA_FILE",
-            "TENDER_JOURNAL", "TENDER_JOURNAL_KEY_FILE",
+            "TENDER_JOURNAL", "TENDER_JOURNAL_KEY_FILE", "TENDER_MARK_DIR",
           ]
             + modules.flatMap { module in
               module.section.credentials.map { "TENDER_\(module.name.text)_\($0)".uppercased() }
@@ -156,11 +160,12 @@ extension Topic {
             #"    "support":{"env":"live", "mode":"read-only"}"#
           ]).joined(separator: ",\n") + "}}",
         "$XDG_STATE_HOME/tender/ (~/.local/state) is yours alone: journal.db is the journal of every "
-          + "attempt (with journal.db-wal, its log), journal.lock its locks, journal.aside room for "
+          + "payment (with journal.db-wal, its log), journal.lock its locks, journal.aside room for "
           + "outcomes that the journal cannot take, journal.key the key of its fingerprints, "
           + "journal.seals the keys of what held payments need to be confirmed, simulator.db the simulated world. --state-dir moves it. Beside the folder lies a mark, "
-          + ".tender.tender-mark, that says how far the journal had come: with an older copy, or none, "
-          + "every command that pays ends in 16 until tender journal settle --all --as restored.",
+          + ".tender.tender-mark, that records the newest line of the journal: with an older one, a copy or "
+          + "none, every command that pays exits 16 until tender journal accept. TENDER_MARK_DIR, or "
+          + "\"mark_dir\" in a profile, puts the mark into another folder.",
         "With a journal on PostgreSQL (\"journal\" in a profile, or TENDER_JOURNAL) the folder has journal.lock, "
           + "journal.machine, which tells this machine from others, and journal.spool, in which an outcome "
           + "waits that the database could not take. \"takeover_window\" in a profile (10m) says for how long "
@@ -181,15 +186,16 @@ extension Topic {
           + "command is run, stopped, killed or cut off from power. A further charge needs "
           + "--new-attempt, which is refused while an earlier one succeeded, is pending, is held or is "
           + "unknown. A refund by the same --refund-reference is made once, and refunds are never more "
-          + "than what is left.",
-        "The outcome before the word. What an exit status, a record, an event or a reader's display "
-          + "says is on the disk by then. What was announced is not undone by finding out.",
+          + "than what is left. A request without a key is never sent again by itself: only tender "
+          + "journal resume REF --finish does that, after showing the amount that may be moved twice.",
+        "Recorded before reported. What an exit status, a record, an event or a reader's display "
+          + "says is on the disk by then. A reported result is never reversed by a later check.",
         "No exit but 9 where the money may have moved. After a request has left, another exit stands "
           + "on proof: an answer that names this payment, its amount and its currency, or a refusal "
           + "that cannot follow an execution. Where merchant credentials allow it, tender asks once "
           + "before it says 9. What a look-up does not show proves nothing within the late window.",
-        "To whom it belongs. An attempt is replayed and found out with its own merchant's credentials "
-          + "alone; with others it is 6.",
+        "Ownership. A payment is replayed and looked at only with its own merchant's credentials. "
+          + "With other credentials it exits 6.",
         "A journal that knows what it has forgotten. An old copy, a damaged file, a copy without its "
           + "log or a removed folder is noticed before anything is sent: 16. The mark for that lies "
           + "beside the state folder; where that place cannot be written, or is put back together with "
@@ -205,8 +211,8 @@ extension Topic {
           + "acknowledges before its standby has a commit can lose it in a failover (tender doctor says so). Nor does tender know of payments made elsewhere under the "
           + "same reference, save where a provider is asked what is left before a part is given back. "
           + "A reference that was pruned is a new one. A cash barcode, a token and a payment that "
-          + "nobody has authorized yet move no money, and may be made again after a failure. What was "
-          + "settled by hand is what somebody said.",
+          + "the payer has not authorized yet move no money, and may be made again after a failure. An "
+          + "operation that was resolved by hand is as the operator said.",
         "How this is proven: man 7 tender-figures.",
       ]
     )

@@ -13,7 +13,7 @@ struct BatchTally {
   var unknown = 0
   var replayed = 0
   var statuses: [String: Int] = [:]
-  /// How each payment stands after its last line, by provider and reference: it counts once.
+  /// The state of each payment after its last line, by provider and reference: it counts once.
   private var payments = NameTable()
   /// What the numbers of payments stand for, by place: 5 bits of a status, 9 of a currency, 50 of the amount.
   private var statusNames: [String] = []

@@ -3,7 +3,7 @@ internal import TenderModel
 internal import TenderModule
 internal import TenderOutput
 
-/// A line of `batch --check`: all that can be known without asking anybody.
+/// A line of `batch --check`: all that can be checked without a request.
 struct LineCheck {
   let composition: Composition
 
@@ -24,20 +24,18 @@ struct LineCheck {
     }
     switch invocation.command.work {
     case .makes:
-      let need =
-        invocation.command.kind == .token
-        ? try target.module.tokenPlan(composition, target.env)?.need
-        : try target.module.plan(composition, target.env).need
-      if let need { try composition.engine(target, needing: need).checkReady(for: need) }
+      let need = try WriteCommands(composition: composition).orderPlan(target).need
+      try composition.engine(target, needing: need).checkReady(for: need)
       // What it would send is put together; nothing leaves, and nothing is written.
       composition.output.collect = { _ in }
       _ = try WriteCommands(composition: composition).run(&subject)
     case .changes(let change):
       let plan = try target.module.laterPlan(composition, nil, change)
+      try WriteCommands(composition: composition).checkNamed(plan)
       let engine = try composition.engine(target, needing: plan.need)
       try WaitOptions.checkInterval(
         invocation,
-        awaitsPayer: engine.isAuthorizedByPayer && change == .confirm
+        awaitsPayer: engine.provider.traits.hasPayerFlow && change == .confirm
       )
       try engine.checkReady(for: plan.need)
     case .looksUp: try composition.engine(target, needing: .lookUp).checkReady(for: .lookUp)

@@ -155,9 +155,9 @@ struct CompleteCommand {
       let journal = try? composition.journal()
     else { return [] }
     var found: [Candidate] = []
-    try? journal.each(AttemptFilter()) { attempt in
-      let amount = attempt.facts.money.map { "\($0.text) " } ?? ""
-      found.append((attempt.reference.text, amount + attempt.shownStatus.rawValue))
+    try? journal.each(PaymentFilter()) { payment in
+      let amount = payment.facts.money.map { "\($0.text) " } ?? ""
+      found.append((payment.reference.text, amount + payment.state.status.rawValue))
       return found.count < 100
     }
     return found

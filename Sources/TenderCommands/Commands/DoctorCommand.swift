@@ -112,12 +112,18 @@ struct DoctorCommand {
         }
         let journal = try composition.journal()
         try journal.checkWhole()
-        return "\(folder): \(try journal.count()) attempts in the journal"
+        let count = try journal.count(PaymentFilter(), upTo: Int.max)
+        let facts = [
+          "\(folder): \(count) \(count == 1 ? "payment" : "payments") in the journal",
+          journal.copyWarning?.message,
+          journal.markProblem.map { "a loss of the journal will not be noticed: \($0)" },
+        ]
+        return facts.compactMap(\.self).joined(separator: "; ")
       },
       Check("disk") { () throws(Fault) in
         let folder = try composition.settings.stateFolder().text
         guard let free = Environment.freeBytes(at: folder) else {
-          return "nobody says what is free"
+          return "the free space is not known"
         }
         guard free >= Self.enough else {
           throw Fault(
@@ -160,8 +166,9 @@ struct DoctorCommand {
     return [
       Check("journal") { () throws(Fault) in
         let facts = try facts()
-        return "\(facts.place): \(facts.server), \(facts.attempts) attempts"
+        return "\(facts.place): \(facts.server), \(facts.payments) payments"
           + (facts.isStandby ? ", a standby: it is read from here, and takes no payments" : "")
+          + facts.notes.map { "; " + $0 }.joined()
       },
       later("journal-rights") { facts throws(Fault) in try facts.rights() },
       Check("journal-key") { () throws(Fault) in

@@ -3,7 +3,7 @@ internal import TenderModel
 internal import TenderModule
 internal import TenderOutput
 
-/// `tender explain`: what a word means, or what became of a payment.
+/// `tender explain`: the meaning of a word, or the state of a payment.
 struct ExplainCommand {
   let composition: Composition
 
@@ -63,27 +63,26 @@ struct ExplainCommand {
     output.put(page.lines.joined(separator: "\n") + "\n")
   }
 
-  /// Explains the payments of a reference or id: what became of each, what its words mean, what comes
-  /// next.
+  /// Explains the payments of a reference or id: the state of each, what its words mean, the next command.
   ///
   /// False where the journal knows none.
   private func explainPayment(_ handle: String) throws(Fault) -> Bool {
-    var filter = AttemptFilter()
+    var filter = PaymentFilter()
     filter.env = try invocation.value(Keys.env)
     filter.provider = invocation[Keys.provider].map(ProviderName.init)
-    let attempts = try composition.journal().attempts(matching: handle, filter: filter)
+    let payments = try composition.journal().payments(matching: handle, filter: filter)
     var explained: Set<Explanation> = []
-    for attempt in attempts {
-      let verdict = records.verdict(attempt, isLatest: attempt.number == attempts.first?.number)
+    for payment in payments {
+      let verdict = records.verdict(payment)
       if output.isTable {
         output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
       } else {
-        output.show(records.record(attempt, verdict: verdict))
+        output.show(records.entry(payment, verdict: verdict))
       }
-      for page in records.pages(of: attempt) where explained.insert(page.page).inserted {
+      for page in records.pages(of: payment) where explained.insert(page.page).inserted {
         show(page)
       }
     }
-    return !attempts.isEmpty
+    return !payments.isEmpty
   }
 }

@@ -5,13 +5,13 @@ internal import TenderModule
 internal import TenderSystem
 internal import TenderWire
 
-/// Which attempts a command is about, by its options.
+/// The payments that a command is about, by its options.
 extension JournalCommands {
   /// What the options of a command let through.
   ///
   /// Throws `usage`.
-  func filter() throws(Fault) -> AttemptFilter {
-    var filter = AttemptFilter()
+  func filter() throws(Fault) -> PaymentFilter {
+    var filter = PaymentFilter()
     filter.env = try invocation.value(Keys.env)
     filter.provider = invocation[Keys.provider].map(ProviderName.init)
     filter.statuses = Set(invocation.all(Keys.status).compactMap(Status.init(rawValue:)))

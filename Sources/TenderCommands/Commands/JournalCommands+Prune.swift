@@ -10,16 +10,16 @@ extension JournalCommands {
     guard let before = try time(Keys.before)?.lowerBound else {
       throw .missingOption(
         "journal prune needs --before",
-        hint: "such as --before 2026-01-01: what changed last before that day is forgotten"
+        hint: "such as --before 2026-01-01: payments last changed before that day are deleted"
       )
     }
     let filter = try filter()
     let journal = try composition.journal()
     func tell(_ count: Int, _ what: String) {
-      output.tell("\(count) \(count == 1 ? "attempt" : "attempts") \(what)")
+      output.tell("\(count) \(count == 1 ? "payment" : "payments") \(what)")
     }
     if invocation.has(Keys.dryRun) {
-      tell(try journal.prunable(before: before, filter), "would be forgotten")
+      tell(try journal.prunable(before: before, filter), "would be deleted")
       return 0
     }
     let writes = WriteCommands(composition: composition)
@@ -27,12 +27,12 @@ extension JournalCommands {
     if filter.env == nil || filter.env == .live {
       var live = filter
       live.env = .live
-      // Whoever pays again with a forgotten reference pays twice.
+      // The same command pays again under a deleted reference.
       let count = try journal.prunable(before: before, live)
-      if count > 0 { try writes.approve(.live, "forget \(count) attempts") }
+      if count > 0 { try writes.approve(.live, "delete \(count) payments") }
     }
     composition.signals.hold()
-    tell(try journal.prune(before: before, filter), "forgotten")
+    tell(try journal.prune(before: before, filter), "deleted")
     return 0
   }
 }

@@ -38,7 +38,7 @@ extension JournalCommands {
     return output.exit(0)
   }
 
-  /// Takes attempts over from the lines of an export.
+  /// Copies payments from the lines of an export.
   func takeOver() throws(Fault) -> Int32 {
     let path = invocation.operands.first ?? "-"
     try WriteCommands(composition: composition).refuseReadOnly()
@@ -53,11 +53,11 @@ extension JournalCommands {
         let text = try text.get()
         if text.isBlank { continue }
         guard let record = JSONReader.read(text)?.object,
-          let stored = record["stored"]?.object, let attempt = AttemptRow.attempt(of: stored)
+          let stored = record["stored"]?.object, let payment = PaymentRow.payment(of: stored)
         else { throw .notExported(line) }
-        if try journal.take(attempt, Self.history(of: record)) {
+        if try journal.take(payment, Self.history(of: record)) {
           taken += 1
-          if attempt.status == .requiresConfirmation { held += 1 }
+          if payment.state.isHeld { held += 1 }
         } else {
           there += 1
         }
@@ -69,12 +69,12 @@ extension JournalCommands {
       if composition.signals.wish != nil { break }
     }
     let words =
-      "\(taken) attempts taken over, \(there) there already"
-      + (failed == 0 ? "" : ", \(failed) not taken over")
+      "\(taken) \(taken == 1 ? "payment" : "payments") copied, \(there) there already"
+      + (failed == 0 ? "" : ", \(failed) not copied")
     show(failed == 0 ? "ok" : "fail", words)
     if held > 0 {
       output.note(
-        "\(held) of them are held: what confirms them stays with the journal that they come from"
+        "\(held) of them are held: their preparations stay in the journal that they come from"
       )
     }
     return output.exit(failed == 0 ? 0 : Fault.Kind.partial.exitStatus)
@@ -85,7 +85,10 @@ extension JournalCommands {
       guard let at = entry["at"]?.text.flatMap(Timestamp.read) else { return nil }
       return HistoryEntry(
         at: at,
-        phase: entry["phase"]?.text ?? "",
+        operation: entry["operation"]?.text ?? "",
+        // Versions before 7 had a phase of the attempt instead.
+        state: entry["state"]?.text ?? entry["phase"]?.text ?? "",
+        amount: entry["amount"]?.boundedNumber,
         status: entry["status"]?.text ?? "",
         note: entry["note"]?.text ?? "",
         by: entry["by"]?.text
@@ -99,7 +102,7 @@ extension Fault {
     Fault(
       .usage,
       code: "bad_import",
-      "line \(line) is not an attempt that this version exported",
+      "line \(line) is not a payment that tender journal export printed",
       hint: "such as: tender journal export | TENDER_JOURNAL=postgres://… tender journal import"
     )
   }

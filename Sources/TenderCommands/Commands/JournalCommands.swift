@@ -7,29 +7,40 @@ internal import TenderWire
 
 /// `find`, and every command of `journal`.
 struct JournalCommands {
+  /// The second words of `journal`.
+  enum Word: String, CaseIterable {
+    case list, show, resume, export, `import`, migrate, grants, prune, verify, backup, resolve
+    case accept
+  }
+
   let composition: Composition
 
   var invocation: Invocation { composition.invocation }
   var output: Output { composition.output }
 
   func run(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
-    guard invocation.command.words.count > 1 else { return try whole(try find()) }
-    return switch invocation.command.words[1] {
-    case "list": try whole(try list())
-    case "show": try whole(try show(&subject))
-    case "export": try whole(try export())
-    case "prune": try prune()
-    case "verify": try verify()
-    case "backup": try backUp()
-    case "settle": try settle(&subject)
-    case "migrate": try migrate()
-    case "grants": try grants()
-    case "import": try takeOver()
-    default: try resume(&subject)
+    let words = invocation.command.words
+    guard words.count > 1 else { return try whole(try find()) }
+    guard let word = Word(rawValue: words[1]) else {
+      throw Fault(.internal, code: "internal", "no such command: \(invocation.command.name)")
+    }
+    return switch word {
+    case .list: try whole(try list())
+    case .show: try whole(try show(&subject))
+    case .resume: try resume(&subject)
+    case .export: try whole(try export())
+    case .import: try takeOver()
+    case .migrate: try migrate()
+    case .grants: try grants()
+    case .prune: try prune()
+    case .verify: try verify()
+    case .backup: try backUp()
+    case .resolve: try resolve(&subject)
+    case .accept: try accept()
     }
   }
 
-  /// The exit of what was printed, unless the journal has forgotten something: then that is said last.
+  /// The exit of what was printed, unless the journal is incomplete: then that is said last.
   private func whole(_ exit: Int32) throws(Fault) -> Int32 {
     try composition.journal().checkWhole()
     return exit
@@ -73,60 +84,6 @@ struct JournalCommands {
     return 0
   }
 
-  private func settle(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
-    guard let reason = invocation[Keys.reason], !reason.isEmpty, let word = invocation[Keys.outcome]
-    else {
-      throw .missingOption(
-        "journal settle needs --as and --reason",
-        hint: "the reason goes into the history: how it was found out, and who says so"
-      )
-    }
-    let writes = WriteCommands(composition: composition)
-    try writes.refuseReadOnly()
-    composition.signals.hold()
-    if invocation.has(Keys.all) {
-      guard word == "restored", invocation.operands.isEmpty else {
-        throw .badOptions(
-          "--all goes with --as restored, and without a reference",
-          hint: "a single attempt: tender journal settle REF --as STATUS --reason TEXT"
-        )
-      }
-      try writes.confirm("take the journal as it is for whole", "settling", code: "not_confirmed")
-      try composition.journal().settleLoss(reason: reason, at: composition.clock.now)
-      output.tell("the journal counts as whole from here on")
-      return 0
-    }
-    guard let status = Status(rawValue: word) else {
-      throw .badOptions(
-        "--as restored goes with --all",
-        hint: "a single attempt is settled as succeeded, declined, cancelled, refunded or failed"
-      )
-    }
-    let handle = try invocation.handle()
-    subject.reference = handle
-    let target = try composition.target(of: handle)
-    subject.take(target)
-    guard let found = target.attempt else { throw .unknownHandle(handle) }
-    let question = WriteCommands.priced("settle \(handle) as \(word)", found)
-    if target.env == .live {
-      try writes.approve(target.env, question)
-    } else {
-      try writes.confirm(question, "settling", code: "not_confirmed")
-    }
-    let prepared = found.preparation.flatMap { JSONReader.read($0.text)?.object }
-    let settled = try composition.journal().settle(
-      found,
-      as: status,
-      reason: reason,
-      refund: Refund(prepared: prepared)?.without("body", "key", "before"),
-      composition.clock,
-      composition.signals
-    )
-    let history = try composition.journal().history(of: settled)
-    output.show(composition.records.record(settled, history: history))
-    return output.exit(0)
-  }
-
   private static let countLimit = 10_000
 
   /// Goes through what a filter lets through: every one as JSON lines, in a table the latest 50
@@ -135,19 +92,19 @@ struct JournalCommands {
   /// Says how many there are where it leaves some out, unless they are gone through once more; gives how many
   /// it showed.
   private func eachShown(
-    _ filter: AttemptFilter,
+    _ filter: PaymentFilter,
     isLast: Bool = true,
-    _ body: (Attempt) -> Void
+    _ body: (Payment) -> Void
   ) throws(Fault) -> Int {
     let limit = invocation.has(Keys.all) || !output.isTable ? Int.max : 50
     let journal = try composition.journal()
     var shown = 0
     var isCut = false
-    try journal.each(filter) { attempt in
+    try journal.each(filter) { payment in
       isCut = shown == limit
       if isCut { return false }
       shown += 1
-      body(attempt)
+      body(payment)
       return !output.isBroken
     }
     if isCut, isLast {
@@ -183,56 +140,44 @@ struct JournalCommands {
     let offline: [any OptionKey] = [Keys.simScenario, Keys.simFault, Keys.simSeed]
     if let option = invocation.given(among: offline).first {
       throw .badOptions(
-        "--\(option.name) goes with --online: the journal alone asks nobody",
+        "--\(option.name) goes with --online: the journal needs no provider",
         hint: "add --online, or leave it out"
       )
     }
-    let journal = try composition.journal()
-    var problem: Fault?
-    let count = try eachShown(filter) { attempt in
-      var latest: Attempt?
-      do throws(Fault) {
-        latest = try journal.latest(
-          attempt.key
-        )
-      } catch {
-        problem = error
-      }
-      let isLatest = latest?.number ?? attempt.number <= attempt.number
-      let verdict = composition.records.verdict(attempt, isLatest: isLatest)
+    let count = try eachShown(filter) { payment in
+      let verdict = composition.records.verdict(payment)
       if output.isTable {
         output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
       } else {
-        output.show(composition.records.record(attempt, verdict: verdict))
+        output.show(composition.records.entry(payment, verdict: verdict))
       }
     }
-    if let problem { throw problem }
-    if count == 0 { output.note("no attempt in the journal is like that") }
+    if count == 0 { output.note("no matching payments") }
     return output.exit(0)
   }
 
   private func list() throws(Fault) -> Int32 {
     let filter = try filter()
     guard output.isTable else {
-      _ = try eachShown(filter) { output.show(composition.records.record($0)) }
+      _ = try eachShown(filter) { output.show(composition.records.entry($0)) }
       return output.exit(0)
     }
     var count = 0
     var isLast = false
     try output.showRows(
       columns: [
-        "created_at", "reference", "attempt", "status", "amount", "provider", "last_four", "env",
-        "id", "note",
+        "created_at", "reference", "status", "amount", "refunded_amount", "provider", "last_four",
+        "env", "id", "note",
       ],
-      spare: ["env", "attempt", "last_four", "id"],
+      spare: ["env", "last_four", "id", "refunded_amount"],
       dear: ["created_at", "provider"]
     ) { (body: (Record) -> Void) throws(Fault) in
-      count = try eachShown(filter, isLast: isLast) { attempt in
-        body(LookUpCommands.row(composition.records.record(attempt)))
+      count = try eachShown(filter, isLast: isLast) { payment in
+        body(LookUpCommands.row(composition.records.entry(payment)))
       }
       isLast = true
     }
-    if count == 0 { output.note("no attempts") }
+    if count == 0 { output.note("no payments") }
     return output.exit(0)
   }
 
@@ -240,20 +185,20 @@ struct JournalCommands {
     let handle = try invocation.handle()
     subject.reference = handle
     let journal = try composition.journal()
-    let found = try journal.attempts(matching: handle, filter: try filter())
+    let found = try journal.payments(matching: handle, filter: try filter())
     guard !found.isEmpty else { throw .unknownHandle(handle) }
     if invocation.has(Keys.receipt) { return try showReceipts(found, handle) }
-    for attempt in found {
-      composition.show(attempt, try journal.history(of: attempt))
-      if output.isTable, attempt.row != found.last?.row { output.put("\n") }
+    for payment in found {
+      composition.show(payment, try journal.history(of: payment))
+      if output.isTable, payment.row != found.last?.row { output.put("\n") }
     }
     return output.exit(0)
   }
 
-  /// The receipts of a reference's attempts as text, the newest first.
-  private func showReceipts(_ attempts: [Attempt], _ handle: String) throws(Fault) -> Int32 {
-    let texts = attempts.compactMap { attempt in
-      (try? composition.module(attempt.provider.text))?.receipt(of: attempt, composition.settings)
+  /// The receipts of payments as text, the newest first.
+  private func showReceipts(_ payments: [Payment], _ handle: String) throws(Fault) -> Int32 {
+    let texts = payments.compactMap { payment in
+      (try? composition.module(payment.provider.text))?.receipt(of: payment, composition.settings)
     }
     guard !texts.isEmpty else {
       throw Fault(
@@ -272,10 +217,10 @@ struct JournalCommands {
     var problem: Fault?
     let filter = try filter()
     try output.showLines { (show: (Record) -> Void) throws(Fault) in
-      try journal.each(filter) { attempt in
+      try journal.each(filter) { payment in
         do throws(Fault) {
-          let history = try journal.history(of: attempt)
-          show(composition.records.record(attempt, history: history, stored: true))
+          let history = try journal.history(of: payment)
+          show(composition.records.entry(payment, history: history, isExport: true))
           return !output.isBroken
         } catch {
           problem = error
@@ -285,67 +230,5 @@ struct JournalCommands {
     }
     if let problem { throw problem }
     return output.exit(0)
-  }
-
-  private func resume(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
-    let journal = try composition.journal()
-    composition.signals.hold()
-    guard invocation.has(Keys.all) else {
-      let handle = try invocation.handle()
-      subject.reference = handle
-      let target = try composition.target(of: handle)
-      subject.take(target)
-      guard let attempt = target.attempt else { throw .unknownHandle(handle) }
-      return finish(try resume(attempt))
-    }
-    guard invocation.operands.isEmpty else {
-      throw .badOperand(
-        "--all and a reference exclude each other",
-        hint: "give one of them"
-      )
-    }
-    var filter = try filter()
-    filter.statuses = [.unknown]
-    var unknown: [Attempt] = []
-    try journal.each(filter) { attempt in
-      unknown.append(attempt)
-      return true
-    }
-    if unknown.isEmpty { output.note("no attempt is unknown") }
-    var worst: Int32 = 0
-    var isAnyUnknown = false
-    for attempt in unknown {
-      do throws(Fault) {
-        worst = max(worst, finish(try resume(attempt)))
-      } catch {
-        if error.kind == .interrupted || error.kind == .terminated { throw error }
-        output.show(composition.records.record(error, RecordSubject(attempt)))
-        worst = max(worst, Fault.Kind.partial.exitStatus)
-        isAnyUnknown = isAnyUnknown || error.effect == .unknown
-      }
-    }
-    // What is unknown is said before what failed.
-    return isAnyUnknown ? Fault.Kind.unknown.exitStatus : worst
-  }
-
-  private func resume(_ attempt: Attempt) throws(Fault) -> Report {
-    composition.reference = attempt.reference.text
-    if attempt.phase == .sent {
-      // Finding out may send again what was lost.
-      let writes = WriteCommands(composition: composition)
-      try writes.refuseReadOnly()
-      try writes.approve(attempt.env, "find out what became of \(attempt.reference)")
-      composition.signals.hold()
-    }
-    let engine = try composition.engine(
-      Target(module: composition.module(attempt.provider.text), env: attempt.env),
-      needing: .lookUp
-    )
-    return try engine.resume(attempt)
-  }
-
-  private func finish(_ report: Report) -> Int32 {
-    composition.show(report)
-    return report.fault.map { $0.isOutcome ? 0 : $0.exitStatus } ?? 0
   }
 }

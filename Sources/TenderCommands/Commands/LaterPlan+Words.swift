@@ -4,72 +4,90 @@ internal import TenderModule
 
 /// A plan for `confirm`, `cancel` or `refund` in words, before anything is done.
 extension Engine {
-  /// What whoever says yes to a plan says yes to: how it is undone, how much of it, and what is left.
+  /// The question before a plan: how it is undone, how much of it, and what is left then.
   func question(
     _ plan: LaterPlan,
     _ command: String,
-    _ attempt: Attempt?,
+    _ payment: Payment?,
     _ handle: String
   ) -> String {
-    let verb = isAuthorizedByPayer && plan.refund != nil ? "refund" : command
+    let verb = provider.traits.hasPayerFlow && plan.refund != nil ? "refund" : command
     let way = plan.way.map { $0 == verb ? "" : " by \($0)" } ?? ""
-    let what = WriteCommands.priced("\(verb) \(handle)\(way)", attempt, plan.refund?.amount)
-    guard let attempt, let whole = attempt.facts.money, let amount = amount(of: plan, attempt),
-      amount < whole.minorUnits
-    else { return what }
-    let left = attempt.facts.text(ofMinorUnits: max(0, attempt.left - amount))
-    return "\(what) of \(whole.text) (\(left) are left then)"
+    let amount = amount(of: plan, payment)
+    let part = amount.flatMap { minorUnits in
+      payment?.currency.map { Money(minorUnits: minorUnits, currency: $0) }
+    }
+    let what = WriteCommands.priced("\(verb) \(handle)\(way)", payment, part ?? plan.refund?.amount)
+    guard let payment, let whole = payment.facts.money, let amount, amount < whole.minorUnits else {
+      return what
+    }
+    let left = payment.text(ofMinorUnits: left(after: plan, amount, payment))
+    return "\(what) of \(whole.text) (\(left) left then)"
   }
 
   /// What a dry run shows of a plan: what is done, by which way of the provider's, how much of it.
   func preview(
     _ plan: LaterPlan,
-    _ attempt: Attempt?,
-    _ handle: String,
-    newAttempt: Bool
+    _ payment: Payment?,
+    _ handle: String
   ) throws(Fault) -> JSONObject {
-    let word = try words(for: plan, attempt, handle, newAttempt)
-    var request: JSONObject = ["plan": .string(word)]
-    // Nothing is given back again: what was is shown.
-    if word == Plan.replay.rawValue {
-      request["id"] = attempt?.id.map(JSON.string)
+    let word = try word(for: plan, payment, handle)
+    var request: JSONObject = ["plan": .string(word.rawValue)]
+    // Nothing is sent: what was done is shown.
+    if word == .replay {
+      request["id"] = (payment?.state.id).map(JSON.string)
       return request
     }
     request["way"] = plan.way.map(JSON.string)
-    request["id"] = attempt?.id.map(JSON.string)
-    request["amount"] = amount(of: plan, attempt).map(JSON.integer)
-    guard case .confirm = plan.action else {
-      request["currency"] = (attempt?.currency?.code).map(JSON.string)
-      if let attempt, let amount = amount(of: plan, attempt) {
-        request["whole"] = .bool(amount == attempt.amount)
-        request["left"] = .integer(max(0, attempt.left - amount))
-      }
-      return request
+    request["id"] = (payment?.state.id).map(JSON.string)
+    let amount = amount(of: plan, payment)
+    request["amount"] = amount.map(JSON.integer)
+    request["currency"] = (payment?.currency?.code).map(JSON.string)
+    if let payment, let amount {
+      request["whole"] = .bool(amount == payment.state.amount)
+      request["left"] = .integer(left(after: plan, amount, payment))
     }
     return request
   }
 
-  private func words(
+  private func word(
     for plan: LaterPlan,
-    _ attempt: Attempt?,
-    _ handle: String,
-    _ newAttempt: Bool
-  ) throws(Fault) -> String {
+    _ payment: Payment?,
+    _ handle: String
+  ) throws(Fault) -> Plan {
     switch plan.action {
-    case .refund(let request):
-      try planRefund(request, of: attempt, handle: handle, newAttempt: newAttempt).rawValue
-    case .confirm where isAuthorizedByPayer: "confirm"
-    case .cancel where isAuthorizedByPayer: "cancel"
-    case .confirm: try planConfirm(attempt, handle: handle).rawValue
-    case .cancel: try planCancel(attempt, handle: handle).rawValue
+    case .refund(let request): try planRefund(payment, handle: handle, request)
+    // What was made elsewhere is looked up first.
+    case .capture where payment == nil && provider.isID(handle): .proceed
+    case .cancel where payment == nil && provider.isID(handle): .void
+    case .capture(let amount): try planCapture(payment, handle: handle, amount)
+    case .cancel: try planCancel(payment, handle: handle)
     }
   }
 
-  /// How much a plan is about, in minor units; nil where that is not known before.
-  private func amount(of plan: LaterPlan, _ attempt: Attempt?) -> Int? {
+  /// The key that a plan would be sent with; nil where none is sent.
+  func key(for plan: LaterPlan, _ payment: Payment?, own: String?) -> String? {
+    guard let request = plan.refund, let payment else { return nil }
+    return nextKey(for: request, of: payment, own: own)
+  }
+
+  /// The amount of a plan in minor units; nil where that is not known before.
+  private func amount(of plan: LaterPlan, _ payment: Payment?) -> Int? {
+    guard let state = payment?.state else { return plan.refund?.amount?.minorUnits }
     switch plan.action {
-    case .refund(let refund): refund.amount?.minorUnits ?? attempt?.left
-    case .confirm, .cancel: isAuthorizedByPayer ? nil : attempt?.amount
+    case .refund(let request): return request.amount?.minorUnits ?? left(state)
+    case .capture(let amount):
+      return amount?.minorUnits ?? (state.isHeld ? state.leftToCapture : nil)
+    case .cancel: return state.isHeld || state.isCaptured ? left(state) : nil
     }
+  }
+
+  /// What can be released or refunded.
+  private func left(_ state: PaymentState) -> Int {
+    state.isHeld ? state.leftToCapture : state.leftToRefund
+  }
+
+  private func left(after plan: LaterPlan, _ amount: Int, _ payment: Payment) -> Int {
+    max(0, left(payment.state) - amount)
   }
 }

@@ -82,6 +82,7 @@ struct LookUpCommands {
     do throws(Fault) {
       if !job.isVouchedFor { try CardNumberGuard.check(id: job.handle) }
       let report = try look(job.handle, asked.wait, &subject)
+      if let note = report.note { output.warn(note) }
       let (shown, exit) = asked.expectation.judge(report, composition.records)
       var record = composition.records.record(shown)
       record.fields["line"] = .integer(job.line)
@@ -276,9 +277,9 @@ struct LookUpCommands {
     _ subject: inout RecordSubject
   ) throws(Fault) -> Report {
     let target = try composition.target(of: handle)
-    let attempt = target.attempt
+    let payment = target.payment
     subject.take(target)
-    subject.reference = attempt?.reference.text
+    subject.reference = payment?.reference.text
     composition.reference = subject.reference
     let kind = invocation.command.kind ?? .payment
     guard kind == .payment || target.module.takes(invocation.command) else {
@@ -292,7 +293,7 @@ struct LookUpCommands {
       )
     }
     let engine = try composition.engine(target, needing: .lookUp)
-    let report = try engine.lookUp(handle, known: attempt, kind: kind)
+    let report = try engine.lookUp(handle, known: payment, kind: kind)
     guard let wait else { return report }
     return try wait.apply(to: report, engine, composition)
   }

@@ -52,12 +52,13 @@ struct SupportCommands {
   private func schema() {
     let kinds = invocation.operands.compactMap(Record.Kind.init(rawValue:))
     for kind in kinds.isEmpty ? Record.Kind.allCases : kinds {
-      var fields: JSONObject = [
-        "name": .string(kind.rawValue), "json_schema": .object(RecordSchema.document(kind)),
-      ]
-      if [.payment, .mandate, .token, .journalEntry].contains(kind) {
-        fields["vocabulary"] = .object(records.vocabulary)
+      let isPayment = [.payment, .mandate, .token, .journalEntry].contains(kind)
+      let results = composition.catalogue.modules.filter { !$0.results.isEmpty }.map {
+        (provider: $0.name.text, schema: ResultShape.schema($0.results))
       }
+      let schema = RecordSchema.document(kind, results: isPayment ? results : [])
+      var fields: JSONObject = ["name": .string(kind.rawValue), "json_schema": .object(schema)]
+      if isPayment { fields["vocabulary"] = .object(records.vocabulary) }
       output.show(records.record(.schema, fields))
     }
   }

@@ -21,7 +21,7 @@ struct WaitOptions {
     self.interval = interval ?? 2000
   }
 
-  /// Throws `usage` where `--interval` would do nothing: without `--wait`, and where no payer is awaited anyway.
+  /// Throws `usage` where `--interval` would do nothing: without `--wait`, unless a payer is awaited anyway.
   static func checkInterval(_ invocation: Invocation, awaitsPayer: Bool = false) throws(Fault) {
     guard invocation.has(Keys.interval), !invocation.has(Keys.wait), !awaitsPayer else { return }
     throw .badOptions(
@@ -35,7 +35,7 @@ struct WaitOptions {
     to report: Report,
     _ engine: Engine,
     _ composition: Composition,
-    purpose: LookUp.Purpose = .status
+    inWordsOfAttempt: Bool = false
   ) throws(Fault) -> Report {
     guard report.fault == nil else { return report }
     return try engine.wait(
@@ -43,7 +43,7 @@ struct WaitOptions {
       upTo: max(0, limit - (composition.clock.uptime - start)),
       asked: limit,
       every: interval,
-      purpose: purpose,
+      inWordsOfAttempt: inWordsOfAttempt,
       waiting: { report, left in
         composition.waits(for: "the payment is \(report.status.rawValue)", left: left)
       },

@@ -30,92 +30,78 @@ struct WriteCommands {
     if case .changes(let change) = invocation.command.work {
       return try later(change, expectation, &subject)
     }
-    return invocation.command.kind == .token
-      ? try tokenize(expectation, &subject) : try transact(expectation, &subject)
+    return try make(expectation, &subject)
   }
 
-  private func transact(
+  /// `transact` and `tokenize`.
+  private func make(
     _ expectation: Expectation,
     _ subject: inout RecordSubject
   ) throws(Fault) -> Int32 {
     let target = try composition.target()
     subject.take(target)
     let wait = try WaitOptions(invocation, from: composition.clock.uptime)
+    guard target.module.takes(invocation.command) else { throw .storesNothing(target.module.name) }
     try refuseReadOnly()
     try invocation.checkOptions(for: target.module.name)
     try invocation.checkStandardInput()
-    let plan = try target.module.plan(composition, target.env)
+    let plan = try orderPlan(target)
     let reference = try reference(&subject, otherwise: plan.reference)
     let engine = try composition.engine(target, needing: plan.need)
-    try WaitOptions.checkInterval(invocation, awaitsPayer: engine.isAuthorizedByPayer)
-    if plan.asksPayer {
+    try WaitOptions.checkInterval(
+      invocation,
+      awaitsPayer: engine.provider.traits.hasPayerFlow
+    )
+    if plan.asksPayer || invocation.command.kind == .storedMethod {
       if wait != nil { try engine.checkReady(for: .lookUp) }
       try engine.checkReady(for: plan.need)
     }
     let order = try plan.order(reference)
     try invocation.checkRead(by: target.module.name)
+    let request = TransactRequest(
+      newAttempt: invocation.has(Keys.newAttempt),
+      idempotencyKey: try idempotencyKey(),
+      namesProvider: invocation.has(Keys.provider)
+        && !invocation.inherited.contains(Keys.provider.option.name)
+    )
     if invocation.has(Keys.dryRun) {
-      return try preview(engine, subject) { () throws(Fault) in
-        // What was made before is not made again: then nothing like this would be sent.
-        if let plan = try engine.plan(order, newAttempt: invocation.has(Keys.newAttempt)) {
-          return ["plan": .string(plan.rawValue)]
-        }
-        return try engine.preview(order)
+      // What was made before is not made again: then nothing like this would be sent.
+      if let plan = try engine.plan(order, newAttempt: request.newAttempt) {
+        let known = try composition.payment(reference, target)
+        let sent = plan == .finish ? known?.attempt?.key : nil
+        return show(["plan": .string(plan.rawValue)], key: sent, subject)
       }
+      let key = try engine.nextKey(for: order, own: request.idempotencyKey)
+      return show(try engine.preview(order), key: key, subject)
     }
     try engine.check(order)
-    let key = try idempotencyKey()
     try approve(target.env, order.question)
     announce(reference)
     composition.signals.hold()
-    func run() throws(Fault) -> Report {
-      try engine.transact(
-        order,
-        newAttempt: invocation.has(Keys.newAttempt),
-        idempotencyKey: key
-      )
-    }
+    func run() throws(Fault) -> Report { try engine.transact(order, request) }
     var report = plan.takesTurns ? try composition.withReader(run) : try run()
     if let wait {
-      report = try wait.apply(to: report, engine, composition, purpose: plan.purpose)
+      report = try wait.apply(
+        to: report,
+        engine,
+        composition,
+        inWordsOfAttempt: plan.inWordsOfAttempt
+      )
     }
     return finish(report, expectation)
   }
 
-  private func tokenize(
-    _ expectation: Expectation,
-    _ subject: inout RecordSubject
-  ) throws(Fault) -> Int32 {
-    let target = try composition.target()
-    subject.take(target)
+  /// What `transact` or `tokenize` is to do.
+  ///
+  /// Throws `unsupported` where the provider stores no payment methods.
+  func orderPlan(_ target: Target) throws(Fault) -> OrderPlan {
+    guard invocation.command.kind == .storedMethod else {
+      return try target.module.plan(composition, target.env)
+    }
     guard let plan = try target.module.tokenPlan(composition, target.env) else {
-      throw Fault(
-        .unsupported,
-        code: "method_unsupported",
-        "\(target.module.name.text) stores no payment methods",
-        hint: "see: tender providers"
-      )
+      throw .storesNothing(target.module.name)
     }
-    try refuseReadOnly()
-    let reference = try reference(&subject)
-    let engine = try composition.engine(target, needing: plan.need)
-    try engine.checkReady(for: plan.need)
-    let order = try plan.order(reference)
-    try invocation.checkRead(by: target.module.name)
-    if invocation.has(Keys.dryRun) {
-      return try preview(engine, subject) { () throws(Fault) in
-        try engine.preview(order)
-      }
-    }
-    try approve(target.env, "store a payment method under reference \(reference.text)")
-    announce(reference)
-    composition.signals.hold()
-    let report = try engine.tokenize(
-      order,
-      newAttempt: invocation.has(Keys.newAttempt),
-      idempotencyKey: try idempotencyKey()
-    )
-    return finish(report, expectation)
+    return plan
   }
 
   /// `confirm`, `cancel` and `refund`.
@@ -124,89 +110,118 @@ struct WriteCommands {
     _ expectation: Expectation,
     _ subject: inout RecordSubject
   ) throws(Fault) -> Int32 {
-    let name = invocation.command.name
     let wait = try WaitOptions(invocation, from: composition.clock.uptime)
     let handle = try invocation.handle()
     subject.reference = handle
     let target = try composition.target(of: handle)
-    let attempt = target.attempt
+    let payment = target.payment
     subject.take(target)
-    subject.reference = attempt?.reference.text ?? handle
-    composition.reference = attempt?.reference.text
+    subject.reference = payment?.reference.text ?? handle
+    composition.reference = payment?.reference.text
     try refuseReadOnly()
     try invocation.checkOptions(for: target.module.name)
     try invocation.checkStandardInput()
-    let plan = try target.module.laterPlan(composition, attempt, change)
+    var plan = try target.module.laterPlan(composition, payment, change)
+    if composition.isLine { try checkNamed(plan) }
     let engine = try composition.engine(target, needing: plan.need)
     try invocation.checkRead(by: target.module.name)
     try WaitOptions.checkInterval(
       invocation,
-      awaitsPayer: engine.isAuthorizedByPayer && change == .confirm
+      awaitsPayer: engine.provider.traits.hasPayerFlow && change == .confirm
     )
-    if invocation.has(Keys.dryRun) {
-      return try preview(engine, subject) { () throws(Fault) in
-        try engine.preview(
-          plan,
-          attempt,
-          handle,
-          newAttempt: invocation.has(Keys.newAttempt)
-        )
-      }
-    }
     let key = try idempotencyKey()
-    if let refund = plan.refund {
-      // What would be refused is said before anybody is asked.
-      let newAttempt = invocation.has(Keys.newAttempt)
-      _ = try engine.planRefund(refund, of: attempt, handle: handle, newAttempt: newAttempt)
-    }
-    if attempt != nil || engine.isAuthorizedByPayer {
-      try approve(target.env, engine.question(plan, name, attempt, handle))
-    }
-    composition.signals.hold()
-    var report = try perform(plan.action, attempt, handle, engine, key)
-    if plan.refund == nil, report.replayed == true, invocation.has(Keys.newAttempt) {
-      throw Fault(
-        .conflict,
-        code: "attempt_stands",
-        "\(handle.quotedForMessage) is \(report.status.rawValue): there is nothing left to \(name)",
-        hint: "leave --new-attempt out to see the recorded result"
+    if invocation.has(Keys.dryRun) {
+      return show(
+        try engine.preview(plan, payment, handle),
+        key: engine.key(for: plan, payment, own: key),
+        subject
       )
     }
+    // What would be refused is said before a question is asked.
+    let isAnswered = try approveFurther(&plan, payment, handle, engine)
+    if payment != nil || engine.provider.traits.hasPayerFlow {
+      let question = engine.question(plan, invocation.command.name, payment, handle)
+      try approve(target.env, question, isAnswered: isAnswered)
+    }
+    composition.signals.hold()
+    var report = try perform(plan.action, payment, handle, engine, key)
     if let wait {
-      report = try wait.apply(to: report, engine, composition, purpose: plan.purpose)
+      report = try wait.apply(
+        to: report,
+        engine,
+        composition,
+        inWordsOfAttempt: plan.inWordsOfAttempt
+      )
     }
     return finish(report, expectation)
   }
 
+  /// Throws `usage` for a refund in a batch that has an amount and no name: a repeated line could not be told
+  /// from a second refund.
+  func checkNamed(_ plan: LaterPlan) throws(Fault) {
+    guard let refund = plan.refund, refund.amount != nil, refund.name == nil else { return }
+    throw .badOptions(
+      "a refund in a batch with \"amount\" needs a \"refund_reference\"",
+      hint: "add a name of your own, or leave \"amount\" out to refund what is left"
+    )
+  }
+
+  /// Asks before a second refund by an amount without a name; gives whether a person has agreed to it.
+  ///
+  /// `--yes` does not answer this: the engine refuses it then (`refund_needs_name`). Throws what the refund would
+  /// be refused for.
+  private func approveFurther(
+    _ plan: inout LaterPlan,
+    _ payment: Payment?,
+    _ handle: String,
+    _ engine: Engine
+  ) throws(Fault) -> Bool {
+    guard var request = plan.refund else { return false }
+    request.isFurtherApproved = true
+    let isSent = try engine.planRefund(payment, handle: handle, request) == .refund
+    guard isSent, let payment, let amount = request.amount, request.name == nil else {
+      return false
+    }
+    let earlier = payment.reversals.filter { $0.isAlive && $0.name == nil && !$0.isRest }
+    guard !earlier.isEmpty, !invocation.has(Keys.yes), let terminal = composition.terminal() else {
+      return false
+    }
+    let done = earlier.map { payment.text(ofMinorUnits: $0.effectiveAmount) }
+    let total = payment.state.refunded + payment.state.refunding + amount.minorUnits
+    let answer = try terminal.ask(
+      "\(handle) already has a refund of \(done.joined(separator: " and of ")). Refund another "
+        + "\(amount.text), \(payment.text(ofMinorUnits: total)) in total? Type yes: ",
+      hidden: false,
+      interruption: composition.signals
+    )
+    guard answer == "yes" else { throw .notConfirmed("refund_needs_name") }
+    plan.action = .refund(request)
+    return true
+  }
+
   private func perform(
     _ action: LaterPlan.Action,
-    _ attempt: Attempt?,
+    _ payment: Payment?,
     _ handle: String,
     _ engine: Engine,
     _ key: String?
   ) throws(Fault) -> Report {
     switch action {
-    case .confirm: try engine.confirm(attempt, handle: handle)
-    case .cancel: try engine.cancel(attempt, handle: handle)
-    case .refund(let refund):
-      try engine.refund(
-        attempt,
-        handle: handle,
-        refund,
-        newAttempt: invocation.has(Keys.newAttempt),
-        idempotencyKey: key
-      )
+    case .capture(let amount): try engine.confirm(payment, handle: handle, amount: amount)
+    case .cancel: try engine.cancel(payment, handle: handle)
+    case .refund(let request):
+      try engine.refund(payment, handle: handle, request, idempotencyKey: key)
     }
   }
 
-  /// What is asked for and how much of it: whoever says yes says it to an amount.
-  static func priced(_ what: String, _ attempt: Attempt?, _ amount: Money? = nil) -> String {
-    (amount ?? attempt?.facts.money).map { "\(what), \($0.text)" } ?? what
+  /// A question with the payment's amount, or another one.
+  static func priced(_ what: String, _ payment: Payment?, _ amount: Money? = nil) -> String {
+    (amount ?? payment?.facts.money).map { "\(what), \($0.text)" } ?? what
   }
 
   func finish(_ report: Report, _ expectation: Expectation) -> Int32 {
     if let warning = report.warning {
-      output.warn("the outcome is known but the journal could not be written: \(warning.message)")
+      output.warn("the result is known but the journal could not be written: \(warning.message)")
     }
     let (shown, exit) = expectation.judge(report, composition.records)
     composition.show(shown)
@@ -249,8 +264,9 @@ struct WriteCommands {
     )
   }
 
-  /// A live write needs its flag on this very command line, and a yes.
-  func approve(_ env: Env, _ what: String) throws(Fault) {
+  /// A live write needs its flag on this very command line, and a yes; `isAnswered` says that a person has typed
+  /// one.
+  func approve(_ env: Env, _ what: String, isAnswered: Bool = false) throws(Fault) {
     guard env == .live else { return }
     guard try invocation.value(Keys.env) == .live else {
       throw Fault(
@@ -260,19 +276,20 @@ struct WriteCommands {
         hint: "add --env live"
       )
     }
+    if isAnswered { return }
     try confirm("LIVE: \(what)", "a live write", code: "live_not_confirmed")
   }
 
   /// Asks for a typed yes, unless `--yes` says it.
   ///
-  /// Throws `refused` with `code` where nobody says it or can be asked.
+  /// Throws `refused` with `code` where the answer is another, or there is no terminal to ask on.
   func confirm(_ question: String, _ what: String, code: String) throws(Fault) {
     if invocation.has(Keys.yes) { return }
-    guard !composition.settings.asksNobody, let terminal = Terminal() else {
+    guard let terminal = composition.terminal() else {
       throw Fault(
         .refused,
         code: code,
-        "\(what) needs --yes or a typed yes, and there is nobody to ask",
+        "\(what) needs --yes or a typed yes, and there is no terminal to ask on",
         hint: "add --yes"
       )
     }
@@ -281,30 +298,37 @@ struct WriteCommands {
       hidden: false,
       interruption: composition.signals
     )
-    guard answer == "yes" else {
-      throw Fault(.refused, code: code, "not confirmed", hint: "nothing was sent or changed")
-    }
+    guard answer == "yes" else { throw .notConfirmed(code) }
   }
 
-  func preview(
-    _ engine: Engine,
-    _ subject: RecordSubject,
-    _ request: () throws(Fault) -> JSONObject
-  ) throws(Fault) -> Int32 {
+  /// Shows a dry run, with the key that would be sent.
+  private func show(_ request: JSONObject, key: String?, _ subject: RecordSubject) -> Int32 {
     var fields: JSONObject = [:]
     fields["provider"] = (subject.provider?.text).map(JSON.string)
     fields["env"] = subject.env.map { .string($0.rawValue) }
     fields["reference"] = subject.reference.map(JSON.string)
-    let operation: Attempt.Operation = invocation.command.kind == .token ? .tokenize : .transact
-    if let key = try idempotencyKey() {
-      fields["idempotency_key"] = .string(key)
-    } else {
-      fields["idempotency_key"] = .string(
-        try engine.nextKey(operation, Reference(stored: subject.reference ?? ""))
-      )
-    }
-    fields["request"] = .object(try request())
+    fields["idempotency_key"] = key.map(JSON.string)
+    fields["request"] = .object(request)
     output.show(composition.records.record(.request, fields))
     return 0
+  }
+}
+
+extension Fault {
+  /// A question that was answered with something else than yes.
+  fileprivate static func notConfirmed(_ code: String) -> Fault {
+    Fault(.refused, code: code, "not confirmed", hint: "nothing was sent or changed")
+  }
+}
+
+extension Fault {
+  /// A `tokenize` where the provider has nothing of the kind.
+  fileprivate static func storesNothing(_ provider: ProviderName) -> Fault {
+    Fault(
+      .unsupported,
+      code: "method_unsupported",
+      "\(provider.text) stores no payment methods",
+      hint: "see: tender providers"
+    )
   }
 }

@@ -79,7 +79,8 @@ struct Containment {
       let invocation = settings.invocation
       var folders = ServedPorts(settings).folders
       if let state = try? settings.stateFolder().text { folders.append(state) }
-      // The journal's mark is beside its folder; a folder that is not there yet is made.
+      if let mark = settings.markFolder() { folders.append(mark) }
+      // The journal's mark is beside its folder, or there; a folder that is not there yet is made.
       for folder in folders { writable += Self.place(folder) }
       readable.append(settings.config.path)
       readable += (environment["LD_LIBRARY_PATH"] ?? "").split(separator: ":").map(String.init)

@@ -28,8 +28,7 @@ extension Composition {
       clock: clock,
       randomness: SystemRandomness(),
       interruption: signals,
-      userAgent: "tender/\(Catalogue.version)",
-      permit: try? journal().permit
+      userAgent: "tender/\(Catalogue.version)"
     )
     if !simulatorOptions.isEmpty {
       transport.extraFields = [
@@ -57,9 +56,7 @@ extension Composition {
     if isDryRun { return (Unreachable(), Unreachable()) }
     var http: any HTTPExchange
     var sockets: any SocketExchange
-    let name =
-      simulatorOptions.headerValue + "|" + (environment["TENDER_CA_FILE"] ?? "") + "|"
-      + (settings.journal() == nil ? "" : try journalPlace)
+    let name = simulatorOptions.headerValue + "|" + (environment["TENDER_CA_FILE"] ?? "")
     if !inProcess { goesOutside = true }
     if inProcess {
       let simulator = try simulator()

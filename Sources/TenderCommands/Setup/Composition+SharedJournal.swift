@@ -22,6 +22,7 @@ extension Composition {
       SharedJournal.Settings(
         address: address,
         folder: folder,
+        markFolder: settings.markFolder(),
         roots: journalRoots,
         key: try fleetKey(),
         timeout: try settings.timeout(),
@@ -65,17 +66,17 @@ extension Composition {
     return key
   }
 
-  /// Asks before a sale is taken over that another machine has left, where finding out undoes it.
+  /// Asks before a sale that another machine has left is finished by undoing it.
   ///
-  /// Throws `refused` where nobody says so.
-  func approveTakeover(of attempt: Attempt) throws(Fault) {
-    let age = clock.now - attempt.updatedAt
+  /// Throws `refused` where that is not confirmed.
+  func approveTakeover(of payment: Payment) throws(Fault) {
+    let age = clock.now - payment.updatedAt
     let window = try settings.takeoverWindow()
-    guard attempt.env == .live || age < window else { return }
-    let worker = attempt.writer ?? "another machine"
+    guard payment.env == .live || age < window else { return }
+    let worker = payment.writer ?? "another machine"
     try WriteCommands(composition: self).confirm(
-      "take \(attempt.reference) over, on which \(worker) worked \(max(0, age) / 1000) s ago: "
-        + "finding out may undo it",
+      "take \(payment.reference) over, on which \(worker) worked \(max(0, age) / 1000) s ago: "
+        + "this may undo it",
       "taking over what \(worker) has left",
       code: "takeover_not_confirmed"
     )

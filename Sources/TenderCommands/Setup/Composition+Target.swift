@@ -38,14 +38,21 @@ extension Composition {
     return Target(module: providers.modules[0], env: env)
   }
 
+  /// The payment of a reference where an order for it runs; nil where there is none.
+  func payment(_ reference: Reference, _ target: Target) throws(Fault) -> Payment? {
+    let filter = PaymentFilter(env: target.env, provider: target.module.name)
+    return try journal().payments(matching: reference.text, filter: filter)
+      .first { $0.reference == reference }
+  }
+
   /// Where a command on a reference or id runs: options, else the journal, else as `target`.
   ///
   /// Throws `conflict` where the journal knows several and the options do not choose.
   func target(of handle: String) throws(Fault) -> Target {
-    var filter = AttemptFilter()
+    var filter = PaymentFilter()
     filter.env = try invocation.value(Keys.env)
     filter.provider = invocation[Keys.provider].map(ProviderName.init)
-    let found = try journal().attempts(matching: handle, filter: filter)
+    let found = try journal().payments(matching: handle, filter: filter)
     guard let newest = found.first else { return try target() }
     let places = Set(found.map { "\($0.provider.text) on \($0.env.rawValue)" })
     guard places.count == 1 else {
@@ -56,6 +63,6 @@ extension Composition {
         hint: "choose with --provider and --env"
       )
     }
-    return Target(module: try module(newest.provider.text), env: newest.env, attempt: newest)
+    return Target(module: try module(newest.provider.text), env: newest.env, payment: newest)
   }
 }

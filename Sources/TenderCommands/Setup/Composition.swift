@@ -10,12 +10,12 @@ internal import TenderSystem
 internal import TenderTransport
 internal import TenderWire
 
-/// Whom a command asks, and about which attempt.
+/// The provider and env of a command, and the payment that it is about.
 struct Target {
   let module: any ProviderModule
   let env: Env
-  /// What the journal knows; nil where it knows nothing.
-  var attempt: Attempt?
+  /// The payment as the journal has it; nil for one that it does not know.
+  var payment: Payment?
 }
 
 extension RecordSubject {
@@ -44,6 +44,7 @@ final class Composition: Session {
   let instrument: [UInt8]?
   /// Which line of a batch this is; nil for a command of its own.
   private let batchLine: Int?
+  var isLine: Bool { batchLine != nil }
   /// Who opens the bank's pages, where the user wants that.
   let browser: Browser?
   /// What the kernel keeps this process from.
@@ -149,20 +150,28 @@ final class Composition: Session {
     }
     // Without its address a reference that the fleet has paid would look new.
     guard isReading || !SharedJournal.wasUsed(in: folder) else { throw .elsewhere(folder) }
-    if isReading, !SQLiteJournal.isExpected(in: folder) { return EmptyJournal() }
+    let markFolder = settings.markFolder()
+    if isReading, !SQLiteJournal.isExpected(in: folder, markFolder: markFolder) {
+      return EmptyJournal()
+    }
     try shared.useFolder(folder)
+    let isNew = !Environment.exists(folder + "/journal.db")
     let journal = try SQLiteJournal(
       folder: folder,
       redactor: redactor,
       sharesWork: shared.isBatch,
       isMarked: true,
+      markFolder: markFolder,
       by: Environment.userAndMachine
     )
+    if isNew, let problem = journal.markProblem {
+      output.warn("a loss of the journal will not be noticed: \(problem)")
+    }
     shared.journals[place] = journal
     return journal
   }
 
-  /// What lines must have in common to share a journal, and the connections whose sends it permits.
+  /// What lines must have in common to share a journal.
   var journalPlace: String {
     get throws(Fault) {
       guard let address = settings.journal()?.text else { return try settings.stateFolder().text }
@@ -226,7 +235,7 @@ final class Composition: Session {
     }
     let journal = try journal()
     let adapter = try module.make(self, env, for: need)
-    if goesOutside { journal.reachesOutside() }
+    if goesOutside { journal.reachesOutside() } else { warnOfCopy(journal) }
     let engine = Engine(
       env: env,
       provider: adapter,
@@ -234,13 +243,21 @@ final class Composition: Session {
       clock: clock,
       interruption: signals,
       patience: try patience(),
-      approveTakeover: { [unowned self] attempt throws(Fault) in try approveTakeover(of: attempt) },
+      approveTakeover: { [unowned self] payment throws(Fault) in try approveTakeover(of: payment) },
       lateWindow: goesOutside ? try settings.lateWindow(env) : 0,
       digest: SystemRandomness.digest,
       announce: { [unowned self] state in announce(state, module.name.text, env) }
     )
     engines[place] = engine
     return engine
+  }
+
+  /// Warns that the journal is a copy, with which only the simulator in this process goes on.
+  private func warnOfCopy(_ journal: any Journal) {
+    guard invocation.command.work.writes, !isDryRun, !isLine, let copy = journal.copyWarning else {
+      return
+    }
+    output.warn(copy.message)
   }
 
   /// How long another process is waited for that has the same reference, in milliseconds.
@@ -304,8 +321,8 @@ final class Composition: Session {
     guard let batchLine else { return String(try journal().count()) }
     let reference = invocation.text(Keys.reference) ?? invocation.operands.first ?? ""
     var past = 0
-    for attempt in try journal().attempts(matching: reference, filter: AttemptFilter()) {
-      past += try journal().history(of: attempt).count
+    for payment in try journal().payments(matching: reference, filter: PaymentFilter()) {
+      past += try journal().history(of: payment).count
     }
     return "line \(batchLine)/\(reference)/\(past)"
   }
@@ -365,7 +382,11 @@ final class Composition: Session {
   func servedWorld() throws(Fault) -> SimulatorWorld {
     let folder = try settings.stateFolder().text
     // Before a new world: the file beside it must have been looked at.
-    if settings.journal() == nil, SQLiteJournal.isExpected(in: folder) { _ = try journal() }
+    if settings.journal() == nil,
+      SQLiteJournal.isExpected(in: folder, markFolder: settings.markFolder())
+    {
+      _ = try journal()
+    }
     try shared.useFolder(folder)
     return SimulatorWorld(
       ledgerPath: folder + "/simulator.db",

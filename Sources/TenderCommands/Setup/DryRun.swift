@@ -3,7 +3,11 @@ internal import TenderModel
 
 /// What a dry run has instead of a provider: nothing leaves.
 struct Unreachable: HTTPExchange, SocketExchange, DeviceExchange {
-  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
     throw .dryRun
   }
 
@@ -26,47 +30,50 @@ struct EmptyJournal: Journal {
     _ key: ReferenceKey,
     by deadline: Deadline,
     interruption: any Interruption
-  ) throws(Fault) -> (any AttemptLock)? { throw .dryRun }
+  ) throws(Fault) -> (any ReferenceLock)? { throw .dryRun }
 
-  func latest(_ key: ReferenceKey) throws(Fault) -> Attempt? { nil }
+  func payment(_ key: ReferenceKey) throws(Fault) -> Payment? { nil }
 
-  func attempts(matching handle: String, filter: AttemptFilter) throws(Fault) -> [Attempt] { [] }
+  func payments(matching handle: String, filter: PaymentFilter) throws(Fault) -> [Payment] { [] }
 
-  func each(_ filter: AttemptFilter, _ body: (Attempt) -> Bool) throws(Fault) {}
+  func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {}
 
   func count() throws(Fault) -> Int { 0 }
 
-  func insert(_ attempt: Attempt, _ durability: Durability) throws(Fault) -> Attempt {
-    throw .dryRun
-  }
+  func open(
+    _ payment: Payment,
+    _ terms: OpeningTerms,
+    _ durability: Durability
+  ) throws(Fault) -> Payment { throw .dryRun }
 
   func update(
-    _ attempt: inout Attempt,
+    _ payment: inout Payment,
+    _ sequence: Int,
     note: String,
     _ durability: Durability
   ) throws(Fault) { throw .dryRun }
 
-  func setAside(_ attempt: inout Attempt, note: String) throws(Fault) { throw .dryRun }
+  func setAside(_ payment: inout Payment, _ sequence: Int, note: String) throws(Fault) {
+    throw .dryRun
+  }
 
   func checkWhole() throws(Fault) {}
 
   func reachesOutside() {}
 
-  func fingerprints(of content: JSONObject) throws(Fault) -> JSONObject { [:] }
+  func fingerprints(of content: JSONObject, instrument: String?) throws(Fault) -> JSONObject { [:] }
 
-  func requestStop(_ key: ReferenceKey) throws(Fault) {
-    throw .dryRun
-  }
+  func requestStop(_ key: ReferenceKey) throws(Fault) { throw .dryRun }
 
   func isStopRequested(_ key: ReferenceKey) -> Bool { false }
 
   func forgetStop(_ key: ReferenceKey) {}
 
-  func prunable(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int { 0 }
+  func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int { 0 }
 
-  func prune(before time: Int, _ filter: AttemptFilter) throws(Fault) -> Int { throw .dryRun }
+  func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int { throw .dryRun }
 
-  func history(of attempt: Attempt) throws(Fault) -> [HistoryEntry] { [] }
+  func history(of payment: Payment) throws(Fault) -> [HistoryEntry] { [] }
 }
 
 extension Fault {

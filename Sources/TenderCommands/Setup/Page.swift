@@ -93,8 +93,9 @@ extension Records {
   }
 
   /// What a payment's own words mean: its error, then what its result says beside that.
-  func pages(of attempt: Attempt) -> [Page] {
-    pages(of: attempt.fault, attempt.result, attempt.provider)
+  func pages(of payment: Payment) -> [Page] {
+    let report = Report.recorded(payment)
+    return pages(of: report.fault, report.result, payment.provider)
   }
 
   private func pages(of fault: Fault?, _ result: JSONObject, _ provider: ProviderName?) -> [Page] {
@@ -136,31 +137,36 @@ extension Records {
     guard report.fault == nil, [.declined, .cancelled, .expired].contains(report.status) else {
       return nil
     }
-    if let attempt = report.attempt, let fault = attempt.fault {
-      return reason(fault, attempt.result, attempt.provider)
+    if let attempt = report.payment?.attempt, let fault = attempt.fault {
+      return reason(fault, attempt.result, report.provider)
     }
     return modules.filter { $0.name == report.provider }.flatMap(\.explanations)
       .first { $0.isReason(in: report.result) }?.meaning
   }
 
-  /// What became of an attempt, in the words of its provider's reason.
-  ///
-  /// `report` is what a look-up of it says.
-  func verdict(_ attempt: Attempt, _ report: Report? = nil, isLatest: Bool = true) -> Verdict {
-    var reason = report.flatMap(explanation)
+  /// A report in one sentence, with the meaning of its provider's reason.
+  func verdict(_ report: Report) -> Verdict {
+    var reason = explanation(of: report)
     var retry: Explanation.Retry?
-    if let fault = attempt.fault {
-      reason = self.reason(fault, attempt.result, attempt.provider)
-      retry = pages(of: fault, attempt.result, attempt.provider).last?.page.retry
+    let attempt = report.payment?.attempt
+    // Why a refund was declined says nothing about the payment.
+    let isOfPayment = report.operation.map { !$0.isReversal } ?? true
+    if isOfPayment, let fault = report.fault ?? attempt?.fault {
+      let result = report.fault == nil ? attempt?.result ?? [:] : report.result
+      reason = self.reason(fault, result, report.provider)
+      retry = pages(of: fault, result, report.provider).last?.page.retry
     }
     return Verdict(
-      attempt,
+      report,
       reason: reason,
       at: now,
-      isUsual: modules.first?.name == attempt.provider,
-      isOver: !isLatest || reason != nil && retry == .no
+      isUsual: modules.first?.name == report.provider,
+      isOver: reason != nil && retry == .no
     )
   }
+
+  /// A payment in one sentence, as the journal has it.
+  func verdict(_ payment: Payment) -> Verdict { verdict(.recorded(payment)) }
 }
 
 extension Explanation {

@@ -38,9 +38,13 @@ struct WatchedHTTP: HTTPExchange {
   let reach: Reach
   let clock: any Clock
 
-  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
     let start = clock.uptime
-    let answer = try inner.send(request, by: deadline)
+    let answer = try inner.send(request, permit, by: deadline)
     let host = request.url.split(separator: "/", omittingEmptySubsequences: false).prefix(3)
     let date = answer.fields["date"].flatMap { Timestamp.httpDate($0) }
     reach.note(

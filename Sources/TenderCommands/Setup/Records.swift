@@ -4,7 +4,7 @@ internal import TenderModel
 internal import TenderModule
 internal import TenderWire
 
-/// Who was asked about what, for the record of a fault that comes later.
+/// The provider, env and reference of a command, for the record of a fault that comes later.
 struct RecordSubject {
   var provider: ProviderName?
   var env: Env?
@@ -16,8 +16,8 @@ struct RecordSubject {
     self.reference = reference
   }
 
-  init(_ attempt: Attempt) {
-    self.init(provider: attempt.provider, env: attempt.env, reference: attempt.reference.text)
+  init(_ payment: Payment) {
+    self.init(provider: payment.provider, env: payment.env, reference: payment.reference.text)
   }
 }
 
@@ -27,8 +27,22 @@ struct Records {
   let now: Int
   var modules: [any ProviderModule] = []
 
-  /// The record of a payment or token.
-  func record(_ report: Report) -> Record {
+  /// The record of a payment, mandate or stored method.
+  func record(_ report: Report, verdict: Verdict? = nil) -> Record {
+    var fields = members(of: report)
+    add(verdict, to: &fields)
+    fields["at"] = .string(Timestamp.text(now))
+    let kind: Record.Kind =
+      switch report.kind {
+      case .payment: .payment
+      case .storedMethod: .token
+      case .mandate: .mandate
+      }
+    return Record(kind, fields)
+  }
+
+  /// What records of payments and entries of the journal have in common.
+  private func members(of report: Report) -> JSONObject {
     var fields: JSONObject = [
       "command": .string(command), "provider": .string(report.provider.text),
       "env": .string(report.env.rawValue),
@@ -38,9 +52,18 @@ struct Records {
     fields["replayed"] = report.replayed.map(JSON.bool)
     fields["id"] = report.id.map(JSON.string)
     fields["status"] = .string(report.status.rawValue)
+    fields["provider_status"] = report.providerStatus.map(JSON.string)
     fields["final"] = .bool(report.isFinal)
     fields["amount"] = report.amount.map(JSON.integer)
     fields["requested_amount"] = report.requestedAmount.map(JSON.integer)
+    if let payment = report.payment, payment.kind == .payment {
+      let state = payment.state
+      fields["captured_amount"] = .integer(state.captured)
+      for (name, amount) in [
+        ("refunded_amount", state.refunded), ("refunding_amount", state.refunding),
+        ("returned_amount", state.returned),
+      ] where amount > 0 { fields[name] = .integer(amount) }
+    }
     fields["currency"] = (report.currency?.code).map(JSON.string)
     fields["next_action"] = report.nextAction?.json
     fields["source"] = report.source.map(JSON.string)
@@ -49,14 +72,27 @@ struct Records {
     fields["explanation"] = explanation(of: report).map(JSON.string)
     if !report.details.members.isEmpty { fields["details"] = .object(report.details) }
     fields["idempotency_key"] = report.idempotencyKey.map(JSON.string)
-    fields["at"] = .string(Timestamp.text(now))
-    let kind: Record.Kind =
-      switch report.kind {
-      case .payment: .payment
-      case .token: .token
-      case .mandate: .mandate
-      }
-    return Record(kind, fields)
+    if let payment = report.payment {
+      fields["operations"] = .array(payment.operations.map { .object(Self.object($0)) })
+    }
+    fields["created_at"] = report.createdAt.map { .string(Timestamp.text($0)) }
+    return fields
+  }
+
+  /// An entry of `operations`.
+  private static func object(_ operation: Operation) -> JSONObject {
+    var fields: JSONObject = [
+      "kind": .string(operation.kind.rawValue), "number": .integer(operation.number),
+    ]
+    fields["name"] = operation.name.map(JSON.string)
+    fields["amount"] = (operation.approved ?? operation.amount).map(JSON.integer)
+    fields["status"] = .string(
+      operation.isUnknown ? Status.unknown.rawValue : operation.state.name.rawValue
+    )
+    fields["id"] = operation.id.map(JSON.string)
+    fields["key"] = operation.key.map(JSON.string)
+    fields["at"] = .string(Timestamp.text(operation.createdAt))
+    return fields
   }
 
   /// The record of a fault.
@@ -78,57 +114,47 @@ struct Records {
     return Record(.error, fields)
   }
 
-  /// The record of a journal's attempt, with its history where there is one.
-  func record(
-    _ attempt: Attempt,
+  /// The record of a payment in the journal, with its history where there is one.
+  func entry(
+    _ payment: Payment,
     history: [HistoryEntry]? = nil,
     verdict: Verdict? = nil,
-    stored: Bool = false
+    isExport: Bool = false
   ) -> Record {
-    var fields: JSONObject = [
-      "command": .string(command), "provider": .string(attempt.provider.text),
-      "env": .string(attempt.env.rawValue), "reference": .string(attempt.reference.text),
-      "attempt": .integer(attempt.number),
-    ]
-    fields["id"] = attempt.id.map(JSON.string)
-    fields["status"] = .string(attempt.shownStatus.rawValue)
-    fields["final"] = .bool(attempt.isFinal)
-    fields["amount"] = attempt.amount.map(JSON.integer)
-    fields["requested_amount"] = attempt.requestedAmount.map(JSON.integer)
-    fields["currency"] = (attempt.currency?.code).map(JSON.string)
-    fields["brand"] = attempt.brand.map(JSON.string)
-    fields["last_four"] = attempt.lastFour.map(JSON.string)
-    fields["next_action"] = attempt.nextAction?.json
-    fields["result"] = .object(inKeyOrder(attempt.result, attempt.provider))
-    fields["reversal"] = attempt.reversal.map { .object(inKeyOrder($0.members, attempt.provider)) }
-    fields["error"] = attempt.fault.map { error($0, attempt.result, attempt.provider) }
-    fields["idempotency_key"] = .string(attempt.idempotencyKey)
-    fields["created_at"] = .string(Timestamp.text(attempt.createdAt))
-    fields["updated_at"] = .string(Timestamp.text(attempt.updatedAt))
-    if let history {
-      fields["history"] = .array(
-        history.map { entry in
-          var line: JSONObject = [
-            "at": .string(Timestamp.text(entry.at)), "phase": .string(entry.phase),
-            "status": .string(entry.status), "note": .string(entry.note),
-          ]
-          line["by"] = entry.by.map(JSON.string)
-          return .object(line)
-        }
-      )
-    }
-    // What another journal takes the attempt over from.
-    if stored { fields["stored"] = .object(AttemptRow.object(attempt)) }
-    if let verdict {
-      fields["says"] = .string(verdict.words)
-      fields["next"] = verdict.next.map(JSON.string)
-      fields["age"] = .integer(verdict.age)
-    }
+    var fields = members(of: .recorded(payment))
+    // It stands with the other times below.
+    fields["created_at"] = nil
+    fields["brand"] = payment.brand.map(JSON.string)
+    fields["last_four"] = payment.lastFour.map(JSON.string)
+    fields["created_at"] = .string(Timestamp.text(payment.createdAt))
+    fields["updated_at"] = .string(Timestamp.text(payment.updatedAt))
+    if let history { fields["history"] = .array(history.map { .object(Self.object($0)) }) }
+    if isExport { fields["stored"] = .object(PaymentRow.object(payment)) }
+    add(verdict, to: &fields)
     fields["at"] = .string(Timestamp.text(now))
     return Record(.journalEntry, fields)
   }
 
-  /// A provider's result in the order of its documents, wherever it was kept meanwhile.
+  /// An entry of `history`.
+  private static func object(_ entry: HistoryEntry) -> JSONObject {
+    var fields: JSONObject = ["at": .string(Timestamp.text(entry.at))]
+    if !entry.operation.isEmpty { fields["operation"] = .string(entry.operation) }
+    if !entry.state.isEmpty { fields["state"] = .string(entry.state) }
+    fields["amount"] = entry.amount.map(JSON.integer)
+    fields["status"] = .string(entry.status)
+    fields["note"] = .string(entry.note)
+    fields["by"] = entry.by.map(JSON.string)
+    return fields
+  }
+
+  private func add(_ verdict: Verdict?, to fields: inout JSONObject) {
+    guard let verdict else { return }
+    fields["says"] = .string(verdict.words)
+    fields["next"] = verdict.next.map(JSON.string)
+    fields["age"] = .integer(verdict.age)
+  }
+
+  /// A provider's result in the order of its documents, however the journal had it.
   private func inKeyOrder(_ result: JSONObject, _ provider: ProviderName?) -> JSONObject {
     modules.first { $0.name == provider }?.inKeyOrder(result) ?? result
   }

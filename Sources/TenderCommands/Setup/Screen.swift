@@ -5,36 +5,42 @@ internal import TenderModule
 internal import TenderOutput
 internal import TenderWire
 
-/// A payment on a terminal: what became of it, what comes next, the facts that people ask for; all of the
-/// record with `--all`.
+/// A payment on a terminal: its state, the next command, the facts that people ask for; all of the record with
+/// `--all`.
 extension Composition {
   /// What every provider's payments show.
   private static let facts = [
-    "given_back", "reference", "id", "provider", "env", "status", "requested_amount", "next_action",
-    "source",
-    "result.refund", "result.reversal", "details.bank", "details.payee", "details.payer",
-    "details.refunds", "reversal", "error.code", "error.hint", "history", "created_at", "at",
+    "this_refund", "reference", "id", "provider", "env", "status", "provider_status",
+    "requested_amount", "captured_amount", "refunded_amount", "refunding_amount", "returned_amount",
+    "next_action", "source", "result.refund", "result.reversal", "details.bank", "details.payee",
+    "details.payer", "details.constraints", "details.revoked_at", "details.revocation_source",
+    "details.revocation_reason", "details.reversal_reason", "details.refunds", "error.code",
+    "error.hint", "operations", "history",
+    "created_at", "at",
   ]
 
-  /// Shows what a command ends with.
+  /// Shows the report of a command.
   func show(_ report: Report) {
+    if let note = report.note { output.warn(note) }
     let record = records.record(report)
     guard output.isTable, output.showsAll else { return output.show(record) }
     var shown = record
-    // What this command gave back, beside what all of them did.
-    if [.changes(.refund), .changes(.cancel)].contains(invocation.command.work),
-      let given = report.attempt?.refunds.last?.amount
+    // The amount of this refund, beside that of all refunds.
+    if let operation = report.operation, operation.isReversal,
+      report.payment?.state.isCaptured == true
     {
-      shown.fields["given_back"] = .integer(given)
+      shown.fields["this_refund"] = .integer(operation.effectiveAmount)
     }
-    show(shown, records.verdict(seen(report), report), report.provider)
+    // One operation says nothing that the payment does not.
+    if report.payment?.operations.count == 1 { shown.fields["operations"] = nil }
+    show(shown, records.verdict(report), report.provider)
   }
 
-  /// Shows an attempt of the journal with its history.
-  func show(_ attempt: Attempt, _ history: [HistoryEntry]) {
-    let record = records.record(attempt, history: history)
+  /// Shows a payment of the journal with its history.
+  func show(_ payment: Payment, _ history: [HistoryEntry]) {
+    let record = records.entry(payment, history: history)
     guard output.isTable, output.showsAll else { return output.show(record) }
-    show(record, records.verdict(attempt), attempt.provider)
+    show(record, records.verdict(payment), payment.provider)
   }
 
   private func show(_ record: Record, _ verdict: Verdict, _ provider: ProviderName) {
@@ -46,6 +52,11 @@ extension Composition {
     output.put(output.redactor.redact(text) + "\n")
     guard !invocation.has(Keys.all) else { return output.show(record, hidden: ["command"]) }
     var paths = Self.facts
+    // All of it or nothing was captured: the headline says so.
+    let captured = record.fields["captured_amount"]
+    if captured == record.fields["amount"] || captured == 0 {
+      paths.removeAll { $0 == "captured_amount" }
+    }
     let error = record.fields["error"]
     let message = error?["message"]?.text ?? ""
     // What is said once, in better words or as what comes next, is not said again.
@@ -57,37 +68,10 @@ extension Composition {
     if isExplained, verdict.next != nil { paths.removeAll { $0 == "error.hint" } }
     if record.fields["replayed"] == true { paths.insert("replayed", at: 0) }
     let own = catalogue.modules.first { $0.name == provider }?.facts ?? []
-    let place = paths.firstIndex(of: "requested_amount") ?? paths.endIndex
+    // Behind the amounts: the first of a name counts, and those are of all operations.
+    let place = paths.firstIndex(of: "next_action") ?? paths.endIndex
     paths.insert(contentsOf: own.map { "result." + $0 }, at: place)
     // An amount says its currency.
     output.show(RecordLine.flat(record, paths), hidden: ["currency"])
-  }
-
-  /// The attempt as a report shows it; what the journal does not know is made up of what was looked up.
-  func seen(_ report: Report) -> Attempt {
-    var attempt =
-      report.attempt
-      ?? Attempt(
-        key: ReferenceKey(
-          env: report.env,
-          provider: report.provider,
-          reference: report.reference ?? Reference(stored: report.id ?? "")
-        ),
-        number: 1,
-        operation: .transact,
-        merchant: "",
-        content: [:],
-        idempotencyKey: "",
-        at: report.madeAt ?? clock.now
-      )
-    attempt.kind = report.kind
-    guard report.attempt == nil || attempt.shownStatus != report.status else { return attempt }
-    attempt.phase = report.status == .unknown ? .sent : .done
-    attempt.status = report.status
-    attempt.facts = report.facts
-    attempt.result = report.result
-    attempt.nextAction = report.nextAction
-    attempt.fault = report.fault
-    return attempt
   }
 }

@@ -37,14 +37,18 @@ struct TracedHTTP: HTTPExchange {
   let inner: any HTTPExchange
   let trace: Trace
 
-  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
     trace.write([
       "http": .string(request.method.rawValue), "url": .string(Trace.withoutQuery(request.url)),
       "headers": .array(request.fields.map { .string($0.name) }),
-      "bytes": .integer(request.body.count), "effecting": .bool(request.isEffecting),
+      "bytes": .integer(request.body.count), "effecting": .bool(permit != nil),
     ])
     do throws(Fault) {
-      let answer = try inner.send(request, by: deadline)
+      let answer = try inner.send(request, permit, by: deadline)
       trace.write(["status": .integer(answer.status), "bytes": .integer(answer.body.count)])
       return answer
     } catch {
@@ -96,10 +100,10 @@ private final class TracedSocket: MessageSocket {
     return Self.known.contains(name) ? .string(name) : "other"
   }
 
-  func send(_ text: String, by deadline: Deadline) throws(Fault) {
+  func send(_ text: String, _ permit: SendPermit?, by deadline: Deadline) throws(Fault) {
     trace.write(["socket": "send", "action": name(text), "bytes": .integer(text.utf8.count)])
     do throws(Fault) {
-      try inner.send(text, by: deadline)
+      try inner.send(text, permit, by: deadline)
     } catch {
       trace.write(Trace.fault(error))
       throw error

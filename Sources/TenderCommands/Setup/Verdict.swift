@@ -3,129 +3,206 @@ internal import TenderModel
 internal import TenderSystem
 internal import TenderWire
 
-/// What became of a payment in one sentence, and what comes next.
+/// A payment in one sentence, and the next command.
 struct Verdict {
-  private let attempt: Attempt
+  private let report: Report
   /// In seconds.
   let age: Int
-
-  /// What the provider's reason means; nil where it gives none.
+  /// The meaning of the provider's reason; nil where it gives none.
   private let reason: String?
-
-  /// Whether its provider is the one that is meant where none is named.
+  /// Whether its provider is the default one.
   private let isUsual: Bool
-  /// Whether no further try is wanted: a later attempt was made, or none can help.
+  /// Whether a further attempt cannot help.
   private let isOver: Bool
 
   /// `now` in milliseconds since 1970.
-  init(_ attempt: Attempt, reason: String?, at now: Int, isUsual: Bool, isOver: Bool) {
-    self.attempt = attempt
+  init(_ report: Report, reason: String?, at now: Int, isUsual: Bool, isOver: Bool) {
+    self.report = report
+    self.reason = reason
     self.isUsual = isUsual
     self.isOver = isOver
-    self.reason = reason
-    age = max(0, now - attempt.createdAt) / 1000
+    age = max(0, now - (report.createdAt ?? now)) / 1000
   }
+
+  private var payment: Payment? { report.payment }
+  private var state: PaymentState? { payment?.state }
+
+  private func text(_ amount: Int) -> String { report.facts.text(ofMinorUnits: amount) }
 
   /// Such as `10.50 USD declined: insufficient funds`.
   var words: String {
-    let what = attempt.isToken ? "payment method" : attempt.kind == .mandate ? "mandate" : nil
-    var subject = attempt.facts.money?.text ?? what ?? "payment"
-    // Less than what was asked for: the rest has still to be paid.
-    if let asked = attempt.requestedAmount, let amount = attempt.amount, asked > amount,
-      attempt.shownStatus == .succeeded
+    if let replay = replayedReversal { return replay }
+    let what =
+      switch report.kind {
+      case .payment: "payment"
+      case .storedMethod: "payment method"
+      case .mandate: "mandate"
+      }
+    var subject = report.facts.money?.text ?? what
+    if let state, let amount = state.amount, state.isCaptured, state.captured < amount {
+      // A part of a hold was captured.
+      subject = "\(text(state.captured)) of \(subject)"
+    } else if let asked = report.requestedAmount, let amount = report.amount, asked > amount,
+      report.status == .succeeded
     {
-      subject += " of \(attempt.facts.text(ofMinorUnits: asked))"
+      // Less than what was asked for: the rest has still to be paid.
+      subject += " of \(text(asked))"
     }
-    var why = (reason ?? attempt.fault?.message).map { ": \($0)" } ?? ""
+    // Why a result is unknown is said where it is asked for.
+    let cause = report.status == .unknown ? nil : reason ?? shownFault?.message
+    var why = cause.map { ": \($0)" } ?? ""
     if why.hasSuffix(".") { why.removeLast() }
-    return "\(subject) \(state)\(why)"
+    return "\(subject) \(stateWords)\(why)"
   }
 
-  /// Whether this gives money back by itself, such as a refund with the card.
-  private var isRefund: Bool {
-    [attempt.content["type"]?.text, attempt.result["receipt"]?["type"]?.text].contains("refund")
+  /// The error that belongs to the status: that of a refund does not, nor does that of a payment that an operator
+  /// undid.
+  private var shownFault: Fault? {
+    if let operation = report.operation, operation.isReversal { return nil }
+    if let payment, payment.followers.contains(where: { $0.state.name == .succeeded }) {
+      return nil
+    }
+    return report.fault ?? (report.source == nil ? nil : payment?.attempt?.fault)
   }
 
-  /// Who paid, as far as the order says.
+  /// What a command that was run again refunded earlier; nil for any other report.
+  private var replayedReversal: String? {
+    guard report.replayed == true, let operation = report.operation, operation.isReversal,
+      let amount = operation.amount
+    else { return nil }
+    let isVoid = operation.kind == .void
+    let day = Self.day(operation.createdAt)
+    let done =
+      switch operation.state.name {
+      case .succeeded:
+        "already \(isVoid ? "voided" : "refunded") \(text(operation.effectiveAmount)) on \(day)"
+      case .processing, .waiting: "already refunding \(text(amount)) since \(day)"
+      case .prepared, .sent, .declined, .cancelled, .expired, .failed, .returned:
+        "\(isVoid ? "void" : "refund") of \(text(amount)) on \(day) \(operation.state.name.rawValue)"
+      }
+    return done + "; nothing was sent"
+  }
+
+  /// A day as people write it, such as `22 Nov 2026`, in the local zone.
+  private static func day(_ time: Int) -> String {
+    let parts = (Environment.localText(time) ?? Timestamp.text(time)).prefix(10).split(
+      separator: "-"
+    )
+    let months = [
+      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    guard parts.count == 3, let month = Int(parts[1]), months.indices.contains(month - 1),
+      let day = Int(parts[2])
+    else { return Timestamp.text(time) }
+    return "\(day) \(months[month - 1]) \(parts[0])"
+  }
+
+  private var stateWords: String {
+    switch report.status {
+    case .requiresConfirmation: "held, not captured"
+    case .requiresAction: "waiting for the payer"
+    case .pending:
+      payment?.attempt?.state.name == .prepared ? "recorded, nothing sent" : "pending"
+    case .authorized: "authorized"
+    case .succeeded:
+      report.kind == .storedMethod
+        ? "stored" : payment?.attempt?.kind == .refund ? "refunded" : "paid" + refundWords
+    case .declined: "declined"
+    case .cancelled: state?.isCaptured == true ? "paid and voided" : "cancelled"
+    case .refunded: "paid and refunded"
+    case .partiallyRefunded: state == nil ? "paid, partly refunded" : "paid" + refundWords
+    case .returned: "returned by the bank"
+    case .expired: "expired"
+    case .revoked: "revoked"
+    case .failed: isWithoutEffect ? "failed, nothing was charged" : "failed"
+    case .unknown: "with an unknown result: money may have moved"
+    }
+  }
+
+  /// What of a paid payment was refunded, is being refunded, and is left.
+  private var refundWords: String {
+    guard let state else { return "" }
+    var words: [String] = []
+    if state.refunded > 0 { words.append("\(text(state.refunded)) refunded") }
+    if state.refunding > 0 {
+      words.append(
+        state.isUnknown
+          ? "the result of a refund is unknown" : "\(text(state.refunding)) being refunded"
+      )
+    }
+    guard !words.isEmpty else { return "" }
+    return ", " + words.joined(separator: ", ") + " (\(text(state.leftToRefund)) left)"
+  }
+
+  /// Whether its attempt provably had no effect, so that the reference is free.
+  private var isWithoutEffect: Bool { payment?.attempt?.state.name == .failed }
+
+  /// The payer, as far as the order names one.
   private var customer: String? {
-    let people = ["payor", "payer", "user"].compactMap { attempt.content[$0]?.object }
+    guard let payment else { return nil }
+    let people = ["payor", "payer", "user"].compactMap { payment.content[$0]?.object }
     return ["email", "name", "phone"].lazy.compactMap { name in
       people.lazy.compactMap { $0.text(name) }.first
     }.first
   }
 
-  private var state: String {
-    switch attempt.shownStatus {
-    case .requiresConfirmation: "held, not captured"
-    case .requiresAction: "waiting for the payer"
-    case .pending: attempt.phase == .prepared ? "under way, nothing sent" : "pending"
-    case .authorized: "authorized"
-    case .succeeded: attempt.isToken ? "stored" : isRefund ? "given back" : "paid"
-    case .declined: "declined"
-    case .cancelled: attempt.reversal == nil ? "cancelled" : "cancelled and undone"
-    case .refunded: "paid and given back"
-    // What was given back elsewhere is not known here.
-    case .partiallyRefunded where attempt.row == 0: "paid, partly given back"
-    case .partiallyRefunded:
-      "paid, partly given back (\(attempt.facts.text(ofMinorUnits: max(0, attempt.left))) are left)"
-    case .returned: "returned by the bank"
-    case .expired: "expired"
-    case .revoked: "revoked"
-    case .failed: attempt.isFreed ? "failed, nothing was charged" : "failed"
-    case .unknown: "with an unknown outcome: money may have moved"
-    }
-  }
+  /// The reference or id, as a shell takes it.
+  private var name: String { (report.reference?.text ?? report.id ?? "ID").shellQuoted }
 
-  /// The command that goes on with it, or what has to be done first; nil where nothing is left to do.
+  /// The next command, or what has to be done first; nil where nothing is left to do.
   var next: String? {
-    let reference = attempt.reference.text
-    let name =
-      reference.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
-      ? reference : "'\(reference.replacing("'", with: "'\\''"))'"
-    // What was not made here cannot be gone on with here: it can be looked at.
-    if attempt.row == 0 {
-      return attempt.shownStatus.isFinal ? nil : "\(look)\(provider) \(name) --wait"
+    guard let payment, let state else {
+      // It was not made here: it can only be looked at.
+      return report.status.isFinal ? nil : "\(look)\(provider) \(name) --wait"
     }
-    return switch attempt.shownStatus {
+    if state.isUnknown {
+      // The note has said it.
+      guard report.note == nil else { return nil }
+      return "to look only: tender journal resume \(name); to finish it (this may move money): "
+        + "tender journal resume \(name) --finish"
+    }
+    return switch report.status {
     case .unknown: "tender journal resume \(name)"
     case .requiresConfirmation: "tender confirm \(name)"
     // A barcode is paid in a shop: nothing here goes on with it.
-    case .requiresAction where attempt.nextAction?.type == "barcode": "\(look) \(name) --wait"
+    case .requiresAction where report.nextAction?.type == "barcode": "\(look) \(name) --wait"
     case .requiresAction: "tender confirm \(name)"
     case .pending: "\(look) \(name) --wait"
-    case .authorized where attempt.kind == .payment: "\(look) \(name) --wait"
-    // Somebody undid it, it is over by a later attempt, or it cannot work.
-    case .cancelled where attempt.reversal != nil: nil
+    case .authorized where payment.kind == .payment: "\(look) \(name) --wait"
+    // An operator undid it.
+    case .cancelled where payment.followers.contains { $0.state.name == .succeeded }: nil
     case .declined, .cancelled, .expired:
-      isOver
+      isOver || payment.kind == .mandate && report.status == .cancelled
         ? nil
-        : "tender \(attempt.isToken ? "tokenize" : "transact")\(provider) … --reference \(name) "
-          + "--new-attempt"
-    case .failed: attempt.isFreed && !isOver ? "the same command again" : nil
+        : "tender \(payment.kind == .storedMethod ? "tokenize" : "transact")\(provider) … "
+          + "--reference \(name) --new-attempt"
+    case .failed: isWithoutEffect && !isOver ? "the same command again" : nil
+    case .succeeded where state.refunding > 0: "\(look) \(name) --wait"
     case .authorized, .succeeded, .refunded, .partiallyRefunded, .returned, .revoked: nil
     }
   }
 
   /// The option without which another provider would be paid.
-  private var provider: String { isUsual ? "" : " --provider \(attempt.provider.text)" }
+  private var provider: String { isUsual ? "" : " --provider \(report.provider.text)" }
 
   private var look: String {
-    attempt.kind == .mandate ? "tender mandate-status" : "tender payment-status"
+    report.kind == .mandate ? "tender mandate-status" : "tender payment-status"
   }
 
   /// Three or four lines for people.
   var lines: [String] {
-    let utc = Timestamp.text(attempt.createdAt)
-    let time = Environment.localText(attempt.createdAt).map { "\($0) (\(utc))" } ?? utc
-    let name = Printable.text(attempt.reference.text)
-    var place = [attempt.provider.text, attempt.env.rawValue]
-    if let lastFour = attempt.lastFour { place.append("…\(Printable.text(lastFour))") }
+    let name = Printable.text(report.reference?.text ?? report.id ?? "")
+    var place = [report.provider.text, report.env.rawValue]
+    if let lastFour = report.lastFour { place.append("…\(Printable.text(lastFour))") }
     if let customer { place.append(Printable.text(customer)) }
-    if let id = attempt.facts.id { place.append(Printable.text(id)) }
-    var lines = [
-      "\(name)  \(Printable.text(words)) · \(Self.text(ofSeconds: age)) ago", "    \(time)",
-      "    \(place.joined(separator: " · "))",
-    ]
+    if let id = report.id { place.append(Printable.text(id)) }
+    var lines = ["\(name)  \(Printable.text(words))"]
+    if let time = report.createdAt {
+      lines[0] += " · \(Self.text(ofSeconds: age)) ago"
+      let utc = Timestamp.text(time)
+      lines.append("    " + (Environment.localText(time).map { "\($0) (\(utc))" } ?? utc))
+    }
+    lines.append("    \(place.joined(separator: " · "))")
     if let next { lines.append("    next: \(Printable.text(next))") }
     return lines
   }
@@ -139,4 +216,14 @@ struct Verdict {
     default: "\(seconds / 86_400) days"
     }
   }
+}
+
+extension Report {
+  /// A payment as the journal has it, with the error of its attempt.
+  static func recorded(_ payment: Payment) -> Report {
+    Report(payment, payment.attempt, replayed: nil)
+  }
+
+  /// When the payment was made, in milliseconds since 1970, as far as that is known.
+  var createdAt: Int? { payment?.createdAt ?? madeAt }
 }

@@ -30,7 +30,7 @@ struct SaleOrderBuilder {
       isRefund: isRefund,
       gratuity: gratuity?.minorUnits,
       gratuityMenu: isRefund && !invocation.has(Keys.gratuityMenu) ? [] : try menu(),
-      captures: !invocation.has(Keys.noCapture),
+      captures: !invocation.has(Keys.noCapture) && !invocation.has(Keys.hold),
       original: original?.receipt,
       originalReference: original?.reference,
       additional: try additional()
@@ -76,32 +76,33 @@ struct SaleOrderBuilder {
       )
     }
     // What the journal knows as well is counted there.
-    let attempt = try receipt.text("saleReferenceId").flatMap { name throws(Fault) in
-      try attempts(name).first { $0.id == receipt.text("transactionReference") }
+    let payment = try receipt.text("saleReferenceId").flatMap { name throws(Fault) in
+      try payments(name).first { $0.state.id == receipt.text("transactionReference") }
     }
-    return (receipt, attempt?.reference)
+    return (receipt, payment?.reference)
   }
 
-  private func attempts(_ handle: String) throws(Fault) -> [Attempt] {
-    try session.journal().attempts(
+  private func payments(_ handle: String) throws(Fault) -> [Payment] {
+    try session.journal().payments(
       matching: handle,
-      filter: AttemptFilter(env: env, provider: ToroProvider.name)
+      filter: PaymentFilter(env: env, provider: ToroProvider.name)
     )
   }
 
   private func known(_ handle: String) throws(Fault) -> (receipt: JSONObject, reference: Reference?)
   {
-    guard let attempt = try attempts(handle).first else { throw .unknownHandle(handle) }
-    guard attempt.isCaptured, let receipt = attempt.result["receipt"]?.object,
+    guard let payment = try payments(handle).first else { throw .unknownHandle(handle) }
+    let state = payment.state
+    guard state.isCaptured, state.status != .cancelled, let receipt = payment.receipt,
       receipt.text("type") == "purchase"
     else {
       throw Fault(
         .conflict,
         code: "not_refundable",
-        "\(handle.quotedForMessage) is \(attempt.shownStatus.rawValue): there is nothing to refund",
-        hint: "see: tender journal show \(attempt.reference)"
+        "there is nothing to refund: \(payment.sentence)",
+        hint: "see: tender journal show \(payment.shellReference)"
       )
     }
-    return (receipt, attempt.reference)
+    return (receipt, payment.reference)
   }
 }

@@ -55,12 +55,12 @@ extension ToroModule {
         + "and asks whether it matches (--signature-matches); no undoes the sale and ends in 12.",
       "Ctrl-C, or tender cancel REF in another shell, lets the reader go: 12. Afterwards tender "
         + "cancel REF undoes the sale, whole, by a cancellation advice that is repeated until it is "
-        + "answered. --no-capture authorises only; tender confirm REF captures. --type refund "
-        + "--original REF gives back what the journal knows, --original-file what a saved receipt "
-        + "says, never more than is left.",
+        + "answered. --hold authorises only; tender confirm REF captures, with --amount a part. "
+        + "--type refund --original REF refunds to the card what the journal knows, --original-file "
+        + "what a saved receipt says, never more than is left.",
       "An authorisation whose answer is lost is undone in the same run (12, the lost answer under "
         + "result.error) or, where the gateway stays silent, by the same command or tender journal "
-        + "resume later (9 until then). tender journal show REF --receipt prints both copies.",
+        + "resume --finish later (9 until then). tender journal show REF --receipt prints both copies.",
       "Toro publishes neither ids nor keys: everything else than the simulator needs acquirer_id, "
         + "merchant_id, merchant_category_code, poi_id, key_id, key_version and kdf (prf, salt, "
         + "iterations, length) in the profile, and TENDER_TORO_PASSPHRASE; where Toro says so also "

@@ -18,12 +18,12 @@ package struct ToroModule: ProviderModule {
     [
       CommandUse(
         "transact",
-        options: Self.reader,
+        options: Self.reader + [Keys.hold],
         description: [
           "With --provider toro it takes a card on a reader: it waits for chip, tap or stripe, has the "
-            + "PIN entered there, asks the acquirer, and prints the receipt. --no-capture authorises "
-            + "only; --type refund gives a sale back. Ctrl-C, or tender cancel REF in another shell, "
-            + "lets the reader go."
+            + "PIN entered there, asks the acquirer, and prints the receipt. --hold (or --no-capture) "
+            + "authorises only; --type refund refunds a sale to its card. Ctrl-C, or tender cancel REF in "
+            + "another shell, lets the reader go."
         ],
         examples: [
           .init(
@@ -33,16 +33,17 @@ package struct ToroModule: ProviderModule {
           .init(
             "tender transact --provider toro --type refund --amount 5 --original SALE-1 "
               + "--reference BACK-1",
-            "give a part of it back"
+            "refund a part of it to the card"
           ),
         ]
       ),
       CommandUse(
         "confirm",
         description: [
-          "A card-present sale that was authorised with --no-capture is captured by a completion "
-            + "advice."
-        ]
+          "A card-present sale that was authorised with --hold is captured by a completion advice. "
+            + "--amount captures a part, and the acquirer releases the rest."
+        ],
+        examples: [.init("tender confirm SALE-2 --amount 7", "capture 7.00 of a held sale")]
       ),
       CommandUse(
         "cancel",
@@ -54,9 +55,9 @@ package struct ToroModule: ProviderModule {
       CommandUse(
         "refund",
         description: [
-          "A card-present sale is undone as a whole by a cancellation advice, without its card. A part "
-            + "goes back to the card at the reader: transact --type refund --original REF; refund says "
-            + "so and ends in 15."
+          "A card-present sale is refunded as a whole by a cancellation advice, without its card. A part "
+            + "is refunded to the card at the reader: transact --type refund --original REF; refund exits "
+            + "15 and prints that command."
         ]
       ),
       CommandUse("batch", options: [Keys.device, Keys.signatureMatches]),
@@ -78,10 +79,10 @@ package struct ToroModule: ProviderModule {
         "transact",
         "chip, contactless and stripe on a Miura reader; purchase or refund"
       ),
-      Capability("transact --no-capture", "authorises; confirm captures by a completion advice"),
+      Capability("transact --hold", "authorises; confirm captures by a completion advice"),
       Capability("transact --gratuity-menu", "the customer chooses on the reader"),
       Capability("transact --type refund", "of a sale in the journal, or by its saved receipt"),
-      Capability("confirm", "captures what was authorised without capture"),
+      Capability("confirm", "captures a hold, or a part of it; the rest is released"),
       Capability("cancel", "stops the reader; afterwards a cancellation advice, whole"),
       Capability("tokenize", false, "Toro stores no payment methods"),
       Capability("payment-status", "from the journal, with the state of a sale under way"),
@@ -95,7 +96,8 @@ package struct ToroModule: ProviderModule {
     [
       "receipt.applicationLabel", "receipt.panLastFour", "receipt.paymentInterface",
       "receipt.authenticationMethod", "receipt.authCode", "receipt.actionCode",
-      "receipt.gratuityAmount", "actions",
+      "receipt.gratuityAmount", "receipt.initiatorTransactionId", "receipt.recipientTransactionId",
+      "receipt.terminalSerialNumber", "receipt.dateTime", "actions",
     ]
   }
 
@@ -170,19 +172,18 @@ package struct ToroModule: ProviderModule {
 
   package func laterPlan(
     _ session: any Session,
-    _ attempt: Attempt?,
+    _ payment: Payment?,
     _ change: Command.Change
   ) throws(Fault) -> LaterPlan {
-    if change == .confirm { return LaterPlan(.confirm, need: .heldPayment) }
-    if change == .refund, let attempt {
-      let currency = attempt.currency?.code ?? "GBP"
-      let amount = try OptionReader(session.invocation, currency: currency).part(of: attempt)
-      guard amount == nil || amount == attempt.facts.money else {
-        throw .partNeedsCard(attempt, amount)
-      }
+    let options = OptionReader(session.invocation, currency: payment?.currency?.code ?? "GBP")
+    let action: LaterPlan.Action
+    switch change {
+    case .confirm: return LaterPlan(.capture(try options.part(of: payment)), need: .heldPayment)
+    case .cancel: action = .cancel
+    case .refund: action = .refund(RefundRequest(amount: try options.part(of: payment), name: nil))
     }
-    let need: Need = attempt?.isCaptured == true ? .reversal : .heldPayment
-    return LaterPlan(.cancel, need: need, way: "cancellation advice")
+    let need: Need = payment?.state.isCaptured == true ? .reversal : .heldPayment
+    return LaterPlan(action, need: need, way: "cancellation advice")
   }
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
@@ -200,11 +201,11 @@ package struct ToroModule: ProviderModule {
     ]
   }
 
-  package func receipt(of attempt: Attempt, _ settings: Settings) -> String? {
-    attempt.result["receipt"]?.object.map { receipt in
+  package func receipt(of payment: Payment, _ settings: Settings) -> String? {
+    payment.receipt.map { receipt in
       ReceiptText.text(
         receipt,
-        status: attempt.shownStatus,
+        status: payment.state.status,
         merchant: settings.profile["toro"]?["merchant_name"]?.text
       )
     }
@@ -242,17 +243,6 @@ package struct ToroModule: ProviderModule {
 }
 
 extension Fault {
-  /// A cancellation advice undoes a sale as a whole; a part goes back to the card itself.
-  fileprivate static func partNeedsCard(_ attempt: Attempt, _ amount: Money?) -> Fault {
-    Fault(
-      .unsupported,
-      code: "method_unsupported",
-      "Toro gives a part back to the card alone: a sale without its card is undone as a whole",
-      hint: "with the card at the reader: tender transact --provider toro --type refund --original "
-        + "\(attempt.reference) --amount \(amount?.decimalText ?? "AMOUNT")"
-    )
-  }
-
   /// The address of a reader that `simulator serve` plays, where live money is meant.
   fileprivate static func servedReader(_ device: String) -> Fault {
     Fault(
@@ -263,7 +253,7 @@ extension Fault {
     )
   }
 
-  /// Cards that no one holds have no business with an acquirer.
+  /// The simulated reader, with an acquirer that is not the simulator's.
   fileprivate static func simulatedReader(_ env: Env) -> Fault {
     Fault.badOptions(
       "--device simulator does not go with --env \(env.rawValue)",

@@ -15,7 +15,7 @@ struct BankOrderBuilder {
   /// The id of what exists already; nil where it is to be made.
   ///
   /// Throws `usage` for two of them.
-  func existing() throws(Fault) -> (id: String, kind: Attempt.Kind)? {
+  func existing() throws(Fault) -> (id: String, kind: Payment.Kind)? {
     switch (invocation[Keys.paymentID], invocation[Keys.mandateID]) {
     case (nil, nil): return nil
     case (let id?, nil): return (id, .payment)

@@ -27,8 +27,8 @@ extension TrueLayerModule {
       payment's is its id; confirm of what has failed prints how it ended, with its exit; an \
       unknown status is pending in a look-up and 11 in a run; an answer that does not fit what \
       the bank asks (another bank, a form's value) is 8 with what is wanted, since the payment \
-      is made by then; a creation that stays unknown and whose repetition is refused frees its \
-      reference after 16 minutes, when nobody can authorize it any more; a cancel that was \
+      is made by then; a creation whose answer was lost, and that is refused when it is sent \
+      again, ends as expired after 16 minutes: no payer can authorize it any more; a cancel that was \
       accepted and cannot be seen yet is 8; statement texts that are not given are what fits \
       of --reference (18 characters). Payees and payers are in the journal as far as they make \
       two orders different; of an account that is the payer's own only the last four. A \

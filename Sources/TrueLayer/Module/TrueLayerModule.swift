@@ -30,23 +30,23 @@ package struct TrueLayerModule: ProviderModule {
       CommandUse(
         "cancel",
         options: [
-          Keys.refund, Keys.refundReference, Keys.amount, Keys.currency, Keys.paymentReference,
-          Keys.resourceTokenFile, Keys.idempotencyKey,
+          Keys.refund, Keys.refundReference, Keys.amount, Keys.rest, Keys.currency,
+          Keys.paymentReference, Keys.resourceTokenFile, Keys.idempotencyKey,
         ],
         description: [
           "A bank payment is cancelled until it is authorized; a mandate is revoked once it is. "
-            + "--refund sends a settled payment back, whole or in part; a further refund of the same "
-            + "payment needs --new-attempt and a --refund-reference of its own."
+            + "--refund refunds a settled payment, as tender refund does."
         ]
       ),
       CommandUse(
         "refund",
         options: [
-          Keys.refundReference, Keys.paymentReference, Keys.resourceTokenFile, Keys.idempotencyKey,
+          Keys.refundReference, Keys.paymentReference, Keys.reason, Keys.resourceTokenFile,
+          Keys.idempotencyKey,
         ],
         description: [
-          "A bank payment to a merchant account is refunded once it is settled; before it is authorized, "
-            + "cancel lets go of it."
+          "A bank payment to a merchant account can be refunded once it is settled, whole or in parts. "
+            + "Before it is authorized, tender cancel cancels it."
         ]
       ),
       CommandUse(
@@ -63,8 +63,8 @@ package struct TrueLayerModule: ProviderModule {
   private static let transact =
     CommandUse(
       "transact",
-      options: [Keys.metadata, Keys.metadataFile] + BankOptions.creation + BankOptions.existing
-        + BankOptions.flow,
+      options: [Keys.metadata, Keys.metadataFile, Keys.idempotencyKey] + BankOptions.creation
+        + BankOptions.existing + BankOptions.flow,
       description: [
         "With --provider truelayer it makes a bank payment (or with --mandate a mandate), or goes "
           + "on with one that exists (--payment-id, --mandate-id and its resource token), and goes "
@@ -157,20 +157,25 @@ package struct TrueLayerModule: ProviderModule {
     }
     // What exists has a name already: its id.
     plan.reference = existing?.id
-    plan.purpose = .outcome
+    plan.inWordsOfAttempt = true
     return plan
   }
 
   package func laterPlan(
     _ session: any Session,
-    _ attempt: Attempt?,
+    _ payment: Payment?,
     _ change: Command.Change
   ) throws(Fault) -> LaterPlan {
     let invocation = session.invocation
     let isRefund = change == .refund || invocation.has(Keys.refund)
+    let read = OptionReader(invocation, currency: payment?.currency?.code ?? currency)
+    if change == .confirm {
+      let part = try read.part(of: payment)
+      return LaterPlan(.capture(part), need: .authorization, inWordsOfAttempt: true)
+    }
     if !isRefund,
       let option = invocation.given(among: [
-        Keys.amount, Keys.currency, Keys.paymentReference, Keys.refundReference,
+        Keys.amount, Keys.rest, Keys.currency, Keys.paymentReference, Keys.refundReference,
       ]).first
     {
       throw .badOptions(
@@ -178,28 +183,23 @@ package struct TrueLayerModule: ProviderModule {
         hint: "add --refund, or leave it out"
       )
     }
-    if change == .confirm {
-      return LaterPlan(.confirm, need: .authorization, purpose: .outcome)
-    }
     guard isRefund else {
       return LaterPlan(
         .cancel,
         need: .withdrawal,
-        purpose: .outcome,
-        way: attempt?.kind == .mandate ? "revocation" : "cancellation"
+        inWordsOfAttempt: true,
+        way: payment?.kind == .mandate ? "revocation" : "cancellation"
       )
     }
-    // What went to somebody's own account is not TrueLayer's to send back.
-    if let attempt, attempt.content["payee"]?["type"]?.text == "external_account" {
-      throw .nothingToRefund(attempt)
-    }
-    let read = OptionReader(invocation, currency: attempt?.currency?.code ?? currency)
     let refund = RefundRequest(
-      amount: try read.part(of: attempt),
+      amount: try read.part(of: payment),
       name: try invocation.value(Keys.refundReference),
-      statement: invocation[Keys.paymentReference]
+      statement: try invocation[Keys.paymentReference].map { text throws(Fault) in
+        try Creation.statement(text, orFrom: "")
+      },
+      reason: invocation[Keys.reason]
     )
-    return LaterPlan(.refund(refund), need: .withdrawal, purpose: .refund, way: "refund")
+    return LaterPlan(.refund(refund), need: .withdrawal, way: "refund")
   }
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {

@@ -127,28 +127,27 @@ private struct AdapterRun {
     }
     note(first)
     for _ in 0..<feed.take({ $0.below(6) }) {
-      let known = try? journal.latest(.init(env: .simulator, provider: name, reference: "A"))
-      func giveBack(_ amount: Int?, again: Bool) throws -> Report {
+      let known = try? journal.payment(.init(env: .simulator, provider: name, reference: "A"))
+      func refund(_ amount: Int?, name: String? = nil) throws -> Report {
         try engine.refund(
           known,
           handle: "A",
-          try .test(amount, known?.currency?.code ?? "USD"),
-          newAttempt: again,
+          try .test(amount, known?.currency?.code ?? "USD", name: name),
           idempotencyKey: nil
         )
       }
       switch feed.take({ $0.below(12) }) {
       case 0: note(first)
-      case 1: note { try engine.confirm(known, handle: "A") }
+      case 1: note { try engine.confirm(known, handle: "A", amount: nil) }
       case 2: note { try engine.cancel(known, handle: "A") }
       case 3: note { try engine.lookUp("A", known: known) }
-      case 4: note { try giveBack(300, again: false) }
-      case 5: note { try giveBack(nil, again: true) }
-      case 6: if let known { note { try engine.resume(known) } }
-      case 7: note { try engine.proceed(known, handle: "A") }
-      case 8: note { try engine.withdraw(known, handle: "A") }
-      case 9: note { try engine.lookUp(known?.id ?? "pt-1", known: nil) }
-      case 10: note { try engine.lookUp("A", known: known, purpose: .refund) }
+      case 4: note { try refund(300) }
+      case 5: note { try refund(nil) }
+      case 6: if let known { note { try engine.resume(known, finish: true, resend: false) } }
+      case 7: if let known { note { try engine.resume(known, finish: true, resend: true) } }
+      case 8: note { try refund(100, name: "B") }
+      case 9: note { try engine.lookUp(known?.state.id ?? "pt-1", known: nil) }
+      case 10: note { try engine.lookUp("A", known: known, inWordsOfAttempt: true) }
       default: other()
       }
       try? clock.pause(milliseconds: feed.take { $0.one(of: [0, 1000, 61_000, 900_000]) })
@@ -216,10 +215,10 @@ private struct AdapterRun {
       for need in [Need.payment(byStoredMethod: true), .heldPayment, .reversal, .lookUp, .sale] {
         try? engine.checkReady(for: need)
       }
-      let known = try? journal.latest(
+      let known = try? journal.payment(
         .init(env: .simulator, provider: PayTheoryProvider.name, reference: "A")
       )
-      _ = PayTheoryProvider.inKeyOrder(known?.result ?? [:])
+      _ = PayTheoryProvider.inKeyOrder(known?.attempt?.result ?? [:])
       _ = PayTheoryProvider.explanations.count
       let text = feed.take { String(decoding: $0.chunk(60), as: UTF8.self) }
       _ = try? APIKey(text)
@@ -238,9 +237,9 @@ private struct AdapterRun {
           payorID: nil,
           metadata: [:]
         )
-        return try engine.tokenize(token, newAttempt: false, idempotencyKey: nil)
+        return try engine.transact(.token(token), TransactRequest())
       }
-      return try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      return try engine.transact(.payment(order), TransactRequest())
     }
   }
 
@@ -320,7 +319,7 @@ private struct AdapterRun {
       }
     }
     return goOn(engine, TrueLayerProvider.name, other: other) {
-      try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      try engine.transact(.authorization(order), TransactRequest())
     }
   }
 
@@ -373,24 +372,24 @@ private struct AdapterRun {
       _ = try? provider.checkGateway()
       _ = try? provider.checkTerminalManager()
       guard
-        let known = try? journal.latest(
+        let known = try? journal.payment(
           .init(env: .simulator, provider: ToroProvider.name, reference: "A")
-        )
+        ), let attempt = known.attempt
       else { return }
-      _ = ToroProvider.inKeyOrder(known.result)
+      _ = ToroProvider.inKeyOrder(attempt.result)
       _ = ToroProvider.explanations.count
-      let receipt = known.result["receipt"]?.object ?? [:]
-      _ = ReceiptText.text(receipt, status: known.status, merchant: "Shop")
+      let receipt = attempt.result["receipt"]?.object ?? [:]
+      _ = ReceiptText.text(receipt, status: known.state.status, merchant: "Shop")
       // The money back to the card, by the receipt of its sale.
       var back = order
       back.isRefund = true
       back.original = receipt
       back.originalReference = Reference(stored: "A")
       if let name = try? Reference("B") { back.reference = name }
-      _ = try? engine.transact(back, newAttempt: false, idempotencyKey: nil)
+      _ = try? engine.transact(.sale(back), TransactRequest())
     }
     return goOn(engine, ToroProvider.name, other: other) {
-      try engine.transact(order, newAttempt: false, idempotencyKey: nil)
+      try engine.transact(.sale(order), TransactRequest())
     }
   }
 }

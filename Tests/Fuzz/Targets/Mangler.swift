@@ -107,10 +107,14 @@ final class Mangler: HTTPExchange {
     self.seal = seal
   }
 
-  func send(_ request: HTTPRequest, by deadline: Deadline) throws(Fault) -> HTTPResponse {
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
     let way = feed.take { $0.below(48) }
     if way == 1 { throw Fault(.notSent, code: "unreachable", "nobody is there") }
-    var response = try inner.send(request, by: deadline)
+    var response = try inner.send(request, permit, by: deadline)
     switch way {
     case 2: throw Fault(.providerError, effect: .unknown, code: "no_answer", "no answer")
     case 3:

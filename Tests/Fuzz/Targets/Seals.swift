@@ -122,8 +122,8 @@ struct BoxMangler: SocketExchange {
       self.feed = feed
     }
 
-    func send(_ text: String, by deadline: Deadline) throws(Fault) {
-      try inner.send(towardsServer(text) ?? text, by: deadline)
+    func send(_ text: String, _ permit: SendPermit?, by deadline: Deadline) throws(Fault) {
+      try inner.send(towardsServer(text) ?? text, permit, by: deadline)
     }
 
     private func towardsServer(_ text: String) -> String? {

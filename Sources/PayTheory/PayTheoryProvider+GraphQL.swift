@@ -1,0 +1,253 @@
+import TenderEngine
+import TenderModel
+
+/// What goes by GraphQL: payments and holds by a stored method, and reversals.
+///
+/// None of these requests has an idempotency key.
+extension PayTheoryProvider {
+  // MARK: Stored methods
+
+  /// Charges a stored method, or authorizes it; the method and its fee are read before anything is sent.
+  func pay(
+    _ order: PaymentOrder,
+    by method: String,
+    _ progress: Progress
+  ) throws(Fault) -> Outcome {
+    let graphQL = try GraphQL(context, for: "charging a stored method")
+    guard let stored = try graphQL.method(method) else { throw .unknownToken(method) }
+    guard stored["is_active"]?.truth != false else { throw .disabledToken(method) }
+    let fee = try fee(order, method, graphQL)
+    let total = order.amount.minorUnits + (fee ?? 0)
+    let merchant = graphQL.merchantUID
+    let mutation: Mutation =
+      order.stopsAtConfirmation
+      ? .authorize(order, method, fee: fee, merchant: merchant)
+      : .charge(order, method, fee: fee, merchant: merchant)
+    return try send(mutation, amount: total, progress)
+  }
+
+  /// What the payer pays on top; nil where the merchant pays the fee.
+  private func fee(
+    _ order: PaymentOrder,
+    _ method: String,
+    _ graphQL: GraphQL
+  ) throws(Fault) -> Int? {
+    guard order.feeMode == .service else { return nil }
+    let fee = try graphQL.serviceFee(amount: order.amount.minorUnits, method: method)
+    guard order.fee.map({ $0.minorUnits == fee }) ?? true else {
+      throw .otherFee(Money(minorUnits: fee, currency: order.amount.currency))
+    }
+    return fee
+  }
+
+  /// Captures an authorization, whole or a part.
+  func captureStored(_ progress: Progress) throws(Fault) -> Outcome {
+    let graphQL = try GraphQL(context, for: "a capture")
+    let (attempt, payment) = (progress.attempt, progress.payment)
+    let amount = progress.operation.amount ?? payment.state.authorized
+    guard let id = attempt.id,
+      let found = try graphQL.authorizations("authorization_id", id)
+        .first(where: { $0.text("authorization_id") == id })
+    else { throw .unknownReceipt(payment, attempt.id ?? "") }
+    guard !Authorizations.isOver(found, at: context.clock.now) else {
+      return Outcome(status: .expired, result: nothingHeld, fault: .holdExpired)
+    }
+    let isService = attempt.content.text("fee_mode") == FeeMode.service.rawValue
+    let fee = isService ? amount - (attempt.content["amount"]?.boundedNumber ?? amount) : nil
+    return try send(
+      .capture(id, amount: amount - (fee ?? 0), fee: fee, merchant: graphQL.merchantUID),
+      progress
+    )
+  }
+
+  /// Releases an authorization.
+  func releaseStored(_ progress: Progress) throws(Fault) -> Outcome {
+    guard let id = progress.attempt.id else { throw .unknownReceipt(progress.payment, "") }
+    return try send(.release(id), progress)
+  }
+
+  // MARK: Reversals
+
+  /// Voids or refunds what was captured, whole or a part; how much is left is asked first.
+  func reverse(_ request: RefundRequest, _ progress: Progress) throws(Fault) -> Outcome {
+    let graphQL = try GraphQL(context, for: "a reversal")
+    let (payment, amount) = (progress.payment, progress.operation.amount ?? 0)
+    let id = payment.state.id ?? ""
+    guard let asked = try captured(id, graphQL) else { throw .unknownReceipt(payment, id) }
+    let now = try chain(of: asked, graphQL).now
+    let refunded = try Transactions.refunded(now)
+    // Others may have refunded something that this journal does not know.
+    let isVoided = Transactions.status(now) == .cancelled
+    let left = isVoided ? 0 : max(0, (Transactions.gross(now) ?? amount) - refunded)
+    guard amount <= left else { throw .aboveRest(payment, left: left) }
+    let reason = request.reason
+    return try send(
+      .reverse(Transactions.id(now), amount: amount, refunded: refunded, because: reason),
+      progress
+    )
+  }
+
+  // MARK: Sending
+
+  /// Keeps a request in the journal, sends it, and reads its answer.
+  func send(
+    _ mutation: Mutation,
+    amount: Int? = nil,
+    _ progress: Progress
+  ) throws(Fault) -> Outcome {
+    let graphQL = try GraphQL(context, for: mutation.name)
+    try progress.prepare(.plain(mutation.stored), amount: amount, sendingNext: true)
+    return try read(try graphQL.run(mutation, progress), of: mutation, progress)
+  }
+
+  private func read(
+    _ answer: JSON,
+    of mutation: Mutation,
+    _ progress: Progress
+  ) throws(Fault) -> Outcome {
+    let operation = progress.operation
+    switch mutation.name {
+    case "createTransaction", "createCapture":
+      guard let made = answer.object, !Transactions.id(made).isEmpty,
+        fits(made, Transactions.gross(made), progress)
+      else {
+        throw Fault.unreadable("a transaction that cannot be read, or is another").afterSending
+      }
+      return try charged(made, progress)
+    case "createAuthorization":
+      guard let made = answer.object, made.text("authorization_id") != nil,
+        fits(made, made["amount"]?.boundedNumber, progress)
+      else { throw Fault.unreadable("an authorization that cannot be read").afterSending }
+      return Authorizations.held(made, amount: operation.amount)
+    case "createVoidForAuthorization":
+      switch answer.truth {
+      case true?: return Outcome(status: .cancelled, amount: operation.amount, result: [:])
+      case false?: throw Fault.notReleased.proven
+      case nil: throw Fault.unreadable("neither yes nor no to a release").afterSending
+      }
+    default:
+      guard let isVoid = answer["is_void"]?.truth else {
+        throw Fault.unreadable("a reversal that cannot be read").afterSending
+      }
+      return reversed(
+        isVoid: isVoid,
+        transaction: answer["transaction_id"]?.text,
+        target: mutation.target,
+        operation
+      )
+    }
+  }
+
+  /// The outcome of a charge or a capture by GraphQL.
+  ///
+  /// Throws `declined` for a capture that failed: the authorization is as it was.
+  func charged(_ transaction: JSONObject, _ progress: Progress) throws(Fault) -> Outcome {
+    var outcome = Transactions.payment(transaction)
+    outcome.amount = progress.operation.amount ?? outcome.amount
+    guard progress.operation.kind == .capture else { return outcome }
+    if var fault = outcome.fault {
+      fault.hint =
+        "the authorization still holds; to release it: tender cancel "
+        + progress.payment.shellReference
+      fault.result = outcome.result
+      throw fault.proven
+    }
+    outcome.isNewID = true
+    return outcome
+  }
+
+  /// Whether an answer is about the operation: its amount, with or without a service fee, currency and reference.
+  func fits(_ made: JSONObject, _ amount: Int?, _ progress: Progress) -> Bool {
+    let (operation, payment) = (progress.operation, progress.payment)
+    guard let amount else { return false }
+    if let asked = operation.amount, amount != asked {
+      guard made.text("fee_mode")?.uppercased() == "SERVICE_FEE",
+        let fee = made["fees"]?.boundedNumber,
+        amount - fee == asked || amount + fee == asked
+      else { return false }
+    }
+    if let paid = payment.currency, let other = made.text("currency"), other != paid.code {
+      return false
+    }
+    return made.text("reference").map { $0.isEmpty || $0 == payment.reference.text } ?? true
+  }
+
+  /// The outcome of a reversal; of a void of a part it is the transaction that takes the first one's place.
+  func reversed(
+    isVoid: Bool,
+    transaction: String?,
+    target: String?,
+    _ operation: Operation
+  ) -> Outcome {
+    var reversal: JSONObject = ["is_void": .bool(isVoid)]
+    reversal["transaction_id"] = transaction.map(JSON.string)
+    var outcome = Outcome(
+      status: isVoid ? .cancelled : .refunded,
+      id: transaction == target ? nil : transaction,
+      amount: operation.amount,
+      result: ["reversal": .object(reversal)]
+    )
+    outcome.isVoid = isVoid
+    return outcome
+  }
+}
+
+extension Fault {
+  fileprivate static func unknownToken(_ id: String) -> Fault {
+    Fault(
+      .notFound,
+      code: "token_not_found",
+      "Pay Theory has no stored payment method \(id.quotedForMessage); nothing was sent",
+      hint: "to store one: tender tokenize"
+    )
+  }
+
+  fileprivate static func disabledToken(_ id: String) -> Fault {
+    Fault(
+      .conflict,
+      code: "token_disabled",
+      "the stored payment method \(id.quotedForMessage) is disabled; nothing was sent",
+      hint: "to store one: tender tokenize"
+    )
+  }
+
+  fileprivate static func otherFee(_ fee: Money) -> Fault {
+    Fault(
+      .usage,
+      code: "fee_differs",
+      "Pay Theory's service fee for this payment is \(fee.text); nothing was sent",
+      hint: "leave --fee out, or pass --fee \(fee.decimalText)"
+    )
+  }
+
+  fileprivate static var notReleased: Fault {
+    Fault(
+      .rejected,
+      code: "graphql_refused",
+      cause: .refused,
+      "Pay Theory did not release the authorization",
+      hint: "it may be captured or released already: see tender payment-status"
+    )
+  }
+
+  static func unknownReceipt(_ payment: Payment, _ receipt: String) -> Fault {
+    Fault(
+      .notFound,
+      code: "payment_not_found",
+      "Pay Theory does not know \(receipt.quotedForMessage)",
+      hint: "see: tender journal show \(payment.shellReference)"
+    )
+  }
+
+  fileprivate static func aboveRest(_ payment: Payment, left: Int) -> Fault {
+    Fault(
+      .conflict,
+      code: "refund_exceeds",
+      "Pay Theory says that \(payment.text(ofMinorUnits: left)) of "
+        + "\(payment.reference.quotedForMessage) can be refunded",
+      hint: left > 0
+        ? "to refund that: tender refund \(payment.shellReference) --amount-minor \(left)"
+        : "see: tender payment-status \(payment.shellReference)"
+    )
+  }
+}

@@ -1,0 +1,219 @@
+import TenderEngine
+import TenderModel
+import TenderWire
+
+/// What goes over the socket: payments by card and bank account, cash barcodes, methods to be stored.
+extension PayTheoryProvider {
+  // MARK: Payments
+
+  /// Prepares a payment, and transfers it unless it is to be held.
+  func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome {
+    guard order.instrument != nil else { throw .noFields("transact") }
+    let isTwoStep = context.configuration.twoStep || order.stopsAtConfirmation
+    progress.enter("connecting")
+    let conversation = try beginConversation()
+    let requests = requests(conversation)
+    progress.enter("preparing")
+    let answer = try conversation.ask(
+      "host:transfer_part1",
+      wanting: ["transfer_confirmation", "transfer_complete"],
+      isTwoStep ? nil : progress
+    ) { requests.transferPart1(order, confirmation: isTwoStep, &$0) }
+    guard answer.type == "transfer_confirmation" else {
+      var outcome = try Replies.transferComplete(
+        answer.body,
+        hasServiceFee: order.feeMode == .service,
+        of: Ordered(order)
+      )
+      outcome.amount = outcome.amount.map { progress.operation.amount ?? $0 }
+      return outcome
+    }
+    guard
+      let prepared = PreparedTransfer(
+        body: answer.body,
+        session: conversation.session,
+        metadata: order.metadata
+      )
+    else { throw .socketError("a confirmation without a receipt number") }
+    do throws(Fault) {
+      try check(prepared, against: order)
+    } catch {
+      // Nothing was charged; letting go of it is a courtesy that may fail.
+      try? conversation.tell("host:cancel_transfer", nil) { requests.cancel(prepared, &$0) }
+      throw error
+    }
+    try progress.prepare(
+      .secret(prepared.stored),
+      id: prepared.receipt,
+      amount: prepared.amount,
+      sendingNext: !order.stopsAtConfirmation
+    )
+    return order.stopsAtConfirmation
+      ? prepared.held : try transfer(prepared, conversation, progress)
+  }
+
+  /// The second part of a payment: of a hold that is captured, or of one whose answer was lost.
+  func transfer(_ progress: Progress) throws(Fault) -> Outcome {
+    let isFinish = progress.operation.isUnknown
+    let prepared = try preparation(progress)
+    progress.enter("connecting")
+    let opened = try openAgain(prepared.session)
+    // A transfer that may have gone through is asked about again, however old its session is.
+    guard !opened.isOver || isFinish else {
+      return Outcome(
+        status: .expired,
+        result: Fault.sessionExpired.result ?? [:],
+        fault: .holdExpired
+      )
+    }
+    return try transfer(prepared, opened.conversation, progress)
+  }
+
+  private func transfer(
+    _ prepared: PreparedTransfer,
+    _ conversation: Conversation,
+    _ progress: Progress
+  ) throws(Fault) -> Outcome {
+    let requests = requests(conversation)
+    let complete = try conversation.ask(
+      "host:transfer_part2",
+      wanting: ["transfer_complete"],
+      progress
+    ) { requests.transferPart2(prepared, &$0) }
+    let mode = prepared.body.text("fee_mode").map { FeeMode(wire: $0) == .service }
+    var outcome = try Replies.transferComplete(
+      complete.body,
+      hasServiceFee: mode ?? true,
+      of: Ordered(
+        prepared,
+        reference: progress.payment.reference.text,
+        currency: progress.payment.currency?.code
+      )
+    )
+    // The receipt number was drawn with the preparation; look-ups go by that one.
+    outcome.id = prepared.receipt
+    outcome.amount = progress.operation.amount ?? outcome.amount
+    return outcome
+  }
+
+  /// Releases a hold.
+  ///
+  /// The request has no documented answer: it counts as done once it is written.
+  func release(_ progress: Progress) throws(Fault) -> Outcome {
+    guard !progress.payment.followers.contains(where: { $0.kind == .capture && $0.isUnknown })
+    else {
+      throw Fault(
+        .unknown,
+        code: "outcome_unknown",
+        "the hold may have been captured: the result of its capture is unknown"
+      )
+    }
+    let prepared = try preparation(progress)
+    progress.enter("connecting")
+    let conversation = try openAgain(prepared.session).conversation
+    let requests = requests(conversation)
+    try conversation.tell("host:cancel_transfer", progress) { requests.cancel(prepared, &$0) }
+    return Outcome(status: .cancelled, amount: progress.operation.amount, result: [:])
+  }
+
+  /// Opens the session of a hold, or a new one where that is over: the hold is named by its own id.
+  private func openAgain(
+    _ session: String
+  ) throws(Fault) -> (conversation: Conversation, isOver: Bool) {
+    // A session that is closed once may be at fault, not at its end.
+    for _ in 0..<2 {
+      do throws(Fault) {
+        return (try Conversation.open(session: session, context), false)
+      } catch {
+        guard error.cause == .sessionExpired else { throw error }
+      }
+    }
+    return (try Conversation.open(session: context.randomness.uuid(), context), true)
+  }
+
+  /// What Pay Theory prepared must be what was ordered, to the cent, before it may be captured.
+  private func check(_ prepared: PreparedTransfer, against order: PaymentOrder) throws(Fault) {
+    let ordered = order.amount.minorUnits
+    let mode = prepared.body.text("fee_mode") ?? order.feeMode.rawValue
+    let currency = prepared.body.text("currency") ?? order.amount.currency.code
+    let isSameMode = FeeMode(wire: mode) == order.feeMode
+    let isExact = order.feeMode == .merchant || order.fee != nil
+    let expected = ordered + (order.fee?.minorUnits ?? 0)
+    let amount = prepared.amount
+    let fits = isExact ? amount == expected : amount.map { $0 >= ordered } ?? false
+    guard !fits || !isSameMode || currency != order.amount.currency.code else { return }
+    throw Fault(
+      .rejected,
+      code: "amount_mismatch",
+      "Pay Theory prepared \(amount.map { String($0) } ?? "no amount") \(currency) (\(mode)) where "
+        + "\(expected) \(order.amount.currency.code) (\(order.feeMode.rawValue)) was ordered, in minor units",
+      hint: order.feeMode == .service
+        ? "the fee is another: learn it with --hold, then pass --fee" : "nothing was charged"
+    )
+  }
+
+  private func preparation(_ progress: Progress) throws(Fault) -> PreparedTransfer {
+    if let prepared = progress.operation.prepared ?? progress.attempt.prepared { return prepared }
+    throw Fault(
+      .conflict,
+      code: "no_auth",
+      "the journal no longer has what \(progress.payment.reference.quotedForMessage) was prepared with",
+      result: nothingHeld
+    )
+  }
+
+  // MARK: Cash and stored methods
+
+  func makeBarcode(
+    _ order: PaymentOrder,
+    _ payer: CashPayer,
+    _ progress: Progress
+  ) throws(Fault) -> Outcome {
+    progress.enter("connecting")
+    let conversation = try beginConversation()
+    let requests = requests(conversation)
+    let answer = try conversation.ask("host:barcode", wanting: ["barcode_complete"], nil) {
+      requests.barcode(order, payer, &$0)
+    }
+    return try Replies.barcode(answer.body, order: order)
+  }
+
+  func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome {
+    if case .cash = order.instrument { throw .cashToken }
+    progress.enter("connecting")
+    let conversation = try beginConversation()
+    let requests = requests(conversation)
+    let answer = try conversation.ask(
+      "host:tokenize",
+      wanting: ["tokenize_complete"],
+      progress,
+      // It moves no money: a refusal in words is believed.
+      believesRefusal: true
+    ) { requests.tokenize(order, &$0) }
+    return try Replies.token(answer.body)
+  }
+
+  private func requests(_ conversation: Conversation) -> Requests {
+    Requests(
+      timeZone: context.configuration.timeZone,
+      now: context.clock.now,
+      hostToken: conversation.hostToken,
+      sessionKey: conversation.sessionKey
+    )
+  }
+}
+
+extension PreparedTransfer {
+  /// The outcome that waits for a confirm.
+  fileprivate var held: Outcome {
+    Outcome(
+      status: .requiresConfirmation,
+      id: receipt,
+      amount: amount,
+      currency: body.text("currency").flatMap(Currency.init(code:)),
+      lastFour: body.text("last_four"),
+      brand: body.brand.text,
+      result: confirmation
+    )
+  }
+}

@@ -1,0 +1,214 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderModel
+internal import TenderModule
+internal import TenderSystem
+
+/// What ends an unknown operation: `journal resume`, `journal resolve`; and `journal accept`.
+extension JournalCommands {
+  // MARK: resume
+
+  func resume(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
+    composition.signals.hold()
+    if invocation.has(Keys.finish) { try WriteCommands(composition: composition).refuseReadOnly() }
+    guard !invocation.has(Keys.all) else { return try resumeAll() }
+    let handle = try invocation.handle()
+    subject.reference = handle
+    let target = try composition.target(of: handle)
+    subject.take(target)
+    guard let payment = target.payment else { throw .unknownHandle(handle) }
+    composition.reference = payment.reference.text
+    let engine = try engine(of: payment)
+    let report =
+      invocation.has(Keys.finish)
+      ? try finish(payment, engine) : try engine.resume(payment, finish: false, resend: false)
+    composition.show(report)
+    return report.fault?.exitStatus ?? 0
+  }
+
+  private func engine(of payment: Payment) throws(Fault) -> Engine {
+    let module = try composition.module(payment.provider.text)
+    return try composition.engine(Target(module: module, env: payment.env), needing: .lookUp)
+  }
+
+  /// Finishes the unknown operations of a payment.
+  ///
+  /// What a key or a look ends is ended first; only then is a request without a key asked about, by its amount.
+  private func finish(_ payment: Payment, _ engine: Engine) throws(Fault) -> Report {
+    let writes = WriteCommands(composition: composition)
+    if payment.state.isUnknown {
+      try writes.approve(payment.env, "finish what is unknown of \(payment.reference)")
+      composition.signals.hold()
+    }
+    do throws(Fault) {
+      return try engine.resume(payment, finish: true, resend: false)
+    } catch {
+      guard error.effect == .unknown, ![.interrupted, .terminated].contains(error.kind) else {
+        throw error
+      }
+      let target = Target(module: try composition.module(payment.provider.text), env: payment.env)
+      let current = try composition.payment(payment.reference, target) ?? payment
+      let repeated = resends(current, engine)
+      guard !repeated.isEmpty else { throw error }
+      let words = repeated.map { current.words(for: $0) }.joined(separator: " and the ")
+      let risk = "the \(words) may happen twice"
+      guard invocation.has(Keys.yes) || composition.terminal() != nil else {
+        throw error.unconfirmed(current, risk)
+      }
+      output.warn("\(error.message). If it is sent again, \(risk)")
+      try writes.confirm(
+        "send it again, so that \(risk)",
+        "sending a request without a key again",
+        code: "finish_not_confirmed"
+      )
+      composition.signals.hold()
+      return try engine.resume(current, finish: true, resend: true)
+    }
+  }
+
+  /// The unknown operations that only a request without a key can end.
+  private func resends(_ payment: Payment, _ engine: Engine) -> [Operation] {
+    payment.unknowns.filter {
+      engine.provider.recovery(of: $0, in: payment) == .byHand(canResend: true)
+    }
+  }
+
+  private func resumeAll() throws(Fault) -> Int32 {
+    guard invocation.operands.isEmpty else {
+      throw .badOperand("--all and a reference exclude each other", hint: "give one of them")
+    }
+    var filter = try filter()
+    filter.statuses = [.unknown]
+    var unknown: [Payment] = []
+    try composition.journal().each(filter) { payment in
+      unknown.append(payment)
+      return true
+    }
+    if unknown.isEmpty { output.note("no operation is unknown") }
+    let finishes = invocation.has(Keys.finish)
+    if finishes, unknown.contains(where: { $0.env == .live }) {
+      let count = unknown.count { $0.env == .live }
+      try WriteCommands(composition: composition).approve(
+        .live,
+        "finish what is unknown of \(count) \(count == 1 ? "payment" : "payments")"
+      )
+      composition.signals.hold()
+    }
+    var hasFault = false
+    var isAnyUnknown = false
+    var left: [Payment] = []
+    for payment in unknown {
+      composition.reference = payment.reference.text
+      do throws(Fault) {
+        let engine = try engine(of: payment)
+        if finishes, !resends(payment, engine).isEmpty { left.append(payment) }
+        composition.show(try engine.resume(payment, finish: finishes, resend: false))
+        // The look has ended it.
+        if left.last?.reference == payment.reference { left.removeLast() }
+      } catch {
+        if error.kind == .interrupted || error.kind == .terminated { throw error }
+        output.show(composition.records.record(error, RecordSubject(payment)))
+        hasFault = true
+        isAnyUnknown = isAnyUnknown || error.effect == .unknown
+      }
+    }
+    list(left)
+    // What is unknown is said before what failed.
+    if isAnyUnknown { return Fault.Kind.unknown.exitStatus }
+    return hasFault ? Fault.Kind.partial.exitStatus : 0
+  }
+
+  /// Lists the payments with a request without a key, which is finished one by one.
+  private func list(_ payments: [Payment]) {
+    for payment in payments {
+      let words = payment.unknowns.map { payment.words(for: $0) }.joined(separator: " and the ")
+      output.warn(
+        "left out, because it has no key and may happen twice: the \(words) of "
+          + "\(payment.reference). To finish it: tender journal resume "
+          + "\(payment.shellReference) --finish"
+      )
+    }
+  }
+
+  // MARK: resolve and accept
+
+  func resolve(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
+    // What `journal settle --all --as restored` did.
+    if invocation[Keys.outcome] == "restored" { return try accept() }
+    guard let reason = invocation[Keys.reason], !reason.isEmpty,
+      let status = invocation[Keys.outcome].flatMap(Status.init(rawValue:))
+    else {
+      throw .missingOption(
+        "journal resolve needs --as and --reason",
+        hint:
+          "the reason goes into the history, such as --as failed --reason \"seen in the console\""
+      )
+    }
+    guard !invocation.has(Keys.all) else {
+      throw .badOptions("--all does not go with journal resolve", hint: "name one reference")
+    }
+    let writes = WriteCommands(composition: composition)
+    try writes.refuseReadOnly()
+    composition.signals.hold()
+    let handle = try invocation.handle()
+    subject.reference = handle
+    let target = try composition.target(of: handle)
+    subject.take(target)
+    guard let found = target.payment else { throw .unknownHandle(handle) }
+    let chosen = try invocation.value(Keys.operation)
+    let operation = chosen.flatMap { found[$0] } ?? found.unknowns.first
+    let what = operation.map { "the " + found.words(for: $0) + " of " } ?? ""
+    let question = "resolve \(what)\(handle) as \(status.rawValue)"
+    if target.env == .live {
+      try writes.approve(target.env, question)
+    } else {
+      try writes.confirm(question, "resolving by hand", code: "not_confirmed")
+    }
+    let journal = try composition.journal()
+    let resolved = try journal.resolve(
+      found,
+      operation: chosen,
+      as: status,
+      reason: reason,
+      composition.clock,
+      composition.signals
+    )
+    output.show(composition.records.entry(resolved, history: try journal.history(of: resolved)))
+    return output.exit(0)
+  }
+
+  func accept() throws(Fault) -> Int32 {
+    guard let reason = invocation[Keys.reason], !reason.isEmpty, invocation.operands.isEmpty else {
+      throw .missingOption(
+        "journal accept needs --reason, and no reference",
+        hint: "the reason goes into the history: how the missing payments were looked up"
+      )
+    }
+    let writes = WriteCommands(composition: composition)
+    try writes.refuseReadOnly()
+    composition.signals.hold()
+    try writes.confirm("accept this journal", "accepting a journal", code: "not_confirmed")
+    try composition.journal().accept(reason: reason, at: composition.clock.now)
+    output.tell("the journal is accepted: requests that can move money are sent again")
+    return 0
+  }
+}
+
+extension Payment {
+  /// An operation in words, such as `3.00 USD refund`.
+  fileprivate func words(for operation: Operation) -> String {
+    let amount = operation.amount.map { text(ofMinorUnits: $0) + " " } ?? ""
+    return amount + operation.kind.rawValue.replacing("_", with: " ")
+  }
+}
+
+extension Fault {
+  /// A result that stays unknown, since sending its request again was not confirmed.
+  fileprivate func unconfirmed(_ payment: Payment, _ risk: String) -> Fault {
+    var fault = self
+    fault.hint =
+      "to send it again, so that \(risk): tender journal resume \(payment.shellReference) --finish --yes; "
+      + "to end it by hand: tender journal resolve \(payment.shellReference) --as STATUS --reason TEXT"
+    return fault
+  }
+}

@@ -1,0 +1,284 @@
+import TenderModel
+
+/// The one way to change a payment: lock, load, decide, record, send, write the outcome, report.
+extension Engine {
+  /// What a command brings besides its reference.
+  struct Change {
+    /// Decides from the payment as it is under its lock; nil where the reference is new.
+    let decide: (Payment?) throws(Fault) -> Decision
+    /// What the provider is given when the operation is sent for the first time.
+    var order: Order?
+    var need: Need
+    /// The operator's own idempotency key.
+    var idempotencyKey: String?
+    var terms = OpeningTerms()
+    /// The refund that was asked for: another one that is found out first ends the command.
+    var refund: RefundRequest?
+    /// The payment with its attempt that is recorded where the reference is new.
+    var first: Payment?
+    /// Whether the command's work is to undo: a request that is finished by undoing it is what was asked for.
+    var undoes = false
+  }
+
+  /// More rounds than any payment has unknown operations.
+  private static let mostRounds = 16
+
+  /// Runs a command on the payment of a reference, whose lock is held.
+  func execute(_ change: Change, on key: ReferenceKey) throws(Fault) -> Report {
+    var payment = try journal.payment(key).map { found throws(Fault) in try synced(found) }
+    var finished: (sequence: Int, isNew: Bool, outcome: Outcome?)?
+    for _ in 0..<Self.mostRounds {
+      try checkOwner(of: payment)
+      switch try change.decide(payment) {
+      case .refuse(var fault):
+        // What this very command has done is what it answers with.
+        if let payment, let finished, finished.isNew {
+          return Report(payment, payment[finished.sequence], replayed: false)
+        }
+        if fault.cause == .nothingHeld { fault.result = provider.nothingHeld }
+        throw fault
+      case .replay(let sequence):
+        guard let payment else { throw .unknownHandle(key.reference.text) }
+        guard let finished, finished.sequence == sequence else {
+          return Report(payment, payment[sequence], replayed: true)
+        }
+        let report = Report(payment, payment[sequence], replayed: !finished.isNew)
+        return finished.outcome.map(report.showing) ?? report
+      case .proceed(let sequence):
+        guard let payment else { throw .unknownHandle(key.reference.text) }
+        try provider.checkReady(for: change.need)
+        return try perform(payment, sequence) { progress throws(Fault) in
+          try provider.proceed(progress)
+        }
+      case .look(let sequence):
+        guard let unknown = payment else { throw .unknownHandle(key.reference.text) }
+        payment = try reconcile(unknown, sequence, .look).payment
+        try refuseAfter(sequence, of: payment, change.refund)
+      case .finish(let sequence):
+        guard let unknown = payment else { throw .unknownHandle(key.reference.text) }
+        let known = try reconcile(unknown, sequence, .finish)
+        payment = known.payment
+        let isReversal = known.payment[sequence]?.isReversal == true
+        finished = (sequence, known.doneNow || isReversal, known.outcome)
+        if change.undoes, known.payment.state.status == .cancelled {
+          return Report(known.payment, known.payment[sequence], replayed: false)
+        }
+      case .run(let draft): return try run(draft, change, on: payment, key)
+      }
+    }
+    throw Fault(.internal, code: "internal", "a payment that is never decided")
+  }
+
+  /// Ends a refund command where another refund was unknown until now.
+  private func refuseAfter(
+    _ sequence: Int,
+    of payment: Payment?,
+    _ request: RefundRequest?
+  ) throws(Fault) {
+    guard let request, let payment, let found = payment[sequence], found.isReversal else { return }
+    throw .earlierRefundResolved(payment, found, request)
+  }
+
+  /// Records an operation and sends it.
+  private func run(
+    _ draft: Operation,
+    _ change: Change,
+    on known: Payment?,
+    _ key: ReferenceKey
+  ) throws(Fault) -> Report {
+    var payment =
+      known ?? Payment(key: key, kind: .payment, merchant: provider.merchant, at: clock.now)
+    if !draft.isAttempt { try check(draft, of: payment) }
+    try provider.checkReady(for: change.need)
+    if !draft.isAttempt { try checkSealed(payment) }
+    let sequence: Int
+    if known == nil, let first = change.first, let attempt = first.attempt {
+      (payment, sequence) = (first, attempt.sequence)
+    } else {
+      sequence = try add(draft, change, to: &payment)
+    }
+    if let key = change.idempotencyKey, payment[sequence]?.key != key {
+      throw Fault(
+        .usage,
+        code: "bad_options",
+        "\(provider.name.text) takes no idempotency key for this request",
+        hint: "leave --idempotency-key out"
+      )
+    }
+    if draft.isAttempt {
+      payment = try journal.open(payment, change.terms, .process)
+      say("prepared")
+    }
+    return try perform(payment, sequence) { progress throws(Fault) in
+      if draft.isAttempt, let original = draft.link {
+        try reserve(draft, of: progress.payment, on: original)
+      }
+      return try provider.perform(change.order, progress)
+    }
+  }
+
+  /// Checks that the provider can do what is about to be recorded.
+  func check(_ draft: Operation, of payment: Payment) throws(Fault) {
+    guard provider.traits.kinds.contains(draft.kind) else {
+      throw .unsupportedOperation(provider.name, "\(draft.kind.rawValue) of a payment")
+    }
+    try provider.check(draft, of: payment)
+  }
+
+  /// Adds an operation to a payment, and closes those whose process died before they were sent.
+  private func add(
+    _ draft: Operation,
+    _ change: Change,
+    to payment: inout Payment
+  ) throws(Fault) -> Int {
+    let now = clock.now
+    for dead in payment.operations where dead.state.name == .prepared && dead.link == nil {
+      try payment.change(dead.sequence) { operation throws(Fault) in
+        try operation.move(.fail, to: .failed, at: now)
+        operation.preparation = nil
+      }
+    }
+    var added = draft
+    if added.isAttempt, let order = change.order {
+      payment.merchant = provider.merchant
+      order.describe(&payment)
+      added.fingerprints = try journal.fingerprints(
+        of: order.content,
+        instrument: order.instrumentIdentity
+      )
+    }
+    let sequence = payment.append(added)
+    let known = payment
+    try payment.change(sequence) { operation throws(Fault) in
+      operation.key = self.key(for: operation, of: known, own: change.idempotencyKey)
+    }
+    return sequence
+  }
+
+  // MARK: Sending
+
+  /// Runs a provider's part on an operation and writes what it came to, whatever that is.
+  func perform(
+    _ payment: Payment,
+    _ sequence: Int,
+    _ body: (Progress) throws(Fault) -> Outcome
+  ) throws(Fault) -> Report {
+    let progress = Progress(payment, sequence, driver, interruption)
+    var isAnswered = false
+    do throws(Fault) {
+      let outcome = try body(progress)
+      isAnswered = true
+      return try conclude(outcome, progress, sequence, note: "outcome")
+    } catch {
+      let fault = judged(error, progress)
+      if !isAnswered, fault.effect == .unknown, let report = askAtOnce(progress, sequence) {
+        return report
+      }
+      return try settle(fault, progress, sequence)
+    }
+  }
+
+  /// Writes an outcome, then says it: what cannot be written is not announced, and found out later.
+  private func conclude(
+    _ outcome: Outcome,
+    _ progress: Progress,
+    _ sequence: Int,
+    note: String
+  ) throws(Fault) -> Report {
+    var done = progress.payment
+    var warning = progress.warning
+    if progress.isConcluded {
+      say(done.state.status.rawValue)
+    } else {
+      done = try driver.applied(outcome, .answer, done, progress.sequence)
+      done.updatedAt = clock.now
+      warning = try journal.conclude(
+        &done,
+        progress.sequence,
+        note: progress.note(note),
+        isLast: true
+      )
+      say(done.state.status.rawValue)
+      progress.sayAll(isOutcome: true)
+    }
+    mirror(done)
+    return Report(done, done[sequence], replayed: false, warning: warning).showing(outcome)
+  }
+
+  /// A fault with the effect that it has: after a send, effect none needs proof.
+  private func judged(_ fault: Fault, _ progress: Progress) -> Fault {
+    let isSent = progress.operation.state.name == .sent
+    // A journal that fails once a request has left says nothing about what that request did.
+    let isUnwritten = fault.kind == .state || fault.cause == .leaseLost
+    if isUnwritten, isSent || progress.hasSent { return .unrecorded(fault) }
+    guard isSent, fault.effect == .none, !fault.isProven else { return fault }
+    return fault.afterSending
+  }
+
+  /// Asks once, before an outcome is reported as unknown; nil where that tells nothing.
+  private func askAtOnce(_ progress: Progress, _ sequence: Int) -> Report? {
+    let traits = provider.traits
+    guard progress.operation.isUnknown, !progress.isConcluded, interruption.kind == nil,
+      traits.canLookUp, !(traits.hasPayerFlow && progress.operation.isAttempt),
+      case .happened(let outcome)? = try? provider.look(progress),
+      isEvidence(outcome, of: progress.operation, progress.payment)
+    else { return nil }
+    return try? conclude(outcome, progress, sequence, note: "answer lost, found out")
+  }
+
+  /// Writes a fault: unknown stays `sent`; effect none leaves the operation as it was, or ends it.
+  private func settle(
+    _ fault: Fault,
+    _ progress: Progress,
+    _ sequence: Int
+  ) throws(Fault) -> Report {
+    // What was never written, and had no effect, leaves no trace: its key may be another operation's.
+    if progress.operation.row == 0, fault.effect == .none, !fault.isOutcome { throw fault }
+    var fault = fault
+    if case .waiting(_?) = progress.before, fault.effect == .none,
+      [.interrupted, .terminated].contains(fault.kind)
+    {
+      fault.message = "stopped by a signal while it waits for its payer, who can still authorize it"
+      fault.hint =
+        "the same command goes on; to stop it: tender cancel "
+        + progress.payment.shellReference
+    }
+    var after = try driver.failed(
+      fault,
+      progress.payment,
+      progress.sequence,
+      before: progress.before
+    )
+    after.updatedAt = clock.now
+    let note =
+      fault.effect == .unknown
+      ? "result unknown: \(fault.code)" : "ended with no effect: \(fault.code)"
+    do throws(Fault) {
+      _ = try journal.conclude(&after, progress.sequence, note: progress.note(note), isLast: true)
+      say(after.state.status.rawValue)
+      progress.sayAll()
+    } catch {
+      // The journal still says that it was sent.
+      if progress.hasUnwritten, fault.effect == .none { throw .unrecorded(fault) }
+    }
+    mirror(after)
+    guard fault.isOutcome, fault.effect != .unknown else { throw fault.forPayment(after) }
+    var report = Report(after, after[sequence], replayed: false)
+    report.fault = fault
+    if progress.before.name != .prepared { report.result = fault.result ?? [:] }
+    return report
+  }
+}
+
+extension Fault {
+  /// The fault with commands that can be pasted, where its result is unknown.
+  func forPayment(_ payment: Payment) -> Fault {
+    guard effect == .unknown, payment.state.isUnknown else { return self }
+    var fault = self
+    let name = payment.shellReference
+    fault.hint =
+      "do not pay again. To look only: tender journal resume \(name); to finish it (this may move money): "
+      + "tender journal resume \(name) --finish"
+    return fault
+  }
+}

@@ -1,0 +1,88 @@
+import TenderModel
+
+/// Refunds that the card makes at the reader, under references of their own, as the original payment counts them.
+///
+/// The refund itself is the attempt of its own payment. The original has an operation that mirrors it, by `link`.
+extension Engine {
+  /// Records at the original that a refund of it begins, unless it would be above what is left.
+  func reserve(_ draft: Operation, of refund: Payment, on reference: Reference) throws(Fault) {
+    let lock = try hold(reference)
+    defer { withExtendedLifetime(lock) {} }
+    guard let found = try journal.payment(key(reference)) else {
+      throw .unknownHandle(reference.text)
+    }
+    var original = try synced(found)
+    let now = clock.now
+    // An earlier try of the same refund reserved it, and its process died before anything was sent.
+    for dead in original.reversals where dead.link == refund.reference && dead.state == .prepared {
+      try original.change(dead.sequence) { operation throws(Fault) in
+        try operation.move(.fail, to: .failed, at: now)
+      }
+    }
+    guard original.state.isCaptured else { throw .nothingToRefund(original) }
+    let left = original.state.leftToRefund
+    let amount = draft.amount ?? 0
+    guard left > 0 else { throw .fullyRefunded(original) }
+    guard amount <= left else { throw .refundExceeds(original, left: left) }
+    var mirrored = Operation(.refund, amount: amount, at: now)
+    mirrored.link = refund.reference
+    mirrored.name = refund.reference.text
+    let sequence = original.append(mirrored)
+    original.updatedAt = now
+    try journal.update(&original, sequence, note: "refund \(refund.reference.text) begins", .power)
+  }
+
+  /// Brings the original of a refund up to date.
+  ///
+  /// The refund itself is in the journal already, so a failure loses nothing: the next command counts anew.
+  func mirror(_ refund: Payment) {
+    guard let attempt = refund.attempt, attempt.kind == .refund, let reference = attempt.link,
+      let lock = try? hold(reference)
+    else { return }
+    defer { withExtendedLifetime(lock) {} }
+    guard let found = try? journal.payment(key(reference)) else { return }
+    _ = try? synced(found)
+  }
+
+  /// A payment whose mirrored refunds are as their own payments are now, written where one changed.
+  func synced(_ payment: Payment) throws(Fault) -> Payment {
+    var synced = payment
+    let now = clock.now
+    var changed: Int?
+    for mirrored in payment.reversals where mirrored.isAlive {
+      guard let reference = mirrored.link,
+        let refund = try journal.payment(key(reference)), let attempt = refund.attempt
+      else { continue }
+      var next = attempt.state.kept
+      if attempt.state.name == .prepared {
+        // Its process may be gone: then nothing was sent.
+        guard try lock(reference) != nil else { continue }
+        next = .failed
+      }
+      // A refund that was undone later is no refund any more.
+      if refund.state.status == .cancelled {
+        next = mirrored.state.name == .succeeded ? .returned : .cancelled
+      }
+      if case .sent(let sent) = next { next = .sent(Operation.Sent(at: sent.at, moment: nil)) }
+      guard next.name != mirrored.state.name else { continue }
+      let event: Operation.Event =
+        switch next.name {
+        // By hand, where its request was accepted.
+        case .failed: [.prepared, .sent].contains(mirrored.state.name) ? .fail : .resolve
+        case .returned: .observe
+        case .sent: .send
+        default: .answer
+        }
+      try synced.change(mirrored.sequence) { operation throws(Fault) in
+        try operation.move(event, to: next, at: now)
+        operation.approved = attempt.approved
+        operation.id = attempt.id
+      }
+      changed = mirrored.sequence
+    }
+    guard let changed else { return payment }
+    synced.updatedAt = now
+    try journal.update(&synced, changed, note: "refund at the reader", .power)
+    return synced
+  }
+}

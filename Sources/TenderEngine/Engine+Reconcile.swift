@@ -1,0 +1,215 @@
+package import TenderModel
+
+/// The one way to find out: look, or finish.
+extension Engine {
+  /// What may be done about an operation whose result is unknown.
+  enum Policy {
+    /// Nothing that can move money is sent.
+    case look
+    /// The same request again under the same key, or a request that undoes it.
+    case finish
+    /// As `finish`, and a request without a key too: it may act twice, and a person has said so.
+    case resend
+  }
+
+  /// Finds out what an operation in state `sent` did, or ends it; writes that.
+  ///
+  /// Throws with effect unknown where neither is possible.
+  func reconcile(
+    _ payment: Payment,
+    _ sequence: Int,
+    _ policy: Policy
+  ) throws(Fault) -> (payment: Payment, doneNow: Bool, outcome: Outcome?) {
+    let progress = Progress(payment, sequence, driver, interruption)
+    let recovery = provider.recovery(of: progress.operation, in: payment)
+    if policy != .look, payment.isElsewhere, recovery == .undo { try approveTakeover(payment) }
+    say("finding_out")
+    let finding: Finding
+    do throws(Fault) {
+      finding = try provider.look(progress)
+    } catch {
+      throw Fault.stillUnknown(payment, progress.operation, because: error)
+    }
+    switch finding {
+    case .happened(let outcome):
+      guard isEvidence(outcome, of: progress.operation, payment) else {
+        throw .stillUnknown(payment, progress.operation, "the answer is about another amount or id")
+      }
+      let known = try write(outcome, .find, progress, note: "found out")
+      return (known, false, outcome)
+    case .refuted(let fault): return (try refute(fault, progress), false, nil)
+    case .absent, .cannotLook: break
+    }
+    let why = why(finding, progress)
+    guard policy != .look else { throw .stillUnknown(payment, progress.operation, why) }
+    let outcome = try finish(recovery, policy, progress, why)
+    let note = recovery == .undo ? "undone" : "sent again and done"
+    return (try write(outcome, .answer, progress, note: note), true, outcome)
+  }
+
+  /// Sends the same request again, or undoes it.
+  private func finish(
+    _ recovery: Recovery,
+    _ policy: Policy,
+    _ progress: Progress,
+    _ why: String
+  ) throws(Fault) -> Outcome {
+    let (payment, operation) = (progress.payment, progress.operation)
+    switch recovery {
+    case .sameKey(let after):
+      if let life = provider.traits.keyLife, clock.now - operation.createdAt >= life {
+        throw .stillUnknown(payment, operation, "its idempotency key is too old to be sent again")
+      }
+      guard progress.sinceSent >= after else {
+        let left = (after - progress.sinceSent + 999) / 1000
+        throw .stillUnknown(payment, operation, "it can be sent again in \(left) s")
+      }
+    case .undo: break
+    case .byHand(let canResend):
+      guard policy == .resend, canResend else { throw .stillUnknown(payment, operation, why) }
+    }
+    do throws(Fault) {
+      return recovery == .undo
+        ? try provider.undo(progress) : try provider.perform(nil, progress)
+    } catch {
+      // The first request may have acted, whatever this one was told.
+      throw Fault.stillUnknown(progress.payment, progress.operation, because: error)
+    }
+  }
+
+  private func why(_ finding: Finding, _ progress: Progress) -> String {
+    if case .cannotLook = finding { return "\(provider.name.text) cannot be asked about it" }
+    let left = lateWindow - progress.sinceSent
+    return left > 0
+      ? "\(provider.name.text) does not know it yet; it can still appear for another "
+        + (left > 90_000 ? "\((left + 59_999) / 60_000) minutes" : "\((left + 999) / 1000) s")
+      : "\(provider.name.text) does not know it"
+  }
+
+  /// Writes what an operation did.
+  private func write(
+    _ outcome: Outcome,
+    _ event: Operation.Event,
+    _ progress: Progress,
+    note: String
+  ) throws(Fault) -> Payment {
+    var known = progress.payment
+    do throws(Fault) {
+      if !progress.isConcluded {
+        known = try driver.applied(outcome, event, known, progress.sequence)
+        known.updatedAt = clock.now
+        try journal.update(&known, progress.sequence, note: progress.note(note), .power)
+      }
+    } catch {
+      throw .unrecorded(error)
+    }
+    say(known.state.status.rawValue)
+    progress.sayAll(isOutcome: true)
+    mirror(known)
+    return known
+  }
+
+  /// Writes that an operation provably had no effect.
+  private func refute(_ fault: Fault, _ progress: Progress) throws(Fault) -> Payment {
+    var known = progress.payment
+    let now = clock.now
+    try known.change(progress.sequence) { operation throws(Fault) in
+      // What the provider holds of it is held there still.
+      try operation.move(.fail, to: .failed, at: now)
+      operation.fault = fault
+      operation.preparation = nil
+      if let result = fault.result { operation.result = result }
+    }
+    known.updatedAt = now
+    do throws(Fault) {
+      try journal.update(&known, progress.sequence, note: "found out: no effect", .power)
+    } catch {
+      throw .unrecorded(error)
+    }
+    say(known.state.status.rawValue)
+    mirror(known)
+    return known
+  }
+
+  /// Whether an answer is evidence about an operation: it names the operation, its amount and its currency.
+  func isEvidence(_ outcome: Outcome, of operation: Operation, _ payment: Payment) -> Bool {
+    if let said = outcome.amount, let asked = operation.amount, said != operation.approved ?? asked
+    {
+      return false
+    }
+    if let said = outcome.currency, let paid = payment.currency, said != paid { return false }
+    if operation.isAttempt, let said = outcome.id, let known = operation.id, said != known {
+      return false
+    }
+    return (outcome.amount ?? 0) >= 0
+  }
+
+  /// Finds out what an earlier process left unknown, or ends it; any other payment is answered as it is.
+  ///
+  /// `finish` allows the same request under the same key and undoing; `resend` also a request without a key.
+  /// Throws `conflict` (`in_progress`) where another process works on it.
+  package func resume(_ found: Payment, finish: Bool, resend: Bool) throws(Fault) -> Report {
+    // A process that holds the lock is at work on it: that is an answer, and there is nothing to wait for.
+    let lock = try hold(found.reference, patience: 0)
+    defer { withExtendedLifetime(lock) {} }
+    var payment = try reread(found)
+    try checkOwner(of: payment)
+    var last: (sequence: Int, doneNow: Bool)?
+    // Voids first: one that is finished ends a capture that is unknown too.
+    let voids = payment.unknowns.filter { $0.kind == .void }
+    for unknown in voids + payment.unknowns.filter({ $0.kind != .void }) {
+      let policy: Policy = resend ? .resend : finish ? .finish : .look
+      // Another one may have been closed by the one before.
+      guard payment[unknown.sequence]?.isUnknown == true else { continue }
+      let known = try reconcile(payment, unknown.sequence, policy)
+      payment = known.payment
+      last = (unknown.sequence, known.doneNow)
+    }
+    guard let last else { return Report(payment, payment.attempt, replayed: true) }
+    return Report(payment, payment[last.sequence], replayed: !last.doneNow)
+  }
+
+  /// The payment as it is now that its lock is held.
+  func reread(_ found: Payment) throws(Fault) -> Payment {
+    guard let latest = try journal.payment(found.key) else {
+      throw .unknownHandle(found.reference.text)
+    }
+    return latest
+  }
+}
+
+extension Fault {
+  /// A result that is still unknown, with what the look ended in.
+  fileprivate static func stillUnknown(
+    _ payment: Payment,
+    _ operation: Operation,
+    because fault: Fault
+  ) -> Fault {
+    if [.interrupted, .terminated].contains(fault.kind) { return fault.afterSendingAnyway }
+    // Nothing was asked, and the answer would be the same tomorrow.
+    if fault.kind == .refused || fault.kind == .state { return fault }
+    var unknown = stillUnknown(payment, operation, fault.message)
+    unknown.result = fault.result ?? operation.fault?.result
+    if fault.cause == .credentialsMissing { unknown.hint = fault.hint }
+    return unknown
+  }
+
+  /// A result that is still unknown, and why.
+  fileprivate static func stillUnknown(
+    _ payment: Payment,
+    _ operation: Operation,
+    _ why: String
+  ) -> Fault {
+    let amount = operation.amount.map { payment.text(ofMinorUnits: $0) + " " } ?? ""
+    let what =
+      operation.isAttempt && operation.kind != .refund
+      ? "payment" : operation.kind.rawValue.replacing("_", with: " ")
+    return Fault(
+      .unknown,
+      effect: .unknown,
+      code: "outcome_unknown",
+      "the result of the \(amount)\(what) \(payment.reference.quotedForMessage) is still unknown: \(why)",
+      result: operation.fault?.result
+    ).forPayment(payment)
+  }
+}

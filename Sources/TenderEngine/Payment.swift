@@ -1,0 +1,154 @@
+package import TenderModel
+
+/// What one reference stands for at one provider in one environment: a list of operations.
+package struct Payment: Sendable {
+  /// What it makes: the number is the journal's.
+  package enum Kind: Int, Sendable { case payment, storedMethod, mandate }
+
+  /// The journal's number for its row; 0 before it is written.
+  package var row = 0
+  /// How often it was written: a write from an older version fails.
+  package var version = 0
+  package var key: ReferenceKey
+  package var kind: Kind
+  /// Whose credentials made it; never a secret.
+  package var merchant: String
+  package var currency: Currency?
+  package var lastFour: String?
+  package var brand: String?
+  /// In the order in which they were recorded.
+  package private(set) var operations: [Operation] = []
+  /// The operations, by sequence, that are not written yet as they are now.
+  package private(set) var changed: Set<Int> = []
+  package private(set) var observed = Observed()
+  /// Observations that are not written yet.
+  package private(set) var unwritten: [Observation] = []
+  /// Milliseconds since 1970.
+  package var createdAt: Int
+  package var updatedAt: Int
+  /// Who wrote it last, as `USER@MACHINE`; nil where the journal does not say.
+  package var writer: String?
+  /// Whether another machine wrote it last.
+  package var isElsewhere = false
+
+  package init(
+    key: ReferenceKey,
+    kind: Kind,
+    merchant: String,
+    operations: [Operation] = [],
+    observed: Observed = Observed(),
+    at time: Int
+  ) {
+    self.key = key
+    self.kind = kind
+    self.merchant = merchant
+    self.operations = operations
+    self.observed = observed
+    createdAt = time
+    updatedAt = time
+  }
+
+  package var env: Env { key.env }
+  package var provider: ProviderName { key.provider }
+  package var reference: Reference { key.reference }
+
+  /// An operation by its sequence.
+  package subscript(sequence: Int) -> Operation? {
+    operations.first { $0.sequence == sequence }
+  }
+
+  /// Adds an operation; gives its sequence.
+  @discardableResult
+  package mutating func append(_ operation: Operation) -> Int {
+    var added = operation
+    added.sequence = (operations.last?.sequence ?? 0) + 1
+    let alike = operations.filter { $0.isAttempt == added.isAttempt && $0.isNumbered(with: added) }
+    added.number = (alike.map(\.number).max() ?? 0) + 1
+    // What was said of an earlier attempt says nothing about a new one.
+    if added.isAttempt { observed = Observed() }
+    operations.append(added)
+    changed.insert(added.sequence)
+    return added.sequence
+  }
+
+  /// Changes an operation, to be written.
+  package mutating func change(
+    _ sequence: Int,
+    _ body: (inout Operation) throws(Fault) -> Void
+  ) throws(Fault) {
+    guard let index = operations.firstIndex(where: { $0.sequence == sequence }) else {
+      throw Fault(.internal, code: "internal", "the payment has no operation \(sequence)")
+    }
+    var next = operations[index]
+    try body(&next)
+    operations[index] = next
+    changed.insert(sequence)
+  }
+
+  /// Takes an observation in, to be written; one of an earlier attempt says nothing about the current one.
+  package mutating func add(_ seen: Observation) {
+    if seen.operation >= attempt?.sequence ?? 0 { observed.join(seen) }
+    unwritten.append(seen)
+  }
+
+  /// Says that it is written as it is; `rows` are those of new operations, by sequence.
+  package mutating func settled(rows: [Int: Int] = [:]) {
+    for (sequence, row) in rows {
+      if let index = operations.firstIndex(where: { $0.sequence == sequence }) {
+        operations[index].row = row
+      }
+    }
+    changed = []
+    unwritten = []
+  }
+
+  /// What the operations and observations come to.
+  package var state: PaymentState { PaymentState(operations, observed) }
+
+  /// The attempt that counts: the last one.
+  package var attempt: Operation? { operations.last { $0.isAttempt } }
+
+  /// The attempts, oldest first.
+  package var attempts: [Operation] { operations.filter(\.isAttempt) }
+
+  /// The operations on the current attempt, in their order.
+  package var followers: [Operation] {
+    guard let attempt else { return [] }
+    return operations.filter { $0.sequence > attempt.sequence }
+  }
+
+  /// The refunds and voids of the current attempt.
+  package var reversals: [Operation] { followers.filter(\.isReversal) }
+
+  /// The operations whose result is unknown.
+  package var unknowns: [Operation] { operations.filter(\.isUnknown) }
+
+  /// The order of the current attempt.
+  package var content: JSONObject { attempt?.content ?? [:] }
+
+  /// What is known of the payment in short.
+  package var facts: PaymentFacts {
+    let state = state
+    return PaymentFacts(
+      id: state.id,
+      amount: state.amount,
+      requestedAmount: state.requestedAmount,
+      currency: currency,
+      lastFour: lastFour,
+      brand: brand
+    )
+  }
+
+  /// An amount of this payment in words.
+  package func text(ofMinorUnits amount: Int) -> String { facts.text(ofMinorUnits: amount) }
+
+  /// Whether nobody has changed it since it was `other`.
+  func isVersion(of other: Payment) -> Bool { row == other.row && version == other.version }
+}
+
+extension Operation {
+  /// Whether both are counted together: attempts, reversals, or others of one kind.
+  fileprivate func isNumbered(with other: Operation) -> Bool {
+    isAttempt || kind == other.kind || isReversal && other.isReversal
+  }
+}

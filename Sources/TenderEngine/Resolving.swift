@@ -1,0 +1,93 @@
+package import TenderModel
+
+/// Manual resolution of an operation whose result no look tells any more.
+extension Journal {
+  /// Ends an unknown operation as an operator says it ended, with the reason in its history.
+  ///
+  /// `operation` is its sequence; nil where only one can be meant. `failed` says that nothing happened, and frees
+  /// the reference or the name. Throws `conflict` where the result is known, where several are unknown and none is
+  /// named, or where another process works on it; `usage` for a status that it cannot have.
+  package func resolve(
+    _ found: Payment,
+    operation chosen: Int?,
+    as status: Status,
+    reason: String,
+    _ clock: any Clock,
+    _ interruption: any Interruption
+  ) throws(Fault) -> Payment {
+    try checkWhole()
+    let lock = try lock(found.key, by: Deadline(in: 0, on: clock), interruption: interruption)
+    guard let lock else { throw .inProgress(found.reference) }
+    defer { withExtendedLifetime(lock) {} }
+    guard var payment = try payment(found.key) else { throw .unknownHandle(found.reference.text) }
+    let operation = try payment.resolvable(chosen)
+    guard let state = operation.resolution(status) else {
+      let allowed = Status.allCases.filter { operation.resolution($0) != nil }.map(\.rawValue)
+      throw Fault(
+        .usage,
+        code: "bad_value",
+        "the \(operation.kind.rawValue) of \(found.reference.quotedForMessage) cannot be resolved as "
+          + status.rawValue,
+        hint: "one of " + allowed.joined(separator: ", ")
+      )
+    }
+    let now = clock.now
+    try payment.change(operation.sequence) { operation throws(Fault) in
+      try operation.move(.resolve, to: state, at: now)
+      operation.fault = nil
+      if state != .waiting(nil) { operation.preparation = nil }
+    }
+    var seen = Observation(.operator, at: now, operation: operation.sequence, state: state)
+    seen.amount = operation.amount
+    payment.add(seen)
+    payment.updatedAt = now
+    try payment.closeAttempt(after: operation.sequence, at: now)
+    let note = "resolved by hand as \(status.rawValue): \(reason)"
+    try update(&payment, operation.sequence, note: note, .power)
+    return payment
+  }
+}
+
+extension Payment {
+  /// The operation that is to be resolved.
+  fileprivate func resolvable(_ chosen: Int?) throws(Fault) -> Operation {
+    let open = operations.filter { $0.isUnknown }
+    let candidates = open.isEmpty ? operations.filter { $0.state.name == .processing } : open
+    if let chosen, let operation = candidates.first(where: { $0.sequence == chosen }) {
+      return operation
+    }
+    guard chosen == nil, candidates.count < 2, let only = candidates.first else {
+      let names = candidates.map { "\($0.sequence) (\($0.kind.rawValue) \($0.number))" }
+      throw Fault(
+        .conflict,
+        code: candidates.isEmpty ? "nothing_to_resolve" : "ambiguous_operation",
+        candidates.isEmpty
+          ? "no result is unknown: \(sentence)"
+          : "several operations of \(reference.quotedForMessage) can be resolved: "
+            + names.joined(separator: ", "),
+        hint: candidates.isEmpty
+          ? "see: tender journal list --status unknown" : "choose one with --operation N"
+      )
+    }
+    return only
+  }
+}
+
+extension Operation {
+  /// The state that a status means for it, said by an operator; nil where it cannot end so.
+  fileprivate func resolution(_ status: Status) -> State? {
+    switch (kind, status) {
+    case (_, .failed): .failed
+    case (.authorize, .succeeded), (.authorize, .requiresConfirmation):
+      preparation == nil ? .succeeded : .waiting(nil)
+    case (.createMandate, .authorized), (.revoke, .revoked): .succeeded
+    case (.createMandate, .succeeded), (.revoke, .authorized): nil
+    case (_, .succeeded): .succeeded
+    case (.void, .cancelled), (.refund, .refunded), (.refund, .partiallyRefunded): .succeeded
+    case (_, .declined): .declined
+    case (_, .cancelled): .cancelled
+    case (_, .expired): .expired
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,188 @@
+import TenderDatabase
+import TenderEngine
+import TenderModel
+
+/// Files of versions 1 to 6, brought up to this one in one transaction or not at all.
+extension SQLiteJournal {
+  func migrate() throws(Fault) {
+    try database.transaction { () throws(Fault) in
+      let found = try database.first("PRAGMA user_version")?.first?.integer ?? 0
+      // Another process may have been faster.
+      guard found < Self.version else { return }
+      for index in ["id", "time", "status", "last_four", "amount"] {
+        try database.execute("DROP INDEX IF EXISTS attempt_by_\(index)")
+      }
+      try database.execute(
+        """
+        DROP INDEX IF EXISTS history_of_attempt;
+        DROP INDEX IF EXISTS history_by_who;
+        DROP TABLE IF EXISTS term;
+        ALTER TABLE attempt RENAME TO old_attempt;
+        ALTER TABLE history RENAME TO old_history
+        """
+      )
+      // Version 2 had neither a name nor a chain.
+      let hasChain = found > 2
+      if hasChain { try database.execute("ALTER TABLE journal RENAME TO old_journal") }
+      try database.execute(Self.tables + Self.sealing)
+      if hasChain {
+        try database.execute(
+          """
+          INSERT INTO journal (name, forgotten, loss, earlier_line, earlier_link)
+            SELECT name, forgotten, loss, (SELECT max(line) FROM old_history),
+              (SELECT link FROM old_history ORDER BY line DESC LIMIT 1) FROM old_journal;
+          DROP TABLE old_journal
+          """
+        )
+      } else {
+        try database.execute(
+          "INSERT INTO journal (name, forgotten) VALUES (lower(hex(randomblob(16))), 0)"
+        )
+      }
+      try takeOverPayments()
+      try takeOverHistory(hasChain: hasChain)
+      try database.execute(
+        "DROP TABLE old_attempt; DROP TABLE old_history; PRAGMA user_version = \(Self.version)"
+      )
+    }
+  }
+
+  /// What a table of an old version has under the names of the newest one.
+  private func select(_ columns: [String], from table: String) throws(Fault) -> String {
+    var there: Set<String> = []
+    try database.query("SELECT name FROM pragma_table_info(?)", [.text(table)]) { row in
+      if let name = row.first?.text { there.insert(name) }
+      return true
+    }
+    return columns.map { name in
+      // Version 1 only told a token (1) from a payment (0): the numbers of `Payment.Kind`.
+      let known = name == "kind" && there.contains("token") ? "token" : name
+      return there.contains(known) ? "a.\(known)" : "NULL"
+    }
+    .joined(separator: ", ")
+  }
+
+  /// The columns of an old attempt with its row, checksum and preparation.
+  private static let old = LegacyAttempt.columns.with(
+    first: [("row", .number)],
+    last: [("sum", .text), ("preparation", .text)]
+  )
+
+  /// Writes the attempts of each reference as one payment.
+  private func takeOverPayments() throws(Fault) {
+    let columns = ["row"] + LegacyAttempt.columns.names + ["sum"]
+    let list = try select(columns, from: "old_attempt")
+    var payment: Payment?
+    var damaged: String?
+    var next = (try database.first("SELECT max(row) FROM old_attempt")?.first?.integer ?? 0) + 1
+    try rows(
+      Self.old,
+      "SELECT \(list), x.text FROM old_attempt a LEFT JOIN preparation x ON x.row = a.row "
+        + "ORDER BY a.reference, a.provider, a.env, a.number"
+    ) { row throws(Fault) in
+      let preparation = row.text("preparation")
+      let values = row.only(LegacyAttempt.columns)
+      // What it holds decides to which operation it belongs.
+      let plain =
+        try preparation.flatMap { text throws(Fault) in try keys.open(text) } ?? preparation
+      guard var made = LegacyAttempt(values, preparation: plain)?.payment else {
+        throw .damagedRow(row.text("reference") ?? "")
+      }
+      for operation in made.operations {
+        // The attempt keeps its row, and with it its preparation.
+        let own = operation.isAttempt ? row.number("row") ?? 0 : next
+        if !operation.isAttempt { next += 1 }
+        try made.change(operation.sequence) { $0.row = own }
+      }
+      made.row = row.number("row") ?? 0
+      let isDamaged =
+        row.text("sum").map { $0 != LegacyAttempt.sum(values, preparation: preparation) } ?? false
+      if let before = payment, before.key == made.key, let merged = before.merged(with: made) {
+        payment = merged
+        payment?.version = made.version
+      } else {
+        if let payment { try write(payment, as: damaged) }
+        (payment, damaged) = (made, nil)
+      }
+      if isDamaged { damaged = "damaged" }
+      return true
+    }
+    if let payment { try write(payment, as: damaged) }
+  }
+
+  /// Writes a payment as a version before 7 had it; `sum` marks one that did not match its checksum.
+  private func write(_ payment: Payment, as sum: String?) throws(Fault) {
+    var sums: [String] = []
+    for operation in payment.operations {
+      let text =
+        try operation.preparation == nil ? nil : movePreparation(to: operation, of: payment)
+      let values = OperationRow.values(operation)
+      sums.append(OperationRow.sum(values, preparation: text))
+      try insert(
+        .operation,
+        values,
+        sums[sums.count - 1],
+        of: payment.row,
+        row: operation.row
+      )
+    }
+    let values = PaymentRow.values(payment)
+    try insert(
+      .payment,
+      values,
+      sum ?? PaymentRow.sum(values, operations: sums),
+      row: payment.row
+    )
+    if let seen = ObservationRow.all(of: payment) { try insert(seen, of: payment.row) }
+    try index(SearchTerm.all(of: payment), payment.row, payment.createdAt)
+  }
+
+  /// Moves what the file has of an attempt's preparation to the operation that needs it; gives its text, which may
+  /// be sealed.
+  private func movePreparation(
+    to operation: Operation,
+    of payment: Payment
+  ) throws(Fault) -> String? {
+    let attempt = payment.operations.last { $0.isAttempt && $0.sequence <= operation.sequence }
+    let row = Database.Value.integer(attempt?.row ?? 0)
+    let text = try database.first("SELECT text FROM preparation WHERE row = ?", [row])?.first?.text
+    if operation.row != attempt?.row {
+      try database.query(
+        "UPDATE preparation SET row = ? WHERE row = ?",
+        [.integer(operation.row), row]
+      )
+    }
+    return text
+  }
+
+  /// Writes the lines of the history anew, each about the attempt that it was about.
+  private func takeOverHistory(hasChain: Bool) throws(Fault) {
+    let names = ["line", "attempt", "at", "phase", "status", "note", "by"]
+    let more = ["payment", "kind", "number", "amount", "sum"]
+    let columns = Columns((names + more).map { ($0, .text) })
+    var link: String?
+    var line = 0
+    let list = try select(names, from: "old_history")
+    let order = hasChain ? "a.line" : "a.at, a.attempt, a.number"
+    try rows(
+      columns,
+      "SELECT \(list), o.payment, o.kind, o.number, coalesce(o.approved, o.amount), p.sum "
+        + "FROM old_history a LEFT JOIN operation o ON o.row = a.attempt "
+        + "LEFT JOIN payment p ON p.row = o.payment ORDER BY \(order)"
+    ) { row throws(Fault) in
+      line = row.number("line") ?? line + 1
+      let entry = LegacyAttempt.entry(
+        of: row.text("kind").map { "\($0) \(row.number("number") ?? 1)" } ?? "",
+        amount: row.number("amount"),
+        phase: row.text("phase") ?? "",
+        at: row.number("at") ?? 0,
+        status: row.text("status") ?? "",
+        note: row.text("note") ?? "",
+        by: row.text("by")
+      )
+      let payment = row.number("payment") ?? row.number("attempt") ?? 0
+      link = try append(EventRow.values(line, payment, entry, row.text("sum")), after: link)
+      return true
+    }
+  }
+}

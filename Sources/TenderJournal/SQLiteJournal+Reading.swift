@@ -1,0 +1,206 @@
+package import TenderDatabase
+package import TenderEngine
+package import TenderModel
+
+/// Payments and their history as the files have them, and what filters find.
+extension SQLiteJournal {
+  /// Runs a statement and hands over its rows by the names of `columns`; `body` says no to stop.
+  func rows(
+    _ columns: Columns,
+    _ sql: String,
+    _ values: [Database.Value] = [],
+    _ body: (Row) throws(Fault) -> Bool
+  ) throws(Fault) {
+    var problem: Fault?
+    try database.query(sql, values) { values in
+      guard let row = Row(columns, read: values) else { return true }
+      do throws(Fault) {
+        return try body(row)
+      } catch {
+        problem = error
+        return false
+      }
+    }
+    if let problem { throw problem }
+  }
+
+  static let select = PaymentRow.select() + " WHERE "
+  private static let selectOperations =
+    OperationRow.select() + " WHERE o.payment = ? ORDER BY o.sequence"
+
+  /// The first payment's row that a condition finds.
+  func row(_ condition: String, _ values: [Database.Value]) throws(Fault) -> Row? {
+    let found = try database.first(Self.select + condition, values)
+    return found.flatMap { Row(PaymentRow.stored, read: $0) }
+  }
+
+  /// The rows of a payment's operations, in their order.
+  func operations(of payment: Int) throws(Fault) -> [Row] {
+    var found: [Row] = []
+    try database.query(Self.selectOperations, [.integer(payment)]) { values in
+      if let row = Row(OperationRow.stored, read: values) { found.append(row) }
+      return true
+    }
+    return found
+  }
+
+  /// The payment of a row, or what waits to be written there.
+  func payment(_ row: Row) throws(Fault) -> Payment {
+    let number = row.number("row") ?? 0
+    let found = try PaymentRow.payment(row, try operations(of: number))
+    guard let later = waiting[number], later.payment.version > found.version else {
+      return try opened(found)
+    }
+    return later.payment
+  }
+
+  package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
+    let found = try row("p.reference = ? AND p.provider = ? AND p.env = ?", Self.values(key))
+    return try found.map { row throws(Fault) in try payment(row) }
+  }
+
+  static func values(_ key: ReferenceKey) -> [Database.Value] {
+    [.text(key.reference.text), .text(key.provider.text), .text(key.env.rawValue)]
+  }
+
+  package func payments(
+    matching handle: String,
+    filter: PaymentFilter
+  ) throws(Fault) -> [Payment] {
+    var found: [Payment] = []
+    try each(of: Condition.candidates(matching: handle)) { payment in
+      if payment.handles.contains(handle), filter.lets(payment) { found.append(payment) }
+      return true
+    }
+    return found
+  }
+
+  /// What a filter's payments are read with: their rows' numbers alone where an index names candidates.
+  package static func selection(
+    _ filter: PaymentFilter
+  ) -> (sql: String, values: [Database.Value], isCandidates: Bool) {
+    if let found = Condition.candidates(filter) { return (found.sql, found.values, true) }
+    let condition = Condition(filter)
+    let sql =
+      select + "1" + condition.and + " ORDER BY p.created DESC, p.row DESC"
+    return (sql, condition.values, false)
+  }
+
+  package func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {
+    if let found = Condition.candidates(filter) {
+      return try each(of: found, filter.by) { filter.lets($0) ? body($0) : true }
+    }
+    let (sql, values, _) = Self.selection(filter)
+    try rows(PaymentRow.stored, sql, values) { row throws(Fault) in
+      let found = try payment(row)
+      return filter.lets(found) ? body(found) : true
+    }
+  }
+
+  /// Goes through candidates by their rows, newest first: as they come where they are sorted, else sorted by
+  /// two numbers each.
+  private func each(
+    of candidates: Condition.Candidates,
+    _ writer: String? = nil,
+    _ body: (Payment) -> Bool
+  ) throws(Fault) {
+    let condition = "p.row = ?" + (writer == nil ? "" : Condition.writer)
+    let values = writer.map(Condition.values(writer:)) ?? []
+    func look(_ number: Int) throws(Fault) -> Bool {
+      guard let row = try row(condition, [.integer(number)] + values) else { return true }
+      return body(try payment(row))
+    }
+    var found: [(created: Int, row: Int)] = []
+    let columns = Columns([("row", .number), ("created", .number)])
+    try rows(columns, candidates.sql, candidates.values) { row throws(Fault) in
+      guard let number = row.number("row") else { return true }
+      if candidates.isSorted { return try look(number) }
+      found.append((row.time("created"), number))
+      return true
+    }
+    var last: Int?
+    for candidate in found.sorted(by: >) where candidate.row != last {
+      last = candidate.row
+      guard try look(candidate.row) else { break }
+    }
+  }
+
+  package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
+    let condition = Condition(filter)
+    if waiting.isEmpty, filter.isOfOneTerm, case .exactly(let term)? = filter.query {
+      let row = try database.first(
+        "SELECT count(*) FROM (SELECT 1 FROM term WHERE text = ? LIMIT ?)",
+        [.text(term), .integer(limit)]
+      )
+      return row?.first?.integer ?? 0
+    }
+    guard filter.query == nil, filter.handle == nil, waiting.isEmpty else {
+      return try counted(filter, upTo: limit)
+    }
+    let row = try database.first(
+      "SELECT count(*) FROM (SELECT 1 FROM payment p WHERE 1\(condition.and) LIMIT ?)",
+      condition.values + [.integer(limit)]
+    )
+    return row?.first?.integer ?? 0
+  }
+
+  package func count() throws(Fault) -> Int {
+    try database.first("SELECT max(row) FROM operation")?.first?.integer ?? 0
+  }
+
+  package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
+    var entries: [HistoryEntry] = []
+    let sql = "SELECT \(EventRow.columns.list) FROM event WHERE payment = ? ORDER BY line"
+    try rows(EventRow.columns, sql, [.integer(payment.row)]) { row in
+      entries.append(EventRow.entry(row))
+      return true
+    }
+    return entries
+  }
+}
+
+/// A line of the history as a row of the `event` table, and back.
+package enum EventRow {
+  /// Its columns, besides the link to the line before.
+  package static let columns = Columns([
+    ("line", .number), ("payment", .number), ("at", .number), ("operation", .text),
+    ("state", .text), ("amount", .number), ("status", .text), ("note", .text), ("by", .text),
+    ("sum", .text),
+  ])
+
+  /// The values of a line about a payment whose checksum is `sum`; 0 is the journal itself.
+  package static func values(
+    _ line: Int,
+    _ payment: Int,
+    _ entry: HistoryEntry,
+    _ sum: String?
+  ) -> Row {
+    Row(
+      columns,
+      [
+        "line": .integer(line), "payment": .integer(payment), "at": .integer(entry.at),
+        "operation": .text(entry.operation), "state": .text(entry.state),
+        "amount": Database.Value(entry.amount), "status": .text(entry.status),
+        "note": .text(entry.note), "by": Database.Value(entry.by), "sum": Database.Value(sum),
+      ]
+    )
+  }
+
+  /// A row of `event` as a line of the history.
+  package static func entry(_ row: Row) -> HistoryEntry {
+    HistoryEntry(
+      at: row.number("at") ?? 0,
+      operation: row.text("operation") ?? "",
+      state: row.text("state") ?? "",
+      amount: row.number("amount"),
+      status: row.text("status") ?? "",
+      note: row.text("note") ?? "",
+      by: row.text("by")
+    )
+  }
+
+  /// What chains a line to the one before.
+  static func link(_ row: Row, after link: String?) -> String {
+    row.sum([link])
+  }
+}

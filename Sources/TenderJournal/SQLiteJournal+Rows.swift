@@ -1,0 +1,111 @@
+import TenderDatabase
+import TenderEngine
+import TenderModel
+
+/// Single rows, each with its checksum, and the chained lines of the history.
+extension SQLiteJournal {
+  /// A table whose rows have checksums.
+  struct Table {
+    let name: String
+    fileprivate let insertion: String
+
+    private init(_ name: String, _ columns: Columns, of owner: [String] = ["payment"]) {
+      self.name = name
+      insertion = SQLiteJournal.insertion(name, ["row"] + owner + columns.names + ["sum"])
+    }
+
+    static let payment = Table("payment", PaymentRow.columns, of: [])
+    static let operation = Table("operation", OperationRow.columns)
+    static let observation = Table("observation", ObservationRow.columns)
+  }
+
+  private static func insertion(_ table: String, _ names: [String]) -> String {
+    let marks = String(repeating: ", ?", count: names.count - 1)
+    return "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (?\(marks))"
+  }
+
+  private static let insertionOfLine = insertion("event", EventRow.columns.names + ["link"])
+
+  /// Writes a new row with its checksum; gives its number, which is chosen where `row` is nil.
+  @discardableResult
+  func insert(
+    _ table: Table,
+    _ values: Row,
+    _ sum: String,
+    of payment: Int? = nil,
+    row: Int? = nil
+  ) throws(Fault) -> Int {
+    let own = [Database.Value(row)] + (payment.map { [.integer($0)] } ?? [])
+    try database.query(table.insertion, own + values.values + [.text(sum)])
+    return database.lastRow
+  }
+
+  /// Writes columns of a row that changed, and its checksum.
+  func update(
+    _ table: Table,
+    _ row: Int,
+    _ changes: [(column: String, value: Database.Value)],
+    _ sum: String
+  ) throws(Fault) {
+    let changes = changes + [(column: "sum", value: .text(sum))]
+    let columns = changes.map { "\($0.column) = ?" }.joined(separator: ", ")
+    try database.query(
+      "UPDATE \(table.name) SET \(columns) WHERE row = ?",
+      changes.map(\.value) + [.integer(row)]
+    )
+  }
+
+  /// Writes an observation of a payment.
+  func insert(_ seen: Observation, of payment: Int) throws(Fault) {
+    var seen = seen
+    seen.providerStatus = seen.providerStatus.map { redactor.redact($0, foreign: true) }
+    seen.id = seen.id.map { redactor.redact($0, foreign: true) }
+    let values = ObservationRow.values(seen)
+    try insert(.observation, values, values.sum(), of: payment)
+  }
+
+  /// Writes the text of an operation's preparation, or takes it out.
+  func store(_ text: String?, of row: Int) throws(Fault) {
+    guard let text else {
+      return try database.query("DELETE FROM preparation WHERE row = ?", [.integer(row)])
+    }
+    try database.query(
+      "INSERT INTO preparation (row, text) VALUES (?, ?) "
+        + "ON CONFLICT (row) DO UPDATE SET text = excluded.text",
+      [.integer(row), .text(text)]
+    )
+  }
+
+  /// Adds a line to the history, chained to the one before; `payment` 0 is the journal itself.
+  func addLine(_ payment: Int, _ entry: HistoryEntry, _ sum: String?) throws(Fault) {
+    let last = try database.first("SELECT line, link FROM event ORDER BY line DESC LIMIT 1")
+    let row = EventRow.values((last?[0].integer ?? 0) + 1, payment, entry, sum)
+    try append(row, after: last?[1].text)
+  }
+
+  /// Adds a line after the link of the one before; gives its own.
+  @discardableResult
+  func append(_ row: Row, after link: String?) throws(Fault) -> String {
+    let own = EventRow.link(row, after: link)
+    try database.query(Self.insertionOfLine, row.values + [.text(own)])
+    return own
+  }
+
+  /// Adds a line about the journal itself, at a time in milliseconds since 1970.
+  func addLine(_ note: String, at time: Int) throws(Fault) {
+    let writer = by.isEmpty ? nil : by
+    try addLine(
+      0,
+      HistoryEntry(
+        at: time,
+        operation: "",
+        state: "",
+        amount: nil,
+        status: "",
+        note: note,
+        by: writer
+      ),
+      nil
+    )
+  }
+}

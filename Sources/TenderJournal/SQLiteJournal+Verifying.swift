@@ -1,0 +1,143 @@
+import TenderDatabase
+import TenderEngine
+package import TenderModel
+
+/// Reading everything, and comparing it with its checksums and with what it comes to.
+extension SQLiteJournal {
+  package func verify() throws(Fault) -> [String] {
+    var problems: [String] = []
+    try database.query("PRAGMA integrity_check(10)") { row in
+      if let text = row.first?.text, text != "ok" { problems.append("the database: \(text)") }
+      return problems.count < Self.most
+    }
+    problems += try rowProblems()
+    problems += try chainProblems()
+    problems += try orphans()
+    if problems.isEmpty { problems += try termProblems() }
+    if let problem = try problem() { problems.append(problem.message) }
+    if let mark, mark.read() == nil, try head() != nil {
+      problems.append("there is no mark at \(mark.path): a loss of the whole folder is not noticed")
+    }
+    return problems
+  }
+
+  /// Problems of a kind that are told.
+  private static let most = 100
+
+  private func name(_ row: Row) -> String {
+    redactor.redact(row.text("reference") ?? "").quotedForMessage
+  }
+
+  /// Payments that do not match their checksums, or whose columns are not what their operations and observations
+  /// come to.
+  private func rowProblems() throws(Fault) -> [String] {
+    var problems: [String] = []
+    try rows(PaymentRow.stored, PaymentRow.select()) { row throws(Fault) in
+      let number = row.number("row") ?? 0
+      guard let found = try? PaymentRow.payment(row, try operations(of: number)) else {
+        problems.append("the row of \(name(row)) does not match its checksum")
+        return problems.count < Self.most
+      }
+      var observed = Observed()
+      let columns = ObservationRow.columns.with(last: [("sum", .text)])
+      try rows(
+        columns,
+        "SELECT \(ObservationRow.columns.list), sum FROM observation WHERE payment = ?",
+        [.integer(number)]
+      ) { said in
+        guard let seen = ObservationRow.observation(said),
+          said.text("sum") == said.sum()
+        else {
+          problems.append("an observation of \(name(row)) does not match its checksum")
+          return false
+        }
+        // What was said of an earlier attempt says nothing about the current one.
+        if seen.operation >= found.attempt?.sequence ?? 0 { observed.join(seen) }
+        return true
+      }
+      let computed = PaymentRow.values(found.with(found.operations, observed))
+      if !computed.changes(from: row).isEmpty {
+        problems.append("what \(name(row)) comes to is not what its operations say")
+      }
+      return problems.count < Self.most
+    }
+    return problems
+  }
+
+  /// What belongs to a payment that is not there.
+  private func orphans() throws(Fault) -> [String] {
+    var problems: [String] = []
+    for (table, what) in [
+      ("event", "payments of the history are missing"),
+      ("operation", "payments of operations are missing"),
+      ("observation", "payments of observations are missing"),
+    ] where problems.isEmpty {
+      let count = try database.first(
+        "SELECT count(DISTINCT payment) FROM \(table) "
+          + "WHERE payment > 0 AND payment NOT IN (SELECT row FROM payment)"
+      )
+      if let count = count?.first?.integer, count > 0 { problems.append("\(count) \(what)") }
+    }
+    return problems
+  }
+
+  /// Payments that a search would miss, or find by what they are not.
+  private func termProblems() throws(Fault) -> [String] {
+    var problems: [String] = []
+    var count = 0
+    try rows(PaymentRow.stored, PaymentRow.select()) { row throws(Fault) in
+      let number = row.number("row") ?? 0
+      let found = try PaymentRow.payment(row, try operations(of: number))
+      for term in SearchTerm.all(of: found) {
+        let there = try database.first(
+          "SELECT 1 FROM term WHERE text = ? AND created = ? AND payment = ?",
+          [.text(term), .integer(found.createdAt), .integer(number)]
+        )
+        count += 1
+        guard there == nil else { continue }
+        problems.append("what \(name(row)) is searched by is not what its row says")
+        break
+      }
+      return problems.count < Self.most
+    }
+    let all = try database.first("SELECT count(*) FROM term")?.first?.integer ?? 0
+    if problems.isEmpty, all != count {
+      problems.append("\(all - count) terms that are searched belong to no payment")
+    }
+    return problems
+  }
+
+  private func chainProblems() throws(Fault) -> [String] {
+    var problems: [String] = []
+    var count = 0
+    var newest = 0
+    var link: String?
+    var latest: [Int: String] = [:]
+    let columns = EventRow.columns.with(last: [("link", .text)])
+    let sql = "SELECT \(EventRow.columns.list), link FROM event ORDER BY line"
+    try rows(columns, sql) { row in
+      let line = row.number("line") ?? 0
+      if line == newest + 1, row.text("link") != EventRow.link(row, after: link) {
+        problems.append("line \(line) of the history does not follow the one before")
+      }
+      if let sum = row.text("sum"), let payment = row.number("payment") { latest[payment] = sum }
+      (newest, link) = (line, row.text("link"))
+      count += 1
+      return problems.count < Self.most
+    }
+    try rows(PaymentRow.stored, PaymentRow.select()) { row in
+      if row.text("sum") != latest[row.number("row") ?? 0] {
+        problems.append("the row of \(name(row)) is not what its history says was written last")
+      }
+      return problems.count < Self.most
+    }
+    let forgotten = try database.first("SELECT forgotten FROM journal")?.first?.integer ?? 0
+    if !(0...max(0, newest)).contains(forgotten) {
+      problems.append("the number of lines that were pruned is damaged")
+    }
+    if problems.isEmpty, count + forgotten != newest {
+      problems.append("\(newest - count - forgotten) lines of the history are missing")
+    }
+    return problems
+  }
+}

@@ -1,0 +1,67 @@
+package import TenderModel
+
+/// A shape that a provider's `result` can have, for the JSON Schema of records.
+///
+/// Written as a line: what tells the shape, where its members are, and the members, such as
+/// `type=PT_TOKENIZE body: payment_method_id last_four? amount#`. A shape is told by a member that is there, or by
+/// its value. A member is text; `#` behind its name makes it a whole number, `!` a truth, `{}` an object, `[]` a
+/// list, and `?` after that an optional one. Members at the top have `.` for their place.
+package struct ResultShape: Sendable {
+  private let name: String
+  private let value: String?
+  private let place: String
+  private let members: [Member]
+
+  private struct Member: Sendable {
+    let name: String
+    let type: String
+    let isOptional: Bool
+
+    init(_ text: Substring) {
+      var name = text
+      isOptional = name.hasSuffix("?")
+      if isOptional { name = name.dropLast() }
+      let marks = [("#", "integer"), ("!", "boolean"), ("{}", "object"), ("[]", "array")]
+      let mark = marks.first { name.hasSuffix($0.0) }
+      type = mark?.1 ?? "string"
+      self.name = String(name.dropLast(mark?.0.count ?? 0))
+    }
+  }
+
+  /// The shapes of a table, one a line.
+  package static func table(_ text: String) -> [ResultShape] {
+    text.split(separator: "\n").compactMap { ResultShape($0) }
+  }
+
+  private init?(_ line: Substring) {
+    let words = line.split(separator: " ")
+    guard words.count > 2, words[1].hasSuffix(":") else { return nil }
+    let told = words[0].split(separator: "=", maxSplits: 1).map(String.init)
+    name = told[0]
+    value = told.count > 1 ? told[1] : nil
+    place = String(words[1].dropLast())
+    members = words.dropFirst(2).map(Member.init)
+  }
+
+  /// The JSON Schema of a result that has these shapes.
+  package static func schema(_ shapes: [ResultShape]) -> JSON {
+    ["type": "object", "allOf": .array(shapes.map { .object($0.rule) })]
+  }
+
+  /// What holds where the result has this shape.
+  private var rule: JSONObject {
+    var told: JSONObject = ["required": [.string(name)]]
+    if let value { told["properties"] = [name: ["const": .string(value)]] }
+    var inner: JSONObject = [
+      "type": "object",
+      "required": .array(members.filter { !$0.isOptional }.map { .string($0.name) }),
+    ]
+    inner["properties"] = .object(
+      JSONObject(members.map { .init(key: $0.name, value: ["type": .string($0.type)]) })
+    )
+    let whole: JSONObject =
+      place == "."
+      ? inner : ["required": [.string(place)], "properties": [place: .object(inner)]]
+    return ["if": .object(told), "then": .object(whole)]
+  }
+}

@@ -1,0 +1,63 @@
+import PayTheory
+import PayTheorySimulator
+import TenderEngine
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// Cash barcodes: a shop takes the money later, or never.
+@Suite struct BarcodeTests {
+  private func order(_ world: World) throws -> PaymentOrder {
+    let payer = try CashPayer(name: "Ada", contact: "ada@example.com")
+    return try world.order(instrument: .cash(payer))
+  }
+
+  @Test func `a barcode is paid, and refunded`() throws {
+    let world = try World()
+    let made = try world.engine(scenario: "barcode:paid").pay(order(world))
+    #expect(made.status == .requiresAction)
+    let waiting = try world.engine().lookUp("A", known: world.latest())
+    #expect(waiting.status == .requiresAction)
+    #expect(waiting.nextAction?.type == "barcode")
+    #expect(waiting.result["barcode"]?["expiration_date"]?.text?.count == 10)
+    let paid = try world.engine().wait(for: made, upTo: 60_000, every: 1000) { _ in }
+    #expect(paid.status == .succeeded)
+    #expect(paid.isFinal)
+    #expect(paid.result["transaction"]?["payment_method"]?["payment_type"] == "CASH")
+    #expect(try world.latest()?.state.captured == 1050)
+    let part = try world.engine().refund(world.latest(), 300)
+    #expect(part.status == .partiallyRefunded)
+    #expect(try world.books().refunded == 300)
+    #expect(try world.engine().lookUp("A", known: world.latest()).status == .partiallyRefunded)
+  }
+
+  @Test func `a barcode expires, and another can be made`() throws {
+    let world = try World()
+    _ = try world.engine().pay(order(world))
+    world.clock.advance(7 * 24 * 3_600_000)
+    #expect(try world.engine().lookUp("A", known: world.latest()).status == .requiresAction)
+    world.clock.advance(2 * 24 * 3_600_000)
+    let over = try world.engine().lookUp("A", known: world.latest())
+    #expect(over.status == .expired)
+    #expect(over.isFinal)
+    let replay = try world.engine().pay(order(world))
+    #expect(replay.replayed == true)
+    #expect(replay.fault?.code == "barcode_expired")
+    let again = try world.engine().pay(order(world), newAttempt: true)
+    #expect(again.status == .requiresAction)
+    #expect(again.attemptNumber == 2)
+  }
+
+  @Test func `a barcode by its id alone`() throws {
+    let world = try World()
+    let made = try world.engine(scenario: "barcode:paid").pay(order(world))
+    let id = try #require(made.id)
+    let provider = try world.engine().provider
+    #expect(try provider.lookUp(LookUp(id: id))?.status == .requiresAction)
+    world.clock.advance(6000)
+    let paid = try #require(try provider.lookUp(LookUp(id: id)))
+    #expect(paid.status == .succeeded)
+    #expect(paid.amount == 1050)
+    #expect(try provider.lookUp(LookUp(id: "none@tender")) == nil)
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import TenderWire
+import Testing
+import ToroSimulator
+
+/// What follows a card-present sale, as a user runs it: captures in part, cancels, refunds.
+@Suite struct TillOperationTests {
+  private static func run(_ binary: Binary, _ words: String) throws -> Binary.Result {
+    try binary.run(
+      words.split(separator: " ").map(String.init) + ["--provider", "toro", "--json", "--no-input"]
+    )
+  }
+
+  private static func receipt(_ result: Binary.Result) -> JSONObject {
+    result.record["result"]?["receipt"]?.object ?? [:]
+  }
+
+  @Test func `captures a part of a hold`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    func run(_ words: String) throws -> Binary.Result { try Self.run(binary, words) }
+    let held = try run("transact --amount 10 --reference H --hold")
+    #expect(held.record.text("status") == "requires_confirmation")
+    #expect(try run("confirm H --amount 10.01").status == 6)
+    let part = try run("confirm H --amount 7")
+    #expect(part.status == 0, "\(part.errors)")
+    #expect(part.record["captured_amount"] == 700)
+    #expect(Self.receipt(part)["amount"] == 700 && Self.receipt(part)["authorisedAmount"] == 1000)
+    let looked = try run("payment-status H")
+    #expect(looked.record["captured_amount"] == 700)
+    #expect(Self.receipt(looked)["captured"] == true && Self.receipt(looked)["amount"] == 700)
+    let path = binary.home.appending(path: ".local/state/tender/simulator.db").path
+    #expect(try LedgerAudit.saleAmounts(path: path, reference: "H") == (700, 0))
+  }
+
+  @Test func `shows one state after a cancel`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    #expect(try Self.run(binary, "transact --amount 10 --reference C").status == 0)
+    #expect(try Self.run(binary, "cancel C").record.text("status") == "cancelled")
+    let looked = try Self.run(binary, "payment-status C")
+    #expect(looked.record.text("status") == "cancelled")
+    #expect(looked.record["result"]?["state"] == "cancelled")
+    #expect(Self.receipt(looked)["captured"] == false)
+  }
+
+  @Test func `says how the rest is refunded, and when nothing is left`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    func run(_ words: String) throws -> Binary.Result { try Self.run(binary, words) }
+    _ = try run("transact --amount 10 --reference S")
+    #expect(try run("transact --type refund --original S --amount 4 --reference R1").status == 0)
+    let rest = try run("refund S")
+    #expect(rest.status == 15)
+    let hint = try #require(rest.errorRecord["error"]?["hint"]?.text)
+    let command = try #require(hint.firstRange(of: "tender ")).upperBound
+    let words = hint[command...].split(separator: " ").map(String.init)
+    #expect(try binary.run(words + ["--reference", "R2", "--no-input"]).status == 0)
+    for words in ["refund S", "refund S --amount 1"] {
+      let full = try run(words)
+      #expect(full.status == 6)
+      #expect(full.errorRecord["error"]?["message"]?.text?.contains("fully refunded") == true)
+    }
+    #expect(try run("payment-status S").record.text("status") == "refunded")
+  }
+
+  @Test func `ends what the acquirer suspended, by a cancel or by hand`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    func run(_ words: String) throws -> Binary.Result { try Self.run(binary, words) }
+    for reference in ["P1", "P2"] {
+      let sale = try run("transact --amount 90.68 --reference \(reference)")
+      #expect(sale.record.text("status") == "pending")
+    }
+    #expect(try run("cancel P1").record.text("status") == "cancelled")
+    #expect(try run("payment-status P1").record["final"] == true)
+    let resolved = try binary.run(
+      "journal",
+      "resolve",
+      "P2",
+      "--as",
+      "succeeded",
+      "--reason",
+      "the acquirer says so",
+      "--yes",
+      "--json"
+    )
+    #expect(resolved.status == 0, "\(resolved.errors)")
+    #expect(try run("payment-status P2").record.text("status") == "succeeded")
+  }
+
+  @Test func `refuses a key that would not be sent`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let result = try Self.run(binary, "transact --amount 1 --reference K --idempotency-key KK")
+    #expect(result.status == 2)
+    #expect(try Self.run(binary, "payment-status K").status == 5)
+  }
+
+  @Test(arguments: [false, true])
+  func `a cancel while the acquirer is asked is what the till reports`(_ isServed: Bool) throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    let server = isServed ? try Server() : nil
+    defer { server?.stop() }
+    if let server { binary.variables = server.variables("TENDER_TORO_") }
+    for scenario in ["card:tap", "card:chip_pin"] {
+      let reference = String(scenario.dropFirst(5).prefix(4))
+      let (process, output, _) = try binary.start(
+        TillTests.wait + [
+          "--reference", reference, "--sim-scenario", scenario, "--sim-fault", "authorisation:slow",
+        ]
+      )
+      _ = TillTests.read(output, until: "authorising")
+      let cancelled = try Self.run(binary, "cancel \(reference)")
+      #expect(cancelled.status == 0, "\(cancelled.errors)")
+      #expect(cancelled.record.text("status") == "cancelled")
+      let rest = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 12)
+      let record = rest.split(separator: "\n").last.flatMap { JSONReader.read(String($0))?.object }
+      #expect(record?.text("status") == "cancelled")
+      #expect(record?["result"]?["error"] == "operatorCancelled")
+      #expect(record?["result"]?["receipt"]?["captured"] == false)
+      #expect(!rest.contains("\"completed\""))
+      let looked = try Self.run(binary, "payment-status \(reference)")
+      #expect(looked.record.text("status") == "cancelled")
+    }
+  }
+}

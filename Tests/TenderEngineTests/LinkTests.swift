@@ -1,0 +1,134 @@
+import TenderEngine
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// Refunds that a card makes at the reader, under references of their own, as the original payment counts them.
+@Suite struct LinkTests {
+  private let till = Till(Scripted(.keyless))
+
+  /// Refunds `A` by card, under another reference.
+  private func refund(
+    _ amount: Int,
+    _ name: String,
+    _ acts: Scripted.Act...,
+    newAttempt: Bool = false
+  ) throws -> String {
+    for act in acts { till.provider.then(act) }
+    let currency = try #require(Currency(code: "USD"))
+    let order = SaleOrder(
+      reference: try Reference(name),
+      amount: Money(minorUnits: amount, currency: currency),
+      isRefund: true,
+      originalReference: try Reference("A")
+    )
+    do throws(Fault) {
+      return try till.engine.transact(.sale(order), TransactRequest(newAttempt: newAttempt)).status
+        .rawValue
+    } catch {
+      return "\(error.exitStatus) \(error.code)"
+    }
+  }
+
+  private func original() throws -> [Int] {
+    let state = try #require(try till.payment()?.state)
+    return [state.refunded, state.refunding, state.leftToRefund]
+  }
+
+  @Test func `counts at the original, and never more than is left`() throws {
+    _ = try till.transact()
+    #expect(try refund(400, "B") == "succeeded")
+    #expect(try original() == [400, 0, 600])
+    #expect(try refund(700, "C") == "6 refund_exceeds")
+    #expect(try till.payment("C")?.state.status == .failed)
+    #expect(try refund(600, "C") == "succeeded")
+    #expect(try refund(1, "D") == "6 refund_exceeds")
+    #expect(try till.payment()?.state.status == .refunded)
+    #expect(try refund(400, "B") == "succeeded")
+    #expect(try original() == [1000, 0, 0])
+  }
+
+  @Test func `counts one whose answer was lost as being refunded`() throws {
+    _ = try till.transact()
+    till.provider.recovers(by: .undo)
+    #expect(try refund(400, "B", .lost) == "9 no_answer")
+    #expect(try original() == [0, 400, 600])
+    #expect(try refund(700, "C") == "6 refund_exceeds")
+    #expect(try refund(400, "B", .answer(.cancelled)) == "cancelled")
+    #expect(try original() == [0, 0, 1000])
+  }
+
+  @Test func `does not count one that was declined, or undone later`() throws {
+    _ = try till.transact()
+    #expect(try refund(400, "B", .answer(.declined)) == "declined")
+    #expect(try original() == [0, 0, 1000])
+    #expect(try refund(400, "B", newAttempt: true) == "succeeded")
+    #expect(try original() == [400, 0, 600])
+    till.provider.then(.answer(.cancelled))
+    #expect(try till.cancel(nil, "B") == "cancelled, void 1: succeeded")
+    #expect(try till.payment("B")?.state.refunded == 0)
+    #expect(try original() == [0, 0, 1000])
+  }
+
+  /// What a process that was killed between the reservation and the request leaves.
+  @Test func `counts one whose process died once, when it is made again`() throws {
+    _ = try till.transact()
+    let memory = till.journal
+    let dying = Till(
+      till.provider,
+      journal: FailingJournal(memory) { payment, note in
+        payment.reference == "B" && note != "opened"
+      }
+    )
+    let currency = try #require(Currency(code: "USD"))
+    let order = SaleOrder(
+      reference: try Reference("B"),
+      amount: Money(minorUnits: 600, currency: currency),
+      isRefund: true,
+      originalReference: try Reference("A")
+    )
+    _ = try? dying.engine.transact(.sale(order), TransactRequest())
+    #expect(try till.payment("B")?.attempt?.state == .prepared)
+    #expect(try refund(600, "B") == "succeeded")
+    #expect(try original() == [600, 0, 400])
+    #expect(try refund(400, "C") == "succeeded")
+    #expect(try till.payment()?.state.status == .refunded)
+  }
+
+  @Test func `frees what a dead process had reserved`() throws {
+    _ = try till.transact()
+    var payment = try #require(try till.payment())
+    let reserved = payment.append(.refund(600, .prepared, link: "B"))
+    try till.journal.update(&payment, reserved, note: "refund B begins", .power)
+    var dead = Payment(
+      key: ReferenceKey(env: .simulator, provider: till.provider.name, reference: "B"),
+      kind: .payment,
+      merchant: "m",
+      at: 0
+    )
+    var attempt = Operation.of(.refund, 600, .prepared, link: "A").asAttempt()
+    attempt.content["type"] = "refund"
+    dead.append(attempt)
+    _ = try till.journal.open(dead, OpeningTerms(), .power)
+    #expect(try original() == [0, 600, 400])
+    #expect(try till.refund(700) == "partially_refunded, refund 2: succeeded")
+    #expect(try original() == [700, 0, 300])
+  }
+
+  @Test func `follows one that is resolved by hand`() throws {
+    _ = try till.transact()
+    #expect(try refund(400, "B", .answer(.pending)) == "pending")
+    #expect(try original() == [0, 400, 600])
+    let found = try #require(try till.payment("B"))
+    _ = try till.journal.resolve(
+      found,
+      operation: nil,
+      as: .failed,
+      reason: "the acquirer says so",
+      till.clock,
+      NeverInterrupted()
+    )
+    #expect(try till.refund() == "refunded, refund 2: succeeded")
+    #expect(try original() == [1000, 0, 0])
+  }
+}

@@ -1,0 +1,98 @@
+import TenderEngine
+import TenderModel
+
+/// Payments as tests write them down.
+extension Payment {
+  static let testKey = ReferenceKey(
+    env: .simulator,
+    provider: ProviderName("p"),
+    reference: Reference(stored: "A")
+  )
+
+  /// A payment of these operations, in their order.
+  static func of(
+    _ operations: Operation...,
+    kind: Kind = .payment,
+    seen: [Observation] = []
+  ) -> Payment {
+    var payment = Payment(key: testKey, kind: kind, merchant: "m", at: 0)
+    payment.currency = Currency(code: "USD")
+    for operation in operations { payment.append(operation) }
+    for observation in seen { payment.add(observation) }
+    return payment
+  }
+}
+
+extension Operation {
+  /// An operation in a state; the order of an attempt has its amount without the fee.
+  static func of(
+    _ kind: Kind,
+    _ amount: Int?,
+    _ state: State,
+    approved: Int? = nil,
+    id: String? = nil,
+    name: String? = nil,
+    fault: Fault.Kind? = nil,
+    fee: Int = 0,
+    isUndo: Bool = false,
+    link: String? = nil
+  ) -> Operation {
+    var operation = Operation(kind, amount: amount, at: 0)
+    operation.state = state
+    operation.approved = approved
+    operation.id = id
+    operation.name = name
+    operation.fault = fault.map { Fault($0, code: "code", "message") }
+    operation.isUndo = isUndo
+    operation.link = link.map(Reference.init(stored:))
+    return operation
+  }
+
+  /// The same as an attempt: with the content of an order.
+  func asAttempt(fee: Int = 0) -> Operation {
+    var operation = self
+    operation.content = ["command": "transact"]
+    operation.content["amount"] = amount.map { .integer($0 &- fee) }
+    return operation
+  }
+
+  static func charge(_ amount: Int?, _ state: State, fee: Int = 0) -> Operation {
+    of(.charge, amount, state, id: "pt-1").asAttempt(fee: fee)
+  }
+
+  /// A hold.
+  static func authorize(_ amount: Int?, _ state: State) -> Operation {
+    of(.authorize, amount, state, id: "pt-1").asAttempt()
+  }
+
+  static func refund(_ amount: Int, _ state: State, link: String? = nil) -> Operation {
+    of(.refund, amount, state, link: link)
+  }
+
+  static func void(_ amount: Int?, _ state: State, id: String? = nil) -> Operation {
+    of(.void, amount, state, id: id)
+  }
+
+  static func capture(_ amount: Int, _ state: State) -> Operation { of(.capture, amount, state) }
+}
+
+extension Operation.State {
+  /// A request that left, its answer lost.
+  static let lost = sent(Operation.Sent(at: 0, moment: nil))
+  /// A hold.
+  static let held = waiting(nil)
+  static let redirect = waiting(PayerAction("redirect", ["url": "https://bank.example/"]))
+
+  /// One state of each name; `waiting` for the payer.
+  static let all: [Operation.State] = [
+    .prepared, .lost, .redirect, .processing, .succeeded, .declined, .cancelled, .expired, .failed,
+    .returned,
+  ]
+}
+
+extension Observation {
+  /// A look-up of the whole payment that gives the sum of its refunds.
+  static func refunded(_ sum: Int, of operation: Int = 1, at time: Int = 1) -> Observation {
+    Observation(.lookup, at: time, operation: operation, state: .succeeded, refunded: sum)
+  }
+}

@@ -1,0 +1,323 @@
+import Synchronization
+import TenderEngine
+import TenderModel
+import TenderTestSupport
+
+/// A provider that answers as it is told, and remembers what it was sent.
+final class Scripted: Provider {
+  /// What one request comes to.
+  enum Act: Sendable {
+    /// It is sent and answered; without an amount or id, those of the operation.
+    case answer(Status, amount: Int? = nil, id: String? = nil, action: PayerAction? = nil)
+    /// It is sent, and its answer is lost.
+    case lost
+    /// It fails, after it was sent or before.
+    case fail(Fault, sends: Bool)
+    /// Something else.
+    case custom(@Sendable (Progress) throws(Fault) -> Outcome)
+
+    static let paid = answer(.succeeded)
+  }
+
+  struct Script: Sendable {
+    var acts: [Act] = []
+    var findings: [Finding] = []
+    var lookUps: [Outcome] = []
+    var recovery = Recovery.sameKey()
+    /// What was asked of it, in words.
+    var heard: [String] = []
+  }
+
+  let traits: Traits
+  let script: Mutex<Script>
+
+  init(_ traits: Traits = .scripted, _ acts: Act...) {
+    self.traits = traits
+    script = Mutex(Script(acts: acts))
+  }
+
+  /// What comes next.
+  func then(_ acts: Act...) { script.withLock { $0.acts += acts } }
+
+  func finds(_ findings: Finding...) { script.withLock { $0.findings += findings } }
+
+  func shows(_ outcomes: Outcome...) { script.withLock { $0.lookUps += outcomes } }
+
+  func recovers(by recovery: Recovery) { script.withLock { $0.recovery = recovery } }
+
+  /// What it was asked since this was called last.
+  func heard() -> [String] {
+    script.withLock { script in
+      defer { script.heard = [] }
+      return script.heard
+    }
+  }
+
+  private func hear(_ words: String) { script.withLock { $0.heard.append(words) } }
+
+  private static func words(_ operation: Operation) -> String {
+    let amount = operation.amount.map { " \($0)" } ?? ""
+    return "\(operation.kind.rawValue) \(operation.number)\(amount)"
+  }
+
+  // MARK: Provider
+
+  var name: ProviderName { ProviderName("scripted") }
+  var merchant: String { "m" }
+  var nothingHeld: JSONObject { ["type": "NOTHING"] }
+
+  func isID(_ handle: String) -> Bool { handle.hasPrefix("id-") }
+
+  func checkReady(for need: Need) throws(Fault) {}
+
+  func check(_ order: Order) throws(Fault) {}
+
+  func preview(_ order: Order) throws(Fault) -> JSONObject { [:] }
+
+  func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
+    hear("\(progress.operation.isUnknown ? "again" : "send") \(Self.words(progress.operation))")
+    return try act(progress)
+  }
+
+  func proceed(_ progress: Progress) throws(Fault) -> Outcome {
+    hear("proceed \(Self.words(progress.operation))")
+    return try act(progress)
+  }
+
+  func undo(_ progress: Progress) throws(Fault) -> Outcome {
+    hear("undo \(Self.words(progress.operation))")
+    return try act(progress)
+  }
+
+  private func act(_ progress: Progress) throws(Fault) -> Outcome {
+    let act = script.withLock { script in
+      script.acts.isEmpty ? .paid : script.acts.removeFirst()
+    }
+    switch act {
+    case .answer(let status, let amount, let id, let action):
+      try send(progress)
+      let operation = progress.operation
+      var outcome = Outcome(
+        status: status,
+        id: id ?? "id-\(progress.sequence)",
+        amount: amount ?? operation.amount,
+        result: ["status": .string(status.rawValue)],
+        nextAction: action
+      )
+      if status == .declined { outcome.fault = Fault(.declined, code: "declined", "declined") }
+      return outcome
+    case .lost:
+      try send(progress)
+      throw Fault(.unknown, effect: .unknown, code: "no_answer", "no answer")
+    case .fail(let fault, let sends):
+      if sends { try send(progress) }
+      throw fault
+    case .custom(let body): return try body(progress)
+    }
+  }
+
+  private func send(_ progress: Progress) throws(Fault) {
+    try progress.willSend()
+    try progress.permit().use()
+  }
+
+  func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
+    hear("look up")
+    return script.withLock { $0.lookUps.isEmpty ? nil : $0.lookUps.removeFirst() }
+  }
+
+  func look(_ progress: Progress) throws(Fault) -> Finding {
+    hear("look \(Self.words(progress.operation))")
+    return script.withLock { $0.findings.isEmpty ? .absent : $0.findings.removeFirst() }
+  }
+
+  func recovery(of operation: Operation, in payment: Payment) -> Recovery {
+    script.withLock { $0.recovery }
+  }
+}
+
+extension Traits {
+  static let allKinds: Set<Operation.Kind> = [
+    .authorize, .charge, .capture, .void, .refund, .store, .createMandate, .revoke,
+  ]
+  static let scripted = Traits(kinds: allKinds, takesKeys: true)
+  static let keyless = Traits(kinds: allKinds)
+}
+
+extension Finding {
+  /// The request did what it asked for.
+  static func done(
+    _ sequence: Int,
+    _ amount: Int?,
+    _ status: Status = .succeeded,
+    id: String? = nil,
+    currency: String? = nil
+  ) -> Finding {
+    .happened(
+      Outcome(
+        status: status,
+        id: id ?? "id-\(sequence)",
+        amount: amount,
+        currency: currency.flatMap(Currency.init(code:)),
+        result: ["status": .string(status.rawValue)]
+      )
+    )
+  }
+
+  static let nothing = refuted(Fault(.rejected, code: "refused", "it was refused").proven)
+}
+
+/// What was announced.
+final class Said: Sendable {
+  private let states = Mutex<[String]>([])
+
+  var all: [String] { states.withLock { $0 } }
+
+  func add(_ state: String) { states.withLock { $0.append(state) } }
+}
+
+/// A shop at one provider, with its journal in memory.
+struct Till<Asked: Provider> {
+  let provider: Asked
+  let journal: any Journal
+  let clock = ManualClock()
+  let heard = Said()
+  var lateWindow = 0
+
+  init(_ provider: Asked, journal: any Journal = MemoryJournal()) {
+    self.provider = provider
+    self.journal = journal
+  }
+
+  var engine: Engine {
+    let heard = heard
+    return Engine(
+      env: .simulator,
+      provider: provider,
+      journal: journal,
+      clock: clock,
+      interruption: NeverInterrupted(),
+      patience: 0,
+      lateWindow: lateWindow,
+      digest: { bytes in
+        // Each byte decides about all of the digest.
+        let seed = bytes.reduce(7) { ($0 ^ Int($1)) &* 0x100_0000_01b3 }
+        var random = Seeded(seed)
+        return (0..<16).map { _ in UInt8(random.below(256)) }
+      },
+      announce: heard.add
+    )
+  }
+
+  func payment(_ reference: String = "A") throws(Fault) -> Payment? {
+    try journal.payment(
+      ReferenceKey(
+        env: .simulator,
+        provider: provider.name,
+        reference: Reference(stored: reference)
+      )
+    )
+  }
+
+  /// The lines of the payment's history.
+  func notes(_ reference: String = "A") throws(Fault) -> [String] {
+    guard let payment = try payment(reference) else { return [] }
+    return try journal.history(of: payment).map { "\($0.operation) \($0.state): \($0.note)" }
+  }
+
+  // MARK: Commands: what each comes to, in words
+
+  /// A payment of minor units, with what is asked for by its exit or status.
+  func transact(
+    _ amount: Int = 1000,
+    _ reference: String = "A",
+    hold: Bool = false,
+    newAttempt: Bool = false,
+    key: String? = nil,
+    card: (number: String, expiration: String)? = nil
+  ) throws -> String {
+    guard let currency = Currency(code: "USD") else { return "" }
+    let order = PaymentOrder(
+      reference: try Reference(reference),
+      amount: Money(minorUnits: amount, currency: currency),
+      feeMode: .merchant,
+      instrument: try card.map { number, expiration in
+        .card(
+          try Card(
+            number: SharedSecret(number),
+            securityCode: SharedSecret("123"),
+            expiration: Expiration(expiration),
+            name: nil,
+            address: Address(),
+            today: YearMonth(year: 2026, month: 11)
+          )
+        )
+      },
+      stopsAtConfirmation: hold
+    )
+    return words { () throws(Fault) in
+      try engine.transact(
+        .payment(order),
+        TransactRequest(newAttempt: newAttempt, idempotencyKey: key)
+      )
+    }
+  }
+
+  func refund(
+    _ amount: Int? = nil,
+    name: String? = nil,
+    key: String? = nil,
+    isFurtherApproved: Bool = false,
+    reference: String = "A"
+  ) throws -> String {
+    var request = try RefundRequest.test(amount, "USD", name: name)
+    request.isFurtherApproved = isFurtherApproved
+    let found = try payment(reference)
+    return words { () throws(Fault) in
+      try engine.refund(found, handle: reference, request, idempotencyKey: key)
+    }
+  }
+
+  func cancel(_ amount: Int? = nil, _ reference: String = "A") throws -> String {
+    let request = try RefundRequest.test(amount, "USD")
+    let found = try payment(reference)
+    return words { () throws(Fault) in try engine.cancel(found, handle: reference, request) }
+  }
+
+  func confirm(_ amount: Int? = nil, _ reference: String = "A") throws -> String {
+    let found = try payment(reference)
+    let money = amount.flatMap { units in
+      Currency(code: "USD").map { Money(minorUnits: units, currency: $0) }
+    }
+    return words { () throws(Fault) in try engine.confirm(found, handle: reference, amount: money) }
+  }
+
+  func resume(finish: Bool = false, resend: Bool = false) throws -> String {
+    guard let found = try payment() else { return "no payment" }
+    return words { () throws(Fault) in try engine.resume(found, finish: finish, resend: resend) }
+  }
+
+  func status(_ reference: String = "A") throws -> String {
+    let found = try payment(reference)
+    return words { () throws(Fault) in try engine.lookUp(reference, known: found) }
+  }
+
+  /// `STATUS`, with `replayed` or the error's exit and code beside it; a fault by its exit and code.
+  private func words(_ command: () throws(Fault) -> Report) -> String {
+    do throws(Fault) {
+      let report = try command()
+      var words = [report.status.rawValue]
+      if report.replayed == true { words.append("replayed") }
+      if let fault = report.fault { words.append("\(fault.exitStatus) \(fault.code)") }
+      if let operation = report.operation, !operation.isAttempt {
+        words.append(
+          "\(operation.kind.rawValue) \(operation.number): \(operation.state.name.rawValue)"
+        )
+      }
+      if report.warning != nil { words.append("with a warning") }
+      return words.joined(separator: ", ")
+    } catch {
+      return "\(error.exitStatus) \(error.code)"
+    }
+  }
+}

@@ -1,0 +1,105 @@
+#!/bin/bash
+# Writes a journal with an old program: make.sh TENDER FOLDER
+#
+# What a version does not know it refuses, and its journal lacks that payment. See README.md.
+set -u
+tender=$1
+folder=$2
+HOME=$(mktemp -d)
+export HOME
+state=$HOME/state/tender
+mkdir -p "$state" "$folder"
+chmod 700 "$state"
+run() {
+  "$tender" "$@" --state-dir "$state" --json --no-input >>"$HOME/out" 2>&1
+  echo "$? $*" | cut -c1-150
+}
+# Ends a command so many seconds after it began: what it had sent stays unknown.
+kill_after() {
+  local seconds=$1
+  shift
+  "$tender" "$@" --state-dir "$state" --json --no-input >>"$HOME/out" 2>&1 &
+  sleep "$seconds"
+  kill -9 $!
+  wait $! 2>>"$HOME/out"
+  echo "killed $*" | cut -c1-150
+}
+pay() { run transact --amount 10.50 --test-card visa --reference "$@"; }
+bank() {
+  run transact --provider truelayer --amount 10 \
+    --merchant-account 8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6 --user name=Remi \
+    --user email=remi@example.com --bank mock-payments-gb-redirect --reference "$@"
+}
+mandate() {
+  run transact --provider truelayer --mandate --max-individual 50 --limit month:500 \
+    --beneficiary-name Ben --sort-code 56-00-29 --account-number 26207729 --user name=Remi \
+    --user email=remi@example.com --bank ob-natwest-vrp-sandbox --reference "$@"
+}
+till() { run transact --provider toro --amount 12.50 --reference "$@"; }
+
+pay PAID --metadata table=7
+pay RETRIED --sim-scenario decline:generic_decline
+pay RETRIED --new-attempt
+pay DECLINED --sim-scenario decline:generic_decline
+pay FREED --sim-fault token:http-500
+pay HELD --confirmation
+pay CAPTURED --confirmation
+run confirm CAPTURED
+pay RELEASED --confirmation
+run cancel RELEASED
+pay VOIDED
+run cancel VOIDED
+pay LOST --sim-fault part2:close-before
+pay LOSTCONFIRM --confirmation
+run confirm LOSTCONFIRM --sim-fault part2:close-before
+pay PARTS
+run refund PARTS --amount 3
+run refund PARTS --amount 2 --new-attempt --refund-reference r2
+# Each request is answered after 2 s: the look before it, then the reversal.
+kill_after 3 refund PARTS --amount 1 --new-attempt --refund-reference r3 --sim-fault graphql:slow
+run tokenize --test-card visa --reference TOKEN
+
+bank BANK
+bank BANKPARTS
+run refund BANKPARTS --amount 3
+run refund BANKPARTS --amount 2 --new-attempt --refund-reference r2 --sim-fault refund:close-before
+bank BANKFAILED
+run refund BANKFAILED --amount 3 --sim-scenario refund:failed
+bank BANKLOST --sim-fault create:close-before
+mandate MANDATE
+mandate REVOKED
+run cancel REVOKED
+
+# Nobody comes back from the bank: the payments wait.
+kill_after 3 transact --provider truelayer --amount 10 --merchant-account 8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6 \
+  --user name=Remi --user email=remi@example.com --bank mock-payments-gb-redirect --reference BANKWAITS \
+  --sim-scenario bank:abandon
+kill_after 3 transact --provider truelayer --amount 10 --merchant-account 8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6 \
+  --user name=Remi --user email=remi@example.com --bank mock-payments-gb-redirect --reference BANKGONE \
+  --sim-scenario bank:abandon
+run cancel BANKGONE
+
+till SALE
+till SALEPARTS
+run transact --provider toro --type refund --amount 5 --original SALEPARTS --reference BACK
+till SALEHELD --no-capture
+kill_after 1 transact --provider toro --amount 12.50 --reference SALELOST --sim-fault authorisation:slow
+till SALELOSTCONFIRM --no-capture
+kill_after 1 confirm SALELOSTCONFIRM --sim-fault completion:slow
+till SALEUNDONE
+run cancel SALEUNDONE
+
+"$tender" journal export --state-dir "$state" >"$folder/export.jsonl" 2>>"$HOME/out" || true
+python3 - "$state/journal.db" <<'END'
+import sqlite3, sys
+file = sqlite3.connect(sys.argv[1])
+file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+END
+# Versions from 3 on take a file without its log for one that lost something.
+touch "$state/journal.db-wal"
+for name in db db-wal seals key; do
+  [ -f "$state/journal.$name" ] && cp "$state/journal.$name" "$folder"
+done
+[ -f "$HOME/state/.tender.tender-mark" ] && cp "$HOME/state/.tender.tender-mark" "$folder/mark"
+cp "$HOME/out" "$folder/../$(basename "$folder").log"
+rm -rf "$HOME"

@@ -1,0 +1,158 @@
+import Foundation
+import Synchronization
+import TenderEngine
+import TenderModel
+import TenderSharedJournal
+import TenderTestSupport
+import Testing
+
+/// What must hold of several payments at once, whichever machine is faster.
+extension SharedJournalTests {
+  /// A payment of one provider with a key of its own.
+  private func payment(
+    _ reference: String,
+    at provider: String = "paytheory",
+    key: String? = nil
+  ) throws -> Payment {
+    var payment = Payment(
+      key: .init(env: .simulator, provider: ProviderName(provider), reference: reference),
+      kind: .payment,
+      merchant: "m",
+      at: clock.now
+    )
+    payment.append(try #require(Payment.test(reference, at: clock.now).attempt))
+    try payment.change(1) { $0.key = key }
+    return payment
+  }
+
+  private func code(_ body: () throws -> Void) -> String? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return (error as? Fault)?.code ?? "another error"
+    }
+  }
+
+  /// Opens payments at the same moment on as many machines; gives the codes of their faults.
+  private func race(_ payments: [Payment], locked: Bool) throws -> [String?] {
+    let codes = Mutex<[Int: String?]>([:])
+    let done = DispatchGroup()
+    for (index, payment) in payments.enumerated() {
+      let journal = try journal(index)
+      let terms = OpeningTerms(hasOwnKey: true)
+      let deadline = Deadline(in: 0, on: clock)
+      _ = try journal.count()
+      done.enter()
+      Thread {
+        defer { done.leave() }
+        var code: String?
+        do {
+          let held =
+            locked
+            ? try journal.lock(
+              opening: payment,
+              terms,
+              by: deadline,
+              interruption: NeverInterrupted()
+            ) : nil
+          _ = try journal.open(payment, terms, .process)
+          withExtendedLifetime(held) {}
+        } catch { code = (error as? Fault)?.code ?? "another error" }
+        codes.withLock { $0[index] = .some(code) }
+      }
+      .start()
+    }
+    done.wait()
+    return codes.withLock { codes in payments.indices.map { codes[$0] ?? "no answer" } }
+  }
+
+  @Test(arguments: [false, true])
+  func `one of two providers gets a reference`(_ locked: Bool) throws {
+    for number in 0..<10 {
+      let payments = try ["paytheory", "truelayer"].map { try payment("R\(number)", at: $0) }
+      let codes = try race(payments, locked: locked)
+      #expect(codes.count { $0 == nil } == 1, "\(codes)")
+      #expect(codes.contains("reference_elsewhere"), "\(codes)")
+    }
+    #expect(try sql("SELECT count(*) FROM tender.payment") == "10\n")
+  }
+
+  @Test(arguments: [false, true])
+  func `one of two references gets an idempotency key`(_ locked: Bool) throws {
+    for number in 0..<10 {
+      let payments = try ["A", "B"].map { try payment("\($0)\(number)", key: "K\(number)") }
+      let codes = try race(payments, locked: locked)
+      #expect(codes.count { $0 == nil } == 1, "\(codes)")
+      #expect(codes.contains("key_reused"), "\(codes)")
+    }
+    #expect(try sql("SELECT count(*) FROM tender.operation") == "10\n")
+  }
+
+  /// A reference is blocked by what may have moved money elsewhere, and by nothing else.
+  @Test func `says which payment elsewhere blocks a reference`() throws {
+    let journal = try journal(0)
+    var paid = try journal.open(payment("A"), OpeningTerms(), .process)
+    func open(named: Bool) throws {
+      let terms = OpeningTerms(namesProvider: named)
+      _ = try journal.open(payment("A", at: "truelayer"), terms, .process)
+    }
+    for named in [false, true] {
+      #expect(code { try open(named: named) } == "reference_elsewhere")
+    }
+    try paid.send(1, at: clock)
+    try journal.update(&paid, 1, note: "sent", .power)
+    #expect(code { try open(named: true) } == "reference_elsewhere")
+    try paid.end(1, .succeeded, at: clock)
+    try journal.update(&paid, 1, note: "outcome", .power)
+    #expect(code { try open(named: false) } == "reference_elsewhere")
+    #expect(code { try open(named: true) } == nil)
+    var declined = try journal.open(payment("B"), OpeningTerms(), .process)
+    try declined.end(1, .declined, at: clock)
+    try journal.update(&declined, 1, note: "outcome", .power)
+    let other = try payment("B", at: "truelayer")
+    #expect(code { _ = try journal.open(other, OpeningTerms(), .process) } == nil)
+  }
+
+  @Test func `keeps one idempotency key for one operation`() throws {
+    let journal = try journal(0)
+    var paid = try journal.open(payment("A", key: "K"), OpeningTerms(hasOwnKey: true), .process)
+    try paid.end(1, .failed, at: clock)
+    try journal.update(&paid, 1, note: "outcome", .power)
+    // What provably had no effect leaves its key to its own repetition alone.
+    let again = try payment("A", key: "K")
+    paid.append(try #require(again.attempt))
+    paid = try journal.open(paid, OpeningTerms(hasOwnKey: true), .process)
+    try paid.end(2, .succeeded, at: clock)
+    try journal.update(&paid, 2, note: "outcome", .power)
+    for (key, expected) in [("K", "key_reused"), ("L", nil), ("L", "key_reused")] {
+      var refund = TenderEngine.Operation(.refund, amount: 1, at: clock.now)
+      refund.key = key
+      var next = paid
+      let sequence = next.append(refund)
+      try next.send(sequence, at: clock)
+      let found = code { try journal.update(&next, sequence, note: "sent", .power) }
+      #expect(found == expected, "\(key)")
+      if found == nil { paid = next }
+    }
+    let other = try payment("B", key: "L")
+    #expect(
+      code { _ = try journal.open(other, OpeningTerms(hasOwnKey: true), .process) } == "key_reused"
+    )
+    #expect(try journal.verify() == [])
+  }
+
+  /// Machines whose keys differ cannot compare what they did not keep: each print says whose it is.
+  @Test func `names the key of a fingerprint`() throws {
+    let journal = try journal(0)
+    let prints = try journal.fingerprints(of: ["amount": 1], instrument: "4111")
+    let print = try #require(prints.text("instrument"))
+    #expect(prints.members.count == 1)
+    #expect(print.hasPrefix((FleetKey.ofTests?.name ?? "?") + ":"))
+    #expect(!print.contains("4111"))
+    #expect(try self.journal(1).fingerprints(of: [:], instrument: "4111") == prints)
+    #expect(try self.journal(1).fingerprints(of: [:], instrument: "4112") != prints)
+    let other = try self.journal(1, key: nil).fingerprints(of: [:], instrument: "4111")
+    #expect(other.text("instrument")?.hasPrefix(FleetKey.ofTests?.name ?? "?") == false)
+  }
+}

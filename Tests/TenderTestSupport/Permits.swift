@@ -1,0 +1,64 @@
+import Synchronization
+package import TenderEngine
+package import TenderModel
+
+extension SendPermit {
+  /// A permit as the engine gives one: for an operation that a journal in memory has as sent.
+  package static func test() throws(Fault) -> SendPermit {
+    let clock = ManualClock()
+    let provider = PermitProvider()
+    let engine = Engine(
+      env: .simulator,
+      provider: provider,
+      journal: MemoryJournal(),
+      clock: clock,
+      interruption: NeverInterrupted(),
+      patience: 0,
+      digest: { _ in [UInt8](repeating: 7, count: 32) },
+      announce: { _ in }
+    )
+    let order = AuthorizationOrder(
+      reference: try Reference("A"),
+      kind: .payment,
+      content: ["command": "transact"]
+    )
+    _ = try? engine.transact(.authorization(order), TransactRequest())
+    guard let permit = provider.given.withLock({ $0 }) else {
+      throw Fault(.internal, code: "internal", "the engine gave no permit")
+    }
+    return permit
+  }
+}
+
+/// A provider that keeps the permit for its first request, and sends nothing.
+private final class PermitProvider: Provider {
+  let given = Mutex<SendPermit?>(nil)
+
+  var name: ProviderName { ProviderName("permits") }
+  var merchant: String { "m" }
+  var nothingHeld: JSONObject { [:] }
+  var traits: Traits { Traits(kinds: [.charge], canLookUp: false) }
+
+  func isID(_ handle: String) -> Bool { false }
+
+  func checkReady(for need: Need) throws(Fault) {}
+
+  func check(_ order: Order) throws(Fault) {}
+
+  func preview(_ order: Order) throws(Fault) -> JSONObject { [:] }
+
+  func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
+    try progress.willSend()
+    let permit = try progress.permit()
+    given.withLock { $0 = permit }
+    return Outcome(status: .succeeded, result: [:])
+  }
+
+  func lookUp(_ query: LookUp) throws(Fault) -> Outcome? { nil }
+
+  func look(_ progress: Progress) throws(Fault) -> Finding { .cannotLook }
+
+  func recovery(of operation: Operation, in payment: Payment) -> Recovery {
+    .byHand(canResend: false)
+  }
+}
