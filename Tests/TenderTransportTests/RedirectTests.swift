@@ -53,20 +53,25 @@ import Testing
     let port = try FreePort.next()
     let redirects = LoopbackRedirects(interruption: NeverInterrupted())
     let visit = try redirects.listen(at: "http://127.0.0.1:\(port)/callback")
+    defer { visit.close() }
     let client = try #require(RawClient(port: port))
     for round in 0..<660 {
       let requests = (0..<100).map { number in
         "GET /callback?payment_id=\(round * 100 + number) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
       }
       #expect(client.say(requests.joined()))
-      // Answers are read so that they do not stand in the way.
+      // Answers are read so that they do not stand in the way. One may come in two pieces; where one does
+      // not come at all, there is no next round to wait for.
       var answers = 0
+      var rest = ""
       while answers < 100 {
-        let said = client.hear(until: "</html>", milliseconds: 10_000)
+        let said = client.hear(until: ">", milliseconds: 10_000)
         guard !said.isEmpty else { break }
-        answers += said.components(separatedBy: "</html>").count - 1
+        var parts = (rest + said).components(separatedBy: "</html>")
+        rest = parts.removeLast()
+        answers += parts.count
       }
-      #expect(answers == 100)
+      try #require(answers == 100)
     }
     let base = "http://127.0.0.1:\(port)/callback?payment_id=abc"
     #expect(try Self.get(base).status == "200")
@@ -74,7 +79,6 @@ import Testing
     while let query = try visit.wait(milliseconds: 100) { heard.append(query) }
     #expect(heard.count == 8)
     #expect(heard.last == "payment_id=abc")
-    visit.close()
   }
 
   /// Who waits goes on at once, and the process may end: the page was sent by then.
