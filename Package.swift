@@ -243,7 +243,7 @@ let package = Package(
         "TenderDatabase", "TenderEngine", "TenderJournal", "TenderModel",
       ],
       path: "Tests/Bench",
-      exclude: ["bank.sh", "delay.py", "far.sh", "soak.sh"],
+      exclude: ["bank.sh", "delay.py", "far.sh", "fleet.sh", "soak.sh"],
       swiftSettings: rules
     ),
     tests(of: "TenderModel"),

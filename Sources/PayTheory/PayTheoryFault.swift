@@ -50,7 +50,7 @@ extension Fault {
       .expired,
       code: "hold_expired",
       "Pay Theory no longer holds the payment; nothing was captured",
-      hint: "to authorize it again: tender transact --hold --new-attempt",
+      hint: "to authorize it again: the same transact command with --new-attempt",
       result: sessionExpired.result
     )
   }
@@ -61,7 +61,7 @@ extension Fault {
       .expired,
       code: "barcode_expired",
       "the cash barcode has expired and was not paid",
-      hint: "to make another one: tender transact --new-attempt"
+      hint: "to make another one: the same transact command with --new-attempt"
     )
   }
 

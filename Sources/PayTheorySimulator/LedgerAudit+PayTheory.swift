@@ -43,6 +43,16 @@ extension LedgerAudit {
     return sums
   }
 
+  /// The money of the payments under a reference.
+  package static func payTheoryMoney(path: String, reference: String) throws(Fault) -> Money {
+    let sums = try payTheory(path: path, reference: reference)
+    var money = Money()
+    money.captured = sums.charged
+    money.returned = sums.charged - sums.left
+    money.standing = sums.unreversed
+    return money
+  }
+
   private static func payments(
     _ path: String,
     _ reference: String

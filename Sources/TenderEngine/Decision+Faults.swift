@@ -36,7 +36,7 @@ extension Fault {
       code: "no_auth",
       cause: .nothingHeld,
       "there is no authorization to capture: \(payment.sentence)",
-      hint: "authorize again with: tender transact \(traits.holdOption) --new-attempt"
+      hint: "to authorize: the same transact command with \(traits.holdOption) and --new-attempt"
     )
   }
 
@@ -46,6 +46,15 @@ extension Fault {
       "\(payment.reference.quotedForMessage) was captured with "
         + payment.text(ofMinorUnits: capture.effectiveAmount),
       hint: "see: tender journal show \(payment.shellReference)"
+    )
+  }
+
+  static func keyDiffers(_ payment: Payment, _ operation: Operation) -> Fault {
+    conflict(
+      "key_differs",
+      "the \(operation.kind.rawValue.replacing("_", with: " ")) of \(payment.reference.quotedForMessage) "
+        + "has another idempotency key; nothing was sent",
+      hint: "leave --idempotency-key out to see what it came to"
     )
   }
 
@@ -85,8 +94,10 @@ extension Fault {
   }
 
   static func tooLateToCancel(_ payment: Payment) -> Fault {
-    conflict(
-      "nothing_to_cancel",
+    Fault(
+      .conflict,
+      code: "nothing_to_cancel",
+      cause: .tooLateToCancel,
       "it is too late to cancel: \(payment.sentence)",
       hint: payment.state.leftToRefund > 0
         ? "to refund it: tender refund \(payment.shellReference)" : nil
@@ -144,7 +155,9 @@ extension Fault {
     conflict(
       "refund_exceeds",
       "at most \(payment.text(ofMinorUnits: left)) of \(payment.reference.quotedForMessage) can be refunded",
-      hint: "to refund all of that: tender refund \(payment.shellReference)"
+      hint: payment.reversals.contains { $0.link != nil }
+        ? "give --amount with at most that"
+        : "to refund all of that: tender refund \(payment.shellReference)"
     )
   }
 
@@ -167,12 +180,18 @@ extension Fault {
     _ request: RefundRequest
   ) -> Fault {
     let asked = request.amount?.text ?? "what is left"
-    let words = earlier.state.name == .succeeded ? "was made" : "is \(earlier.state.name.rawValue)"
+    let words =
+      switch earlier.state.name {
+      case .succeeded: "was made"
+      case .processing: "is on its way"
+      case .declined: "was declined"
+      default: "was not made"
+      }
     let amount = request.amount.map { " --amount \($0.decimalText)" } ?? ""
     let name = request.name.map { " --refund-reference \($0.text.shellQuoted)" } ?? ""
     return conflict(
       "earlier_refund_resolved",
-      "an earlier refund of \(payment.text(ofMinorUnits: earlier.effectiveAmount)) \(words); the refund of "
+      "an earlier \(earlier.kind.rawValue) of \(payment.text(ofMinorUnits: earlier.effectiveAmount)) \(words); the refund of "
         + "\(asked) was not sent",
       hint: "to send it now: tender refund \(payment.shellReference)\(amount)\(name)"
     )
@@ -204,7 +223,9 @@ extension Payment {
     case .requiresAction: return "\(name) waits for its payer"
     case .pending: return "\(name) is pending"
     case .authorized: return "the mandate \(name) is authorized"
-    case .succeeded: return "\(amount) of \(name) was paid"
+    case .succeeded:
+      return
+        "\(amount) of \(name) was \(attempt?.kind == .refund ? "refunded to the card" : "paid")"
     case .declined: return "\(name) was declined, and nothing was charged"
     case .cancelled: return "\(name) is cancelled"
     case .refunded: return "\(text(ofMinorUnits: state.refunded)) of \(name) was paid and refunded"

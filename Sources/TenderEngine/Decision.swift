@@ -102,6 +102,9 @@ extension Operation {
     {
       different.append("card or account")
     }
+    // A hold that answers a charge would look paid to a script.
+    let takes: Set<Kind> = [kind, other.kind]
+    if takes == [.authorize, .charge] { different.append("way of capture (--hold)") }
     return different
   }
 
@@ -136,10 +139,8 @@ extension Decision {
       return .look(void.sequence)
     }
     if let own = captures.last(where: \.isUnknown) {
-      guard amount == nil || amount == own.amount else {
-        return .refuse(.captureDiffers(payment, own))
-      }
-      return .finish(own.sequence)
+      // Of another amount, it is another command's.
+      return amount == nil || amount == own.amount ? .finish(own.sequence) : .look(own.sequence)
     }
     if attempt.isUnknown { return .look(attempt.sequence) }
     if state.status == .unknown, let other = payment.followers.last(where: \.isUnknown) {
@@ -157,6 +158,8 @@ extension Decision {
     if traits.hasPayerFlow, [.waiting, .processing].contains(attempt.state.name) {
       return amount == nil ? .proceed(attempt.sequence) : .refuse(.noPartialCapture(payment))
     }
+    // What was captured and then voided is shown as the payment is.
+    if state.isCaptured, state.status == .cancelled { return .replay(attempt.sequence) }
     if state.isCaptured {
       let done = captures.last { $0.state.name == .succeeded || $0.state.name == .processing }
       if let amount, amount != (done ?? attempt).effectiveAmount {
@@ -289,7 +292,10 @@ extension Decision {
     }
     guard state.isCaptured else { return .refuse(.nothingToRefund(payment)) }
     let left = state.leftToRefund
-    guard left > 0 else { return .refuse(.fullyRefunded(payment)) }
+    guard left > 0 else {
+      let isRefunded = state.status != .cancelled && state.returned == 0
+      return .refuse(isRefunded ? .fullyRefunded(payment) : .nothingToRefund(payment))
+    }
     if let amount = request.amount?.minorUnits {
       guard amount > 0, amount <= left else { return .refuse(.refundExceeds(payment, left: left)) }
       let earlier = alive.contains { $0.name == nil && !$0.isRest }

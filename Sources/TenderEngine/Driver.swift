@@ -33,14 +33,12 @@ struct Driver {
       try operation.move(event, to: state.kept, at: now)
       operation.take(outcome)
     }
-    if operation.isAttempt, outcome.refundedAmount != nil || outcome.status == .revoked {
-      var seen = Observation(.lookup, at: now, operation: sequence, state: state.kept)
+    if operation.isAttempt || operation.kind == .capture {
+      var seen = Observation(.answer, at: now, operation: sequence, state: state.kept)
       seen.refunded = outcome.refundedAmount
       seen.isRevoked = outcome.status == .revoked
       seen.providerStatus = outcome.providerStatus
-      next.add(seen)
-    }
-    if operation.isAttempt || operation.kind == .capture {
+      if seen.refunded != nil || seen.isRevoked || seen.providerStatus != nil { next.add(seen) }
       next.currency = outcome.currency ?? next.currency
       next.lastFour = outcome.lastFour ?? next.lastFour
       next.brand = outcome.brand ?? next.brand
@@ -133,6 +131,10 @@ extension Payment {
       // What was held is done with, whatever ended it; what waited for its payer is cancelled.
       let next: Operation.State? =
         switch attempt.state.name {
+        // Only an authorized mandate can be revoked.
+        case .waiting where ended.kind == .revoke: .succeeded
+        // A charge that waited for its completion was never captured.
+        case .waiting where ended.kind == .void && attempt.kind == .charge: .cancelled
         case .waiting: isHold ? .succeeded : .cancelled
         // Undone by a void that needs no answer to the lost request.
         case .sent: ended.kind == .void ? .cancelled : nil

@@ -36,9 +36,14 @@ extension Engine {
           return Report(payment, payment[finished.sequence], replayed: false)
         }
         if fault.cause == .nothingHeld { fault.result = provider.nothingHeld }
+        if fault.cause == .tooLateToCancel, let payment {
+          let refund = Operation(.refund, amount: payment.state.leftToRefund, at: clock.now)
+          if (try? check(refund, of: payment)) == nil { fault.hint = nil }
+        }
         throw fault
       case .replay(let sequence):
         guard let payment else { throw .unknownHandle(key.reference.text) }
+        try checkKey(change.idempotencyKey, of: payment, sequence)
         guard let finished, finished.sequence == sequence else {
           return Report(payment, payment[sequence], replayed: true)
         }
@@ -97,14 +102,7 @@ extension Engine {
     } else {
       sequence = try add(draft, change, to: &payment)
     }
-    if let key = change.idempotencyKey, payment[sequence]?.key != key {
-      throw Fault(
-        .usage,
-        code: "bad_options",
-        "\(provider.name.text) takes no idempotency key for this request",
-        hint: "leave --idempotency-key out"
-      )
-    }
+    try checkKey(change.idempotencyKey, of: payment, sequence)
     if draft.isAttempt {
       payment = try journal.open(payment, change.terms, .process)
       say("prepared")
@@ -115,6 +113,22 @@ extension Engine {
       }
       return try provider.perform(change.order, progress)
     }
+  }
+
+  /// Checks that an operation has the key that the operator gave, where one was given.
+  private func checkKey(
+    _ own: String?,
+    of payment: Payment,
+    _ sequence: Int
+  ) throws(Fault) {
+    guard let own, let operation = payment[sequence], operation.key != own else { return }
+    if operation.key != nil { throw .keyDiffers(payment, operation) }
+    throw Fault(
+      .usage,
+      code: "bad_options",
+      "\(provider.name.text) takes no idempotency key for this request",
+      hint: "leave --idempotency-key out"
+    )
   }
 
   /// Checks that the provider can do what is about to be recorded.
@@ -238,6 +252,7 @@ extension Engine {
     if case .waiting(_?) = progress.before, fault.effect == .none,
       [.interrupted, .terminated].contains(fault.kind)
     {
+      fault.effect = .unknown
       fault.message = "stopped by a signal while it waits for its payer, who can still authorize it"
       fault.hint =
         "the same command goes on; to stop it: tender cancel "

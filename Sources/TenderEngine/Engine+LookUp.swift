@@ -33,7 +33,12 @@ extension Engine {
     guard provider.traits.canLookUp else { return try underWay(known) }
     if known.state.isUnknown, let found = try look(known) { return found }
     guard let outcome = try provider.lookUp(query(of: known, inWordsOfAttempt)) else {
-      return .fromJournal(known)
+      var report = Report.fromJournal(known)
+      if known.state.isCaptured {
+        report.note =
+          "\(provider.name.text) does not know this payment: this is what the journal has"
+      }
+      return report
     }
     return try record(outcome, known, inWordsOfAttempt: inWordsOfAttempt)
   }
@@ -90,11 +95,18 @@ extension Engine {
       return report
     }
     defer { withExtendedLifetime(lock) {} }
-    let current = try reread(known)
-    report = .fromJournal(current)
-    // The process that worked on it has died before anything was sent.
-    if current.attempt?.state.name == .prepared { report.status = .failed }
-    return report
+    var current = try reread(known)
+    if let dead = current.attempt, dead.state.name == .prepared {
+      // The process that worked on it has died before anything was sent.
+      let now = clock.now
+      try current.change(dead.sequence) { operation throws(Fault) in
+        try operation.move(.fail, to: .failed, at: now)
+        operation.preparation = nil
+      }
+      current.updatedAt = now
+      try? journal.update(&current, dead.sequence, note: "never sent", .power)
+    }
+    return .fromJournal(current)
   }
 
   // MARK: Observations
@@ -157,9 +169,11 @@ extension Engine {
     var payment = known
     var warning: String?
     let now = clock.now
-    // A hold may share nothing with what the provider lists.
-    let isHeld = known.state.isHeld || known.attempt?.state.name == .failed
-    guard !isHeld, let attempt = known.attempt else { return (payment, nil) }
+    // A hold may share nothing with what the provider lists, but its id.
+    let isOther = known.state.isHeld && outcome.id != known.state.id
+    guard let attempt = known.attempt, !isOther, attempt.state.name != .failed else {
+      return (payment, nil)
+    }
     let target = known.followers.last { $0.kind == .capture && $0.state.name != .failed } ?? attempt
     func move(_ operation: Operation, to state: Operation.State, _ outcome: Outcome?) {
       guard operation.state != state.kept, !operation.isUnknown else { return }
@@ -196,6 +210,12 @@ extension Engine {
       }
     }
     let seen = seen(outcome, of: target, of: known)
+    let last = known.reversals.map(\.updatedAt).max() ?? 0
+    if let said = seen.refunded, said < known.state.refunded, now - last >= lateWindow {
+      warning =
+        "the provider says that \(known.text(ofMinorUnits: said)) was refunded, this journal "
+        + known.text(ofMinorUnits: known.state.refunded)
+    }
     let isNews =
       seen.providerStatus != known.observed.providerStatus
       || (seen.refunded ?? 0) > known.observed.refunded

@@ -66,7 +66,10 @@ extension Engine {
       }
     case .undo: break
     case .byHand(let canResend):
-      guard policy == .resend, canResend else { throw .stillUnknown(payment, operation, why) }
+      // It can still appear by itself until the window is over.
+      guard policy == .resend, canResend, progress.sinceSent >= lateWindow else {
+        throw .stillUnknown(payment, operation, why)
+      }
     }
     do throws(Fault) {
       return recovery == .undo
@@ -190,7 +193,10 @@ extension Fault {
     if fault.kind == .refused || fault.kind == .state { return fault }
     var unknown = stillUnknown(payment, operation, fault.message)
     unknown.result = fault.result ?? operation.fault?.result
-    if fault.cause == .credentialsMissing { unknown.hint = fault.hint }
+    // The way out that the look itself names is the only one.
+    if fault.cause == .credentialsMissing || fault.effect == .unknown && fault.hint != nil {
+      unknown.hint = fault.hint
+    }
     return unknown
   }
 

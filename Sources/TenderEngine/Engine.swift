@@ -173,7 +173,11 @@ package struct Engine {
       .charge, .authorize, .createMandate, .refund, .void, .revoke, .payout,
     ]
     guard provider.traits.takesKeys, sends.contains(operation.kind) else { return nil }
-    return own ?? derivedKey(operation, of: payment)
+    // What failed left its key to its own repetition: should it have acted, the provider knows it by that.
+    let earlier = payment.operations.last {
+      $0.sequence != operation.sequence && $0.key != nil && $0.leavesKey(to: operation)
+    }
+    return own ?? earlier?.key ?? derivedKey(operation, of: payment)
   }
 }
 

@@ -96,6 +96,7 @@ extension Explanation {
     refund_needs_name conflict: the payment was refunded before, and a further amount has no name; nothing was sent | add --refund-reference NAME, or confirm at a terminal
     refund_exceeds conflict: less is left of the payment than is to be refunded | name at most what is left
     earlier_refund_resolved conflict: an earlier refund whose answer was lost has turned out to be done or not; this one was not sent | see both amounts in the message, then run the command again
+    key_differs conflict: this was done before, under another idempotency key; nothing was sent | leave --idempotency-key out to see what it came to
     key_reused conflict: the idempotency key was used for another request; nothing was sent | use another --idempotency-key, or leave it out
     finish_not_confirmed refused: finishing would move money, and was not confirmed | add --yes, or type yes
     mandates_unsupported unsupported: the provider has no mandates | see: tender providers

@@ -20,7 +20,7 @@ extension Fault {
       code: "outcome_unknown",
       "the request was sent and its outcome is not known: \(message)",
       hint:
-        "do not pay again; to look only: tender payment-status REF; the same command finishes it",
+        "do not pay again: the same command finds out what it did, and finishes it",
       result: result
     )
   }

@@ -7,6 +7,8 @@ package import TenderModel
 package struct Observation: Sendable, Hashable {
   /// By what way it came.
   package enum Source: String, Sendable, Hashable, CaseIterable {
+    /// The answer to the operation itself.
+    case answer
     case lookup, webhook, settlement, `operator`
   }
 
@@ -23,6 +25,9 @@ package struct Observation: Sendable, Hashable {
   package var amount: Int?
   /// All that was refunded of the payment so far, in minor units, where it says so.
   package var refunded: Int?
+  /// The last operation, by its sequence, that was known when the provider was asked: what came later is not in
+  /// what it says. 0 where nobody has said so; then all are that the payment has when this is added to it.
+  package var through = 0
   /// Whether it says that a mandate was revoked.
   package var isRevoked = false
   package var currency: Currency?
@@ -60,13 +65,17 @@ package struct Observed: Sendable, Hashable {
   package var at = 0
   /// The most that anything said was refunded of the current attempt, in minor units.
   package var refunded = 0
+  /// The last operation, by its sequence, that this may hold.
+  package var through = 0
   package var isRevoked = false
 
   package init() {}
 
   /// Takes an observation in.
   package mutating func join(_ seen: Observation) {
-    refunded = max(refunded, seen.refunded ?? 0)
+    if let sum = seen.refunded, (sum, -seen.through) > (refunded, -through) {
+      (refunded, through) = (sum, seen.through)
+    }
     isRevoked = isRevoked || seen.isRevoked
     guard let word = seen.providerStatus else { return }
     // Two words at one moment: the later one in the alphabet, so that their order does not matter.

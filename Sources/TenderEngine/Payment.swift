@@ -87,6 +87,8 @@ package struct Payment: Sendable {
 
   /// Takes an observation in, to be written; one of an earlier attempt says nothing about the current one.
   package mutating func add(_ seen: Observation) {
+    var seen = seen
+    if seen.through == 0 { seen.through = operations.last?.sequence ?? 0 }
     if seen.operation >= attempt?.sequence ?? 0 { observed.join(seen) }
     unwritten.append(seen)
   }
@@ -100,6 +102,12 @@ package struct Payment: Sendable {
     }
     changed = []
     unwritten = []
+  }
+
+  /// The provider's own word for the payment; nil where an operation has changed it since.
+  package var providerStatus: String? {
+    let changed = followers.filter { $0.effect == .done }.map(\.updatedAt).max() ?? 0
+    return observed.at >= changed ? observed.providerStatus : nil
   }
 
   /// What the operations and observations come to.

@@ -56,13 +56,17 @@ package struct PaymentState: Sendable, Hashable {
     let isVoided = addVoids(attempt, followers)
     addReversals(followers, observed, isVoided: isVoided)
     addRefund(attempt, isVoided: isVoided)
+    // The bank takes back what stood: not what was voided before.
+    returned = captured > 0 ? min(returned, standing) : returned
     status = isVoided ? .cancelled : status(attempt, followers, observed)
     if [.requiresAction, .pending, .failed].contains(status) { nextAction = attempt.state.action }
     isFinal =
       status.isFinal && nextAction == nil && !followers.contains(where: \.isOnItsWay)
       && (isVoided || attempt.state.name != .processing)
     // After a part was captured, the payer pays that part.
-    amount = attempt.amount.map { _ in captured > 0 ? captured : attempt.minorUnits }
+    amount = attempt.amount.map { _ in
+      captured > 0 ? captured : attempt.minorUnits > 0 ? attempt.minorUnits : asked
+    }
     let ordered = attempt.content["amount"]?.boundedNumber ?? attempt.amount
     requestedAmount = ordered == amount ? nil : ordered
     if let asked = attempt.amount, let approved = attempt.approved, approved > asked {
@@ -140,18 +144,20 @@ package struct PaymentState: Sendable, Hashable {
       return
     }
     var pending = reversals.filter(\.isOnItsWay).minorUnits
-    // What was seen may have counted a refund that came back later.
-    let undone = reversals.filter { $0.state.name == .returned }.minorUnits
-    let unexplained = observed.refunded - min(captured, refunded + undone)
+    // What was seen holds no refund that was made later, and may hold one that came back since.
+    let earlier = reversals.filter { $0.sequence <= observed.through }
+    let explained = earlier.filter { [.succeeded, .returned].contains($0.state.name) }.minorUnits
+    let unexplained = observed.refunded - min(captured, explained)
     if observed.refunded > captured {
       warn("the provider says that more was refunded than was captured")
     } else if unexplained > 0 {
       // A refund on its way may be what was seen.
-      if unexplained > pending {
+      let mayBe = earlier.filter(\.isOnItsWay).minorUnits
+      if unexplained > mayBe {
         warn("the provider says that more was refunded than this journal knows")
       }
       refunded = min(captured, refunded + unexplained)
-      pending = max(0, pending - unexplained)
+      pending = max(0, pending - min(unexplained, mayBe))
     }
     refunding = min(pending, captured - refunded)
   }

@@ -53,7 +53,7 @@ package struct Report: Sendable, HasFacts {
     status = state.status
     isFinal = state.isFinal
     nextAction = state.nextAction
-    providerStatus = payment.observed.providerStatus
+    providerStatus = payment.providerStatus
     idempotencyKey = operation?.key
     result = operation?.result ?? [:]
     fault = operation?.fault

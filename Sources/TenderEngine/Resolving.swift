@@ -35,6 +35,8 @@ extension Journal {
     try payment.change(operation.sequence) { operation throws(Fault) in
       try operation.move(.resolve, to: state, at: now)
       operation.fault = nil
+      // Nothing was charged while it was suspended.
+      if operation.approved == 0 { operation.approved = nil }
       if state != .waiting(nil) { operation.preparation = nil }
     }
     var seen = Observation(.operator, at: now, operation: operation.sequence, state: state)
@@ -52,7 +54,14 @@ extension Payment {
   /// The operation that is to be resolved.
   fileprivate func resolvable(_ chosen: Int?) throws(Fault) -> Operation {
     let open = operations.filter { $0.isUnknown }
-    let candidates = open.isEmpty ? operations.filter { $0.state.name == .processing } : open
+    // What neither ends by itself nor can be gone on with: received and not finished, or held, with what its
+    // capture needs lost.
+    let stuck = operations.filter { operation in
+      operation.state.name == .processing
+        || operation.state == .waiting(nil) && operation.kind == .authorize
+          && operation.preparation == nil && !operation.isSealed
+    }
+    let candidates = open.isEmpty ? stuck : open
     if let chosen, let operation = candidates.first(where: { $0.sequence == chosen }) {
       return operation
     }

@@ -106,7 +106,9 @@ package struct LegacyAttempt {
     for follower in followers { payment.append(follower) }
     var operations = payment.operations
     operations[0].number = row.number("number") ?? 1
-    return payment.with(operations, observed)
+    var seen = observed
+    seen.through = operations.last?.sequence ?? 0
+    return payment.with(operations, seen)
   }
 
   private var attempt: Operation {

@@ -140,7 +140,7 @@ package enum OperationRow {
 package enum ObservationRow {
   /// Its columns, besides the rows' numbers and the checksum.
   package static let columns = Columns(
-    numbers: ["at", "operation", "amount", "refunded", "is_revoked"],
+    numbers: ["at", "operation", "amount", "refunded", "through", "is_revoked"],
     texts: ["source", "state", "provider_status", "currency", "id"]
   )
 
@@ -153,7 +153,7 @@ package enum ObservationRow {
         "operation": .integer(seen.operation), "state": .text(seen.state.name.rawValue),
         "provider_status": Database.Value(seen.providerStatus),
         "amount": Database.Value(seen.amount), "refunded": Database.Value(seen.refunded),
-        "is_revoked": Database.Value(seen.isRevoked),
+        "through": .integer(seen.through), "is_revoked": Database.Value(seen.isRevoked),
         "currency": Database.Value(seen.currency?.code), "id": Database.Value(seen.id),
       ]
     )
@@ -175,6 +175,7 @@ package enum ObservationRow {
     seen.providerStatus = row.text("provider_status")
     seen.amount = row.number("amount")
     seen.refunded = row.number("refunded")
+    seen.through = row.number("through") ?? 0
     seen.isRevoked = row.flag("is_revoked")
     seen.currency = row.text("currency").flatMap(Currency.init(code:))
     seen.id = row.text("id")
@@ -193,6 +194,7 @@ package enum ObservationRow {
     )
     seen.providerStatus = observed.providerStatus
     seen.refunded = observed.refunded > 0 ? observed.refunded : nil
+    seen.through = observed.through
     seen.isRevoked = observed.isRevoked
     return seen
   }

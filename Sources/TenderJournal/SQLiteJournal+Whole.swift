@@ -95,12 +95,16 @@ extension SQLiteJournal {
     try database.query("UPDATE journal SET place = ?", [.text(own)])
   }
 
-  /// Whether another file at a path is a journal with the same name.
+  /// Whether another file at a path is a journal with the same name, or may be: a process under its own bounds sees
+  /// that it is there, and cannot open it.
   private func isJournal(at path: String) -> Bool {
-    guard let other = PlainFile.identity(at: path), other != file,
-      let database = try? Database(path: path, busyTimeout: 100, isDurable: false)
-    else { return false }
-    return (try? database.first("SELECT name FROM journal"))??.first?.text == name
+    guard let other = PlainFile.identity(at: path), other != file else { return false }
+    do throws(Fault) {
+      let database = try Database(path: path, busyTimeout: 100, isDurable: false)
+      return try database.first("SELECT name FROM journal")?.first?.text == name
+    } catch {
+      return true
+    }
   }
 
   package func checkWhole() throws(Fault) {

@@ -24,6 +24,8 @@ extension Fault {
     case sessionExpired
     case tlsFailed
     case tokenRefused
+    /// What is captured can only be refunded.
+    case tooLateToCancel
     /// An answer that says neither yes nor no.
     case unclear
   }

@@ -45,6 +45,8 @@ package enum RecordSchema {
     Field("amount", "integer", "what the payer pays, minor units"),
     Field("requested_amount", "integer", "what was ordered, where it differs"),
     Field("captured_amount", "integer", "what was captured, minor units"),
+    Field("released_amount", "integer", "what was held and then released, where anything was"),
+    Field("voided_amount", "integer", "what was captured and then voided, where all of it was"),
     Field("refunded_amount", "integer", "what was refunded, where anything was"),
     Field("refunding_amount", "integer", "what is being refunded, where anything is"),
     Field("returned_amount", "integer", "what the bank took back, where it did"),

@@ -24,7 +24,8 @@ enum TableCell {
   /// which a batch sums them up.
   private static let moneyNames: Set<String> = Set(
     [
-      "amount", "requested_amount", "captured_amount", "refunded_amount", "refunding_amount",
+      "amount", "requested_amount", "captured_amount", "released_amount", "voided_amount",
+      "refunded_amount", "refunding_amount",
       "returned_amount", "left", "this_refund", "authorisedAmount", "gratuityAmount", "service_fee",
       "fee", "fees", "gross_amount", "net_amount", "amount_in_minor", "maximum_individual_amount",
       "maximum_available_amount", "current_amount",

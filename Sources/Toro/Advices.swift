@@ -206,10 +206,13 @@ struct Advices {
 
 extension Payment {
   /// The command that refunds an amount in minor units to the card at the reader.
+  ///
+  /// It has a reference of its own: typed twice, it refunds once.
   func cardRefund(_ amount: Int) -> String {
     let money = currency.map { Money(minorUnits: amount, currency: $0).decimalText }
+    let own = "\(reference.text)-refund-\(reversals.count + 1)".shellQuoted
     return "with the card at the reader: tender transact --provider toro --type refund --original "
-      + "\(shellReference) --amount \(money ?? "AMOUNT")"
+      + "\(shellReference) --amount \(money ?? "AMOUNT") --reference \(own)"
   }
 }
 

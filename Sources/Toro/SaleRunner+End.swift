@@ -150,8 +150,10 @@ extension SaleRunner {
       result["actions"] = .array(actions.map(JSON.object))
     }
     let isApproved = answer?.isApproved == true && !receipt.isDeclinedByCard
-    let amount = isApproved ? answer?.authorised ?? sale.amount : sale.amount
     let asked = order.amount.minorUnits
+    // What is suspended was received and not processed: nothing is charged, and nothing can be refunded.
+    let isSuspended = status == .pending && !order.isRefund
+    let amount = isSuspended ? 0 : isApproved ? answer?.authorised ?? sale.amount : sale.amount
     return Outcome(
       status: status,
       id: sale.reference,

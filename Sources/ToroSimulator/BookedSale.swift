@@ -157,14 +157,16 @@ extension LedgerAudit {
     )
   }
 
-  /// The money of the sales under a reference as the acquirer has it, in minor units.
+  /// The money of the sales under a reference as the acquirer has it: what was cancelled was never captured.
   ///
-  /// A refund at the reader counts as captured under its own reference, and as refunded at its original.
-  package static func saleAmounts(
-    path: String,
-    reference: String
-  ) throws(Fault) -> (captured: Int, refunded: Int) {
-    let sales = try booked(path: path, reference: reference)
-    return (sales.reduce(0) { $0 + $1.captured }, sales.reduce(0) { $0 + $1.refunded })
+  /// A refund at the reader counts as captured under its own reference, and as returned at its original.
+  package static func saleMoney(path: String, reference: String) throws(Fault) -> Money {
+    var money = Money()
+    for sale in try booked(path: path, reference: reference) {
+      money.captured += sale.captured
+      money.returned += sale.refunded
+      money.standing += sale.stands ? 1 : 0
+    }
+    return money
   }
 }

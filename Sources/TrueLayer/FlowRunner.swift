@@ -86,9 +86,12 @@ struct FlowRunner {
   /// What a failure means where the bank may execute it while nobody here looks; `isGiven` says that a
   /// consent or a form was accepted.
   private func unwatched(_ fault: Fault, _ resource: Resource, isGiven: Bool) -> Fault {
-    switch (resource.status, resource.next) {
+    let isOurs: Set<Fault.Kind> = [.usage, .pending, .refused, .interrupted, .terminated]
+    return switch (resource.status, resource.next) {
     case ("authorizing", nil), ("authorizing", .wait): fault.unwatched
-    // It waits for its payer, who had not authorized it when it was looked at last.
+    // Its payer was sent to the bank, and may have authorized it since the last look.
+    case ("authorizing", .redirect): isOurs.contains(fault.kind) ? fault : fault.unwatched
+    // It waits for its payer, who can do nothing without an answer from here.
     case ("authorizing", _), ("authorization_required", _), ("attempt_failed", _): fault
     default: isGiven ? fault.unwatched : fault
     }
@@ -203,7 +206,7 @@ struct FlowRunner {
         // It went on meanwhile: how it stands is the answer.
         guard error.kind == .conflict, error.effect == .none,
           let seen = try? look(resource.kind, resource.id), !seen.isOpen
-        else { throw error }
+        else { throw unwatched(error, resource, isGiven: true) }
         ended = seen
       }
       if ended.shownStatus != .cancelled {

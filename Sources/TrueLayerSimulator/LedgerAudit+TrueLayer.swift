@@ -46,4 +46,19 @@ extension LedgerAudit {
     }
     return books
   }
+
+  /// The money of the bank payments of a reference at a time in milliseconds since 1970, or in the end.
+  package static func bankMoney(
+    path: String,
+    reference: String,
+    at now: Int = .max
+  ) throws(Fault) -> Money {
+    let books = try bankBooks(path: path, reference: reference, at: now)
+    var money = Money()
+    money.captured = books.paid
+    money.returned = books.refunded
+    money.refunding = books.refunding
+    money.standing = books.authorized
+    return money
+  }
 }

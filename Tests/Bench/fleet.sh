@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The journal that a fleet shares, on a PostgreSQL of this machine: payments beside the same statements by
-# pgbench with the same durability, runners beside each other, look-ups among a million attempts.
+# pgbench with the same durability, runners beside each other, look-ups among a million payments.
 set -euo pipefail
 tender=$1
 faults=$2
@@ -37,20 +37,34 @@ shared() {
   TENDER_JOURNAL="postgres://tender@127.0.0.1:$port/payments" TENDER_JOURNAL_KEY_FILE="$folder/key" "$@"
 }
 shared "$tender" journal migrate --json > /dev/null
-# What a payment asks of the database, in as many transactions and on tables like its own.
+# What a payment asks of the database, in as many transactions, on tables like its own with its own rows: one
+# payment of the program's is the model of all.
+shared "$tender" transact --amount 10.50 --test-card visa --reference MODEL --json --quiet > /dev/null
+# The columns of a table but some, as a list.
+columns() {
+  sql -d payments -c "SELECT string_agg(column_name, ', ') FROM information_schema.columns
+    WHERE table_schema = 'tender' AND table_name = '$1' AND column_name <> ALL ('{$2}')"
+}
+payment=$(columns payment row,reference)
+operation=$(columns operation row,payment)
+event=$(columns event payment,line)
 sql -d payments > /dev/null << 'SQL'
 CREATE SCHEMA bare;
-CREATE TABLE bare.attempt (LIKE tender.attempt INCLUDING ALL);
-CREATE TABLE bare.history (LIKE tender.history INCLUDING ALL);
+CREATE TABLE bare.payment (LIKE tender.payment INCLUDING ALL);
+CREATE TABLE bare.operation (LIKE tender.operation INCLUDING ALL);
+CREATE TABLE bare.event (LIKE tender.event INCLUDING ALL);
 CREATE TABLE bare.term (LIKE tender.term INCLUDING ALL);
 CREATE TABLE bare.lease (LIKE tender.lease INCLUDING ALL);
+CREATE TABLE bare.payment_model AS SELECT * FROM tender.payment WHERE reference = 'MODEL';
+CREATE TABLE bare.operation_model AS SELECT o.* FROM tender.operation o, bare.payment_model p WHERE o.payment = p.row;
+CREATE TABLE bare.event_model AS SELECT e.* FROM tender.event e, bare.payment_model p WHERE e.payment = p.row AND e.line = 1;
 CREATE SEQUENCE bare.number;
 SQL
-cat > bare.sql << 'SQL'
-SELECT nextval('bare.number') AS n \gset
-WITH held AS (INSERT INTO bare.lease (env, provider, reference, holder, machine, by, fence, until) VALUES ('simulator', 'paytheory', 'R:n', 'x', 'x', 'x', 1, clock_timestamp() + interval '40 s') ON CONFLICT (reference, provider, env) DO UPDATE SET fence = excluded.fence + 1 RETURNING fence), made AS (INSERT INTO bare.attempt (row, env, provider, reference, number, operation, phase, status, freed, kind, amount, currency, merchant, content, key, result, created, updated, version, sum, by, machine) SELECT :n, 'simulator', 'paytheory', 'R:n', 1, 'transact', 'prepared', 'pending', 0, 0, 1050, 'USD', 'm', repeat('c', 120), 'k', '{}', :n, :n, 1, 's', 'x', 'x' FROM held RETURNING row), line AS (INSERT INTO bare.history SELECT row, 1, 1, 'prepared', 'pending', 'opened', 'x', 's' FROM made) INSERT INTO bare.term SELECT t || :n % 1000, :n, row FROM made, unnest(ARRAY['r:', 'e:', 'p:', 'u:', 's:']) t;
-WITH held AS (UPDATE bare.lease SET until = clock_timestamp() + interval '40 s' WHERE reference = 'R:n' AND fence = 1 RETURNING 1), made AS (UPDATE bare.attempt SET phase = 'sent', version = 2, sent = 1 FROM held WHERE row = :n AND version = 1 RETURNING row) INSERT INTO bare.history SELECT row, 2, 1, 'sent', 'unknown', 'sent', 'x', 's' FROM made;
-WITH held AS (UPDATE bare.lease SET until = clock_timestamp() WHERE reference = 'R:n' AND fence = 1 RETURNING 1), made AS (UPDATE bare.attempt SET phase = 'done', status = 'succeeded', version = 3, result = repeat('r', 400) FROM held WHERE row = :n AND version = 2 RETURNING row), gone AS (DELETE FROM bare.term WHERE text = 's:' || :n % 1000 AND created = :n) INSERT INTO bare.history SELECT row, 3, 1, 'done', 'succeeded', 'outcome', 'x', 's' FROM made;
+cat > bare.sql << SQL
+SELECT nextval('bare.number') AS n \\gset
+WITH held AS (INSERT INTO bare.lease (env, provider, reference, holder, machine, by, fence, until) VALUES ('simulator', 'paytheory', 'R:n', 'x', 'x', 'x', 1, clock_timestamp() + interval '40 s') ON CONFLICT (reference, provider, env) DO UPDATE SET fence = excluded.fence + 1 RETURNING fence), made AS (INSERT INTO bare.payment (row, reference, $payment) SELECT :n, 'R:n', $payment FROM bare.payment_model, held RETURNING row), done AS (INSERT INTO bare.operation (payment, $operation) SELECT made.row, $operation FROM made, bare.operation_model), line AS (INSERT INTO bare.event (payment, line, $event) SELECT made.row, 1, $event FROM made, bare.event_model) INSERT INTO bare.term SELECT t || :n % 1000, :n, made.row FROM made, unnest(ARRAY['r:', 'e:', 'p:', 'u:', 's:']) t;
+WITH held AS (UPDATE bare.lease SET until = clock_timestamp() + interval '40 s' WHERE reference = 'R:n' AND fence = 1 RETURNING 1), made AS (UPDATE bare.payment SET version = 2, status = 'unknown', sum = 't' FROM held WHERE row = :n RETURNING row), done AS (UPDATE bare.operation SET state = 'sent', sum = 't' FROM made WHERE payment = :n) INSERT INTO bare.event (payment, line, $event) SELECT made.row, 2, $event FROM made, bare.event_model;
+WITH held AS (UPDATE bare.lease SET until = clock_timestamp() WHERE reference = 'R:n' AND fence = 1 RETURNING 1), made AS (UPDATE bare.payment SET version = 3, status = 'succeeded', sum = 'u' FROM held WHERE row = :n AND version = 2 RETURNING row), done AS (UPDATE bare.operation SET state = 'succeeded', result = repeat('r', 400) FROM made WHERE payment = :n), gone AS (DELETE FROM bare.term WHERE text = 's:' || :n % 1000 AND created = :n) INSERT INTO bare.event (payment, line, $event) SELECT made.row, 3, $event FROM made, bare.event_model;
 SQL
 # Payments a second of so many clients of pgbench.
 bare() {
@@ -106,21 +120,24 @@ for runners in 1 4 10; do
 done
 stop
 start 0
-for table in attempt history term preparation lease; do sql -d payments -c "TRUNCATE tender.$table"; done
+for table in payment operation observation event term preparation lease; do sql -d payments -c "TRUNCATE tender.$table"; done
+payment=$(columns payment row,reference,env,id,amount,last_four,created,updated,by,sum)
+operation=$(columns operation row,payment,id,amount,created,updated,sum)
+event=$(columns event payment,by,sum)
 fill() {
   sql -d payments > /dev/null << SQL
-INSERT INTO tender.attempt (row, env, provider, reference, number, operation, phase, status, freed, kind, id,
-  amount, currency, last_four, brand, merchant, content, key, result, created, updated, version, by, machine)
-SELECT n, 'sandbox', 'paytheory', 'ORDER-' || lpad(n::text, 7, '0'), 1, 'transact', 'done',
-  CASE WHEN n % 50 = 0 THEN 'declined' ELSE 'succeeded' END, 0, 0, 'pt-' || n, 1000 + n % 90000, 'USD',
-  lpad((n % 10000)::text, 4, '0'), 'VISA', 'm', '{"command":"transact","payor":{"email":"ada' || n ||
-  '@example.com"}}', 'k' || n, '{"type":"PT_COMPLETE"}', 1730000000000 + n * 60000::bigint,
-  1730000000000 + n * 60000::bigint, 1, 'anna@till-' || n % 100, 'x' FROM generate_series($1, $2) n;
-INSERT INTO tender.history SELECT row, 1, created, phase, status, 'outcome', by, NULL FROM tender.attempt
-  WHERE row >= $1;
-INSERT INTO tender.term SELECT t, created, row FROM tender.attempt, unnest(ARRAY['e:sandbox', 'p:paytheory',
+INSERT INTO tender.payment (row, reference, env, id, amount, last_four, created, updated, by, $payment)
+SELECT n, 'ORDER-' || lpad(n::text, 7, '0'), 'sandbox', 'pt-' || n, 1000 + n % 90000,
+  lpad((n % 10000)::text, 4, '0'), 1730000000000 + n * 60000::bigint, 1730000000000 + n * 60000::bigint,
+  'anna@till-' || n % 100, $payment FROM bare.payment_model, generate_series($1, $2) n;
+INSERT INTO tender.operation (payment, id, amount, created, updated, $operation)
+SELECT n, 'pt-' || n, 1000 + n % 90000, 1730000000000 + n * 60000::bigint, 1730000000000 + n * 60000::bigint,
+  $operation FROM bare.operation_model, generate_series($1, $2) n;
+INSERT INTO tender.event (payment, by, $event)
+SELECT n, 'anna@till-' || n % 100, $event FROM bare.event_model, generate_series($1, $2) n;
+INSERT INTO tender.term SELECT t, created, row FROM tender.payment, unnest(ARRAY['e:sandbox', 'p:paytheory',
   'u:USD', 'c:ada' || row || '@example.com']) t WHERE row >= $1;
-ANALYZE tender.attempt; ANALYZE tender.term; ANALYZE tender.history;
+ANALYZE tender.payment; ANALYZE tender.operation; ANALYZE tender.term; ANALYZE tender.event;
 SQL
 }
 export PAGER=

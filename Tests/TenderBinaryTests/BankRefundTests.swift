@@ -67,7 +67,7 @@ import TrueLayerSimulator
     #expect(looked["status"] == "refunded" && looked["refunded_amount"] == 1000)
   }
 
-  /// Row 2: the refund is found out by its own command alone.
+  /// The refund is found out by its own command alone.
   @Test(arguments: ["close-before", "close-after"])
   func `a cancel sends no refund that was left unknown`(_ fault: String) throws {
     let shop = try Shop()
@@ -90,7 +90,7 @@ import TrueLayerSimulator
     #expect(try shop.books.refunds == 1)
   }
 
-  /// Row 5: the payment is what was paid, whatever its refund does.
+  /// The payment is what was paid, whatever its refund does.
   @Test func `a payment stays paid while its refund is on its way`() throws {
     let shop = try Shop()
     defer { shop.binary.remove() }
@@ -108,7 +108,7 @@ import TrueLayerSimulator
     #expect(operations.last?["status"] == "succeeded")
   }
 
-  /// Row 6: a replay writes nothing.
+  /// A replay writes nothing.
   @Test func `a replayed refund leaves the journal as it was`() throws {
     let shop = try Shop()
     defer { shop.binary.remove() }
@@ -149,5 +149,24 @@ import TrueLayerSimulator
     )
     #expect(refused.status == 7)
     #expect(refused.errorRecord["error"]?["message"]?.text?.contains(member) == true)
+  }
+
+  /// The payer was sent to the bank: how the payment ends is not known to whoever cannot look.
+  @Test(arguments: ["status:http-404", "status:http-401", "status:garbage"])
+  func `a look that fails says nothing about the money`(_ fault: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let words = [
+      "transact", "--provider", "truelayer", "--amount", "10", "--merchant-account",
+      "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6", "--user", "name=Remi", "--user",
+      "email=remi@example.com", "--bank", "mock-payments-gb-redirect", "--reference", "L", "--json",
+      "--no-input", "--timeout", "1s",
+    ]
+    let lost = try binary.run(words + ["--wait=1s", "--sim-fault", fault])
+    #expect(lost.status == 9, "\(lost.errors) \(lost.output)")
+    #expect(lost.errorRecord["error"]?["effect"] == "unknown")
+    let looked = try binary.run("payment-status", "L", "--json").record
+    #expect(looked["status"] == "succeeded" && looked["captured_amount"] == 1000)
+    #expect(try binary.run(words).record["replayed"] == true)
   }
 }

@@ -192,6 +192,19 @@ struct FleetFailureTests {
     )
   }
 
+  /// Any commands in any order by two machines, a crash of the database amid each history.
+  @Test(arguments: Shelf.all.indices)
+  func `books, journal and records agree while the database crashes`(_ index: Int) throws {
+    let cluster = try PostgresCluster()
+    let fleet = try Fleet(at: cluster.database(), timeout: 10)
+    let run = try HistoryRun(Shelf.all[index], fleet.machines, books: fleet.shop.books)
+    try run.all((Works.setting("TENDER_BOOKS", 10) + 4) / 5) {
+      cluster.kill()
+      try cluster.restart()
+    }
+    #expect(run.problems == [])
+  }
+
   /// The primary of a cluster with a synchronous standby is killed, the standby takes over.
   @Test func `loses nothing in a failover`() throws { try failover(isPooled: false) }
 
@@ -212,14 +225,25 @@ struct FleetFailureTests {
       let fleet = try Fleet(machines: 2, at: address, timeout: 10)
       let doctor = try fleet.machines[0].run("doctor", "--json")
       #expect(doctor.output.contains("must confirm each commit"), "round \(round)")
-      try Self.work(fleet, rounds: 1, lines: 30) {
+      func takeOver() throws {
         primary.kill()
         try standby.promote()
         try pooler?.point(at: standby)
       }
+      guard round % 4 < 3 else {
+        // Every fourth time a history of any commands.
+        let shelf = Shelf.all[round / 4 % Shelf.all.count]
+        let run = try HistoryRun(shelf, fleet.machines, books: fleet.shop.books)
+        try run.all(1, strike: takeOver)
+        #expect(run.problems == [])
+        continue
+      }
+      try Self.work(fleet, rounds: 1, lines: 30, strikes: takeOver)
     }
     let place = isPooled ? " behind PgBouncer" : ""
-    print("\(rounds * 60) payments through \(rounds) failovers\(place), each once, 0 unknown")
+    print(
+      "\((rounds - rounds / 4) * 60) payments through \(rounds) failovers\(place), each once, 0 unknown"
+    )
   }
 
   #if os(Linux)

@@ -59,6 +59,59 @@ import TrueLayerSimulator
     #expect(try binary.run("journal", "verify", "--json").status == 0)
   }
 
+  /// A process sees through its own bounds that the original is there, and cannot open it.
+  @Test func `a copy elsewhere on this machine takes no money`() throws {
+    let shop = try Shop()
+    let binary = shop.binary
+    func folder(_ place: String) -> URL { binary.home.appending(path: place) }
+    func at(_ place: String) -> [String] { ["--state-dir", folder(place).path + "/state"] }
+    for place in ["one", "two", "three"] {
+      try FileManager.default.createDirectory(
+        at: folder(place),
+        withIntermediateDirectories: true
+      )
+    }
+    #expect(try binary.run(Self.pay + ["A"] + at("one")).status == 0)
+    try FileManager.default.copyItem(
+      at: folder("one/state"),
+      to: folder("two/state")
+    )
+    let verified = try binary.run(["journal", "verify", "--json"] + at("two"))
+    #expect(verified.status == 16, "\(verified.output)")
+    let copy = try binary.run(Self.pay + ["B"] + at("two"))
+    #expect(copy.status == 16)
+    #expect(Self.code(copy) == "journal_copy", "\(copy.errors)")
+    let doctor = try binary.run(["doctor", "--json"] + at("two"))
+    #expect(doctor.records.first { $0["name"] == "state" }?["outcome"] == "fail")
+    #expect(try binary.run(Self.pay + ["B"] + at("one")).status == 0)
+    let charges = try LedgerAudit.charges(path: shop.books, reference: "B")
+    #expect(charges == 1)
+    // What was moved is no copy.
+    try FileManager.default.moveItem(at: folder("one/state"), to: folder("three/state"))
+    #expect(try binary.run(Self.pay + ["C"] + at("three")).status == 0)
+  }
+
+  @Test func `a card is not called another one where the key of the comparison is lost`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    #expect(try binary.run(Self.pay + ["A"]).status == 0)
+    let key = binary.home.appending(path: ".local/state/tender/journal.key")
+    try FileManager.default.removeItem(at: key)
+    #expect(try binary.run(Self.pay + ["A"]).record["replayed"] == true)
+    // A hold whose preparation is lost as well is ended by hand.
+    #expect(try binary.run(Self.pay + ["H", "--hold"]).status == 0)
+    let seals = binary.home.appending(path: ".local/state/tender/journal.seals")
+    try FileManager.default.removeItem(at: seals)
+    #expect(try binary.run("confirm", "H", "--json").status == 6)
+    let words = [
+      "journal", "resolve", "H", "--as", "expired", "--reason", "released at the provider", "--yes",
+      "--json",
+    ]
+    let resolved = try binary.run(words)
+    #expect(resolved.status == 0, "\(resolved.errors)")
+    #expect(try binary.run("journal", "show", "H", "--json").record["status"] == "expired")
+  }
+
   @Test func `a state folder that is removed while a payment runs sells nothing twice`() throws {
     let shop = try Shop()
     let state = shop.binary.home.appending(path: ".local/state/tender")

@@ -54,7 +54,7 @@ private import Glibc
     try Works.batch(works.compactMap { $0.work.before?($0.reference) }, binary) { result in
       #expect(result.status == 0, "\(result.errors)")
     }
-    let usual = usualTime(provider, binary)
+    let usual = usualTime(binary) { Works.words(provider.works[0].line("USUAL\($0)")) }
     var killed = 0
     for (reference, work) in works {
       var words = Works.words(work.line(reference))
@@ -90,17 +90,11 @@ private import Glibc
     )
   }
 
-  /// How long one command takes on this machine now, in microseconds.
-  private static func usualTime(_ provider: Works.Provider, _ binary: Binary) -> Int {
+  /// How long one command takes on this machine now, in microseconds; `words` is given a number.
+  static func usualTime(_ binary: Binary, _ words: (Int) -> [String]) -> Int {
     let clock = ContinuousClock()
     let times = (0..<6).map { number in
-      clock.measure {
-        _ = Victim.run(
-          Works.words(provider.works[0].line("USUAL\(number)")),
-          binary,
-          killedAfter: nil
-        )
-      }
+      clock.measure { _ = Victim.run(words(number), binary, killedAfter: nil) }
     }
     let usual = times.sorted()[2].components
     return Int(usual.seconds) * 1_000_000 + Int(usual.attoseconds / 1_000_000_000_000)

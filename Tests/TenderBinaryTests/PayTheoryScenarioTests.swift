@@ -139,7 +139,7 @@ import Testing
     #expect(again["status"] == "requires_action" && again["attempt"] == 2)
   }
 
-  /// Row 13: Pay Theory takes no keys.
+  /// Pay Theory takes no keys.
   @Test func `an idempotency key is refused`() throws {
     _ = try run("transact --reference A --amount 10 --test-card visa")
     for words in [

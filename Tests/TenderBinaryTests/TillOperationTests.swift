@@ -33,7 +33,7 @@ import ToroSimulator
     #expect(looked.record["captured_amount"] == 700)
     #expect(Self.receipt(looked)["captured"] == true && Self.receipt(looked)["amount"] == 700)
     let path = binary.home.appending(path: ".local/state/tender/simulator.db").path
-    #expect(try LedgerAudit.saleAmounts(path: path, reference: "H") == (700, 0))
+    #expect(try LedgerAudit.saleMoney(path: path, reference: "H").kept == 700)
   }
 
   @Test func `shows one state after a cancel`() throws {
@@ -58,7 +58,9 @@ import ToroSimulator
     let hint = try #require(rest.errorRecord["error"]?["hint"]?.text)
     let command = try #require(hint.firstRange(of: "tender ")).upperBound
     let words = hint[command...].split(separator: " ").map(String.init)
-    #expect(try binary.run(words + ["--reference", "R2", "--no-input"]).status == 0)
+    #expect(try binary.run(words + ["--json", "--no-input"]).record["replayed"] == false)
+    // Typed twice, it refunds once.
+    #expect(try binary.run(words + ["--json", "--no-input"]).record["replayed"] == true)
     for words in ["refund S", "refund S --amount 1"] {
       let full = try run(words)
       #expect(full.status == 6)
@@ -74,8 +76,14 @@ import ToroSimulator
     for reference in ["P1", "P2"] {
       let sale = try run("transact --amount 90.68 --reference \(reference)")
       #expect(sale.record.text("status") == "pending")
+      #expect(sale.record["amount"] == 9068 && sale.record["captured_amount"] == 0)
+      // Nothing was charged that could be refunded.
+      #expect(try run("refund \(reference) --amount 4").status == 6)
+      let card = "transact --type refund --amount 4 --original \(reference) --reference R"
+      #expect(try run(card).status == 6)
     }
-    #expect(try run("cancel P1").record.text("status") == "cancelled")
+    let cancelled = try run("cancel P1").record
+    #expect(cancelled["status"] == "cancelled" && cancelled["captured_amount"] == 0)
     #expect(try run("payment-status P1").record["final"] == true)
     let resolved = try binary.run(
       "journal",
@@ -89,7 +97,23 @@ import ToroSimulator
       "--json"
     )
     #expect(resolved.status == 0, "\(resolved.errors)")
-    #expect(try run("payment-status P2").record.text("status") == "succeeded")
+    let paid = try run("payment-status P2").record
+    #expect(paid["status"] == "succeeded" && paid["captured_amount"] == 9068)
+  }
+
+  @Test func `what waited for its completion was never captured`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let held = "transact --amount 5 --reference W --sim-scenario gateway:completion_required"
+    #expect(try Self.run(binary, held).record.text("status") == "requires_confirmation")
+    let cancelled = try Self.run(binary, "cancel W").record
+    #expect(cancelled["status"] == "cancelled" && cancelled["captured_amount"] == 0)
+    // A sale that was captured and then cancelled is shown as the payment is, whatever is asked.
+    #expect(try Self.run(binary, "transact --amount 5 --reference V --hold").status == 0)
+    #expect(try Self.run(binary, "confirm V").status == 0)
+    let voided = try Self.run(binary, "cancel V").record
+    #expect(voided["captured_amount"] == 500 && voided["voided_amount"] == 500)
+    #expect(try Self.run(binary, "confirm V").status == 12)
   }
 
   @Test func `refuses a key that would not be sent`() throws {

@@ -55,6 +55,7 @@ struct ArbitraryPayment {
       refunded: pick(amounts, &random)
     )
     seen.isRevoked = random.below(8) == 0
+    seen.through = 1 + random.below(count + 2)
     return seen
   }
 
@@ -73,6 +74,10 @@ struct Books: Equatable {
   var refunding = 0
   var isVoided = false
   var isReturned = false
+  /// What was refunded by voids of a part: the bank cannot take it back.
+  var voided = 0
+  /// Whether something was refunded in the provider's portal.
+  var isRefundedElsewhere = false
   /// Whether the provider is done with the charge itself.
   var isSettled = false
 
@@ -220,7 +225,9 @@ struct ValidHistory {
     case 0: return try settle()
     case 1: try comeBack(attempt)
     case 2: try void(books.left)
-    case 3: look()
+    case 3:
+      refundElsewhere()
+      look()
     case 4, 5: try endRefund()
     default: try refund()
     }
@@ -262,6 +269,7 @@ struct ValidHistory {
         books.held = 0
       } else {
         books.refunded += amount
+        books.voided += amount
       }
       return (.succeeded, nil)
     }
@@ -317,12 +325,22 @@ struct ValidHistory {
     say("returned")
   }
 
+  /// Somebody refunds in the provider's portal; one that is on its way here could be taken for it.
+  private mutating func refundElsewhere() {
+    guard books.left > 0, books.refunding == 0, chance(1, in: 2) else { return }
+    let amount = 1 + random.below(books.left)
+    books.refunded += amount
+    books.isRefundedElsewhere = true
+    say("refunded elsewhere: \(amount)")
+  }
+
   /// A look-up gives the sum of what the provider has refunded.
   private mutating func look() {
     guard let attempt = payment.attempt else { return }
     time += 1
     var observation = Observation.refunded(books.refunded, of: attempt.sequence, at: time)
     observation.providerStatus = "S\(random.below(3))"
+    observation.through = payment.operations.last?.sequence ?? 0
     seen.append(observation)
     payment.add(observation)
     say("looked: \(books.refunded)")

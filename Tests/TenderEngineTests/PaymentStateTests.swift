@@ -150,8 +150,11 @@ import Testing
       said.append(state.leftToCapture)
     }
     if expected != said { return "books \(expected), journal \(said)" }
-    if state.returned != (books.isReturned ? books.captured : 0) { return "returned" }
-    if state.warning != nil { return "a warning: \(state.warning ?? "")" }
+    let returned = books.isReturned ? books.captured - books.voided : 0
+    if state.returned != returned { return "returned \(state.returned), books: \(returned)" }
+    if state.warning != nil, !books.isRefundedElsewhere {
+      return "a warning: \(state.warning ?? "")"
+    }
     let status = status(history)
     return state.status == status ? nil : "\(state.status.rawValue) instead of \(status.rawValue)"
   }

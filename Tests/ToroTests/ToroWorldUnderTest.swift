@@ -176,11 +176,9 @@ final class ToroWorld {
 
   /// The money of a reference by the acquirer's own books, in minor units.
   func booked(_ reference: String = "A") throws -> [Int] {
-    let amounts = try LedgerAudit.saleAmounts(
-      path: folder.path + "/simulator.db",
-      reference: reference
-    )
-    return [amounts.captured, amounts.refunded]
+    let path = folder.path + "/simulator.db"
+    let money = try LedgerAudit.saleMoney(path: path, reference: reference)
+    return [money.captured, money.returned]
   }
 
   /// What the acquirer's own books say of a reference.

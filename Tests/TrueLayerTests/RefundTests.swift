@@ -134,7 +134,7 @@ import TrueLayerSimulator
     try shop.expectRefunded(1000, count: 2)
   }
 
-  /// Row 2: a cancel never sends a refund that another command left unknown.
+  /// A cancel never sends a refund that another command left unknown.
   @Test(arguments: ["close-before", "close-after"])
   func `a cancel only looks at an unknown refund`(_ fault: String) throws {
     let shop = try Shop()
@@ -155,7 +155,7 @@ import TrueLayerSimulator
     try shop.expectRefunded(300, count: 1)
   }
 
-  /// Row 5: a paid payment stays paid while a refund is on its way.
+  /// A paid payment stays paid while a refund is on its way.
   @Test func `a refund on its way is no pending payment`() throws {
     let shop = try Shop(amount: 1000)
     let report = try shop.refund(100)
@@ -179,7 +179,7 @@ import TrueLayerSimulator
     try shop.expectBooks(refunded: 100, refunding: 0, count: 1)
   }
 
-  /// Row 6: a replay writes nothing.
+  /// A replay writes nothing.
   @Test func `a replayed refund changes neither their order nor the history`() throws {
     let shop = try Shop()
     _ = try shop.refund(100, "r1")

@@ -112,10 +112,10 @@ struct DoctorCommand {
         }
         let journal = try composition.journal()
         try journal.checkWhole()
+        if let copy = journal.copyWarning { throw copy }
         let count = try journal.count(PaymentFilter(), upTo: Int.max)
         let facts = [
           "\(folder): \(count) \(count == 1 ? "payment" : "payments") in the journal",
-          journal.copyWarning?.message,
           journal.markProblem.map { "a loss of the journal will not be noticed: \($0)" },
         ]
         return facts.compactMap(\.self).joined(separator: "; ")

@@ -60,6 +60,7 @@ struct Records {
       let state = payment.state
       fields["captured_amount"] = .integer(state.captured)
       for (name, amount) in [
+        ("released_amount", state.isHeld ? 0 : state.released), ("voided_amount", state.reversed),
         ("refunded_amount", state.refunded), ("refunding_amount", state.refunding),
         ("returned_amount", state.returned),
       ] where amount > 0 { fields[name] = .integer(amount) }

@@ -11,7 +11,8 @@ extension Composition {
   /// What every provider's payments show.
   private static let facts = [
     "this_refund", "reference", "id", "provider", "env", "status", "provider_status",
-    "requested_amount", "captured_amount", "refunded_amount", "refunding_amount", "returned_amount",
+    "requested_amount", "captured_amount", "released_amount", "voided_amount", "refunded_amount",
+    "refunding_amount", "returned_amount",
     "next_action", "source", "result.refund", "result.reversal", "details.bank", "details.payee",
     "details.payer", "details.constraints", "details.revoked_at", "details.revocation_source",
     "details.revocation_reason", "details.reversal_reason", "details.refunds", "error.code",

@@ -102,7 +102,8 @@ struct Verdict {
     case .requiresConfirmation: "held, not captured"
     case .requiresAction: "waiting for the payer"
     case .pending:
-      payment?.attempt?.state.name == .prepared ? "recorded, nothing sent" : "pending"
+      payment?.attempt?.state.name == .prepared
+        ? "recorded, nothing sent" : "pending" + refundWords
     case .authorized: "authorized"
     case .succeeded:
       report.kind == .storedMethod
@@ -127,7 +128,8 @@ struct Verdict {
     if state.refunding > 0 {
       words.append(
         state.isUnknown
-          ? "the result of a refund is unknown" : "\(text(state.refunding)) being refunded"
+          ? "the result of a \(payment?.unknowns.last?.kind.rawValue ?? "refund") is unknown"
+          : "\(text(state.refunding)) being refunded"
       )
     }
     guard !words.isEmpty else { return "" }
@@ -167,15 +169,15 @@ struct Verdict {
     // A barcode is paid in a shop: nothing here goes on with it.
     case .requiresAction where report.nextAction?.type == "barcode": "\(look) \(name) --wait"
     case .requiresAction: "tender confirm \(name)"
+    // What was received and not processed is not looked at: it is ended.
+    case .pending where payment.attempt?.approved == 0: "tender cancel \(name)"
     case .pending: "\(look) \(name) --wait"
     case .authorized where payment.kind == .payment: "\(look) \(name) --wait"
     // An operator undid it.
     case .cancelled where payment.followers.contains { $0.state.name == .succeeded }: nil
     case .declined, .cancelled, .expired:
       isOver || payment.kind == .mandate && report.status == .cancelled
-        ? nil
-        : "tender \(payment.kind == .storedMethod ? "tokenize" : "transact")\(provider) … "
-          + "--reference \(name) --new-attempt"
+        ? nil : "the same command with --new-attempt"
     case .failed: isWithoutEffect && !isOver ? "the same command again" : nil
     case .succeeded where state.refunding > 0: "\(look) \(name) --wait"
     case .authorized, .succeeded, .refunded, .partiallyRefunded, .returned, .revoked: nil

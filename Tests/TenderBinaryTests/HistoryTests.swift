@@ -1,0 +1,218 @@
+import Foundation
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import TenderWire
+import Testing
+
+/// The proof of the whole: commands of all kinds in any order, by two processes, with lost answers, kills and
+/// power cuts; after each the provider's books, the journal and the records are the same to the minor unit.
+///
+/// `TENDER_BOOKS` says how many histories each provider gets, `TENDER_KILL_SEED` which.
+@Suite(.onOwnThread) struct HistoryTests {
+  @Test(arguments: Shelf.all.indices)
+  func `books, journal and records agree after any commands`(_ index: Int) throws {
+    let shop = try Shop()
+    try Works.waitForNothing(shop.binary)
+    // Two processes at one journal.
+    let run = try HistoryRun(Shelf.all[index], [shop.binary, shop.binary], books: shop.books)
+    try run.all(Works.setting("TENDER_BOOKS", 12))
+    #expect(run.problems == [])
+  }
+}
+
+/// Histories at one provider, one after the other.
+final class HistoryRun {
+  private let shelf: Shelf
+  private let machines: [Binary]
+  private let books: String
+  private let seed: Int
+  private var random: Seeded
+  /// How long a command takes, in microseconds.
+  private let usual: Int
+  private(set) var problems: [String] = []
+  private var count = (commands: 0, killed: 0, struck: 0, pairs: 0, unknown: 0, apart: 0, double: 0)
+  /// What was said of the reference at hand.
+  private var said: [String] = []
+
+  init(_ shelf: Shelf, _ machines: [Binary], books: String) throws {
+    self.shelf = shelf
+    self.machines = machines
+    self.books = books
+    seed = Works.setting("TENDER_KILL_SEED", Int.random(in: 1..<1_000_000))
+    random = Seeded(seed)
+    usual = KillTests.usualTime(machines[0]) { number in
+      var draws = Seeded(number)
+      return shelf.first(&draws, "USUAL\(number)") + Self.common(shelf)
+    }
+  }
+
+  private static func common(_ shelf: Shelf) -> [String] {
+    ["--provider", shelf.name, "--json", "--no-input"]
+  }
+
+  /// Runs so many histories; `strike` happens once in each, while two commands run.
+  func all(_ histories: Int, strike: (() throws -> Void)? = nil) throws {
+    for number in 0..<histories { try history("H\(number)", strike) }
+    print(
+      "\(shelf.name)\(strike == nil ? "" : ", database struck"): \(histories) histories, \(count.commands) commands, \(count.killed) killed, "
+        + "\(count.struck) struck, \(count.pairs) pairs at once, \(count.unknown) unknown in the end, "
+        + "\(count.apart) with --finish, \(count.double) of them doubled, "
+        + "\(problems.count) contradictions (seed \(seed))"
+    )
+  }
+
+  private func history(_ reference: String, _ strike: (() throws -> Void)?) throws {
+    said = []
+    // What only `--finish` sends again may then be there twice: such histories are counted apart.
+    let isApart = shelf.isKeyless && random.below(6) == 0
+    let first = shelf.first(&random, reference)
+    let steps = 5 + random.below(8)
+    let moment = 1 + random.below(steps - 1)
+    for step in 0..<steps {
+      var words = first
+      if step > 0, random.below(8) > 0 { words = shelf.later(&random, reference) }
+      if isApart, random.below(4) == 0 { words = Self.finish(reference) }
+      if step == moment, let strike {
+        try pair(words, shelf.later(&random, reference), strike)
+      } else {
+        try self.step(words, reference)
+      }
+    }
+    try end(reference, isApart: isApart)
+  }
+
+  private static func finish(_ reference: String) -> [String] {
+    ["journal", "resume", reference, "--finish", "--yes"]
+  }
+
+  private func words(_ command: [String]) -> [String] {
+    // The journal's commands know the provider by the reference.
+    command + (command[0] == "journal" ? ["--json", "--no-input"] : Self.common(shelf))
+  }
+
+  private var machine: Binary { machines[random.below(machines.count)] }
+
+  /// One command, in one of the ways that a command may go.
+  private func step(_ command: [String], _ reference: String) throws {
+    count.commands += 1
+    var line = words(command)
+    switch random.below(10) {
+    case 0:
+      let isKilled = Victim.run(line, machine, killedAfter: random.below(usual))
+      count.killed += isKilled ? 1 : 0
+      said.append("\(command.joined(separator: " ")): \(isKilled ? "killed" : "ended")")
+    case 1:
+      try pair(command, shelf.later(&random, reference)) {}
+    case 2:
+      let kinds = ["enospc", "eio", "busy", "kill", "power"]
+      var broken = machine
+      #if os(Linux)
+      broken = broken.faulty("\(kinds[random.below(kinds.count)]):\(1 + random.below(60))")
+      broken.variables["TENDER_FAULT_SEED"] = "\(random.below(1_000_000))"
+      #endif
+      count.struck += 1
+      try judge(command, line, broken, reference)
+    case 3, 4, 5:
+      let faults = shelf.faults(command[0])
+      if command[0] != "journal", command[0] != "payment-status" {
+        line += ["--sim-fault", faults[random.below(faults.count)]]
+      }
+      try judge(command, line, machine, reference)
+    default: try judge(command, line, machine, reference)
+    }
+  }
+
+  /// Two commands at once; something may happen meanwhile.
+  private func pair(_ one: [String], _ other: [String], _ strike: () throws -> Void) throws {
+    count.pairs += 1
+    let runs = try [one, other].map { try machine.start(words($0)) }
+    try strike()
+    for (command, run) in zip([one, other], runs) {
+      _ = run.1.fileHandleForReading.readDataToEndOfFile()
+      _ = run.2.fileHandleForReading.readDataToEndOfFile()
+      run.0.waitUntilExit()
+      said.append("\(command.joined(separator: " ")) & \(run.0.terminationStatus)")
+    }
+  }
+
+  /// Runs a command, and holds what it says against the books.
+  private func judge(
+    _ command: [String],
+    _ line: [String],
+    _ binary: Binary,
+    _ reference: String
+  ) throws {
+    let before = try shelf.money(books, reference)
+    let result = try binary.run(line)
+    let after = try shelf.money(books, reference)
+    let fault = result.errorRecord["error"] ?? result.record["error"]
+    let extra = line.dropFirst(words(command).count).joined(separator: " ")
+    said.append("\(command.joined(separator: " ")) \(extra)= \(result.status)")
+    if fault?["effect"] == "none", before.kept != after.kept || before.standing != after.standing {
+      tell("says that nothing happened: \(before); then \(after)", reference)
+    }
+    guard result.record.text("reference") == reference else { return }
+    let shown = Shown(result.record)
+    if !shown.isUnknown, shown.kept != after.kept { tell("\(shown), books: \(after)", reference) }
+  }
+
+  /// The end: everything is looked at in peace, and all say the same.
+  private func end(_ reference: String, isApart: Bool) throws {
+    let binary = machines[0]
+    _ = try binary.run(words(["journal", "resume", reference]))
+    if !shelf.isKeyless {
+      // Refunds that the card made have references of their own.
+      for reference in shelf.refunds(reference) + [reference] {
+        _ = try binary.run(words(Self.finish(reference)))
+      }
+    }
+    let views = try [
+      ["payment-status", reference], ["journal", "show", reference], ["find", reference],
+    ]
+    .map { try binary.run(words($0)) }
+    let money = try shelf.money(books, reference)
+    guard let record = views[1].records.first else {
+      if money.standing > 0 { tell("not in the journal: \(money)", reference) }
+      return
+    }
+    let shown = Shown(record)
+    for view in views where Shown(view.record) != shown {
+      tell("\(Shown(view.record)) and \(shown)", reference)
+    }
+    if isApart { count.apart += 1 }
+    if shown.isUnknown {
+      count.unknown += 1
+    } else if shown.kept != money.kept || shown.refunding != money.refunding || money.standing > 1 {
+      if isApart { count.double += 1 } else { tell("\(shown), books: \(money)", reference) }
+    }
+  }
+
+  private func tell(_ problem: String, _ reference: String) {
+    problems.append("\(shelf.name) \(reference), seed \(seed): \(problem) \(said)")
+  }
+}
+
+/// What a record says of a payment's money.
+struct Shown: Equatable, CustomStringConvertible {
+  let status: String
+  let captured: Int
+  let returned: Int
+  let refunding: Int
+  let isUnknown: Bool
+
+  init(_ record: JSONObject) {
+    status = record.text("status") ?? ""
+    captured = record["captured_amount"]?.wholeNumber ?? 0
+    returned = record["refunded_amount"]?.wholeNumber ?? 0
+    refunding = record["refunding_amount"]?.wholeNumber ?? 0
+    isUnknown = (record["operations"]?.array ?? []).contains { $0["status"] == "unknown" }
+  }
+
+  /// What the merchant keeps.
+  var kept: Int { status == "cancelled" ? 0 : captured - returned - refunding }
+
+  var description: String {
+    "\(status): captured \(captured), returned \(returned), refunding \(refunding)"
+  }
+}

@@ -1,0 +1,146 @@
+import TenderEngine
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// What others do to a payment, what a refusal leaves behind, and what the journal says of that afterwards.
+@Suite struct ElsewhereTests {
+  /// A look-up of a payment of 10.00 of which so much was refunded.
+  private static func seen(_ refunded: Int) -> Outcome {
+    var outcome = Outcome(
+      status: refunded == 0 ? .succeeded : refunded == 1000 ? .refunded : .partiallyRefunded,
+      id: "id-1",
+      amount: 1000,
+      result: [:]
+    )
+    outcome.refundedAmount = refunded
+    return outcome
+  }
+
+  private func amounts(_ till: Till<Scripted>) throws -> [Int] {
+    let state = try #require(try till.payment()?.state)
+    return [state.captured, state.refunded, state.refunding, state.leftToRefund]
+  }
+
+  @Test func `what was refunded elsewhere counts beside what is refunded here later`() throws {
+    let till = try RefundTests.paid()
+    till.provider.shows(Self.seen(600))
+    #expect(try till.status() == "partially_refunded")
+    #expect(try amounts(till) == [1000, 600, 0, 400])
+    #expect(try till.refund(100, name: "r1") == "partially_refunded, refund 1: succeeded")
+    #expect(try amounts(till) == [1000, 700, 0, 300])
+    #expect(try till.refund() == "refunded, refund 2: succeeded")
+    #expect(try amounts(till) == [1000, 1000, 0, 0])
+    // The provider's sum holds both.
+    till.provider.shows(Self.seen(1000))
+    #expect(try till.status() == "refunded")
+    #expect(try amounts(till) == [1000, 1000, 0, 0])
+    #expect(try till.payment()?.state.warning?.contains("more was refunded") == true)
+  }
+
+  @Test
+  func `a sum below what the journal has is shown with a warning, once it cannot lag any more`()
+    throws
+  {
+    var till = try RefundTests.paid()
+    till.lateWindow = 60_000
+    _ = try till.refund(300)
+    let found = try till.payment()
+    till.provider.shows(Self.seen(0), Self.seen(0))
+    #expect(try till.engine.lookUp("A", known: found).note == nil)
+    till.clock.advance(60_000)
+    let late = try till.engine.lookUp("A", known: try till.payment())
+    #expect(
+      late.note == "the provider says that 0.00 USD was refunded, this journal 3.00 USD",
+      "\(late.note ?? "")"
+    )
+    #expect(try amounts(till) == [1000, 300, 0, 700])
+  }
+
+  /// Should a refused request have acted, the provider knows its repetition by the key.
+  @Test func `the repetition of what failed keeps its key`() throws {
+    let till = try RefundTests.paid()
+    till.provider.then(
+      .fail(Fault(.rejected, code: "refused", "refused").proven, sends: true),
+      .fail(Fault(.rejected, code: "refused", "refused").proven, sends: true)
+    )
+    #expect(try till.refund(300) == "7 refused")
+    #expect(try till.refund(300) == "7 refused")
+    #expect(try till.refund(200) == "partially_refunded, refund 3: succeeded")
+    #expect(try till.refund(300, name: "r") == "partially_refunded, refund 4: succeeded")
+    let keys = try #require(try till.payment()).followers.map { $0.key ?? "" }
+    #expect(keys[0] == keys[1])
+    #expect(Set(keys).count == 3)
+  }
+
+  @Test func `another key than the one that it was done with is refused`() throws {
+    let till = Till(Scripted())
+    #expect(try till.transact(key: "k1") == "succeeded")
+    #expect(try till.transact(key: "k1") == "succeeded, replayed")
+    #expect(try till.transact(key: "k2") == "6 key_differs")
+    #expect(try till.refund(300, key: "k3") == "partially_refunded, refund 1: succeeded")
+    #expect(try till.refund(300) == "partially_refunded, replayed, refund 1: succeeded")
+    #expect(try till.refund(300, key: "k4") == "6 key_differs")
+    #expect(till.provider.heard() == ["send charge 1 1000", "send refund 1 300"])
+    let keyless = Till(Scripted(.keyless))
+    #expect(try keyless.transact() == "succeeded")
+    #expect(try keyless.transact(key: "k1") == "2 bad_options")
+  }
+
+  @Test func `a capture of another amount looks at the one that is unknown`() throws {
+    let till = Till(Scripted())
+    till.provider.then(.answer(.requiresConfirmation), .lost)
+    #expect(try till.transact(hold: true) == "requires_confirmation")
+    #expect(try till.confirm(700) == "9 no_answer")
+    _ = till.provider.heard()
+    #expect(try till.confirm(500) == "9 outcome_unknown")
+    #expect(till.provider.heard() == ["look capture 1 700"])
+  }
+
+  @Test func `a charge never answers with a hold, nor a hold with a charge`() throws {
+    let till = Till(Scripted())
+    till.provider.then(.answer(.requiresConfirmation))
+    #expect(try till.transact(hold: true) == "requires_confirmation")
+    #expect(try till.transact(hold: true) == "requires_confirmation, replayed")
+    #expect(try till.transact() == "6 reference_reused")
+    #expect(try till.transact(1000, "B") == "succeeded")
+    #expect(try till.transact(1000, "B", hold: true) == "6 reference_reused")
+  }
+
+  @Test func `what was voided or returned is not called refunded`() throws {
+    let till = Till(Scripted(Traits(kinds: Traits.allKinds, refundsByVoid: true)))
+    #expect(try till.transact() == "succeeded")
+    #expect(try till.refund() == "cancelled, void 1: succeeded")
+    #expect(try till.refund(100) == "6 nothing_to_refund")
+    let state = try #require(try till.payment()?.state)
+    #expect([state.captured, state.reversed, state.refunded] == [1000, 1000, 0])
+  }
+
+  /// Until the window is over it can still appear by itself.
+  @Test func `a request without a key is sent again after the late window alone`() throws {
+    var till = try RefundTests.paid(.keyless)
+    till.lateWindow = 60_000
+    till.provider.recovers(by: .byHand(canResend: true))
+    till.provider.then(.lost)
+    #expect(try till.refund(300) == "9 no_answer")
+    _ = till.provider.heard()
+    #expect(try till.resume(finish: true, resend: true) == "9 outcome_unknown")
+    #expect(till.provider.heard() == ["look refund 1 300"])
+    till.clock.advance(60_000)
+    #expect(
+      try till.resume(finish: true, resend: true) == "partially_refunded, refund 1: succeeded"
+    )
+    #expect(till.provider.heard() == ["look refund 1 300", "again refund 1 300"])
+  }
+
+  /// What the bank takes back is what stood.
+  @Test func `a return lowers no other amount`() throws {
+    var void = Operation.void(300, .succeeded)
+    void.id = "id-2"
+    var charge = Operation.charge(1000, .returned)
+    charge.content = ["amount": 1000]
+    let payment = Payment.of(charge, void)
+    #expect(payment.state.captured == 1000 && payment.state.refunded == 300)
+    #expect(payment.state.returned == 700 && payment.state.leftToRefund == 0)
+  }
+}
