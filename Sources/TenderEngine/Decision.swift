@@ -52,10 +52,6 @@ extension Decision {
     _ traits: Traits
   ) -> Decision {
     guard let payment, let attempt = payment.attempt else { return .run(draft) }
-    // What the same command could not finish, it undoes: first of all.
-    if let undo = payment.followers.last(where: { $0.isUndo && $0.isUnknown }) {
-      return .finish(undo.sequence)
-    }
     let different = attempt.differences(from: draft)
     let state = payment.state
     switch attempt.state.name {

@@ -126,7 +126,7 @@ extension Engine {
     ) { payment in
       // It was stopped before anything was sent, or undone by its own run.
       if isUnderWay, payment.state.status == .cancelled, let attempt = payment.attempt {
-        return .replay((payment.followers.last(where: \.isUndo) ?? attempt).sequence)
+        return .replay(attempt.sequence)
       }
       return .cancel(request, of: payment, provider.traits, at: clock.now)
     }

@@ -29,8 +29,6 @@ package struct Operation: Sendable {
   package var approved: Int?
   /// Whether it was recorded for all that was left.
   package var isRest = false
-  /// Whether the attempt's own run began it, to undo what that run could not finish.
-  package var isUndo = false
   /// The idempotency key that it is sent with; nil where the provider takes none.
   package var key: String?
   /// The provider's id of what it made.

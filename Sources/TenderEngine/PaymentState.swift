@@ -204,8 +204,6 @@ package struct PaymentState: Sendable, Hashable {
       if has([.revoke], .sent) { return .unknown }
       if attempt.state.name == .succeeded { return .authorized }
     }
-    // What a run could not finish, it undoes: until that is known, nothing is.
-    if followers.contains(where: { $0.isUndo && $0.isUnknown }) { return .unknown }
     let isPaid = captured > 0
     switch attempt.state {
     case .prepared: return .pending

@@ -4,7 +4,7 @@ package import TenderModel
 package final class Progress {
   package private(set) var payment: Payment
   /// The operation that is worked on, by its sequence.
-  package private(set) var sequence: Int
+  package let sequence: Int
   /// Whether a request that can move money was recorded as sent in this run.
   package private(set) var hasSent = false
   /// The payment as it was last written with an outcome in this run.
@@ -130,17 +130,6 @@ package final class Progress {
       ).proven
     }
     return SendPermit(journal.window)
-  }
-
-  /// Begins a void of what this run was told is approved, and cannot be finished.
-  ///
-  /// What follows is about that void. It is written with what comes next.
-  package func beginUndo() {
-    var operation = Operation(.void, amount: attempt.effectiveAmount, at: driver.clock.now)
-    operation.isUndo = true
-    sequence = payment.append(operation)
-    before = .prepared
-    isConcluded = false
   }
 
   /// Writes, durably, what is known by now of an operation that goes on.

@@ -8,8 +8,7 @@ package enum OperationRow {
   /// Its columns, besides the rows' numbers and the checksum.
   package static let columns = Columns(
     numbers: [
-      "sequence", "number", "amount", "approved", "is_rest", "is_undo", "sent", "created",
-      "updated",
+      "sequence", "number", "amount", "approved", "is_rest", "sent", "created", "updated",
     ],
     texts: ["kind", "name", "key", "id", "state", "moment", "link"],
     json: ["next_action", "content", "prints", "result", "fault"]
@@ -37,7 +36,6 @@ package enum OperationRow {
         "amount": Database.Value(operation.amount),
         "approved": Database.Value(operation.approved),
         "is_rest": Database.Value(operation.isRest),
-        "is_undo": Database.Value(operation.isUndo),
         "sent": Database.Value(operation.state.sent?.at),
         "created": .integer(operation.createdAt),
         "updated": .integer(operation.updatedAt),
@@ -87,7 +85,6 @@ package enum OperationRow {
     operation.name = row.text("name")
     operation.approved = row.number("approved")
     operation.isRest = row.flag("is_rest")
-    operation.isUndo = row.flag("is_undo")
     operation.key = row.text("key")
     operation.id = row.text("id")
     operation.state = state

@@ -28,7 +28,6 @@ struct ArbitraryPayment {
       if random.below(4) == 0 { operation.approved = pick(amounts, &random) }
       if random.below(3) == 0 { operation.id = pick(["a", "b"], &random) }
       if random.below(8) == 0 { operation.link = Reference(stored: "B") }
-      operation.isUndo = random.below(8) == 0
       if place == 0 || random.below(8) == 0 { operation.content = ["amount": 10] }
       // Rows of a damaged journal may be out of order.
       operation.sequence = random.below(16) == 0 ? random.below(8) : place + 1

@@ -34,7 +34,6 @@ extension Operation {
     name: String? = nil,
     fault: Fault.Kind? = nil,
     fee: Int = 0,
-    isUndo: Bool = false,
     link: String? = nil
   ) -> Operation {
     var operation = Operation(kind, amount: amount, at: 0)
@@ -43,7 +42,6 @@ extension Operation {
     operation.id = id
     operation.name = name
     operation.fault = fault.map { Fault($0, code: "code", "message") }
-    operation.isUndo = isUndo
     operation.link = link.map(Reference.init(stored:))
     return operation
   }

@@ -84,7 +84,7 @@ import Testing
     ),
     Case(
       "9: a sale that its own run undid",
-      .of(.charge(1000, .succeeded), .of(.void, 1000, .succeeded, isUndo: true)),
+      .of(.charge(1000, .succeeded), .void(1000, .succeeded)),
       "cancelled, final, authorized 1000, captured 1000, voided 1000, standing 0"
     ),
     Case(
@@ -190,17 +190,17 @@ import Testing
     ),
     Case(
       "lost, and undone by its own run, whose answer is lost too",
-      .of(.charge(10, .lost), .of(.void, 10, .lost, isUndo: true)),
+      .of(.charge(10, .lost), .void(10, .lost)),
       "unknown, unknown operation"
     ),
     Case(
-      "approved, and being undone by its own run",
-      .of(.charge(10, .succeeded), .of(.void, 10, .lost, isUndo: true)),
-      "unknown, unknown operation, authorized 10, captured 10, refunding 10"
+      "approved, and being undone",
+      .of(.charge(10, .succeeded), .void(10, .lost)),
+      "succeeded, unknown operation, authorized 10, captured 10, refunding 10"
     ),
     Case(
       "lost, and undone",
-      .of(.charge(10, .cancelled), .of(.void, 10, .succeeded, isUndo: true)),
+      .of(.charge(10, .cancelled), .void(10, .succeeded)),
       "cancelled, final"
     ),
     Case(

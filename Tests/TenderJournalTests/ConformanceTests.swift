@@ -82,7 +82,6 @@ import Testing
     let sequence = written.append(refund)
     try written.change(sequence) { $0.state = .waiting(PayerAction("redirect", ["url": "x"])) }
     var undo = Operation(.void, amount: 700, at: clock.now)
-    undo.isUndo = true
     undo.state = .processing
     written.append(undo)
     var seen = Observation(.webhook, at: clock.now, operation: 1, state: .returned)

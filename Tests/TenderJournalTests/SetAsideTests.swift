@@ -94,7 +94,6 @@ import Testing
       let journal = try open(patience: 20)
       var written = try setAside(journal, while: other)
       var undo = Operation(.void, amount: 1050, at: clock.now)
-      undo.isUndo = true
       undo.state = .succeeded
       let sequence = written.append(undo)
       try journal.setAside(&written, sequence, note: "undone")
