@@ -1,185 +1,148 @@
 package import TenderModel
 
 /// Why a command is refused, in sentences that are true of the payment's money.
-extension Fault {
-  private static func conflict(
-    _ code: String,
-    _ message: String,
-    hint: String? = nil,
-    result: JSONObject? = nil
-  ) -> Fault {
-    Fault(.conflict, code: code, message, hint: hint, result: result)
+extension Payment {
+  /// The reference as a message has it.
+  private var name: String { reference.quotedForMessage }
+
+  /// A conflict, whose hint is to look at the payment where there is no better one.
+  private func conflict(code: String, _ message: String, hint: String? = nil) -> Fault {
+    let look = "see: tender journal show \(shellReference)"
+    return Fault(.conflict, code: code, message, hint: hint ?? look)
   }
 
-  static func otherContent(_ payment: Payment, different: [String]) -> Fault {
+  func otherContent(_ different: [String]) -> Fault {
     conflict(
-      "reference_reused",
-      "reference \(payment.reference.quotedForMessage) was used with another "
-        + different.joined(separator: ", "),
-      hint: "use another --reference, or see: tender journal show \(payment.shellReference)"
+      code: "reference_reused",
+      "reference \(name) was used with another \(different.joined(separator: ", "))",
+      hint: "use another --reference, or see: tender journal show \(shellReference)"
     )
   }
 
-  static func attemptStands(_ payment: Payment) -> Fault {
+  var attemptStands: Fault {
     conflict(
-      "attempt_stands",
-      "reference \(payment.reference.quotedForMessage) already has a payment that is "
-        + payment.state.status.rawValue,
+      code: "attempt_stands",
+      "reference \(name) already has a payment that is \(state.status.rawValue)",
       hint: "--new-attempt is for declined, cancelled and expired ones; use another --reference"
     )
   }
 
   /// A capture of something that is not held, with the provider's documented words for it.
-  static func nothingToCapture(_ payment: Payment, _ traits: Traits) -> Fault {
-    Fault(
-      .conflict,
+  func nothingToCapture(_ traits: Traits) -> Fault {
+    var fault = conflict(
       code: "no_auth",
-      cause: .nothingHeld,
-      "there is no authorization to capture: \(payment.sentence)",
+      "there is no authorization to capture: \(sentence)",
       hint: "to authorize: the same transact command with \(traits.holdOption) and --new-attempt"
     )
+    fault.cause = .nothingHeld
+    return fault
   }
 
-  static func captureDiffers(_ payment: Payment, _ capture: Operation) -> Fault {
-    conflict(
-      "capture_differs",
-      "\(payment.reference.quotedForMessage) was captured with "
-        + payment.text(ofMinorUnits: capture.effectiveAmount),
-      hint: "see: tender journal show \(payment.shellReference)"
-    )
+  func captureDiffers(_ capture: Operation) -> Fault {
+    conflict(code: "capture_differs", "\(name) was captured with \(text(of: capture))")
   }
 
-  static func keyDiffers(_ payment: Payment, _ operation: Operation) -> Fault {
-    conflict(
-      "key_differs",
-      "the \(operation.kind.rawValue.replacing("_", with: " ")) of \(payment.reference.quotedForMessage) "
-        + "has another idempotency key; nothing was sent",
+  func keyDiffers(_ operation: Operation) -> Fault {
+    let what = operation.kind.rawValue.replacing("_", with: " ")
+    return conflict(
+      code: "key_differs",
+      "the \(what) of \(name) has another idempotency key; nothing was sent",
       hint: "leave --idempotency-key out to see what it came to"
     )
   }
 
-  static func captureExceeds(_ payment: Payment, left: Int) -> Fault {
+  func captureExceeds(_ left: Int) -> Fault {
     conflict(
-      "capture_exceeds",
-      "\(payment.text(ofMinorUnits: left)) of \(payment.reference.quotedForMessage) can be captured",
+      code: "capture_exceeds",
+      "\(text(ofMinorUnits: left)) of \(name) can be captured",
       hint: "use --amount with at most that"
     )
   }
 
-  static func noPartialCapture(_ payment: Payment) -> Fault {
-    Fault(
-      .unsupported,
-      code: "method_unsupported",
-      "\(payment.provider.text) cannot capture a part of \(payment.reference.quotedForMessage)",
-      hint: "leave --amount out"
-    )
+  var noPartialCapture: Fault {
+    let message = "\(provider.text) cannot capture a part of \(name)"
+    return Fault(.unsupported, code: "method_unsupported", message, hint: "leave --amount out")
   }
 
   /// A cancel of something that is cancelled already, or never was.
-  package static func nothingToCancel(_ payment: Payment) -> Fault {
-    conflict(
-      "nothing_to_cancel",
-      "there is nothing to cancel: \(payment.sentence)",
-      hint: "see: tender journal show \(payment.shellReference)"
-    )
+  package var nothingToCancel: Fault {
+    conflict(code: "nothing_to_cancel", "there is nothing to cancel: \(sentence)")
   }
 
-  static func cannotCancelWaiting(_ payment: Payment) -> Fault {
+  var cannotCancelWaiting: Fault {
     Fault(
       .unsupported,
       code: "cancel_unsupported",
-      "\(payment.reference.quotedForMessage) waits for the payer and cannot be cancelled",
+      "\(name) waits for the payer and cannot be cancelled",
       hint: "it expires by itself at the provider"
     )
   }
 
-  static func tooLateToCancel(_ payment: Payment) -> Fault {
-    Fault(
-      .conflict,
-      code: "nothing_to_cancel",
-      cause: .tooLateToCancel,
-      "it is too late to cancel: \(payment.sentence)",
-      hint: payment.state.leftToRefund > 0
-        ? "to refund it: tender refund \(payment.shellReference)" : nil
-    )
+  var tooLateToCancel: Fault {
+    let refund = "to refund it: tender refund \(shellReference)"
+    var fault = conflict(code: "nothing_to_cancel", "it is too late to cancel: \(sentence)")
+    fault.hint = state.leftToRefund > 0 ? refund : nil
+    fault.cause = .tooLateToCancel
+    return fault
   }
 
-  static func nothingToRefund(_ payment: Payment) -> Fault {
+  var nothingToRefund: Fault {
+    conflict(code: "nothing_to_refund", "there is nothing to refund: \(sentence)")
+  }
+
+  var notCaptured: Fault {
     conflict(
-      "nothing_to_refund",
-      "there is nothing to refund: \(payment.sentence)",
-      hint: "see: tender journal show \(payment.shellReference)"
+      code: "nothing_to_refund",
+      "\(name) is held, not captured: a part of it cannot be refunded",
+      hint: "to release all of it: tender cancel \(shellReference)"
     )
   }
 
-  static func notCaptured(_ payment: Payment) -> Fault {
+  func wasPaid(in paid: Currency) -> Fault {
+    let hint = "give the amount in it: --currency \(paid.code)"
+    return Fault(.usage, code: "bad_currency", "\(name) was paid in \(paid.code)", hint: hint)
+  }
+
+  func refundDiffers(_ refund: Operation) -> Fault {
     conflict(
-      "nothing_to_refund",
-      "\(payment.reference.quotedForMessage) is held, not captured: a part of it cannot be refunded",
-      hint: "to release all of it: tender cancel \(payment.shellReference)"
-    )
-  }
-
-  static func otherCurrency(_ payment: Payment, _ paid: Currency) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_currency",
-      "\(payment.reference.quotedForMessage) was paid in \(paid.code)",
-      hint: "give the amount in it: --currency \(paid.code)"
-    )
-  }
-
-  static func refundDiffers(_ payment: Payment, _ refund: Operation) -> Fault {
-    conflict(
-      "refund_differs",
-      "refund \((refund.name ?? "").quotedForMessage) of \(payment.reference.quotedForMessage) is of "
-        + payment.text(ofMinorUnits: refund.effectiveAmount),
+      code: "refund_differs",
+      "refund \((refund.name ?? "").quotedForMessage) of \(name) is of \(text(of: refund))",
       hint: "another refund needs another --refund-reference"
     )
   }
 
-  static func fullyRefunded(_ payment: Payment) -> Fault {
-    let state = payment.state
-    let words =
-      state.refunding > 0
-      ? "all of \(payment.reference.quotedForMessage) is refunded or being refunded"
-      : "\(payment.reference.quotedForMessage) is already fully refunded"
+  /// A refund of an amount in minor units that is not left; nil where it is.
+  func refundExceeds(_ amount: Int) -> Fault? {
+    let left = state.leftToRefund
+    guard left > 0 else {
+      let all = " (\(text(ofMinorUnits: state.captured)))"
+      if state.status == .cancelled || state.returned > 0 { return nothingToRefund }
+      return state.refunding > 0
+        ? conflict(code: "refund_exceeds", "all of \(name) is refunded or being refunded" + all)
+        : conflict(code: "refund_exceeds", "\(name) is already fully refunded" + all)
+    }
+    guard amount <= 0 || amount > left else { return nil }
     return conflict(
-      "refund_exceeds",
-      words + " (\(payment.text(ofMinorUnits: state.captured)))",
-      hint: "see: tender journal show \(payment.shellReference)"
-    )
-  }
-
-  static func refundExceeds(_ payment: Payment, left: Int) -> Fault {
-    conflict(
-      "refund_exceeds",
-      "at most \(payment.text(ofMinorUnits: left)) of \(payment.reference.quotedForMessage) can be refunded",
-      hint: payment.reversals.contains { $0.link != nil }
+      code: "refund_exceeds",
+      "at most \(text(ofMinorUnits: left)) of \(name) can be refunded",
+      hint: reversals.contains { $0.link != nil }
         ? "give --amount with at most that"
-        : "to refund all of that: tender refund \(payment.shellReference)"
+        : "to refund all of that: tender refund \(shellReference)"
     )
   }
 
-  static func refundNeedsName(_ payment: Payment, _ request: RefundRequest) -> Fault {
-    let done = payment.reversals.filter { $0.isAlive && $0.name == nil && !$0.isRest }
-      .map { payment.text(ofMinorUnits: $0.effectiveAmount) }
-    return conflict(
-      "refund_needs_name",
-      "\(payment.reference.quotedForMessage) already has a refund of "
-        + done.joined(separator: " and of ") + "; nothing was sent",
-      hint: "for a further refund: tender refund \(payment.shellReference) --amount "
+  func refundNeedsName(_ request: RefundRequest) -> Fault {
+    conflict(
+      code: "refund_needs_name",
+      "\(name) already has a refund of "
+        + unnamedRefunds.map(text(of:)).joined(separator: " and of ") + "; nothing was sent",
+      hint: "for a further refund: tender refund \(shellReference) --amount "
         + "\(request.amount?.decimalText ?? "AMOUNT") --refund-reference NAME"
     )
   }
 
   /// Another command's refund was unknown and is known now: this one was not sent.
-  static func earlierRefundResolved(
-    _ payment: Payment,
-    _ earlier: Operation,
-    _ request: RefundRequest
-  ) -> Fault {
-    let asked = request.amount?.text ?? "what is left"
+  func earlierRefundResolved(_ earlier: Operation, _ request: RefundRequest) -> Fault {
     let words =
       switch earlier.state.name {
       case .succeeded: "was made"
@@ -190,13 +153,25 @@ extension Fault {
     let amount = request.amount.map { " --amount \($0.decimalText)" } ?? ""
     let name = request.name.map { " --refund-reference \($0.text.shellQuoted)" } ?? ""
     return conflict(
-      "earlier_refund_resolved",
-      "an earlier \(earlier.kind.rawValue) of \(payment.text(ofMinorUnits: earlier.effectiveAmount)) \(words); the refund of "
-        + "\(asked) was not sent",
-      hint: "to send it now: tender refund \(payment.shellReference)\(amount)\(name)"
+      code: "earlier_refund_resolved",
+      "an earlier \(earlier.kind.rawValue) of \(text(of: earlier)) \(words); the refund of "
+        + "\(request.amount?.text ?? "what is left") was not sent",
+      hint: "to send it now: tender refund \(shellReference)\(amount)\(name)"
     )
   }
 
+  /// The refunds in use that were asked for by an amount without a name.
+  package var unnamedRefunds: [Operation] {
+    reversals.filter { $0.isAlive && $0.name == nil && !$0.isRest }
+  }
+
+  /// What an operation did or does, in words.
+  package func text(of operation: Operation) -> String {
+    text(ofMinorUnits: operation.effectiveAmount)
+  }
+}
+
+extension Fault {
   /// No payment by that reference or id.
   package static func unknownHandle(_ handle: String) -> Fault {
     Fault(

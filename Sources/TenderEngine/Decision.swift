@@ -24,19 +24,12 @@ package enum Decision: Sendable {
   /// The plan in one word.
   package var plan: Plan {
     switch self {
-    case .run(let draft):
-      switch draft.kind {
-      case .capture: .capture
-      case .void: .void
-      case .refund where !draft.isAttempt: .refund
-      case .revoke: .revoke
-      default: .send
-      }
-    case .replay: .replay
+    case .run(let draft) where draft.isAttempt: .send
+    case .run(let draft): Plan(rawValue: draft.kind.rawValue) ?? .send
+    case .replay, .refuse: .replay
     case .proceed: .proceed
     case .look: .look
     case .finish: .finish
-    case .refuse: .replay
     }
   }
 }
@@ -52,29 +45,20 @@ extension Decision {
     _ traits: Traits
   ) -> Decision {
     guard let payment, let attempt = payment.attempt else { return .run(draft) }
-    let different = attempt.differences(from: draft)
-    let state = payment.state
-    switch attempt.state.name {
     // Its process died before anything was sent; or it provably had no effect.
-    case .prepared, .failed: return .run(draft)
-    case .sent:
-      if different.isEmpty { return .finish(attempt.sequence) }
-      return newAttempt
-        ? .look(attempt.sequence) : .refuse(.otherContent(payment, different: different))
-    case .waiting, .processing, .succeeded, .declined, .cancelled, .expired, .returned: break
-    }
-    let isOver = [.declined, .cancelled, .expired, .revoked].contains(state.status)
+    if [.prepared, .failed].contains(attempt.state.name) { return .run(draft) }
+    let different = attempt.differences(from: draft)
+    if attempt.isUnknown, different.isEmpty { return .finish(attempt.sequence) }
+    let state = payment.state
     if newAttempt {
-      return isOver && state.isFinal ? .run(draft) : .refuse(.attemptStands(payment))
+      if attempt.isUnknown { return .look(attempt.sequence) }
+      let isOver = [.declined, .cancelled, .expired, .revoked].contains(state.status)
+      return isOver && state.isFinal ? .run(draft) : .refuse(payment.attemptStands)
     }
-    guard different.isEmpty else {
-      return .refuse(.otherContent(payment, different: different))
-    }
+    guard different.isEmpty else { return .refuse(payment.otherContent(different)) }
     // All of it may have been reversed: that is looked at before it is called paid.
     let mayBeReversed = state.isCaptured && state.refunded + state.refunding >= state.captured
-    if state.status == .unknown || mayBeReversed,
-      let unknown = payment.followers.last(where: \.isUnknown)
-    {
+    if state.status == .unknown || mayBeReversed, let unknown = payment.unknown() {
       return .look(unknown.sequence)
     }
     if traits.hasPayerFlow, case .waiting(_?) = attempt.state { return .proceed(attempt.sequence) }
@@ -126,47 +110,41 @@ extension Decision {
     at now: Int
   ) -> Decision {
     guard let attempt = payment.attempt, payment.kind != .storedMethod else {
-      return .refuse(.nothingToCapture(payment, traits))
+      return .refuse(payment.nothingToCapture(traits))
     }
     let state = payment.state
-    let captures = payment.followers.filter { $0.kind == .capture }
     // A cancel that has no answer yet is never turned into a capture.
-    if let void = payment.followers.last(where: { $0.kind == .void && $0.isUnknown }) {
-      return .look(void.sequence)
-    }
-    if let own = captures.last(where: \.isUnknown) {
+    if let void = payment.unknown(.void) { return .look(void.sequence) }
+    if let own = payment.unknown(.capture) {
       // Of another amount, it is another command's.
       return amount == nil || amount == own.amount ? .finish(own.sequence) : .look(own.sequence)
     }
     if attempt.isUnknown { return .look(attempt.sequence) }
-    if state.status == .unknown, let other = payment.followers.last(where: \.isUnknown) {
-      return .look(other.sequence)
-    }
+    if state.status == .unknown, let other = payment.unknown() { return .look(other.sequence) }
     if state.isHeld {
       let whole = state.leftToCapture
-      guard amount ?? whole <= whole, amount ?? whole > 0 else {
-        return .refuse(.captureExceeds(payment, left: whole))
-      }
-      var draft = Operation(.capture, amount: amount ?? whole, at: now)
+      let part = amount ?? whole
+      guard part > 0, part <= whole else { return .refuse(payment.captureExceeds(whole)) }
+      var draft = Operation(.capture, amount: part, at: now)
       draft.isRest = amount == nil
       return .run(draft)
     }
-    if traits.hasPayerFlow, [.waiting, .processing].contains(attempt.state.name) {
-      return amount == nil ? .proceed(attempt.sequence) : .refuse(.noPartialCapture(payment))
-    }
-    // What was captured and then voided is shown as the payment is.
-    if state.isCaptured, state.status == .cancelled { return .replay(attempt.sequence) }
-    if state.isCaptured {
-      let done = captures.last { $0.state.name == .succeeded || $0.state.name == .processing }
-      if let amount, amount != (done ?? attempt).effectiveAmount {
-        return .refuse(.captureDiffers(payment, done ?? attempt))
+    let isOpen = [.waiting, .processing].contains(attempt.state.name)
+    if state.isCaptured, !(traits.hasPayerFlow && isOpen) {
+      // What was captured and then voided is shown as the payment is.
+      if state.status == .cancelled { return .replay(attempt.sequence) }
+      let done = payment.followers.last { operation in
+        operation.kind == .capture && [.succeeded, .processing].contains(operation.state.name)
       }
-      return .replay((done ?? attempt).sequence)
+      let paid = done ?? attempt
+      let isSame = amount == nil || amount == paid.effectiveAmount
+      return isSame ? .replay(paid.sequence) : .refuse(payment.captureDiffers(paid))
     }
     guard traits.hasPayerFlow, attempt.state.name != .failed else {
-      return .refuse(.nothingToCapture(payment, traits))
+      return .refuse(payment.nothingToCapture(traits))
     }
-    return amount == nil ? .replay(attempt.sequence) : .refuse(.noPartialCapture(payment))
+    guard amount == nil else { return .refuse(payment.noPartialCapture) }
+    return isOpen ? .proceed(attempt.sequence) : .replay(attempt.sequence)
   }
 }
 
@@ -181,18 +159,15 @@ extension Decision {
     at now: Int
   ) -> Decision {
     guard let attempt = payment.attempt, payment.kind != .storedMethod else {
-      return .refuse(.nothingToCancel(payment))
+      return .refuse(payment.nothingToCancel)
     }
     // Its own request, whose answer was lost.
-    let own = payment.followers.last { operation in
-      operation.isUnknown && (operation.kind == .void || operation.kind == .revoke)
-    }
-    if let own { return .finish(own.sequence) }
+    if let own = payment.unknown(.void, .revoke) { return .finish(own.sequence) }
     if attempt.isUnknown {
       // Without a look-up the advice that undoes it is all that can be asked.
       return traits.canLookUp ? .look(attempt.sequence) : .finish(attempt.sequence)
     }
-    if let unknown = payment.followers.last(where: \.isUnknown), traits.canLookUp,
+    if let unknown = payment.unknown(), traits.canLookUp,
       !(unknown.kind == .refund && request.isSame(as: unknown) && traits.cancelsCaptured)
     {
       return .look(unknown.sequence)
@@ -208,43 +183,34 @@ extension Decision {
     _ traits: Traits,
     at now: Int
   ) -> Decision {
+    func void(_ amount: Int?) -> Decision { .run(Operation(.void, amount: amount, at: now)) }
     let state = payment.state
     if state.status == .cancelled || state.status == .revoked {
       let done = payment.followers.last { operation in
         operation.state.name == .succeeded && [.void, .revoke].contains(operation.kind)
       }
-      guard let done else { return .refuse(.nothingToCancel(payment)) }
-      return .replay(done.sequence)
+      return done.map { .replay($0.sequence) } ?? .refuse(payment.nothingToCancel)
     }
     if payment.kind == .mandate {
-      guard [.succeeded, .waiting, .processing].contains(attempt.state.name) else {
-        return .refuse(.nothingToCancel(payment))
-      }
-      return .run(Operation(.revoke, at: now))
+      let isThere = [.succeeded, .waiting, .processing].contains(attempt.state.name)
+      return isThere ? .run(Operation(.revoke, at: now)) : .refuse(payment.nothingToCancel)
     }
-    if state.isHeld { return .run(Operation(.void, amount: state.authorized, at: now)) }
+    if state.isHeld { return void(state.authorized) }
     // A lost capture is undone like a known one.
-    if !traits.canLookUp, payment.followers.contains(where: { $0.kind == .capture && $0.isUnknown })
-    {
-      return .run(Operation(.void, amount: attempt.effectiveAmount, at: now))
-    }
+    if !traits.canLookUp, payment.unknown(.capture) != nil { return void(attempt.effectiveAmount) }
     switch attempt.state.name {
     case .waiting, .processing:
       // What is suspended at a provider that cannot be asked ends by its void.
       let isSuspended = !traits.canLookUp && attempt.state.name == .processing && !state.isCaptured
-      if traits.hasPayerFlow || isSuspended {
-        return .run(Operation(.void, amount: attempt.amount, at: now))
-      }
-      guard state.isCaptured else { return .refuse(.cannotCancelWaiting(payment)) }
+      if traits.hasPayerFlow || isSuspended { return void(attempt.amount) }
+      guard state.isCaptured else { return .refuse(payment.cannotCancelWaiting) }
     case .succeeded: break
     case .prepared, .sent, .declined, .cancelled, .expired, .failed, .returned:
-      return .refuse(.nothingToCancel(payment))
+      return .refuse(payment.nothingToCancel)
     }
     // Money that went to the payer by an order of its own.
-    if attempt.kind == .refund {
-      return .run(Operation(.void, amount: attempt.effectiveAmount, at: now))
-    }
-    guard traits.cancelsCaptured else { return .refuse(.tooLateToCancel(payment)) }
+    if attempt.kind == .refund { return void(attempt.effectiveAmount) }
+    guard traits.cancelsCaptured else { return .refuse(payment.tooLateToCancel) }
     return refund(request, of: payment, traits, at: now)
   }
 }
@@ -260,10 +226,10 @@ extension Decision {
     at now: Int
   ) -> Decision {
     guard let attempt = payment.attempt, payment.kind == .payment, attempt.kind != .refund else {
-      return .refuse(.nothingToRefund(payment))
+      return .refuse(payment.nothingToRefund)
     }
     if let asked = request.amount?.currency, let paid = payment.currency, asked != paid {
-      return .refuse(.otherCurrency(payment, paid))
+      return .refuse(payment.wasPaid(in: paid))
     }
     // One that was only recorded was never sent: its process has died.
     let alive = payment.reversals.filter { $0.isAlive && $0.state != .prepared && $0.link == nil }
@@ -271,7 +237,7 @@ extension Decision {
       $0.name == request.name?.text && ($0.name != nil || request.isSame(as: $0))
     }
     if let named {
-      guard request.isSame(as: named) else { return .refuse(.refundDiffers(payment, named)) }
+      guard request.isSame(as: named) else { return .refuse(payment.refundDiffers(named)) }
       return named.isUnknown ? .finish(named.sequence) : .replay(named.sequence)
     }
     if attempt.isUnknown { return .look(attempt.sequence) }
@@ -281,28 +247,27 @@ extension Decision {
     }
     let state = payment.state
     if state.isHeld {
-      guard request.amount == nil, request.name == nil else {
-        return .refuse(.notCaptured(payment))
-      }
+      guard request.amount == nil, request.name == nil else { return .refuse(payment.notCaptured) }
       return .run(Operation(.void, amount: state.authorized, at: now))
     }
-    guard state.isCaptured else { return .refuse(.nothingToRefund(payment)) }
-    let left = state.leftToRefund
-    guard left > 0 else {
-      let isRefunded = state.status != .cancelled && state.returned == 0
-      return .refuse(isRefunded ? .fullyRefunded(payment) : .nothingToRefund(payment))
+    guard state.isCaptured else { return .refuse(payment.nothingToRefund) }
+    let amount = request.amount?.minorUnits ?? state.leftToRefund
+    if let excess = payment.refundExceeds(amount) { return .refuse(excess) }
+    let isFurther = request.amount != nil && request.name == nil && !request.isFurtherApproved
+    if isFurther, alive.contains(where: { $0.name == nil && !$0.isRest }) {
+      return .refuse(payment.refundNeedsName(request))
     }
-    if let amount = request.amount?.minorUnits {
-      guard amount > 0, amount <= left else { return .refuse(.refundExceeds(payment, left: left)) }
-      let earlier = alive.contains { $0.name == nil && !$0.isRest }
-      if earlier, request.name == nil, !request.isFurtherApproved {
-        return .refuse(.refundNeedsName(payment, request))
-      }
-    }
-    var draft = Operation(.refund, amount: request.amount?.minorUnits ?? left, at: now)
+    var draft = Operation(.refund, amount: amount, at: now)
     draft.name = request.name?.text
     draft.isRest = request.amount == nil
     if traits.refundsByVoid, draft.amount == state.captured { draft.kind = .void }
     return .run(draft)
+  }
+}
+
+extension Payment {
+  /// The last operation on the current attempt whose result is unknown, of some kinds or of any.
+  fileprivate func unknown(_ kinds: Operation.Kind...) -> Operation? {
+    followers.last { $0.isUnknown && (kinds.isEmpty || kinds.contains($0.kind)) }
   }
 }

@@ -81,7 +81,7 @@ extension Engine {
     _ request: RefundRequest?
   ) throws(Fault) {
     guard let request, let payment, let found = payment[sequence], found.isReversal else { return }
-    throw .earlierRefundResolved(payment, found, request)
+    throw payment.earlierRefundResolved(found, request)
   }
 
   /// Records an operation and sends it.

@@ -19,11 +19,9 @@ extension Engine {
         try operation.move(.fail, to: .failed, at: now)
       }
     }
-    guard original.state.isCaptured else { throw .nothingToRefund(original) }
-    let left = original.state.leftToRefund
+    guard original.state.isCaptured else { throw original.nothingToRefund }
     let amount = draft.amount ?? 0
-    guard left > 0 else { throw .fullyRefunded(original) }
-    guard amount <= left else { throw .refundExceeds(original, left: left) }
+    if let excess = original.refundExceeds(amount) { throw excess }
     var mirrored = Operation(.refund, amount: amount, at: now)
     mirrored.link = refund.reference
     mirrored.name = refund.reference.text

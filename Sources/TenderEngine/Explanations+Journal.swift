@@ -10,6 +10,8 @@ extension Explanation {
     other_merchant conflict: the payment under this reference was made with another merchant's credentials | use that merchant's credentials, or another --reference
     in_progress conflict: another process is working on the reference | wait for it to end, then run the same command again
     ambiguous_reference conflict: several providers or envs know the reference | choose with --provider and --env
+    capture_differs conflict: the payment was captured with another amount; nothing was sent | see: tender journal show REF
+    capture_exceeds conflict: less is authorized than is to be captured; nothing was sent | name at most what is held
     nothing_to_cancel conflict: the payment is in a state that cannot be undone | see: tender journal show REF
     refund_not_made provider_error: a refund whose answer was lost turned out not to have been made | run the same command again to send it
     payment_not_found not_found: neither provider nor journal knows it | check the id

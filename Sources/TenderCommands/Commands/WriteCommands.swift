@@ -182,11 +182,11 @@ struct WriteCommands {
     guard isSent, let payment, let amount = request.amount, request.name == nil else {
       return false
     }
-    let earlier = payment.reversals.filter { $0.isAlive && $0.name == nil && !$0.isRest }
+    let earlier = payment.unnamedRefunds
     guard !earlier.isEmpty, !invocation.has(Keys.yes), let terminal = composition.terminal() else {
       return false
     }
-    let done = earlier.map { payment.text(ofMinorUnits: $0.effectiveAmount) }
+    let done = earlier.map(payment.text(of:))
     let total = payment.state.refunded + payment.state.refunding + amount.minorUnits
     let answer = try terminal.ask(
       "\(handle) already has a refund of \(done.joined(separator: " and of ")). Refund another "
