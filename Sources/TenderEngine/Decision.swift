@@ -22,11 +22,14 @@ package enum Decision: Sendable {
   case refuse(Fault)
 
   /// The plan in one word.
-  package var plan: Plan {
+  ///
+  /// Throws what is refused.
+  func plan() throws(Fault) -> Plan {
     switch self {
     case .run(let draft) where draft.isAttempt: .send
     case .run(let draft): Plan(rawValue: draft.kind.rawValue) ?? .send
-    case .replay, .refuse: .replay
+    case .refuse(let fault): throw fault
+    case .replay: .replay
     case .proceed: .proceed
     case .look: .look
     case .finish: .finish

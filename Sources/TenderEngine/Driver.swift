@@ -21,18 +21,11 @@ struct Driver {
     _ sequence: Int
   ) throws(Fault) -> Payment {
     guard let operation = payment[sequence], let state = outcome.state(for: operation) else {
-      throw Fault(
-        .internal,
-        code: "internal",
-        "an outcome decides nothing: \(outcome.status.rawValue)"
-      )
+      throw .bug("an outcome decides nothing: \(outcome.status.rawValue)")
     }
     var next = payment
     let now = clock.now
-    try next.change(sequence) { operation throws(Fault) in
-      try operation.move(event, to: state.kept, at: now)
-      operation.take(outcome)
-    }
+    try next.move(sequence, event, to: state.kept, at: now) { $0.take(outcome) }
     if operation.isAttempt || operation.kind == .capture {
       var seen = Observation(.answer, at: now, operation: sequence, state: state.kept)
       seen.refunded = outcome.refundedAmount
@@ -60,24 +53,32 @@ struct Driver {
   ) throws(Fault) -> Payment {
     var next = payment
     let now = clock.now
-    try next.change(sequence) { operation throws(Fault) in
-      if fault.effect == .unknown {
-        guard operation.state.name == .sent else { return }
-        try operation.move(.lose, to: operation.state, at: now)
+    guard let operation = payment[sequence] else { return payment }
+    if fault.effect == .unknown {
+      guard operation.isUnknown else { return payment }
+      try next.move(sequence, .lose, to: operation.state, at: now) { $0.fault = fault }
+    } else if before.name != .prepared {
+      // A payer's flow, or a hold: it is as it was found.
+      if operation.isUnknown { try next.move(sequence, .revert, to: before, at: now) }
+    } else {
+      try next.move(sequence, .fail, to: .failed, at: now) { operation in
         operation.fault = fault
-        return
+        operation.preparation = nil
+        if let result = fault.result { operation.result = result }
       }
-      if before.name != .prepared {
-        // A payer's flow, or a hold: it is as it was found.
-        if operation.state.name == .sent { try operation.move(.revert, to: before, at: now) }
-        return
-      }
-      try operation.move(.fail, to: .failed, at: now)
-      operation.fault = fault
-      operation.preparation = nil
-      if let result = fault.result { operation.result = result }
     }
     return next
+  }
+
+  /// Writes what changed of a payment, as of now.
+  func write(
+    _ payment: inout Payment,
+    _ sequence: Int,
+    note: String,
+    _ durability: Durability = .power
+  ) throws(Fault) {
+    payment.updatedAt = clock.now
+    try journal.update(&payment, sequence, note: note, durability)
   }
 }
 
@@ -101,7 +102,7 @@ extension Operation {
     result = outcome.result
     // What is missing from this run's input says nothing about the operation.
     fault = outcome.fault?.kind == .pending ? nil : outcome.fault
-    if state.name != .waiting || state.action != nil { preparation = nil }
+    if !isHold { preparation = nil }
   }
 }
 
@@ -127,42 +128,33 @@ extension Payment {
     switch (ended.kind, ended.state.name) {
     case (.capture, .succeeded), (.capture, .processing), (.void, .succeeded),
       (.revoke, .succeeded):
-      let isHold = attempt.state.name == .waiting && attempt.state.action == nil
       // What was held is done with, whatever ended it; what waited for its payer is cancelled.
-      let next: Operation.State? =
-        switch attempt.state.name {
-        // Only an authorized mandate can be revoked.
-        case .waiting where ended.kind == .revoke: .succeeded
-        // A charge that waited for its completion was never captured.
-        case .waiting where ended.kind == .void && attempt.kind == .charge: .cancelled
-        case .waiting: isHold ? .succeeded : .cancelled
-        // Undone by a void that needs no answer to the lost request.
-        case .sent: ended.kind == .void ? .cancelled : nil
-        default: nil
-        }
-      if let next {
-        try change(attempt.sequence) { operation throws(Fault) in
-          try operation.move(.close, to: next, at: now)
-          operation.preparation = nil
-        }
+      if attempt.state.name == .waiting {
+        // Only an authorized mandate can be revoked; a charge that waited for its completion was never captured.
+        let isDone = ended.kind == .revoke || attempt.isHold
+        let isUncaptured = ended.kind == .void && attempt.kind == .charge
+        try close(attempt, as: isDone && !isUncaptured ? .succeeded : .cancelled, at: now)
       }
       guard ended.kind == .void else { return }
-      for lost in followers where lost.kind == .capture && lost.isUnknown {
-        try change(lost.sequence) { operation throws(Fault) in
-          try operation.move(.close, to: .cancelled, at: now)
-          operation.preparation = nil
-        }
+      // Undone by a void that needs no answer to the lost request.
+      let lost = operations.filter { $0.isUnknown && ($0.kind == .capture || $0.isAttempt) }
+      for operation in lost where operation.sequence >= attempt.sequence {
+        try close(operation, as: .cancelled, at: now)
       }
     case (.capture, .declined), (.capture, .cancelled), (.capture, .expired):
       // The provider ended what it held.
-      guard attempt.state.name == .waiting, attempt.state.action == nil else { return }
-      try change(attempt.sequence) { operation throws(Fault) in
-        try operation.move(.close, to: ended.state, at: now)
-        operation.preparation = nil
-        operation.result = ended.result
-        operation.fault = ended.fault
-      }
+      guard attempt.isHold else { return }
+      try close(attempt, as: ended.state, at: now)
+      try change(attempt.sequence) { ($0.result, $0.fault) = (ended.result, ended.fault) }
     default: break
     }
+  }
+
+  private mutating func close(
+    _ operation: Operation,
+    as end: Operation.State,
+    at now: Int
+  ) throws(Fault) {
+    try move(operation.sequence, .close, to: end, at: now) { $0.preparation = nil }
   }
 }

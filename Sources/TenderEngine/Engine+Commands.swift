@@ -30,52 +30,32 @@ extension Engine {
       throw Fault(.internal, code: "internal", "an order without a reference")
     }
     try provider.check(order)
-    let need = order.need
+    let own = request.idempotencyKey
     var change = Change(
       decide: { payment throws(Fault) in
         try decide(order, on: payment, newAttempt: request.newAttempt)
       },
       order: order,
-      need: need,
-      idempotencyKey: request.idempotencyKey,
-      terms: OpeningTerms(
-        namesProvider: request.namesProvider,
-        hasOwnKey: request.idempotencyKey != nil
-      )
+      need: order.need,
+      idempotencyKey: own,
+      terms: OpeningTerms(namesProvider: request.namesProvider, hasOwnKey: own != nil)
     )
-    change.first = try first(change, reference)
+    // A command that is not ready leaves no trace.
+    if (try? provider.checkReady(for: change.need)) != nil {
+      change.first = try added(try draft(order), change, to: newPayment(reference))
+    }
     let lock = try hold(reference, opening: change.first.map { ($0, change.terms) })
     defer { withExtendedLifetime(lock) {} }
     if provider.traits.isAtReader { journal.forgetStop(key(reference)) }
     return try execute(change, on: key(reference))
   }
 
-  /// The payment that would be opened at a new reference; nil where the command is not ready, and leaves no trace.
-  private func first(
-    _ change: Change,
-    _ reference: Reference
-  ) throws(Fault) -> Payment? {
-    guard let order = change.order, (try? provider.checkReady(for: change.need)) != nil else {
-      return nil
-    }
-    var payment = Payment(
-      key: key(reference),
-      kind: order.paymentKind,
-      merchant: provider.merchant,
-      at: clock.now
-    )
-    order.describe(&payment)
+  /// The operation that an order is, with what tells it from another.
+  private func draft(_ order: Order) throws(Fault) -> Operation {
     var draft = order.draft(at: clock.now)
-    draft.fingerprints = try journal.fingerprints(
-      of: order.content,
-      instrument: order.instrumentIdentity
-    )
-    let sequence = payment.append(draft)
-    let known = payment
-    try payment.change(sequence) { operation throws(Fault) in
-      operation.key = self.key(for: operation, of: known, own: change.idempotencyKey)
-    }
-    return payment
+    let identity = order.instrumentIdentity
+    draft.fingerprints = try journal.fingerprints(of: order.content, instrument: identity)
+    return draft
   }
 
   private func decide(
@@ -83,12 +63,7 @@ extension Engine {
     on payment: Payment?,
     newAttempt: Bool
   ) throws(Fault) -> Decision {
-    var draft = order.draft(at: clock.now)
-    draft.fingerprints = try journal.fingerprints(
-      of: order.content,
-      instrument: order.instrumentIdentity
-    )
-    return .transact(draft, on: payment, newAttempt: newAttempt, provider.traits)
+    .transact(try draft(order), on: payment, newAttempt: newAttempt, provider.traits)
   }
 
   /// Captures what is held, goes on with a payer's flow, or answers with what that came to before.
@@ -100,10 +75,7 @@ extension Engine {
     handle: String,
     amount: Money?
   ) throws(Fault) -> Report {
-    let need: Need = provider.traits.hasPayerFlow ? .authorization : .heldPayment
-    return try change(found, handle, need) { payment in
-      .capture(amount?.minorUnits, of: payment, provider.traits, at: clock.now)
-    }
+    try change(found, handle, .capture(amount))
   }
 
   /// Voids what is held, reverses what is captured, revokes a mandate, or answers with what did that before.
@@ -112,24 +84,11 @@ extension Engine {
   package func cancel(
     _ found: Payment?,
     handle: String,
-    _ request: RefundRequest = RefundRequest(amount: nil, name: nil)
+    _ request: RefundRequest = RefundRequest()
   ) throws(Fault) -> Report {
     if let found { try checkOwner(of: found) }
     let isUnderWay = try stopUnderWay(found)
-    var report = try change(
-      found,
-      handle,
-      need(toReverse: found),
-      order: .refund(request),
-      undoes: true,
-      holding: isUnderWay ? { reference throws(Fault) in try holdStopping(reference) } : nil
-    ) { payment in
-      // It was stopped before anything was sent, or undone by its own run.
-      if isUnderWay, payment.state.status == .cancelled, let attempt = payment.attempt {
-        return .replay(attempt.sequence)
-      }
-      return .cancel(request, of: payment, provider.traits, at: clock.now)
-    }
+    var report = try change(found, handle, .cancel(request), isUnderWay: isUnderWay)
     if isUnderWay { report.replayed = false }
     return report.cancelled
   }
@@ -143,50 +102,55 @@ extension Engine {
     _ request: RefundRequest,
     idempotencyKey: String?
   ) throws(Fault) -> Report {
-    try change(
-      found,
-      handle,
-      need(toReverse: found),
-      order: .refund(request),
-      refund: request,
-      idempotencyKey: idempotencyKey
-    ) { payment in .refund(request, of: payment, provider.traits, at: clock.now) }
+    try change(found, handle, .refund(request), own: idempotencyKey)
   }
 
-  private func need(toReverse found: Payment?) -> Need {
+  /// What sending it needs.
+  private func need(for later: Later, _ found: Payment?) -> Need {
+    if case .capture = later { return provider.traits.hasPayerFlow ? .authorization : .heldPayment }
     if provider.traits.hasPayerFlow { return .withdrawal }
     return found?.state.isCaptured == true ? .reversal : .heldPayment
   }
 
+  private func decide(_ later: Later, _ payment: Payment) -> Decision {
+    let (traits, now) = (provider.traits, clock.now)
+    return switch later {
+    case .capture(let part): .capture(part?.minorUnits, of: payment, traits, at: now)
+    case .cancel(let request): .cancel(request, of: payment, traits, at: now)
+    case .refund(let request): .refund(request, of: payment, traits, at: now)
+    }
+  }
+
   /// Runs a command on a payment that exists; what was made elsewhere is taken in first.
+  ///
+  /// `isUnderWay` says that the process that works on it was asked to stop.
   private func change(
     _ found: Payment?,
     _ handle: String,
-    _ need: Need,
-    order: Order? = nil,
-    refund: RefundRequest? = nil,
-    idempotencyKey: String? = nil,
-    undoes: Bool = false,
-    holding: ((Reference) throws(Fault) -> any ReferenceLock)? = nil,
-    _ decide: @escaping (Payment) throws(Fault) -> Decision
+    _ later: Later,
+    own: String? = nil,
+    isUnderWay: Bool = false
   ) throws(Fault) -> Report {
     let reference = found?.reference ?? Reference(stored: handle)
     guard found != nil || provider.isID(handle) else { throw .unknownHandle(handle) }
-    let lock = if let holding { try holding(reference) } else { try hold(reference) }
+    let lock = try isUnderWay ? holdStopping(reference) : hold(reference)
     defer { withExtendedLifetime(lock) {} }
-    if holding != nil { journal.forgetStop(key(reference)) }
+    if isUnderWay { journal.forgetStop(key(reference)) }
     if found == nil { try adopt(handle) }
-    let change = Change(
+    var change = Change(
       decide: { payment throws(Fault) in
         guard let payment else { throw .unknownHandle(handle) }
-        return try decide(payment)
+        // It was stopped before anything was sent, or undone by its own run.
+        if isUnderWay, payment.state.status == .cancelled, let attempt = payment.attempt {
+          return .replay(attempt.sequence)
+        }
+        return decide(later, payment)
       },
-      order: order,
-      need: need,
-      idempotencyKey: idempotencyKey,
-      refund: refund,
-      undoes: undoes
+      order: later.refund.map(Order.refund),
+      need: need(for: later, found),
+      idempotencyKey: own
     )
+    if case .cancel = later { change.undoes = true }
     return try execute(change, on: key(reference))
   }
 
@@ -195,12 +159,8 @@ extension Engine {
     guard try journal.payment(key(Reference(stored: id))) == nil else { return }
     try provider.checkReady(for: provider.traits.hasPayerFlow ? .authorization : .lookUp)
     guard let adoption = try provider.adopt(id) else { throw .unknownHandle(id) }
-    var payment = Payment(
-      key: key(Reference(stored: id)),
-      kind: adoption.kind,
-      merchant: provider.merchant,
-      at: clock.now
-    )
+    var payment = newPayment(Reference(stored: id))
+    payment.kind = adoption.kind
     var attempt = Operation(
       adoption.kind == .mandate ? .createMandate : .charge,
       amount: adoption.outcome.amount,
@@ -210,8 +170,7 @@ extension Engine {
     let sequence = payment.append(attempt)
     payment = try journal.open(payment, OpeningTerms(namesProvider: true), .process)
     var known = try driver.applied(adoption.outcome, .answer, payment, sequence)
-    known.updatedAt = clock.now
-    try journal.update(&known, sequence, note: "made elsewhere", .power)
+    try driver.write(&known, sequence, note: "made elsewhere")
   }
 
   // MARK: A sale that is under way
@@ -249,71 +208,37 @@ extension Engine {
       return nil
     }
     try checkOwner(of: known)
-    let plan = try Self.planned(try decide(order, on: known, newAttempt: newAttempt))
+    let plan = try decide(order, on: known, newAttempt: newAttempt).plan()
     return plan == .send ? nil : plan
   }
 
-  /// What a confirm would do.
+  /// What a `confirm`, `cancel` or `refund` would do.
   ///
   /// Throws what it would be refused for.
-  package func planCapture(
+  package func plan(
+    _ later: Later,
     _ found: Payment?,
-    handle: String,
-    _ amount: Money?
-  ) throws(Fault) -> Plan {
-    guard let found else { throw .unknownHandle(handle) }
-    return try checked(
-      .capture(amount?.minorUnits, of: found, provider.traits, at: clock.now),
-      of: found
-    )
-  }
-
-  /// What a cancel would do.
-  ///
-  /// Throws what it would be refused for.
-  package func planCancel(
-    _ found: Payment?,
-    handle: String,
-    _ request: RefundRequest = RefundRequest(amount: nil, name: nil)
-  ) throws(Fault) -> Plan {
-    guard let found else { throw .unknownHandle(handle) }
-    return try checked(.cancel(request, of: found, provider.traits, at: clock.now), of: found)
-  }
-
-  /// What a refund would do.
-  ///
-  /// Throws what it would be refused for.
-  package func planRefund(
-    _ found: Payment?,
-    handle: String,
-    _ request: RefundRequest
+    handle: String
   ) throws(Fault) -> Plan {
     guard let found else {
       // What was made elsewhere is looked up first.
       guard provider.isID(handle) else { throw .unknownHandle(handle) }
-      return .refund
+      return switch later {
+      case .capture: .proceed
+      case .cancel: .void
+      case .refund: .refund
+      }
     }
-    return try checked(.refund(request, of: found, provider.traits, at: clock.now), of: found)
-  }
-
-  private func checked(_ decision: Decision, of payment: Payment) throws(Fault) -> Plan {
-    if case .run(let draft) = decision { try check(draft, of: payment) }
-    return try Self.planned(decision)
-  }
-
-  private static func planned(_ decision: Decision) throws(Fault) -> Plan {
-    if case .refuse(let fault) = decision { throw fault }
-    return decision.plan
+    let decision = decide(later, found)
+    if case .run(let draft) = decision { try check(draft, of: found) }
+    return try decision.plan()
   }
 
   /// The key that an order would be sent with under its reference; nil where none is sent.
   package func nextKey(for order: Order, own: String?) throws(Fault) -> String? {
     guard let reference = order.reference else { return nil }
-    var payment =
-      try journal.payment(key(reference))
-      ?? Payment(key: key(reference), kind: .payment, merchant: provider.merchant, at: clock.now)
-    let sequence = payment.append(order.draft(at: clock.now))
-    return payment[sequence].flatMap { key(for: $0, of: payment, own: own) }
+    let known = try journal.payment(key(reference)) ?? newPayment(reference)
+    return nextKey(for: order.draft(at: clock.now), of: known, own)
   }
 
   /// The key that a refund would be sent with; nil where none is sent.
@@ -322,12 +247,14 @@ extension Engine {
     of payment: Payment,
     own: String?
   ) -> String? {
+    guard case .run(let draft) = decide(.refund(request), payment) else { return nil }
+    return nextKey(for: draft, of: payment, own)
+  }
+
+  private func nextKey(for draft: Operation, of payment: Payment, _ own: String?) -> String? {
     var payment = payment
-    guard
-      case .run(let draft) = Decision.refund(request, of: payment, provider.traits, at: clock.now)
-    else { return nil }
-    let sequence = payment.append(draft)
-    return payment[sequence].flatMap { key(for: $0, of: payment, own: own) }
+    append(draft, to: &payment, own: own)
+    return payment.operations.last?.key
   }
 }
 

@@ -12,8 +12,6 @@ extension Engine {
     /// The operator's own idempotency key.
     var idempotencyKey: String?
     var terms = OpeningTerms()
-    /// The refund that was asked for: another one that is found out first ends the command.
-    var refund: RefundRequest?
     /// The payment with its attempt that is recorded where the reference is new.
     var first: Payment?
     /// Whether the command's work is to undo: a request that is finished by undoing it is what was asked for.
@@ -29,8 +27,9 @@ extension Engine {
     var finished: (sequence: Int, isNew: Bool, outcome: Outcome?)?
     for _ in 0..<Self.mostRounds {
       try checkOwner(of: payment)
-      switch try change.decide(payment) {
-      case .refuse(var fault):
+      switch (try change.decide(payment), payment) {
+      case (.run(let draft), _): return try run(draft, change, on: payment, key)
+      case (.refuse(var fault), _):
         // What this very command has done is what it answers with.
         if let payment, let finished, finished.isNew {
           return Report(payment, payment[finished.sequence], replayed: false)
@@ -41,47 +40,37 @@ extension Engine {
           if (try? check(refund, of: payment)) == nil { fault.hint = nil }
         }
         throw fault
-      case .replay(let sequence):
-        guard let payment else { throw .unknownHandle(key.reference.text) }
-        try checkKey(change.idempotencyKey, of: payment, sequence)
-        guard let finished, finished.sequence == sequence else {
-          return Report(payment, payment[sequence], replayed: true)
-        }
-        let report = Report(payment, payment[sequence], replayed: !finished.isNew)
-        return finished.outcome.map(report.showing) ?? report
-      case .proceed(let sequence):
-        guard let payment else { throw .unknownHandle(key.reference.text) }
+      case (_, nil): throw .unknownHandle(key.reference.text)
+      case (.replay(let sequence), let known?):
+        try checkKey(change.idempotencyKey, of: known, sequence)
+        let own = finished?.sequence == sequence ? finished : nil
+        let report = Report(known, known[sequence], replayed: own?.isNew != true)
+        return own?.outcome.map(report.showing) ?? report
+      case (.proceed(let sequence), let known?):
         try provider.checkReady(for: change.need)
-        return try perform(payment, sequence) { progress throws(Fault) in
+        return try perform(known, sequence) { progress throws(Fault) in
           try provider.proceed(progress)
         }
-      case .look(let sequence):
-        guard let unknown = payment else { throw .unknownHandle(key.reference.text) }
-        payment = try reconcile(unknown, sequence, .look).payment
-        try refuseAfter(sequence, of: payment, change.refund)
-      case .finish(let sequence):
-        guard let unknown = payment else { throw .unknownHandle(key.reference.text) }
-        let known = try reconcile(unknown, sequence, .finish)
-        payment = known.payment
-        let isReversal = known.payment[sequence]?.isReversal == true
-        finished = (sequence, known.doneNow || isReversal, known.outcome)
-        if change.undoes, known.payment.state.status == .cancelled {
-          return Report(known.payment, known.payment[sequence], replayed: false)
+      case (.look(let sequence), let known?):
+        let found = try reconcile(known, sequence, .look).payment
+        payment = found
+        // Another refund was unknown until now: the command that asked for one ends.
+        if !change.undoes, case .refund(let request)? = change.order,
+          let earlier = found[sequence], earlier.isReversal
+        {
+          throw found.earlierRefundResolved(earlier, request)
         }
-      case .run(let draft): return try run(draft, change, on: payment, key)
+      case (.finish(let sequence), let known?):
+        let ended = try reconcile(known, sequence, .finish)
+        payment = ended.payment
+        let isReversal = ended.payment[sequence]?.isReversal == true
+        finished = (sequence, ended.doneNow || isReversal, ended.outcome)
+        if change.undoes, ended.payment.state.status == .cancelled {
+          return Report(ended.payment, ended.payment[sequence], replayed: false)
+        }
       }
     }
-    throw Fault(.internal, code: "internal", "a payment that is never decided")
-  }
-
-  /// Ends a refund command where another refund was unknown until now.
-  private func refuseAfter(
-    _ sequence: Int,
-    of payment: Payment?,
-    _ request: RefundRequest?
-  ) throws(Fault) {
-    guard let request, let payment, let found = payment[sequence], found.isReversal else { return }
-    throw payment.earlierRefundResolved(found, request)
+    throw .bug("a payment that is never decided")
   }
 
   /// Records an operation and sends it.
@@ -91,17 +80,16 @@ extension Engine {
     on known: Payment?,
     _ key: ReferenceKey
   ) throws(Fault) -> Report {
-    var payment =
-      known ?? Payment(key: key, kind: .payment, merchant: provider.merchant, at: clock.now)
-    if !draft.isAttempt { try check(draft, of: payment) }
+    if !draft.isAttempt, let known { try check(draft, of: known) }
     try provider.checkReady(for: change.need)
-    if !draft.isAttempt { try checkSealed(payment) }
-    let sequence: Int
-    if known == nil, let first = change.first, let attempt = first.attempt {
-      (payment, sequence) = (first, attempt.sequence)
+    if !draft.isAttempt, let known { try checkSealed(known) }
+    var payment: Payment
+    if known == nil, let first = change.first {
+      payment = first
     } else {
-      sequence = try add(draft, change, to: &payment)
+      payment = try added(draft, change, to: known ?? newPayment(key.reference))
     }
+    let sequence = payment.operations.last?.sequence ?? 0
     try checkKey(change.idempotencyKey, of: payment, sequence)
     if draft.isAttempt {
       payment = try journal.open(payment, change.terms, .process)
@@ -122,10 +110,8 @@ extension Engine {
     _ sequence: Int
   ) throws(Fault) {
     guard let own, let operation = payment[sequence], operation.key != own else { return }
-    if operation.key != nil { throw .keyDiffers(payment, operation) }
-    throw Fault(
-      .usage,
-      code: "bad_options",
+    if operation.key != nil { throw payment.keyDiffers(operation) }
+    throw .badOptions(
       "\(provider.name.text) takes no idempotency key for this request",
       hint: "leave --idempotency-key out"
     )
@@ -139,34 +125,18 @@ extension Engine {
     try provider.check(draft, of: payment)
   }
 
-  /// Adds an operation to a payment, and closes those whose process died before they were sent.
-  private func add(
-    _ draft: Operation,
-    _ change: Change,
-    to payment: inout Payment
-  ) throws(Fault) -> Int {
-    let now = clock.now
+  /// A payment with an operation more, and with those closed whose process died before they were sent.
+  func added(_ draft: Operation, _ change: Change, to known: Payment) throws(Fault) -> Payment {
+    var payment = known
     for dead in payment.operations where dead.state.name == .prepared && dead.link == nil {
-      try payment.change(dead.sequence) { operation throws(Fault) in
-        try operation.move(.fail, to: .failed, at: now)
-        operation.preparation = nil
-      }
+      try payment.move(dead.sequence, .fail, to: .failed, at: clock.now) { $0.preparation = nil }
     }
-    var added = draft
-    if added.isAttempt, let order = change.order {
+    if draft.isAttempt, let order = change.order {
       payment.merchant = provider.merchant
       order.describe(&payment)
-      added.fingerprints = try journal.fingerprints(
-        of: order.content,
-        instrument: order.instrumentIdentity
-      )
     }
-    let sequence = payment.append(added)
-    let known = payment
-    try payment.change(sequence) { operation throws(Fault) in
-      operation.key = self.key(for: operation, of: known, own: change.idempotencyKey)
-    }
-    return sequence
+    append(draft, to: &payment, own: change.idempotencyKey)
+    return payment
   }
 
   // MARK: Sending
@@ -182,13 +152,11 @@ extension Engine {
     do throws(Fault) {
       let outcome = try body(progress)
       isAnswered = true
-      return try conclude(outcome, progress, sequence, note: "outcome")
+      return try conclude(outcome, progress, note: "outcome")
     } catch {
       let fault = judged(error, progress)
-      if !isAnswered, fault.effect == .unknown, let report = askAtOnce(progress, sequence) {
-        return report
-      }
-      return try settle(fault, progress, sequence)
+      if !isAnswered, fault.effect == .unknown, let report = askAtOnce(progress) { return report }
+      return try settle(fault, progress)
     }
   }
 
@@ -196,27 +164,25 @@ extension Engine {
   private func conclude(
     _ outcome: Outcome,
     _ progress: Progress,
-    _ sequence: Int,
     note: String
   ) throws(Fault) -> Report {
-    var done = progress.payment
-    var warning = progress.warning
-    if progress.isConcluded {
-      say(done.state.status.rawValue)
-    } else {
+    var (done, warning) = (progress.payment, progress.warning)
+    if !progress.isConcluded {
       done = try driver.applied(outcome, .answer, done, progress.sequence)
       done.updatedAt = clock.now
-      warning = try journal.conclude(
-        &done,
-        progress.sequence,
-        note: progress.note(note),
-        isLast: true
-      )
-      say(done.state.status.rawValue)
-      progress.sayAll(isOutcome: true)
+      let note = progress.note(note)
+      warning = try journal.conclude(&done, progress.sequence, note: note, isLast: true)
     }
-    mirror(done)
-    return Report(done, done[sequence], replayed: false, warning: warning).showing(outcome)
+    say(done, progress)
+    return Report(done, done[progress.sequence], replayed: false, warning: warning)
+      .showing(outcome)
+  }
+
+  /// Says how a payment is now that it is written, and brings the original of a refund up to date.
+  func say(_ payment: Payment, _ progress: Progress) {
+    say(payment.state.status.rawValue)
+    progress.sayAll(isOutcome: true)
+    mirror(payment)
   }
 
   /// A fault with the effect that it has: after a send, effect none needs proof.
@@ -230,22 +196,18 @@ extension Engine {
   }
 
   /// Asks once, before an outcome is reported as unknown; nil where that tells nothing.
-  private func askAtOnce(_ progress: Progress, _ sequence: Int) -> Report? {
+  private func askAtOnce(_ progress: Progress) -> Report? {
     let traits = provider.traits
     guard progress.operation.isUnknown, !progress.isConcluded, interruption.kind == nil,
       traits.canLookUp, !(traits.hasPayerFlow && progress.operation.isAttempt),
       case .happened(let outcome)? = try? provider.look(progress),
       isEvidence(outcome, of: progress.operation, progress.payment)
     else { return nil }
-    return try? conclude(outcome, progress, sequence, note: "answer lost, found out")
+    return try? conclude(outcome, progress, note: "answer lost, found out")
   }
 
   /// Writes a fault: unknown stays `sent`; effect none leaves the operation as it was, or ends it.
-  private func settle(
-    _ fault: Fault,
-    _ progress: Progress,
-    _ sequence: Int
-  ) throws(Fault) -> Report {
+  private func settle(_ fault: Fault, _ progress: Progress) throws(Fault) -> Report {
     // What was never written, and had no effect, leaves no trace: its key may be another operation's.
     if progress.operation.row == 0, fault.effect == .none, !fault.isOutcome { throw fault }
     var fault = fault
@@ -258,12 +220,8 @@ extension Engine {
         "the same command goes on; to stop it: tender cancel "
         + progress.payment.shellReference
     }
-    var after = try driver.failed(
-      fault,
-      progress.payment,
-      progress.sequence,
-      before: progress.before
-    )
+    let before = progress.before
+    var after = try driver.failed(fault, progress.payment, progress.sequence, before: before)
     after.updatedAt = clock.now
     let note =
       fault.effect == .unknown
@@ -278,9 +236,9 @@ extension Engine {
     }
     mirror(after)
     guard fault.isOutcome, fault.effect != .unknown else { throw fault.forPayment(after) }
-    var report = Report(after, after[sequence], replayed: false)
+    var report = Report(after, after[progress.sequence], replayed: false)
     report.fault = fault
-    if progress.before.name != .prepared { report.result = fault.result ?? [:] }
+    if before.name != .prepared { report.result = fault.result ?? [:] }
     return report
   }
 }

@@ -15,9 +15,7 @@ extension Engine {
     let now = clock.now
     // An earlier try of the same refund reserved it, and its process died before anything was sent.
     for dead in original.reversals where dead.link == refund.reference && dead.state == .prepared {
-      try original.change(dead.sequence) { operation throws(Fault) in
-        try operation.move(.fail, to: .failed, at: now)
-      }
+      try original.move(dead.sequence, .fail, to: .failed, at: now)
     }
     guard original.state.isCaptured else { throw original.nothingToRefund }
     let amount = draft.amount ?? 0
@@ -26,8 +24,7 @@ extension Engine {
     mirrored.link = refund.reference
     mirrored.name = refund.reference.text
     let sequence = original.append(mirrored)
-    original.updatedAt = now
-    try journal.update(&original, sequence, note: "refund \(refund.reference.text) begins", .power)
+    try driver.write(&original, sequence, note: "refund \(refund.reference.text) begins")
   }
 
   /// Brings the original of a refund up to date.
@@ -45,7 +42,6 @@ extension Engine {
   /// A payment whose mirrored refunds are as their own payments are now, written where one changed.
   func synced(_ payment: Payment) throws(Fault) -> Payment {
     var synced = payment
-    let now = clock.now
     var changed: Int?
     for mirrored in payment.reversals where mirrored.isAlive {
       guard let reference = mirrored.link,
@@ -71,16 +67,14 @@ extension Engine {
         case .sent: .send
         default: .answer
         }
-      try synced.change(mirrored.sequence) { operation throws(Fault) in
-        try operation.move(event, to: next, at: now)
+      try synced.move(mirrored.sequence, event, to: next, at: clock.now) { operation in
         operation.approved = attempt.approved
         operation.id = attempt.id
       }
       changed = mirrored.sequence
     }
     guard let changed else { return payment }
-    synced.updatedAt = now
-    try journal.update(&synced, changed, note: "refund at the reader", .power)
+    try driver.write(&synced, changed, note: "refund at the reader")
     return synced
   }
 }

@@ -35,16 +35,26 @@ extension Engine {
       guard isEvidence(outcome, of: progress.operation, payment) else {
         throw .stillUnknown(payment, progress.operation, "the answer is about another amount or id")
       }
-      let known = try write(outcome, .find, progress, note: "found out")
+      let known = try write(progress, note: "found out") { known throws(Fault) in
+        try driver.applied(outcome, .find, known, sequence)
+      }
       return (known, false, outcome)
-    case .refuted(let fault): return (try refute(fault, progress), false, nil)
+    case .refuted(let fault):
+      // What the provider holds of it is held there still.
+      let known = try write(progress, note: "found out: no effect") { known throws(Fault) in
+        try driver.failed(fault, known, sequence, before: .prepared)
+      }
+      return (known, false, nil)
     case .absent, .cannotLook: break
     }
     let why = why(finding, progress)
     guard policy != .look else { throw .stillUnknown(payment, progress.operation, why) }
     let outcome = try finish(recovery, policy, progress, why)
     let note = recovery == .undo ? "undone" : "sent again and done"
-    return (try write(outcome, .answer, progress, note: note), true, outcome)
+    let known = try write(progress, note: note) { known throws(Fault) in
+      try driver.applied(outcome, .answer, known, sequence)
+    }
+    return (known, true, outcome)
   }
 
   /// Sends the same request again, or undoes it.
@@ -89,48 +99,22 @@ extension Engine {
       : "\(provider.name.text) does not know it"
   }
 
-  /// Writes what an operation did.
+  /// Writes what became known of an operation.
   private func write(
-    _ outcome: Outcome,
-    _ event: Operation.Event,
     _ progress: Progress,
-    note: String
+    note: String,
+    _ change: (Payment) throws(Fault) -> Payment
   ) throws(Fault) -> Payment {
     var known = progress.payment
     do throws(Fault) {
       if !progress.isConcluded {
-        known = try driver.applied(outcome, event, known, progress.sequence)
-        known.updatedAt = clock.now
-        try journal.update(&known, progress.sequence, note: progress.note(note), .power)
+        known = try change(known)
+        try driver.write(&known, progress.sequence, note: progress.note(note))
       }
     } catch {
       throw .unrecorded(error)
     }
-    say(known.state.status.rawValue)
-    progress.sayAll(isOutcome: true)
-    mirror(known)
-    return known
-  }
-
-  /// Writes that an operation provably had no effect.
-  private func refute(_ fault: Fault, _ progress: Progress) throws(Fault) -> Payment {
-    var known = progress.payment
-    let now = clock.now
-    try known.change(progress.sequence) { operation throws(Fault) in
-      // What the provider holds of it is held there still.
-      try operation.move(.fail, to: .failed, at: now)
-      operation.fault = fault
-      operation.preparation = nil
-      if let result = fault.result { operation.result = result }
-    }
-    known.updatedAt = now
-    do throws(Fault) {
-      try journal.update(&known, progress.sequence, note: "found out: no effect", .power)
-    } catch {
-      throw .unrecorded(error)
-    }
-    say(known.state.status.rawValue)
-    mirror(known)
+    say(known, progress)
     return known
   }
 

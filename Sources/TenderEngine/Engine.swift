@@ -78,6 +78,11 @@ package struct Engine {
     ReferenceKey(env: env, provider: provider.name, reference: reference)
   }
 
+  /// A payment under a reference that the journal does not know.
+  func newPayment(_ reference: Reference) -> Payment {
+    Payment(key: key(reference), kind: .payment, merchant: provider.merchant, at: clock.now)
+  }
+
   /// Takes the lock on a reference, or says who has it.
   ///
   /// `first` is the payment that would be opened at it, were it new. A journal that has forgotten something has no
@@ -151,12 +156,12 @@ package struct Engine {
   // MARK: Keys
 
   /// An idempotency key that the same operation always gets: from names, never from content alone.
-  func derivedKey(_ operation: Operation, of payment: Payment) -> String {
+  private func derivedKey(_ operation: Operation, of reference: Reference) -> String {
     let parts = [
       env.rawValue, provider.name.text, provider.merchant,
       operation.isAttempt
         ? (operation.kind == .store ? "tokenize" : "transact") : operation.kind.rawValue,
-      payment.reference.text, String(operation.number),
+      reference.text, String(operation.number),
     ]
     var name: [UInt8] = []
     for part in parts { name += Array(part.utf8) + [0] }
@@ -167,17 +172,16 @@ package struct Engine {
     return UUIDText.format(bytes).lowercased()
   }
 
-  /// The key that an operation is going to be sent with; nil where the provider takes none.
-  func key(for operation: Operation, of payment: Payment, own: String?) -> String? {
-    let sends: [Operation.Kind] = [
-      .charge, .authorize, .createMandate, .refund, .void, .revoke, .payout,
-    ]
-    guard provider.traits.takesKeys, sends.contains(operation.kind) else { return nil }
-    // What failed left its key to its own repetition: should it have acted, the provider knows it by that.
-    let earlier = payment.operations.last {
-      $0.sequence != operation.sequence && $0.key != nil && $0.leavesKey(to: operation)
+  /// Adds an operation with the key that it is going to be sent with, if the provider takes one; `own` is the
+  /// operator's.
+  func append(_ draft: Operation, to payment: inout Payment, own: String?) {
+    let known = payment
+    payment.append(draft) { added in
+      guard provider.traits.takesKeys, ![.capture, .store].contains(added.kind) else { return }
+      // What failed left its key to its own repetition: should it have acted, the provider knows it by that.
+      let earlier = known.operations.last { $0.key != nil && $0.leavesKey(to: added) }
+      added.key = own ?? earlier?.key ?? derivedKey(added, of: known.reference)
     }
-    return own ?? earlier?.key ?? derivedKey(operation, of: payment)
   }
 }
 

@@ -48,6 +48,11 @@ extension Fault {
     return fault
   }
 
+  /// What cannot happen.
+  static func bug(_ message: String) -> Fault {
+    Fault(.internal, code: "internal", message)
+  }
+
   /// The journal failed after the outcome was known, and the outcome lies beside it.
   static func setAside(_ failure: Fault) -> Fault {
     Fault(

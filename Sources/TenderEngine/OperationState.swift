@@ -118,11 +118,8 @@ extension Operation {
   /// Throws `internal` for what cannot happen in its state.
   package mutating func move(_ event: Event, to next: State, at time: Int) throws(Fault) {
     guard Self.isPossible(event, from: state, to: next) else {
-      throw Fault(
-        .internal,
-        code: "internal",
-        "\(kind.rawValue) in state \(state.name.rawValue) cannot \(event.rawValue) to \(next.name.rawValue)"
-      )
+      let words = "\(state.name.rawValue) cannot \(event.rawValue) to \(next.name.rawValue)"
+      throw .bug("\(kind.rawValue) in state \(words)")
     }
     state = next
     updatedAt = time

@@ -225,6 +225,23 @@ package enum Order: Sendable {
   }
 }
 
+/// What is asked of a payment that exists.
+package enum Later: Sendable {
+  /// Captures a hold, or goes on with what waits for its payer; the amount is a part of the hold.
+  case capture(Money?)
+  /// Releases a hold, or undoes what was captured, whichever the payment is.
+  case cancel(RefundRequest = RefundRequest())
+  case refund(RefundRequest)
+
+  /// What is to be given back; nil for a capture.
+  var refund: RefundRequest? {
+    switch self {
+    case .capture: nil
+    case .cancel(let request), .refund(let request): request
+    }
+  }
+}
+
 /// What `refund`, or a `cancel` after capture, asks for.
 package struct RefundRequest: Sendable {
   /// Nil for all that is left.
@@ -240,8 +257,8 @@ package struct RefundRequest: Sendable {
 
   /// A refund, of all that is left where no amount is given.
   package init(
-    amount: Money?,
-    name: Reference?,
+    amount: Money? = nil,
+    name: Reference? = nil,
     statement: String? = nil,
     reason: String? = nil
   ) {

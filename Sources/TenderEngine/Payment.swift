@@ -57,13 +57,17 @@ package struct Payment: Sendable {
     operations.first { $0.sequence == sequence }
   }
 
-  /// Adds an operation; gives its sequence.
+  /// Adds an operation, completed once it has its numbers; gives its sequence.
   @discardableResult
-  package mutating func append(_ operation: Operation) -> Int {
+  package mutating func append(
+    _ operation: Operation,
+    _ complete: (inout Operation) -> Void = { _ in }
+  ) -> Int {
     var added = operation
     added.sequence = (operations.last?.sequence ?? 0) + 1
     let alike = operations.filter { $0.isAttempt == added.isAttempt && $0.isNumbered(with: added) }
     added.number = (alike.map(\.number).max() ?? 0) + 1
+    complete(&added)
     // What was said of an earlier attempt says nothing about a new one.
     if added.isAttempt { observed = Observed() }
     operations.append(added)
@@ -77,12 +81,26 @@ package struct Payment: Sendable {
     _ body: (inout Operation) throws(Fault) -> Void
   ) throws(Fault) {
     guard let index = operations.firstIndex(where: { $0.sequence == sequence }) else {
-      throw Fault(.internal, code: "internal", "the payment has no operation \(sequence)")
+      throw .bug("the payment has no operation \(sequence)")
     }
     var next = operations[index]
     try body(&next)
     operations[index] = next
     changed.insert(sequence)
+  }
+
+  /// Moves an operation to another state by an event, as `Operation.move` does, and changes what goes with it.
+  mutating func move(
+    _ sequence: Int,
+    _ event: Operation.Event,
+    to next: Operation.State,
+    at time: Int,
+    _ body: (inout Operation) -> Void = { _ in }
+  ) throws(Fault) {
+    try change(sequence) { operation throws(Fault) in
+      try operation.move(event, to: next, at: time)
+      body(&operation)
+    }
   }
 
   /// Takes an observation in, to be written; one of an earlier attempt says nothing about the current one.

@@ -293,7 +293,7 @@ extension Operation {
   }
 
   /// Whether it waits for the merchant.
-  fileprivate var isHold: Bool { state.name == .waiting && state.action == nil }
+  var isHold: Bool { state.name == .waiting && state.action == nil }
 
   /// Whether it may still come to something: one that is made at the reader is reserved before it is sent.
   fileprivate var isOnItsWay: Bool {

@@ -7,8 +7,6 @@ package final class Progress {
   package let sequence: Int
   /// Whether a request that can move money was recorded as sent in this run.
   package private(set) var hasSent = false
-  /// The payment as it was last written with an outcome in this run.
-  private(set) var recorded: Payment?
   /// Whether the outcome of this run is in the journal already.
   package private(set) var isConcluded = false
   /// What is known and not written yet.
@@ -56,16 +54,6 @@ package final class Progress {
     payment.operations.filter { $0.sequence != sequence }.compactMap(\.id)
   }
 
-  private func change(_ body: (inout Operation) throws(Fault) -> Void) throws(Fault) {
-    try payment.change(sequence, body)
-  }
-
-  /// Moves the operation and writes it.
-  private func write(_ note: String, _ durability: Durability) throws(Fault) {
-    payment.updatedAt = driver.clock.now
-    try journal.update(&payment, sequence, note: note, durability)
-  }
-
   /// Writes, durably, the provider's id and what a later step needs, and the amount where it is known only now.
   ///
   /// Throws a `state` fault; no request that can move money was sent then. With `sendingNext` it is written
@@ -76,26 +64,27 @@ package final class Progress {
     amount: Int? = nil,
     sendingNext: Bool = false
   ) throws(Fault) {
-    let now = driver.clock.now
     var next = payment
-    try next.change(sequence) { operation throws(Fault) in
-      try operation.move(.keep, to: operation.state, at: now)
+    try next.move(sequence, .keep, to: operation.state, at: driver.clock.now) { operation in
       operation.preparation = preparation
       operation.id = id ?? operation.id
       operation.amount = amount ?? operation.amount
     }
-    try replace(next, sendingNext ? nil : "preparation kept", .power)
+    try replace(next, sendingNext ? nil : "preparation kept")
   }
 
   /// Writes the next payment where there is a note, and takes it.
   private func replace(
     _ next: Payment,
     _ note: String?,
-    _ durability: Durability
+    _ durability: Durability = .power
   ) throws(Fault) {
     var next = next
-    next.updatedAt = driver.clock.now
-    if let note { try journal.update(&next, sequence, note: note, durability) }
+    if let note {
+      try driver.write(&next, sequence, note: note, durability)
+    } else {
+      next.updatedAt = driver.clock.now
+    }
     payment = next
   }
 
@@ -107,10 +96,8 @@ package final class Progress {
     let sent = Operation.Sent(at: driver.clock.now, moment: driver.clock.moment)
     var next = payment
     if operation.state.name != .sent { before = operation.state }
-    try next.change(sequence) { operation throws(Fault) in
-      try operation.move(.send, to: .sent(sent), at: sent.at)
-    }
-    try replace(next, note("sent"), .power)
+    try next.move(sequence, .send, to: .sent(sent), at: sent.at)
+    try replace(next, note("sent"))
     driver.say("sent")
     hasSent = true
     sayAll()
@@ -123,11 +110,7 @@ package final class Progress {
   /// where the journal's time is over.
   package func permit() throws(Fault) -> SendPermit {
     guard operation.state.name == .sent, payment.changed.isEmpty else {
-      throw Fault(
-        .internal,
-        code: "internal",
-        "a request that can move money would be sent without being recorded"
-      ).proven
+      throw .bug("a request that can move money would be sent without being recorded").proven
     }
     return SendPermit(journal.window)
   }
@@ -136,9 +119,7 @@ package final class Progress {
   ///
   /// What fails from here on leaves the operation as this says. Throws a `state` fault.
   package func record(_ outcome: Outcome, note: String) throws(Fault) {
-    let next = try driver.applied(outcome, .answer, payment, sequence)
-    try replace(next, note, .power)
-    recorded = payment
+    try replace(try driver.applied(outcome, .answer, payment, sequence), note)
     before = operation.state
   }
 
@@ -147,7 +128,6 @@ package final class Progress {
   /// Only where the same question, asked again, finds it out; `save` comes before anything is waited for or shown.
   package func remember(_ outcome: Outcome, note: String) throws(Fault) {
     payment = try driver.applied(outcome, .answer, payment, sequence)
-    recorded = payment
     before = operation.state
     unwritten = note
   }
@@ -162,9 +142,7 @@ package final class Progress {
   ///
   /// Throws a `state` fault.
   package func save() throws(Fault) {
-    guard let unwritten else { return sayAll() }
-    try write(unwritten, .power)
-    recorded = payment
+    if let unwritten { try replace(payment, unwritten) }
     sayAll()
   }
 
@@ -186,7 +164,6 @@ package final class Progress {
     // A sale at a reader may still be undone there.
     warning = try journal.conclude(&next, sequence, note: note("outcome"), isLast: false)
     payment = next
-    recorded = payment
     isConcluded = true
   }
 
@@ -202,10 +179,8 @@ package final class Progress {
   ///
   /// It outlives the process, not the power. With `sendingNext` it is written together with `willSend`.
   package func recordState(_ state: String, sendingNext: Bool = false) throws(Fault) {
-    let now = driver.clock.now
     var next = payment
-    try next.change(sequence) { operation throws(Fault) in
-      try operation.move(.enter, to: operation.state, at: now)
+    try next.move(sequence, .enter, to: operation.state, at: driver.clock.now) { operation in
       operation.result = ["state": .string(state)]
     }
     try replace(next, sendingNext ? nil : state, .process)

@@ -65,7 +65,7 @@ package final class SendPermit: Sendable {
   /// Throws `internal` where it was used before, `not_sent` where the journal's time is over.
   package func use() throws(Fault) {
     guard !isUsed.exchange(true, ordering: .relaxed) else {
-      throw Fault(.internal, code: "internal", "a permit to send was used twice").proven
+      throw .bug("a permit to send was used twice").proven
     }
     try window?.checkLeaving()
   }

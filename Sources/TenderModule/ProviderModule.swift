@@ -175,16 +175,7 @@ package struct OrderPlan {
 
 /// What `confirm`, `cancel` or `refund` is to do.
 package struct LaterPlan: Sendable {
-  /// What is done to the payment.
-  package enum Action: Sendable {
-    /// Captures a hold, or goes on with what waits for its payer; the amount is a part of the hold.
-    case capture(Money?)
-    /// Releases a hold, or undoes what was captured, whichever the payment is.
-    case cancel
-    case refund(RefundRequest)
-  }
-
-  package var action: Action
+  package var action: Later
 
   /// The refund that is asked for; nil for any other action.
   package var refund: RefundRequest? {
@@ -199,7 +190,7 @@ package struct LaterPlan: Sendable {
 
   /// A plan for what comes later.
   package init(
-    _ action: Action,
+    _ action: Later,
     need: Need,
     inWordsOfAttempt: Bool = false,
     way: String? = nil

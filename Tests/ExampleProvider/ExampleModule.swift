@@ -85,7 +85,7 @@ struct ExampleModule: ProviderModule {
     let part = try OptionReader(session.invocation, currency: "EUR").part(of: payment)
     return switch change {
     case .confirm: LaterPlan(.capture(part), need: .heldPayment)
-    case .cancel: LaterPlan(.cancel, need: .heldPayment)
+    case .cancel: LaterPlan(.cancel(), need: .heldPayment)
     case .refund: LaterPlan(.refund(RefundRequest(amount: part, name: nil)), need: .heldPayment)
     }
   }

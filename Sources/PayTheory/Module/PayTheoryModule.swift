@@ -234,7 +234,7 @@ package struct PayTheoryModule: ProviderModule {
     let way = isCaptured ? "reversal (void while it is pending, else refund)" : "void"
     let name = try invocation.value(Keys.refundReference)
     guard change == .refund || amount != nil || name != nil else {
-      return LaterPlan(.cancel, need: need, way: way)
+      return LaterPlan(.cancel(), need: need, way: way)
     }
     let request = RefundRequest(amount: amount, name: name, reason: invocation[Keys.reason])
     return LaterPlan(.refund(request), need: need, way: way)

@@ -31,7 +31,7 @@ extension Engine {
     _ payment: Payment?,
     _ handle: String
   ) throws(Fault) -> JSONObject {
-    let word = try word(for: plan, payment, handle)
+    let word = try self.plan(plan.action, payment, handle: handle)
     var request: JSONObject = ["plan": .string(word.rawValue)]
     // Nothing is sent: what was done is shown.
     if word == .replay {
@@ -48,21 +48,6 @@ extension Engine {
       request["left"] = .integer(left(after: plan, amount, payment))
     }
     return request
-  }
-
-  private func word(
-    for plan: LaterPlan,
-    _ payment: Payment?,
-    _ handle: String
-  ) throws(Fault) -> Plan {
-    switch plan.action {
-    case .refund(let request): try planRefund(payment, handle: handle, request)
-    // What was made elsewhere is looked up first.
-    case .capture where payment == nil && provider.isID(handle): .proceed
-    case .cancel where payment == nil && provider.isID(handle): .void
-    case .capture(let amount): try planCapture(payment, handle: handle, amount)
-    case .cancel: try planCancel(payment, handle: handle)
-    }
   }
 
   /// The key that a plan would be sent with; nil where none is sent.

@@ -178,7 +178,7 @@ struct WriteCommands {
   ) throws(Fault) -> Bool {
     guard var request = plan.refund else { return false }
     request.isFurtherApproved = true
-    let isSent = try engine.planRefund(payment, handle: handle, request) == .refund
+    let isSent = try engine.plan(.refund(request), payment, handle: handle) == .refund
     guard isSent, let payment, let amount = request.amount, request.name == nil else {
       return false
     }
@@ -200,7 +200,7 @@ struct WriteCommands {
   }
 
   private func perform(
-    _ action: LaterPlan.Action,
+    _ action: Later,
     _ payment: Payment?,
     _ handle: String,
     _ engine: Engine,

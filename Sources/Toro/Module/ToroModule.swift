@@ -176,10 +176,10 @@ package struct ToroModule: ProviderModule {
     _ change: Command.Change
   ) throws(Fault) -> LaterPlan {
     let options = OptionReader(session.invocation, currency: payment?.currency?.code ?? "GBP")
-    let action: LaterPlan.Action
+    let action: Later
     switch change {
     case .confirm: return LaterPlan(.capture(try options.part(of: payment)), need: .heldPayment)
-    case .cancel: action = .cancel
+    case .cancel: action = .cancel()
     case .refund: action = .refund(RefundRequest(amount: try options.part(of: payment), name: nil))
     }
     let need: Need = payment?.state.isCaptured == true ? .reversal : .heldPayment

@@ -185,7 +185,7 @@ package struct TrueLayerModule: ProviderModule {
     }
     guard isRefund else {
       return LaterPlan(
-        .cancel,
+        .cancel(),
         need: .withdrawal,
         inWordsOfAttempt: true,
         way: payment?.kind == .mandate ? "revocation" : "cancellation"
