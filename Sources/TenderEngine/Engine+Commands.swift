@@ -26,14 +26,13 @@ extension Engine {
   /// Throws a fault of the exit that the contract names. An unknown earlier attempt is found out
   /// first; a new one is never opened beside it.
   package func transact(_ order: Order, _ request: TransactRequest) throws(Fault) -> Report {
-    guard let reference = order.reference else {
-      throw Fault(.internal, code: "internal", "an order without a reference")
-    }
+    guard let placed = order.placed else { throw .bug("an order without a reference") }
+    let reference = placed.reference
     try provider.check(order)
     let own = request.idempotencyKey
     var change = Change(
       decide: { payment throws(Fault) in
-        try decide(order, on: payment, newAttempt: request.newAttempt)
+        try decide(placed, on: payment, newAttempt: request.newAttempt)
       },
       order: order,
       need: order.need,
@@ -42,7 +41,7 @@ extension Engine {
     )
     // A command that is not ready leaves no trace.
     if (try? provider.checkReady(for: change.need)) != nil {
-      change.first = try added(try draft(order), change, to: newPayment(reference))
+      change.first = try added(try draft(placed), change, to: newPayment(reference))
     }
     let lock = try hold(reference, opening: change.first.map { ($0, change.terms) })
     defer { withExtendedLifetime(lock) {} }
@@ -51,15 +50,17 @@ extension Engine {
   }
 
   /// The operation that an order is, with what tells it from another.
-  private func draft(_ order: Order) throws(Fault) -> Operation {
+  private func draft(_ order: any PlacedOrder) throws(Fault) -> Operation {
     var draft = order.draft(at: clock.now)
-    let identity = order.instrumentIdentity
-    draft.fingerprints = try journal.fingerprints(of: order.content, instrument: identity)
+    draft.fingerprints = try journal.fingerprints(
+      of: draft.content,
+      instrument: order.card?.identity
+    )
     return draft
   }
 
   private func decide(
-    _ order: Order,
+    _ order: any PlacedOrder,
     on payment: Payment?,
     newAttempt: Bool
   ) throws(Fault) -> Decision {
@@ -204,7 +205,7 @@ extension Engine {
   ///
   /// Throws what it would be refused for.
   package func plan(_ order: Order, newAttempt: Bool) throws(Fault) -> Plan? {
-    guard let reference = order.reference, let known = try journal.payment(key(reference)) else {
+    guard let order = order.placed, let known = try journal.payment(key(order.reference)) else {
       return nil
     }
     try checkOwner(of: known)
@@ -236,8 +237,8 @@ extension Engine {
 
   /// The key that an order would be sent with under its reference; nil where none is sent.
   package func nextKey(for order: Order, own: String?) throws(Fault) -> String? {
-    guard let reference = order.reference else { return nil }
-    let known = try journal.payment(key(reference)) ?? newPayment(reference)
+    guard let order = order.placed else { return nil }
+    let known = try journal.payment(key(order.reference)) ?? newPayment(order.reference)
     return nextKey(for: order.draft(at: clock.now), of: known, own)
   }
 

@@ -131,7 +131,7 @@ extension Engine {
     for dead in payment.operations where dead.state.name == .prepared && dead.link == nil {
       try payment.move(dead.sequence, .fail, to: .failed, at: clock.now) { $0.preparation = nil }
     }
-    if draft.isAttempt, let order = change.order {
+    if draft.isAttempt, let order = change.order?.placed {
       payment.merchant = provider.merchant
       order.describe(&payment)
     }

@@ -341,7 +341,7 @@ extension Report {
     payment = looked.payment ?? payment
     status = looked.status
     isFinal = looked.isFinal
-    facts.amount = looked.amount ?? facts.amount
+    amount = looked.amount ?? amount
     result = looked.result
     nextAction = looked.nextAction
     details = looked.details
@@ -366,7 +366,7 @@ extension Report {
       code: "still_pending",
       why,
       hint: "look again later: tender \(kind == .mandate ? "mandate" : "payment")-status "
-        + (reference?.text ?? facts.id ?? "ID").shellQuoted
+        + (reference?.text ?? id ?? "ID").shellQuoted
     )
     return report
   }

@@ -8,19 +8,19 @@ package enum FeeMode: String, Sendable, CaseIterable {
 }
 
 /// What `transact` asks for.
-package struct PaymentOrder: Sendable {
+package struct PaymentOrder: PlacedOrder {
   package var reference: Reference
   package var amount: Money
   package var fee: Money?
-  package var feeMode: FeeMode
+  package var feeMode = FeeMode.merchant
   package var instrument: Instrument?
   /// A stored method's id, charged instead of an instrument.
   package var storedMethod: String?
   /// Whether to stop where the provider waits for a confirmation.
-  package var stopsAtConfirmation: Bool
-  package var payor: JSONObject
+  package var stopsAtConfirmation = false
+  package var payor: JSONObject = [:]
   package var payorID: String?
-  package var metadata: JSONObject
+  package var metadata: JSONObject = [:]
   /// Where the merchant books it.
   package var accountCode: String?
   package var invoiceID: String?
@@ -29,29 +29,17 @@ package struct PaymentOrder: Sendable {
   package var sendsReceipt = false
   package var receiptDescription: String?
 
-  package init(
-    reference: Reference,
-    amount: Money,
-    fee: Money? = nil,
-    feeMode: FeeMode = .merchant,
-    instrument: Instrument? = nil,
-    storedMethod: String? = nil,
-    stopsAtConfirmation: Bool = false,
-    payor: JSONObject = [:],
-    payorID: String? = nil,
-    metadata: JSONObject = [:]
-  ) {
+  package init(reference: Reference, amount: Money) {
     self.reference = reference
     self.amount = amount
-    self.fee = fee
-    self.feeMode = feeMode
-    self.instrument = instrument
-    self.storedMethod = storedMethod
-    self.stopsAtConfirmation = stopsAtConfirmation
-    self.payor = payor
-    self.payorID = payorID
-    self.metadata = metadata
   }
+
+  var makes: Payment.Kind { .payment }
+  var operation: Operation.Kind { stopsAtConfirmation ? .authorize : .charge }
+  var total: Int? { amount.minorUnits + (fee?.minorUnits ?? 0) }
+  var currency: Currency? { amount.currency }
+  var card: Instrument? { instrument }
+  var question: String { priced("charge", amount) }
 
   /// What makes two orders the same: never card data, flow choices or output.
   package var content: JSONObject {
@@ -62,9 +50,7 @@ package struct PaymentOrder: Sendable {
     content["fee"] = fee.map { .integer($0.minorUnits) }
     content["method"] = .string(storedMethod == nil ? instrument?.method.rawValue ?? "" : "token")
     content["token"] = storedMethod.map(JSON.string)
-    if !payor.members.isEmpty { content["payor"] = .object(payor.sorted) }
-    content["payor_id"] = payorID.map(JSON.string)
-    if !metadata.members.isEmpty { content["metadata"] = .object(metadata.sorted) }
+    content.add(payor: payor, id: payorID, metadata: metadata)
     content["account_code"] = accountCode.map(JSON.string)
     content["invoice_id"] = invoiceID.map(JSON.string)
     content["recurring_id"] = recurringID.map(JSON.string)
@@ -73,36 +59,41 @@ package struct PaymentOrder: Sendable {
 }
 
 /// What `tokenize` asks for.
-package struct TokenOrder: Sendable {
+package struct TokenOrder: PlacedOrder {
   package var reference: Reference
   package var instrument: Instrument
-  package var payor: JSONObject
+  package var payor: JSONObject = [:]
   package var payorID: String?
-  package var metadata: JSONObject
+  package var metadata: JSONObject = [:]
 
-  package init(
-    reference: Reference,
-    instrument: Instrument,
-    payor: JSONObject,
-    payorID: String?,
-    metadata: JSONObject
-  ) {
+  package init(reference: Reference, instrument: Instrument) {
     self.reference = reference
     self.instrument = instrument
-    self.payor = payor
-    self.payorID = payorID
-    self.metadata = metadata
   }
+
+  var makes: Payment.Kind { .storedMethod }
+  var operation: Operation.Kind { .store }
+  var total: Int? { nil }
+  var currency: Currency? { nil }
+  var card: Instrument? { instrument }
+  var question: String { "store a payment method under reference \(reference.text)" }
 
   /// What makes two orders the same: never card data.
   package var content: JSONObject {
     var content: JSONObject = [
       "command": "tokenize", "method": .string(instrument.method.rawValue),
     ]
-    if !payor.members.isEmpty { content["payor"] = .object(payor.sorted) }
-    content["payor_id"] = payorID.map(JSON.string)
-    if !metadata.members.isEmpty { content["metadata"] = .object(metadata.sorted) }
+    content.add(payor: payor, id: payorID, metadata: metadata)
     return content
+  }
+}
+
+extension JSONObject {
+  /// Adds who pays, and what the merchant says of it.
+  fileprivate mutating func add(payor: JSONObject, id: String?, metadata: JSONObject) {
+    if !payor.members.isEmpty { self["payor"] = .object(payor.sorted) }
+    self["payor_id"] = id.map(JSON.string)
+    if !metadata.members.isEmpty { self["metadata"] = .object(metadata.sorted) }
   }
 }
 
@@ -115,112 +106,66 @@ package enum Order: Sendable {
   /// A reversal of what an earlier order captured.
   case refund(RefundRequest)
 
-  /// The reference that it is made under; nil for what changes an earlier order's payment.
-  package var reference: Reference? {
+  /// What is recorded of it; nil for what changes an earlier order's payment.
+  var placed: (any PlacedOrder)? {
     switch self {
-    case .payment(let order): order.reference
-    case .token(let order): order.reference
-    case .sale(let order): order.reference
-    case .authorization(let order): order.reference
+    case .payment(let order): order
+    case .token(let order): order
+    case .sale(let order): order
+    case .authorization(let order): order
     case .refund: nil
     }
   }
 
-  /// What two orders under one reference must have the same.
-  package var content: JSONObject {
-    switch self {
-    case .payment(let order): order.content
-    case .token(let order): order.content
-    case .sale(let order): order.content
-    case .authorization(let order): order.content
-    case .refund: [:]
-    }
-  }
-
-  /// What tells its card or account from another, to be kept as a keyed hash; nil where it brings none.
-  var instrumentIdentity: String? {
-    switch self {
-    case .payment(let order): order.instrument?.identity
-    case .token(let order): order.instrument.identity
-    case .sale, .authorization, .refund: nil
-    }
-  }
-
-  /// What kind of thing it makes.
-  package var paymentKind: Payment.Kind {
-    switch self {
-    case .payment, .sale, .refund: .payment
-    case .token: .storedMethod
-    case .authorization(let order): order.kind
-    }
-  }
+  /// The reference that it is made under; nil for what changes an earlier order's payment.
+  package var reference: Reference? { placed?.reference }
 
   /// The kind of operation that it is.
-  package var kind: Operation.Kind { draft(at: 0).kind }
+  package var kind: Operation.Kind { placed?.operation ?? .refund }
+
+  /// What a person is asked to say yes to.
+  package var question: String { placed?.question ?? "refund" }
+}
+
+/// What the engine has to know of an order that begins a payment, whatever it is for.
+protocol PlacedOrder: Sendable {
+  /// The reference that it is made under.
+  var reference: Reference { get }
+  var makes: Payment.Kind { get }
+  var operation: Operation.Kind { get }
+  /// In minor units.
+  var total: Int? { get }
+  var currency: Currency? { get }
+  /// What two orders under one reference must have the same.
+  var content: JSONObject { get }
+  /// The card or account that it brings.
+  var card: Instrument? { get }
+  /// What a person is asked to say yes to.
+  var question: String { get }
+  /// The payment that a refund at a reader is of.
+  var link: Reference? { get }
+}
+
+extension PlacedOrder {
+  var card: Instrument? { nil }
+
+  var link: Reference? { nil }
 
   /// The operation that it is, before it is recorded.
   func draft(at time: Int) -> Operation {
-    var operation: Operation
-    switch self {
-    case .payment(let order):
-      operation = Operation(order.stopsAtConfirmation ? .authorize : .charge, at: time)
-      operation.amount = order.amount.minorUnits + (order.fee?.minorUnits ?? 0)
-    case .token: operation = Operation(.store, at: time)
-    case .sale(let order):
-      operation = Operation(
-        order.isRefund ? .refund : order.captures ? .charge : .authorize,
-        at: time
-      )
-      operation.amount = order.amount.minorUnits
-      operation.link = order.isRefund ? order.originalReference : nil
-    case .authorization(let order):
-      operation = Operation(order.kind == .mandate ? .createMandate : .charge, at: time)
-      operation.amount = order.amount?.minorUnits
-    case .refund(let request):
-      operation = Operation(.refund, amount: request.amount?.minorUnits, at: time)
-      operation.name = request.name?.text
-      operation.isRest = request.amount == nil
-    }
-    operation.content = content
-    return operation
+    var draft = Operation(operation, amount: total, at: time)
+    draft.link = link
+    draft.content = content
+    return draft
   }
 
-  /// What it says about the payment as a whole.
+  /// What it says about the payment as a whole: nothing that was said of an earlier attempt's card stays.
   func describe(_ payment: inout Payment) {
-    payment.kind = paymentKind
-    switch self {
-    case .payment(let order):
-      payment.currency = order.amount.currency
-      payment.lastFour = order.instrument?.lastFour
-      payment.brand = nil
-    case .token(let order): payment.lastFour = order.instrument.lastFour
-    case .sale(let order): payment.currency = order.amount.currency
-    case .authorization(let order):
-      payment.currency = order.amount?.currency ?? order.currency
-    case .refund: break
-    }
+    (payment.kind, payment.currency) = (makes, currency)
+    (payment.lastFour, payment.brand) = (card?.lastFour, nil)
   }
 
-  /// What a person is asked to say yes to.
-  package var question: String {
-    switch self {
-    case .payment(let order): Self.priced("charge", order.amount, order.reference)
-    case .token(let order): "store a payment method under reference \(order.reference.text)"
-    case .sale(let order):
-      Self.priced(order.isRefund ? "refund" : "charge", order.amount, order.reference)
-    case .authorization(let order):
-      if let id = order.existingID {
-        "go on with the \(order.kind == .mandate ? "mandate" : "payment") \(id)"
-      } else if let amount = order.amount {
-        Self.priced("pay", amount, order.reference)
-      } else {
-        "create the mandate \(order.reference.text)"
-      }
-    case .refund(let request): request.amount.map { "refund \($0.text)" } ?? "refund what is left"
-    }
-  }
-
-  private static func priced(_ verb: String, _ amount: Money, _ reference: Reference) -> String {
+  func priced(_ verb: String, _ amount: Money) -> String {
     "\(verb) \(amount.text) under reference \(reference.text)"
   }
 }
@@ -276,44 +221,34 @@ package struct RefundRequest: Sendable {
 }
 
 /// What `transact` asks of a reader.
-package struct SaleOrder: Sendable {
+package struct SaleOrder: PlacedOrder {
   package var reference: Reference
   /// What the payer pays before the reader's gratuity menu: `gratuity` is in it.
   package var amount: Money
-  package var isRefund: Bool
+  package var isRefund = false
   /// In minor units.
   package var gratuity: Int?
   /// The percentages of the reader's gratuity menu; empty for none.
-  package var gratuityMenu: [Int]
+  package var gratuityMenu: [Int] = []
   /// Whether the authorization captures as well.
-  package var captures: Bool
+  package var captures = true
   /// The receipt of what is refunded, in its documented fields.
   package var original: JSONObject?
   /// The reference of what is refunded, where the journal knows it.
   package var originalReference: Reference?
-  package var additional: JSONObject
+  package var additional: JSONObject = [:]
 
-  package init(
-    reference: Reference,
-    amount: Money,
-    isRefund: Bool = false,
-    gratuity: Int? = nil,
-    gratuityMenu: [Int] = [],
-    captures: Bool = true,
-    original: JSONObject? = nil,
-    originalReference: Reference? = nil,
-    additional: JSONObject = [:]
-  ) {
+  package init(reference: Reference, amount: Money) {
     self.reference = reference
     self.amount = amount
-    self.isRefund = isRefund
-    self.gratuity = gratuity
-    self.gratuityMenu = gratuityMenu
-    self.captures = captures
-    self.original = original
-    self.originalReference = originalReference
-    self.additional = additional
   }
+
+  var makes: Payment.Kind { .payment }
+  var operation: Operation.Kind { isRefund ? .refund : captures ? .charge : .authorize }
+  var total: Int? { amount.minorUnits }
+  var currency: Currency? { amount.currency }
+  var link: Reference? { isRefund ? originalReference : nil }
+  var question: String { priced(isRefund ? "refund" : "charge", amount) }
 
   /// What makes two orders the same: never what happens at the reader.
   package var content: JSONObject {
@@ -331,7 +266,7 @@ package struct SaleOrder: Sendable {
 }
 
 /// What `transact` asks of a provider whose payers authorize at their bank.
-package struct AuthorizationOrder: Sendable {
+package struct AuthorizationOrder: PlacedOrder {
   package var reference: Reference
   package var kind: Payment.Kind
   /// The provider's id of something that exists already.
@@ -341,23 +276,22 @@ package struct AuthorizationOrder: Sendable {
   /// What makes two orders the same: never choices of the flow.
   package var content: JSONObject
   /// The body that makes it, where it does not exist yet: the same bytes for every repetition.
-  package var creation: [UInt8]
+  package var creation: [UInt8] = []
 
-  package init(
-    reference: Reference,
-    kind: Payment.Kind,
-    existingID: String? = nil,
-    amount: Money? = nil,
-    currency: Currency? = nil,
-    content: JSONObject,
-    creation: [UInt8] = []
-  ) {
+  package init(reference: Reference, kind: Payment.Kind, content: JSONObject) {
     self.reference = reference
     self.kind = kind
-    self.existingID = existingID
-    self.amount = amount
-    self.currency = currency
     self.content = content
-    self.creation = creation
+  }
+
+  var makes: Payment.Kind { kind }
+  var operation: Operation.Kind { kind == .mandate ? .createMandate : .charge }
+  var total: Int? { amount?.minorUnits }
+
+  var question: String {
+    if let existingID {
+      return "go on with the \(kind == .mandate ? "mandate" : "payment") \(existingID)"
+    }
+    return amount.map { priced("pay", $0) } ?? "create the mandate \(reference.text)"
   }
 }

@@ -1,9 +1,17 @@
 package import TenderModel
 
 /// What a provider's answer means, in our vocabulary, with its own words in `result`.
-package struct Outcome: Sendable, HasFacts {
+package struct Outcome: Sendable, Priced {
   package var status: Status
-  package var facts: PaymentFacts
+  /// The provider's own id: a receipt number, a payment method.
+  package var id: String?
+  /// What the payer pays, in minor units: an answer may leave its currency to the order.
+  package var amount: Int?
+  /// What was asked for, in minor units, where that is not what the payer pays.
+  package var requestedAmount: Int?
+  package var currency: Currency?
+  package var lastFour: String?
+  package var brand: String?
   /// The merchant's own name for it, and when it was made (milliseconds since 1970), as far as the provider
   /// says so.
   package var reference: Reference?
@@ -66,14 +74,8 @@ package struct Outcome: Sendable, HasFacts {
     fault: Fault? = nil
   ) {
     self.status = status
-    facts = PaymentFacts(
-      id: id,
-      amount: amount,
-      requestedAmount: requestedAmount,
-      currency: currency,
-      lastFour: lastFour,
-      brand: brand
-    )
+    (self.id, self.amount, self.requestedAmount) = (id, amount, requestedAmount)
+    (self.currency, self.lastFour, self.brand) = (currency, lastFour, brand)
     self.result = result
     self.nextAction = nextAction
     self.fault = fault

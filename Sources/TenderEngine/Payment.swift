@@ -1,7 +1,7 @@
 package import TenderModel
 
 /// What one reference stands for at one provider in one environment: a list of operations.
-package struct Payment: Sendable {
+package struct Payment: Sendable, Priced {
   /// What it makes: the number is the journal's.
   package enum Kind: Int, Sendable { case payment, storedMethod, mandate }
 
@@ -152,24 +152,32 @@ package struct Payment: Sendable {
   /// The order of the current attempt.
   package var content: JSONObject { attempt?.content ?? [:] }
 
-  /// What is known of the payment in short.
-  package var facts: PaymentFacts {
-    let state = state
-    return PaymentFacts(
-      id: state.id,
-      amount: state.amount,
-      requestedAmount: state.requestedAmount,
-      currency: currency,
-      lastFour: lastFour,
-      brand: brand
-    )
-  }
-
-  /// An amount of this payment in words.
-  package func text(ofMinorUnits amount: Int) -> String { facts.text(ofMinorUnits: amount) }
+  package var amount: Int? { state.amount }
 
   /// Whether nobody has changed it since it was `other`.
   func isVersion(of other: Payment) -> Bool { row == other.row && version == other.version }
+}
+
+/// What tells what a payer pays.
+package protocol Priced {
+  /// In minor units: an answer may leave its currency to the order.
+  var amount: Int? { get }
+  var currency: Currency? { get }
+}
+
+extension Priced {
+  /// What the payer pays; nil where amount or currency is not known.
+  package var money: Money? {
+    guard let amount, let currency else { return nil }
+    return Money(minorUnits: amount, currency: currency)
+  }
+
+  /// An amount of this payment in words: with its currency, or as bare minor units where that is not
+  /// known.
+  package func text(ofMinorUnits amount: Int) -> String {
+    guard let currency else { return "\(amount) in minor units" }
+    return Money(minorUnits: amount, currency: currency).text
+  }
 }
 
 extension Operation {

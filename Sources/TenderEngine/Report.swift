@@ -1,7 +1,7 @@
 package import TenderModel
 
 /// What a command ends with: the payment as it is, the operation that was asked for, and what to say beside it.
-package struct Report: Sendable, HasFacts {
+package struct Report: Sendable, Priced {
   /// The payment as the journal has it; nil for one that the journal does not know.
   package var payment: Payment?
   /// The operation that the command was about; nil for a look-up.
@@ -14,7 +14,14 @@ package struct Report: Sendable, HasFacts {
   package var madeAt: Int?
   package var attemptNumber: Int?
   package var replayed: Bool?
-  package var facts: PaymentFacts
+  /// The provider's own id: a receipt number, a payment method.
+  package var id: String?
+  package var amount: Int?
+  /// What was asked for, in minor units, where that is not what the payer pays.
+  package var requestedAmount: Int?
+  package var currency: Currency?
+  package var lastFour: String?
+  package var brand: String?
   package var status: Status
   /// Whether no further step of payer, merchant or provider is expected.
   package var isFinal: Bool
@@ -49,7 +56,8 @@ package struct Report: Sendable, HasFacts {
     provider = payment.provider
     reference = payment.reference
     attemptNumber = payment.attempt?.number
-    facts = payment.facts
+    (id, amount, requestedAmount) = (state.id, state.amount, state.requestedAmount)
+    (currency, lastFour, brand) = (payment.currency, payment.lastFour, payment.brand)
     status = state.status
     isFinal = state.isFinal
     nextAction = state.nextAction
@@ -98,7 +106,8 @@ package struct Report: Sendable, HasFacts {
     self.provider = provider
     self.reference = reference ?? outcome.reference
     madeAt = outcome.madeAt
-    facts = outcome.facts
+    (id, amount, requestedAmount) = (outcome.id, outcome.amount, outcome.requestedAmount)
+    (currency, lastFour, brand) = (outcome.currency, outcome.lastFour, outcome.brand)
     status = outcome.status
     isFinal = outcome.status.isFinal && outcome.nextAction == nil && !outcome.isProcessing
     result = outcome.shown ?? outcome.result

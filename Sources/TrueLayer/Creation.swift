@@ -55,14 +55,11 @@ package struct Creation: Sendable {
   /// Throws `usage` for what TrueLayer would not take.
   package func order() throws(Fault) -> AuthorizationOrder {
     let body = kind == .mandate ? try mandateBody() : try paymentBody()
-    return AuthorizationOrder(
-      reference: reference,
-      kind: kind,
-      amount: amount,
-      currency: currency,
-      content: content(body).sorted,
-      creation: Array(JSONWriter.text(.object(body)).utf8)
-    )
+    let content = content(body).sorted
+    var order = AuthorizationOrder(reference: reference, kind: kind, content: content)
+    (order.amount, order.currency) = (amount, amount?.currency ?? currency)
+    order.creation = Array(JSONWriter.text(.object(body)).utf8)
+    return order
   }
 
   /// What makes two orders the same: amount, payee, payer, metadata; never the way through the bank.

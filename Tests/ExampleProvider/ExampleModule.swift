@@ -67,13 +67,9 @@ struct ExampleModule: ProviderModule {
     let amount = try OptionReader(session.invocation, currency: "EUR").amount()
     let holds = session.invocation.has(Keys.hold)
     return OrderPlan(need: .payment(byStoredMethod: false)) { reference throws(Fault) in
-      .payment(
-        PaymentOrder(
-          reference: reference,
-          amount: amount,
-          stopsAtConfirmation: holds
-        )
-      )
+      var order = PaymentOrder(reference: reference, amount: amount)
+      order.stopsAtConfirmation = holds
+      return .payment(order)
     }
   }
 

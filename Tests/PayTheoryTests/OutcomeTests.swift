@@ -215,7 +215,7 @@ import Testing
     // 2.9 % of 10.50 plus 30 cents, rounded half up: the simulated merchant's own fee.
     #expect(held.result["body"]?["service_fee"] == 60)
     #expect(held.amount == 1110)
-    #expect(held.facts.requestedAmount == 1050)
+    #expect(held.requestedAmount == 1050)
     let wrong = #expect(throws: Fault.self) {
       try world.engine().pay(world.order("B", feeMode: .service, fee: 50))
     }

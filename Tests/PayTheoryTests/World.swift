@@ -105,25 +105,24 @@ final class World {
     fee: Int? = nil
   ) throws -> PaymentOrder {
     let dollars = try #require(Currency(code: "USD"))
-    return PaymentOrder(
+    var order = PaymentOrder(
       reference: try Reference(reference),
-      amount: Money(minorUnits: amount, currency: dollars),
-      fee: fee.map { Money(minorUnits: $0, currency: dollars) },
-      feeMode: feeMode,
-      instrument: try instrument
-        ?? .card(TestInstruments.card(.visa, today: YearMonth(year: 2026, month: 11))),
-      stopsAtConfirmation: confirmation
+      amount: Money(minorUnits: amount, currency: dollars)
     )
+    order.fee = fee.map { Money(minorUnits: $0, currency: dollars) }
+    order.feeMode = feeMode
+    order.instrument =
+      try instrument
+      ?? .card(TestInstruments.card(.visa, today: YearMonth(year: 2026, month: 11)))
+    order.stopsAtConfirmation = confirmation
+    return order
   }
 
   /// A card that is to be stored.
   func tokenOrder() throws -> TokenOrder {
     TokenOrder(
       reference: try Reference("T"),
-      instrument: try .card(TestInstruments.card(.visa, today: YearMonth(year: 2026, month: 11))),
-      payor: [:],
-      payorID: nil,
-      metadata: [:]
+      instrument: try .card(TestInstruments.card(.visa, today: YearMonth(year: 2026, month: 11)))
     )
   }
 

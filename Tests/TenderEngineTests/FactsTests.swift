@@ -5,35 +5,16 @@ import Testing
 
 /// What is known of a payment, and what undid it.
 @Suite struct FactsTests {
-  private static let old = PaymentFacts(
-    id: "a",
-    amount: 100,
-    requestedAmount: 90,
-    currency: Currency(code: "USD"),
-    lastFour: "1111",
-    brand: "VISA"
-  )
-
-  @Test func `takes over what newer facts say, and keeps what they leave out`() {
-    var facts = Self.old
-    facts.take(PaymentFacts())
-    #expect(facts == Self.old)
-    let new = PaymentFacts(
-      id: "b",
-      amount: 200,
-      requestedAmount: 190,
-      currency: Currency(code: "GBP"),
-      lastFour: "2222",
-      brand: "AMEX"
-    )
-    facts.take(new)
-    #expect(facts == new)
-  }
-
   @Test func `has money where amount and currency are known`() {
-    #expect(Self.old.money?.text == "1.00 USD")
-    #expect(Self.old.text(ofMinorUnits: 250) == "2.50 USD")
-    let bare = PaymentFacts(amount: 100)
+    let priced = Outcome(
+      status: .succeeded,
+      amount: 100,
+      currency: Currency(code: "USD"),
+      result: [:]
+    )
+    #expect(priced.money?.text == "1.00 USD")
+    #expect(priced.text(ofMinorUnits: 250) == "2.50 USD")
+    let bare = Outcome(status: .succeeded, amount: 100, result: [:])
     #expect(bare.money == nil)
     #expect(bare.text(ofMinorUnits: 250) == "250 in minor units")
   }

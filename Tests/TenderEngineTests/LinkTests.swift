@@ -16,12 +16,12 @@ import Testing
   ) throws -> String {
     for act in acts { till.provider.then(act) }
     let currency = try #require(Currency(code: "USD"))
-    let order = SaleOrder(
+    var order = SaleOrder(
       reference: try Reference(name),
-      amount: Money(minorUnits: amount, currency: currency),
-      isRefund: true,
-      originalReference: try Reference("A")
+      amount: Money(minorUnits: amount, currency: currency)
     )
+    order.isRefund = true
+    order.originalReference = try Reference("A")
     do throws(Fault) {
       return try till.engine.transact(.sale(order), TransactRequest(newAttempt: newAttempt)).status
         .rawValue

@@ -10,35 +10,18 @@ import Testing
 
   @Test func `names what is done, how much, and under which reference`() throws {
     let reference = try Reference("A-1")
-    let payment = PaymentOrder(
-      reference: reference,
-      amount: try Self.money(1050, "USD"),
-      feeMode: .merchant
-    )
+    let payment = PaymentOrder(reference: reference, amount: try Self.money(1050, "USD"))
     #expect(Order.payment(payment).question == "charge 10.50 USD under reference A-1")
     func sale(isRefund: Bool) throws -> SaleOrder {
-      SaleOrder(
-        reference: reference,
-        amount: try Self.money(500, "JPY"),
-        isRefund: isRefund,
-        gratuity: nil,
-        gratuityMenu: [],
-        captures: true,
-        original: nil,
-        originalReference: nil,
-        additional: [:]
-      )
+      var sale = SaleOrder(reference: reference, amount: try Self.money(500, "JPY"))
+      sale.isRefund = isRefund
+      return sale
     }
     #expect(
       Order.sale(try sale(isRefund: false)).question == "charge 500 JPY under reference A-1"
     )
     #expect(Order.sale(try sale(isRefund: true)).question == "refund 500 JPY under reference A-1")
-    var bank = AuthorizationOrder(
-      reference: reference,
-      kind: .payment,
-      existingID: nil,
-      content: [:]
-    )
+    var bank = AuthorizationOrder(reference: reference, kind: .payment, content: [:])
     bank.amount = try Self.money(1000, "GBP")
     #expect(Order.authorization(bank).question == "pay 10.00 GBP under reference A-1")
     bank.amount = nil

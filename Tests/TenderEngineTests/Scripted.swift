@@ -237,27 +237,27 @@ struct Till<Asked: Provider> {
     card: (number: String, expiration: String)? = nil
   ) throws -> String {
     guard let currency = Currency(code: "USD") else { return "" }
-    let order = PaymentOrder(
+    var order = PaymentOrder(
       reference: try Reference(reference),
-      amount: Money(minorUnits: amount, currency: currency),
-      feeMode: .merchant,
-      instrument: try card.map { number, expiration in
-        .card(
-          try Card(
-            number: SharedSecret(number),
-            securityCode: SharedSecret("123"),
-            expiration: Expiration(expiration),
-            name: nil,
-            address: Address(),
-            today: YearMonth(year: 2026, month: 11)
-          )
-        )
-      },
-      stopsAtConfirmation: hold
+      amount: Money(minorUnits: amount, currency: currency)
     )
+    order.instrument = try card.map { number, expiration in
+      .card(
+        try Card(
+          number: SharedSecret(number),
+          securityCode: SharedSecret("123"),
+          expiration: Expiration(expiration),
+          name: nil,
+          address: Address(),
+          today: YearMonth(year: 2026, month: 11)
+        )
+      )
+    }
+    order.stopsAtConfirmation = hold
+    let asked = order
     return words { () throws(Fault) in
       try engine.transact(
-        .payment(order),
+        .payment(asked),
         TransactRequest(newAttempt: newAttempt, idempotencyKey: key)
       )
     }

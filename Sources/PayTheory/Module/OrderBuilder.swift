@@ -16,18 +16,15 @@ struct OrderBuilder {
     _ reference: Reference,
     instrument: Instrument?
   ) throws(Fault) -> PaymentOrder {
-    var order = PaymentOrder(
-      reference: reference,
-      amount: try read.amount(),
-      fee: try read.money(Keys.fee),
-      feeMode: try invocation.value(Keys.feeMode) ?? .merchant,
-      instrument: instrument,
-      storedMethod: invocation[Keys.token],
-      stopsAtConfirmation: invocation.has(Keys.hold) || invocation.has(Keys.confirmation),
-      payor: try payor(),
-      payorID: invocation[Keys.payorID],
-      metadata: try read.metadata()
-    )
+    var order = PaymentOrder(reference: reference, amount: try read.amount())
+    order.fee = try read.money(Keys.fee)
+    order.feeMode = try invocation.value(Keys.feeMode) ?? .merchant
+    order.instrument = instrument
+    order.storedMethod = invocation[Keys.token]
+    order.stopsAtConfirmation = invocation.has(Keys.hold) || invocation.has(Keys.confirmation)
+    order.payor = try payor()
+    order.payorID = invocation[Keys.payorID]
+    order.metadata = try read.metadata()
     order.accountCode = invocation[Keys.accountCode]
     order.invoiceID = invocation[Keys.invoiceID]
     order.recurringID = invocation[Keys.recurringID]
@@ -45,13 +42,11 @@ struct OrderBuilder {
         hint: "give one of them"
       )
     }
-    return TokenOrder(
-      reference: reference,
-      instrument: instrument,
-      payor: payor,
-      payorID: invocation[Keys.payorID],
-      metadata: try read.metadata()
-    )
+    var order = TokenOrder(reference: reference, instrument: instrument)
+    order.payor = payor
+    order.payorID = invocation[Keys.payorID]
+    order.metadata = try read.metadata()
+    return order
   }
 
   private static let payorFields = [

@@ -156,7 +156,7 @@ struct CompleteCommand {
     else { return [] }
     var found: [Candidate] = []
     try? journal.each(PaymentFilter()) { payment in
-      let amount = payment.facts.money.map { "\($0.text) " } ?? ""
+      let amount = payment.money.map { "\($0.text) " } ?? ""
       found.append((payment.reference.text, amount + payment.state.status.rawValue))
       return found.count < 100
     }

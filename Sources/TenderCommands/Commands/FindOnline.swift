@@ -37,7 +37,7 @@ struct FindOnline {
     }
     let result = try search.find(filter, limit: limit)
     for outcome in result.found {
-      let id = outcome.facts.id ?? ""
+      let id = outcome.id ?? ""
       let place = PaymentFilter(env: target.env, provider: target.module.name)
       let known = try composition.journal().payments(matching: id, filter: place)
       // The payment of an id that is not its own any more, after a part was voided, says nothing about it.

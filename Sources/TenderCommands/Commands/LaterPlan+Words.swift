@@ -18,7 +18,7 @@ extension Engine {
       payment?.currency.map { Money(minorUnits: minorUnits, currency: $0) }
     }
     let what = WriteCommands.priced("\(verb) \(handle)\(way)", payment, part ?? plan.refund?.amount)
-    guard let payment, let whole = payment.facts.money, let amount, amount < whole.minorUnits else {
+    guard let payment, let whole = payment.money, let amount, amount < whole.minorUnits else {
       return what
     }
     let left = payment.text(ofMinorUnits: left(after: plan, amount, payment))

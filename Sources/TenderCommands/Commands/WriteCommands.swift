@@ -216,7 +216,7 @@ struct WriteCommands {
 
   /// A question with the payment's amount, or another one.
   static func priced(_ what: String, _ payment: Payment?, _ amount: Money? = nil) -> String {
-    (amount ?? payment?.facts.money).map { "\(what), \($0.text)" } ?? what
+    (amount ?? payment?.money).map { "\(what), \($0.text)" } ?? what
   }
 
   func finish(_ report: Report, _ expectation: Expectation) -> Int32 {

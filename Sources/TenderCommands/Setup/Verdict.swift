@@ -27,7 +27,7 @@ struct Verdict {
   private var payment: Payment? { report.payment }
   private var state: PaymentState? { payment?.state }
 
-  private func text(_ amount: Int) -> String { report.facts.text(ofMinorUnits: amount) }
+  private func text(_ amount: Int) -> String { report.text(ofMinorUnits: amount) }
 
   /// Such as `10.50 USD declined: insufficient funds`.
   var words: String {
@@ -38,7 +38,7 @@ struct Verdict {
       case .storedMethod: "payment method"
       case .mandate: "mandate"
       }
-    var subject = report.facts.money?.text ?? what
+    var subject = report.money?.text ?? what
     if let state, let amount = state.amount, state.isCaptured, state.captured < amount {
       // A part of a hold was captured.
       subject = "\(text(state.captured)) of \(subject)"

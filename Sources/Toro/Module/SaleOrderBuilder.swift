@@ -24,17 +24,15 @@ struct SaleOrderBuilder {
     guard let total = Self.sum(amount, gratuity) else {
       throw Fault(.usage, code: "bad_amount", "the sum is too large", hint: "lower --gratuity")
     }
-    return SaleOrder(
-      reference: reference,
-      amount: total,
-      isRefund: isRefund,
-      gratuity: gratuity?.minorUnits,
-      gratuityMenu: isRefund && !invocation.has(Keys.gratuityMenu) ? [] : try menu(),
-      captures: !invocation.has(Keys.noCapture) && !invocation.has(Keys.hold),
-      original: original?.receipt,
-      originalReference: original?.reference,
-      additional: try additional()
-    )
+    var order = SaleOrder(reference: reference, amount: total)
+    order.isRefund = isRefund
+    order.gratuity = gratuity?.minorUnits
+    order.gratuityMenu = isRefund && !invocation.has(Keys.gratuityMenu) ? [] : try menu()
+    order.captures = !invocation.has(Keys.noCapture) && !invocation.has(Keys.hold)
+    order.original = original?.receipt
+    order.originalReference = original?.reference
+    order.additional = try additional()
+    return order
   }
 
   private static func sum(_ amount: Money, _ gratuity: Money?) -> Money? {

@@ -38,12 +38,10 @@ struct BankOrderBuilder {
         hint: "leave it out, or leave --\(existing.kind)-id out"
       )
     }
-    return AuthorizationOrder(
-      reference: reference,
-      kind: existing.kind,
-      existingID: existing.id,
-      content: ["command": "transact", "id": .string(existing.id)]
-    )
+    let content: JSONObject = ["command": "transact", "id": .string(existing.id)]
+    var order = AuthorizationOrder(reference: reference, kind: existing.kind, content: content)
+    order.existingID = existing.id
+    return order
   }
 
   /// Throws `usage` with everything that is missing where that is more than one thing.

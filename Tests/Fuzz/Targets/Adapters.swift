@@ -196,20 +196,22 @@ private struct AdapterRun {
       routing: "122105278"
     )
     let payer = try? CashPayer(name: "Jane", contact: "jane@example.com")
-    let order = PaymentOrder(
+    var made = PaymentOrder(
       reference: reference,
       amount: Money(
         minorUnits: feed.take { $0.one(of: [1050, 1, 100_000, 9051]) },
         currency: dollars
-      ),
-      feeMode: way == 1 ? .service : .merchant,
-      instrument: way == 5
-        ? nil
-        : way == 2
-          ? payer.map { .cash($0) } : way == 6 ? account.map { .bankAccount($0) } : .card(card),
-      storedMethod: way == 5 ? "pt_pmt_1" : nil,
-      stopsAtConfirmation: isTwoStep && way == 3
+      )
     )
+    made.feeMode = way == 1 ? .service : .merchant
+    made.instrument =
+      way == 5
+      ? nil
+      : way == 2
+        ? payer.map { .cash($0) } : way == 6 ? account.map { .bankAccount($0) } : .card(card)
+    made.storedMethod = way == 5 ? "pt_pmt_1" : nil
+    made.stopsAtConfirmation = isTwoStep && way == 3
+    let order = made
     let other = {
       _ = try? engine.preview(.payment(order))
       for need in [Need.payment(byStoredMethod: true), .heldPayment, .reversal, .lookUp, .sale] {
@@ -230,13 +232,7 @@ private struct AdapterRun {
     }
     return goOn(engine, PayTheoryProvider.name, other: other) {
       if way == 4 {
-        let token = TokenOrder(
-          reference: reference,
-          instrument: .card(card),
-          payor: [:],
-          payorID: nil,
-          metadata: [:]
-        )
+        let token = TokenOrder(reference: reference, instrument: .card(card))
         return try engine.transact(.token(token), TransactRequest())
       }
       return try engine.transact(.payment(order), TransactRequest())
@@ -306,9 +302,9 @@ private struct AdapterRun {
       order = AuthorizationOrder(
         reference: reference,
         kind: creation.kind,
-        existingID: id,
         content: ["command": "transact", "id": .string(id)]
       )
+      order.existingID = id
     }
     let other = {
       _ = try? engine.preview(.authorization(order))
