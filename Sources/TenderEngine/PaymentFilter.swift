@@ -46,23 +46,31 @@ package struct PaymentFilter: Sendable {
 
   /// What finds the candidates in an index of terms; nil where columns have a narrower one, or none has.
   package var query: SearchTerm.Query? {
-    if let traceID { return SearchTerm.query(traceID: traceID) }
-    if let pair = metadata.first { return SearchTerm.query(metadata: pair.name, pair.value) }
-    if let pair = members.first { return SearchTerm.query(member: pair.name, pair.value) }
-    if let customer { return SearchTerm.query(customer: customer) }
-    if let failure { return SearchTerm.query(failure: failure, codes: failureCodes) }
+    if let traceID { return .exactly("t:" + SearchTerm.cut(traceID)) }
+    if let pair = metadata.first { return .exactly(SearchTerm.term("m:", pair.name, pair.value)) }
+    if let pair = members.first { return .exactly(SearchTerm.term("o:", pair.name, pair.value)) }
+    if let customer { return .beginning("c:" + SearchTerm.cut(SearchTerm.word(customer))) }
+    if let failure {
+      let low = "f:" + SearchTerm.cut(SearchTerm.word(failure))
+      let codes = failureCodes.sorted().map { "f:" + SearchTerm.cut($0.lowercased()) }
+      guard !codes.isEmpty else { return .beginning(low) }
+      return .anyOf(codes, orFrom: low, to: SearchTerm.end(of: low))
+    }
     // `*` alone at the beginning: the end of a reference or an id.
     if let handle {
       guard handle.hasPrefix("*"), handle.count > 1, !handle.dropFirst().contains("*") else {
         return nil
       }
-      return SearchTerm.query(end: handle.dropFirst())
+      return .beginning("r:" + SearchTerm.cut(handle.dropFirst().reversed()))
     }
     guard amount == nil, lastFour == nil else { return nil }
     if isOpen || !statuses.isEmpty {
       return statuses.allSatisfy { !$0.isFinal } ? SearchTerm.queryOpen : nil
     }
-    return since == nil && until == nil ? SearchTerm.query(provider, env, currency) : nil
+    guard since == nil, until == nil else { return nil }
+    if let provider { return .exactly("p:" + provider.text) }
+    if let currency { return .exactly("u:" + currency.code) }
+    return env.map { .exactly("e:" + $0.rawValue) }
   }
 
   /// Whether nothing but what `query` finds is asked for.
@@ -98,12 +106,9 @@ package struct PaymentFilter: Sendable {
 
   private func letsWords(of payment: Payment) -> Bool {
     if let handle, !payment.handles.contains(where: { Self.fits(handle, $0) }) { return false }
-    if let customer,
-      !SearchTerm.customers(of: payment).contains(where: {
-        SearchTerm.begins(customer, aWordOf: $0)
-      })
-    {
-      return false
+    if let customer {
+      let texts = SearchTerm.customers(of: payment)
+      guard texts.contains(where: { SearchTerm.begins(customer, aWordOf: $0) }) else { return false }
     }
     for pair in metadata {
       guard let value = payment.content["metadata"]?[pair.name], value.plainText == pair.value
@@ -152,5 +157,137 @@ extension JSON {
     case .bool(let truth): String(truth)
     case .null, .array, .object: nil
     }
+  }
+}
+
+/// What of a payment can be searched for besides its columns: texts for the index of a journal.
+///
+/// A term is the kind of text, a colon, and the text's beginning in small letters. An index finds candidates;
+/// `PaymentFilter.lets` decides.
+package enum SearchTerm {
+  /// What an index is asked for: terms in a range, or any of some terms.
+  package enum Query: Sendable, Hashable {
+    case exactly(String)
+    /// From the first one up to, and without, the second.
+    case range(String, String)
+    case anyOf([String], orFrom: String, to: String)
+
+    /// Terms that begin so.
+    fileprivate static func beginning(_ term: String) -> Query { .range(term, SearchTerm.end(of: term)) }
+  }
+
+  /// Characters of a text that are indexed.
+  private static let limit = 32
+  /// Words of a text at which the index begins.
+  private static let words = 16
+
+  /// The terms of a payment.
+  package static func all(of payment: Payment) -> Set<String> {
+    var terms: Set<String> = [
+      "r:" + cut(payment.reference.text.reversed()), "e:" + payment.env.rawValue,
+      "p:" + payment.provider.text,
+    ]
+    if let currency = payment.currency { terms.insert("u:" + currency.code) }
+    let state = payment.state
+    if !state.isFinal || state.isUnknown { terms.insert(open) }
+    for id in payment.operations.compactMap(\.id) {
+      terms.insert("r:" + cut(id.reversed()))
+      terms.insert("i:" + cut(id))
+    }
+    for text in customers(of: payment) { terms.formUnion(beginnings(of: text).map { "c:" + $0 }) }
+    if case .object(let metadata)? = payment.content["metadata"] {
+      for member in metadata.members {
+        if let value = member.value.plainText { terms.insert(term("m:", member.key, value)) }
+      }
+    }
+    for member in payment.content.members
+    where member.key.hasSuffix("_code") || member.key.hasSuffix("_id") {
+      if let value = member.value.plainText { terms.insert(term("o:", member.key, value)) }
+    }
+    for trace in traces(of: payment) { terms.insert("t:" + cut(trace)) }
+    for reason in reasons(of: payment) {
+      terms.formUnion(beginnings(of: reason).map { "f:" + $0 })
+    }
+    return terms
+  }
+
+  /// Of each payment that may still change.
+  private static let open = "s:open"
+
+  /// What finds the payments that may still change.
+  package static let queryOpen = Query.exactly(open)
+
+  /// What finds the payment that has an operation with this id.
+  package static func query(id: String) -> Query { .exactly("i:" + cut(id)) }
+
+  /// The term of a member by its name and its value.
+  fileprivate static func term(_ kind: String, _ name: String, _ value: String) -> String {
+    kind + cut(name) + "=" + cut(value)
+  }
+
+  /// What sorts behind every text that begins so.
+  package static func end(of beginning: String) -> String { beginning + "\u{10FFFF}" }
+
+  /// As much of a text as is indexed.
+  fileprivate static func cut(_ text: some Sequence<Character>) -> String {
+    String(String.UnicodeScalarView(String(text).unicodeScalars.prefix(limit)))
+  }
+
+  /// What is searched, as the index has it: in small letters, from its first letter or digit on.
+  fileprivate static func word(_ text: String) -> Substring {
+    let text = text.lowercased()
+    let word = text.drop { !$0.isLetter && !$0.isNumber }
+    return word.isEmpty ? text[...] : word
+  }
+
+  /// A text from each of its words on.
+  private static func beginnings(of text: String) -> [String] {
+    starts(of: text.lowercased()).prefix(words).map(cut)
+  }
+
+  /// Whether a word of a text, and what follows it, begins with another text, in any case.
+  package static func begins(_ part: String, aWordOf text: String) -> Bool {
+    // By bytes, as an index compares.
+    let part = word(part).utf8
+    return starts(of: text.lowercased()).prefix(words).contains { $0.utf8.starts(with: part) }
+  }
+
+  /// The text from each word on: words end at what is neither letter nor digit.
+  private static func starts(of text: String) -> [Substring] {
+    var starts: [Substring] = []
+    var isInWord = false
+    for index in text.indices {
+      let isLetter = text[index].isLetter || text[index].isNumber
+      // The whole of it, whatever it begins with.
+      if isLetter && !isInWord || index == text.startIndex { starts.append(text[index...]) }
+      isInWord = isLetter
+    }
+    return starts
+  }
+
+  /// What the order says of who pays, as it was given.
+  package static func customers(of payment: Payment) -> [String] {
+    let members = ["payor", "payer", "user"].compactMap { payment.content[$0]?.object }
+    return members.flatMap { person in
+      let texts = person.members.compactMap(\.value.text)
+      let names = ["first_name", "last_name"].compactMap { person.text($0) }
+      return texts + (names.count == 2 ? [names.joined(separator: " ")] : [])
+    }
+  }
+
+  /// The ids under which the provider finds the requests of a payment in its logs.
+  package static func traces(of payment: Payment) -> [String] {
+    payment.operations.flatMap {
+      [$0.result, $0.fault?.result].compactMap { $0?.text("trace_id") }
+    }
+  }
+
+  /// Codes and sentences that say why an attempt failed; none where it did not.
+  package static func reasons(of payment: Payment) -> [String] {
+    guard let attempt = payment.attempt, let fault = attempt.fault else { return [] }
+    let named = ["failure_reason", "type", "responseReason", "actionCode", "error"].compactMap {
+      attempt.result.text($0) ?? attempt.result["receipt"]?[$0]?.text
+    }
+    return [fault.code, fault.message] + named
   }
 }
