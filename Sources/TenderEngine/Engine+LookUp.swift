@@ -13,11 +13,9 @@ extension Engine {
     inWordsOfAttempt: Bool = false
   ) throws(Fault) -> Report {
     let isByID = provider.isID(handle)
-    let isElse = known.map { $0.kind != kind || $0.attempt?.state.name == .failed } ?? false
     // What an attempt came to says nothing about an id that was typed: the provider is asked.
-    if isByID, isElse {
-      return try lookUp(handle, known: nil, kind: kind, inWordsOfAttempt: inWordsOfAttempt)
-    }
+    let isElse = known.map { $0.kind != kind || $0.attempt?.state.name == .failed } ?? false
+    let known = isByID && isElse ? nil : known
     if let known, known.kind != kind, known.kind != .storedMethod {
       throw .otherKind(handle, known.kind)
     }
@@ -98,13 +96,8 @@ extension Engine {
     var current = try reread(known)
     if let dead = current.attempt, dead.state.name == .prepared {
       // The process that worked on it has died before anything was sent.
-      let now = clock.now
-      try current.change(dead.sequence) { operation throws(Fault) in
-        try operation.move(.fail, to: .failed, at: now)
-        operation.preparation = nil
-      }
-      current.updatedAt = now
-      try? journal.update(&current, dead.sequence, note: "never sent", .power)
+      try current.move(dead.sequence, .fail, to: .failed, at: clock.now) { $0.preparation = nil }
+      try? driver.write(&current, dead.sequence, note: "never sent")
     }
     return .fromJournal(current)
   }
@@ -117,30 +110,27 @@ extension Engine {
     _ known: Payment,
     inWordsOfAttempt: Bool
   ) throws(Fault) -> Report {
-    func shown(_ payment: Payment, _ note: String?) -> Report {
-      var report = Report(payment, payment.attempt, replayed: nil)
-        .lookedUp(outcome, inWordsOfAttempt: inWordsOfAttempt)
-      report.note = note ?? payment.state.warning
-      return report
+    var shown = observed(outcome, of: known)
+    let isNews = !shown.payment.changed.isEmpty || !shown.payment.unwritten.isEmpty
+    if isNews, provider.owns(known), let lock = try? lock(known.reference) {
+      defer { withExtendedLifetime(lock) {} }
+      let current = try reread(known)
+      if current.isVersion(of: known) {
+        var written = shown.payment
+        let sequence = written.changed.max() ?? written.attempt?.sequence ?? 1
+        // A journal that only reads shows it all the same.
+        if (try? journal.update(&written, sequence, note: "looked up", .power)) != nil {
+          shown.payment = written
+        }
+      } else {
+        // What was asked before another process changed it says nothing about what it is now.
+        shown = (current, nil)
+      }
     }
-    if let contradiction = contradiction(outcome, known) { return shown(known, contradiction) }
-    let next = observed(outcome, of: known)
-    guard !next.payment.changed.isEmpty || !next.payment.unwritten.isEmpty,
-      provider.owns(known), let lock = try? lock(known.reference)
-    else { return shown(next.payment, next.warning) }
-    defer { withExtendedLifetime(lock) {} }
-    let current = try reread(known)
-    // What was asked before another process changed it says nothing about what it is now.
-    guard current.isVersion(of: known) else { return shown(current, nil) }
-    var written = next.payment
-    let sequence = written.changed.max() ?? written.attempt?.sequence ?? 1
-    do throws(Fault) {
-      try journal.update(&written, sequence, note: "looked up", .power)
-    } catch {
-      // A journal that only reads shows it all the same.
-      return shown(next.payment, next.warning)
-    }
-    return shown(written, next.warning)
+    var report = Report(shown.payment, shown.payment.attempt, replayed: nil)
+      .lookedUp(outcome, inWordsOfAttempt: inWordsOfAttempt)
+    report.note = shown.warning ?? shown.payment.state.warning
+    return report
   }
 
   /// Why an answer is no evidence about a payment, in words; nil where it is.
@@ -161,60 +151,54 @@ extension Engine {
     return nil
   }
 
-  /// A payment with what a look-up says of it.
+  /// A payment with what a look-up says of it, and what cannot be taken over, in words.
   private func observed(
     _ outcome: Outcome,
     of known: Payment
   ) -> (payment: Payment, warning: String?) {
     var payment = known
-    var warning: String?
-    let now = clock.now
+    var warning = contradiction(outcome, known)
+    let (now, state) = (clock.now, known.state)
     // A hold may share nothing with what the provider lists, but its id.
-    let isOther = known.state.isHeld && outcome.id != known.state.id
-    guard let attempt = known.attempt, !isOther, attempt.state.name != .failed else {
-      return (payment, nil)
-    }
+    let isOther = state.isHeld && outcome.id != state.id
+    guard warning == nil, let attempt = known.attempt, !isOther, attempt.state.name != .failed
+    else { return (payment, warning) }
     let target = known.followers.last { $0.kind == .capture && $0.state.name != .failed } ?? attempt
-    func move(_ operation: Operation, to state: Operation.State, _ outcome: Outcome?) {
-      guard operation.state != state.kept, !operation.isUnknown else { return }
-      guard operation.state.allows(state) else {
-        if operation.state.name != state.name {
-          warning =
-            "the provider says that the \(operation.kind.rawValue) is \(state.name.rawValue), which "
-            + "cannot follow \(operation.state.name.rawValue)"
-        }
-        return
-      }
-      try? payment.change(operation.sequence) { operation throws(Fault) in
-        try operation.move(.observe, to: state.kept, at: now)
-        if let outcome, state.name != .returned {
-          operation.result = outcome.result
-          operation.fault = outcome.fault?.kind == .pending ? nil : outcome.fault
-        }
+    func move(
+      _ operation: Operation,
+      to next: Operation.State,
+      _ change: (inout Operation) -> Void
+    ) {
+      guard operation.state != next.kept, !operation.isUnknown else { return }
+      if operation.state.allows(next) {
+        try? payment.move(operation.sequence, .observe, to: next.kept, at: now, change)
+      } else if operation.state.name != next.name {
+        warning =
+          "the provider says that the \(operation.kind.rawValue) is \(next.name.rawValue), which "
+          + "cannot follow \(operation.state.name.rawValue)"
       }
     }
     // What this journal voided itself is known better here.
-    let isEnded = known.state.status == .cancelled || known.state.status == .revoked
-    if let state = outcome.state, !isEnded { move(target, to: state, outcome) }
+    let isEnded = state.status == .cancelled || state.status == .revoked
+    if let said = outcome.state, !isEnded {
+      move(target, to: said) { operation in
+        guard said.name != .returned else { return }
+        operation.result = outcome.result
+        operation.fault = outcome.fault?.kind == .pending ? nil : outcome.fault
+      }
+    }
     for refund in outcome.refunds {
       guard let own = known.reversals.first(where: { $0.id == refund.id }),
         refund.amount == nil || refund.amount == own.effectiveAmount
       else { continue }
-      let before = payment.changed
-      move(own, to: refund.state, nil)
-      if payment.changed != before {
-        try? payment.change(own.sequence) { operation throws(Fault) in
-          operation.result = refund.result
-          operation.fault = refund.fault
-        }
-      }
+      move(own, to: refund.state) { ($0.result, $0.fault) = (refund.result, refund.fault) }
     }
-    let seen = seen(outcome, of: target, of: known)
+    let seen = seen(outcome, of: target, state)
     let last = known.reversals.map(\.updatedAt).max() ?? 0
-    if let said = seen.refunded, said < known.state.refunded, now - last >= lateWindow {
+    if let said = seen.refunded, said < state.refunded, now - last >= lateWindow {
       warning =
         "the provider says that \(known.text(ofMinorUnits: said)) was refunded, this journal "
-        + known.text(ofMinorUnits: known.state.refunded)
+        + known.text(ofMinorUnits: state.refunded)
     }
     let isNews =
       seen.providerStatus != known.observed.providerStatus
@@ -226,23 +210,21 @@ extension Engine {
   }
 
   /// What a look-up says of an operation, to be kept with the payment.
-  private func seen(_ outcome: Outcome, of target: Operation, of known: Payment) -> Observation {
+  private func seen(
+    _ outcome: Outcome,
+    of target: Operation,
+    _ known: PaymentState
+  ) -> Observation {
     let state = (outcome.state ?? target.state).kept
     var seen = Observation(.lookup, at: clock.now, operation: target.sequence, state: state)
-    seen.providerStatus = outcome.providerStatus
-    seen.amount = outcome.amount
-    seen.refunded = refundedInAll(outcome, known)
+    (seen.providerStatus, seen.id) = (outcome.providerStatus, outcome.id)
+    (seen.amount, seen.currency) = (outcome.amount, outcome.currency)
+    // All that was refunded; of what took the first one's place, with what was voided before.
+    let isPart = outcome.amount == known.standing
+    let before = isPart ? max(0, known.captured - known.standing) : 0
+    seen.refunded = outcome.refundedAmount.map { $0 + before }
     seen.isRevoked = outcome.status == .revoked
-    seen.currency = outcome.currency
-    seen.id = outcome.id
     return seen
-  }
-
-  /// All that was refunded of a payment; of one that took the first one's place, with what was voided before.
-  private func refundedInAll(_ outcome: Outcome, _ known: Payment) -> Int? {
-    let state = known.state
-    let before = outcome.amount == state.standing ? max(0, state.captured - state.standing) : 0
-    return outcome.refundedAmount.map { $0 + before }
   }
 
   // MARK: Waiting

@@ -108,7 +108,9 @@ package struct PaymentFilter: Sendable {
     if let handle, !payment.handles.contains(where: { Self.fits(handle, $0) }) { return false }
     if let customer {
       let texts = SearchTerm.customers(of: payment)
-      guard texts.contains(where: { SearchTerm.begins(customer, aWordOf: $0) }) else { return false }
+      guard texts.contains(where: { SearchTerm.begins(customer, aWordOf: $0) }) else {
+        return false
+      }
     }
     for pair in metadata {
       guard let value = payment.content["metadata"]?[pair.name], value.plainText == pair.value
@@ -173,7 +175,9 @@ package enum SearchTerm {
     case anyOf([String], orFrom: String, to: String)
 
     /// Terms that begin so.
-    fileprivate static func beginning(_ term: String) -> Query { .range(term, SearchTerm.end(of: term)) }
+    fileprivate static func beginning(_ term: String) -> Query {
+      .range(term, SearchTerm.end(of: term))
+    }
   }
 
   /// Characters of a text that are indexed.
