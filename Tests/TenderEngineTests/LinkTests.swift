@@ -81,12 +81,12 @@ import Testing
       }
     )
     let currency = try #require(Currency(code: "USD"))
-    let order = SaleOrder(
+    var order = SaleOrder(
       reference: try Reference("B"),
-      amount: Money(minorUnits: 600, currency: currency),
-      isRefund: true,
-      originalReference: try Reference("A")
+      amount: Money(minorUnits: 600, currency: currency)
     )
+    order.isRefund = true
+    order.originalReference = try Reference("A")
     _ = try? dying.engine.transact(.sale(order), TransactRequest())
     #expect(try till.payment("B")?.attempt?.state == .prepared)
     #expect(try refund(600, "B") == "succeeded")

@@ -148,12 +148,10 @@ final class World {
 
   /// What exists already.
   func existing(_ id: String, _ kind: Payment.Kind = .payment) throws -> AuthorizationOrder {
-    AuthorizationOrder(
-      reference: try Reference(id),
-      kind: kind,
-      existingID: id,
-      content: ["command": "transact", "id": .string(id)]
-    )
+    let content: JSONObject = ["command": "transact", "id": .string(id)]
+    var order = AuthorizationOrder(reference: try Reference(id), kind: kind, content: content)
+    order.existingID = id
+    return order
   }
 
   func latest(_ reference: String = "A") throws -> Payment? {
