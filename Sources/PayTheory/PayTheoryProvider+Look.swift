@@ -55,7 +55,8 @@ extension PayTheoryProvider {
 
   /// A payment without a receipt number: by its reference, amount, currency, instrument and time.
   private func lookByReference(_ progress: Progress, _ graphQL: GraphQL) throws(Fault) -> Finding {
-    let query = LookUp(reference: progress.payment.reference, others: progress.otherIDs)
+    var query = LookUp(reference: progress.payment.reference)
+    query.others = progress.otherIDs
     let found = try transaction(query, graphQL) { item throws(Fault) in
       try isThis(item, Transactions.gross(item), item.text("transaction_date"), progress)
     }

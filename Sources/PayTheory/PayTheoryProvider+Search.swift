@@ -5,7 +5,10 @@ internal import TenderWire
 /// Searching by the documented query language (protocol note, section 8.1): what it has a key for is asked,
 /// the rest is compared here.
 extension PayTheoryProvider: SearchFlow {
-  package func find(_ filter: PaymentFilter, limit: Int) throws(Fault) -> SearchResult {
+  package func find(
+    _ filter: PaymentFilter,
+    limit: Int
+  ) throws(Fault) -> (found: [Outcome], searched: Int, total: Int?) {
     if filter.traceID != nil {
       throw .badOptions(
         "--trace-id does not go with --online: Pay Theory gives no trace id",
@@ -32,7 +35,7 @@ extension PayTheoryProvider: SearchFlow {
       else { return nil }
       return outcome
     }
-    return SearchResult(found: found, searched: items.count, total: total)
+    return (found, items.count, total)
   }
 
   /// More parts than a search follows of one payment, one after the other.

@@ -48,8 +48,8 @@ package struct PayTheoryProvider: Provider {
 
   package func checkReady(for need: Need) throws(Fault) {
     switch need {
-    case .payment(byStoredMethod: true): _ = try GraphQL(context, for: "charging a stored method")
-    case .payment(byStoredMethod: false):
+    case .storedMethod: _ = try GraphQL(context, for: "charging a stored method")
+    case .attempt:
       guard context.configuration.key.stage != .production else {
         throw .invalidApp(
           "stage paytheory (production) takes cards, ACH and cash from attested mobile apps alone"
@@ -57,7 +57,7 @@ package struct PayTheoryProvider: Provider {
       }
     case .reversal: _ = try GraphQL(context, for: "a reversal")
     case .lookUp: _ = try GraphQL(context, for: "a look-up")
-    case .heldPayment, .creation, .authorization, .withdrawal, .sale: break
+    case .held: break
     }
   }
 

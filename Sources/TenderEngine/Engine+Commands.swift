@@ -106,13 +106,6 @@ extension Engine {
     try change(found, handle, .refund(request), own: idempotencyKey)
   }
 
-  /// What sending it needs.
-  private func need(for later: Later, _ found: Payment?) -> Need {
-    if case .capture = later { return provider.traits.hasPayerFlow ? .authorization : .heldPayment }
-    if provider.traits.hasPayerFlow { return .withdrawal }
-    return found?.state.isCaptured == true ? .reversal : .heldPayment
-  }
-
   private func decide(_ later: Later, _ payment: Payment) -> Decision {
     let (traits, now) = (provider.traits, clock.now)
     return switch later {
@@ -148,7 +141,7 @@ extension Engine {
         return decide(later, payment)
       },
       order: later.refund.map(Order.refund),
-      need: need(for: later, found),
+      need: later.refund != nil && found?.state.isCaptured == true ? .reversal : .held,
       idempotencyKey: own
     )
     if case .cancel = later { change.undoes = true }
@@ -158,7 +151,7 @@ extension Engine {
   /// Takes in what was made elsewhere, under its id as its reference.
   private func adopt(_ id: String) throws(Fault) {
     guard try journal.payment(key(Reference(stored: id))) == nil else { return }
-    try provider.checkReady(for: provider.traits.hasPayerFlow ? .authorization : .lookUp)
+    try provider.checkReady(for: provider.traits.hasPayerFlow ? .held : .lookUp)
     guard let adoption = try provider.adopt(id) else { throw .unknownHandle(id) }
     var payment = newPayment(Reference(stored: id))
     payment.kind = adoption.kind
@@ -263,10 +256,9 @@ extension Order {
   /// What sending it needs.
   package var need: Need {
     switch self {
-    case .payment(let order): .payment(byStoredMethod: order.storedMethod != nil)
-    case .token: .payment(byStoredMethod: false)
-    case .sale: .sale
-    case .authorization(let order): order.existingID == nil ? .creation : .authorization
+    case .payment(let order) where order.storedMethod != nil: .storedMethod
+    case .authorization(let order) where order.existingID != nil: .held
+    case .payment, .token, .sale, .authorization: .attempt
     case .refund: .reversal
     }
   }

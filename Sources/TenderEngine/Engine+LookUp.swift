@@ -21,7 +21,8 @@ extension Engine {
     }
     try provider.checkReady(for: .lookUp)
     guard let known else {
-      var query = LookUp(kind: kind)
+      var query = LookUp()
+      query.kind = kind
       if isByID { query.id = handle } else { query.reference = Reference(stored: handle) }
       query.inWordsOfAttempt = inWordsOfAttempt
       guard let outcome = try provider.lookUp(query) else { throw .unknownHandle(handle) }
@@ -42,7 +43,8 @@ extension Engine {
   }
 
   private func query(of known: Payment, _ inWordsOfAttempt: Bool) -> LookUp {
-    var query = LookUp(id: known.state.id, kind: known.kind)
+    var query = LookUp(id: known.state.id)
+    query.kind = known.kind
     if query.id == nil { query.reference = known.reference }
     query.refunds = known.reversals.filter { $0.kind == .refund }.compactMap(\.id)
     query.isKnown = true

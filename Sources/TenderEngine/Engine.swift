@@ -61,12 +61,6 @@ package struct Engine {
       ?? report.result["refund"]?["status"]?.text ?? report.status.rawValue
   }
 
-  /// Checks that the provider has what a command needs, before anything is opened or asked.
-  package func checkReady(for need: Need) throws(Fault) { try provider.checkReady(for: need) }
-
-  /// Checks an order's own rules, before anything is asked or opened.
-  package func check(_ order: Order) throws(Fault) { try provider.check(order) }
-
   /// What an order would send, secrets masked.
   package func preview(_ order: Order) throws(Fault) -> JSONObject {
     try provider.check(order)

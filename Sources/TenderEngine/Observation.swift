@@ -34,26 +34,11 @@ package struct Observation: Sendable, Hashable {
   /// The provider's id of what it is about.
   package var id: String?
 
-  package init(
-    _ source: Source,
-    at: Int,
-    operation: Int,
-    state: Operation.State,
-    providerStatus: String? = nil,
-    amount: Int? = nil,
-    refunded: Int? = nil,
-    currency: Currency? = nil,
-    id: String? = nil
-  ) {
+  package init(_ source: Source, at: Int, operation: Int, state: Operation.State) {
     self.source = source
     self.at = at
     self.operation = operation
     self.state = state
-    self.providerStatus = providerStatus
-    self.amount = amount
-    self.refunded = refunded
-    self.currency = currency
-    self.id = id
   }
 }
 

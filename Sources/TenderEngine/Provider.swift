@@ -49,7 +49,7 @@ package protocol Provider: Sendable {
   /// How an operation whose answer was lost can be ended, where no look tells.
   func recovery(of operation: Operation, in payment: Payment) -> Recovery
   /// Learns of a payment or mandate that was made elsewhere; nil where there is none of that id.
-  func adopt(_ id: String) throws(Fault) -> Adoption?
+  func adopt(_ id: String) throws(Fault) -> (kind: Payment.Kind, outcome: Outcome)?
   /// Searching among all of the merchant's payments; nil where it has no search.
   var search: (any SearchFlow)? { get }
 }
@@ -121,7 +121,7 @@ extension Provider {
     throw .unsupportedOperation(name, "undoing of a lost request")
   }
 
-  package func adopt(_ id: String) throws(Fault) -> Adoption? { nil }
+  package func adopt(_ id: String) throws(Fault) -> (kind: Payment.Kind, outcome: Outcome)? { nil }
 
   package var search: (any SearchFlow)? { nil }
 }
@@ -143,50 +143,25 @@ package protocol SearchFlow: Sendable {
   /// The payments that a filter lets through, newest first, among the latest `limit` that the provider's own
   /// query gives.
   ///
+  /// With how many payments the provider gave, and how many it has, where it says so: the rest was not searched.
   /// Throws `usage` for what cannot be searched for there.
-  func find(_ filter: PaymentFilter, limit: Int) throws(Fault) -> SearchResult
-}
-
-/// What a search came to.
-package struct SearchResult: Sendable {
-  package let found: [Outcome]
-  /// How many payments the provider gave, and how many it has, where it says so: the rest was not searched.
-  package let searched: Int
-  package let total: Int?
-
-  package init(found: [Outcome], searched: Int, total: Int?) {
-    self.found = found
-    self.searched = searched
-    self.total = total
-  }
-}
-
-/// Something that was made elsewhere, as a first look finds it.
-package struct Adoption: Sendable {
-  package var kind: Payment.Kind
-  package var outcome: Outcome
-
-  package init(kind: Payment.Kind, outcome: Outcome) {
-    self.kind = kind
-    self.outcome = outcome
-  }
+  func find(
+    _ filter: PaymentFilter,
+    limit: Int
+  ) throws(Fault) -> (found: [Outcome], searched: Int, total: Int?)
 }
 
 /// What a command will ask of a provider.
 package enum Need: Sendable, Hashable {
-  /// A payment by an instrument, or one that a stored method pays.
-  case payment(byStoredMethod: Bool)
-  case heldPayment
+  /// To begin a payment or mandate, or to store a method.
+  case attempt
+  /// To charge a stored method.
+  case storedMethod
+  /// To go on with what is held, or waits for its payer.
+  case held
+  /// To take money back, or an authorization.
   case reversal
   case lookUp
-  /// To make a payment or mandate that the payer authorizes at a bank.
-  case creation
-  /// To go on with an authorization that waits.
-  case authorization
-  /// To take an authorization back, or money that was received.
-  case withdrawal
-  /// A sale or refund with the card and its holder present.
-  case sale
 }
 
 /// What a look-up goes by.
@@ -194,8 +169,8 @@ package struct LookUp: Sendable, Hashable {
   package var id: String?
   package var reference: Reference?
   /// Ids known to belong to other operations, left out of a search by reference.
-  package var others: [String]
-  package var kind: Payment.Kind
+  package var others: [String] = []
+  package var kind = Payment.Kind.payment
   /// The ids of refunds that the journal has of it.
   package var refunds: [String] = []
   /// Whether the answer may change what the journal has.
@@ -203,16 +178,9 @@ package struct LookUp: Sendable, Hashable {
   /// Whether to answer in the words of the operation that made it, as `transact` does.
   package var inWordsOfAttempt = false
 
-  package init(
-    id: String? = nil,
-    reference: Reference? = nil,
-    others: [String] = [],
-    kind: Payment.Kind = .payment
-  ) {
+  package init(id: String? = nil, reference: Reference? = nil) {
     self.id = id
     self.reference = reference
-    self.others = others
-    self.kind = kind
   }
 }
 

@@ -31,8 +31,8 @@ package struct ToroProvider: Provider {
 
   package func checkReady(for need: Need) throws(Fault) {
     switch need {
-    case .sale, .heldPayment, .reversal: _ = try context.configuration.checked()
-    case .payment, .lookUp, .creation, .authorization, .withdrawal: break
+    case .attempt, .held, .reversal: _ = try context.configuration.checked()
+    case .storedMethod, .lookUp: break
     }
   }
 

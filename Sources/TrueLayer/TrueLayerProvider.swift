@@ -44,10 +44,10 @@ package struct TrueLayerProvider: Provider {
     let configuration = context.configuration
     let hasToken = configuration.resourceToken != nil
     switch need {
-    case .creation:
+    case .attempt:
       let missing = configuration.missing(key: true)
       guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: "to create it") }
-    case .authorization, .withdrawal:
+    case .held, .reversal:
       let missing = configuration.missing(key: true)
       guard hasToken || missing.isEmpty else {
         throw .sdkNotConfigured(
@@ -65,8 +65,7 @@ package struct TrueLayerProvider: Provider {
           for: "a look-up"
         )
       }
-    case .payment, .heldPayment, .reversal, .sale:
-      throw .unsupportedOperation(name, "cards")
+    case .storedMethod: throw .unsupportedOperation(name, "stored payment methods")
     }
   }
 
@@ -131,7 +130,7 @@ package struct TrueLayerProvider: Provider {
     guard let body = progress.operation.preparation?.text else {
       throw .requestLost(progress.payment)
     }
-    try checkReady(for: .creation)
+    try checkReady(for: .attempt)
     // Before it is sent, which counts anew.
     let age = progress.sinceSent
     do throws(Fault) {
@@ -197,10 +196,10 @@ package struct TrueLayerProvider: Provider {
     )
   }
 
-  package func adopt(_ id: String) throws(Fault) -> Adoption? {
+  package func adopt(_ id: String) throws(Fault) -> (kind: Payment.Kind, outcome: Outcome)? {
     for kind in [Payment.Kind.payment, .mandate] {
       do throws(Fault) {
-        return Adoption(kind: kind, outcome: try client.resource(kind, id).outcome)
+        return (kind, try client.resource(kind, id).outcome)
       } catch {
         // A token of a mandate is not let near payments.
         guard error.kind == .notFound || kind == .payment && error.cause == .tokenRefused else {

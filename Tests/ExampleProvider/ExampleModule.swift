@@ -66,7 +66,7 @@ struct ExampleModule: ProviderModule {
   func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan {
     let amount = try OptionReader(session.invocation, currency: "EUR").amount()
     let holds = session.invocation.has(Keys.hold)
-    return OrderPlan(need: .payment(byStoredMethod: false)) { reference throws(Fault) in
+    return OrderPlan(need: .attempt) { reference throws(Fault) in
       var order = PaymentOrder(reference: reference, amount: amount)
       order.stopsAtConfirmation = holds
       return .payment(order)
@@ -80,9 +80,9 @@ struct ExampleModule: ProviderModule {
   ) throws(Fault) -> LaterPlan {
     let part = try OptionReader(session.invocation, currency: "EUR").part(of: payment)
     return switch change {
-    case .confirm: LaterPlan(.capture(part), need: .heldPayment)
-    case .cancel: LaterPlan(.cancel(), need: .heldPayment)
-    case .refund: LaterPlan(.refund(RefundRequest(amount: part, name: nil)), need: .heldPayment)
+    case .confirm: LaterPlan(.capture(part), need: .held)
+    case .cancel: LaterPlan(.cancel(), need: .held)
+    case .refund: LaterPlan(.refund(RefundRequest(amount: part, name: nil)), need: .held)
     }
   }
 

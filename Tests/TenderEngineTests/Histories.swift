@@ -49,10 +49,10 @@ struct ArbitraryPayment {
       pick(Observation.Source.allCases, &random),
       at: random.below(4) - 1,
       operation: random.below(count + 2),
-      state: pick(Operation.State.all, &random),
-      providerStatus: random.below(2) == 0 ? nil : pick(["", "A", "B"], &random),
-      refunded: pick(amounts, &random)
+      state: pick(Operation.State.all, &random)
     )
+    seen.providerStatus = random.below(2) == 0 ? nil : pick(["", "A", "B"], &random)
+    seen.refunded = pick(amounts, &random)
     seen.isRevoked = random.below(8) == 0
     seen.through = 1 + random.below(count + 2)
     return seen

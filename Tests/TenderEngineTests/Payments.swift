@@ -91,6 +91,8 @@ extension Operation.State {
 extension Observation {
   /// A look-up of the whole payment that gives the sum of its refunds.
   static func refunded(_ sum: Int, of operation: Int = 1, at time: Int = 1) -> Observation {
-    Observation(.lookup, at: time, operation: operation, state: .succeeded, refunded: sum)
+    var seen = Observation(.lookup, at: time, operation: operation, state: .succeeded)
+    seen.refunded = sum
+    return seen
   }
 }

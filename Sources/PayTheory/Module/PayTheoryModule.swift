@@ -136,7 +136,7 @@ package struct PayTheoryModule: ProviderModule {
   private func payTheory(
     _ session: any Session,
     _ env: Env,
-    for need: Need
+    for need: Need?
   ) throws(Fault) -> PayTheoryProvider {
     let configuration = try PayTheorySetup(own: ProviderSettings(session, name, env)).configuration(
       need
@@ -172,7 +172,7 @@ package struct PayTheoryModule: ProviderModule {
       )
     }
     _ = try builder.read.amount()
-    let need = Need.payment(byStoredMethod: session.invocation.has(Keys.token))
+    let need: Need = session.invocation.has(Keys.token) ? .storedMethod : .attempt
     var plan = OrderPlan(need: need) { reference throws(Fault) in
       .payment(
         try builder.payment(
@@ -186,7 +186,7 @@ package struct PayTheoryModule: ProviderModule {
   }
 
   package func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan? {
-    OrderPlan(need: .payment(byStoredMethod: false)) { reference throws(Fault) in
+    OrderPlan(need: .attempt) { reference throws(Fault) in
       if try session.invocation.value(Keys.method) == .cash { throw .cashToken }
       guard let instrument = try instrument(session, env, tokenizing: true) else {
         throw .cashToken
@@ -223,7 +223,7 @@ package struct PayTheoryModule: ProviderModule {
     let isCaptured = payment?.state.isCaptured == true
     // A hold by a stored method is captured and released by GraphQL, as a reversal is made.
     let isStored = payment?.content.text("token") != nil
-    let need: Need = isCaptured || isStored ? .reversal : .heldPayment
+    let need: Need = isCaptured || isStored ? .reversal : .held
     if change == .confirm { return LaterPlan(.capture(amount), need: need) }
     if invocation.has(Keys.reason), payment != nil, !isCaptured {
       throw .badOptions(
@@ -248,7 +248,7 @@ package struct PayTheoryModule: ProviderModule {
           ? "the simulator needs none of yours" : "API key and merchant credentials are set"
       },
       Check("paytheory token service") { () throws(Fault) in
-        try payTheory(session, env, for: .creation).checkTokens()
+        try payTheory(session, env, for: nil).checkTokens()
       },
       .lookUp("paytheory graphql") { () throws(Fault) in try make(session, env, for: .lookUp) },
     ]

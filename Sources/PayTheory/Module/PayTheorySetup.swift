@@ -10,7 +10,7 @@ struct PayTheorySetup {
   private var session: any Session { own.session }
   private var env: Env { own.env }
 
-  func configuration(_ need: Need) throws(Fault) -> PayTheoryConfiguration {
+  func configuration(_ need: Need?) throws(Fault) -> PayTheoryConfiguration {
     let merchant = try own.credential("merchant_uid")
     let secret = try own.secret("secret_key")
     guard let text = try own.credential("api_key") else {
@@ -42,7 +42,7 @@ struct PayTheorySetup {
   ///
   /// Throws `usage` for others.
   private func setBases(
-    for need: Need,
+    for need: Need?,
     _ configuration: inout PayTheoryConfiguration
   ) throws(Fault) {
     let token = try own.base("token_url", ["http", "https"])
@@ -54,12 +54,12 @@ struct PayTheorySetup {
     }
     var missing: [String] = []
     switch need {
-    case .payment(byStoredMethod: false), .heldPayment:
+    case .attempt, .held:
       if token == nil { missing.append(own.variable("token_url")) }
       if socket == nil { missing.append(own.variable("socket_url")) }
-    case .payment(byStoredMethod: true), .reversal, .lookUp:
+    case .storedMethod, .reversal, .lookUp:
       if graphQL == nil { missing.append(own.variable("graphql_url")) }
-    case .creation, .authorization, .withdrawal, .sale: break
+    case nil: break
     }
     guard missing.isEmpty else { throw .basesMissing(missing) }
     configuration.tokenBase = token

@@ -25,7 +25,7 @@ struct LineCheck {
     switch invocation.command.work {
     case .makes:
       let need = try WriteCommands(composition: composition).orderPlan(target).need
-      try composition.engine(target, needing: need).checkReady(for: need)
+      try composition.engine(target, needing: need).provider.checkReady(for: need)
       // What it would send is put together; nothing leaves, and nothing is written.
       composition.output.collect = { _ in }
       _ = try WriteCommands(composition: composition).run(&subject)
@@ -37,8 +37,9 @@ struct LineCheck {
         invocation,
         awaitsPayer: engine.provider.traits.hasPayerFlow && change == .confirm
       )
-      try engine.checkReady(for: plan.need)
-    case .looksUp: try composition.engine(target, needing: .lookUp).checkReady(for: .lookUp)
+      try engine.provider.checkReady(for: plan.need)
+    case .looksUp:
+      try composition.engine(target, needing: .lookUp).provider.checkReady(for: .lookUp)
     case .nothing: break
     }
     return [

@@ -53,8 +53,8 @@ struct WriteCommands {
       awaitsPayer: engine.provider.traits.hasPayerFlow
     )
     if plan.asksPayer || invocation.command.kind == .storedMethod {
-      if wait != nil { try engine.checkReady(for: .lookUp) }
-      try engine.checkReady(for: plan.need)
+      if wait != nil { try engine.provider.checkReady(for: .lookUp) }
+      try engine.provider.checkReady(for: plan.need)
     }
     let order = try plan.order(reference)
     try invocation.checkRead(by: target.module.name)
@@ -74,7 +74,7 @@ struct WriteCommands {
       let key = try engine.nextKey(for: order, own: request.idempotencyKey)
       return show(try engine.preview(order), key: key, subject)
     }
-    try engine.check(order)
+    try engine.provider.check(order)
     try approve(target.env, order.question)
     announce(reference)
     composition.signals.hold()

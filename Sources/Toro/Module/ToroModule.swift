@@ -163,7 +163,7 @@ package struct ToroModule: ProviderModule {
   }
 
   package func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan {
-    var plan = OrderPlan(need: .sale) { reference throws(Fault) in
+    var plan = OrderPlan(need: .attempt) { reference throws(Fault) in
       .sale(try SaleOrderBuilder(session: session, env: env).order(reference))
     }
     plan.takesTurns = true
@@ -178,18 +178,18 @@ package struct ToroModule: ProviderModule {
     let options = OptionReader(session.invocation, currency: payment?.currency?.code ?? "GBP")
     let action: Later
     switch change {
-    case .confirm: return LaterPlan(.capture(try options.part(of: payment)), need: .heldPayment)
+    case .confirm: return LaterPlan(.capture(try options.part(of: payment)), need: .held)
     case .cancel: action = .cancel()
     case .refund: action = .refund(RefundRequest(amount: try options.part(of: payment), name: nil))
     }
-    let need: Need = payment?.state.isCaptured == true ? .reversal : .heldPayment
+    let need: Need = payment?.state.isCaptured == true ? .reversal : .held
     return LaterPlan(action, need: need, way: "cancellation advice")
   }
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
       Check("toro credentials") { () throws(Fault) in
-        try provider(session, env).checkReady(for: .sale)
+        try provider(session, env).checkReady(for: .attempt)
         return env == .simulator
           ? "the simulator needs none of yours" : "ids and passphrase are set"
       },

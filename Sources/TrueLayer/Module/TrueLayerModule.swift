@@ -152,7 +152,7 @@ package struct TrueLayerModule: ProviderModule {
   package func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan {
     let builder = BankOrderBuilder(session.invocation)
     let existing = try builder.existing()
-    var plan = OrderPlan(need: existing == nil ? .creation : .authorization) {
+    var plan = OrderPlan(need: existing == nil ? .attempt : .held) {
       reference throws(Fault) in .authorization(try builder.order(reference))
     }
     // What exists has a name already: its id.
@@ -171,7 +171,7 @@ package struct TrueLayerModule: ProviderModule {
     let read = OptionReader(invocation, currency: payment?.currency?.code ?? currency)
     if change == .confirm {
       let part = try read.part(of: payment)
-      return LaterPlan(.capture(part), need: .authorization, inWordsOfAttempt: true)
+      return LaterPlan(.capture(part), need: .held, inWordsOfAttempt: true)
     }
     if !isRefund,
       let option = invocation.given(among: [
@@ -186,7 +186,7 @@ package struct TrueLayerModule: ProviderModule {
     guard isRefund else {
       return LaterPlan(
         .cancel(),
-        need: .withdrawal,
+        need: .reversal,
         inWordsOfAttempt: true,
         way: payment?.kind == .mandate ? "revocation" : "cancellation"
       )
@@ -199,13 +199,13 @@ package struct TrueLayerModule: ProviderModule {
       },
       reason: invocation[Keys.reason]
     )
-    return LaterPlan(.refund(refund), need: .withdrawal, way: "refund")
+    return LaterPlan(.refund(refund), need: .reversal, way: "refund")
   }
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
       Check("truelayer credentials") { () throws(Fault) in
-        try make(session, env, for: .creation).checkReady(for: .creation)
+        try make(session, env, for: .attempt).checkReady(for: .attempt)
         return env == .simulator
           ? "the simulator needs none of yours" : "client and signing key are set"
       },

@@ -214,8 +214,8 @@ private struct AdapterRun {
     let order = made
     let other = {
       _ = try? engine.preview(.payment(order))
-      for need in [Need.payment(byStoredMethod: true), .heldPayment, .reversal, .lookUp, .sale] {
-        try? engine.checkReady(for: need)
+      for need in [Need.attempt, .storedMethod, .held, .reversal, .lookUp] {
+        try? engine.provider.checkReady(for: need)
       }
       let known = try? journal.payment(
         .init(env: .simulator, provider: PayTheoryProvider.name, reference: "A")
@@ -310,8 +310,8 @@ private struct AdapterRun {
       _ = try? engine.preview(.authorization(order))
       _ = TrueLayerProvider.explanations.count
       _ = AccountNumbers.isIBAN(feed.take { String(decoding: $0.chunk(40), as: UTF8.self) })
-      for need in [Need.creation, .authorization, .withdrawal, .lookUp] {
-        try? engine.checkReady(for: need)
+      for need in [Need.attempt, .held, .reversal, .lookUp] {
+        try? engine.provider.checkReady(for: need)
       }
     }
     return goOn(engine, TrueLayerProvider.name, other: other) {
