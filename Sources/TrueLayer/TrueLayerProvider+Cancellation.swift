@@ -200,7 +200,8 @@ extension Fault {
       code: "nothing_to_cancel",
       "the payment is \(resource.status): it cannot be cancelled any more",
       hint: resource.status == "failed"
-        ? "there is nothing to undo" : "once it is settled it can be refunded: see tender help refund",
+        ? "there is nothing to undo"
+        : "once it is settled it can be refunded: see tender help refund",
       result: ["error": "generic", "reason": "the status does not allow it"]
     )
   }
