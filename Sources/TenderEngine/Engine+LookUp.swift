@@ -196,12 +196,7 @@ extension Engine {
       move(own, to: refund.state) { ($0.result, $0.fault) = (refund.result, refund.fault) }
     }
     let seen = seen(outcome, of: target, state)
-    let last = known.reversals.map(\.updatedAt).max() ?? 0
-    if let said = seen.refunded, said < state.refunded, now - last >= lateWindow {
-      warning =
-        "the provider says that \(known.text(ofMinorUnits: said)) was refunded, this journal "
-        + known.text(ofMinorUnits: state.refunded)
-    }
+    warning = lessRefunded(seen, known) ?? warning
     let isNews =
       seen.providerStatus != known.observed.providerStatus
       || (seen.refunded ?? 0) > known.observed.refunded
@@ -209,6 +204,15 @@ extension Engine {
     if isNews || !payment.changed.isEmpty { payment.add(seen) }
     if !payment.changed.isEmpty || !payment.unwritten.isEmpty { payment.updatedAt = now }
     return (payment, warning)
+  }
+
+  /// What contradicts the refunds of the journal, in words, once it cannot lag any more.
+  private func lessRefunded(_ seen: Observation, _ known: Payment) -> String? {
+    let last = known.reversals.map(\.updatedAt).max() ?? 0
+    guard let said = seen.refunded, said < known.state.refunded, clock.now - last >= lateWindow
+    else { return nil }
+    return "the provider says that \(known.text(ofMinorUnits: said)) was refunded, this journal "
+      + known.text(ofMinorUnits: known.state.refunded)
   }
 
   /// What a look-up says of an operation, to be kept with the payment.

@@ -25,9 +25,9 @@ package struct Observation: Sendable, Hashable {
   package var amount: Int?
   /// All that was refunded of the payment so far, in minor units, where it says so.
   package var refunded: Int?
-  /// The last operation, by its sequence, that was known when the provider was asked: what came later is not in
-  /// what it says. 0 where nobody has said so; then all are that the payment has when this is added to it.
-  package var through = 0
+  /// How much of `refunded` no refund of this journal explained when the provider was asked; nil where that is still
+  /// to be reckoned, from the payment that this is added to.
+  package var elsewhere: Int?
   /// Whether it says that a mandate was revoked.
   package var isRevoked = false
   package var currency: Currency?
@@ -50,17 +50,16 @@ package struct Observed: Sendable, Hashable {
   package var at = 0
   /// The most that anything said was refunded of the current attempt, in minor units.
   package var refunded = 0
-  /// The last operation, by its sequence, that this may hold.
-  package var through = 0
+  /// The most of it that was refunded by others than this journal.
+  package var elsewhere = 0
   package var isRevoked = false
 
   package init() {}
 
   /// Takes an observation in.
   package mutating func join(_ seen: Observation) {
-    if let sum = seen.refunded, (sum, -seen.through) > (refunded, -through) {
-      (refunded, through) = (sum, seen.through)
-    }
+    refunded = max(refunded, seen.refunded ?? 0)
+    elsewhere = max(elsewhere, seen.elsewhere ?? 0)
     isRevoked = isRevoked || seen.isRevoked
     guard let word = seen.providerStatus else { return }
     // Two words at one moment: the later one in the alphabet, so that their order does not matter.

@@ -106,7 +106,12 @@ package struct Payment: Sendable, Priced {
   /// Takes an observation in, to be written; one of an earlier attempt says nothing about the current one.
   package mutating func add(_ seen: Observation) {
     var seen = seen
-    if seen.through == 0 { seen.through = operations.last?.sequence ?? 0 }
+    if let refunded = seen.refunded, seen.elsewhere == nil {
+      let own = PaymentState(operations, Observed())
+      // More than was captured is no evidence; what is on its way may be what was seen.
+      let isPossible = refunded <= own.captured
+      seen.elsewhere = isPossible ? max(0, refunded - own.refunded - own.refunding) : 0
+    }
     if seen.operation >= attempt?.sequence ?? 0 { observed.join(seen) }
     unwritten.append(seen)
   }

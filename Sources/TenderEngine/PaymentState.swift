@@ -143,22 +143,13 @@ package struct PaymentState: Sendable, Hashable {
       standing = 0
       return
     }
-    var pending = reversals.filter(\.isOnItsWay).minorUnits
-    // What was seen holds no refund that was made later, and may hold one that came back since.
-    let earlier = reversals.filter { $0.sequence <= observed.through }
-    let explained = earlier.filter { [.succeeded, .returned].contains($0.state.name) }.minorUnits
-    let unexplained = observed.refunded - min(captured, explained)
     if observed.refunded > captured {
       warn("the provider says that more was refunded than was captured")
-    } else if unexplained > 0 {
-      // A refund on its way may be what was seen.
-      let mayBe = earlier.filter(\.isOnItsWay).minorUnits
-      if unexplained > mayBe {
-        warn("the provider says that more was refunded than this journal knows")
-      }
-      refunded = min(captured, refunded + unexplained)
-      pending = max(0, pending - min(unexplained, mayBe))
+    } else if observed.elsewhere > 0 {
+      warn("the provider says that more was refunded than this journal knows")
+      refunded = min(captured, refunded + observed.elsewhere)
     }
+    let pending = reversals.filter(\.isOnItsWay).minorUnits
     refunding = min(pending, captured - refunded)
   }
 

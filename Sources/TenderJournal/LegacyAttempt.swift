@@ -106,9 +106,7 @@ package struct LegacyAttempt {
     for follower in followers { payment.append(follower) }
     var operations = payment.operations
     operations[0].number = row.number("number") ?? 1
-    var seen = observed
-    seen.through = operations.last?.sequence ?? 0
-    return payment.with(operations, seen)
+    return payment.with(operations, observed)
   }
 
   private var attempt: Operation {
@@ -323,6 +321,8 @@ package struct LegacyAttempt {
     case .revoked: observed.isRevoked = true
     default: return Observed()
     }
+    // No refund of this journal's explains it: there is none.
+    observed.elsewhere = observed.refunded
     return observed
   }
 

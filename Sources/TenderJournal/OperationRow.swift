@@ -137,7 +137,7 @@ package enum OperationRow {
 package enum ObservationRow {
   /// Its columns, besides the rows' numbers and the checksum.
   package static let columns = Columns(
-    numbers: ["at", "operation", "amount", "refunded", "through", "is_revoked"],
+    numbers: ["at", "operation", "amount", "refunded", "elsewhere", "is_revoked"],
     texts: ["source", "state", "provider_status", "currency", "id"]
   )
 
@@ -150,7 +150,7 @@ package enum ObservationRow {
         "operation": .integer(seen.operation), "state": .text(seen.state.name.rawValue),
         "provider_status": Database.Value(seen.providerStatus),
         "amount": Database.Value(seen.amount), "refunded": Database.Value(seen.refunded),
-        "through": .integer(seen.through), "is_revoked": Database.Value(seen.isRevoked),
+        "elsewhere": Database.Value(seen.elsewhere), "is_revoked": Database.Value(seen.isRevoked),
         "currency": Database.Value(seen.currency?.code), "id": Database.Value(seen.id),
       ]
     )
@@ -172,7 +172,7 @@ package enum ObservationRow {
     seen.providerStatus = row.text("provider_status")
     seen.amount = row.number("amount")
     seen.refunded = row.number("refunded")
-    seen.through = row.number("through") ?? 0
+    seen.elsewhere = row.number("elsewhere")
     seen.isRevoked = row.flag("is_revoked")
     seen.currency = row.text("currency").flatMap(Currency.init(code:))
     seen.id = row.text("id")
@@ -191,7 +191,7 @@ package enum ObservationRow {
     )
     seen.providerStatus = observed.providerStatus
     seen.refunded = observed.refunded > 0 ? observed.refunded : nil
-    seen.through = observed.through
+    seen.elsewhere = observed.elsewhere
     seen.isRevoked = observed.isRevoked
     return seen
   }

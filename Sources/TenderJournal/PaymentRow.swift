@@ -23,7 +23,7 @@ package enum PaymentRow {
   ]
 
   /// What observations come to, besides the provider's word.
-  private static let seen = ["observed", "seen_refunded", "seen_through", "is_revoked"]
+  private static let seen = ["observed", "seen_refunded", "seen_elsewhere", "is_revoked"]
 
   /// The columns of `select`.
   package static let stored = columns.with(first: [("row", .number)], last: [("sum", .text)])
@@ -57,7 +57,7 @@ package enum PaymentRow {
         "returned": .integer(state.returned),
         "observed": .integer(payment.observed.at),
         "seen_refunded": .integer(payment.observed.refunded),
-        "seen_through": .integer(payment.observed.through),
+        "seen_elsewhere": .integer(payment.observed.elsewhere),
         "is_revoked": Database.Value(payment.observed.isRevoked),
         "env": .text(payment.env.rawValue),
         "provider": .text(payment.provider.text),
@@ -93,7 +93,7 @@ package enum PaymentRow {
     observed.providerStatus = row.text("provider_status")
     observed.at = row.time("observed")
     observed.refunded = row.number("seen_refunded") ?? 0
-    observed.through = row.number("seen_through") ?? 0
+    observed.elsewhere = row.number("seen_elsewhere") ?? 0
     observed.isRevoked = row.flag("is_revoked")
     var payment = Payment(
       key: ReferenceKey(

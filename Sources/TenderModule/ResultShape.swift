@@ -45,13 +45,22 @@ package struct ResultShape: Sendable {
 
   /// The JSON Schema of a result that has these shapes.
   package static func schema(_ shapes: [ResultShape]) -> JSON {
-    ["type": "object", "allOf": .array(shapes.map { .object($0.rule) })]
+    let empty: JSON = ["maxProperties": 0]
+    return [
+      "type": "object", "anyOf": .array([empty] + shapes.map { .object($0.told) }),
+      "allOf": .array(shapes.map { .object($0.rule) }),
+    ]
+  }
+
+  /// What tells this shape from others.
+  private var told: JSONObject {
+    var told: JSONObject = ["required": [.string(name)]]
+    if let value { told["properties"] = [name: ["const": .string(value)]] }
+    return told
   }
 
   /// What holds where the result has this shape.
   private var rule: JSONObject {
-    var told: JSONObject = ["required": [.string(name)]]
-    if let value { told["properties"] = [name: ["const": .string(value)]] }
     var inner: JSONObject = [
       "type": "object",
       "required": .array(members.filter { !$0.isOptional }.map { .string($0.name) }),

@@ -161,7 +161,8 @@ struct BankStory {
       ("--sim-fault", "create:http-422", "generic", 6),
       ("--sim-fault", "create:http-429", "generic", 11),
       ("--sim-fault", "create:silence", "connectionIssues", 9),
-      ("--sim-fault", "status:http-404", "paymentNotFound", 5),
+      // The payer was sent to the bank by then: effect comes first.
+      ("--sim-fault", "status:http-404", "paymentNotFound", 9),
     ] {
       let result = try binary.run(pay + [option, value] + clock)
       #expect(result.status == exit, "\(value): \(result.output)\(result.errors)")

@@ -54,7 +54,7 @@ struct ArbitraryPayment {
     seen.providerStatus = random.below(2) == 0 ? nil : pick(["", "A", "B"], &random)
     seen.refunded = pick(amounts, &random)
     seen.isRevoked = random.below(8) == 0
-    seen.through = 1 + random.below(count + 2)
+    seen.elsewhere = seen.refunded.map { max(0, $0 / 2) }
     return seen
   }
 
@@ -339,9 +339,8 @@ struct ValidHistory {
     time += 1
     var observation = Observation.refunded(books.refunded, of: attempt.sequence, at: time)
     observation.providerStatus = "S\(random.below(3))"
-    observation.through = payment.operations.last?.sequence ?? 0
-    seen.append(observation)
     payment.add(observation)
+    seen.append(payment.unwritten.last ?? observation)
     say("looked: \(books.refunded)")
   }
 

@@ -240,6 +240,7 @@ import Testing
             state: state
           )
           seen.refunded = random.below(2) == 0 ? nil : random.below(60)
+          seen.elsewhere = random.below(5)
           seen.providerStatus = random.below(2) == 0 ? nil : "S\(random.below(3))"
           said.append(seen)
         }

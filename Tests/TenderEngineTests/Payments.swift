@@ -89,10 +89,17 @@ extension Operation.State {
 }
 
 extension Observation {
-  /// A look-up of the whole payment that gives the sum of its refunds.
-  static func refunded(_ sum: Int, of operation: Int = 1, at time: Int = 1) -> Observation {
+  /// A look-up of the whole payment that gives the sum of its refunds; `elsewhere` is what nobody here had refunded
+  /// when it was said.
+  static func refunded(
+    _ sum: Int,
+    elsewhere: Int? = nil,
+    of operation: Int = 1,
+    at time: Int = 1
+  ) -> Observation {
     var seen = Observation(.lookup, at: time, operation: operation, state: .succeeded)
     seen.refunded = sum
+    seen.elsewhere = elsewhere
     return seen
   }
 }

@@ -165,7 +165,7 @@ extension WholePaymentTests {
     ),
     Case(
       "came back after it was seen",
-      .of(.charge(10, .succeeded), .refund(3, .returned), seen: [.refunded(3)]),
+      .of(.charge(10, .succeeded), .refund(3, .returned), seen: [.refunded(3, elsewhere: 0)]),
       "succeeded, final, authorized 10, captured 10, to refund 10"
     ),
     Case(
@@ -176,7 +176,7 @@ extension WholePaymentTests {
     Case(
       "seen before it was executed here",
       .of(.charge(10, .succeeded), .refund(3, .processing), seen: [.refunded(3)]),
-      "partially_refunded, authorized 10, captured 10, refunded 3, to refund 7"
+      "succeeded, authorized 10, captured 10, refunding 3, to refund 7"
     ),
     Case(
       "seen in part, with more on its way",
@@ -186,8 +186,7 @@ extension WholePaymentTests {
         .refund(4, .processing),
         seen: [.refunded(3)]
       ),
-      "partially_refunded, unknown operation, authorized 10, captured 10, refunded 3, refunding 4, "
-        + "to refund 3"
+      "succeeded, unknown operation, authorized 10, captured 10, refunding 7, to refund 3"
     ),
     Case(
       "made elsewhere",

@@ -11,6 +11,7 @@ extension PayTheoryModule {
     type=PT_BARCODE body: BarcodeUid Merchant barcode barcodeFee barcodeUrl mapUrl
     type=PT_TOKENIZE body: payment_method_id payor_id last_four brand metadata{} expiration \
     payment_type
+    type .: type
     receipt_number .: type receipt_number last_four brand state
     transaction transaction: status transaction_id? gross_amount#? net_amount#? fees#? \
     refunded_amount#? failure_reasons[]? is_settled!?

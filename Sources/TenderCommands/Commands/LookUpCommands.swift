@@ -193,8 +193,11 @@ struct LookUpCommands {
       if output.isTable {
         output.show(
           rows,
-          columns: ["line", "reference", "id", "status", "amount", "provider", "env", "note"],
-          spare: ["line", "env", "provider"]
+          columns: [
+            "line", "created_at", "reference", "id", "status", "provider_status", "amount",
+            "refunded_amount", "provider", "env", "note",
+          ],
+          spare: ["line", "env", "provider", "refunded_amount", "provider_status", "created_at"]
         )
       }
       return output.exit(hasFault ? Fault.Kind.partial.exitStatus : worst)

@@ -7,6 +7,7 @@ extension ToroModule {
     """
     state .: state
     state=failed .: error
+    state=completed .: receipt{}
     receipt receipt: saleReferenceId amount# authorisedAmount#? type gratuityAmount# currency authCode? \
     responseCode responseReason? authenticationMethod? additionalResponseInformation? actionCode? aid? \
     applicationLabel? paymentInterface? panStart? panLastFour? recipientTransactionId? \
