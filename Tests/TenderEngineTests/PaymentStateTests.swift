@@ -77,7 +77,7 @@ import Testing
   static func amounts(_ state: PaymentState) -> [Int] {
     [
       state.asked, state.authorized, state.captured, state.released, state.reversed, state.refunded,
-      state.refunding, state.returned, state.leftToCapture, state.leftToRefund,
+      state.refunding, state.returned, state.standing, state.leftToCapture, state.leftToRefund,
     ]
   }
 
