@@ -7,7 +7,7 @@ import TenderTestSupport
 import TenderWire
 import Testing
 
-/// A journal that the program of version 6 wrote (`Fixtures/README.md`).
+/// Journals that the programs of old versions wrote (`Fixtures/README.md`).
 @Suite final class FixtureTests: JournalFolder {
   /// What each payment is now: its operations, its status, and where what finishes it lies (`s` a secret, `p` a
   /// plain preparation, `-` none).
@@ -17,20 +17,24 @@ import Testing
     "DECLINED": (["charge declined"], "declined", "-"),
     "FREED": (["charge failed"], "failed", "-"),
     "HELD": (["authorize waiting"], "requires_confirmation", "s"),
+    "HELDFEE": (["authorize waiting"], "requires_confirmation", "s"),
     "CAPTURED": (["authorize succeeded", "capture succeeded"], "succeeded", "--"),
     "RELEASED": (["authorize succeeded", "void succeeded"], "cancelled", "--"),
     "VOIDED": (["charge succeeded", "refund succeeded"], "refunded", "--"),
+    "ACCOUNT": (["charge processing"], "pending", "-"),
     "LOST": (["charge sent"], "unknown", "s"),
     "LOSTCONFIRM": (["authorize waiting", "capture sent"], "unknown", "s-"),
     "PARTS": (
       ["charge succeeded", "refund succeeded", "refund succeeded", "refund sent"],
       "partially_refunded", "---p"
     ),
+    "PARTVOID": (["charge succeeded", "void succeeded"], "partially_refunded", "--"),
+    "LOSTREFUND": (["charge succeeded", "refund sent"], "succeeded", "--"),
     "TOKEN": (["store succeeded"], "succeeded", "-"),
+    "STORED": (["charge succeeded"], "succeeded", "-"),
+    "BARCODE": (["charge waiting"], "requires_action", "-"),
     "BANK": (["charge succeeded"], "succeeded", "-"),
-    "BANKPARTS": (
-      ["charge succeeded", "refund processing", "refund sent"], "succeeded", "--s"
-    ),
+    "BANKPARTS": (["charge succeeded", "refund processing", "refund sent"], "succeeded", "--s"),
     "BANKFAILED": (["charge succeeded", "refund processing"], "succeeded", "--"),
     "BANKLOST": (["charge sent"], "unknown", "s"),
     "BANKWAITS": (["charge waiting"], "requires_action", "-"),
@@ -38,22 +42,21 @@ import Testing
     "MANDATE": (["create_mandate succeeded"], "authorized", "-"),
     "REVOKED": (["create_mandate succeeded", "revoke succeeded"], "revoked", "--"),
     "SALE": (["charge succeeded"], "succeeded", "-"),
+    "SALEPART": (["charge succeeded"], "succeeded", "-"),
     "SALEPARTS": (["charge succeeded", "refund succeeded"], "partially_refunded", "--"),
     "BACK": (["refund succeeded"], "succeeded", "-"),
     "SALEHELD": (["authorize waiting"], "requires_confirmation", "p"),
     "SALELOST": (["charge sent"], "unknown", "p"),
     "SALELOSTCONFIRM": (["authorize waiting", "capture sent"], "unknown", "-p"),
     "SALEUNDONE": (["charge succeeded", "void succeeded"], "cancelled", "--"),
+    "SALELOSTCANCEL": (["charge succeeded", "void sent"], "succeeded", "-p"),
   ]
 
-  private func put(_ version: Int) throws {
-    let fixture = Project.path("Tests/TenderJournalTests/Fixtures/v\(version)")
-    for name in try FileManager.default.contentsOfDirectory(atPath: fixture) {
-      let place =
-        name == "mark" ? root.appending(path: ".state.tender-mark") : state.appending(path: name)
-      try FileManager.default.copyItem(at: URL(filePath: fixture + "/" + name), to: place)
-    }
-  }
+  /// What an old program called by what its last refund did, and is called by what the payment is now.
+  private static let renamed = [
+    "PARTS": "unknown", "LOSTREFUND": "unknown", "BANKPARTS": "unknown", "BANKFAILED": "pending",
+    "SALELOSTCANCEL": "unknown",
+  ]
 
   private func all(_ journal: SQLiteJournal) throws -> [Payment] {
     var found: [Payment] = []
@@ -64,14 +67,21 @@ import Testing
     return found
   }
 
-  @Test func `takes over what that version wrote`() throws {
-    try put(6)
+  /// No mark is beside the folder of a journal that was written before there were marks.
+  private func isWhole(_ journal: SQLiteJournal) throws -> Bool {
+    try journal.verify().allSatisfy { $0.hasPrefix("there is no mark") }
+  }
+
+  @Test(arguments: OldJournal.all)
+  func `takes over what an old version wrote`(_ old: OldJournal) throws {
+    try old.put(into: state)
     let before = try counts("attempt", "history")
     let journal = try open()
     journal.reachesOutside()
     try journal.checkWhole()
     let found = try all(journal)
-    #expect(found.count == Self.expected.count)
+    let names = Set(try old.said().compactMap { $0.text("reference") })
+    #expect(Set(found.map(\.reference.text)) == names && found.count == names.count)
     for payment in found {
       let name = payment.reference.text
       let expected = try #require(Self.expected[name], "\(name)")
@@ -87,21 +97,91 @@ import Testing
     }
     #expect(found.reduce(0) { $0 + $1.attempts.count } == before[0])
     #expect(try counts("event")[0] == before[1])
-    let problems = try journal.verify().filter { !$0.hasPrefix("there is no mark") }
-    #expect(problems == [])
+    #expect(try isWhole(journal))
     // It is found as before, goes on, and is as whole afterwards.
-    if var held = try journal.payment("HELD") {
-      #expect(held.charge.preparation?.secret?.contains("session") == true)
-      var filter = PaymentFilter()
-      let id: String = try #require(held.charge.id)
-      filter.handle = id
-      #expect(try journal.references(filter) == ["HELD"])
-      try journal.end(&held, note: "captured") { $0.preparation = nil }
-    }
+    var held = try #require(try journal.payment("HELD"))
+    #expect(held.charge.preparation?.secret?.contains("session") == true)
+    var filter = PaymentFilter()
+    let id: String = try #require(held.charge.id)
+    filter.handle = id
+    #expect(try journal.references(filter) == ["HELD"])
+    var payer = PaymentFilter()
+    payer.customer = "Ada@"
+    #expect(try journal.references(payer) == ["PAID"])
+    try journal.end(&held, note: "captured") { $0.preparation = nil }
     try pay("NEW", journal)
     let again = try open()
     try again.checkWhole()
     #expect(try again.verify() == [])
+  }
+
+  /// What the old program said of each attempt is what this one has.
+  @Test(arguments: OldJournal.all)
+  func `has what the old program said`(_ old: OldJournal) throws {
+    try old.put(into: state)
+    let journal = try open()
+    var newest: Set<String> = []
+    for said in try old.said() {
+      let (name, provider) = (said.text("reference") ?? "", said.text("provider") ?? "")
+      let payment = try #require(try journal.payment(name, of: provider), "\(name)")
+      let number = said["attempt"]?.boundedNumber
+      let attempt = try #require(payment.attempts.first { $0.number == number }, "\(name)")
+      let followers = payment.operations.drop { $0.sequence <= attempt.sequence }
+        .prefix { !$0.isAttempt }
+      let both = [attempt] + followers
+      #expect(attempt.id == said.text("id"), "\(name)")
+      #expect(attempt.approved ?? attempt.amount == said["amount"]?.boundedNumber, "\(name)")
+      #expect(said.text("provider") != "truelayer" || attempt.key == said.text("idempotency_key"))
+      #expect(payment.currency?.code == said.text("currency"), "\(name)")
+      #expect(payment.lastFour == said.text("last_four"), "\(name)")
+      #expect(said.text("brand") == nil || payment.brand == said.text("brand"), "\(name)")
+      #expect(both.contains { $0.result == said["result"]?.object ?? [:] }, "\(name)")
+      // What was cancelled or revoked has no error of its own.
+      if let message = said["error"]?["message"]?.text,
+        ["declined", "failed", "unknown"].contains(said.text("status"))
+      {
+        let errors = both.compactMap { $0.fault?.message }
+        #expect(errors.contains(message), "\(name)")
+      }
+      try expectRefunds(said["reversal"]?["refunds"]?.array ?? [], payment)
+      try expectHistory(said, of: payment, attempt, journal)
+      // An earlier attempt is no longer the payment.
+      guard newest.insert(name).inserted else { continue }
+      let status = Self.renamed[name] ?? payment.state.status.rawValue
+      #expect(said.text("status") == status, "\(name)")
+      #expect(said["amount"]?.boundedNumber == payment.state.amount, "\(name)")
+      #expect(said.text("updated_at") == Timestamp.text(payment.updatedAt), "\(name)")
+    }
+  }
+
+  private func expectRefunds(_ said: [JSON], _ payment: Payment) throws {
+    for (refund, shown) in zip(said, payment.reversals) {
+      let name = payment.reference.text
+      #expect(shown.amount == refund["amount"]?.boundedNumber, "\(name)")
+      #expect(shown.isRest == (refund["rest"] == true), "\(name)")
+      #expect(shown.key == refund["key"]?.text, "\(name)")
+      #expect(shown.id == (refund["id"] ?? refund["transaction_id"])?.text, "\(name)")
+      #expect(
+        shown.name == (refund["refund_reference"] ?? shown.link.map { .string($0.text) })?.text
+      )
+      let isOver = refund["status"]?.text != "pending"
+      #expect(shown.state == (isOver ? .succeeded : .processing), "\(name)")
+    }
+    #expect(payment.reversals.count >= said.count)
+  }
+
+  private func expectHistory(
+    _ said: JSONObject,
+    of payment: Payment,
+    _ attempt: TenderEngine.Operation,
+    _ journal: SQLiteJournal
+  ) throws {
+    let name = "\(attempt.kind.rawValue) \(attempt.number)"
+    let lines = try journal.history(of: payment).filter { $0.operation == name }
+    let old = said["history"]?.array ?? []
+    #expect(lines.map(\.note) == old.map { $0["note"]?.text ?? "" }, "\(payment.reference.text)")
+    #expect(lines.map { Timestamp.text($0.at) } == old.map { $0["at"]?.text ?? "" })
+    #expect(lines.map(\.by) == old.map { $0["by"]?.text })
   }
 
   private func counts(_ tables: String...) throws -> [Int] {
@@ -110,7 +190,7 @@ import Testing
   }
 
   @Test func `a refund in parts goes on with its names, amounts and links`() throws {
-    try put(6)
+    try OldJournal.all[5].put(into: state)
     let journal = try open()
     let parts = try #require(try journal.payment("PARTS"))
     #expect(parts.reversals.map(\.amount) == [300, 200, 100])
@@ -129,7 +209,7 @@ import Testing
 
   /// The outcome of LOST, which a version before 7 could not write and set aside.
   @Test func `an outcome that was set aside before the upgrade is taken in`() throws {
-    try put(6)
+    try OldJournal.all[5].put(into: state)
     do {
       let old = try Database(path: state.path + "/journal.db")
       let names = LegacyAttempt.columns.names
@@ -167,19 +247,16 @@ import Testing
 
   /// What version 6 exported is taken over line by line, newest first, and is what its file is.
   @Test func `takes over an export of version 6`() throws {
-    try put(6)
+    let old = OldJournal.all[5]
+    try old.put(into: state)
     let whole = try open()
     let taken = try open("other")
-    let text = try String(contentsOf: state.appending(path: "export.jsonl"), encoding: .utf8)
-    var attempts = 0
-    for line in text.split(separator: "\n") {
-      let record = try #require(JSONReader.read(String(line))?.object)
+    for record in try old.exported() {
       let stored = try #require(record["stored"]?.object)
       let payment = try #require(PaymentRow.payment(of: stored))
       #expect(try taken.take(payment, []))
-      attempts += 1
     }
-    #expect(attempts == 28)
+    #expect(try old.exported().count == old.said().count)
     for payment in try all(whole) {
       let other = try #require(try taken.payment(payment.key))
       var shown = payment.operations

@@ -52,9 +52,9 @@ extension JournalCommands {
       do throws(Fault) {
         let text = try text.get()
         if text.isBlank { continue }
-        guard let record = JSONReader.read(text)?.object,
-          let stored = record["stored"]?.object, let payment = PaymentRow.payment(of: stored)
-        else { throw .notExported(line) }
+        guard let record = JSONReader.read(text)?.object else { throw .notExported(line) }
+        guard let stored = record["stored"]?.object, let payment = PaymentRow.payment(of: stored)
+        else { throw record.isOldExport ? .exportedInPart(line) : .notExported(line) }
         if try journal.take(payment, Self.history(of: record)) {
           taken += 1
           if payment.state.isHeld { held += 1 }
@@ -97,7 +97,23 @@ extension JournalCommands {
   }
 }
 
+extension JSONObject {
+  /// Whether a version before 6 of the journal exported it, which left out the order that was carried out.
+  fileprivate var isOldExport: Bool {
+    self["schema"] == 1 && self["record"] == "journal_entry" && self["stored"] == nil
+  }
+}
+
 extension Fault {
+  fileprivate static func exportedInPart(_ line: Int) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_import",
+      "line \(line) was exported by an old version, whose exports cannot be imported",
+      hint: "export that journal again with this version: tender journal export --state-dir FOLDER"
+    )
+  }
+
   fileprivate static func notExported(_ line: Int) -> Fault {
     Fault(
       .usage,

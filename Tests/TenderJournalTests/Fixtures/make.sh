@@ -5,6 +5,7 @@
 set -u
 tender=$1
 folder=$2
+here=$(cd "$(dirname "$0")" && pwd)
 HOME=$(mktemp -d)
 export HOME
 state=$HOME/state/tender
@@ -24,12 +25,11 @@ kill_after() {
   wait $! 2>>"$HOME/out"
   echo "killed $*" | cut -c1-150
 }
-pay() { run transact --amount 10.50 --test-card visa --reference "$@"; }
-bank() {
-  run transact --provider truelayer --amount 10 \
-    --merchant-account 8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6 --user name=Remi \
-    --user email=remi@example.com --bank mock-payments-gb-redirect --reference "$@"
-}
+card() { run transact --amount 10.50 --reference "$@"; }
+pay() { card "$@" --test-card visa; }
+banked=(--merchant-account 8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6 --user name=Remi
+  --user email=remi@example.com --bank mock-payments-gb-redirect)
+bank() { run transact --provider truelayer --amount 10 "${banked[@]}" --reference "$@"; }
 mandate() {
   run transact --provider truelayer --mandate --max-individual 50 --limit month:500 \
     --beneficiary-name Ben --sort-code 56-00-29 --account-number 26207729 --user name=Remi \
@@ -37,49 +37,68 @@ mandate() {
 }
 till() { run transact --provider toro --amount 12.50 --reference "$@"; }
 
-pay PAID --metadata table=7
+# Before version 3 there is no `refund`: `cancel --refund` is for banks alone, and Pay Theory's payments are reversed
+# whole. Version 1 has no names of refunds, and no Toro.
+refund=(refund)
+"$tender" help refund >>"$HOME/out" 2>&1 || refund=(cancel --refund)
+named() { "$tender" help cancel | grep -q refund-reference && echo "--refund-reference $1"; }
+
+pay PAID --metadata table=7 --payor email=ada@example.com
 pay RETRIED --sim-scenario decline:generic_decline
 pay RETRIED --new-attempt
 pay DECLINED --sim-scenario decline:generic_decline
 pay FREED --sim-fault token:http-500
 pay HELD --confirmation
+pay HELDFEE --confirmation --fee-mode service_fee
 pay CAPTURED --confirmation
 run confirm CAPTURED
 pay RELEASED --confirmation
 run cancel RELEASED
 pay VOIDED
 run cancel VOIDED
+card ACCOUNT --test-account success
 pay LOST --sim-fault part2:close-before
 pay LOSTCONFIRM --confirmation
 run confirm LOSTCONFIRM --sim-fault part2:close-before
-pay PARTS
-run refund PARTS --amount 3
-run refund PARTS --amount 2 --new-attempt --refund-reference r2
-# Each request is answered after 2 s: the look before it, then the reversal.
-kill_after 3 refund PARTS --amount 1 --new-attempt --refund-reference r3 --sim-fault graphql:slow
+if [ "${refund[0]}" = refund ]; then
+  pay PARTS
+  run refund PARTS --amount 3
+  run refund PARTS --amount 2 --new-attempt --refund-reference r2
+  # Each request is answered after 2 s: the look before it, then the reversal.
+  kill_after 3 refund PARTS --amount 1 --new-attempt --refund-reference r3 --sim-fault graphql:slow
+  pay PARTVOID --sim-scenario pending
+  run refund PARTVOID --amount 4
+fi
+pay LOSTREFUND
+kill_after 1 cancel LOSTREFUND --sim-fault graphql:slow
 run tokenize --test-card visa --reference TOKEN
+method=$(grep -o 'pt_pmt_[a-z0-9]*' "$HOME/out" | tail -1)
+card STORED --token "$method"
+printf '{"type":"cash","name":"Ada","contact":"ada@example.com"}' >"$HOME/cash"
+chmod 600 "$HOME/cash"
+card BARCODE --instrument-file "$HOME/cash"
 
 bank BANK
 bank BANKPARTS
-run refund BANKPARTS --amount 3
-run refund BANKPARTS --amount 2 --new-attempt --refund-reference r2 --sim-fault refund:close-before
+run "${refund[@]}" BANKPARTS --amount 3
+# shellcheck disable=SC2046
+run "${refund[@]}" BANKPARTS --amount 2 --new-attempt $(named r2) --sim-fault refund:close-before
 bank BANKFAILED
-run refund BANKFAILED --amount 3 --sim-scenario refund:failed
+run "${refund[@]}" BANKFAILED --amount 3 --sim-scenario refund:failed
 bank BANKLOST --sim-fault create:close-before
 mandate MANDATE
 mandate REVOKED
 run cancel REVOKED
 
-# Nobody comes back from the bank: the payments wait.
-kill_after 3 transact --provider truelayer --amount 10 --merchant-account 8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6 \
-  --user name=Remi --user email=remi@example.com --bank mock-payments-gb-redirect --reference BANKWAITS \
-  --sim-scenario bank:abandon
-kill_after 3 transact --provider truelayer --amount 10 --merchant-account 8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6 \
-  --user name=Remi --user email=remi@example.com --bank mock-payments-gb-redirect --reference BANKGONE \
-  --sim-scenario bank:abandon
+# The payer does not come back from the bank: the payments wait.
+for reference in BANKWAITS BANKGONE; do
+  kill_after 3 transact --provider truelayer --amount 10 "${banked[@]}" --reference $reference \
+    --sim-scenario bank:abandon
+done
 run cancel BANKGONE
 
 till SALE
+till SALEPART --sim-scenario gateway:partial
 till SALEPARTS
 run transact --provider toro --type refund --amount 5 --original SALEPARTS --reference BACK
 till SALEHELD --no-capture
@@ -88,18 +107,30 @@ till SALELOSTCONFIRM --no-capture
 kill_after 1 confirm SALELOSTCONFIRM --sim-fault completion:slow
 till SALEUNDONE
 run cancel SALEUNDONE
+till SALELOSTCANCEL
+kill_after 1 cancel SALELOSTCANCEL --sim-fault cancellation:slow
 
-"$tender" journal export --state-dir "$state" >"$folder/export.jsonl" 2>>"$HOME/out" || true
-python3 - "$state/journal.db" <<'END'
+# What the old program says of each.
+for reference in $("$tender" journal list --state-dir "$state" --json --all | grep -o '"reference":"[A-Z]*"' |
+  cut -d'"' -f4 | sort -u); do
+  "$tender" journal show "$reference" --state-dir "$state" --json
+done >"$folder/said.jsonl"
+"$tender" journal export --state-dir "$state" >"$folder/export.jsonl" 2>>"$HOME/out" ||
+  rm "$folder/export.jsonl"
+for name in journal simulator; do
+  python3 - "$state/$name.db" <<'END'
 import sqlite3, sys
 file = sqlite3.connect(sys.argv[1])
 file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 END
+done
 # Versions from 3 on take a file without its log for one that lost something.
 touch "$state/journal.db-wal"
 for name in db db-wal seals key; do
   [ -f "$state/journal.$name" ] && cp "$state/journal.$name" "$folder"
 done
 [ -f "$HOME/state/.tender.tender-mark" ] && cp "$HOME/state/.tender.tender-mark" "$folder/mark"
+rm -f "$folder/simulator.db"
+python3 "$here/world.py" "$state/simulator.db" "$folder/simulator.db"
 cp "$HOME/out" "$folder/../$(basename "$folder").log"
 rm -rf "$HOME"

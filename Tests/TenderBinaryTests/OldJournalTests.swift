@@ -1,0 +1,165 @@
+import Foundation
+import PayTheorySimulator
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import Testing
+import ToroSimulator
+import TrueLayerSimulator
+
+/// Payments that the program of an old version began are gone on with, at the provider that they were begun at.
+@Suite struct OldJournalTests {
+  /// A command about a payment that an old program began, and what it comes to.
+  private struct Step {
+    let words: String
+    let exit: Int32
+    let status: String
+    /// What is captured, refunded and being refunded afterwards; nil where it is about no amount.
+    let amounts: [Int]?
+
+    init(_ words: String, exit: Int32 = 0, _ status: String, _ amounts: [Int]? = nil) {
+      (self.words, self.exit, self.status, self.amounts) = (words, exit, status, amounts)
+    }
+
+    /// The payment that it is about.
+    var reference: String {
+      words.split(separator: " ").first { $0.allSatisfy { $0.isUppercase && $0.isLetter } }
+        .map(String.init) ?? ""
+    }
+  }
+
+  private static let card = " --amount 10.50 --test-card visa"
+
+  /// In the order in which they are run.
+  private static let steps = [
+    Step("confirm HELD", "succeeded", [1050, 0, 0]),
+    Step("confirm HELDFEE", "succeeded", [1110, 0, 0]),
+    Step("confirm LOSTCONFIRM", "succeeded", [1050, 0, 0]),
+    Step("journal resume LOST", exit: 9, ""),
+    Step("journal resume LOST --finish", "succeeded", [1050, 0, 0]),
+    Step("journal resume PARTS", "partially_refunded", [1050, 600, 0]),
+    Step("refund PARTS", "refunded", [1050, 1050, 0]),
+    Step("refund PARTVOID", "refunded", [1050, 1050, 0]),
+    Step("journal resume LOSTREFUND", "refunded", [1050, 1050, 0]),
+    Step("payment-status ACCOUNT", "succeeded", [1050, 0, 0]),
+    Step("payment-status BARCODE", "requires_action", [0, 0, 0]),
+    Step("refund STORED --amount 1", "partially_refunded", [1050, 100, 0]),
+    Step("cancel CAPTURED", "refunded", [1050, 1050, 0]),
+    Step("tokenize --test-card visa --reference TOKEN", "succeeded"),
+    Step(
+      "transact --metadata table=7 --payor email=ada@example.com --reference PAID" + card,
+      "succeeded",
+      [1050, 0, 0]
+    ),
+    Step("transact --reference FREED" + card, "succeeded", [1050, 0, 0]),
+    Step("transact --reference DECLINED" + card, exit: 3, "declined", [0, 0, 0]),
+    Step("transact --new-attempt --reference DECLINED" + card, "succeeded", [1050, 0, 0]),
+    Step("journal resume BANKLOST", exit: 9, ""),
+    Step("journal resume BANKLOST --finish", "requires_action", [0, 0, 0]),
+    Step("journal resume BANKPARTS", exit: 9, ""),
+    Step("journal resume BANKPARTS --finish", "succeeded", [1000, 0, 500]),
+    Step("refund BANKPARTS", "succeeded", [1000, 0, 1000]),
+    Step("payment-status BANKPARTS", "partially_refunded", [1000, 300, 700]),
+    Step("payment-status BANKFAILED", "succeeded", [1000, 0, 0]),
+    Step("refund BANKFAILED", "succeeded", [1000, 0, 1000]),
+    Step("cancel BANKWAITS", "cancelled", [0, 0, 0]),
+    Step("payment-status BANKGONE", "cancelled", [0, 0, 0]),
+    Step("cancel MANDATE", "revoked"),
+    Step("mandate-status REVOKED", "revoked"),
+    Step("confirm SALEHELD", "succeeded", [1250, 0, 0]),
+    Step("confirm SALELOSTCONFIRM", "succeeded", [1250, 0, 0]),
+    Step("journal resume SALELOST", exit: 9, ""),
+    Step("journal resume SALELOST --finish --yes", exit: 12, "cancelled", [0, 0, 0]),
+    Step("cancel SALELOSTCANCEL", "cancelled", [1250, 0, 0]),
+    Step("refund SALEPART", "cancelled", [625, 0, 0]),
+    Step("refund SALEPARTS", exit: 15, ""),
+    Step(
+      "transact --provider toro --type refund --amount 7.50 --original SALEPARTS --reference REST",
+      "succeeded",
+      [0, 750, 0]
+    ),
+    Step("payment-status SALEPARTS", "refunded", [1250, 1250, 0]),
+  ]
+
+  /// A home with the state folder of an old program.
+  private static func home(of old: OldJournal) throws -> (Binary, state: URL) {
+    let binary = try Binary()
+    let state = binary.home.appending(path: ".local/state/tender")
+    try FileManager.default.createDirectory(
+      at: state,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    try old.put(into: state)
+    return (binary, state)
+  }
+
+  @Test(arguments: OldJournal.all)
+  func `what an old version began is gone on with`(_ old: OldJournal) throws {
+    let (binary, state) = try Self.home(of: old)
+    defer { binary.remove() }
+    let known = Set(try old.said().compactMap { $0.text("reference") })
+    let more = ["--json", "--no-input", "--sim-clock", try old.later()]
+    for step in Self.steps where known.contains(step.reference) {
+      let result = try binary.run(step.words.split(separator: " ").map(String.init) + more)
+      #expect(result.status == step.exit, "\(step.words): \(result.errors)")
+      #expect(result.record.text("status") ?? "" == step.status, "\(step.words)")
+      guard let amounts = step.amounts else { continue }
+      let names = ["captured_amount", "refunded_amount", "refunding_amount"]
+      #expect(names.map { result.record[$0]?.boundedNumber ?? 0 } == amounts, "\(step.words)")
+    }
+    #expect(try binary.run("journal", "resume", "--all", "--json").status == 0)
+    #expect(try binary.run("journal", "verify", "--json").status == 0)
+    let listed = try binary.run("journal", "list", "--all", "--json").records
+    #expect(known.isSubset(of: Set(listed.compactMap { $0.text("reference") })))
+    let books = state.appending(path: "simulator.db").path
+    for record in listed where record["amount"] != nil {
+      #expect(try Self.left(record) == Self.booked(record, books), "\(record)")
+    }
+  }
+
+  @Test func `an export that lacks the orders is refused, and that journal is exported again`()
+    throws
+  {
+    let old = OldJournal.all[4]
+    let (binary, _) = try Self.home(of: old)
+    defer { binary.remove() }
+    let new = ["--state-dir", binary.home.appending(path: "new/tender").path, "--json"]
+    let refused = try binary.run(["journal", "import", old.export] + new)
+    #expect(refused.status == 14)
+    let lines = try old.exported().count
+    let codes = refused.records.dropLast().map { $0["error"]?["code"]?.text }
+    #expect(codes == Array(repeating: "bad_import", count: lines))
+    let hint = refused.records.first?["error"]?["hint"]?.text
+    #expect(hint?.contains("tender journal export --state-dir") == true)
+    #expect(try binary.run(["journal", "list"] + new).output.isEmpty)
+    let again = try binary.run("journal", "export")
+    #expect(again.status == 0)
+    let taken = try binary.run(["journal", "import", "-"] + new, input: again.output)
+    #expect(taken.status == 0, "\(taken.output)")
+    let names = Set(try old.said().compactMap { $0.text("reference") })
+    let listed = try binary.run(["journal", "list", "--all"] + new).records
+    #expect(Set(listed.compactMap { $0.text("reference") }) == names)
+  }
+
+  /// What the merchant has of a payment, as the journal says; less than nothing of a refund to a card.
+  private static func left(_ record: JSONObject) throws -> Int {
+    func amount(_ name: String) -> Int { record[name]?.boundedNumber ?? 0 }
+    guard record["status"] != "cancelled" else { return 0 }
+    return amount("captured_amount") - amount("refunded_amount") - amount("refunding_amount")
+  }
+
+  /// The same, as the provider's books say.
+  private static func booked(_ record: JSONObject, _ path: String) throws -> Int {
+    let reference = record.text("reference") ?? ""
+    switch record.text("provider") {
+    case "paytheory":
+      return try LedgerAudit.payTheoryMoney(path: path, reference: reference).kept
+    case "toro":
+      let kept = try LedgerAudit.saleMoney(path: path, reference: reference).kept
+      // A refund to the card is a sale of the other direction.
+      return record["captured_amount"] == 0 ? -kept : kept
+    default: return try LedgerAudit.bankMoney(path: path, reference: reference).kept
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package import Foundation
+package import TenderModel
+private import TenderWire
+import Testing
+
+/// What the program of an old version of the journal left behind (`Tests/TenderJournalTests/Fixtures`).
+package struct OldJournal: Sendable, CustomTestStringConvertible {
+  /// Every version of the tables before this one.
+  package static let all = (1...6).map(OldJournal.init(version:))
+
+  package let version: Int
+
+  private init(version: Int) { self.version = version }
+
+  package var testDescription: String { "version \(version)" }
+
+  private var folder: String { Project.path("Tests/TenderJournalTests/Fixtures/v\(version)") }
+
+  private func has(_ name: String) -> Bool {
+    FileManager.default.fileExists(atPath: folder + "/" + name)
+  }
+
+  /// Copies the files of its state folder, and its mark beside that folder.
+  package func put(into state: URL) throws {
+    for name in ["journal.db", "journal.db-wal", "journal.seals", "simulator.db"] where has(name) {
+      let place = state.appending(path: name)
+      try FileManager.default.copyItem(at: URL(filePath: folder + "/" + name), to: place)
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: place.path)
+    }
+    guard has("mark") else { return }
+    let mark = ".\(state.lastPathComponent).tender-mark"
+    try FileManager.default.copyItem(
+      at: URL(filePath: folder + "/mark"),
+      to: state.deletingLastPathComponent().appending(path: mark)
+    )
+  }
+
+  /// The file of what the old program exported, and its lines; versions 5 and 6 have it.
+  package var export: String { folder + "/export.jsonl" }
+
+  package func exported() throws -> [JSONObject] { try lines("export.jsonl") }
+
+  /// What the old program's `journal show` said of each attempt, the newest of a reference first.
+  package func said() throws -> [JSONObject] { try lines("said.jsonl") }
+
+  /// Ten seconds after the old program said that.
+  package func later() throws -> String {
+    let times = try said().compactMap { $0.text("at") }
+    guard let last = times.max(), let time = Timestamp.read(last) else { return "" }
+    return Timestamp.text(time + 10_000)
+  }
+
+  private func lines(_ name: String) throws -> [JSONObject] {
+    let text = try String(contentsOfFile: folder + "/" + name, encoding: .utf8)
+    return text.split(separator: "\n").compactMap { JSONReader.read(String($0))?.object }
+  }
+}
