@@ -5,120 +5,109 @@ import TenderTestSupport
 import Testing
 import TrueLayerSimulator
 
-/// Refunds of bank payments, one process for each command.
+/// Refunds of bank payments over a simulator in another process, one process for each command.
 @Suite struct BankRefundTests {
   private static let start = "2026-11-20T12:00:00Z"
   /// After every refund has been executed.
   private static let later = "2026-11-20T12:00:10Z"
 
-  /// A shop with a settled payment of 10.00 GBP under the reference A.
-  struct Shop {
-    let binary: Binary
+  private let shop: Shop
 
-    init() throws {
-      binary = try Binary()
-      let paid = try run([
+  /// With a settled payment of 10.00 GBP under the reference A.
+  init() throws {
+    shop = try Shop()
+    let paid = try run(
+      [
         "transact", "--provider", "truelayer", "--amount", "10", "--merchant-account",
-        "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6", "--user", "name=Remi", "--user",
-        "email=remi@example.com", "--bank", "mock-payments-gb-redirect", "--reference", "A",
-      ])
-      #expect(paid.status == 0, "\(paid.errors)")
-    }
+        "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6", "--sim-scenario", "bank:execute", "--interval",
+        "100ms", "--redirect-url", "http://127.0.0.1:\(try FreePort.next())/callback",
+        "--reference", "A",
+      ] + BankStory.payer + BankStory.bank
+    )
+    #expect(paid.status == 0, "\(paid.errors)")
+  }
 
-    func run(_ words: [String], at time: String = start) throws -> Binary.Result {
-      try binary.run(words + ["--json", "--no-input", "--sim-clock", time])
-    }
+  private func run(_ words: [String], at time: String = start) throws -> Binary.Result {
+    let clock = words[0] == "journal" && words[1] == "show" ? [] : ["--sim-clock", time]
+    return try shop.binary.run(words + ["--json", "--no-input"] + clock)
+  }
 
-    func refund(_ amount: String?, _ more: [String] = []) throws -> Binary.Result {
-      try run(["refund", "A"] + (amount.map { ["--amount", $0] } ?? []) + more)
-    }
+  private func refund(_ amount: String?, _ more: [String] = []) throws -> Binary.Result {
+    try run(["refund", "A"] + (amount.map { ["--amount", $0] } ?? []) + more)
+  }
 
-    /// What the journal has.
-    var shown: JSONObject {
-      get throws { try binary.run("journal", "show", "A", "--json").record }
-    }
+  /// What the journal has.
+  private var shown: JSONObject { get throws { try run(["journal", "show", "A"]).record } }
 
-    /// What the provider's own books say in the end.
-    var books: LedgerAudit.BankBooks {
-      get throws {
-        let path = binary.home.appending(path: ".local/state/tender/simulator.db").path
-        return try LedgerAudit.bankBooks(path: path, reference: "A")
-      }
-    }
+  /// What the provider's own books say in the end.
+  private var books: LedgerAudit.BankBooks {
+    get throws { try LedgerAudit.bankBooks(path: shop.books, reference: "A") }
   }
 
   @Test func `one idempotency key is for one refund`() throws {
-    let shop = try Shop()
-    defer { shop.binary.remove() }
     let key = ["--idempotency-key", "KK"]
-    #expect(try shop.refund("3", key).status == 0)
+    #expect(try refund("3", key).status == 0)
     let named = key + ["--refund-reference", "r2"]
-    let old = try shop.refund("3", named + ["--new-attempt"])
+    let old = try refund("3", named + ["--new-attempt"])
     #expect(old.status == 2)
-    let again = try shop.refund("3", named)
+    let again = try refund("3", named)
     #expect(again.status == 6)
     #expect(again.errorRecord["error"]?["code"] == "key_reused")
-    #expect(try shop.books.refunded == 300)
-    let rest = try shop.refund(nil)
+    #expect(try books.refunded == 300)
+    let rest = try refund(nil)
     #expect(rest.status == 0, "\(rest.errors)")
     #expect(rest.record["refunding_amount"] == 1000)
-    #expect(try shop.books.refunded == 1000)
-    let looked = try shop.run(["payment-status", "A"], at: Self.later).record
+    #expect(try books.refunded == 1000)
+    let looked = try run(["payment-status", "A"], at: Self.later).record
     #expect(looked["status"] == "refunded" && looked["refunded_amount"] == 1000)
   }
 
   /// The refund is found out by its own command alone.
   @Test(arguments: ["close-before", "close-after"])
   func `a cancel sends no refund that was left unknown`(_ fault: String) throws {
-    let shop = try Shop()
-    defer { shop.binary.remove() }
-    let lost = try shop.refund("3", ["--sim-fault", "refund:" + fault])
+    let lost = try refund("3", ["--sim-fault", "refund:" + fault])
     #expect(lost.status == 9)
-    let made = try shop.books.refunds
-    let cancelled = try shop.run(["cancel", "A"])
+    let made = try books.refunds
+    let cancelled = try run(["cancel", "A"])
     #expect(cancelled.status == 9)
     #expect(cancelled.errorRecord["error"]?["effect"] == "unknown")
     for words in [["payment-status", "A"], ["journal", "resume", "A"]] {
-      _ = try shop.run(words)
-      #expect(try shop.books.refunds == made, "\(words)")
+      _ = try run(words)
+      #expect(try books.refunds == made, "\(words)")
     }
-    #expect(try shop.run(["find", "--status", "unknown"]).record.text("reference") == "A")
-    let finished = try shop.run(["journal", "resume", "A", "--finish"])
+    #expect(try run(["find", "--status", "unknown"]).record.text("reference") == "A")
+    let finished = try run(["journal", "resume", "A", "--finish"])
     #expect(finished.status == 0, "\(finished.errors)")
-    #expect(try shop.books.refunded == 300)
-    #expect(try shop.refund("3").record["replayed"] == true)
-    #expect(try shop.books.refunds == 1)
+    #expect(try books.refunded == 300)
+    #expect(try refund("3").record["replayed"] == true)
+    #expect(try books.refunds == 1)
   }
 
   /// The payment is what was paid, whatever its refund does.
   @Test func `a payment stays paid while its refund is on its way`() throws {
-    let shop = try Shop()
-    defer { shop.binary.remove() }
-    let refund = try shop.refund("1").record
-    #expect(refund["status"] == "succeeded" && refund["refunding_amount"] == 100)
-    let found = try shop.run(["find", "--status", "succeeded"])
+    let given = try refund("1").record
+    #expect(given["status"] == "succeeded" && given["refunding_amount"] == 100)
+    let found = try run(["find", "--status", "succeeded"])
     #expect(found.records.map { $0.text("reference") } == ["A"])
-    let looked = try shop.run(["payment-status", "A"]).record
+    let looked = try run(["payment-status", "A"]).record
     #expect(looked["status"] == "succeeded" && looked["refunding_amount"] == 100)
-    let later = try shop.run(["payment-status", "A"], at: Self.later).record
+    let later = try run(["payment-status", "A"], at: Self.later).record
     #expect(later["status"] == "partially_refunded" && later["refunded_amount"] == 100)
     #expect(later["refunding_amount"] == nil)
-    let operations = try shop.shown["operations"]?.array ?? []
+    let operations = try shown["operations"]?.array ?? []
     #expect(operations.map { $0["kind"]?.text } == ["charge", "refund"])
     #expect(operations.last?["status"] == "succeeded")
   }
 
   /// A replay writes nothing.
   @Test func `a replayed refund leaves the journal as it was`() throws {
-    let shop = try Shop()
-    defer { shop.binary.remove() }
     for name in ["r1", "r2"] {
-      #expect(try shop.refund("1", ["--refund-reference", name]).status == 0)
+      #expect(try refund("1", ["--refund-reference", name]).status == 0)
     }
-    let before = try shop.shown
-    let replay = try shop.refund("1", ["--refund-reference", "r1"])
+    let before = try shown
+    let replay = try refund("1", ["--refund-reference", "r1"])
     #expect(replay.record["replayed"] == true)
-    let after = try shop.shown
+    let after = try shown
     #expect(after["history"]?.array?.count == before["history"]?.array?.count)
     #expect(after["operations"] == before["operations"])
     let names = after["operations"]?.array?.compactMap { $0["name"]?.text }

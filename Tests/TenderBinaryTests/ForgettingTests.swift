@@ -112,6 +112,58 @@ import TrueLayerSimulator
     #expect(try binary.run("journal", "show", "H", "--json").record["status"] == "expired")
   }
 
+  @Test func `a backup in another folder pays nothing until it is accepted`() throws {
+    let shop = try Shop()
+    let binary = shop.binary
+    #expect(try binary.run(Self.pay + ["A"]).status == 0)
+    let held = try binary.run(Self.pay + ["H", "--hold"])
+    #expect(held.status == 0, "\(held.errors)")
+    let backup = binary.home.appending(path: "backup.db")
+    #expect(try binary.run("journal", "backup", backup.path).status == 0)
+    #expect(try binary.run(Self.pay + ["B"]).status == 0)
+    let place = binary.home.appending(path: "elsewhere/tender")
+    try FileManager.default.createDirectory(
+      at: place,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    try FileManager.default.copyItem(at: backup, to: place.appending(path: "journal.db"))
+    func run(_ words: [String]) throws -> Binary.Result {
+      try binary.run(words + ["--state-dir", place.path])
+    }
+    for words in [
+      Self.pay + ["B"], Self.pay + ["C"], ["confirm", "H", "--json"], ["cancel", "A", "--json"],
+      ["refund", "A", "--amount", "1", "--json"],
+    ] {
+      let refused = try run(words)
+      #expect(refused.status == 16, "\(words)")
+      #expect(Self.code(refused) == "journal_copy", "\(words)")
+      #expect(refused.output.isEmpty, "\(words)")
+    }
+    // It can be read, looked up and checked.
+    #expect(try run(["payment-status", "A", "--json"]).record["status"] == "succeeded")
+    let verified = try run(["journal", "verify", "--json"])
+    #expect(verified.status == 16)
+    #expect(verified.records.first?.text("detail")?.contains("is a copy from") == true)
+    let doctor = try run(["doctor", "--json"])
+    #expect(doctor.status == 16)
+    let failed = doctor.records.filter { $0["outcome"] != "ok" }
+    #expect(failed.map { $0.text("name") } == ["state"])
+    #expect(failed.first?["error"]?["code"] == "journal_copy")
+    #expect(try LedgerAudit.charges(path: shop.books, reference: "B") == 1)
+    // The original goes on.
+    #expect(try binary.run(Self.pay + ["B"]).record["replayed"] == true)
+    let accept = ["journal", "accept", "--reason", "B was looked up", "--json"]
+    #expect(try run(accept).status == 17)
+    #expect(try run(accept + ["--yes"]).status == 0)
+    let paid = try run(Self.pay + ["C"])
+    #expect(paid.record["status"] == "succeeded", "\(paid.errors)")
+    #expect(try run(["journal", "verify", "--json"]).status == 0)
+    #expect(try run(["doctor", "--json"]).status == 0)
+    #expect(try LedgerAudit.charges(path: shop.books, reference: "C") == 1)
+    #expect(try LedgerAudit.reversals(path: shop.books, reference: "A") == 0)
+  }
+
   @Test func `a state folder that is removed while a payment runs sells nothing twice`() throws {
     let shop = try Shop()
     let state = shop.binary.home.appending(path: ".local/state/tender")

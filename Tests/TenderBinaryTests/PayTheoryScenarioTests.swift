@@ -111,6 +111,35 @@ import Testing
     #expect(try books().charged == 0)
   }
 
+  @Test func `a hold by a stored method ends after its life, and can be made again`() throws {
+    let order = "transact --reference A --amount 10 --hold --token " + (try method())
+    _ = try run(order)
+    let over = try run("confirm A", at: "2027-01-20T12:00:00Z")
+    #expect(over.status == 13, "\(over.errors)")
+    #expect(over.record["status"] == "expired" && over.record["final"] == true)
+    #expect(try run(order + " --new-attempt").record["status"] == "requires_confirmation")
+    #expect(try books().charged == 0)
+  }
+
+  @Test func `another card under the same reference is refused`() throws {
+    let token = "tokenize --reference K --test-card "
+    let sale = "transact --reference A --amount 3 --test-card "
+    for order in [token, sale] {
+      let first = try run(order + "visa")
+      #expect(first.status == 0, "\(first.errors)")
+      let other = try run(order + "amex")
+      #expect(other.status == 6)
+      #expect(other.output.isEmpty)
+      #expect(other.errorRecord["error"]?["code"] == "reference_reused")
+      let message = other.errorRecord["error"]?["message"]?.text
+      #expect(message?.hasSuffix("was used with another card or account") == true)
+      let again = try run(order + "visa").record
+      #expect(again["replayed"] == true && again["id"] == first.record["id"])
+    }
+    #expect(try books().charged == 300)
+    #expect(try LedgerAudit.charges(path: shop.books, reference: "A") == 1)
+  }
+
   @Test func `a barcode is paid or expires`() throws {
     let path = shop.binary.home.appending(path: "cash.json").path
     let cash = #"{"type":"cash","name":"Ada","contact":"ada@example.com"}"#

@@ -19,8 +19,8 @@ import ToroSimulator
   }
 
   @Test func `captures a part of a hold`() throws {
-    let binary = try Binary()
-    defer { binary.remove() }
+    let shop = try Shop()
+    let binary = shop.binary
     func run(_ words: String) throws -> Binary.Result { try Self.run(binary, words) }
     let held = try run("transact --amount 10 --reference H --hold")
     #expect(held.record.text("status") == "requires_confirmation")
@@ -32,24 +32,24 @@ import ToroSimulator
     let looked = try run("payment-status H")
     #expect(looked.record["captured_amount"] == 700)
     #expect(Self.receipt(looked)["captured"] == true && Self.receipt(looked)["amount"] == 700)
-    let path = binary.home.appending(path: ".local/state/tender/simulator.db").path
-    #expect(try LedgerAudit.saleMoney(path: path, reference: "H").kept == 700)
+    #expect(try LedgerAudit.saleMoney(path: shop.books, reference: "H").kept == 700)
   }
 
   @Test func `shows one state after a cancel`() throws {
-    let binary = try Binary()
-    defer { binary.remove() }
+    let shop = try Shop()
+    let binary = shop.binary
     #expect(try Self.run(binary, "transact --amount 10 --reference C").status == 0)
     #expect(try Self.run(binary, "cancel C").record.text("status") == "cancelled")
     let looked = try Self.run(binary, "payment-status C")
     #expect(looked.record.text("status") == "cancelled")
     #expect(looked.record["result"]?["state"] == "cancelled")
     #expect(Self.receipt(looked)["captured"] == false)
+    #expect(try LedgerAudit.sales(path: shop.books, reference: "C") == (1, 0, 0))
   }
 
   @Test func `says how the rest is refunded, and when nothing is left`() throws {
-    let binary = try Binary()
-    defer { binary.remove() }
+    let shop = try Shop()
+    let binary = shop.binary
     func run(_ words: String) throws -> Binary.Result { try Self.run(binary, words) }
     _ = try run("transact --amount 10 --reference S")
     #expect(try run("transact --type refund --original S --amount 4 --reference R1").status == 0)
@@ -67,6 +67,8 @@ import ToroSimulator
       #expect(full.errorRecord["error"]?["message"]?.text?.contains("fully refunded") == true)
     }
     #expect(try run("payment-status S").record.text("status") == "refunded")
+    let money = try LedgerAudit.saleMoney(path: shop.books, reference: "S")
+    #expect([money.captured, money.returned, money.kept] == [1000, 1000, 0])
   }
 
   @Test func `ends what the acquirer suspended, by a cancel or by hand`() throws {
