@@ -214,7 +214,6 @@ extension Engine {
     if case .waiting(_?) = progress.before, fault.effect == .none,
       [.interrupted, .terminated].contains(fault.kind)
     {
-      fault.effect = .unknown
       fault.message = "stopped by a signal while it waits for its payer, who can still authorize it"
       fault.hint =
         "the same command goes on; to stop it: tender cancel "

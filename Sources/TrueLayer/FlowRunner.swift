@@ -21,6 +21,7 @@ struct FlowRunner {
     var current = resource
     var stale = 0
     var isGiven = false
+    var isShown = false
     announce(current, after: nil)
     while true {
       let before = current
@@ -38,6 +39,7 @@ struct FlowRunner {
           }
         case .redirect(let address):
           try show(address, isAwaited: true)
+          isShown = true
           current = try awaitPayer(current, patience)
         case .look: current = try awaitPayer(current, patience)
         case .end:
@@ -61,7 +63,7 @@ struct FlowRunner {
           continue
         }
         guard error.kind == .interrupted || error.kind == .cancelled, error.effect == .none else {
-          throw unwatched(error, current, isGiven: isGiven)
+          throw unwatched(error, current, isGiven: isGiven, isShown: isShown)
         }
         return try giveUp(current)
       }
@@ -84,13 +86,19 @@ struct FlowRunner {
   }
 
   /// What a failure means where the bank may execute it while nobody here looks; `isGiven` says that a
-  /// consent or a form was accepted.
-  private func unwatched(_ fault: Fault, _ resource: Resource, isGiven: Bool) -> Fault {
+  /// consent or a form was accepted, `isShown` that its payer was sent to the bank.
+  private func unwatched(
+    _ fault: Fault,
+    _ resource: Resource,
+    isGiven: Bool,
+    isShown: Bool
+  ) -> Fault {
     let isOurs: Set<Fault.Kind> = [.usage, .pending, .refused, .interrupted, .terminated]
     return switch (resource.status, resource.next) {
     case ("authorizing", nil), ("authorizing", .wait): fault.unwatched
-    // Its payer was sent to the bank, and may have authorized it since the last look.
-    case ("authorizing", .redirect): isOurs.contains(fault.kind) ? fault : fault.unwatched
+    // Its payer may have authorized it since the last look.
+    case ("authorizing", .redirect):
+      !isShown || isOurs.contains(fault.kind) ? fault : fault.unwatched
     // It waits for its payer, who can do nothing without an answer from here.
     case ("authorizing", _), ("authorization_required", _), ("attempt_failed", _): fault
     default: isGiven ? fault.unwatched : fault
@@ -206,7 +214,7 @@ struct FlowRunner {
         // It went on meanwhile: how it stands is the answer.
         guard error.kind == .conflict, error.effect == .none,
           let seen = try? look(resource.kind, resource.id), !seen.isOpen
-        else { throw unwatched(error, resource, isGiven: true) }
+        else { throw unwatched(error, resource, isGiven: true, isShown: true) }
         ended = seen
       }
       if ended.shownStatus != .cancelled {

@@ -135,7 +135,9 @@ import Testing
       #expect(payment.currency?.code == said.text("currency"), "\(name)")
       #expect(payment.lastFour == said.text("last_four"), "\(name)")
       #expect(said.text("brand") == nil || payment.brand == said.text("brand"), "\(name)")
-      #expect(both.contains { $0.result == said["result"]?.object ?? [:] }, "\(name)")
+      // Version 1 wrote members in the order of their names.
+      let result = JSON.object(said["result"]?.object ?? [:]).canonicalText
+      #expect(both.contains { JSON.object($0.result).canonicalText == result }, "\(name)")
       // What was cancelled or revoked has no error of its own.
       if let message = said["error"]?["message"]?.text,
         ["declined", "failed", "unknown"].contains(said.text("status"))
