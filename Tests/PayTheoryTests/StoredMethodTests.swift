@@ -194,6 +194,11 @@ import Testing
     #expect(try world.latest("H")?.state.isUnknown == !isDone)
     if !isDone {
       let unknown = try #require(try world.latest("H"))
+      // While it can still appear by itself it is not sent again, whoever asks.
+      #expect(throws: Fault.self) {
+        _ = try world.engine().resume(unknown, finish: true, resend: true)
+      }
+      world.clock.advance(15 * 60_000)
       #expect(
         try world.engine().resume(unknown, finish: true, resend: true).status
           == .requiresConfirmation
@@ -218,6 +223,7 @@ import Testing
       }
       #expect(cancel?.exitStatus == 9)
       let unknown = try #require(try world.latest("H"))
+      world.clock.advance(15 * 60_000)
       let sent = try world.engine().resume(unknown, finish: true, resend: true)
       #expect(sent.status == .succeeded)
     }
@@ -230,6 +236,7 @@ import Testing
     #expect(try lose { engine throws(Fault) in try engine.cancel(second, handle: "V") } == isDone)
     if !isDone {
       let unknown = try #require(try world.latest("V"))
+      world.clock.advance(15 * 60_000)
       _ = try world.engine().resume(unknown, finish: true, resend: true)
     }
     #expect(try world.latest("V")?.state.status == .cancelled)
