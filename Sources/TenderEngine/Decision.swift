@@ -53,12 +53,16 @@ extension Decision {
     let different = attempt.differences(from: draft)
     if attempt.isUnknown, different.isEmpty { return .finish(attempt.sequence) }
     let state = payment.state
+    let isOver = [.declined, .cancelled, .expired, .revoked].contains(state.status)
     if newAttempt {
       if attempt.isUnknown { return .look(attempt.sequence) }
-      let isOver = [.declined, .cancelled, .expired, .revoked].contains(state.status)
       return isOver && state.isFinal ? .run(draft) : .refuse(payment.attemptStands)
     }
     guard different.isEmpty else { return .refuse(payment.otherContent(different)) }
+    // A hold that answers a charge would look paid to a script.
+    if !isOver, Set([attempt.kind, draft.kind]) == [.authorize, .charge] {
+      return .refuse(payment.otherContent(["way of capture (--hold)"]))
+    }
     // All of it may have been reversed: that is looked at before it is called paid.
     let mayBeReversed = state.isCaptured && state.refunded + state.refunding >= state.captured
     if state.status == .unknown || mayBeReversed, let unknown = payment.unknown() {
@@ -85,9 +89,6 @@ extension Operation {
     {
       different.append("card or account")
     }
-    // A hold that answers a charge would look paid to a script.
-    let takes: Set<Kind> = [kind, other.kind]
-    if takes == [.authorize, .charge] { different.append("way of capture (--hold)") }
     return different
   }
 

@@ -130,7 +130,7 @@ import Testing
     #expect(try firstLine(["--amount", "10.50", "--reference", "A"]) == "10.50 USD paid")
     #expect(
       try firstLine(["--amount", "1.93", "--reference", "B"])
-        == "1.93 USD declined: the account has insufficient funds · next: tender transact … --reference B "
+        == "1.93 USD declined: the account has insufficient funds · next: the same transact command with "
         + "--new-attempt"
     )
     let held = ["--amount", "5", "--reference", "C", "--confirmation"]

@@ -171,13 +171,19 @@ import ToroSimulator
     _ = try world.engine().sell(try world.sale())
     let part = #expect(throws: Fault.self) { try refund(world, 400) }
     #expect(part?.exitStatus == 15)
-    #expect(part?.hint?.hasSuffix("--type refund --original A --amount 4.00") == true)
+    #expect(
+      part?.hint?.hasSuffix("--type refund --original A --amount 4.00 --reference A-refund-1")
+        == true
+    )
     #expect(try world.engine().sell(try world.refund("R1", of: "A", 400)).status == .succeeded)
     for rest in [try? refund(world, nil), try? cancel(world)] { #expect(rest == nil) }
     let rest = #expect(throws: Fault.self) { try refund(world, nil) }
     #expect(rest?.exitStatus == 15)
     #expect(rest?.message.contains("6.00 GBP") == true)
-    #expect(rest?.hint?.hasSuffix("--type refund --original A --amount 6.00") == true)
+    #expect(
+      rest?.hint?.hasSuffix("--type refund --original A --amount 6.00 --reference A-refund-2")
+        == true
+    )
     #expect(try world.engine().sell(try world.refund("R2", of: "A", 600)).status == .succeeded)
     for amount in [nil, 100] {
       let full = #expect(throws: Fault.self) { try refund(world, amount) }

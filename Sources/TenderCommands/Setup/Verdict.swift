@@ -177,7 +177,8 @@ struct Verdict {
     case .cancelled where payment.followers.contains { $0.state.name == .succeeded }: nil
     case .declined, .cancelled, .expired:
       isOver || payment.kind == .mandate && report.status == .cancelled
-        ? nil : "the same command with --new-attempt"
+        ? nil
+        : "the same \(payment.kind == .storedMethod ? "tokenize" : "transact") command with --new-attempt"
     case .failed: isWithoutEffect && !isOver ? "the same command again" : nil
     case .succeeded where state.refunding > 0: "\(look) \(name) --wait"
     case .authorized, .succeeded, .refunded, .partiallyRefunded, .returned, .revoked: nil
