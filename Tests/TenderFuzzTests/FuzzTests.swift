@@ -15,14 +15,14 @@ import Testing
     var random = Seeded(number)
     let end = ContinuousClock.now + .milliseconds(500)
     var runs = 0
-    while ContinuousClock.now < end {
+    // A busy machine takes longer for the least that is asked for.
+    while runs < 4 || ContinuousClock.now < end {
       let input = Self.input(target, &random)
       runs += 1
       guard let problem = target.run(input) else { continue }
       Issue.record("\(name): \(problem) in \(input) (seed \(number))")
       return
     }
-    #expect(runs > 3)
   }
 
   private static func input(_ target: FuzzTarget, _ random: inout Seeded) -> [UInt8] {
