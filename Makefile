@@ -156,7 +156,8 @@ bench: build setup-bench
 	  .build/release/tender-bench "$$state/tender" "$$state/million" 10 million && \
 	  Tests/Bench/bank.sh "$$state/tender" .build/release/tender-bench && \
 	  Tests/Bench/far.sh "$$state/tender" && \
-	  Tests/Bench/fleet.sh "$$state/tender" "$(CURDIR)/.build/release/libtender-faults.so"
+	  Tests/Bench/fleet.sh "$$state/tender" "$(CURDIR)/.build/release/libtender-faults.so" \
+	    "$(CURDIR)/.build/release/tender-bench"
 
 # One `simulator serve` under 256 clients for so many SECONDS, and a batch of a million lines.
 soak: build

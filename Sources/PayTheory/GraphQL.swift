@@ -77,12 +77,10 @@ struct GraphQL {
     do throws(Fault) {
       return try Self.data(answer)[mutation.name] ?? .null
     } catch {
-      switch error.cause {
-      case .unclear: throw error.afterSending
-      // A refusal may come after the effect: only one of the document itself proves that there was none.
-      case .refused: throw Self.isOfDocument(answer) ? error.proven : error.afterSending
-      default: throw error.proven
-      }
+      // A refusal may come after the effect: only one of the document itself proves that there was none. Credentials
+      // were accepted by the question before.
+      let isProof = error.cause == .refused && Self.isOfDocument(answer)
+      throw isProof ? error.proven : error.afterSending
     }
   }
 
@@ -156,25 +154,35 @@ struct GraphQL {
     return data
   }
 
-  /// Whether an answer says that the document was not executed: every error is one of parsing or
-  /// validation (GraphQL specification, section 7.1.2, "Request Errors"; the words are graphql-js',
-  /// graphql-java's and AWS AppSync's).
+  /// Whether an answer says that the document was not executed: every error is one of parsing or validation.
+  ///
+  /// GraphQL specification, section 7.1.2, "Request Errors"; the sentences are graphql-js', graphql-java's and AWS
+  /// AppSync's. Both of their parts are compared, because a resolver's own words may begin alike.
   private static func isOfDocument(_ answer: HTTPResponse) -> Bool {
     guard let body = JSONReader.read(answer.body)?.object,
       body["data"] == nil || body["data"] == .null,
       let errors = body["errors"]?.array, !errors.isEmpty
     else { return false }
     let codes = ["GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED"]
-    let beginnings = [
-      "Cannot query field ", "Unknown argument ", "Unknown type ", "Unknown field ", "Syntax Error",
-      "Validation error", "Invalid Syntax", "Expected value of type ", "Expected type ",
-      "Value \"", "Field \"", "Argument \"", "Variable \"",
+    let sentences = [
+      ("Cannot query field \"", "\" on type \""), ("Unknown argument \"", "\" on field \""),
+      ("Unknown type \"", "\"."), ("Syntax Error: ", ""), ("Syntax Error GraphQL ", ""),
+      ("Field \"", "\" is required, but it was not provided."),
+      ("Field \"", "\" must not have a selection since type \""),
+      ("Field \"", " must have a selection of subfields."),
+      ("Field \"", "\" is not defined by type \""), ("Field \"", "\" was not provided."),
+      ("Expected value of type \"", "\", found "), ("Value \"", "\" does not exist in \""),
+      ("Enum \"", "\" cannot represent "), ("Int cannot represent ", " value: "),
+      ("String cannot represent ", " value: "), ("Boolean cannot represent ", " value: "),
+      ("Validation error of type ", ": "), ("Validation error (", ") : "),
+      ("Invalid Syntax : ", ""),
     ]
     return errors.allSatisfy { error in
       guard error["path"] == nil || error["path"] == .null else { return false }
       if let code = error["extensions"]?["code"]?.text, codes.contains(code) { return true }
-      let text = error["message"]?.text ?? ""
-      return beginnings.contains { text.hasPrefix($0) }
+      // graphql-core quotes with the other mark.
+      let text = (error["message"]?.text ?? "").replacing("'", with: "\"")
+      return sentences.contains { text.hasPrefix($0) && ($1.isEmpty || text.contains($1)) }
     }
   }
 

@@ -75,8 +75,8 @@ extension PayTheoryProvider {
     let id = payment.state.id ?? ""
     guard let asked = try captured(id, graphQL) else { throw .unknownReceipt(payment, id) }
     let now = try chain(of: asked, graphQL).now
-    let refunded = try Transactions.refunded(now)
-    // Others may have refunded something that this journal does not know.
+    // Others may have refunded something that this journal does not know, and a look-up may lag behind the journal.
+    let refunded = max(try Transactions.refunded(now), payment.refundedOfStanding)
     let isVoided = Transactions.status(now) == .cancelled
     let left = isVoided ? 0 : max(0, (Transactions.gross(now) ?? amount) - refunded)
     guard amount <= left else { throw .aboveRest(payment, left: left) }
@@ -109,7 +109,9 @@ extension PayTheoryProvider {
     switch mutation.name {
     case "createTransaction", "createCapture":
       guard let made = answer.object, !Transactions.id(made).isEmpty,
-        fits(made, Transactions.gross(made), progress)
+        fits(made, Transactions.gross(made), progress),
+        Transactions.status(made) == .declined
+          || Transactions.isState(ofNew: made.text("status") ?? "")
       else {
         throw Fault.unreadable("a transaction that cannot be read, or is another").afterSending
       }
@@ -161,11 +163,16 @@ extension PayTheoryProvider {
     let (operation, payment) = (progress.operation, progress.payment)
     guard let amount else { return false }
     if let asked = operation.amount, amount != asked {
-      guard made.text("fee_mode")?.uppercased() == "SERVICE_FEE",
-        let fee = made["fees"]?.boundedNumber,
+      guard progress.attempt.content.text("fee_mode") == FeeMode.service.rawValue,
+        made.text("fee_mode")?.uppercased() == "SERVICE_FEE", let fee = made["fees"]?.boundedNumber,
         amount - fee == asked || amount + fee == asked
       else { return false }
     }
+    return isSame(made, payment)
+  }
+
+  /// Whether what an answer says of currency and reference is the payment's.
+  func isSame(_ made: JSONObject, _ payment: Payment) -> Bool {
     if let paid = payment.currency, let other = made.text("currency"), other != paid.code {
       return false
     }
@@ -190,6 +197,11 @@ extension PayTheoryProvider {
     outcome.isVoid = isVoid
     return outcome
   }
+}
+
+extension Payment {
+  /// What this journal refunded of the transaction that stands now, in minor units: partial voids made another one.
+  var refundedOfStanding: Int { max(0, state.refunded - (state.captured - state.standing)) }
 }
 
 extension Fault {

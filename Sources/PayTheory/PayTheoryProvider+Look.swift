@@ -109,15 +109,14 @@ extension PayTheoryProvider {
   /// By the original: its status, how much of it was refunded, and what took its place.
   private func lookAtReversal(_ progress: Progress, _ graphQL: GraphQL) throws(Fault) -> Finding {
     let (operation, payment) = (progress.operation, progress.payment)
-    let state = payment.state
     let kept = operation.mutation
-    guard let id = kept?.target ?? state.id, let found = try captured(id, graphQL) else {
+    guard let id = kept?.target ?? payment.state.id, let found = try captured(id, graphQL) else {
       return .absent
     }
     let receipt = Transactions.id(found)
     let amount = operation.amount ?? 0
     // A journal of an earlier version has only what it refunded itself.
-    let before = kept?.refunded ?? max(0, state.refunded - (state.captured - state.standing))
+    let before = kept?.refunded ?? payment.refundedOfStanding
     let followers = try graphQL.transactions("parent_id", receipt, limit: 50).filter {
       $0.text("parent_id") == receipt && !progress.otherIDs.contains(Transactions.id($0))
     }
@@ -127,8 +126,10 @@ extension PayTheoryProvider {
     }
     if Transactions.status(found) == .cancelled {
       let left = (Transactions.gross(found) ?? 0) - before - amount
-      let next = followers.first { Transactions.isPayment($0) }
-      guard left == next.map({ Transactions.gross($0) ?? -1 }) ?? 0 else {
+      // What was declined, or was voided itself, took no place.
+      let others = followers.filter { Transactions.isPayment($0) && Transactions.isLive($0) }
+      let next = others.first { Transactions.gross($0) == left && isSame($0, payment) }
+      guard left == 0 ? others.isEmpty : next != nil else {
         throw .refundedElsewhere(payment, "it was voided, and not for this refund")
       }
       return happened(isVoid: true, next)
@@ -140,7 +141,8 @@ extension PayTheoryProvider {
       }
       return happened(isVoid: false, made)
     }
-    guard refunded == before else {
+    // Less than before: the look-up lags.
+    guard refunded <= before else {
       throw .refundedElsewhere(
         payment,
         "Pay Theory refunded \(payment.text(ofMinorUnits: refunded)), where "

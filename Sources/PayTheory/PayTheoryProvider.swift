@@ -32,10 +32,25 @@ package struct PayTheoryProvider: Provider {
     )
   }
 
-  /// Partner, stage and a fingerprint of the whole key, which no file needs to hold.
+  /// Partner, stage, a fingerprint of the whole key, which no file needs to hold, and the merchant's uid where it is
+  /// known: one key may serve several merchants.
   package var merchant: String {
+    partner + (context.configuration.merchantUID.map { Self.separator + $0 } ?? "")
+  }
+
+  private static let separator = " "
+
+  private var partner: String {
     let key = context.configuration.key
     return "\(key.partner)-\(key.stage.rawValue)-\(Box.fingerprint(key.text))"
+  }
+
+  /// A payment that was made without a uid is any merchant's of its key, and without one all of them can be worked
+  /// on that the key alone allows.
+  package func owns(_ payment: Payment) -> Bool {
+    let isOfKey = payment.merchant.hasPrefix(partner + Self.separator)
+    return payment.merchant == merchant || payment.merchant == partner
+      || context.configuration.merchantUID == nil && isOfKey
   }
 
   package func isID(_ handle: String) -> Bool { handle.hasPrefix("pt-") }

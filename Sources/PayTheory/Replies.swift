@@ -6,7 +6,8 @@ import TenderWire
 enum Replies {
   /// A decrypted `transfer_complete`: success, or a failure that reached the processor.
   ///
-  /// Throws with effect unknown where it cannot be read: something was done.
+  /// Throws with effect unknown where it cannot be read, or does not name its payment and a state that a transfer
+  /// can end in: something was done.
   static func transferComplete(
     _ bytes: [UInt8],
     hasServiceFee: Bool,
@@ -18,8 +19,17 @@ enum Replies {
     if let other = ordered.difference(from: body) {
       throw Fault.socketError("an answer about another payment (\(other))").afterSending
     }
-    return ["FAILURE", "FAILED"].contains(state.uppercased())
-      ? declined(body) : complete(body, hasServiceFee: hasServiceFee)
+    guard (body.text("receipt_number") ?? body.text("idempotency"))?.isEmpty == false else {
+      throw Fault.socketError("a transfer without a receipt number").afterSending
+    }
+    if ["FAILURE", "FAILED"].contains(state.uppercased()) { return declined(body) }
+    guard Transactions.isState(ofNew: state) else {
+      throw Fault.socketError("a transfer in state \(state.prefix(40))").afterSending
+    }
+    guard body["amount"]?.boundedNumber != nil else {
+      throw Fault.socketError("a transfer without an amount").afterSending
+    }
+    return complete(body, hasServiceFee: hasServiceFee)
   }
 
   /// `PT_COMPLETE`, with every documented key.

@@ -152,12 +152,33 @@ extension Engine {
     do throws(Fault) {
       let outcome = try body(progress)
       isAnswered = true
+      try checkIdentity(outcome, progress)
       return try conclude(outcome, progress, note: "outcome")
     } catch {
       let fault = judged(error, progress)
       if !isAnswered, fault.effect == .unknown, let report = askAtOnce(progress) { return report }
       return try settle(fault, progress)
     }
+  }
+
+  /// Checks that an answer names no other operation's id: such an answer is not about this one.
+  ///
+  /// Throws with effect unknown. The simulator in this process may give the same ids again after a reset.
+  func checkIdentity(_ outcome: Outcome, _ progress: Progress) throws(Fault) {
+    let (operation, payment) = (progress.operation, progress.payment)
+    guard remembersIDs, let id = outcome.id, id != operation.id, operation.isUnknown else { return }
+    let isReversals = payment.reversals.contains {
+      $0.sequence != operation.sequence && $0.id == id
+    }
+    // A journal that cannot be read decides nothing: the outcome is still to be written.
+    guard isReversals || (try? journal.isKnown(id, otherThan: payment)) == true else { return }
+    throw Fault(
+      .unknown,
+      effect: .unknown,
+      code: "outcome_unknown",
+      "the answer names \(id), which is the id of another operation in the journal: what was sent is "
+        + "unknown"
+    )
   }
 
   /// Writes an outcome, then says it: what cannot be written is not announced, and found out later.

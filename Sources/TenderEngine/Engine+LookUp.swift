@@ -80,7 +80,9 @@ extension Engine {
   /// What the journal knows of a sale, and whether a process is at work on it.
   private func underWay(_ known: Payment) throws(Fault) -> Report {
     var report = Report.fromJournal(known)
-    guard let attempt = known.attempt, [.prepared, .sent].contains(attempt.state.name) else {
+    guard let attempt = known.attempt else { return report }
+    let isBegun = [.prepared, .sent].contains(attempt.state.name)
+    guard isBegun || known.reversals.contains(where: { $0.isAlive && $0.link != nil }) else {
       return report
     }
     let lock: (any ReferenceLock)?
@@ -91,7 +93,7 @@ extension Engine {
       return report
     }
     guard let lock else {
-      report.status = .pending
+      if isBegun { report.status = .pending }
       return report
     }
     defer { withExtendedLifetime(lock) {} }
@@ -99,7 +101,7 @@ extension Engine {
     if let dead = current.attempt, dead.state.name == .prepared {
       // The process that worked on it has died before anything was sent.
       try current.move(dead.sequence, .fail, to: .failed, at: clock.now) { $0.preparation = nil }
-      try? driver.write(&current, dead.sequence, note: "never sent")
+      if (try? driver.write(&current, dead.sequence, note: "never sent")) != nil { mirror(current) }
     }
     return .fromJournal(current)
   }

@@ -35,6 +35,7 @@ extension Engine {
       guard isEvidence(outcome, of: progress.operation, payment) else {
         throw .stillUnknown(payment, progress.operation, "the answer is about another amount or id")
       }
+      try checkIdentity(outcome, progress)
       let known = try write(progress, note: "found out") { known throws(Fault) in
         try driver.applied(outcome, .find, known, sequence)
       }
@@ -50,6 +51,7 @@ extension Engine {
     let why = why(finding, progress)
     guard policy != .look else { throw .stillUnknown(payment, progress.operation, why) }
     let outcome = try finish(recovery, policy, progress, why)
+    try checkIdentity(outcome, progress)
     let note = recovery == .undo ? "undone" : "sent again and done"
     let known = try write(progress, note: note) { known throws(Fault) in
       try driver.applied(outcome, .answer, known, sequence)
@@ -156,12 +158,12 @@ extension Engine {
     return Report(payment, payment[last.sequence], replayed: !last.doneNow)
   }
 
-  /// The payment as it is now that its lock is held.
+  /// The payment as it is now that its lock is held, with its refunds at the reader.
   func reread(_ found: Payment) throws(Fault) -> Payment {
     guard let latest = try journal.payment(found.key) else {
       throw .unknownHandle(found.reference.text)
     }
-    return latest
+    return try synced(latest)
   }
 }
 

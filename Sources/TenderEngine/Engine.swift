@@ -14,6 +14,8 @@ package struct Engine {
   let approveTakeover: (Payment) throws(Fault) -> Void
   /// For how long after a send an effect may still appear at the provider, in milliseconds.
   let lateWindow: Int
+  /// Whether an id that the provider gave once is never given again.
+  let remembersIDs: Bool
   /// SHA-256 or better, for keys that repeat.
   let digest: ([UInt8]) -> [UInt8]
   let announce: (String) -> Void
@@ -27,6 +29,7 @@ package struct Engine {
     patience: Int,
     approveTakeover: @escaping (Payment) throws(Fault) -> Void = { _ throws(Fault) in },
     lateWindow: Int = 0,
+    remembersIDs: Bool = true,
     digest: @escaping ([UInt8]) -> [UInt8],
     announce: @escaping (String) -> Void
   ) {
@@ -38,6 +41,7 @@ package struct Engine {
     self.patience = patience
     self.approveTakeover = approveTakeover
     self.lateWindow = max(lateWindow, provider.traits.lateWindow)
+    self.remembersIDs = remembersIDs
     self.digest = digest
     self.announce = announce
   }
@@ -88,8 +92,10 @@ package struct Engine {
   ) throws(Fault) -> any ReferenceLock {
     try journal.checkWhole()
     let deadline = Deadline(in: patience ?? self.patience, on: clock)
+    // One of an earlier version may have another form of the same letters: it is looked for first.
+    let isPlain = Reference.forms(of: reference.text).count == 1
     let lock =
-      if let first {
+      if let first, isPlain {
         try journal.lock(
           opening: first.payment,
           first.terms,
@@ -126,8 +132,7 @@ package struct Engine {
       .conflict,
       code: "other_merchant",
       "reference \(payment.reference.quotedForMessage) is of merchant "
-        + "\(payment.merchant.quotedForMessage), and these are the credentials of "
-        + provider.merchant.quotedForMessage,
+        + "'\(payment.merchant)', and these are the credentials of '\(provider.merchant)'",
       hint: "use that merchant's credentials, or another --reference"
     )
   }

@@ -43,6 +43,7 @@ extension Explanation {
     read_only refused: the profile refuses writes | use another --profile
     live_not_named refused: a live write needs --env live on its command line | add --env live
     live_not_confirmed refused: a live write was not confirmed | add --yes, or type yes
+    prune_not_confirmed refused: deleting payments of the last 24 hours was not confirmed | add --yes, or type yes
     no_instrument refused: there is no instrument and nobody to ask | see: tender help instruments
     not_asked refused: a question was not answered | answer it, or use options
     """

@@ -150,6 +150,15 @@ extension Journal {
     try counted(filter, upTo: limit)
   }
 
+  /// Whether an operation of another payment, at the same provider in the same env, has a provider's id.
+  func isKnown(_ id: String, otherThan payment: Payment) throws(Fault) -> Bool {
+    var filter = PaymentFilter()
+    (filter.env, filter.provider) = (payment.env, payment.provider)
+    return try payments(matching: id, filter: filter).contains { other in
+      other.reference != payment.reference && other.operations.contains { $0.id == id }
+    }
+  }
+
   /// Counts one by one what a filter lets through.
   package func counted(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
     var count = 0

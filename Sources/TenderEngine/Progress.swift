@@ -194,9 +194,11 @@ package final class Progress {
 extension Clock {
   /// How many milliseconds ago at least an operation was recorded as sent.
   ///
-  /// One of a version that did not write the moment is as old as the wall clock says.
+  /// The smaller of what the machine's own clock and the wall's say: the first is another machine's where the journal
+  /// was moved, and either may be set forward meanwhile.
   package func elapsed(since operation: Operation) -> Int {
     guard let sent = operation.state.sent else { return 0 }
-    return sent.moment.map { moment.elapsed(since: $0) } ?? max(0, now - sent.at)
+    let byWall = max(0, now - sent.at)
+    return min(byWall, sent.moment.map { moment.elapsed(since: $0) } ?? byWall)
   }
 }

@@ -102,9 +102,10 @@ package final class HighWaterMark: Sendable {
   /// A mark that cannot be written protects less and stops nobody: what it is for is in the journal.
   package func raise(to position: Position, anew: Bool = false) {
     guard anew || last.map({ $0.line < position.line || $0.journal != position.journal }) ?? true,
-      let file = descriptor ?? (try? PlainFile.open(path)), PlainFile.lock(file, at: 0, waits: true)
+      let file = descriptor ?? (try? PlainFile.open(path))
     else { return }
     descriptor = file
+    guard PlainFile.lock(file, at: 0, upTo: 250) else { return }
     defer { PlainFile.unlock(file, at: 0) }
     var next = position
     if !anew, let there = PlainFile.read(file, Self.size, at: 0).flatMap(self.position),

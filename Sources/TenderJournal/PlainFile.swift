@@ -151,35 +151,34 @@ package enum PlainFile {
     #endif
   }
 
-  /// Locks one byte of an open file for this descriptor alone; false where another holds it.
-  static func lock(_ descriptor: Int32, at position: Int, waits: Bool = false) -> Bool {
-    while true {
-      if setLock(descriptor, F_WRLCK, at: position, waits: waits) { return true }
-      guard waits, errno == EINTR else { return false }
+  /// Locks one byte of an open file for this descriptor alone; false where another still holds it after so many
+  /// milliseconds.
+  ///
+  /// The kernel would wait for ever where a stopped process holds it.
+  static func lock(_ descriptor: Int32, at position: Int, upTo patience: Int = 0) -> Bool {
+    for turn in 0...patience {
+      if turn > 0 { _ = poll(nil, 0, 1) }
+      if setLock(descriptor, F_WRLCK, at: position) { return true }
+      guard [EAGAIN, EACCES, EINTR].contains(errno) else { return false }
     }
+    return false
   }
 
   static func unlock(_ descriptor: Int32, at position: Int) {
-    _ = setLock(descriptor, F_UNLCK, at: position, waits: false)
+    _ = setLock(descriptor, F_UNLCK, at: position)
   }
 
-  private static func setLock(
-    _ descriptor: Int32,
-    _ kind: Int32,
-    at position: Int,
-    waits: Bool
-  ) -> Bool {
+  private static func setLock(_ descriptor: Int32, _ kind: Int32, at position: Int) -> Bool {
     var region = flock()
     region.l_type = Int16(kind)
     region.l_whence = Int16(SEEK_SET)
     region.l_start = off_t(position)
     region.l_len = 1
-    // F_OFD_SETLK and F_OFD_SETLKW: the lock belongs to this descriptor, so that threads exclude each
-    // other too.
+    // F_OFD_SETLK: the lock belongs to this descriptor, so that threads exclude each other too.
     #if canImport(Darwin)
-    let command: Int32 = waits ? 91 : 90
+    let command: Int32 = 90
     #else
-    let command: Int32 = waits ? 38 : 37
+    let command: Int32 = 37
     #endif
     return unsafe fcntl(descriptor, command, &region) == 0
   }

@@ -55,8 +55,13 @@ extension SQLiteJournal {
   }
 
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
-    let found = try row("p.reference = ? AND p.provider = ? AND p.env = ?", Self.values(key))
-    return try found.map { row throws(Fault) in try payment(row) }
+    for form in Reference.forms(of: key.reference.text) {
+      let values = [.text(form)] + Self.values(key).dropFirst()
+      if let found = try row("p.reference = ? AND p.provider = ? AND p.env = ?", values) {
+        return try payment(found)
+      }
+    }
+    return nil
   }
 
   static func values(_ key: ReferenceKey) -> [Database.Value] {
@@ -68,9 +73,11 @@ extension SQLiteJournal {
     filter: PaymentFilter
   ) throws(Fault) -> [Payment] {
     var found: [Payment] = []
-    try each(of: Condition.candidates(matching: handle)) { payment in
-      if payment.handles.contains(handle), filter.lets(payment) { found.append(payment) }
-      return true
+    for form in Reference.forms(of: handle) {
+      try each(of: Condition.candidates(matching: form)) { payment in
+        if payment.handles.contains(handle), filter.lets(payment) { found.append(payment) }
+        return true
+      }
     }
     return found
   }

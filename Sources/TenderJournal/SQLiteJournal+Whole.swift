@@ -38,7 +38,7 @@ extension SQLiteJournal {
       // Another process may just have made the journal, and raises the mark before it lets go.
       let opening = opening == nil ? try PlainFile.open(folder + "/journal.lock") : nil
       defer { if let opening { PlainFile.close(opening) } }
-      if let opening { _ = PlainFile.lock(opening, at: LockFile.opening, waits: true) }
+      if let opening { _ = PlainFile.lock(opening, at: LockFile.opening, upTo: 5000) }
       guard let marked = mark?.read(), try !reaches(marked) else { return }
       try note(loss: "behind \(marked.line) \(marked.time)")
     } else if isLogLost {

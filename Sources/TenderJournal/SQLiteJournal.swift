@@ -103,7 +103,7 @@ package final class SQLiteJournal: Journal {
     if lacksLog || !PlainFile.exists(path) {
       let file = try PlainFile.open(folder + "/journal.lock")
       opening = file
-      _ = PlainFile.lock(file, at: LockFile.opening, waits: true)
+      _ = PlainFile.lock(file, at: LockFile.opening, upTo: 5000)
       lacksLog = PlainFile.exists(path) && !PlainFile.exists(path + "-wal")
     }
     let isNew = !PlainFile.exists(path)

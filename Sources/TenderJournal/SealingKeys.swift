@@ -95,7 +95,7 @@ final class SealingKeys: @unchecked Sendable {
     let file: Int32
     if let known = try opened() { file = known } else { file = try PlainFile.open(path) }
     descriptor = file
-    guard PlainFile.lock(file, at: Self.making, waits: true) else {
+    guard PlainFile.lock(file, at: Self.making, upTo: 5000) else {
       throw .unusable(path, PlainFile.problem)
     }
     defer { PlainFile.unlock(file, at: Self.making) }
@@ -127,7 +127,7 @@ final class SealingKeys: @unchecked Sendable {
   /// Overwrites a key, whichever it is; false where there was none.
   @discardableResult
   func destroy(_ slot: Int, named name: [UInt8]? = nil) -> Bool {
-    guard let file = try? opened(), PlainFile.lock(file, at: Self.making, waits: true) else {
+    guard let file = try? opened(), PlainFile.lock(file, at: Self.making, upTo: 5000) else {
       return false
     }
     defer { PlainFile.unlock(file, at: Self.making) }

@@ -1,15 +1,20 @@
+// The standard library's own normal forms (Unicode, annex 15): no other library is needed for them.
+@_spi(_Unicode) private import Swift
+
 /// The merchant's own name for a payment, unique per env and provider.
 package struct Reference: Sendable, Hashable {
   package let text: String
 
-  /// Checks the shape: 1 to 100 characters, none a control or one of direction, no space at
-  /// either end.
+  /// Checks the shape: 1 to 100 visible characters, no space but the usual one, none at either end.
+  ///
+  /// It is kept in Unicode's form C: letters that look alike are one reference.
   ///
   /// Throws a `usage` fault naming the text.
   package init(_ text: String) throws(Fault) {
     let isVisible = text.unicodeScalars.allSatisfy { scalar in
       scalar.value >= 0x20 && !(0x7f..<0xa0).contains(scalar.value)
-        && !scalar.properties.isBidiControl
+        && !scalar.properties.isBidiControl && !scalar.properties.isDefaultIgnorableCodePoint
+        && (scalar == " " || !scalar.properties.isWhitespace)
     }
     let isTrimmed = text.first?.isWhitespace == false && text.last?.isWhitespace == false
     guard isVisible, isTrimmed, text.count <= 100, text.utf8.count <= 400 else {
@@ -20,7 +25,27 @@ package struct Reference: Sendable, Hashable {
         hint: "use 1 to 100 visible characters, such as ORDER-1042"
       )
     }
-    self.text = text
+    self.text = Self.composed(text)
+  }
+
+  private static func composed(_ text: String) -> String {
+    guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
+    var composed = ""
+    composed.unicodeScalars.append(contentsOf: text._nfc)
+    return composed
+  }
+
+  /// The forms in which an earlier version may have kept a text that is typed now, as typed first.
+  package static func forms(of text: String) -> [String] {
+    guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return [text] }
+    var decomposed = ""
+    decomposed.unicodeScalars.append(contentsOf: text._nfd)
+    var forms: [String] = []
+    for form in [text, composed(text), decomposed]
+    where !forms.contains(where: { $0.utf8.elementsEqual(form.utf8) }) {
+      forms.append(form)
+    }
+    return forms
   }
 
   /// A reference as it was written down, which was checked when it was typed.

@@ -21,7 +21,15 @@ extension SharedJournal {
       return fresh.payment
     }
     takeInSpool()
-    return try payment(query([select(key)])[0].first)
+    for form in Reference.forms(of: key.reference.text) {
+      let key = ReferenceKey(
+        env: key.env,
+        provider: key.provider,
+        reference: Reference(stored: form)
+      )
+      if let found = try payment(query([select(key)])[0].first) { return found }
+    }
+    return nil
   }
 
   /// Looks once for outcomes of this machine that wait for the database: they count from here on.
@@ -36,12 +44,15 @@ extension SharedJournal {
     filter: PaymentFilter
   ) throws(Fault) -> [Payment] {
     takeInSpool()
-    var statement = select
-    statement.add(" WHERE true")
-    SharedCondition.addHandle(exactly: handle, to: &statement)
-    SharedCondition.add(filter, to: &statement)
-    statement.add(" ORDER BY a.created DESC, a.row DESC")
-    return try query([statement])[0].map { row throws(Fault) in try shown(row) }
+    let statements = Reference.forms(of: handle).map { form in
+      var statement = select
+      statement.add(" WHERE true")
+      SharedCondition.addHandle(exactly: form, to: &statement)
+      SharedCondition.add(filter, to: &statement)
+      statement.add(" ORDER BY a.created DESC, a.row DESC")
+      return statement
+    }
+    return try query(statements).flatMap { $0 }.map { row throws(Fault) in try shown(row) }
   }
 
   package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {

@@ -118,8 +118,10 @@ struct Advices {
     do throws(Fault) {
       return try gateway.advise(progress, repetition: isRepeated ? 1 : 0, make)
     } catch {
-      // An earlier one, of another process, may have been processed whatever this one was told.
-      throw isRepeated ? error.afterSending : error.effect == .none ? error.proven : error
+      // An earlier one, of another process, may have been processed whatever this one was told; and a refusal without
+      // a trailer may come after the effect.
+      throw isRepeated || error.cause == .refused
+        ? error.afterSending : error.effect == .none ? error.proven : error
     }
   }
 

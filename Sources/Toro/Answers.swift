@@ -39,8 +39,14 @@ struct AuthorisationAnswer {
     } else {
       authorised = nil
     }
-    // Which part was approved must be said.
-    if response == "PART", authorised == nil || authorised == 0 { return nil }
+    // Which part was approved must be said, and nothing is not approved.
+    if response == "PART", authorised == nil { return nil }
+    if ["APPR", "PART"].contains(response), (authorised ?? sale.amount) <= 0 { return nil }
+    if authorised == nil, let total = details.text("TtlAmt"),
+      DecimalAmount.minorUnits(total, sale.currency) != sale.amount
+    {
+      return nil
+    }
     if let text = details.text("ICCRltdData") {
       guard let bytes = Base64.decode(text.filter { !$0.isWhitespace }),
         let objects = TLV.read(bytes)

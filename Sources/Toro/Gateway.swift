@@ -83,26 +83,11 @@ struct Gateway {
     return path
   }
 
-  /// Statuses of whoever stands before the gateway and lets nothing in.
+  /// Statuses with which a server refuses a request (RFC 9110, section 15.5; RFC 6585, sections 4 and 5).
   ///
-  /// RFC 9110, section 15.5; RFC 6585, sections 4 and 5. Any other may be the gateway's own, after it
-  /// did something.
+  /// They carry no trailer, as a rejection does, so they prove nothing: what they may hide is undone. Any other may
+  /// be the gateway's own, after it did something.
   private static let refusals: Set<Int> = [401, 403, 404, 405, 413, 415, 429, 431]
-
-  /// Those of them that may be said of an answer as well as of a request: they prove nothing, as a
-  /// rejection does, which carries no trailer.
-  private static let unproven: Set<Int> = [403, 404, 413, 429]
-
-  /// Whether two messages were rejected for who sends them: their key, the terminal, the addressee, the
-  /// version or the kind (ISO 20022, `RejectReason1`).
-  ///
-  /// Nothing that it sends is processed then.
-  static func refusesTerminal(_ first: Fault, and second: Fault) -> Bool {
-    guard first.kind == .rejected, second.kind == .rejected,
-      let reason = first.result?.text("reason"), reason == second.result?.text("reason")
-    else { return false }
-    return ["SECU", "INTP", "RCPP", "VERS", "MSGT"].contains(reason)
-  }
 
   private func body(
     of answer: HTTPResponse,
@@ -123,7 +108,7 @@ struct Gateway {
         hint: [401, 403].contains(answer.status)
           ? "check TENDER_TORO_API_KEY and toro.api_key_header" : "no money moved; try again later",
         reason: "HTTP \(answer.status)",
-        cause: Self.unproven.contains(answer.status) ? .refused : nil
+        cause: Self.refusals.contains(answer.status) ? .refused : nil
       ).of(message, isLost: !Self.refusals.contains(answer.status))
     }
     guard let document, let root else { throw malformed("no ISO 20022 document", message) }
@@ -230,7 +215,9 @@ struct Gateway {
         let isNoAnswer =
           error.effect == .unknown || error.kind == .providerError
           || error.kind == .notSent || isTwice
-        guard isNoAnswer, error.kind != .interrupted, error.kind != .terminated,
+        // Credentials that are refused are refused the next time too.
+        let isForGood = error.result?.text("reason") == "HTTP 401"
+        guard isNoAnswer, !isForGood, error.kind != .interrupted, error.kind != .terminated,
           pause < deadline.remaining
         else { throw isOut ? error.afterSendingAnyway : error }
         do throws(Fault) {

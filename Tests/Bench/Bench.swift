@@ -25,6 +25,11 @@ struct Bench {
 
   static func main() {
     let arguments = Array(CommandLine.arguments.dropFirst())
+    if arguments.count == 3, arguments[0] == "rows", let first = Int(arguments[1]),
+      let last = Int(arguments[2]), first <= last
+    {
+      return FleetRows.write(first...last)
+    }
     guard let tender = arguments.first, let folder = arguments.dropFirst().first else {
       print("usage: bench TENDER STATE-DIR [ROUNDS]")
       exit(2)

@@ -4,6 +4,7 @@
 set -euo pipefail
 tender=$1
 faults=$2
+rows=$3
 programs=$(ls -d /usr/lib/postgresql/*/bin 2> /dev/null | sort -V | tail -n 1)
 [ -x "$programs/postgres" ] || { echo "skipped: PostgreSQL is not installed"; exit 0; }
 umask 022
@@ -121,24 +122,9 @@ done
 stop
 start 0
 for table in payment operation observation event term preparation lease; do sql -d payments -c "TRUNCATE tender.$table"; done
-payment=$(columns payment row,reference,env,id,amount,last_four,created,updated,by,sum)
-operation=$(columns operation row,payment,id,amount,created,updated,sum)
-event=$(columns event payment,by,sum)
 fill() {
-  sql -d payments > /dev/null << SQL
-INSERT INTO tender.payment (row, reference, env, id, amount, last_four, created, updated, by, $payment)
-SELECT n, 'ORDER-' || lpad(n::text, 7, '0'), 'sandbox', 'pt-' || n, 1000 + n % 90000,
-  lpad((n % 10000)::text, 4, '0'), 1730000000000 + n * 60000::bigint, 1730000000000 + n * 60000::bigint,
-  'anna@till-' || n % 100, $payment FROM bare.payment_model, generate_series($1, $2) n;
-INSERT INTO tender.operation (payment, id, amount, created, updated, $operation)
-SELECT n, 'pt-' || n, 1000 + n % 90000, 1730000000000 + n * 60000::bigint, 1730000000000 + n * 60000::bigint,
-  $operation FROM bare.operation_model, generate_series($1, $2) n;
-INSERT INTO tender.event (payment, by, $event)
-SELECT n, 'anna@till-' || n % 100, $event FROM bare.event_model, generate_series($1, $2) n;
-INSERT INTO tender.term SELECT t, created, row FROM tender.payment, unnest(ARRAY['e:sandbox', 'p:paytheory',
-  'u:USD', 'c:ada' || row || '@example.com']) t WHERE row >= $1;
-ANALYZE tender.payment; ANALYZE tender.operation; ANALYZE tender.term; ANALYZE tender.event;
-SQL
+  "$rows" rows "$1" "$2" | sql -d payments > /dev/null
+  sql -d payments -c 'ANALYZE tender.payment; ANALYZE tender.operation; ANALYZE tender.term; ANALYZE tender.event'
 }
 export PAGER=
 look() { shared "$tender" "$@" --json > /dev/null; }

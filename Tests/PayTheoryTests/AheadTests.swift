@@ -12,7 +12,8 @@ import Testing
 @Suite struct AheadTests {
   /// The simulated other side, with a count of the sockets that were opened and closed there.
   private struct Line: SocketExchange {
-    let inner: any SocketExchange
+    /// What opens a socket: a simulator of its own for each that another thread uses later.
+    let inner: @Sendable () -> (any SocketExchange)?
     let counts: Counts
 
     func open(
@@ -20,7 +21,8 @@ import Testing
       fields: [HTTPRequest.Field],
       by deadline: Deadline
     ) throws(Fault) -> any MessageSocket {
-      Socket(try inner.open(url: url, fields: fields, by: deadline), counts)
+      guard let inner = inner() else { throw Fault(.internal, code: "internal", "no simulator") }
+      return Socket(try inner.open(url: url, fields: fields, by: deadline), counts)
     }
   }
 
@@ -80,11 +82,11 @@ import Testing
     let world = try World()
     let early = early
     self.world = world
-    let simulators = Simulators(try (0..<9).map { _ in try world.simulator() })
+    let simulators = Simulators(try (0..<24).map { _ in try world.simulator() })
     let other = ScriptedServer(preparation: "")
     ahead = ConversationsAhead(most: 3) {
       guard let simulator = simulators.next() else { return (other, other) }
-      return (simulator, Line(inner: simulator, counts: early))
+      return (simulator, Line(inner: { simulators.next() }, counts: early))
     }
   }
 
@@ -92,7 +94,7 @@ import Testing
     let own = own
     let engine = try world.engine(
       key: key ?? PayTheoryCatalog.apiKey,
-      wrap: { Line(inner: $0, counts: own) },
+      wrap: { inner in Line(inner: { inner }, counts: own) },
       ahead: ahead,
       timeout: timeout
     )

@@ -205,9 +205,9 @@ private final class ScriptedSocket: MessageSocket {
   }
 
   @Test(arguments: [
-    Answer(status: 401, body: "{}", lookUp: 4, effecting: 4),
-    Answer(status: 403, body: "", lookUp: 4, effecting: 4),
-    Answer(status: 429, body: "", lookUp: 11, effecting: 11),
+    Answer(status: 401, body: "{}", lookUp: 4, effecting: 9),
+    Answer(status: 403, body: "", lookUp: 4, effecting: 9),
+    Answer(status: 429, body: "", lookUp: 11, effecting: 9),
     Answer(status: 500, body: "", lookUp: 11, effecting: 9),
     Answer(status: 200, body: "<html>", lookUp: 11, effecting: 9),
     Answer(status: 200, body: "{}", lookUp: 11, effecting: 9),
@@ -218,9 +218,22 @@ private final class ScriptedSocket: MessageSocket {
     Answer(status: 409, body: "{}", lookUp: 7, effecting: 9),
     Answer(
       status: 200,
-      body: #"{"errors":[{"message":"Unknown argument 'x'"}]}"#,
+      body: #"{"errors":[{"message":"Unknown argument 'x' on field 'Mutation.y'."}]}"#,
       lookUp: 7,
       effecting: 7
+    ),
+    // A resolver's own words may begin as those of a validation.
+    Answer(
+      status: 200,
+      body: #"{"errors":[{"message":"Field \"charge\" timed out"}]}"#,
+      lookUp: 7,
+      effecting: 9
+    ),
+    Answer(
+      status: 200,
+      body: #"{"errors":[{"message":"Value \"10.00\" was charged twice"}]}"#,
+      lookUp: 7,
+      effecting: 9
     ),
     Answer(
       status: 400,
@@ -230,7 +243,8 @@ private final class ScriptedSocket: MessageSocket {
     ),
     Answer(
       status: 200,
-      body: #"{"errors":[{"message":"Unknown argument 'x'"},{"message":"no"}]}"#,
+      body:
+        #"{"errors":[{"message":"Unknown argument 'x' on field 'Mutation.y'."},{"message":"no"}]}"#,
       lookUp: 7,
       effecting: 9
     ),
@@ -244,7 +258,7 @@ private final class ScriptedSocket: MessageSocket {
       status: 200,
       body: #"{"errors":[{"message":"no","errorType":"UnauthorizedException"}]}"#,
       lookUp: 4,
-      effecting: 4
+      effecting: 9
     ),
   ])
   func `tells a refusal from an answer that leaves the money open`(_ answer: Answer) throws {

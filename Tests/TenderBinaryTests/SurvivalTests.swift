@@ -89,7 +89,12 @@ import Testing
     #expect(records[1]["history"]?.array?.first?.object?.text("note") == "opened")
     let would = try binary.run("journal", "prune", "--before", "2999-01-01", "--dry-run")
     #expect(would.errorRecord.text("text") == "1 payment would be deleted")
-    let pruned = try binary.run("journal", "prune", "--before", "2999-01-01")
+    // What was paid today would be paid again.
+    let unasked = try binary.run("journal", "prune", "--before", "2999-01-01", "--no-input")
+    #expect(unasked.status == 17)
+    #expect(unasked.errorRecord["error"]?["code"] == "prune_not_confirmed")
+    #expect(try binary.run(Self.pay + ["DONE"]).record["replayed"] == true)
+    let pruned = try binary.run("journal", "prune", "--before", "2999-01-01", "--yes")
     #expect(pruned.status == 0)
     #expect(pruned.errorRecord.text("text") == "1 payment deleted")
     #expect(try binary.run("journal", "show", "DONE").status == 5)

@@ -199,6 +199,8 @@ struct Till<Asked: Provider> {
       interruption: NeverInterrupted(),
       patience: 0,
       lateWindow: lateWindow,
+      // Scripted answers all name one id.
+      remembersIDs: false,
       digest: { bytes in
         // Each byte decides about all of the digest.
         let seed = bytes.reduce(7) { ($0 ^ Int($1)) &* 0x100_0000_01b3 }

@@ -62,6 +62,7 @@ extension SharedJournalTests {
     let held = try lock(first)
     _ = try sent(first)
     let days = ManualClock(at: 864_000_000, boot: "here")
+    days.set(forward: clock.now - days.now)
     let other = try SharedWorld.journal(
       at: address,
       folders[1].path,
@@ -72,6 +73,9 @@ extension SharedJournalTests {
     #expect(days.elapsed(since: found) < 60_000)
     days.advance(100_000)
     #expect((100_000..<160_000).contains(days.elapsed(since: found)))
+    // Where both clocks do not agree the smaller counts.
+    days.set(forward: -90_000)
+    #expect((0..<70_000).contains(days.elapsed(since: found)))
     withExtendedLifetime(held) {}
   }
 

@@ -68,7 +68,8 @@ package struct History {
 }
 
 extension History {
-  /// Runs histories, as many as `TENDER_HISTORIES` asks for, and says in a line what they came to.
+  /// Runs histories, as many as `TENDER_HISTORIES` asks for, from the seed `TENDER_KILL_SEED`, and says in a line
+  /// what they came to.
   ///
   /// `run` makes one of a seed: the history, what stands in the end, how often the other side misbehaved.
   /// Gives what is wrong, in words, and how often the other side misbehaved for each history.
@@ -79,7 +80,8 @@ extension History {
   ) throws -> (problems: [String], troubles: Double) {
     let asked = ProcessInfo.processInfo.environment["TENDER_HISTORIES"].flatMap { Int($0) }
     let runs = asked ?? usual
-    let first = Int.random(in: 1..<1_000_000)
+    let named = ProcessInfo.processInfo.environment["TENDER_KILL_SEED"].flatMap { Int($0) }
+    let first = named ?? Int.random(in: 1..<1_000_000)
     var problems: [String] = []
     var unknown = 0
     var troubles = 0

@@ -24,11 +24,13 @@ import ToroSimulator
     }
   }
 
-  /// Without a message in it, only who lets nobody in says that nothing was done; after a refusal that
-  /// the advice proves, the refusal is what the sale came to.
+  /// A status without a message in it proves nothing: what it may hide is undone.
+  ///
+  /// After a refusal that the advice proves, the refusal is what the sale came to.
   @Test(
     arguments: [
-      (400, Int32(12)), (409, 12), (422, 12), (401, 11), (403, 11), (404, 11), (413, 11), (429, 11),
+      (400, Int32(12)), (409, 12), (422, 12), (401, 11), (403, 11), (404, 11), (405, 11), (413, 11),
+      (415, 11), (429, 11), (431, 11),
     ]
   )
   func `does not believe that a plain refusal did nothing`(_ status: Int, _ exit: Int32) throws {
@@ -52,11 +54,10 @@ import ToroSimulator
       found = error.exitStatus
     }
     #expect(found == exit)
-    if status != 401 { #expect(try world.ledger().standing == 0) }
+    #expect(try world.ledger().standing == 0)
     if exit == 12 { return }
     world.wire.status = nil
     world.wire.forge = nil
-    guard status != 401 else { return }
     let again = try engine.sell(order)
     #expect(again.status == .succeeded)
     #expect(try world.ledger().standing == 1)
@@ -70,6 +71,24 @@ import ToroSimulator
       text.replacing("<Rspn>APPR</Rspn>", with: "<Rspn>\(word)</Rspn>"),
       element
     )
+  }
+
+  /// What approves nothing makes no sense: it may be an approval of the whole, which is undone.
+  @Test(arguments: ["<AuthrsdAmt>0.00</AuthrsdAmt>", "<AuthrsdAmt>0</AuthrsdAmt>"])
+  func `an approval of nothing is undone`(_ amount: String) throws {
+    let world = try ToroWorld()
+    let engine = try world.engine(scenario: "card:tap")
+    world.wire.forge = { bytes in
+      let text = String(decoding: bytes, as: UTF8.self)
+      guard text.contains("<AuthstnRspn>") else { return bytes }
+      let changed = text.replacing(#/<AuthrsdAmt>[^<]*<\/AuthrsdAmt>/#, with: "")
+        .replacing("</TtlAmt>", with: "</TtlAmt>" + amount)
+      return (try? Vectors.signed(changed, "AuthstnRspn")) ?? []
+    }
+    let report = try engine.sell(world.sale())
+    #expect(report.status == .cancelled)
+    #expect(report.fault?.exitStatus == 12)
+    #expect(try world.ledger().standing == 0)
   }
 
   /// A refusal that proves nothing, and an acquirer that will not undo what may be behind it.
@@ -94,7 +113,7 @@ import ToroSimulator
 
   /// A rejection carries no trailer: it may come after the effect, and only the advice proves that
   /// nothing is left.
-  @Test(arguments: [("PARS", false, Int32(7)), ("PARS", true, 9), ("SECU", true, 7)])
+  @Test(arguments: [("PARS", false, Int32(7)), ("PARS", true, 9), ("SECU", true, 9)])
   func `a rejection is believed once what it may hide is undone`(
     _ reason: String,
     _ everything: Bool,
@@ -124,6 +143,35 @@ import ToroSimulator
     #expect(try world.ledger().authorised == 1)
     if !everything { #expect(try world.ledger().standing == 0) }
     #expect(try world.latest()?.attempt?.state.name == (exit == 9 ? .sent : .failed))
+  }
+
+  /// An advice is refused without a trailer after it was heeded: the same advice again tells.
+  @Test(arguments: ["405", "415", "401", "PARS", "SECU", "XXXX"])
+  func `a refused advice proves nothing`(_ refusal: String) throws {
+    let world = try ToroWorld()
+    let engine = try world.engine(scenario: "card:tap")
+    _ = try engine.sell(try world.sale())
+    world.wire.status = Int(refusal)
+    world.wire.forge = { bytes in
+      guard Int(refusal) == nil else { return [] }
+      let text = String(decoding: bytes, as: UTF8.self)
+      let exchange = text.firstMatch(of: /<XchgId>([0-9]+)<\/XchgId>/)?.1 ?? ""
+      return Array(
+        """
+        <Document xmlns="urn:iso:std:iso:20022:tech:xsd:caaa.015.001.12"><AccptrRjctn>\
+        <Hdr><DwnldTrf>false</DwnldTrf><FrmtVrsn>12</FrmtVrsn><XchgId>\(exchange)</XchgId>\
+        <CreDtTm>2026-11-21T00:00:00Z</CreDtTm></Hdr>\
+        <Rjct><RjctRsn>\(refusal)</RjctRsn></Rjct></AccptrRjctn></Document>
+        """.utf8
+      )
+    }
+    let fault = #expect(throws: Fault.self) { try engine.cancel(try world.latest(), handle: "A") }
+    #expect(fault?.exitStatus == 9)
+    #expect(try world.ledger().standing == 0)
+    world.wire.status = nil
+    world.wire.forge = nil
+    let again = try world.engine().cancel(try world.latest(), handle: "A")
+    #expect(again.status == .cancelled)
   }
 
   /// Whoever rejects says who it is: the terminal manager by its own message (ISO 20022, catm.004).

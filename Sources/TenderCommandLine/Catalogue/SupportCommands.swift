@@ -190,7 +190,8 @@ extension Catalogue {
           + "not final or have an unknown operation are not deleted, nor are mandates that can still be "
           + "revoked. A deleted reference is a new one: the same command pays again. Use journal export "
           + "first.",
-        "Live payments need --env live and --yes, or a typed yes.",
+        "Live payments need --env live and --yes, or a typed yes. So does a TIME within the last 24 hours "
+          + "or later.",
       ],
       options: [Keys.before, Keys.dryRun],
       examples: [

@@ -24,6 +24,20 @@ extension JournalCommands {
     }
     let writes = WriteCommands(composition: composition)
     try writes.refuseReadOnly()
+    // What was paid today would be paid again.
+    let recent = composition.clock.now - 24 * 60 * 60_000
+    if before > recent {
+      let count =
+        try journal.prunable(before: before, filter)
+        - (try journal.prunable(before: recent, filter))
+      if count > 0 {
+        try writes.confirm(
+          "delete \(count) payments of the last 24 hours (the same commands would pay again)",
+          "deleting payments of the last 24 hours",
+          code: "prune_not_confirmed"
+        )
+      }
+    }
     if filter.env == nil || filter.env == .live {
       var live = filter
       live.env = .live

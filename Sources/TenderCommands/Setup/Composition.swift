@@ -245,6 +245,7 @@ final class Composition: Session {
       patience: try patience(),
       approveTakeover: { [unowned self] payment throws(Fault) in try approveTakeover(of: payment) },
       lateWindow: goesOutside ? try settings.lateWindow(env) : 0,
+      remembersIDs: goesOutside,
       digest: SystemRandomness.digest,
       announce: { [unowned self] state in announce(state, module.name.text, env) }
     )

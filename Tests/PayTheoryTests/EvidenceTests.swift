@@ -1,0 +1,226 @@
+import Foundation
+import PayTheory
+import PayTheorySimulator
+import Synchronization
+import TenderEngine
+import TenderModel
+import TenderSimulator
+import TenderTestSupport
+import TenderWire
+import Testing
+
+/// Answers that lag behind or are about something else decide nothing.
+@Suite struct EvidenceTests {
+  /// Changes the answers to requests whose text contains a word.
+  final class Liar: HTTPExchange {
+    private let inner: any HTTPExchange
+    private let word: String
+    private let change: @Sendable (JSONObject) -> JSONObject
+
+    init(
+      _ inner: any HTTPExchange,
+      to word: String,
+      _ change: @escaping @Sendable (JSONObject) -> JSONObject
+    ) {
+      self.inner = inner
+      self.word = word
+      self.change = change
+    }
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      var response = try inner.send(request, permit, by: deadline)
+      let body = String(decoding: request.body, as: UTF8.self)
+      guard body.contains(word), let answer = JSONReader.read(response.body)?.object,
+        let data = answer["data"]?.object
+      else { return response }
+      response.body = Array(JSONWriter.text(["data": .object(change(data))]).utf8)
+      return response
+    }
+  }
+
+  private func exit(_ body: () throws -> Report) -> Int32 {
+    do { return try body().fault?.exitStatus ?? 0 } catch {
+      return (error as? Fault)?.exitStatus ?? -1
+    }
+  }
+
+  /// While look-ups lag, the first refund of the same amount is not taken for the second one, which was lost.
+  @Test(arguments: [0, 60_000, 16 * 60_000])
+  func `a refund that was lost is not found in an earlier one`(_ lag: Int) throws {
+    let world = try World()
+    let parts = PartTests()
+    let payment = try parts.paid(world)
+    let stale = try world.engine().lookUp("A", known: payment).result["transaction"] ?? .null
+    let old = JSONWriter.text(["data": ["transactions": ["items": .array([stale])]]])
+    #expect(try parts.refund(world, 300, name: "one").status == .partiallyRefunded)
+    let lost = exit {
+      try parts.refund(world, 300, name: "two") { inner in
+        let loser = PartTests.Loser(inner, .before)
+        loser.stale.withLock { $0 = HTTPResponse(status: 200, body: Array(old.utf8)) }
+        return loser
+      }
+    }
+    #expect(lost == 9)
+    world.clock.advance(lag)
+    #expect(exit { try parts.refund(world, 300, name: "two") } == 9)
+    #expect(try world.latest()?.state.refunded == 300)
+    #expect(try world.latest()?.state.isUnknown == true)
+    #expect(try world.books().refunded == 300)
+  }
+
+  /// A second refund that was made while the look-up before it lagged is found once the look-ups catch up.
+  @Test func `a refund that was made is found after a lag`() throws {
+    let world = try World()
+    let parts = PartTests()
+    let payment = try parts.paid(world)
+    let stale = try world.engine().lookUp("A", known: payment).result["transaction"] ?? .null
+    let old = JSONWriter.text(["data": ["transactions": ["items": .array([stale])]]])
+    #expect(try parts.refund(world, 200, name: "one").status == .partiallyRefunded)
+    let lost = exit {
+      try parts.refund(world, nil) { inner in
+        let loser = PartTests.Loser(inner, .after)
+        loser.stale.withLock { $0 = HTTPResponse(status: 200, body: Array(old.utf8)) }
+        return loser
+      }
+    }
+    #expect(lost == 9)
+    #expect(try parts.refund(world, nil).status == .refunded)
+    #expect(try world.books().refunded == 1000)
+  }
+
+  /// What is declined has the same parent and amount, and took no place.
+  @Test func `a declined transaction is not what a void put in the place of the first`() throws {
+    let world = try World()
+    let parts = PartTests()
+    let first = try #require(try parts.paid(world, byBank: true).state.id)
+    #expect(
+      try parts.refund(world, 300) { inner in
+        Liar(PartTests.Loser(inner, .after), to: "parent_id: {") { $0 }
+      }.status == .partiallyRefunded
+    )
+    let second = try #require(try world.latest()?.state.id)
+    #expect(second != first)
+    let lied = try parts.refund(world, 200, name: "more") { inner in
+      Liar(PartTests.Loser(inner, .after), to: second) { data in
+        var data = data
+        guard var items = data["transactions"]?["items"]?.array,
+          var declined = items.first?.object, declined.text("parent_id") == second
+        else { return data }
+        declined["transaction_id"] = "pt-declined"
+        declined["status"] = "FAILED"
+        items.insert(.object(declined), at: 0)
+        data["transactions"] = ["items": .array(items)]
+        return data
+      }
+    }
+    #expect(lied.status == .partiallyRefunded)
+    let third = try #require(try world.latest()?.state.id)
+    #expect(![first, second, "pt-declined"].contains(third))
+    #expect(try parts.refund(world, nil).status == .refunded)
+    #expect(try world.books().left == 0)
+  }
+
+  /// The answer to a reversal names the transaction that the reversal of another payment made.
+  @Test func `an answer that names another payment's refund decides nothing`() throws {
+    let world = try World()
+    let parts = PartTests()
+    try parts.paid(world)
+    let other = try world.engine().pay(world.order("B", amount: 1000))
+    #expect(other.status == .succeeded)
+    let made = try world.engine().refund(try world.latest("B"), 300)
+    let id = try #require(made.operation?.id)
+    let status = exit {
+      try parts.refund(world, 300) { inner in
+        Liar(inner, to: "createReversal") { data in
+          var data = data
+          data["createReversal"] = ["is_void": false, "transaction_id": .string(id)]
+          return data
+        }
+      }
+    }
+    #expect(status == 9)
+    // The look-up of the payment itself tells.
+    let found = try parts.refund(world, 300)
+    #expect(found.status == .partiallyRefunded)
+    #expect(found.operation?.id != id)
+    #expect(try world.books().refunded == 300)
+  }
+
+  /// The payer pays no fee on top where the merchant pays it: another amount is another payment.
+  @Test(arguments: [900, 1100, -1100, 0])
+  func `a service fee that was not ordered hides no other amount`(_ gross: Int) throws {
+    let world = try World()
+    let order = try world.storedOrder("A", amount: 1000)
+    let status = exit {
+      try world.engine(exchange: { inner in
+        Liar(inner, to: "createTransaction") { data in
+          var data = data
+          guard var made = data["createTransaction"]?.object else { return data }
+          made["gross_amount"] = .integer(gross)
+          made["fee_mode"] = "SERVICE_FEE"
+          made["fees"] = .integer(gross - 1000)
+          data["createTransaction"] = .object(made)
+          return data
+        }
+      }).pay(order)
+    }
+    // The look-up that follows at once has the truth.
+    #expect(status == 0)
+    #expect(try world.latest()?.state.captured == 1000)
+  }
+
+  /// A new transaction in a state that none can have decides nothing; the look-up that follows has the truth.
+  @Test(arguments: ["VOIDED", "RETURNED", "REFUNDED", "CANCELED", "ERROR", ""])
+  func `an answer in a state that no new payment has decides nothing`(_ state: String) throws {
+    let world = try World()
+    let order = try world.storedOrder("A", amount: 1000)
+    let report = try world.engine(exchange: { inner in
+      Liar(inner, to: "createTransaction") { data in
+        var data = data
+        guard var made = data["createTransaction"]?.object else { return data }
+        made["status"] = .string(state)
+        data["createTransaction"] = .object(made)
+        return data
+      }
+    }).pay(order)
+    #expect(report.status == .succeeded)
+    #expect(try world.latest()?.state.captured == 1000)
+  }
+
+  /// One API key serves several merchants: each works on its own payments alone.
+  @Test func `another merchant of the same key owns nothing`() throws {
+    let world = try World()
+    try PartTests().paid(world)
+    let payment = try #require(try world.latest())
+    func provider(_ uid: String?) throws -> PayTheoryProvider {
+      let inner = try world.simulator()
+      return PayTheoryProvider(
+        PayTheoryContext(
+          configuration: PayTheoryConfiguration(
+            env: .simulator,
+            key: try APIKey(PayTheoryCatalog.apiKey),
+            merchantUID: uid,
+            secretKey: SharedSecret(PayTheoryCatalog.secretKey),
+            twoStep: true
+          ),
+          http: inner,
+          sockets: inner,
+          clock: world.clock,
+          randomness: SeededRandomness(seed: 1, label: "other"),
+          redactor: world.redactor
+        )
+      )
+    }
+    #expect(try provider(PayTheoryCatalog.merchantUID).owns(payment))
+    #expect(try !provider("another").owns(payment))
+    #expect(try provider(nil).owns(payment))
+    // One of an earlier version, which kept no uid.
+    var old = payment
+    old.merchant = try provider(nil).merchant
+    #expect(try provider("another").owns(old))
+  }
+}
