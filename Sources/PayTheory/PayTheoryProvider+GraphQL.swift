@@ -111,7 +111,7 @@ extension PayTheoryProvider {
       guard let made = answer.object, !Transactions.id(made).isEmpty,
         fits(made, Transactions.gross(made), progress),
         Transactions.status(made) == .declined
-          || Transactions.isState(ofNew: made.text("status") ?? "")
+          || Replies.isState(ofNew: made.text("status") ?? "")
       else {
         throw Fault.unreadable("a transaction that cannot be read, or is another").afterSending
       }

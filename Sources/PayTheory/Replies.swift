@@ -23,13 +23,18 @@ enum Replies {
       throw Fault.socketError("a transfer without a receipt number").afterSending
     }
     if ["FAILURE", "FAILED"].contains(state.uppercased()) { return declined(body) }
-    guard Transactions.isState(ofNew: state) else {
+    guard Self.isState(ofNew: state) else {
       throw Fault.socketError("a transfer in state \(state.prefix(40))").afterSending
     }
     guard body["amount"]?.boundedNumber != nil else {
       throw Fault.socketError("a transfer without an amount").afterSending
     }
     return complete(body, hasServiceFee: hasServiceFee)
+  }
+
+  /// Whether a state is one that a new transaction has that was not declined.
+  static func isState(ofNew state: String) -> Bool {
+    ["PENDING", "SUCCEEDED", "SUCCESS", "SETTLED"].contains(state.uppercased())
   }
 
   /// `PT_COMPLETE`, with every documented key.

@@ -65,15 +65,10 @@ enum Transactions {
       && !id(transaction).contains(":")
   }
 
-  /// Whether a state is one that a new transaction has that was not declined.
-  static func isState(ofNew state: String) -> Bool {
-    ["PENDING", "SUCCEEDED", "SUCCESS", "SETTLED"].contains(state.uppercased())
-  }
-
   /// Whether it was accepted and not voided since.
   static func isLive(_ transaction: JSONObject) -> Bool {
     let state = transaction.text("status") ?? ""
-    return isState(ofNew: state) || state.uppercased() == "PARTIALLY_REFUNDED"
+    return Replies.isState(ofNew: state) || state.uppercased() == "PARTIALLY_REFUNDED"
   }
 
   /// How much of it was refunded; null is nothing.

@@ -166,7 +166,10 @@ extension Engine {
   /// Throws with effect unknown. The simulator in this process may give the same ids again after a reset.
   func checkIdentity(_ outcome: Outcome, _ progress: Progress) throws(Fault) {
     let (operation, payment) = (progress.operation, progress.payment)
-    guard remembersIDs, let id = outcome.id, id != operation.id, operation.isUnknown else { return }
+    guard remembersIDs, let id = outcome.id, operation.isUnknown,
+      // What ends a hold has the hold's id.
+      ![operation.id, operation.isReversal ? nil : payment.attempt?.id].contains(id)
+    else { return }
     let isReversals = payment.reversals.contains {
       $0.sequence != operation.sequence && $0.id == id
     }

@@ -255,10 +255,8 @@ final class Composition: Session {
 
   /// Warns that the journal is a copy, with which only the simulator in this process goes on.
   private func warnOfCopy(_ journal: any Journal) {
-    guard invocation.command.work.writes, !isDryRun, !isLine, let copy = journal.copyWarning else {
-      return
-    }
-    output.warn(copy.message)
+    let warns = invocation.command.work.writes && !isDryRun && !isLine
+    if warns, let copy = journal.copyWarning { output.warn(copy.message) }
   }
 
   /// How long another process is waited for that has the same reference, in milliseconds.
