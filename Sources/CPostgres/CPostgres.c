@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 /// The lowest version that this was tried with (Libraries.tsv).
 #define LOWEST "14.0"
@@ -134,10 +135,20 @@ void tender_pq_free_options(struct tender_pq_option *options) { api.free_options
 
 void tender_pq_free_text(char *text) { api.free_text(text); }
 
-// What a server says besides: libpq would print it.
+static _Thread_local int has_warned;
+
+// What a server says besides: libpq would print it. A warning is remembered: with one, the server ends the wait for a
+// standby that does not confirm a commit (SQLSTATE, classes 01 and 57P).
 static void hush(void *context, const char *text) {
   (void)context;
-  (void)text;
+  const char *code = text ? strstr(text, ":  ") : NULL;
+  if (code && (!strncmp(code + 3, "01", 2) || !strncmp(code + 3, "57P", 3))) has_warned = 1;
+}
+
+int tender_pq_take_warning(void) {
+  int warned = has_warned;
+  has_warned = 0;
+  return warned;
 }
 
 struct tender_pq *tender_pq_begin(const char *const *keywords, const char *const *values) {

@@ -27,6 +27,7 @@ extension Explanation {
     bad_import usage: a line is not a payment that tender journal export printed | export it again with this version
     import_conflict conflict: the journal has another payment under the same reference; it was not changed | compare both: tender journal show REF
     journal_unmigrated state: the PostgreSQL journal has no tables of this version; nothing was sent | as the owner of its tables: tender journal migrate
+    journal_unconfirmed state: the journal's server did not confirm a write in time; its standby may be stalled | look at the server's standby, then run the same command again
     journal_unreachable state: the PostgreSQL journal cannot be reached or does not answer; nothing was sent | run the same command again once it is back; see tender doctor
     journal_elsewhere state: the state folder's payments are in a shared journal, whose address is not set; nothing was sent | set TENDER_JOURNAL, or "journal" in the profile
     journal_denied state: the PostgreSQL journal does not let this user do that; nothing was sent | give the role its rights: tender journal grants

@@ -8,23 +8,35 @@ package struct Columns: Sendable {
   package enum Kind: Sendable { case text, number, json }
 
   package let names: [String]
-  private let kinds: [String: Kind]
-  fileprivate let places: [String: Int]
-  /// What a checksum takes, in the alphabetical order of the names: each place with its name.
-  fileprivate let summed: [(place: Int, name: [UInt8])]
+  private let kinds: [Kind]
+  /// What a checksum takes, in the alphabetical order of the names.
+  fileprivate let summed: [Summed]
+
+  fileprivate struct Summed: Sendable {
+    let place: Int
+    let name: [UInt8]
+  }
 
   package init(_ columns: [(name: String, kind: Kind)]) { self.init(columns, summed: nil) }
 
   /// Columns of which a checksum takes some alone.
   private init(_ columns: [(name: String, kind: Kind)], summed: [String]?) {
-    let names = columns.map(\.name)
+    var (names, kinds, order): ([String], [Kind], [Int]) = ([], [], [])
+    for (place, column) in columns.enumerated() {
+      names.append(column.name)
+      kinds.append(column.kind)
+      if summed?.contains(column.name) ?? true { order.append(place) }
+    }
+    order.sort { names[$0] < names[$1] }
     self.names = names
-    kinds = Dictionary(uniqueKeysWithValues: columns.map { ($0.name, $0.kind) })
-    places = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
-    self.summed = names.enumerated().filter { summed?.contains($0.element) ?? true }
-      .sorted { $0.element < $1.element }
-      .map { (place: $0.offset, name: Checksum.taken($0.element)) }
+    self.kinds = kinds
+    self.summed = order.map { Summed(place: $0, name: Checksum.taken(names[$0])) }
   }
+
+  /// The place of a column; nil where it is none of these.
+  ///
+  /// They are few: a table of them costs more to make.
+  fileprivate func place(of name: String) -> Int? { names.firstIndex(of: name) }
 
   /// Columns of three kinds, in the order numbers, texts, JSON.
   package init(numbers: [String], texts: [String], json: [String] = []) {
@@ -39,7 +51,7 @@ package struct Columns: Sendable {
   }
 
   /// What a column holds; text where it is none of these.
-  package func kind(_ name: String) -> Kind { kinds[name] ?? .text }
+  package func kind(_ name: String) -> Kind { place(of: name).map { kinds[$0] } ?? .text }
 
   /// The names as a list, each after the alias of its table.
   package func list(_ alias: String) -> String {
@@ -74,7 +86,7 @@ package struct Row: Sendable {
         self.values[next] = value
       } else {
         self[name] = value
-        next = columns.places[name] ?? next
+        next = columns.place(of: name) ?? next
       }
       next += 1
     }
@@ -92,9 +104,9 @@ package struct Row: Sendable {
 
   /// The value of a column; null for one that this row does not have.
   package subscript(_ name: String) -> Database.Value {
-    get { columns.places[name].map { values[$0] } ?? .null }
+    get { columns.place(of: name).map { values[$0] } ?? .null }
     set {
-      guard let place = columns.places[name] else {
+      guard let place = columns.place(of: name) else {
         preconditionFailure("there is no column \(name)")
       }
       values[place] = newValue
@@ -129,7 +141,7 @@ package struct Row: Sendable {
 
   /// Whether it has the checksum that it should have; one that was not read from a table has none.
   func isSummed(as sum: () -> String) -> Bool {
-    columns.places["sum"] == nil || text("sum") == sum()
+    columns.place(of: "sum") == nil || text("sum") == sum()
   }
 
   /// These columns alone.
@@ -149,10 +161,10 @@ package struct Row: Sendable {
   /// The checksum of what is not null, with the names: a column that is added later changes none.
   package func sum(_ parts: [String?] = []) -> String {
     var sum = Checksum(room: 1024)
-    for (place, name) in columns.summed {
-      if case .null = values[place] { continue }
-      sum.add(taken: name)
-      sum.add(values[place])
+    for column in columns.summed {
+      if case .null = values[column.place] { continue }
+      sum.add(taken: column.name)
+      sum.add(values[column.place])
     }
     for part in parts { sum.add(Database.Value(part)) }
     return sum.text()

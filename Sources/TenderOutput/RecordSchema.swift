@@ -162,7 +162,7 @@ package enum RecordSchema {
           Field(
             "sums",
             "object",
-            "minor units by currency and status: the amounts of the payments at the end"
+            "minor units by currency: charged, refunded and net, of each payment as its last line shows it"
           ),
           Field("stopped", "boolean", always: true, "whether lines were left unread"),
           Field("left", "integer", "how many lines were not begun, where that is known"),

@@ -20,6 +20,8 @@ private import Glibc
     let text: String
     /// Whether the connection ended before the answer: what was sent may have been done.
     var isLost = false
+    /// Whether the server warned that a commit is not confirmed.
+    var isUnconfirmed = false
 
     /// A code of ours for what is wrong on this machine (SQLSTATE: system error).
     static let here = ["58000"][0]
@@ -139,8 +141,10 @@ private import Glibc
 
   /// Runs statements as one transaction; gives the rows of each.
   ///
-  /// Where one fails none has an effect. Throws with `isLost` where that is not known.
+  /// Where one fails none has an effect. Throws with `isLost` where that is not known: also where the server warns,
+  /// since a commit that its standby did not confirm is one of this server alone.
   func run(_ statements: [Statement], by deadline: Deadline) throws(Failure) -> [Rows] {
+    _ = tender_pq_take_warning()
     for statement in statements {
       let values: [String?] = statement.values.map { value in
         switch value {
@@ -164,6 +168,14 @@ private import Glibc
       switch unsafe tender_pq_result_status(result) {
       case Int32(TENDER_PQ_SYNC):
         if let failure { throw failure }
+        guard tender_pq_take_warning() == 0 else {
+          throw Failure(
+            code: nil,
+            text: "the commit was not confirmed",
+            isLost: true,
+            isUnconfirmed: true
+          )
+        }
         return answers
       case Int32(TENDER_PQ_TUPLES_OK), Int32(TENDER_PQ_COMMAND_OK):
         answers.append(unsafe Self.rows(result))

@@ -22,8 +22,28 @@ extension SharedJournal {
         }
         mayBeDone = true
       }
-      let row = try rowWritten(by: write)
-      guard row == nil, deadline.remaining > 0 else { return row }
+      if let row = try rowWritten(by: write) {
+        try confirmCommits(by: deadline)
+        return row
+      }
+      guard deadline.remaining > 0 else { throw .unconfirmed }
+    }
+  }
+
+  /// Waits until a later commit is confirmed: what was committed before is as durable then, on the standby too.
+  ///
+  /// A transaction of one logical message writes to the log and to no table (PostgreSQL's manual, "Generic WAL
+  /// Functions"; its commit waits as any other does).
+  private func confirmCommits(by deadline: Deadline) throws(Fault) {
+    let message = Statement("SELECT pg_logical_emit_message(true, 'tender', '')")
+    while true {
+      do throws(PostgresConnection.Failure) {
+        _ = try ask([message], by: deadline, repeating: .never)
+        return
+      } catch {
+        guard error.isLost else { throw fault(error) }
+        guard deadline.remaining > 0 else { throw .unconfirmed }
+      }
     }
   }
 
@@ -91,6 +111,16 @@ extension SharedJournal {
 }
 
 extension Fault {
+  /// A commit whose answer was lost, or came with a warning, and that no later one confirmed.
+  static var unconfirmed: Fault {
+    Fault(
+      .state,
+      code: "journal_unconfirmed",
+      "the journal's server did not confirm a write in time: its standby may be stalled",
+      hint: "nothing was sent; look at the server's standby, then run the same command again"
+    )
+  }
+
   static func changed(_ reference: Reference) -> Fault {
     Fault(
       .state,

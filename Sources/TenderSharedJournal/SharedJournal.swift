@@ -282,6 +282,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
         hint: "make or upgrade them, as their owner: tender journal migrate"
       )
     }
+    if failure.isUnconfirmed { return .unconfirmed }
     if failure.isDenied {
       return Fault(
         .state,

@@ -23,11 +23,19 @@ final class ScriptedServer: HTTPExchange, SocketExchange {
   let preparation: String
   let graphQL: @Sendable (String) -> HTTPResponse
 
+  /// The body of `transfer_complete`.
+  static let completion =
+    #"{"state":"SUCCEEDED","receipt_number":"pt-1","amount":"1050","fee":"0","card_brand":"VISA","last_four":"1111","created_at":null,"new":{"x":null}}"#
+
+  let completion: String
+
   init(
     preparation: String = "",
+    completion: String = completion,
     graphQL: @escaping @Sendable (String) -> HTTPResponse = { _ in HTTPResponse(status: 500) }
   ) {
     self.preparation = preparation
+    self.completion = completion
     self.graphQL = graphQL
   }
 
@@ -83,10 +91,7 @@ private final class ScriptedSocket: MessageSocket {
     let (type, body) =
       envelope.text("action") == "host:transfer_part1"
       ? ("transfer_confirmation", server.preparation)
-      : (
-        "transfer_complete",
-        #"{"state":"SUCCEEDED","receipt_number":"pt-1","amount":"1050","fee":"0","card_brand":"VISA","last_four":"1111","created_at":null,"new":{"x":null}}"#
-      )
+      : ("transfer_complete", server.completion)
     let sealed =
       BoxVectors.seal(
         Array(body.utf8),
@@ -193,6 +198,38 @@ private final class ScriptedSocket: MessageSocket {
     #expect(fault?.effect == Fault.Effect.none)
     let actions = server.seen.withLock { $0.envelopes.compactMap { $0.text("action") } }
     #expect(actions == ["host:hostToken", "host:transfer_part1", "host:cancel_transfer"])
+  }
+
+  /// What does not name its payment, its amount and a state of a new payment is no answer to the transfer.
+  @Test(arguments: [
+    #"{"state":"FAILURE"}"#, #"{"state":"FAILURE","type":"GENERIC_DECLINE"}"#,
+    #"{"state":"FAILURE","receipt_number":""}"#, #"{"state":"FAILURE","receipt_number":"pt-9"}"#,
+    #"{"state":"SUCCEEDED","receipt_number":"pt-1"}"#,
+    #"{"state":"SUCCEEDED","receipt_number":"pt-1","amount":-1050}"#,
+    #"{"state":"SUCCEEDED","receipt_number":"pt-1","amount":1050.5}"#,
+    #"{"state":"SUCCEEDED","receipt_number":"pt-1","amount":1e30}"#,
+    #"{"state":"SUCCEEDED","receipt_number":"pt-1","amount":[1050]}"#,
+    #"{"state":"SUCCEEDED","amount":1050}"#,
+    #"{"state":"SUCCEEDED","receipt_number":null,"amount":1050}"#,
+    #"{"state":"","receipt_number":"pt-1","amount":1050}"#,
+    #"{"state":"CANCELED","receipt_number":"pt-1","amount":1050}"#,
+    #"{"state":"ERROR","receipt_number":"pt-1","amount":1050}"#,
+    #"{"state":"VOIDED","receipt_number":"pt-1","amount":1050}"#,
+  ])
+  func `an answer that names too little decides nothing`(_ completion: String) throws {
+    let world = try World()
+    let server = ScriptedServer(preparation: Self.preparation, completion: completion)
+    let fault = #expect(throws: Fault.self) { try engine(world, server).pay(world.order()) }
+    #expect(fault?.exitStatus == 9)
+    #expect(fault?.effect == .unknown)
+    #expect(try world.latest(env: .sandbox)?.state.isUnknown == true)
+  }
+
+  @Test func `a decline that names its payment is one`() throws {
+    let world = try World()
+    let completion = #"{"state":"FAILURE","type":"GENERIC_DECLINE","receipt_number":"pt-1"}"#
+    let server = ScriptedServer(preparation: Self.preparation, completion: completion)
+    #expect(try engine(world, server).pay(world.order()).fault?.exitStatus == 3)
   }
 
   struct Answer: CustomTestStringConvertible {

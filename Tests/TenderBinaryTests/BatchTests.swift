@@ -88,7 +88,8 @@ import FoundationXML
       ], "stopped": false,
       // H1 was held, captured and looked up: it counts once.
       "sums": [
-        "GBP": ["succeeded": 1999], "USD": ["declined": 2100, "succeeded": 2600],
+        "GBP": ["charged": 1999, "net": 1999, "refunded": 0],
+        "USD": ["charged": 2600, "net": 2600, "refunded": 0],
       ],
     ]
     #expect(summary.sorted == expected.sorted)

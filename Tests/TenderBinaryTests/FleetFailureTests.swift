@@ -1,5 +1,6 @@
 import Foundation
 import TenderModel
+import TenderSimulator
 import TenderTestSupport
 import TenderWire
 import Testing
@@ -190,6 +191,36 @@ struct FleetFailureTests {
     print(
       "\(rounds * 160) payments through \(rounds) crashes of the database, each once, 0 unknown"
     )
+  }
+
+  /// A commit that no standby has confirmed is lost with its server: nothing is sent after it, whatever ends the wait.
+  @Test(arguments: ["pg_cancel_backend", "pg_terminate_backend"])
+  func `sends nothing after a commit that no standby confirmed`(_ end: String) throws {
+    let cluster = try PostgresCluster()
+    let fleet = try Fleet(machines: 1, at: cluster.database(), timeout: 5)
+    let shelf = Shelf.all[0]
+    func wait(for standby: String) throws {
+      try cluster.sql("ALTER SYSTEM SET synchronous_standby_names = '\(standby)'", in: "postgres")
+      try cluster.sql("SELECT pg_reload_conf()", in: "postgres")
+    }
+    try wait(for: "*")
+    let (process, output, errors) = try fleet.machines[0].start(FleetTests.pay("S1"))
+    while process.isRunning {
+      try cluster.sql(
+        "SELECT \(end)(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+        in: "postgres"
+      )
+    }
+    let said = errors.fileHandleForReading.readDataToEndOfFile()
+    #expect(output.fileHandleForReading.readDataToEndOfFile().isEmpty)
+    #expect(process.terminationStatus == 16)
+    // A server that ends the connection says no more than that.
+    let code = end == "pg_cancel_backend" ? "journal_unconfirmed" : "journal_unreachable"
+    #expect(String(decoding: said, as: UTF8.self).contains(code))
+    #expect(try shelf.money(fleet.shop.books, "S1").standing == 0)
+    try wait(for: "")
+    #expect(try Fleet.untilFree(fleet.machines[0], FleetTests.pay("S1")).status == 0)
+    #expect(try shelf.money(fleet.shop.books, "S1").standing == 1)
   }
 
   /// Any commands in any order by two machines, a crash of the database amid each history.

@@ -129,7 +129,7 @@ import Testing
     #expect(reports.count == 1)
   }
 
-  @Test func `sums what was paid by currency and status`() throws {
+  @Test func `sums what was charged and refunded by currency`() throws {
     let binary = try Binary()
     defer { binary.remove() }
     let file = try Works.write(
@@ -137,13 +137,15 @@ import Testing
         Self.pay("A"), Self.pay("B"),
         #"{"command":"transact","reference":"C","amount":"1.93","test_card":"visa"}"#,
         #"{"command":"transact","provider":"toro","reference":"T","amount":"2.50"}"#,
+        #"{"command":"refund","reference":"A","amount":"4"}"#,
       ],
       binary
     )
     let summary = try binary.run("batch", file, "--json").records.last
     #expect(
       summary?["sums"]?.object?.sorted == [
-        "GBP": ["succeeded": 250], "USD": ["declined": 193, "succeeded": 1000],
+        "GBP": ["charged": 250, "net": 250, "refunded": 0],
+        "USD": ["charged": 1000, "net": 600, "refunded": 400],
       ]
     )
   }

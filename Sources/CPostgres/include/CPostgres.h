@@ -56,6 +56,8 @@ int tender_pq_sync(struct tender_pq *connection);
 int tender_pq_flush(struct tender_pq *connection);
 /// Takes in what has arrived: 0 where the connection is broken.
 int tender_pq_consume(struct tender_pq *connection);
+/// Whether a server warned of something on this thread since the last call.
+int tender_pq_take_warning(void);
 int tender_pq_is_busy(struct tender_pq *connection);
 struct tender_pq_result *tender_pq_result(struct tender_pq *connection);
 void tender_pq_end(struct tender_pq *connection);

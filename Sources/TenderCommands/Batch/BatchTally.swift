@@ -13,10 +13,12 @@ struct BatchTally {
   var unknown = 0
   var replayed = 0
   var statuses: [String: Int] = [:]
-  /// The state of each payment after its last line, by provider and reference: it counts once.
-  private var payments = NameTable()
-  /// What the numbers of payments stand for, by place: 5 bits of a status, 9 of a currency, 50 of the amount.
-  private var statusNames: [String] = []
+  /// What was charged for each payment after its last line, by provider and reference: it counts once.
+  ///
+  /// 9 bits are the place of its currency, the rest is the amount.
+  private var charged = NameTable()
+  /// What was refunded of it, where something was, in the same way.
+  private var refunded = NameTable()
   private var currencies: [String] = []
   /// How many lines were begun.
   var begun = 0
@@ -45,15 +47,7 @@ struct BatchTally {
       if record.fields["replayed"] == true { replayed += 1 }
       let status = record.fields.text("status") ?? (record.kind == .error ? "error" : nil)
       if let status { statuses[status, default: 0] += 1 }
-      if let status, let amount = record.fields["amount"]?.boundedNumber,
-        let currency = record.fields.text("currency")
-      {
-        let fields = record.fields
-        let name = fields.text("reference") ?? fields.text("id") ?? ""
-        payments["\(fields.text("provider") ?? "")/\(name)"] =
-          UInt64(clamping: amount) << 14 | Self.place(of: currency, in: &currencies) << 5
-          | Self.place(of: status, in: &statusNames)
-      }
+      count(record.fields)
       output.stream(record)
     }
     hasWritten = hasWritten || answer.writes
@@ -64,6 +58,41 @@ struct BatchTally {
       shownAt = now
       output.showState(progress)
     }
+  }
+
+  /// Counts what a record says of a payment's money: what was voided was not kept, as what was refunded.
+  private mutating func count(_ fields: JSONObject) {
+    guard let currency = fields.text("currency"), fields.text("status") != nil else { return }
+    let name = fields.text("reference") ?? fields.text("id") ?? ""
+    let key = "\(fields.text("provider") ?? "")/\(name)"
+    let place = Self.place(of: currency, in: &currencies)
+    func number(_ amount: Int) -> UInt64 { UInt64(clamping: amount) << 9 | place }
+    charged[key] = number(fields["captured_amount"]?.boundedNumber ?? 0)
+    let returned = ["refunded_amount", "voided_amount", "returned_amount"]
+      .reduce(0) { $0 + (fields[$1]?.boundedNumber ?? 0) }
+    if returned > 0 || refunded[key] != nil { refunded[key] = number(returned) }
+  }
+
+  /// What was charged, refunded and kept, by currency, in minor units.
+  private var sums: JSONObject {
+    var sums: [String: (charged: Int, refunded: Int)] = [:]
+    for number in charged.values {
+      sums[currencies[Int(number & 511)], default: (0, 0)].charged += Int(number >> 9)
+    }
+    for number in refunded.values {
+      sums[currencies[Int(number & 511)], default: (0, 0)].refunded += Int(number >> 9)
+    }
+    return JSONObject(
+      sums.sorted { $0.key < $1.key }.map { currency, sum in
+        .init(
+          key: currency,
+          value: [
+            "charged": .integer(sum.charged), "refunded": .integer(sum.refunded),
+            "net": .integer(sum.charged - sum.refunded),
+          ]
+        )
+      }
+    )
   }
 
   private static func place(of word: String, in words: inout [String]) -> UInt64 {
@@ -99,24 +128,7 @@ struct BatchTally {
         statuses.sorted { $0.key < $1.key }.map { .init(key: $0.key, value: .integer($0.value)) }
       )
     )
-    var sums: [String: [String: Int]] = [:]
-    for payment in payments.values {
-      let currency = currencies[Int(payment >> 5 & 511)]
-      sums[currency, default: [:]][statusNames[Int(payment & 31)], default: 0] += Int(payment >> 14)
-    }
-    fields["sums"] = .object(
-      JSONObject(
-        sums.sorted { $0.key < $1.key }.map { currency, sums in
-          let sorted = sums.sorted { $0.key < $1.key }
-          return .init(
-            key: currency,
-            value: .object(
-              JSONObject(sorted.map { .init(key: $0.key, value: .integer($0.value)) })
-            )
-          )
-        }
-      )
-    )
+    fields["sums"] = .object(sums)
     fields["stopped"] = .bool(isStopped)
     if left > 0 { fields["left"] = .integer(left) }
     fields["milliseconds"] = .integer(milliseconds)
