@@ -137,7 +137,7 @@ import Testing
         Self.pay("A"), Self.pay("B"),
         #"{"command":"transact","reference":"C","amount":"1.93","test_card":"visa"}"#,
         #"{"command":"transact","provider":"toro","reference":"T","amount":"2.50"}"#,
-        #"{"command":"refund","reference":"A","amount":"4"}"#,
+        #"{"command":"refund","reference":"A","amount":"4","refund_reference":"r"}"#,
       ],
       binary
     )
