@@ -1,4 +1,5 @@
 import TenderEngine
+import TenderJournal
 import TenderModel
 import Testing
 
