@@ -115,6 +115,31 @@ import Testing
     #expect(try original() == [700, 0, 300])
   }
 
+  /// A look at the sale shows what its refunds are now, where no provider can be asked.
+  @Test func `a look shows that a dead process refunds nothing`() throws {
+    var traits = Traits.keyless
+    traits.canLookUp = false
+    let till = Till(Scripted(traits))
+    _ = try till.transact()
+    var payment = try #require(try till.payment())
+    let reserved = payment.append(.refund(600, .prepared, link: "B"))
+    try till.journal.update(&payment, reserved, note: "refund B begins", .power)
+    var dead = Payment(
+      key: ReferenceKey(env: .simulator, provider: till.provider.name, reference: "B"),
+      kind: .payment,
+      merchant: "m",
+      at: 0
+    )
+    var attempt = Operation.of(.refund, 600, .prepared, link: "A").asAttempt()
+    attempt.content["type"] = "refund"
+    dead.append(attempt)
+    _ = try till.journal.open(dead, OpeningTerms(), .power)
+    #expect(try till.payment()?.state.refunding == 600)
+    let shown = try till.engine.lookUp("A", known: till.payment())
+    #expect(shown.payment?.state.refunding == 0)
+    #expect(try till.payment()?.state.leftToRefund == 1000)
+  }
+
   @Test func `follows one that is resolved by hand`() throws {
     _ = try till.transact()
     #expect(try refund(400, "B", .answer(.pending)) == "pending")
