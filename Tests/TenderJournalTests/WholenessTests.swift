@@ -161,6 +161,17 @@ private import Glibc
     #expect(code { try open().checkWhole() } == "journal_forgot")
   }
 
+  /// A process under its own bounds sees that the original is there, and cannot read it.
+  @Test func `a copy whose original cannot be read is one too`() throws {
+    try pay("A", open())
+    try copy(Self.files, from: "state", to: "copy")
+    for name in Self.files { try? FileManager.default.removeItem(at: state.appending(path: name)) }
+    try Data(repeating: 0x5a, count: 4096).write(to: state.appending(path: "journal.db"))
+    let copied = try open("copy")
+    copied.reachesOutside()
+    #expect(code { try copied.checkWhole() } == "journal_copy")
+  }
+
   /// A backup in a new folder, or a copy beside its living original.
   @Test(arguments: [true, false])
   func `a copy pays only once it is accepted`(_ isBackup: Bool) throws {
