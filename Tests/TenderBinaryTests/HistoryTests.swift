@@ -171,11 +171,11 @@ final class HistoryRun {
   /// The end: everything is looked at in peace, and all say the same.
   private func end(_ reference: String, isApart: Bool) throws {
     let binary = machines[0]
-    _ = try binary.run(words(["journal", "resume", reference]))
+    try whenFree(["journal", "resume", reference], binary)
     if !shelf.isKeyless {
       // Refunds that the card made have references of their own.
       for reference in shelf.refunds(reference) + [reference] {
-        _ = try binary.run(words(Self.finish(reference)))
+        try whenFree(Self.finish(reference), binary)
       }
     }
     let views = try [
@@ -196,6 +196,16 @@ final class HistoryRun {
       count.unknown += 1
     } else if shown.kept != money.kept || shown.refunding != money.refunding || money.standing > 1 {
       if isApart { count.double += 1 } else { tell("\(shown), books: \(money)", reference) }
+    }
+  }
+
+  /// Runs a command once no lease of a killed process is left.
+  private func whenFree(_ command: [String], _ binary: Binary) throws {
+    let end = ContinuousClock.now + .seconds(30)
+    while true {
+      let result = try binary.run(words(command))
+      let isTaken = result.errorRecord["error"]?["code"] == "in_progress"
+      guard isTaken, ContinuousClock.now < end else { return }
     }
   }
 
