@@ -57,9 +57,12 @@ extension SQLiteJournal {
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
     for form in Reference.forms(of: key.reference.text) {
       let values = [.text(form)] + Self.values(key).dropFirst()
-      if let found = try row("p.reference = ? AND p.provider = ? AND p.env = ?", values) {
-        return try payment(found)
-      }
+      // A statement of all columns is compiled once, for every row that is read by its number.
+      let number = try database.first(
+        "SELECT row FROM payment WHERE reference = ? AND provider = ? AND env = ?",
+        values
+      )
+      if let number, let found = try row("p.row = ?", number) { return try payment(found) }
     }
     return nil
   }

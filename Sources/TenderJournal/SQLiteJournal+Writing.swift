@@ -66,17 +66,21 @@ extension SQLiteJournal {
 
   private func checkElsewhere(_ payment: Payment, _ terms: OpeningTerms) throws(Fault) {
     let values = [payment.reference.text, payment.env.rawValue, payment.provider.text]
-    var blocking: Payment?
-    try rows(
-      PaymentRow.stored,
-      Self.select + "p.reference = ? AND p.env = ? AND p.provider <> ?",
+    var others: [Database.Value] = []
+    try database.query(
+      "SELECT row FROM payment WHERE reference = ? AND env = ? AND provider <> ?",
       values.map(Database.Value.text)
-    ) { row throws(Fault) in
-      let other = try self.payment(row)
-      if other.blocksElsewhere(namesProvider: terms.namesProvider) { blocking = other }
-      return blocking == nil
+    ) { row in
+      others += row
+      return true
     }
-    if let blocking { throw .referenceElsewhere(blocking, payment.provider) }
+    for number in others {
+      guard let row = try row("p.row = ?", [number]) else { continue }
+      let other = try self.payment(row)
+      if other.blocksElsewhere(namesProvider: terms.namesProvider) {
+        throw .referenceElsewhere(other, payment.provider)
+      }
+    }
   }
 
   /// Throws where another operation at the same provider, env and merchant has the key of a new one.

@@ -142,12 +142,19 @@ package struct Command: Sendable {
         command.users[option, default: []].append(module.name.text)
       }
     }
-    let own = command.optionNames.compactMap { name in known.first { $0.name == name } }
-    command.options = Option.Group.allCases.flatMap { group in
-      group == .general
-        ? known.filter { $0.group == group } : own.filter { $0.group == group }
+    // By place: an option is large, and each comparison of a copy takes all of its parts along.
+    let own = command.optionNames.compactMap { name in
+      known.indices.first { known[$0].name == name }
     }
-    command.optionNames = own.map(\.name)
+    var options: [Option] = []
+    for group in Option.Group.allCases {
+      for place in group == .general ? Array(known.indices) : own where known[place].group == group
+      {
+        options.append(known[place])
+      }
+    }
+    command.options = options
+    command.optionNames = own.map { known[$0].name }
     return command
   }
 
