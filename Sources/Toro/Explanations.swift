@@ -65,7 +65,7 @@ extension ToroProvider {
       "try again, perhaps with another card"
     ),
     .acceptorRejected: (
-      "the gateway rejected the message; nothing was done",
+      "the gateway rejected the message",
       "the reason code is in result.reason: SECU is about keys, INTP about the terminal's id"
     ),
     .terminalManagerRejected: (

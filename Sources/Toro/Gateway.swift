@@ -255,7 +255,7 @@ struct Rejection {
         + (words.map { ": \($0)" } ?? ""),
       hint: reason == "SECU"
         ? "check TENDER_TORO_PASSPHRASE, toro.kdf, toro.key_id and toro.key_version"
-        : "nothing was done; change what is named",
+        : "change what is named",
       reason: reason,
       cause: .refused
     )

@@ -48,9 +48,9 @@ extension PayTheoryModule {
       """,
       """
       An answer to part 2 with another receipt number, amount, currency or reference is no answer \
-      (9). A GraphQL refusal of a request that can move money has effect none only if it is one of \
-      the document itself (parsing, validation), of the credentials (401, 403) or of the rate (429); \
-      any other is 9.
+      (9); nor is one without a receipt number, an amount or a known state. A GraphQL refusal of a \
+      request that can move money has effect none only if it is one of the document itself (parsing, \
+      validation); any other is 9, also 401, 403 and 429: the question before it was answered.
       """,
     ]
   )

@@ -34,14 +34,13 @@ extension ToroModule {
       """,
       """
       What the contract leaves open and how it is here: a signed answer is believed whatever \
-      its HTTP status; without one 401, 405, 415 and 431 are effect none. 403, 404, 413, 429 \
-      and a rejection (which carries no trailer) may come after the effect: the sale is undone \
-      by an advice, and ends with the refusal once that is answered, else in 9; a rejection \
-      for key, terminal, addressee, version or kind (SECU, INTP, RCPP, VERS, MSGT) that meets \
-      the advice too is believed. Every other status is a lost answer. Of an advice APPR is a \
-      yes, DECL a no, and everything else not an answer yet; a rejection of an advice because \
-      its exchange number was used before (DPMG) says that the network brought it twice, and \
-      it is repeated; a lost authorisation that the acquirer will not undo (DECL) stays \
+      its HTTP status. Without one, 401, 403, 404, 405, 413, 415, 429, 431 and a rejection \
+      (which carries no trailer) may come after the effect: the sale is undone by an advice, \
+      and ends with the refusal once that is approved, else in 9. Every other status is a lost \
+      answer. Of an advice APPR is a yes, DECL a no, and everything else not an answer yet: a \
+      refused or rejected advice ends in 9, and the same command sends the same advice again; \
+      a rejection because its exchange number was used before (DPMG) says that the network \
+      brought it twice, and it is repeated; an approval of nothing is undone; a lost authorisation that the acquirer will not undo (DECL) stays \
       unknown, and is the acquirer's to clear up; a card that declines what the acquirer \
       approved ends in 3, a reader that is lost then in 12, both undone; a chip that fails \
       lets the stripe be read, and ends with its own error where none is; payment-status of a \
