@@ -95,8 +95,8 @@ import Testing
     #expect(try till.payment()?.state.status == .refunded)
   }
 
-  @Test func `frees what a dead process had reserved`() throws {
-    _ = try till.transact()
+  /// What a process leaves at a sale that died before it sent its refund `B` of 6.00.
+  private func leaveDeadRefund(_ till: Till<Scripted>) throws {
     var payment = try #require(try till.payment())
     let reserved = payment.append(.refund(600, .prepared, link: "B"))
     try till.journal.update(&payment, reserved, note: "refund B begins", .power)
@@ -110,6 +110,11 @@ import Testing
     attempt.content["type"] = "refund"
     dead.append(attempt)
     _ = try till.journal.open(dead, OpeningTerms(), .power)
+  }
+
+  @Test func `frees what a dead process had reserved`() throws {
+    _ = try till.transact()
+    try leaveDeadRefund(till)
     #expect(try original() == [0, 600, 400])
     #expect(try till.refund(700) == "partially_refunded, refund 2: succeeded")
     #expect(try original() == [700, 0, 300])
@@ -121,19 +126,7 @@ import Testing
     traits.canLookUp = false
     let till = Till(Scripted(traits))
     _ = try till.transact()
-    var payment = try #require(try till.payment())
-    let reserved = payment.append(.refund(600, .prepared, link: "B"))
-    try till.journal.update(&payment, reserved, note: "refund B begins", .power)
-    var dead = Payment(
-      key: ReferenceKey(env: .simulator, provider: till.provider.name, reference: "B"),
-      kind: .payment,
-      merchant: "m",
-      at: 0
-    )
-    var attempt = Operation.of(.refund, 600, .prepared, link: "A").asAttempt()
-    attempt.content["type"] = "refund"
-    dead.append(attempt)
-    _ = try till.journal.open(dead, OpeningTerms(), .power)
+    try leaveDeadRefund(till)
     #expect(try till.payment()?.state.refunding == 600)
     let shown = try till.engine.lookUp("A", known: till.payment())
     #expect(shown.payment?.state.refunding == 0)

@@ -111,6 +111,20 @@ import ToroSimulator
     #expect(try world.latest()?.attempt?.isUnknown == true)
   }
 
+  /// A rejection instead of an answer, of the same exchange.
+  private static func rejecting(_ answer: [UInt8], _ reason: String) -> [UInt8] {
+    let text = String(decoding: answer, as: UTF8.self)
+    let exchange = text.firstMatch(of: /<XchgId>([0-9]+)<\/XchgId>/)?.1 ?? ""
+    return Array(
+      """
+      <Document xmlns="urn:iso:std:iso:20022:tech:xsd:caaa.015.001.12"><AccptrRjctn>\
+      <Hdr><DwnldTrf>false</DwnldTrf><FrmtVrsn>12</FrmtVrsn><XchgId>\(exchange)</XchgId>\
+      <CreDtTm>2026-11-21T00:00:00Z</CreDtTm></Hdr>\
+      <Rjct><RjctRsn>\(reason)</RjctRsn></Rjct></AccptrRjctn></Document>
+      """.utf8
+    )
+  }
+
   /// A rejection carries no trailer: it may come after the effect, and only the advice proves that
   /// nothing is left.
   @Test(arguments: [("PARS", false, Int32(7)), ("PARS", true, 9), ("SECU", true, 9)])
@@ -124,16 +138,7 @@ import ToroSimulator
     let order = try world.sale()
     world.wire.forge = { [wire = world.wire] bytes in
       guard everything || wire.requests.count == 1 else { return bytes }
-      let text = String(decoding: bytes, as: UTF8.self)
-      let exchange = text.firstMatch(of: /<XchgId>([0-9]+)<\/XchgId>/)?.1 ?? ""
-      return Array(
-        """
-        <Document xmlns="urn:iso:std:iso:20022:tech:xsd:caaa.015.001.12"><AccptrRjctn>\
-        <Hdr><DwnldTrf>false</DwnldTrf><FrmtVrsn>12</FrmtVrsn><XchgId>\(exchange)</XchgId>\
-        <CreDtTm>2026-11-21T00:00:00Z</CreDtTm></Hdr>\
-        <Rjct><RjctRsn>\(reason)</RjctRsn></Rjct></AccptrRjctn></Document>
-        """.utf8
-      )
+      return Self.rejecting(bytes, reason)
     }
     let fault = #expect(throws: Fault.self) {
       try engine.sell(order)
@@ -154,16 +159,7 @@ import ToroSimulator
     world.wire.status = Int(refusal)
     world.wire.forge = { bytes in
       guard Int(refusal) == nil else { return [] }
-      let text = String(decoding: bytes, as: UTF8.self)
-      let exchange = text.firstMatch(of: /<XchgId>([0-9]+)<\/XchgId>/)?.1 ?? ""
-      return Array(
-        """
-        <Document xmlns="urn:iso:std:iso:20022:tech:xsd:caaa.015.001.12"><AccptrRjctn>\
-        <Hdr><DwnldTrf>false</DwnldTrf><FrmtVrsn>12</FrmtVrsn><XchgId>\(exchange)</XchgId>\
-        <CreDtTm>2026-11-21T00:00:00Z</CreDtTm></Hdr>\
-        <Rjct><RjctRsn>\(refusal)</RjctRsn></Rjct></AccptrRjctn></Document>
-        """.utf8
-      )
+      return Self.rejecting(bytes, refusal)
     }
     let fault = #expect(throws: Fault.self) { try engine.cancel(try world.latest(), handle: "A") }
     #expect(fault?.exitStatus == 9)
