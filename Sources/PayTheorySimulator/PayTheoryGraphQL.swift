@@ -9,18 +9,19 @@ struct PayTheoryGraphQL {
   let ledger: Ledger
 
   func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPResponse {
-    let credentials = (request.fields["authorization"] ?? "").split(
-      separator: ";",
+    let credentials = (request.fields["authorization"] ?? "").utf8.split(
+      separator: UInt8(ascii: ";"),
       omittingEmptySubsequences: false
     )
     guard credentials.count == 2, credentials.allSatisfy({ !$0.isEmpty }) else {
       return Self.errors(["Unauthorized"], status: 401)
     }
     guard let body = JSONReader.read(request.body)?.object, let query = body.text("query"),
-      let document = GraphQLDocument(query), let schema = PayTheorySchema.schema
+      let document = GraphQLDocument(query)
     else { return Self.errors(["Syntax Error"], status: 400) }
     let variables = body["variables"]?.object ?? [:]
-    let problems = GraphQLValidation(document, variables: variables, schema: schema).problems
+    let problems =
+      GraphQLValidation(document, variables: variables, schema: PayTheorySchema.schema).problems
     guard problems.isEmpty else { return Self.errors(problems, status: 200) }
     var data: JSONObject = [:]
     for field in document.fields {

@@ -22,10 +22,11 @@ final class PayTheorySocket: SocketSession {
     world: SimulatorWorld,
     ledger: Ledger,
     faults: FaultPlan
-  ) -> UpgradeReaction {
+  ) -> UpgradeReaction? {
+    // Without it nobody knows whose socket it is to be.
+    guard let token = QueryText.parameters(query)["pt_token"] else { return nil }
     if faults.strike("socket") == "refused" { return .refuse(status: 403) }
-    let token = query.split(separator: "&").first { $0.hasPrefix("pt_token=") }?.dropFirst(9)
-    guard let token, let claims = WebToken.verify(String(token), now: world.now),
+    guard let claims = WebToken.verify(token, now: world.now),
       let key = claims.text("api_key").flatMap(SimulatedKey.init)
     else { return .refuse(status: 401) }
     guard path == "/\(key.partner)" || path == "/\(key.partner)/" else {
@@ -33,7 +34,7 @@ final class PayTheorySocket: SocketSession {
     }
     return .accept(
       PayTheorySocket(
-        token: String(token),
+        token: token,
         claims: claims,
         key: key,
         world: world,

@@ -35,9 +35,7 @@ package struct SimulatedPayTheory: SimulatedProvider {
     query: String,
     _ parts: SimulatorParts
   ) -> UpgradeReaction? {
-    // Without it nobody knows whose socket it is to be.
-    guard query.contains("pt_token=") else { return nil }
-    return PayTheorySocket.open(
+    PayTheorySocket.open(
       path: path,
       query: query,
       world: parts.world,

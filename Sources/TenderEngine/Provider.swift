@@ -57,7 +57,7 @@ package protocol Provider: Sendable {
 /// What a provider can do, as data: engine, help and refusals read it from here.
 package struct Traits: Sendable {
   /// The kinds of operations that it has.
-  package var kinds: Set<Operation.Kind>
+  package var kinds: [Operation.Kind]
   /// Whether an idempotency key is sent with each request that can move money.
   package var takesKeys: Bool
   /// How long a key means the same request, in milliseconds; nil for ever.
@@ -80,7 +80,7 @@ package struct Traits: Sendable {
   package var lateWindow: Int
 
   package init(
-    kinds: Set<Operation.Kind>,
+    kinds: [Operation.Kind],
     takesKeys: Bool = false,
     keyLife: Int? = nil,
     holdOption: String = "--hold",

@@ -78,7 +78,8 @@ package final class HighWaterMark: Sendable {
   }
 
   private func position(_ bytes: [UInt8]) -> Position? {
-    let parts = String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }
+    let parts = bytes.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
+      .map { Substring(decoding: $0, as: UTF8.self) }
     guard parts.count == 7, parts[0] == Self.magic, let line = Int(parts[2]),
       let time = Int(parts[4]), parts[6] == Self.sum(parts.dropLast())
     else { return nil }

@@ -17,20 +17,17 @@ package struct Columns: Sendable {
     let name: [UInt8]
   }
 
-  package init(_ columns: [(name: String, kind: Kind)]) { self.init(columns, summed: nil) }
+  package init(_ columns: [(name: String, kind: Kind)]) {
+    let names = columns.map { $0.name }
+    let order = names.indices.sorted { names[$0] < names[$1] }
+    self.init(columns, order.map { Summed(place: $0, name: Checksum.taken(names[$0])) })
+  }
 
   /// Columns of which a checksum takes some alone.
-  private init(_ columns: [(name: String, kind: Kind)], summed: [String]?) {
-    var (names, kinds, order): ([String], [Kind], [Int]) = ([], [], [])
-    for (place, column) in columns.enumerated() {
-      names.append(column.name)
-      kinds.append(column.kind)
-      if summed?.contains(column.name) ?? true { order.append(place) }
-    }
-    order.sort { names[$0] < names[$1] }
-    self.names = names
-    self.kinds = kinds
-    self.summed = order.map { Summed(place: $0, name: Checksum.taken(names[$0])) }
+  private init(_ columns: [(name: String, kind: Kind)], _ summed: [Summed]) {
+    names = columns.map { $0.name }
+    kinds = columns.map { $0.kind }
+    self.summed = summed
   }
 
   /// The place of a column; nil where it is none of these.
@@ -47,7 +44,10 @@ package struct Columns: Sendable {
 
   /// These columns between others, as a select list has them; a checksum takes these alone.
   package func with(first: [(String, Kind)] = [], last: [(String, Kind)] = []) -> Columns {
-    Columns(first + names.map { ($0, kind($0)) } + last, summed: names)
+    Columns(
+      first + names.indices.map { (names[$0], kinds[$0]) } + last,
+      summed.map { Summed(place: $0.place + first.count, name: $0.name) }
+    )
   }
 
   /// What a column holds; text where it is none of these.

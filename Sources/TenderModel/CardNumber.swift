@@ -11,8 +11,13 @@ package enum CardBrand: String, Sendable, Hashable, CaseIterable {
 
   /// The brand of a number of decimal digits; nil where no known range has it.
   package init?(digits: some Collection<UInt8>) {
-    let leading = digits.prefix(6).reduce(into: 0) { $0 = $0 * 10 + Int($1) }
-    let six = digits.count >= 6 ? leading : 0
+    var six = 0
+    var place = 0
+    for digit in digits {
+      if place < 6 { six = six * 10 + Int(digit) }
+      place += 1
+    }
+    if place < 6 { six = 0 }
     switch (six / 100_000, six / 10_000, six / 1000, six / 100) {
     case (4, _, _, _): self = .visa
     case (_, 51...55, _, _), (_, _, _, 2221...2720): self = .mastercard
@@ -30,13 +35,15 @@ package enum CardBrand: String, Sendable, Hashable, CaseIterable {
 /// Checks on digits that payments share.
 package enum Digits {
   /// Whether the digits pass the Luhn check (ISO/IEC 7812-1, annex B).
-  package static func passLuhn(_ digits: some BidirectionalCollection<UInt8>) -> Bool {
-    var sum = 0
-    for (index, digit) in digits.reversed().enumerated() {
-      let doubled = Int(digit) * (index % 2 == 0 ? 1 : 2)
-      sum += doubled > 9 ? doubled - 9 : doubled
+  package static func passLuhn(_ digits: some Sequence<UInt8>) -> Bool {
+    // Which digits are doubled is known at the end alone, so both sums are made.
+    var plain = 0
+    var doubled = 0
+    for digit in digits {
+      let twice = Int(digit) * 2
+      (plain, doubled) = (doubled + Int(digit), plain + (twice > 9 ? twice - 9 : twice))
     }
-    return sum % 10 == 0 && sum > 0
+    return plain % 10 == 0 && plain > 0
   }
 
   /// Whether nine digits are a routing number: weights 3, 7, 1 make a multiple of ten (ABA).

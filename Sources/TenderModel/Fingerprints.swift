@@ -10,9 +10,15 @@ struct Fingerprints: Sendable {
   /// The shortest text that has a fingerprint, in bytes: a window of this size finds candidates.
   static let window = 6
 
-  private struct Print: Sendable, Hashable {
+  private struct Print: Sendable, Equatable {
+    /// Of the first bytes, as many as a window has; of a word the same as `value`.
+    let key: UInt64
     let count: Int
     let value: UInt64
+
+    func isBefore(_ other: Print) -> Bool {
+      key == other.key ? count > other.count : key < other.key
+    }
   }
 
   private static let prime: UInt64 = 1 << 61 - 1
@@ -26,8 +32,8 @@ struct Fingerprints: Sendable {
   /// How many bytes the sieve looks at, fewer than a window has.
   private static let sieved = 4
 
-  /// Those that begin with a window, by its fingerprint, the longest first.
-  private var known: [UInt64: [Print]] = [:]
+  /// In the order of their windows' fingerprints, of one window the longest first.
+  private var known: [Print] = []
   /// A bit for each value that the first bytes of one of them have under the factor: nearly all places
   /// of a text are passed over by it.
   private var sieve: [UInt64] = []
@@ -35,35 +41,63 @@ struct Fingerprints: Sendable {
   var isEmpty: Bool { known.isEmpty }
 
   /// Those of any size that count only where they stand alone.
-  private var standing: Set<Print> = []
+  private var standing: [Print] = []
 
   /// Takes the fingerprint of some bytes that count only where they are a whole word.
   mutating func insertWord(_ bytes: some Collection<UInt8>) {
-    guard !bytes.isEmpty else { return }
-    standing.insert(Print(count: bytes.count, value: value(of: bytes)))
+    guard !bytes.isEmpty, !holdsWord(bytes) else { return }
+    let value = Self.value(of: bytes)
+    standing.append(Print(key: value, count: bytes.count, value: value))
   }
 
   /// Whether some bytes are one of the words.
   func holdsWord(_ bytes: some Collection<UInt8>) -> Bool {
     guard standing.contains(where: { $0.count == bytes.count }) else { return false }
-    return standing.contains(Print(count: bytes.count, value: value(of: bytes)))
+    let value = Self.value(of: bytes)
+    return standing.contains { $0.count == bytes.count && $0.value == value }
   }
 
   var hasWords: Bool { !standing.isEmpty }
 
   /// Takes the fingerprint of some bytes, which are not kept; too few are left out.
   mutating func insert(_ bytes: some Collection<UInt8>) {
-    guard bytes.count >= Self.window else { return }
-    let print = Print(count: bytes.count, value: value(of: bytes))
-    let key = value(of: bytes.prefix(Self.window))
+    var bytes = bytes.makeIterator()
+    insert { bytes.next() }
+  }
+
+  /// Takes the fingerprint of bytes that are made one after the other.
+  mutating func insert(_ next: () -> UInt8?) {
+    let point = Self.point
+    var (count, value, key, word) = (0, UInt64(0), UInt64(0), UInt32(0))
+    while let byte = next() {
+      let small = Self.small(byte)
+      value = Self.add(Self.multiply(value, point), small)
+      if count < Self.sieved { word = word << 8 | UInt32(small) }
+      count += 1
+      if count == Self.window { key = value }
+    }
+    guard count >= Self.window else { return }
     if sieve.isEmpty { sieve = Array(repeating: 0, count: 1024) }
-    var word: UInt32 = 0
-    for byte in bytes.prefix(Self.sieved) { word = word << 8 | UInt32(Self.small(byte)) }
     let slot = Self.slot(word)
     sieve[slot >> 6] |= 1 << UInt64(slot & 63)
-    guard known[key]?.contains(print) != true else { return }
-    known[key, default: []].append(print)
-    known[key]?.sort { $0.count > $1.count }
+    let print = Print(key: key, count: count, value: value)
+    var place = first(key)
+    while place < known.count, known[place].isBefore(print) { place += 1 }
+    while place < known.count, known[place].key == key, known[place].count == count {
+      if known[place].value == value { return }
+      place += 1
+    }
+    known.insert(print, at: place)
+  }
+
+  /// The place of the first one of a window, or where it would stand.
+  private func first(_ key: UInt64) -> Int {
+    var (low, high) = (0, known.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if known[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   /// Where the known secrets stand in a text.
@@ -76,10 +110,11 @@ struct Fingerprints: Sendable {
       word = word << 8 | UInt32(Self.small(bytes[start + Self.sieved - 1]))
       let slot = Self.slot(word)
       guard sieve[slot >> 6] & 1 << UInt64(slot & 63) != 0 else { continue }
-      let key = value(of: bytes[start..<(start + Self.window)])
-      for print in known[key] ?? [] where start + print.count <= bytes.count {
+      let key = Self.value(of: bytes[start..<(start + Self.window)])
+      for print in known[first(key)...].prefix(while: { $0.key == key })
+      where start + print.count <= bytes.count {
         // The longest alone: a secret within another is covered by it.
-        guard value(of: bytes[start..<(start + print.count)]) == print.value else { continue }
+        guard Self.value(of: bytes[start..<(start + print.count)]) == print.value else { continue }
         found.append(start..<(start + print.count))
         break
       }
@@ -111,8 +146,9 @@ struct Fingerprints: Sendable {
   /// 16 bits of some first bytes.
   private static func slot(_ word: UInt32) -> Int { Int((word &* factor) >> 16) }
 
-  private func value(of bytes: some Sequence<UInt8>) -> UInt64 {
-    bytes.reduce(0) { Self.add(Self.multiply($0, Self.point), Self.small($1)) }
+  private static func value(of bytes: some Sequence<UInt8>) -> UInt64 {
+    let point = point
+    return bytes.reduce(0) { add(multiply($0, point), small($1)) }
   }
 
   private static func small(_ byte: UInt8) -> UInt64 {

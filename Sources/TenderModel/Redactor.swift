@@ -71,24 +71,26 @@ package final class Redactor: Sendable {
   private static func learn(encodingsOf bytes: UnsafeRawBufferPointer, _ prints: inout Fingerprints)
   {
     let hex = Array("0123456789abcdef".utf8)
-    prints.insert(
-      (0..<(2 * bytes.count)).lazy.map { place in
-        unsafe hex[Int(bytes[place / 2] >> (place % 2 == 0 ? 4 : 0) & 15)]
-      }
-    )
+    var place = 0
+    prints.insert {
+      guard place < 2 * bytes.count else { return nil }
+      defer { place += 1 }
+      return unsafe hex[Int(bytes[place / 2] >> (place % 2 == 0 ? 4 : 0) & 15)]
+    }
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     for offset in 0..<3 {
       // The letters that hold bits of what stands before and behind it belong to others.
       let own = (offset * 8 + 5) / 6..<(offset + bytes.count) * 8 / 6
-      prints.insert(
-        own.lazy.map { place in
-          let bit = place * 6 - offset * 8
-          let pair =
-            unsafe Int(bytes[bit / 8]) << 8
-            | (bit / 8 + 1 < bytes.count ? Int(bytes[bit / 8 + 1]) : 0)
-          return letters[pair >> (10 - bit % 8) & 63]
-        }
-      )
+      var place = own.lowerBound
+      prints.insert {
+        guard place < own.upperBound else { return nil }
+        let bit = place * 6 - offset * 8
+        place += 1
+        let pair =
+          unsafe Int(bytes[bit / 8]) << 8
+          | (bit / 8 + 1 < bytes.count ? Int(bytes[bit / 8 + 1]) : 0)
+        return letters[pair >> (10 - bit % 8) & 63]
+      }
     }
   }
 

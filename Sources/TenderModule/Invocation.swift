@@ -58,7 +58,7 @@ package struct Invocation: Sendable {
   /// be done is known, it would be ignored.
   package func checkRead(by provider: ProviderName) throws(Fault) {
     // These say how it is shown, waited for and tried out, and are read meanwhile.
-    let others: Set<Option.Group> = [.control, .general, .server, .simulator]
+    let others: [Option.Group] = [.control, .general, .server, .simulator]
     for option in command.options
     where values[option.name] != nil && !inherited.contains(option.name) && !read.has(option.name)
       && !others.contains(option.group) && option.name != Keys.all.option.name

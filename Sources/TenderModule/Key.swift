@@ -81,7 +81,10 @@ extension Key where Value == String {
 }
 
 extension Key
-where Value: CaseIterable & RawRepresentable & SendableMetatype, Value.RawValue == String {
+where
+  Value: CaseIterable & RawRepresentable & SendableMetatype, Value.RawValue == String,
+  Value.AllCases == [Value]
+{
   /// An option whose value is one of an enumeration.
   package init(
     _ name: String,
@@ -89,7 +92,8 @@ where Value: CaseIterable & RawRepresentable & SendableMetatype, Value.RawValue 
     _ placeholder: String,
     _ summary: String
   ) {
-    let choices = Value.allCases.map(\.rawValue)
+    // No key path: one that is made in a generic function takes longer than all the rest of it.
+    let choices = Value.allCases.map { $0.rawValue }
     self.init(Option(name, group, .required(placeholder), choices: choices, summary)) {
       text,
       option throws(Fault) in

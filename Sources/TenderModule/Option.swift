@@ -1,5 +1,8 @@
 /// The definition of one option: parser, help, manual and completions all read it.
-package struct Option: Sendable, Hashable {
+///
+/// One object for each, since the catalogue is read by every command, and a copy of all of its parts would
+/// take longer than the parsing.
+package final class Option: Sendable {
   /// What stands behind the name.
   package enum Value: Sendable, Hashable {
     /// Nothing: it is there or not.

@@ -257,11 +257,7 @@ package enum RecordSchema {
   }
 
   /// The names of a kind's members, in their order.
-  static func names(_ kind: Record.Kind) -> [String] { namesByKind[kind] ?? [] }
-
-  private static let namesByKind = Dictionary(
-    uniqueKeysWithValues: Record.Kind.allCases.map { ($0, fields($0).map(\.name)) }
-  )
+  static func names(_ kind: Record.Kind) -> [String] { fields(kind).map(\.name) }
 
   /// Every first-level name that some record has.
   static let names: [String] = {

@@ -288,7 +288,7 @@ package struct Environment {
     )
     let parts = target.split(separator: "/", omittingEmptySubsequences: false)
     guard let mark = parts.firstIndex(of: "zoneinfo") else { return "UTC" }
-    return parts[(mark + 1)...].joined(separator: "/")
+    return mark + 1 < parts.count ? String(target[parts[mark + 1].startIndex...]) : ""
   }
 
   /// The country of the user's locale (`LC_ALL`, `LC_MESSAGES`, `LANG`), as `GB` of `en_GB.UTF-8`.

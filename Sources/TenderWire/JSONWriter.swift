@@ -147,6 +147,22 @@ package struct JSONWriter {
   private mutating func appendQuoted(_ text: some Sequence<UInt8>) {
     bytes.append(UInt8(ascii: "\""))
     let start = bytes.count
+    let isPlain = text.withContiguousStorageIfAvailable { text in
+      // Nearly every text: all of it is taken at once.
+      guard unsafe text.allSatisfy(Self.isPlain) else { return false }
+      unsafe bytes.append(contentsOf: text)
+      return true
+    }
+    if isPlain != true { appendEscaped(text, from: start) }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Whether a byte stands for itself.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte < 0x7f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+  }
+
+  private mutating func appendEscaped(_ text: some Sequence<UInt8>, from start: Int) {
     for byte in text {
       switch byte {
       case 0x80...0xbf:
@@ -162,7 +178,6 @@ package struct JSONWriter {
       default: bytes.append(byte)
       }
     }
-    bytes.append(UInt8(ascii: "\""))
   }
 
   /// Escapes the character that just ended where it would steer a terminal or hide text: the value

@@ -137,7 +137,7 @@ final class Scripted: Provider {
 }
 
 extension Traits {
-  static let allKinds: Set<Operation.Kind> = [
+  static let allKinds: [Operation.Kind] = [
     .authorize, .charge, .capture, .void, .refund, .store, .createMandate, .revoke,
   ]
   static let scripted = Traits(kinds: allKinds, takesKeys: true)

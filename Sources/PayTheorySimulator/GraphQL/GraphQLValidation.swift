@@ -5,7 +5,7 @@ import TenderWire
 /// Holds a document against a schema, as a server does before it executes anything (specification,
 /// section 5): one unknown field refuses the whole document.
 struct GraphQLValidation {
-  private let schema: GraphQLSchema
+  private var schema: GraphQLSchema
   private let given: JSONObject
   private var declared: [String: GraphQLDocument.Variable] = [:]
   private var used: Set<String> = []
@@ -121,16 +121,17 @@ struct GraphQLValidation {
       if !seen.insert(argument.name).inserted {
         problems.append("There can be only one argument named \"\(argument.name)\".")
       }
-      guard let type = definition.arguments[argument.name] else {
+      guard let type = definition.arguments[argument.name]?.type else {
         problems.append("Unknown argument \"\(argument.name)\" on field \"\(place)\".")
         continue
       }
       check(argument.value, fits: type)
     }
-    for (name, type) in definition.arguments.sorted(by: { $0.key < $1.key }) {
-      if case .nonNull = type, !seen.contains(name) {
+    for argument in definition.arguments {
+      if case .nonNull = argument.type, !seen.contains(argument.name) {
         problems.append(
-          "Field \"\(field.name)\" argument \"\(name)\" of type \"\(type)\" is required."
+          "Field \"\(field.name)\" argument \"\(argument.name)\" of type \"\(argument.type)\" is "
+            + "required."
         )
       }
     }
@@ -170,7 +171,7 @@ struct GraphQLValidation {
     case (.input(let fields), .object(let members)):
       checkMembers(fields, members.map(\.name), of: name)
       for member in members {
-        if let type = fields[member.name] { check(member.value, fits: type) }
+        if let type = fields[member.name]?.type { check(member.value, fits: type) }
       }
       return
     case (.scalar, .object), (.scalar, .list), (.scalar, .enumeration): fits = false
@@ -181,7 +182,7 @@ struct GraphQLValidation {
   }
 
   private mutating func checkMembers(
-    _ fields: [String: GraphQLTypeReference],
+    _ fields: [GraphQLSchema.Field],
     _ names: [String],
     of type: String
   ) {
@@ -191,10 +192,10 @@ struct GraphQLValidation {
     if Set(names).count != names.count {
       problems.append("There can be only one input field of a name in \"\(type)\".")
     }
-    for (name, member) in fields.sorted(by: { $0.key < $1.key }) {
-      if case .nonNull = member, !names.contains(name) {
+    for field in fields {
+      if case .nonNull = field.type, !names.contains(field.name) {
         problems.append(
-          "Field \"\(type).\(name)\" of required type \"\(member)\" was not provided."
+          "Field \"\(type).\(field.name)\" of required type \"\(field.type)\" was not provided."
         )
       }
     }
@@ -226,7 +227,7 @@ struct GraphQLValidation {
       case (.input(let fields), .object(let object)):
         checkMembers(fields, object.members.map(\.key), of: name)
         for member in object.members {
-          guard let type = fields[member.key] else { continue }
+          guard let type = fields[member.key]?.type else { continue }
           check(member.value, fits: type, at: place + "." + member.key)
         }
       case (.enumeration(let values), .string(let word)) where values.contains(word): break

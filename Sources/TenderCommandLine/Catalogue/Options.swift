@@ -13,8 +13,9 @@ extension Catalogue {
       + modules.flatMap { $0.options.flatMap(\.options) }
       + others.flatMap(\.options) + [provider] + general.flatMap(\.options)
     // One that all know may be among a provider's own too.
-    var names: Set<String> = []
-    return all.filter { names.insert($0.name).inserted }
+    return all.indices.filter { place in !all[..<place].contains { $0 === all[place] } }.map {
+      all[$0]
+    }
   }
 
   private static func definitions(_ keys: any OptionKey...) -> [Option] { keys.flatMap(\.options) }

@@ -50,13 +50,7 @@ final class Composition: Session {
   /// What the kernel keeps this process from.
   let containment: Containment
   /// One for each place, so that many look-ups share a connection and an open ledger.
-  private var engines: [EngineKey: Engine] = [:]
-
-  private struct EngineKey: Hashable {
-    let provider: ProviderName
-    let env: Env
-    let need: Need
-  }
+  private var engines: [(provider: ProviderName, env: Env, need: Need, engine: Engine)] = []
 
   /// What is being worked on, for events.
   var reference: String? {
@@ -216,8 +210,8 @@ final class Composition: Session {
   /// The engine for a provider and env, over the network or the simulator in this process.
   func engine(_ target: Target, needing need: Need) throws(Fault) -> Engine {
     let (module, env) = (target.module, target.env)
-    let place = EngineKey(provider: module.name, env: env, need: need)
-    if let known = engines[place] { return known }
+    let known = engines.first { $0.provider == module.name && $0.env == env && $0.need == need }
+    if let known { return known.engine }
     try invocation.checkOptions(for: module.name)
     try checkSimulation(of: module.name)
     if instrument != nil, !module.takesInstruments {
@@ -249,7 +243,7 @@ final class Composition: Session {
       digest: SystemRandomness.digest,
       announce: { [unowned self] state in announce(state, module.name.text, env) }
     )
-    engines[place] = engine
+    engines.append((module.name, env, need, engine))
     return engine
   }
 
