@@ -17,7 +17,7 @@ BREW := $(call column,6)
 # Without an rpath the loader does not look for each library beside the program first.
 RELEASE := -c release --static-swift-stdlib --disable-local-rpath
 ifeq ($(OS),Linux)
-RELEASE += -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld -Xlinker --gc-sections -Xlinker -s \
+RELEASE += -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld -Xlinker --gc-sections -Xlinker --icf=all -Xlinker -s \
   -Xlinker --build-id=none -Xlinker --no-export-dynamic
 # A hundredth of the loader's table of places to move, where the system's loader reads it (glibc 2.36).
 ifeq ($(shell printf '%s\n' 2.36 "$$(getconf GNU_LIBC_VERSION 2>/dev/null | cut -d' ' -f2)" | sort -V | head -1),2.36)

@@ -45,9 +45,13 @@ let hardenedLinking: [LinkerSetting] = [
 ]
 
 /// A room, and everything it may import.
-func room(_ name: String, needs: Target.Dependency...) -> Target {
-  .target(name: name, dependencies: needs, swiftSettings: rules)
+func room(_ name: String, _ settings: [SwiftSetting] = rules, needs: Target.Dependency...) -> Target
+{
+  .target(name: name, dependencies: needs, swiftSettings: settings)
 }
+
+/// For rooms in which no command spends its time: small rather than fast.
+let small = rules + (isQuick ? [] : [.unsafeFlags(["-Osize"], .when(configuration: .release))])
 
 /// A room that every test works through, byte by byte: optimized in a quick build too.
 func workhorse(_ name: String, needs: Target.Dependency...) -> Target {
@@ -55,17 +59,21 @@ func workhorse(_ name: String, needs: Target.Dependency...) -> Target {
 }
 
 /// A provider's room: its adapter, and the module by which the program knows it.
-func provider(_ name: String, needs: Target.Dependency...) -> Target {
+func provider(
+  _ name: String,
+  _ settings: [SwiftSetting] = small,
+  needs: Target.Dependency...
+) -> Target {
   let rooms: [Target.Dependency] = [
     "TenderEngine", "TenderModel", "TenderModule", "TenderSystem", "TenderWire",
   ]
-  return .target(name: name, dependencies: rooms + needs, swiftSettings: rules)
+  return .target(name: name, dependencies: rooms + needs, swiftSettings: settings)
 }
 
 /// The other side of a provider, as the simulator plays it.
 func simulated(_ name: String, needs: Target.Dependency...) -> Target {
   let rooms: [Target.Dependency] = ["TenderEngine", "TenderModel", "TenderSimulator", "TenderWire"]
-  return .target(name: name + "Simulator", dependencies: rooms + needs, swiftSettings: rules)
+  return .target(name: name + "Simulator", dependencies: rooms + needs, swiftSettings: small)
 }
 
 /// A system library that every command needs: linked, and loaded at start.
@@ -109,11 +117,12 @@ let package = Package(
     workhorse("TenderWire", needs: "TenderModel", "CXML2"),
     room("TenderEngine", needs: "TenderModel"),
     room("TenderModule", needs: "TenderEngine", "TenderModel", "TenderSystem", "TenderWire"),
-    provider("PayTheory", needs: "CSodium"),
+    provider("PayTheory", rules, needs: "CSodium"),
     provider("TrueLayer", needs: "CCrypto"),
     provider("Toro", needs: "CCrypto"),
     room(
       "TenderTransport",
+      small,
       needs: "TenderEngine",
       "TenderModel",
       "TenderWire",
@@ -132,6 +141,7 @@ let package = Package(
     ),
     room(
       "TenderSharedJournal",
+      small,
       needs: "TenderDatabase",
       "TenderEngine",
       "TenderJournal",
@@ -161,10 +171,11 @@ let package = Package(
       "CSodium",
       "CSystem"
     ),
-    room("TenderOutput", needs: "TenderModel", "TenderWire", "CQREncode"),
+    room("TenderOutput", small, needs: "TenderModel", "TenderWire", "CQREncode"),
     room("TenderCommandLine", needs: "TenderModel", "TenderModule"),
     room(
       "TenderCommands",
+      small,
       needs: "PayTheory",
       "TenderCommandLine",
       "TenderEngine",

@@ -28,14 +28,9 @@ struct GraphQLSchema: Sendable {
   /// with the bracket that ends it.
   init(_ text: String) {
     let bytes = Array(text.utf8)
-    var heads: [Int] = []
-    var last = UInt8(ascii: "\n")
-    for place in bytes.indices {
-      let byte = bytes[place]
-      if last == UInt8(ascii: "\n"), (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) {
-        heads.append(place)
-      }
-      last = byte
+    let heads = bytes.indices.filter { place in
+      bytes[place] >= UInt8(ascii: "a") && (place == 0 || bytes[place - 1] == UInt8(ascii: "\n"))
+        && bytes[place] <= UInt8(ascii: "z")
     }
     texts = heads.indices.map { place in
       let text = bytes[heads[place]..<(place + 1 < heads.count ? heads[place + 1] : bytes.count)]
