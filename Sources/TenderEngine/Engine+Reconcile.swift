@@ -98,6 +98,7 @@ extension Engine {
     return left > 0
       ? "\(provider.name.text) does not know it yet; it can still appear for another "
         + (left > 90_000 ? "\((left + 59_999) / 60_000) minutes" : "\((left + 999) / 1000) s")
+        + (progress.clocksDisagree ? " (a clock was set meanwhile: the shorter time counts)" : "")
       : "\(provider.name.text) does not know it"
   }
 

@@ -221,6 +221,9 @@ package enum SearchTerm {
   /// What finds the payments that may still change.
   package static let queryOpen = Query.exactly(open)
 
+  /// How many characters the term of an id has at most.
+  package static let longestID = limit + 2
+
   /// What finds the payment that has an operation with this id.
   package static func query(id: String) -> Query { .exactly("i:" + cut(id)) }
 

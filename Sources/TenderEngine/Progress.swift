@@ -49,6 +49,9 @@ package final class Progress {
   /// wall's may be set meanwhile.
   package var sinceSent: Int { driver.clock.elapsed(since: operation) }
 
+  /// Whether the clocks that say so are more than a minute apart: one of them was set meanwhile.
+  package var clocksDisagree: Bool { driver.clock.disagrees(about: operation) }
+
   /// The provider's ids that other operations of this reference have.
   package var otherIDs: [String] {
     payment.operations.filter { $0.sequence != sequence }.compactMap(\.id)
@@ -197,8 +200,21 @@ extension Clock {
   /// The smaller of what the machine's own clock and the wall's say: the first is another machine's where the journal
   /// was moved, and either may be set forward meanwhile.
   package func elapsed(since operation: Operation) -> Int {
-    guard let sent = operation.state.sent else { return 0 }
+    guard let (byWall, byMachine) = ages(of: operation) else { return 0 }
+    return min(byWall, byMachine)
+  }
+
+  fileprivate func disagrees(about operation: Operation) -> Bool {
+    // Since another start the machine's own clock says only that it is longer ago than that.
+    guard operation.state.sent?.moment?.boot == moment.boot,
+      let (byWall, byMachine) = ages(of: operation)
+    else { return false }
+    return abs(byWall - byMachine) > 60_000
+  }
+
+  private func ages(of operation: Operation) -> (byWall: Int, byMachine: Int)? {
+    guard let sent = operation.state.sent else { return nil }
     let byWall = max(0, now - sent.at)
-    return min(byWall, sent.moment.map { moment.elapsed(since: $0) } ?? byWall)
+    return (byWall, sent.moment.map { moment.elapsed(since: $0) } ?? byWall)
   }
 }

@@ -87,12 +87,16 @@ struct Condition {
     guard handle.contains("*") else { return candidates(matching: handle) }
     let beginning = String(handle.prefix { $0 != "*" })
     guard !beginning.isEmpty, case .exactly(let term) = SearchTerm.query(id: beginning) else {
-      // Both indexes are read from end to end, which is less than the rows.
+      // Both indexes are read from end to end, which is less than the rows; of an id that is longer than what is
+      // indexed of it, the operation is asked.
       let glob = Database.Value.text(glob(handle))
       return Candidates(
         sql: "SELECT row, created FROM payment WHERE row IN ("
-          + "SELECT row FROM payment WHERE reference GLOB ?) UNION \(byTerm) GLOB 'i:*'",
-        values: [glob]
+          + "SELECT row FROM payment WHERE reference GLOB ?) UNION "
+          + "SELECT t.payment, t.created FROM term t WHERE t.text GLOB 'i:*' AND (t.text GLOB 'i:' || ? "
+          + "OR length(t.text) >= \(SearchTerm.longestID) AND EXISTS (SELECT 1 FROM operation o "
+          + "WHERE o.payment = t.payment AND o.id GLOB ?))",
+        values: [glob, glob, glob]
       )
     }
     let range = { (low: String) -> [Database.Value] in

@@ -22,6 +22,8 @@ private import Glibc
     var isLost = false
     /// Whether the server warned that a commit is not confirmed.
     var isUnconfirmed = false
+    /// Whether a signal, or the end of --deadline, ended the wait.
+    var isStopped = false
 
     /// A code of ours for what is wrong on this machine (SQLSTATE: system error).
     static let here = ["58000"][0]
@@ -55,6 +57,9 @@ private import Glibc
 
   private let handle: OpaquePointer
   private let clock: any Clock
+  private let interruption: any Interruption
+  /// When a stop was first seen in a wait.
+  private var stoppedAt: Int?
   /// Whether it was told to take no more.
   private(set) var isBroken = false
 
@@ -62,12 +67,14 @@ private import Glibc
   init(
     _ options: [(keyword: String, value: String)],
     by deadline: Deadline,
-    _ clock: any Clock
+    _ clock: any Clock,
+    _ interruption: any Interruption
   ) throws(Failure) {
     if let problem = unsafe tender_pq_open() {
       throw Failure(code: Failure.here, text: unsafe String(cString: problem))
     }
     self.clock = clock
+    self.interruption = interruption
     let keywords = options.map(\.keyword)
     let values = options.map(\.value)
     let begun = unsafe Self.withPointers(keywords.map(Optional.some)) { keywords in
@@ -110,16 +117,29 @@ private import Glibc
     return Failure(code: nil, text: lines.joined(separator: "; "), isLost: true)
   }
 
-  private func wait(_ events: Int32, by deadline: Deadline) throws(Failure) {
-    var polled = unsafe pollfd(fd: tender_pq_socket(handle), events: Int16(events), revents: 0)
+  /// How long a server that answers may still take once a stop was asked for, in milliseconds: what has been
+  /// found out by then is better written than not.
+  private static let grace = 1000
+
+  /// Waits until the server can be read from or written to; gives what of both it is.
+  @discardableResult
+  private func wait(_ events: Int32, by deadline: Deadline) throws(Failure) -> Int16 {
     while true {
-      let left = deadline.remaining
+      stoppedAt = interruption.kind == nil ? nil : stoppedAt ?? clock.uptime
+      let isStopping = stoppedAt != nil
+      let grace = stoppedAt.map { $0 + Self.grace - clock.uptime }
+      let left = min(deadline.remaining, grace ?? .max)
       guard left > 0 else {
         isBroken = true
-        throw Failure(code: nil, text: "no answer in time", isLost: true)
+        throw Failure(code: nil, text: "no answer in time", isLost: true, isStopped: isStopping)
       }
-      let count = unsafe poll(&polled, 1, Int32(min(left, 60_000)))
-      if count > 0 || count < 0 && errno != EINTR { return }
+      let stop = isStopping ? nil : interruption.descriptor
+      var polled = unsafe [
+        pollfd(fd: tender_pq_socket(handle), events: Int16(events), revents: 0),
+        pollfd(fd: stop ?? -1, events: Int16(POLLIN), revents: 0),
+      ]
+      let count = unsafe poll(&polled, 2, Int32(min(left, 60_000)))
+      if polled[0].revents != 0 || count < 0 && errno != EINTR { return polled[0].revents }
     }
   }
 
@@ -197,20 +217,9 @@ private import Glibc
       let left = unsafe tender_pq_flush(handle)
       if left == 0 { return }
       guard left > 0 else { throw problem() }
-      var polled = unsafe pollfd(
-        fd: tender_pq_socket(handle),
-        events: Int16(POLLIN | POLLOUT),
-        revents: 0
-      )
-      guard deadline.remaining > 0 else {
-        isBroken = true
-        throw Failure(code: nil, text: "no answer in time", isLost: true)
-      }
-      _ = unsafe poll(&polled, 1, Int32(min(deadline.remaining, 1000)))
+      let ready = try wait(POLLIN | POLLOUT, by: deadline)
       // A server that answers meanwhile must be heard, or neither goes on.
-      if polled.revents & Int16(POLLIN) != 0, unsafe tender_pq_consume(handle) == 0 {
-        throw problem()
-      }
+      if ready & Int16(POLLIN) != 0, unsafe tender_pq_consume(handle) == 0 { throw problem() }
     }
   }
 

@@ -65,8 +65,11 @@ extension SharedJournal {
     try deliver(holding: key)
     // Where an outcome still waits, there is a payment already, or there should be.
     let write = waiting[key] == nil ? write : nil
+    var hasLooked = false
     while true {
       if let lease = try take(key, opening: write) { return Held(self, key, lease, local) }
+      if !hasLooked { try shorten(key) }
+      hasLooked = true
       guard deadline.remaining > 0 else { return nil }
       try interruption.check()
       try clock.pause(milliseconds: min(200, deadline.remaining))
@@ -148,6 +151,21 @@ extension SharedJournal {
     return lease
   }
 
+  /// The longest time that a lease can have left on a server whose clock goes on, in milliseconds: another machine may
+  /// wait for its provider for longer than this one.
+  private var longestLease: Int { max(600_000, 2 * leaseTime) }
+
+  /// Ends a lease sooner that the server's clock, which was set back meanwhile, would let last for the whole step.
+  ///
+  /// Its holder may still be at work: it has the longest time that it can have asked for from now on.
+  private func shorten(_ key: ReferenceKey) throws(Fault) {
+    var statement = Statement("UPDATE tender.lease l SET until = clock_timestamp() + ")
+    let longest = statement.bind(longestLease) + " * interval '1 millisecond'"
+    statement.add("\(longest) WHERE \(Self.condition(key, "l", &statement)) ")
+    statement.add("AND l.until > clock_timestamp() + \(longest) RETURNING 1")
+    if try !query([statement])[0].isEmpty { wasSetBack = true }
+  }
+
   /// Gives a reference back, unless that was done with its last outcome; where it cannot, its time ends.
   private func giveBack(_ key: ReferenceKey, _ lease: Lease) {
     if fresh?.key == key { fresh = nil }
@@ -176,6 +194,7 @@ extension SharedJournal {
     guard let row = try? query([statement])[0].first, let by = row[0].text else { return nil }
     guard let left = row[1].integer, left > 0 else { return nil }
     return "\(by), who has it for another \(left) s at most"
+      + (wasSetBack ? " (the clock of the journal's server was set back)" : "")
   }
 
   /// Whether a shared journal was ever written to from a state folder.

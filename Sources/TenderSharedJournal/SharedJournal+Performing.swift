@@ -17,7 +17,7 @@ extension SharedJournal {
       } catch {
         // A number that is taken may be this very write's.
         let isTaken = error.isTaken
-        guard error.isLost || isTaken && mayBeDone else {
+        guard !error.isStopped, error.isLost || isTaken && mayBeDone else {
           throw isTaken ? .changed(write.key.reference) : fault(error)
         }
         mayBeDone = true
@@ -36,13 +36,17 @@ extension SharedJournal {
   /// Functions"; its commit waits as any other does).
   private func confirmCommits(by deadline: Deadline) throws(Fault) {
     let message = Statement("SELECT pg_logical_emit_message(true, 'tender', '')")
+    var pause = 20
     while true {
       do throws(PostgresConnection.Failure) {
         _ = try ask([message], by: deadline, repeating: .never)
         return
       } catch {
-        guard error.isLost else { throw fault(error) }
-        guard deadline.remaining > 0 else { throw .unconfirmed }
+        guard error.isLost, !error.isStopped else { throw fault(error) }
+        // A server that ends each wait at once is not asked at once again.
+        guard deadline.remaining > pause else { throw .unconfirmed }
+        try clock.pause(milliseconds: pause)
+        pause = min(500, pause * 2)
       }
     }
   }

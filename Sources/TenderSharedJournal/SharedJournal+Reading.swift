@@ -52,6 +52,7 @@ extension SharedJournal {
       statement.add(" ORDER BY a.created DESC, a.row DESC")
       return statement
     }
+    defer { raiseMarkToSeen() }
     return try query(statements).flatMap { $0 }.map { row throws(Fault) in try shown(row) }
   }
 
@@ -133,6 +134,9 @@ extension SharedJournal {
 
   private func shown(_ found: Found, _ stored: Payment) -> Payment {
     let moment = clock.moment
+    if stored.updatedAt > seen?.time ?? 0, let sum = found.row.text("sum") {
+      seen = position(of: stored, sum)
+    }
     var payment = stored.with(
       zip(stored.operations, found.operations).map { operation, row in
         var operation = operation
@@ -192,6 +196,7 @@ extension SharedJournal {
     takeInSpool()
     var after: (created: Int, row: Int)?
     var size = Self.pages.first
+    defer { raiseMarkToSeen() }
     while true {
       let rows = try query([page(filter, after: after, size)])[0]
       for row in rows {

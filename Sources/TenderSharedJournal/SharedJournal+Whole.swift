@@ -85,11 +85,21 @@ extension SharedJournal {
 
   /// Remembers on this machine what was written: the event's place and checksum, at its time.
   func raiseMark(_ write: Write, _ row: Int) {
-    let time = write.payment.updatedAt
-    let link = "\(row).\(write.payment.version).\(write.sum)"
-    mark.raise(
-      to: .init(journal: name, line: time, link: link, time: time, isOutside: isOutside)
-    )
+    var written = write.payment
+    written.row = row
+    mark.raise(to: position(of: written, write.sum))
+  }
+
+  /// Remembers what was read: another machine wrote it, and a database that lacks it was put back.
+  func raiseMarkToSeen() {
+    guard let seen else { return }
+    mark.raise(to: seen)
+  }
+
+  func position(of payment: Payment, _ sum: String) -> HighWaterMark.Position {
+    let time = payment.updatedAt
+    let link = "\(payment.row).\(payment.version).\(sum)"
+    return .init(journal: name, line: time, link: link, time: time, isOutside: isOutside)
   }
 
   /// Counts for every machine: what their marks say of the time before is not asked for any more.

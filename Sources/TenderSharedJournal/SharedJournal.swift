@@ -54,6 +54,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   let settings: Settings
   let redactor: Redactor
   let clock: any Clock
+  let interruption: any Interruption
   /// This machine and this state folder, in a name that no copy of the folder has.
   let station: String
   /// Whether the key is this machine's alone.
@@ -82,6 +83,10 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   /// The payment that was opened as the lock was taken, and its row.
   var opened: (write: Write, row: Int)?
   var leases: [ReferenceKey: Lease] = [:]
+  /// Whether a lease showed that the server's clock was set back.
+  var wasSetBack = false
+  /// The newest state of a payment that was read, and the mark that it makes.
+  var seen: HighWaterMark.Position?
   /// Whether references are asked to be left alone, as far as was seen.
   var stops: [ReferenceKey: (isAsked: Bool, at: Int)] = [:]
   /// Outcomes that wait for the database.
@@ -107,7 +112,12 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   ///
   /// Without a key of the fleet what is secret is sealed under this machine's own (`journal.key`), which no
   /// other can open.
-  package init(_ settings: Settings, redactor: Redactor, clock: any Clock) throws(Fault) {
+  package init(
+    _ settings: Settings,
+    redactor: Redactor,
+    clock: any Clock,
+    interruption: any Interruption = NeverInterrupted()
+  ) throws(Fault) {
     var settings = settings
     hasOwnKey = settings.key == nil
     if settings.key == nil, !settings.isReading {
@@ -118,6 +128,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     self.settings = settings
     self.redactor = redactor
     self.clock = clock
+    self.interruption = interruption
     locks = LockFile(path: settings.folder + "/journal.lock")
     aside = SetAside(path: settings.folder + "/journal.spool")
     sendWindow = SendWindow(clock: clock)
@@ -187,12 +198,14 @@ package final class SharedJournal: Journal, @unchecked Sendable {
       } catch {
         if error.isOtherVersion { throw try otherVersion(by: deadline) }
         if error.isLost || connection?.isBroken == true || error.isReadOnly { disconnect() }
-        let mayRepeat = repeating == .same || !error.isLost
+        let mayRepeat = (repeating == .same || !error.isLost) && interruption.kind == nil
         // A look-up needs no server that takes writes.
         let isEnough = settings.isReading && error.isReadOnly
         guard error.isPassing, mayRepeat, !isEnough, deadline.remaining > pause else {
           isAway = isAway || isPatient && error.isPassing && deadline.remaining <= pause
-          throw error
+          var failure = error
+          failure.isStopped = error.isPassing && interruption.kind != nil
+          throw failure
         }
         // A lock may end meanwhile; what it is worth is asked of the database.
         try? clock.pause(milliseconds: pause)
@@ -244,7 +257,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     } catch {
       throw PostgresConnection.Failure(code: PostgresConnection.Failure.here, text: error.message)
     }
-    let made = try PostgresConnection(options, by: deadline, clock)
+    let made = try PostgresConnection(options, by: deadline, clock, interruption)
     connection = made
     return made
   }
@@ -280,6 +293,12 @@ package final class SharedJournal: Journal, @unchecked Sendable {
         code: "journal_unmigrated",
         "the journal in \(place) has no tables of this version",
         hint: "make or upgrade them, as their owner: tender journal migrate"
+      )
+    }
+    if failure.isStopped, let kind = interruption.kind {
+      return .stopped(
+        by: kind,
+        underWay: "the journal's server had not answered; nothing was sent to the provider"
       )
     }
     if failure.isUnconfirmed { return .unconfirmed }

@@ -54,12 +54,24 @@ extension Client {
     guard answer.body.text("status") != nil else {
       throw .unexpectedBehaviour("a \(kind == .mandate ? "mandate" : "payment") without status")
     }
-    if decides, let other = answer.body.text("id"), other != id {
+    let seen = Resource(kind: kind, id: id, body: answer.body, traceID: answer.traceID)
+    guard decides else { return seen.masked }
+    if let other = answer.body.text("id"), other != id {
       throw .unexpectedBehaviour(
         "the answer is about another \(kind == .mandate ? "mandate" : "payment")"
       )
     }
-    return Resource(kind: kind, id: id, body: answer.body, traceID: answer.traceID).masked
+    // What is there and cannot be read says that the rest is not what it looks like either.
+    let isReadable =
+      (answer.body["amount_in_minor"] == nil || (seen.amount ?? -1) >= 0)
+      && (answer.body["currency"] == nil || seen.currency != nil)
+    guard isReadable else {
+      throw .unexpectedBehaviour(
+        "an amount or currency that cannot be read",
+        traceID: answer.traceID
+      )
+    }
+    return seen.masked
   }
 }
 

@@ -117,7 +117,7 @@ enum Filler {
         reference: Reference(stored: reference)
       ),
       kind: .payment,
-      merchant: "merchant",
+      merchant: "tender-paytheorylab-661f5255",
       at: time
     )
     payment.currency = Currency(code: "USD")

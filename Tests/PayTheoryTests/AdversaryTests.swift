@@ -21,8 +21,10 @@ import Testing
     return body.contains("transactions(") || body.contains("authorizations(") ? .read : .other
   }
 
-  @Test func `says nothing that the books contradict, whatever happens`() throws {
-    let (problems, troubles) = try History.judge("paytheory", usually: 60) { try run($0) }
+  @Test(arguments: [false, true])
+  func `says nothing that the books contradict, whatever happens`(_ lies: Bool) throws {
+    let name = "paytheory" + (lies ? ", lying" : "")
+    let (problems, troubles) = try History.judge(name, usually: 60) { try run($0, lies) }
     #expect(problems == [])
     #expect(troubles > 0.3)
   }
@@ -34,7 +36,7 @@ import Testing
   }
 
   /// One reference, commands on it at random, and what they said.
-  private func run(_ seed: Int) throws -> (History, standing: Int, troubles: Int) {
+  private func run(_ seed: Int, _ lies: Bool) throws -> (History, standing: Int, troubles: Int) {
     let world = try World()
     let method = try method(world)
     // In half of them payments are pending at first, so that a reversal is a void; in half they are held.
@@ -53,6 +55,7 @@ import Testing
             world.clock,
             seed: seed,
             window: Self.window,
+            lie: lies ? Lies.json : nil,
             classify: Self.classify
           )
           adversary = made

@@ -193,20 +193,33 @@ struct FleetFailureTests {
     )
   }
 
-  /// A commit that no standby has confirmed is lost with its server: nothing is sent after it, whatever ends the wait.
-  @Test(arguments: ["pg_cancel_backend", "pg_terminate_backend"])
-  func `sends nothing after a commit that no standby confirmed`(_ end: String) throws {
-    let cluster = try PostgresCluster()
-    let fleet = try Fleet(machines: 1, at: cluster.database(), timeout: 5)
+  /// What ends the wait for a standby that confirms no commit.
+  enum Ending: CaseIterable { case cancelled, terminated, restarted }
+
+  /// A commit that no standby has confirmed is lost with its server: nothing is sent after it, whatever ends the
+  /// wait, and the standby that takes over lets the same command pay.
+  @Test(arguments: Ending.allCases)
+  func `sends nothing after a commit that no standby confirmed`(_ ending: Ending) throws {
+    let primary = try PostgresCluster(["synchronous_standby_names=*", "wal_level=replica"])
+    let standby = try PostgresCluster(copyOf: primary)
+    let database = try primary.database()
+    let name = String(database.split(separator: "/").last ?? "")
+    let fleet = try Fleet(
+      machines: 1,
+      at: "postgres://tender@127.0.0.1:\(primary.port),127.0.0.1:\(standby.port)/\(name)",
+      timeout: 5
+    )
     let shelf = Shelf.all[0]
-    func wait(for standby: String) throws {
-      try cluster.sql("ALTER SYSTEM SET synchronous_standby_names = '\(standby)'", in: "postgres")
-      try cluster.sql("SELECT pg_reload_conf()", in: "postgres")
-    }
-    try wait(for: "*")
+    standby.kill()
     let (process, output, errors) = try fleet.machines[0].start(FleetTests.pay("S1"))
+    if ending == .restarted {
+      try Self.awaitStandby(primary)
+      primary.kill()
+      try primary.restart()
+    }
+    let end = ending == .terminated ? "pg_terminate_backend" : "pg_cancel_backend"
     while process.isRunning {
-      try cluster.sql(
+      try primary.sql(
         "SELECT \(end)(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
         in: "postgres"
       )
@@ -215,12 +228,44 @@ struct FleetFailureTests {
     #expect(output.fileHandleForReading.readDataToEndOfFile().isEmpty)
     #expect(process.terminationStatus == 16)
     // A server that ends the connection says no more than that.
-    let code = end == "pg_cancel_backend" ? "journal_unconfirmed" : "journal_unreachable"
+    let code = ending == .terminated ? "journal_unreachable" : "journal_unconfirmed"
     #expect(String(decoding: said, as: UTF8.self).contains(code))
     #expect(try shelf.money(fleet.shop.books, "S1").standing == 0)
-    try wait(for: "")
+    primary.kill()
+    try standby.restart()
+    try standby.promote()
     #expect(try Fleet.untilFree(fleet.machines[0], FleetTests.pay("S1")).status == 0)
     #expect(try shelf.money(fleet.shop.books, "S1").standing == 1)
+  }
+
+  /// Until a commit waits for the standby.
+  private static func awaitStandby(_ primary: PostgresCluster) throws {
+    let asked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+    while try primary.sql(asked, in: "postgres").hasPrefix("0") {}
+  }
+
+  /// A standby that is stalled makes nobody wait who does not want to.
+  @Test(arguments: [(["--deadline", "1s"], 8, "deadline_passed"), ([], 130, "interrupted")])
+  func `a stop ends the wait for a standby`(
+    _ words: [String],
+    _ status: Int32,
+    _ code: String
+  ) throws {
+    let primary = try PostgresCluster()
+    let fleet = try Fleet(machines: 1, at: primary.database(), timeout: 600)
+    try primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'", in: "postgres")
+    try primary.sql("SELECT pg_reload_conf()", in: "postgres")
+    let (process, _, errors) = try fleet.machines[0].start(FleetTests.pay("S1") + words)
+    try Self.awaitStandby(primary)
+    // By then it has waited for a moment; without the signal it would for half a minute.
+    let begun = Date.now
+    if words.isEmpty { process.interrupt() }
+    process.waitUntilExit()
+    #expect(begun.distance(to: .now) < 15)
+    let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    #expect(process.terminationStatus == status)
+    #expect(said.contains(#""code":"\#(code)""#) && said.contains(#""effect":"none""#), "\(said)")
+    #expect(try Shelf.all[0].money(fleet.shop.books, "S1").standing == 0)
   }
 
   /// Any commands in any order by two machines, a crash of the database amid each history.

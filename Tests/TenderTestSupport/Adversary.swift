@@ -38,6 +38,8 @@ package final class Adversary: HTTPExchange {
   private let window: Int
   /// Whether effects may be late at all.
   private let isLate: Bool
+  /// What an answer becomes where a lie is told; nil where none is.
+  private let lie: (@Sendable (_ body: [UInt8], _ random: inout Seeded) -> [UInt8])?
   private let state: Mutex<State>
 
   package init(
@@ -46,12 +48,14 @@ package final class Adversary: HTTPExchange {
     seed: Int,
     window: Int,
     isLate: Bool = true,
+    lie: (@Sendable (_ body: [UInt8], _ random: inout Seeded) -> [UInt8])? = nil,
     classify: @escaping @Sendable (HTTPRequest) -> Kind
   ) {
     self.inner = inner
     self.clock = clock
     self.window = window
     self.isLate = isLate
+    self.lie = lie
     self.classify = classify
     state = Mutex(State(random: Seeded(seed)))
   }
@@ -89,9 +93,20 @@ package final class Adversary: HTTPExchange {
     let dice = state.withLock({ $0.isCalm }) ? 0 : next(10)
     switch classify(request) {
     case .other: return try inner.send(request, by: deadline)
-    case .effect(let isKeyed): return try effect(request, deadline, dice, isKeyed)
-    case .read: return try read(request, deadline, dice)
+    case .effect(let isKeyed): return lied(about: try effect(request, deadline, dice, isKeyed))
+    case .read: return lied(about: try read(request, deadline, dice))
     }
+  }
+
+  private func lied(about response: HTTPResponse) -> HTTPResponse {
+    guard let lie, !state.withLock({ $0.isCalm }), next(2) == 0 else { return response }
+    trouble()
+    var response = response
+    let codes = [200, 202, 204, 206, 301, 304, 500, 502, 503, 599]
+    if next(8) == 0 { response.status = codes[next(codes.count)] }
+    let body = response.body
+    response.body = state.withLock { lie(body, &$0.random) }
+    return response
   }
 
   private func effect(

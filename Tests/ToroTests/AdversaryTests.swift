@@ -10,18 +10,26 @@ import Toro
 /// That a gateway refuses an authorisation that comes after its own cancellation advice is assumed, as
 /// the page of promises says: no effect is late here.
 @Suite struct AdversaryTests {
-  @Test func `says nothing that the books contradict, whatever happens`() throws {
-    let (problems, troubles) = try History.judge("toro", usually: 40) { try run($0) }
+  @Test(arguments: [false, true])
+  func `says nothing that the books contradict, whatever happens`(_ lies: Bool) throws {
+    let name = "toro" + (lies ? ", lying" : "")
+    let (problems, troubles) = try History.judge(name, usually: 40) { try run($0, lies) }
     #expect(problems == [])
     #expect(troubles > 0.3)
   }
 
-  private func run(_ seed: Int) throws -> (History, standing: Int, troubles: Int) {
+  private func run(_ seed: Int, _ lies: Bool) throws -> (History, standing: Int, troubles: Int) {
     let world = try ToroWorld()
     _ = try world.engine()
     let inner = try #require(world.wire.inner)
-    let other = Adversary(inner, world.clock, seed: seed, window: 60_000, isLate: false) {
-      request in
+    let other = Adversary(
+      inner,
+      world.clock,
+      seed: seed,
+      window: 60_000,
+      isLate: false,
+      lie: lies ? Lies.xml : nil
+    ) { request in
       let isDiagnostic = request.url.contains("caaa013")
       return isDiagnostic ? .other : .effect(isKeyed: !request.url.contains("001"))
     }

@@ -16,18 +16,21 @@ import TrueLayerSimulator
     return request.method == .get ? .read : .effect(isKeyed: true)
   }
 
-  @Test(arguments: ["creation", "refund"])
-  func `says nothing that the books contradict, whatever happens`(_ subject: String) throws {
-    let (problems, troubles) = try History.judge("truelayer, \(subject)", usually: 30) {
-      try run($0, subject)
-    }
+  @Test(arguments: ["creation", "refund"], [false, true])
+  func `says nothing that the books contradict, whatever happens`(
+    _ subject: String,
+    _ lies: Bool
+  ) throws {
+    let name = "truelayer, \(subject)" + (lies ? ", lying" : "")
+    let (problems, troubles) = try History.judge(name, usually: 30) { try run($0, subject, lies) }
     #expect(problems == [])
     #expect(troubles > 0.3)
   }
 
   private func run(
     _ seed: Int,
-    _ subject: String
+    _ subject: String,
+    _ lies: Bool
   ) throws -> (History, standing: Int, troubles: Int) {
     let world = try World()
     let order = try world.payment("A", amount: 2000) { creation in
@@ -59,6 +62,7 @@ import TrueLayerSimulator
       world.clock,
       seed: seed,
       window: Self.window,
+      lie: lies ? Lies.json : nil,
       classify: Self.classify
     )
     var history = History("\(subject), seed \(seed)")

@@ -31,7 +31,8 @@ extension Composition {
         variable: { environment[$0] }
       ),
       redactor: redactor,
-      clock: SystemClock(interruption: signals)
+      clock: SystemClock(interruption: signals),
+      interruption: signals
     )
   }
 

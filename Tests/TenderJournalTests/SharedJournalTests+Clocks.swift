@@ -1,0 +1,47 @@
+import TenderEngine
+import TenderJournal
+import TenderModel
+import TenderSharedJournal
+import TenderTestSupport
+import Testing
+
+/// A server whose clock is set, and one that was put back to an earlier time.
+extension SharedJournalTests {
+  /// A lease that seems to last for days shows that the server's clock was set back: it ends within minutes, and
+  /// whoever waits is told.
+  @Test func `no reference is locked for as long as a clock was set back`() throws {
+    let (first, second) = (try journal(0), try journal(1))
+    let held = try lock(first)
+    _ = try opened(first)
+    #expect(try lock(second) == nil)
+    #expect(second.worker(key())?.contains("set back") == false)
+    _ = try sql("UPDATE tender.lease SET until = until + interval '2 days'")
+    #expect(try lock(second) == nil)
+    #expect(second.worker(key())?.contains("was set back") == true)
+    let left = try sql(
+      "SELECT ceil(extract(epoch FROM until - clock_timestamp())) FROM tender.lease"
+    )
+    #expect((1...600).contains(Int(left.prefix { $0.isNumber }) ?? 0), "\(left)")
+    // The holder has kept its fence.
+    let fence = try sql("SELECT fence FROM tender.lease")
+    #expect(fence.hasPrefix("1"))
+    withExtendedLifetime(held) {}
+  }
+
+  /// What another machine wrote and this one has only seen is missed as its own is.
+  @Test func `a machine that only read knows that a database was put back`() throws {
+    let first = try journal(0)
+    let held = try lock(first)
+    _ = try sent(first)
+    #expect(try journal(1).payments(matching: "A", filter: PaymentFilter()).count == 1)
+    _ = try sql(
+      "DELETE FROM tender.event; DELETE FROM tender.operation; DELETE FROM tender.payment"
+    )
+    let again = try journal(1)
+    again.reachesOutside()
+    _ = try again.payment(key())
+    let fault = #expect(throws: Fault.self) { try again.checkWhole() }
+    #expect(fault?.code == "journal_forgot")
+    withExtendedLifetime(held) {}
+  }
+}
