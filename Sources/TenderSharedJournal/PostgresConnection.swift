@@ -20,7 +20,8 @@ private import Glibc
     let text: String
     /// Whether the connection ended before the answer: what was sent may have been done.
     var isLost = false
-    /// Whether the server warned that a commit is not confirmed.
+    /// Whether the server warned that a commit is not confirmed, or does not answer what was sent to it: it may wait
+    /// for its standby.
     var isUnconfirmed = false
     /// Whether a signal, or the end of --deadline, ended the wait.
     var isStopped = false
@@ -60,6 +61,7 @@ private import Glibc
   private let interruption: any Interruption
   /// When a stop was first seen in a wait.
   private var stoppedAt: Int?
+  private var isConnected = false
   /// Whether it was told to take no more.
   private(set) var isBroken = false
 
@@ -97,6 +99,7 @@ private import Glibc
       switch state {
       case Int32(TENDER_PQ_POLL_OK):
         guard unsafe tender_pq_pipeline(handle) != 0 else { throw problem() }
+        isConnected = true
         return
       case Int32(TENDER_PQ_POLL_READING): try wait(POLLIN, by: deadline)
       case Int32(TENDER_PQ_POLL_WRITING): try wait(POLLOUT, by: deadline)
@@ -131,7 +134,13 @@ private import Glibc
       let left = min(deadline.remaining, grace ?? .max)
       guard left > 0 else {
         isBroken = true
-        throw Failure(code: nil, text: "no answer in time", isLost: true, isStopped: isStopping)
+        throw Failure(
+          code: nil,
+          text: "no answer in time",
+          isLost: true,
+          isUnconfirmed: isConnected,
+          isStopped: isStopping
+        )
       }
       let stop = isStopping ? nil : interruption.descriptor
       var polled = unsafe [

@@ -171,6 +171,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     repeating: Repeat = .same
   ) throws(PostgresConnection.Failure) -> [Rows] {
     var pause = 20
+    var wasUnconfirmed = false
     // A question that may take a moment only says nothing of how long the others may.
     let isPatient = deadline.remaining + 1000 > patience
     while true {
@@ -205,8 +206,10 @@ package final class SharedJournal: Journal, @unchecked Sendable {
           isAway = isAway || isPatient && error.isPassing && deadline.remaining <= pause
           var failure = error
           failure.isStopped = error.isPassing && interruption.kind != nil
+          failure.isUnconfirmed = failure.isUnconfirmed || wasUnconfirmed
           throw failure
         }
+        wasUnconfirmed = wasUnconfirmed || error.isUnconfirmed
         // A lock may end meanwhile; what it is worth is asked of the database.
         try? clock.pause(milliseconds: pause)
         pause = min(500, pause * 2)
@@ -301,7 +304,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
         underWay: "the journal's server had not answered; nothing was sent to the provider"
       )
     }
-    if failure.isUnconfirmed { return .unconfirmed }
+    if failure.isUnconfirmed, !settings.isReading { return .unconfirmed }
     if failure.isDenied {
       return Fault(
         .state,

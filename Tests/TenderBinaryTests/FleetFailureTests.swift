@@ -244,6 +244,18 @@ struct FleetFailureTests {
     while try primary.sql(asked, in: "postgres").hasPrefix("0") {}
   }
 
+  /// Whoever waits in vain is told for what.
+  @Test func `says that the standby does not confirm`() throws {
+    let primary = try PostgresCluster()
+    let fleet = try Fleet(machines: 1, at: primary.database(), timeout: 2)
+    try primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'", in: "postgres")
+    try primary.sql("SELECT pg_reload_conf()", in: "postgres")
+    let run = try fleet.machines[0].run(FleetTests.pay("S1"))
+    #expect(run.status == 16)
+    #expect(run.errorRecord["error"]?["code"] == "journal_unconfirmed", "\(run.errors)")
+    #expect(try Shelf.all[0].money(fleet.shop.books, "S1").standing == 0)
+  }
+
   /// A standby that is stalled makes nobody wait who does not want to.
   @Test(arguments: [(["--deadline", "1s"], 8, "deadline_passed"), ([], 130, "interrupted")])
   func `a stop ends the wait for a standby`(
