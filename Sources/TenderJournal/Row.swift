@@ -8,7 +8,7 @@ package struct Columns: Sendable {
   package enum Kind: Sendable { case text, number, json }
 
   package let names: [String]
-  private let kinds: [Kind]
+  fileprivate let kinds: [Kind]
   /// What a checksum takes, in the alphabetical order of the names.
   fileprivate let summed: [Summed]
 
@@ -33,7 +33,10 @@ package struct Columns: Sendable {
   /// The place of a column; nil where it is none of these.
   ///
   /// They are few: a table of them costs more to make.
-  fileprivate func place(of name: String) -> Int? { names.firstIndex(of: name) }
+  fileprivate func place(of name: String) -> Int? {
+    let length = name.utf8.count
+    return names.firstIndex { $0.utf8.count == length && $0 == name }
+  }
 
   /// Columns of three kinds, in the order numbers, texts, JSON.
   package init(numbers: [String], texts: [String], json: [String] = []) {
@@ -132,11 +135,16 @@ package struct Row: Sendable {
 
   /// The row as JSON by the names of its columns, without what is null.
   package var json: JSONObject {
-    var json: JSONObject = [:]
-    for (name, value) in zip(columns.names, values) where value != .null {
-      json[name] = columns.kind(name) == .json ? object(name).map(JSON.object) : value.json
-    }
-    return json
+    JSONObject(
+      values.indices.compactMap { place in
+        if values[place] == .null { return nil }
+        let value =
+          columns.kinds[place] == .json
+          ? values[place].text.flatMap { JSONReader.read($0)?.object }.map(JSON.object)
+          : values[place].json
+        return value.map { .init(key: columns.names[place], value: $0) }
+      }
+    )
   }
 
   /// Whether it has the checksum that it should have; one that was not read from a table has none.

@@ -113,9 +113,9 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
   /// The value under a name; setting nil removes it, setting a new name appends it.
   package subscript(key: String) -> JSON? {
-    get { members.first { $0.key == key }?.value }
+    get { place(of: key).map { members[$0].value } }
     set {
-      if let index = members.firstIndex(where: { $0.key == key }) {
+      if let index = place(of: key) {
         if let newValue {
           members[index].value = newValue
         } else {
@@ -127,17 +127,25 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
   }
 
+  /// Where a name stands: its length tells nearly all others from it, and takes no call.
+  private func place(of key: String) -> Int? {
+    let length = key.utf8.count
+    return members.firstIndex { $0.key.utf8.count == length && $0.key == key }
+  }
+
   /// The text under a name, where it is a string.
   package func text(_ key: String) -> String? { self[key]?.text }
 
   /// The same members, those of `names` first and in their order.
   package func ordered(by names: [String]) -> JSONObject {
-    var ordered: JSONObject = [:]
-    for name in names { ordered[name] = self[name] }
-    for member in members where ordered[member.key] == nil {
-      ordered[member.key] = member.value
+    var isTaken = members.map { _ in false }
+    var ordered: [Member] = []
+    for name in names {
+      guard let place = place(of: name), !isTaken[place] else { continue }
+      isTaken[place] = true
+      ordered.append(members[place])
     }
-    return ordered
+    return JSONObject(ordered + members.indices.filter { !isTaken[$0] }.map { members[$0] })
   }
 
   /// The members by name, at every depth: as a reader gives them that does not keep their order.

@@ -126,6 +126,7 @@ extension SharedJournal {
     leases[key] = lease
     stops[key] = (!answers[2].isEmpty, clock.uptime)
     let payment = try payment(answers[1].first)
+    raiseMarkToSeen()
     fresh = (key, payment)
     opened = nil
     if let outcome = waiting[key], outcome.standing(in: payment) == .forgot {

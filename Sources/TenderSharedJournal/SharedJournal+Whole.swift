@@ -92,7 +92,8 @@ extension SharedJournal {
 
   /// Remembers what was read: another machine wrote it, and a database that lacks it was put back.
   func raiseMarkToSeen() {
-    guard let seen else { return }
+    // What is missing is not forgotten over what is there.
+    guard let seen, missing == nil else { return }
     mark.raise(to: seen)
   }
 

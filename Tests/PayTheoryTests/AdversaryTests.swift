@@ -21,10 +21,12 @@ import Testing
     return body.contains("transactions(") || body.contains("authorizations(") ? .read : .other
   }
 
-  @Test(arguments: [false, true])
-  func `says nothing that the books contradict, whatever happens`(_ lies: Bool) throws {
-    let name = "paytheory" + (lies ? ", lying" : "")
-    let (problems, troubles) = try History.judge(name, usually: 60) { try run($0, lies) }
+  @Test(arguments: Adversary.Manner.allCases)
+  func `says nothing that the books contradict, whatever happens`(
+    _ manner: Adversary.Manner
+  ) throws {
+    let name = "paytheory, \(manner)"
+    let (problems, troubles) = try History.judge(name, usually: 40) { try run($0, manner) }
     #expect(problems == [])
     #expect(troubles > 0.3)
   }
@@ -36,7 +38,10 @@ import Testing
   }
 
   /// One reference, commands on it at random, and what they said.
-  private func run(_ seed: Int, _ lies: Bool) throws -> (History, standing: Int, troubles: Int) {
+  private func run(
+    _ seed: Int,
+    _ manner: Adversary.Manner
+  ) throws -> (History, standing: Int, troubles: Int) {
     let world = try World()
     let method = try method(world)
     // In half of them payments are pending at first, so that a reversal is a void; in half they are held.
@@ -55,7 +60,8 @@ import Testing
             world.clock,
             seed: seed,
             window: Self.window,
-            lie: lies ? Lies.json : nil,
+            lie: manner == .lying ? Lies.json : nil,
+            lag: manner.lag,
             classify: Self.classify
           )
           adversary = made
@@ -79,7 +85,7 @@ import Testing
       var exit: Int32 = 0
       var status: Status?
       do throws(Fault) {
-        let report = try Self.perform(command, engine, known, order)
+        let report = try Self.perform(command, engine, known, order, finishes: manner != .behind)
         exit = report.fault?.exitStatus ?? 0
         // While a result is unknown the record says so, and nothing about how much is left.
         let isUnknown = report.payment?.state.isUnknown == true
@@ -160,7 +166,8 @@ import Testing
     _ command: String,
     _ engine: Engine,
     _ known: Payment?,
-    _ order: PaymentOrder
+    _ order: PaymentOrder,
+    finishes: Bool
   ) throws(Fault) -> Report {
     switch command {
     case "cancel": return try engine.cancel(known, handle: "A")
@@ -173,7 +180,7 @@ import Testing
     case "rest": return try engine.refund(known)
     case "resume":
       guard let known else { throw .unknownHandle("A") }
-      return try engine.resume(known, finish: true, resend: false)
+      return try engine.resume(known, finish: finishes, resend: false)
     default: return try engine.pay(order, newAttempt: command == "anew")
     }
   }

@@ -7,6 +7,22 @@ package import TenderModel
 ///
 /// What it does follows from its seed. It stands between an adapter and a provider that keeps books.
 package final class Adversary: HTTPExchange {
+  /// In what it is worse than a network is.
+  package enum Manner: String, CaseIterable, Sendable {
+    case plain, lying, lagging
+    /// Lagging for longer than anything that is waited for.
+    case behind
+
+    /// For how long its look-ups lag, in milliseconds; nil where they do not.
+    package var lag: Int? {
+      switch self {
+      case .plain, .lying: nil
+      case .lagging: 15 * 60_000
+      case .behind: 60 * 60_000
+      }
+    }
+  }
+
   /// What a request can do.
   package enum Kind: Sendable {
     /// It moves or makes something; `isKeyed` says that the provider knows a repetition by its key.
@@ -26,6 +42,8 @@ package final class Adversary: HTTPExchange {
     var late: [Late] = []
     /// What was answered to which question, and when.
     var answers: [String: [(at: Int, response: HTTPResponse)]] = [:]
+    /// The questions, to be asked again before something changes: their answers are what a look-up that lags says.
+    var questions: [String: HTTPRequest] = [:]
     var isCalm = false
     var troubles = 0
   }
@@ -40,6 +58,8 @@ package final class Adversary: HTTPExchange {
   private let isLate: Bool
   /// What an answer becomes where a lie is told; nil where none is.
   private let lie: (@Sendable (_ body: [UInt8], _ random: inout Seeded) -> [UInt8])?
+  /// For how long, in milliseconds, half of the look-ups say what was so before; nil where they do not lag.
+  private let lag: Int?
   private let state: Mutex<State>
 
   package init(
@@ -49,6 +69,7 @@ package final class Adversary: HTTPExchange {
     window: Int,
     isLate: Bool = true,
     lie: (@Sendable (_ body: [UInt8], _ random: inout Seeded) -> [UInt8])? = nil,
+    lag: Int? = nil,
     classify: @escaping @Sendable (HTTPRequest) -> Kind
   ) {
     self.inner = inner
@@ -56,6 +77,7 @@ package final class Adversary: HTTPExchange {
     self.window = window
     self.isLate = isLate
     self.lie = lie
+    self.lag = lag
     self.classify = classify
     state = Mutex(State(random: Seeded(seed)))
   }
@@ -115,6 +137,7 @@ package final class Adversary: HTTPExchange {
     _ dice: Int,
     _ isKeyed: Bool
   ) throws(Fault) -> HTTPResponse {
+    if lag != nil { try askAgain(deadline) }
     if dice > 4 { trouble() }
     switch dice {
     case 5:
@@ -135,12 +158,29 @@ package final class Adversary: HTTPExchange {
     }
   }
 
+  private func askAgain(_ deadline: Deadline) throws(Fault) {
+    for (question, request) in state.withLock({ $0.questions }).sorted(by: { $0.key < $1.key }) {
+      let response = try inner.send(request, by: deadline)
+      let now = clock.now
+      state.withLock { $0.answers[question, default: []].append((now, response)) }
+    }
+  }
+
   private func read(
     _ request: HTTPRequest,
     _ deadline: Deadline,
     _ dice: Int
   ) throws(Fault) -> HTTPResponse {
     let question = request.url + String(decoding: request.body, as: UTF8.self)
+    state.withLock { $0.questions[question] = request }
+    if let lag, !state.withLock({ $0.isCalm }), next(2) == 0 {
+      // As it was when so much time had not passed yet, or longest ago of what is younger.
+      let known = state.withLock { $0.answers[question] ?? [] }
+      if let old = known.first(where: { $0.at >= clock.now - lag }) {
+        trouble()
+        return old.response
+      }
+    }
     let oldest = clock.now - window / 2
     if dice > 6 { trouble() }
     switch dice {

@@ -16,13 +16,13 @@ import TrueLayerSimulator
     return request.method == .get ? .read : .effect(isKeyed: true)
   }
 
-  @Test(arguments: ["creation", "refund"], [false, true])
+  @Test(arguments: ["creation", "refund"], Adversary.Manner.allCases)
   func `says nothing that the books contradict, whatever happens`(
     _ subject: String,
-    _ lies: Bool
+    _ manner: Adversary.Manner
   ) throws {
-    let name = "truelayer, \(subject)" + (lies ? ", lying" : "")
-    let (problems, troubles) = try History.judge(name, usually: 30) { try run($0, subject, lies) }
+    let name = "truelayer, \(subject), \(manner)"
+    let (problems, troubles) = try History.judge(name, usually: 20) { try run($0, subject, manner) }
     #expect(problems == [])
     #expect(troubles > 0.3)
   }
@@ -30,7 +30,7 @@ import TrueLayerSimulator
   private func run(
     _ seed: Int,
     _ subject: String,
-    _ lies: Bool
+    _ manner: Adversary.Manner
   ) throws -> (History, standing: Int, troubles: Int) {
     let world = try World()
     let order = try world.payment("A", amount: 2000) { creation in
@@ -62,7 +62,8 @@ import TrueLayerSimulator
       world.clock,
       seed: seed,
       window: Self.window,
-      lie: lies ? Lies.json : nil,
+      lie: manner == .lying ? Lies.json : nil,
+      lag: manner.lag,
       classify: Self.classify
     )
     var history = History("\(subject), seed \(seed)")

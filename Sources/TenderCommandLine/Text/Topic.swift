@@ -203,13 +203,16 @@ extension Topic {
           + "folder that was removed together with the simulated payments in it, and no others, is new.",
         ([
           "What it rests on. The disk keeps what it acknowledges as synced, and the file system has "
-            + "working locks (no network share). The machine's clock since boot is not set."
+            + "working locks (no network share). Of the machine's clock since its start and the clock on the "
+            + "wall the one counts that says less time has passed, so that setting one of them shortens no wait. "
+            + "An answer that names this payment, with its amount and its currency, is believed."
         ]
           + help.map(\.assumptions).filter { !$0.isEmpty }).joined(separator: " "),
         "What is not promised. Two journals do not know of each other: a reference that is used with two "
           + "journals is charged in both. A journal on PostgreSQL promises what its server does: one that "
-          + "acknowledges before its standby has a commit can lose it in a failover (tender doctor says so). Nor does tender know of payments made elsewhere under the "
-          + "same reference, save where a provider is asked what is left before a part is given back. "
+          + "acknowledges before its standby has a commit can lose it in a failover (tender doctor says so), and "
+          + "a machine that neither made the payment nor looked it up does not miss it. Nor does tender know of payments "
+          + "made elsewhere under the same reference, save where a provider is asked what is left before a part is given back. "
           + "A reference that was pruned is a new one. A cash barcode, a token and a payment that "
           + "the payer has not authorized yet move no money, and may be made again after a failure. An "
           + "operation that was resolved by hand is as the operator said.",

@@ -16,7 +16,12 @@ extension Composition {
     for password in address.passwords + [environment["PGPASSWORD"]].compactMap(\.self) {
       redactor.learn(password)
     }
-    if !isReading { try shared.useFolder(folder) }
+    do throws(Fault) {
+      try shared.useFolder(folder)
+    } catch {
+      // A look-up needs it only to remember, beside it, what it has seen.
+      guard isReading else { throw error }
+    }
     let environment = environment
     return try SharedJournal(
       SharedJournal.Settings(
