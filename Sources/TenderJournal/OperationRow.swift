@@ -117,7 +117,9 @@ package enum OperationRow {
 
   /// An operation in JSON, for another journal; without what is secret of it.
   static func object(_ operation: Operation) -> JSONObject {
-    var object = values(operation).json
+    var object = values(operation).json(known: [
+      "content": operation.content, "prints": [:], "result": operation.result,
+    ])
     object["prints"] = nil
     object["preparation"] = (operation.preparation?.plain).map(JSON.string)
     return object

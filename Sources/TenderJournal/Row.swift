@@ -134,13 +134,18 @@ package struct Row: Sendable {
   }
 
   /// The row as JSON by the names of its columns, without what is null.
-  package var json: JSONObject {
+  package var json: JSONObject { json(known: [:]) }
+
+  /// The same, with objects that are known by the names of their columns: their texts are not read again.
+  func json(known: KeyValuePairs<String, JSONObject>) -> JSONObject {
     JSONObject(
       values.indices.compactMap { place in
         if values[place] == .null { return nil }
         let value =
           columns.kinds[place] == .json
-          ? values[place].text.flatMap { JSONReader.read($0)?.object }.map(JSON.object)
+          ? (known.first { $0.key == columns.names[place] }?.value
+            ?? values[place].text.flatMap { JSONReader.read($0)?.object })
+            .map(JSON.object)
           : values[place].json
         return value.map { .init(key: columns.names[place], value: $0) }
       }

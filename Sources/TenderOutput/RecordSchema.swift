@@ -257,7 +257,17 @@ package enum RecordSchema {
   }
 
   /// The names of a kind's members, in their order.
-  static func names(_ kind: Record.Kind) -> [String] { fields(kind).map(\.name) }
+  static func names(_ kind: Record.Kind) -> [String] {
+    // Those that come by the thousand.
+    switch kind {
+    case .payment: paymentNames
+    case .journalEntry: entryNames
+    default: fields(kind).map(\.name)
+    }
+  }
+
+  private static let paymentNames = fields(.payment).map(\.name)
+  private static let entryNames = fields(.journalEntry).map(\.name)
 
   /// Every first-level name that some record has.
   static let names: [String] = {

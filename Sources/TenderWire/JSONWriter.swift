@@ -23,7 +23,7 @@ package struct JSONWriter {
     switch value {
     case .null: append("null")
     case .bool(let truth): append(truth ? "true" : "false")
-    case .integer(let number): append(String(number))
+    case .integer(let number): append(number)
     case .number(let text): append(text)
     case .string(let text): appendQuoted(text.utf8)
     case .array(let elements):
@@ -128,6 +128,17 @@ package struct JSONWriter {
   package mutating func wipe() { bytes.wipe() }
 
   private mutating func append(_ text: String) { bytes += text.utf8 }
+
+  private mutating func append(_ number: Int) {
+    if number < 0 { bytes.append(UInt8(ascii: "-")) }
+    let start = bytes.count
+    var left = number.magnitude
+    repeat {
+      bytes.append(UInt8(ascii: "0") + UInt8(left % 10))
+      left /= 10
+    } while left > 0
+    bytes[start...].reverse()
+  }
 
   private mutating func separate() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
