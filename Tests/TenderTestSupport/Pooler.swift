@@ -9,6 +9,7 @@ package final class Pooler {
   package let port: Int
   private let folder: URL
   private var process = Process()
+  private var ended = DispatchGroup()
 
   private let database: String
 
@@ -31,7 +32,7 @@ package final class Pooler {
       asUser: true
     )
     process.standardError = try PostgresCluster.log(folder)
-    try PostgresCluster.runOnThreadOfItsOwn(process)
+    ended = try PostgresCluster.runOnThreadOfItsOwn(process)
     guard PostgresCluster.isAnswering("\(port)", "127.0.0.1", process, database) else {
       throw PostgresCluster.Failure(text: "PgBouncer does not start")
     }
@@ -69,7 +70,7 @@ package final class Pooler {
 
   private func stop() {
     kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    ended.wait()
   }
 
   deinit {

@@ -46,6 +46,7 @@ package final class PostgresCluster: @unchecked Sendable {
   package let port: Int
   private let settings: [String]
   private var process: Process?
+  private var ended = DispatchGroup()
   private let databases = Atomic(0)
 
   private var data: String { folder.appending(path: "data").path }
@@ -121,7 +122,7 @@ package final class PostgresCluster: @unchecked Sendable {
     guard let process else { return }
     // Its children see that it is gone.
     Foundation.kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    ended.wait()
     self.process = nil
   }
 
@@ -135,7 +136,7 @@ package final class PostgresCluster: @unchecked Sendable {
     guard let process else { return }
     // Immediate shutdown (PostgreSQL's manual, "Shutting Down the Server").
     Foundation.kill(process.processIdentifier, SIGQUIT)
-    process.waitUntilExit()
+    ended.wait()
     self.process = nil
   }
 
@@ -149,27 +150,38 @@ package final class PostgresCluster: @unchecked Sendable {
     for _ in 0..<20 {
       let process = Self.process("postgres", words + more)
       process.standardError = try Self.log(folder)
-      try Self.runOnThreadOfItsOwn(process)
+      ended = try Self.runOnThreadOfItsOwn(process)
       self.process = process
       if Self.isAnswering("\(port)", folder.path, process) { return }
-      process.waitUntilExit()
+      ended.wait()
     }
     throw Failure(text: "PostgreSQL does not start: see \(folder.path)/log")
   }
 
   /// Starts a process on a thread that lasts as long as it: it ends with the thread that started it.
-  static func runOnThreadOfItsOwn(_ process: Process) throws {
+  ///
+  /// Gives what ends with it: of a `Process` one thread alone may wait for the end.
+  static func runOnThreadOfItsOwn(_ process: Process) throws -> DispatchGroup {
+    let ended = DispatchGroup()
     let started = DispatchSemaphore(value: 0)
     let problem = Mutex<(any Error)?>(nil)
     let child = Child(process: process)
+    ended.enter()
     Thread {
-      do { try child.process.run() } catch { problem.withLock { $0 = error } }
-      started.signal()
-      child.process.waitUntilExit()
+      defer { ended.leave() }
+      do {
+        try child.process.run()
+        started.signal()
+        child.process.waitUntilExit()
+      } catch {
+        problem.withLock { $0 = error }
+        started.signal()
+      }
     }
     .start()
     started.wait()
     if let error = problem.withLock({ $0 }) { throw error }
+    return ended
   }
 
   /// A process that a thread of its own starts.
