@@ -113,14 +113,14 @@ extension SharedJournal {
         &lending
       )
     )
-    var asked = Statement("SELECT 1 FROM tender.stop s WHERE ")
-    asked.add(Self.condition(key, "s", &asked))
+    var wish = Statement("SELECT 1 FROM tender.stop s WHERE ")
+    wish.add(Self.condition(key, "s", &wish))
     // A new statement sees what was committed while the one before it waited.
     var statements = write.map(locks) ?? []
     let first = statements.count
-    statements += [lending, select(key), asked]
+    statements += [lending, select(key), wish]
     if let write { statements.append(opening(write, holder)) }
-    let answers = try query(statements)[first...].map(\.self)
+    let answers = try asked(statements)[first...].map(\.self)
     guard let fence = answers[0].first?[0].integer else { return nil }
     let lease = Lease(holder: holder, fence: fence)
     leases[key] = lease
@@ -165,6 +165,18 @@ extension SharedJournal {
     statement.add("\(longest) WHERE \(Self.condition(key, "l", &statement)) ")
     statement.add("AND l.until > clock_timestamp() + \(longest) RETURNING 1")
     if try !query([statement])[0].isEmpty { wasSetBack = true }
+  }
+
+  /// Asks what comes before anything is sent: here alone a stop says that nothing was.
+  ///
+  /// The fault of a later write is the journal's, since a request may have left by then.
+  private func asked(_ statements: [Statement]) throws(Fault) -> [Rows] {
+    do throws(PostgresConnection.Failure) {
+      return try ask(statements, by: deadline())
+    } catch {
+      guard error.isStopped, let kind = interruption.kind else { throw fault(error) }
+      throw .stopped(by: kind, underWay: "the journal's server had not answered; nothing was sent")
+    }
   }
 
   /// Gives a reference back, unless that was done with its last outcome; where it cannot, its time ends.

@@ -45,7 +45,8 @@ extension SharedJournal {
         guard error.isLost, !error.isStopped else { throw fault(error) }
         // A server that ends each wait at once is not asked at once again.
         guard deadline.remaining > pause else { throw .unconfirmed }
-        try clock.pause(milliseconds: pause)
+        // What was sent before decides what an unconfirmed write means; a stop does not.
+        do throws(Fault) { try clock.pause(milliseconds: pause) } catch { throw .unconfirmed }
         pause = min(500, pause * 2)
       }
     }

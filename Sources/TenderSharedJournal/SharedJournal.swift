@@ -298,12 +298,6 @@ package final class SharedJournal: Journal, @unchecked Sendable {
         hint: "make or upgrade them, as their owner: tender journal migrate"
       )
     }
-    if failure.isStopped, let kind = interruption.kind {
-      return .stopped(
-        by: kind,
-        underWay: "the journal's server had not answered; nothing was sent to the provider"
-      )
-    }
     if failure.isUnconfirmed, !settings.isReading { return .unconfirmed }
     if failure.isDenied {
       return Fault(
