@@ -32,10 +32,12 @@ package struct Currency: Sendable, Hashable {
   ///
   /// No table is made of the texts: most commands look one code up.
   private static func place(of code: String, in text: String, every step: Int) -> Int? {
-    let (sought, digits) = (Array(code.utf8), Array(text.utf8))
+    let sought = code.utf8.span
     guard sought.count == 3 else { return nil }
-    return stride(from: 0, to: digits.count, by: step)
-      .first { digits[$0..<($0 + 3)].elementsEqual(sought) }
+    let listed = text.utf8.span
+    return stride(from: 0, to: listed.count, by: step).first {
+      listed[$0] == sought[0] && listed[$0 + 1] == sought[1] && listed[$0 + 2] == sought[2]
+    }
   }
 
   private static let listed = """

@@ -82,7 +82,7 @@ struct DigitRuns {
   }
 
   /// One of the separators that people and forms write between the groups of a card number.
-  private static func isSeparator(_ byte: UInt8) -> Bool {
+  static func isSeparator(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"),
       UInt8(ascii: "_"), 9:

@@ -14,6 +14,9 @@ extension Redactor {
   private static func isClean(_ bytes: UnsafeBufferPointer<UInt8>, _ known: Known) -> Bool {
     let isLong = bytes.count > 20
     var digits = 0
+    // Those since the last byte that ends a number, and the most of them.
+    var run = 0
+    var longest = 0
     var before: UInt8 = 0
     for index in 0..<bytes.count {
       let byte = unsafe bytes[index]
@@ -23,13 +26,19 @@ extension Redactor {
       {
         return false
       }
-      if DigitRuns.isDigit(byte) { digits += 1 }
+      if DigitRuns.isDigit(byte) {
+        digits += 1
+        run += 1
+        longest = max(longest, run)
+      } else if !DigitRuns.isSeparator(byte) {
+        run = 0
+      }
       // A JSON Web Token may begin here.
       if isLong, byte == UInt8(ascii: "J"), before == UInt8(ascii: "y") { return false }
       before = byte
     }
     guard digits < part || known.digits.isEmpty else { return false }
-    if digits >= 13,
+    if longest >= 13,
       !DigitRuns.find(in: unsafe Array(bytes)).allSatisfy({ $0.cardNumbers().isEmpty })
     {
       return false

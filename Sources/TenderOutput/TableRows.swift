@@ -17,19 +17,26 @@ package struct TableRows: Sendable {
     widths = columns.map { Self.heading($0).count }
   }
 
-  private static func cell(_ record: Record, _ column: String) -> String {
-    guard let value = record.fields[column] else { return "" }
-    return TableCell.text(
-      value,
-      column,
-      record.fields.text("currency").flatMap(Currency.init(code:))
+  private func cells(_ record: Record) -> [String] {
+    let currency = record.fields.text("currency").flatMap(Currency.init(code:))
+    return columns.map { column in
+      record.fields[column].map { TableCell.text($0, column, currency) } ?? ""
+    }
+  }
+
+  /// What of a record this table shows, or needs to show it.
+  package func shown(of record: Record) -> Record {
+    var shown = record
+    shown.fields = JSONObject(
+      record.fields.members.filter { columns.contains($0.key) || $0.key == "currency" }
     )
+    return shown
   }
 
   /// Makes room for a record; before `settle`.
   package mutating func measure(_ record: Record) {
-    for (index, column) in columns.enumerated() {
-      widths[index] = max(widths[index], DisplayWidth.columns(Self.cell(record, column)))
+    for (index, cell) in cells(record).enumerated() {
+      widths[index] = max(widths[index], DisplayWidth.columns(cell))
     }
   }
 
@@ -60,7 +67,7 @@ package struct TableRows: Sendable {
 
   /// A record's line or lines; it was measured.
   package func text(_ record: Record) -> String {
-    let cells = columns.map { Self.cell(record, $0) }
+    let cells = cells(record)
     var column = 0
     var text = row(Array(cells.dropLast(below))) { shown in
       defer { column += 1 }

@@ -37,7 +37,7 @@ package struct Console {
     return write(bytes, to: descriptor, patience)
   }
 
-  /// What a pipe that is ready takes without waiting, in bytes (POSIX: `PIPE_BUF` is 512 or more).
+  /// What a terminal or a socket that is ready is given at once, in bytes.
   private static let piece = 512
 
   /// Writes all bytes piece by piece, never waiting where nobody could end it.
@@ -50,6 +50,8 @@ package struct Console {
     if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
       return write(bytes, to: descriptor)
     }
+    // A pipe that is ready takes `PIPE_BUF` bytes without waiting (POSIX).
+    let piece = status.st_mode & S_IFMT == S_IFIFO ? Int(PIPE_BUF) : piece
     var waited = 0
     var place = 0
     while place < bytes.count {

@@ -27,17 +27,17 @@ package struct JSONWriter {
     case .number(let text): append(text)
     case .string(let text): appendQuoted(text.utf8)
     case .array(let elements):
-      open("[")
+      open(UInt8(ascii: "["))
       for element in elements { write(element) }
-      close("]")
+      close(UInt8(ascii: "]"))
       return
     case .object(let object):
-      open("{")
+      open(UInt8(ascii: "{"))
       for member in object.members {
         name(member.key)
         write(member.value)
       }
-      close("}")
+      close(UInt8(ascii: "}"))
       return
     }
     needsComma = true
@@ -46,17 +46,17 @@ package struct JSONWriter {
   /// Begins an object; `endObject` ends it.
   package mutating func beginObject() {
     separate()
-    open("{")
+    open(UInt8(ascii: "{"))
   }
 
   /// Ends the object begun last.
-  package mutating func endObject() { close("}") }
+  package mutating func endObject() { close(UInt8(ascii: "}")) }
 
   /// Writes a member's name; its value follows.
   package mutating func name(_ name: String) {
     separate()
     appendQuoted(name.utf8)
-    append(":")
+    bytes.append(UInt8(ascii: ":"))
     needsComma = false
   }
 
@@ -145,13 +145,13 @@ package struct JSONWriter {
     needsComma = false
   }
 
-  private mutating func open(_ bracket: String) {
-    append(bracket)
+  private mutating func open(_ bracket: UInt8) {
+    bytes.append(bracket)
     needsComma = false
   }
 
-  private mutating func close(_ bracket: String) {
-    append(bracket)
+  private mutating func close(_ bracket: UInt8) {
+    bytes.append(bracket)
     needsComma = true
   }
 

@@ -16,8 +16,20 @@ package enum Timestamp {
     let day = seconds.flooredQuotient(by: 86_400)
     let second = seconds - day * 86_400
     let date = civil(day: day)
-    return "\(pad(date.year, 4))-\(pad(date.month, 2))-\(pad(date.day, 2))"
-      + "T\(pad(second / 3600, 2)):\(pad(second / 60 % 60, 2)):\(pad(second % 60, 2))Z"
+    // Every record has several: no text is made of each part.
+    var text = Array("0000-00-00T00:00:00Z".utf8)
+    for (number, end) in [
+      (date.year, 4), (date.month, 7), (date.day, 10), (second / 3600, 13),
+      (second / 60 % 60, 16), (second % 60, 19),
+    ] {
+      var (left, place) = (number, end)
+      while left > 0, place > 0 {
+        place -= 1
+        text[place] = UInt8(ascii: "0") + UInt8(left % 10)
+        left /= 10
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// The same with hundredths of a second: `2026-11-20T17:19:00.00Z`.

@@ -89,31 +89,32 @@ struct JournalCommands {
   /// Goes through what a filter lets through: every one as JSON lines, in a table the latest 50
   /// unless all are wanted.
   ///
-  /// Says how many there are where it leaves some out, unless they are gone through once more; gives how many
-  /// it showed.
+  /// Gives how many it showed, and whether it left some out.
   private func eachShown(
     _ filter: PaymentFilter,
-    isLast: Bool = true,
     _ body: (Payment) -> Void
-  ) throws(Fault) -> Int {
-    let limit = invocation.has(Keys.all) || !output.isTable ? Int.max : 50
-    let journal = try composition.journal()
+  ) throws(Fault) -> (count: Int, isCut: Bool) {
+    let limit = invocation.has(Keys.all) || !output.isTable ? Int.max : Self.rowLimit
     var shown = 0
     var isCut = false
-    try journal.each(filter) { payment in
+    try composition.journal().each(filter) { payment in
       isCut = shown == limit
       if isCut { return false }
       shown += 1
       body(payment)
       return !output.isBroken
     }
-    if isCut, isLast {
-      // Counting a million takes longer than finding fifty.
-      let count = try journal.count(filter, upTo: Self.countLimit + 1)
-      let total = count > Self.countLimit ? "more than \(Self.countLimit)" : String(count)
-      output.note("the latest \(limit) of \(total); --all shows all")
-    }
-    return shown
+    return (shown, isCut)
+  }
+
+  private static let rowLimit = 50
+
+  /// Says how many there are where some were left out.
+  private func tellOfTheRest(_ filter: PaymentFilter) throws(Fault) {
+    // Counting a million takes longer than finding fifty.
+    let count = try composition.journal().count(filter, upTo: Self.countLimit + 1)
+    let total = count > Self.countLimit ? "more than \(Self.countLimit)" : String(count)
+    output.note("the latest \(Self.rowLimit) of \(total); --all shows all")
   }
 
   private func find() throws(Fault) -> Int32 {
@@ -144,7 +145,7 @@ struct JournalCommands {
         hint: "add --online, or leave it out"
       )
     }
-    let count = try eachShown(filter) { payment in
+    let shown = try eachShown(filter) { payment in
       let verdict = composition.records.verdict(payment)
       if output.isTable {
         output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
@@ -152,7 +153,8 @@ struct JournalCommands {
         output.show(composition.records.entry(payment, verdict: verdict))
       }
     }
-    if count == 0 { output.note("no matching payments") }
+    if shown.isCut { try tellOfTheRest(filter) }
+    if shown.count == 0 { output.note("no matching payments") }
     return output.exit(0)
   }
 
@@ -162,8 +164,7 @@ struct JournalCommands {
       _ = try eachShown(filter) { output.show(composition.records.entry($0)) }
       return output.exit(0)
     }
-    var count = 0
-    var isLast = false
+    var shown = (count: 0, isCut: false)
     try output.showRows(
       columns: [
         "created_at", "reference", "status", "amount", "refunded_amount", "provider", "last_four",
@@ -172,12 +173,12 @@ struct JournalCommands {
       spare: ["env", "last_four", "id", "refunded_amount"],
       dear: ["created_at", "provider"]
     ) { (body: (Record) -> Void) throws(Fault) in
-      count = try eachShown(filter, isLast: isLast) { payment in
+      shown = try eachShown(filter) { payment in
         body(LookUpCommands.row(composition.records.entry(payment)))
       }
-      isLast = true
     }
-    if count == 0 { output.note("no payments") }
+    if shown.isCut { try tellOfTheRest(filter) }
+    if shown.count == 0 { output.note("no payments") }
     return output.exit(0)
   }
 

@@ -181,7 +181,10 @@ final class Output {
     showRows(columns: columns, spare: spare, dear: dear) { body in records.forEach(body) }
   }
 
-  /// Prints rows under a head; `each` hands all records over twice: to be measured, and to be shown.
+  /// Prints rows under a head.
+  ///
+  /// `each` hands all records over: once where they are few enough to keep, else twice, to be measured and to
+  /// be shown.
   func showRows<Problem: Error>(
     columns: [String],
     spare: [String],
@@ -189,17 +192,31 @@ final class Output {
     _ each: ((Record) -> Void) throws(Problem) -> Void
   ) throws(Problem) {
     var rows = TableRows(columns: fields.isEmpty ? columns : fields, style: style)
-    try each { rows.measure(redacted($0)) }
+    var kept: [Record]? = []
+    try each { record in
+      let shown = redacted(rows.shown(of: record))
+      rows.measure(shown)
+      if kept?.count == Self.mostKept { kept = nil }
+      kept?.append(shown)
+    }
     rows.settle(spare: fields.isEmpty ? spare : [], dear: fields.isEmpty ? dear : [])
     var text = rows.head
-    try each { record in
-      text += rows.text(redacted(record))
+    func add(_ shown: Record) {
+      text += rows.text(shown)
       guard text.utf8.count > 16_384 else { return }
       put(text)
       text = ""
     }
+    if let kept {
+      kept.forEach(add)
+    } else {
+      try each { add(redacted(rows.shown(of: $0))) }
+    }
     put(text)
   }
+
+  /// How many rows of a table are kept in memory: about 4 MB.
+  private static let mostKept = 5_000
 
   /// Prints an event: whoever does not read it in that many milliseconds holds nothing up that is under
   /// way, and reads nothing more.
