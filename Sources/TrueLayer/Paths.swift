@@ -39,6 +39,23 @@ enum ResourceID {
 }
 
 extension Client {
+  /// What was made elsewhere, of which this journal knows nothing that an answer could be compared with: asked
+  /// for twice, since one answer may be another payment's.
+  ///
+  /// Throws `provider_error` where the two differ in amount or currency.
+  func adopted(_ kind: Payment.Kind, _ id: String) throws(Fault) -> Resource {
+    let first = try resource(kind, id)
+    guard first.amount != nil else { return first }
+    let second = try resource(kind, id)
+    guard first.amount == second.amount, first.currency == second.currency else {
+      throw .unexpectedBehaviour(
+        "two answers about \(id) name different amounts or currencies",
+        traceID: second.traceID
+      )
+    }
+    return second
+  }
+
   /// How a payment or mandate stands.
   ///
   /// What decides about an attempt must be of that very one; a look-up of an id shows what the provider

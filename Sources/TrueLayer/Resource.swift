@@ -47,7 +47,8 @@ struct Resource: Sendable {
 
   /// Throws `provider_error` where it is about another amount or currency than a payment's order.
   func check(against payment: Payment) throws(Fault) {
-    if let ordered = payment.attempt?.amount, let amount, amount != ordered {
+    let attempt = payment.attempt
+    if let ordered = attempt?.approved ?? attempt?.amount, let amount, amount != ordered {
       throw .unexpectedBehaviour("the answer is about another amount", traceID: traceID)
     }
     if let ordered = payment.currency, let currency, currency != ordered.code {

@@ -150,7 +150,7 @@ package struct TrueLayerProvider: Provider {
     _ progress: Progress
   ) throws(Fault) -> Outcome {
     if let id = order.existingID {
-      let resource = try client.resource(order.kind, id)
+      let resource = try client.adopted(order.kind, id)
       try progress.record(resource.outcome, note: "made elsewhere")
       return try run(resource, progress)
     }
@@ -199,7 +199,7 @@ package struct TrueLayerProvider: Provider {
   package func adopt(_ id: String) throws(Fault) -> (kind: Payment.Kind, outcome: Outcome)? {
     for kind in [Payment.Kind.payment, .mandate] {
       do throws(Fault) {
-        return (kind, try client.resource(kind, id).outcome)
+        return (kind, try client.adopted(kind, id).outcome)
       } catch {
         // A token of a mandate is not let near payments.
         guard error.kind == .notFound || kind == .payment && error.cause == .tokenRefused else {

@@ -204,7 +204,9 @@ extension AnswerTests {
     let path = "/v3/payments/\(id)"
     let refund = try Self.answer(java + "200.get_payment_refund_by_id." + name)
     let world = try World()
-    _ = try world.engine(over: StubHTTP([token, .init("GET", path, 200, settled)]))
+    // What was made elsewhere is asked for twice.
+    let asked = StubHTTP.Step("GET", path, 200, settled)
+    _ = try world.engine(over: StubHTTP([token, asked, asked]))
       .pay(try world.existing(id))
     let stub = StubHTTP([
       token, .init("GET", path, 200, settled),

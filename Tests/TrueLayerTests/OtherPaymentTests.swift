@@ -1,9 +1,11 @@
 import Foundation
+import Synchronization
 import TenderEngine
 import TenderModel
 import TenderTestSupport
 import TenderWire
 import Testing
+import TrueLayerSimulator
 
 /// An answer about another payment decides nothing.
 @Suite struct OtherPaymentTests {
@@ -65,5 +67,59 @@ import Testing
     }
     #expect(fault?.code == "unexpected_behaviour")
     #expect(try world.latest()?.version == before.version)
+  }
+
+  /// Says something else once, the first time that it is asked.
+  final class LiesOnce: HTTPExchange {
+    private let inner: any HTTPExchange
+    private let lie: Confused
+    private let hasLied = Atomic(false)
+
+    init(_ inner: any HTTPExchange, _ member: String, _ value: JSON) {
+      self.inner = inner
+      lie = Confused(inner: inner, member: member, value: value)
+    }
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      let isFirst = request.method == .get && !hasLied.exchange(true, ordering: .relaxed)
+      return try isFirst
+        ? lie.send(request, permit, by: deadline) : inner.send(request, permit, by: deadline)
+    }
+  }
+
+  @Test(
+    arguments: [("amount_in_minor", 999_999), ("amount_in_minor", 1), ("currency", "EUR")]
+      as [(String, JSON)],
+    ["transact", "refund"]
+  )
+  func `is not taken for a payment that was made elsewhere`(
+    _ lie: (member: String, value: JSON),
+    _ command: String
+  ) throws {
+    let world = try World()
+    let id = try #require(try world.settled("R").id)
+    func engine(_ lies: Bool) throws -> Engine {
+      try world.engine(
+        change: FlowTests.bank,
+        wrap: { lies ? LiesOnce($0, lie.member, lie.value) : $0 }
+      )
+    }
+    let fault = #expect(throws: Fault.self) {
+      if command == "transact" {
+        _ = try engine(true).pay(try world.existing(id))
+      } else {
+        _ = try engine(true).refund(nil, handle: id, try .test(nil), idempotencyKey: nil)
+      }
+    }
+    #expect(fault?.code == "unexpected_behaviour")
+    #expect(try world.latest(id)?.state.amount == nil)
+    #expect(try world.books("R").refunds == 0)
+    // A later run believes what it is told twice.
+    let report = try engine(false).pay(try world.existing(id), newAttempt: true)
+    #expect((report.amount, report.currency?.code) == (1000, "GBP"))
   }
 }
