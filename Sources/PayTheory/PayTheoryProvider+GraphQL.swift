@@ -111,14 +111,15 @@ extension PayTheoryProvider {
       guard let made = answer.object, !Transactions.id(made).isEmpty,
         fits(made, Transactions.gross(made), progress),
         Transactions.status(made) == .declined
-          || Replies.isState(ofNew: made.text("status") ?? "")
+          ? names(made, progress) : Replies.isState(ofNew: made.text("status") ?? "")
       else {
         throw Fault.unreadable("a transaction that cannot be read, or is another").afterSending
       }
       return try charged(made, progress)
     case "createAuthorization":
       guard let made = answer.object, made.text("authorization_id") != nil,
-        fits(made, made["amount"]?.boundedNumber, progress)
+        fits(made, made["amount"]?.boundedNumber, progress),
+        Transactions.status(made) != .declined || names(made, progress)
       else { throw Fault.unreadable("an authorization that cannot be read").afterSending }
       return Authorizations.held(made, amount: operation.amount)
     case "createVoidForAuthorization":
@@ -169,6 +170,11 @@ extension PayTheoryProvider {
       else { return false }
     }
     return isSame(made, payment)
+  }
+
+  /// Whether an answer names the payment: one that says that nothing was taken must, since the next command pays.
+  private func names(_ made: JSONObject, _ progress: Progress) -> Bool {
+    made.text("reference") == progress.payment.reference.text
   }
 
   /// Whether what an answer says of currency and reference is the payment's.

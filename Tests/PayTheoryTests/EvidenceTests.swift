@@ -191,6 +191,27 @@ import Testing
     #expect(try world.latest()?.state.captured == 1000)
   }
 
+  /// Only what names the payment's own reference says that it failed: a script would pay again.
+  @Test(arguments: ["A", nil, "", "B"])
+  func `a failure that does not name the payment decides nothing`(_ reference: String?) throws {
+    let world = try World()
+    let order = try world.storedOrder("A", amount: 1000)
+    let report = try world.engine(exchange: { inner in
+      Liar(inner, to: "createTransaction") { data in
+        var data = data
+        guard var made = data["createTransaction"]?.object else { return data }
+        made["status"] = "FAILED"
+        made["transaction_id"] = "pt-another"
+        made["reference"] = reference.map(JSON.string) ?? .null
+        data["createTransaction"] = .object(made)
+        return data
+      }
+    }).pay(order)
+    // The look-up that follows has the truth; what names it is evidence, and believed.
+    #expect(report.status == (reference == "A" ? .declined : .succeeded))
+    #expect(try world.latest()?.state.captured == (reference == "A" ? 0 : 1000))
+  }
+
   /// One API key serves several merchants: each works on its own payments alone.
   @Test func `another merchant of the same key owns nothing`() throws {
     let world = try World()
