@@ -137,7 +137,8 @@ let package = Package(
       "TenderEngine",
       "TenderModel",
       "TenderWire",
-      "CSodium"
+      "CSodium",
+      "CSystem"
     ),
     room(
       "TenderSharedJournal",

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -48,6 +49,23 @@ int tender_system_hide_memory(void) {
   return ptrace(PT_DENY_ATTACH, 0, 0, 0);
 #else
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
+}
+
+int64_t tender_system_birth(const char *path) {
+  const int64_t second = 1000000000;
+#ifdef __APPLE__
+  struct stat found;
+  if (lstat(path, &found) != 0)
+    return -1;
+  return (int64_t)found.st_birthtimespec.tv_sec * second + found.st_birthtimespec.tv_nsec;
+#else
+  struct statx found;
+  if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &found) != 0)
+    return -1;
+  if (!(found.stx_mask & STATX_BTIME))
+    return -1;
+  return (int64_t)found.stx_btime.tv_sec * second + found.stx_btime.tv_nsec;
 #endif
 }
 

@@ -1,3 +1,4 @@
+private import CSystem
 package import TenderModel
 
 #if canImport(Darwin)
@@ -22,6 +23,13 @@ package enum PlainFile {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return nil }
     return Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+  }
+
+  /// When the file at a path was made, in nanoseconds since 1970, which a copy does not share; nil where the file
+  /// system does not say.
+  static func birth(at path: String) -> Int? {
+    let time = unsafe tender_system_birth(path)
+    return time < 0 ? nil : Int(time)
   }
 
   static func identity(of descriptor: Int32) -> Identity? {

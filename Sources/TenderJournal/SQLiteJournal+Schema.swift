@@ -15,8 +15,7 @@ extension SQLiteJournal {
       guard try database.first("PRAGMA user_version")?.first?.integer == 0 else { return }
       try database.execute(Self.tables + Self.sealing)
       try database.query(
-        "INSERT INTO journal (name, forgotten, place) VALUES (lower(hex(randomblob(16))), 0, ?)",
-        [.text(PlainFile.resolved(folder))]
+        "INSERT INTO journal (name, forgotten) VALUES (lower(hex(randomblob(16))), 0)"
       )
       try database.execute("PRAGMA user_version = \(Self.version)")
     }
@@ -35,7 +34,7 @@ extension SQLiteJournal {
   /// The lines of the history are numbered through.
   ///
   /// In `journal`, `loss` says how it was found to have forgotten something, `copied` when it was written
-  /// as a copy, `place` where it was opened last; `earlier_line` and `earlier_link` are the newest line
+  /// as a copy, `place` where it was opened last and when its file was made; `earlier_line` and `earlier_link` are the newest line
   /// that a version before 7 had written.
   static let tables = """
     CREATE TABLE payment (

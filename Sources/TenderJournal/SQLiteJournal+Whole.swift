@@ -83,16 +83,50 @@ extension SQLiteJournal {
     try database.query("UPDATE journal SET loss = ? WHERE loss IS NULL", [.text(loss)])
   }
 
-  /// Looks, when it is opened in another place than before, whether the original still lives there: then
-  /// this is a copy of it.
+  /// Looks, when it is opened, whether its file is the one that was opened last: if it was put there since, or if
+  /// the original still lives in another place, this is a copy.
   ///
   /// One that was moved, or that is reached by another path, goes on.
   func compareWithPlace() throws(Fault) {
-    let own = PlainFile.resolved(folder)
-    let place = try database.first("SELECT place FROM journal")?.first?.text
-    guard place != own else { return }
-    if let place, isJournal(at: place + "/journal.db") { return try note(loss: "copy \(place)") }
-    try database.query("UPDATE journal SET place = ?", [.text(own)])
+    let own = place
+    let last = try database.first("SELECT place FROM journal")?.first?.text
+    guard let last, last != own.text else {
+      if last == nil { try database.query("UPDATE journal SET place = ?", [.text(own.text)]) }
+      return
+    }
+    let before = Place(text: last)
+    if let time = own.birth, let other = before.birth, time != other {
+      return try note(loss: "copy")
+    }
+    let isMoved = before.folder != own.folder
+    if isMoved, isJournal(at: before.folder + "/journal.db") {
+      return try note(loss: "copy \(before.folder)")
+    }
+    try database.query("UPDATE journal SET place = ?", [.text(own.text)])
+  }
+
+  private var place: Place {
+    Place(
+      folder: PlainFile.resolved(folder),
+      birth: PlainFile.birth(at: folder + "/journal.db")
+    )
+  }
+
+  /// Where a journal was opened, and when its file was made there, in nanoseconds since 1970.
+  private struct Place {
+    var folder: String
+    var birth: Int?
+
+    init(folder: String, birth: Int?) { (self.folder, self.birth) = (folder, birth) }
+
+    /// Reads what the file has: a folder's whole path, with the time before it where it was known.
+    init(text: String) {
+      let parts = text.split(separator: " ", maxSplits: 1)
+      birth = text.hasPrefix("/") ? nil : parts.first.flatMap { Int($0) }
+      folder = birth == nil ? text : String(parts.last ?? "")
+    }
+
+    var text: String { birth.map { "\($0) " + folder } ?? folder }
   }
 
   /// Whether another file at a path is a journal with the same name, or may be: a process under its own bounds sees
@@ -140,9 +174,9 @@ extension SQLiteJournal {
       // Two journals with one name would each take the other for the original.
       try database.query(
         "UPDATE journal SET loss = NULL, copied = NULL, place = ?, name = "
-          + "CASE WHEN copied IS NULL AND loss NOT LIKE 'copy %' THEN name "
+          + "CASE WHEN copied IS NULL AND loss NOT LIKE 'copy%' THEN name "
           + "ELSE lower(hex(randomblob(16))) END",
-        [.text(PlainFile.resolved(folder))]
+        [.text(place.text)]
       )
       try addLine("accepted (\(problem.message)): \(redactor.redact(reason))", at: time)
     }
@@ -204,7 +238,9 @@ extension Fault {
   /// What the journal knows of what it does not know any more.
   fileprivate static func forgot(_ folder: String, _ loss: String) -> Fault {
     let parts = loss.split(separator: " ", maxSplits: 1)
-    if parts.first == "copy" { return .copied(folder, "of the one in \(parts.last ?? "")") }
+    if parts.first == "copy" {
+      return .copied(folder, parts.count > 1 ? "of the one in \(parts[1])" : "that was put there")
+    }
     let what =
       parts.first == "behind"
       ? "the journal in \(folder) is behind what was written there: it is an old copy, is damaged, "

@@ -37,7 +37,7 @@ import Testing
       "CCurl", "CCrypto", "CMicroHTTPD", "Glibc", "Darwin", "Synchronization",
     ],
     "TenderDatabase": ["CSQLite", "Glibc", "Darwin", "Synchronization"],
-    "TenderJournal": ["CSodium", "Glibc", "Darwin", "Synchronization"],
+    "TenderJournal": ["CSodium", "CSystem", "Glibc", "Darwin", "Synchronization"],
     "TenderSharedJournal": ["CPostgres", "CSodium", "Glibc", "Darwin"],
     "TenderSimulator": [
       "CSodium", "CCrypto", "CMicroHTTPD", "Glibc", "Darwin", "Synchronization",

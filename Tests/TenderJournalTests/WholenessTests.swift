@@ -172,6 +172,42 @@ private import Glibc
     #expect(code { try copied.checkWhole() } == "journal_copy")
   }
 
+  /// Nothing beside it says that it is old: neither its mark, put back with it, nor an original.
+  @Test(arguments: [true, false])
+  func `a copy is known by its file alone`(_ isPutBack: Bool) throws {
+    try pay("A", open())
+    let mark = try #require(
+      FileManager.default.contentsOfDirectory(atPath: root.path).first { $0.hasSuffix("mark") }
+    )
+    let marks = [root.appending(path: mark), root.appending(path: "mark of then")]
+    try FileManager.default.copyItem(at: marks[0], to: marks[1])
+    try copy(Self.files, from: "state", to: "old")
+    try pay("B", open())
+    let other = isPutBack ? "state" : "elsewhere"
+    try FileManager.default.removeItem(at: state)
+    try FileManager.default.removeItem(at: marks[0])
+    try copy(Self.files, from: "old", to: other)
+    if isPutBack { try FileManager.default.moveItem(at: marks[1], to: marks[0]) }
+    for _ in 0..<2 {
+      let journal = try open(other)
+      try journal.checkWhole()
+      #expect(journal.copyWarning?.code == "journal_copy")
+      journal.reachesOutside()
+      #expect(code { try pay("B", journal) } == "journal_copy")
+    }
+    let journal = try open(other)
+    journal.reachesOutside()
+    try journal.accept(reason: "looked at the console", at: clock.now)
+    try pay("B", journal)
+    #expect(try open(other).copyWarning == nil)
+    // Moved, it is the same file.
+    try FileManager.default.moveItem(
+      at: root.appending(path: other),
+      to: root.appending(path: "moved")
+    )
+    #expect(try open("moved").copyWarning == nil)
+  }
+
   /// A backup in a new folder, or a copy beside its living original.
   @Test(arguments: [true, false])
   func `a copy pays only once it is accepted`(_ isBackup: Bool) throws {

@@ -13,6 +13,10 @@ int tender_system_is_version(const char *found, const char *lowest);
 /// handles them. 0 where the system does so.
 int tender_system_hide_memory(void);
 
+/// When the file at a path was made, in nanoseconds since 1970: a copy has a time of its own, and on Linux no program
+/// can set it (statx(2), `stx_btime`). -1 where there is none, or the file system keeps no such time.
+int64_t tender_system_birth(const char *path);
+
 /// Starts a helper that opens addresses in a browser, before this process has threads, secrets or
 /// bounds of its own: a browser's sandbox needs what those forbid. The helper's environment has no
 /// variable whose name begins with `prefix`, and it holds none of this process's descriptors.

@@ -197,9 +197,11 @@ extension Topic {
         "Ownership. A payment is replayed and looked at only with its own merchant's credentials. "
           + "With other credentials it exits 6.",
         "A journal that knows what it has forgotten. An old copy, a damaged file, a copy without its "
-          + "log or a removed folder is noticed before anything is sent: 16. The mark for that lies "
-          + "beside the state folder; where that place cannot be written, or is put back together with "
-          + "the folder, nothing is noticed (tender journal verify says whether there is a mark). A "
+          + "log or a removed folder is noticed before anything is sent: 16. A mark beside the state folder "
+          + "says how far the journal had come (tender journal verify says whether there is one), and the "
+          + "journal knows when its file was made, which no copy shares. Not noticed is a disk or a "
+          + "machine that is put back as a whole, or a file system that keeps no such time together "
+          + "with a mark that was put back. A "
           + "folder that was removed together with the simulated payments in it, and no others, is new.",
         ([
           "What it rests on. The disk keeps what it acknowledges as synced, and the file system has "
