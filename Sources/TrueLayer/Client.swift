@@ -46,11 +46,9 @@ final class Client: Sendable {
 
   private var configuration: TrueLayerConfiguration { context.configuration }
 
-  /// The statuses that say that a request was not carried out (note, sections 2.6 and 4.1, and what
-  /// stands before any handling: RFC 9110, section 15.5).
-  private static let refusals: Set<Int> = [
-    400, 401, 403, 404, 405, 406, 409, 410, 411, 413, 414, 415, 422, 429, 431,
-  ]
+  /// The statuses that say that a request was not carried out, as the published document lists them for requests
+  /// that change something (note, section 4.1). One whose body names what was made is none.
+  private static let refusals: Set<Int> = [400, 401, 403, 404, 409, 422, 429]
 
   /// Whether a text can be a bearer token: visible ASCII (RFC 6750, section 2.1).
   static func isToken(_ text: String) -> Bool {
@@ -121,7 +119,7 @@ final class Client: Sendable {
       let fault = Fault.answer(answer.status, body ?? [:], traceID: traceID, call.kind)
       // Only a plain no is one; and once an answer was lost, a later no says nothing about it.
       let isOpen =
-        wasLost || !Self.refusals.contains(answer.status)
+        wasLost || !Self.refusals.contains(answer.status) || body?["id"] != nil
         || problem.fragment == "idempotency-key-concurrency-conflict"
       throw call.isEffecting && isOpen ? fault.afterSending : fault.proven
     }

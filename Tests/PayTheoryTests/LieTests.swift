@@ -1,0 +1,100 @@
+import Foundation
+import PayTheory
+import PayTheorySimulator
+import TenderEngine
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// One lie in one answer to one command by GraphQL; afterwards books and journal are the same to the cent.
+@Suite struct LieTests {
+  private static let commands = [
+    "charge", "hold", "capture", "part", "release", "void", "refund", "rest", "status",
+  ]
+
+  @Test func `books and journal agree after every single lie`() throws {
+    #expect(try LieTable.judge("paytheory, one lie", usually: 120, Self.run) == [])
+  }
+
+  private static func run(_ seed: Int) throws -> LieTable.Row? {
+    let command = commands[seed % commands.count]
+    let isHeld = ["hold", "capture", "part", "release"].contains(command)
+    let world = try World()
+    let method = try world.engine().store(world.tokenOrder()).id
+    let order = try world.storedOrder("A", amount: 1000, method: method, confirmation: isHeld)
+    if !["charge", "hold"].contains(command) {
+      // What is pending is voided, what has succeeded refunded.
+      _ = try world.engine(scenario: command == "void" ? "pending" : nil).pay(order)
+    }
+    if ["rest", "status"].contains(command) {
+      _ = try world.engine().refund(try world.latest(), 200, name: "first")
+    }
+    var liar: OneLie?
+    var row = LieTable.Row(command: command)
+    func perform(_ engine: Engine) throws -> Fault? {
+      let known = try world.latest()
+      do throws(Fault) {
+        let report: Report
+        switch command {
+        case "charge", "hold": report = try engine.pay(order)
+        case "capture": report = try engine.confirm(known, handle: "A", amount: nil)
+        case "part":
+          let part = Money(minorUnits: 700, currency: order.amount.currency)
+          report = try engine.confirm(known, handle: "A", amount: part)
+        case "release", "void": report = try engine.cancel(known, handle: "A")
+        case "refund": report = try engine.refund(known, 300, name: "one")
+        case "rest": report = try engine.refund(known)
+        default: report = try engine.lookUp("A", known: known)
+        }
+        return report.fault
+      } catch {
+        return error
+      }
+    }
+    let lying = try world.engine(exchange: { inner in
+      let made = OneLie(inner, seed: seed, among: 6, lie: Lies.json)
+      liar = made
+      return made
+    })
+    let fault = try perform(lying)
+    guard let told = liar?.told, told.hasLied else { return nil }
+    row.exit = fault?.exitStatus ?? 0
+    let isUnknown = try world.latest()?.state.isUnknown == true
+    row.isEvidence = told.later == 0 && !isUnknown && fault == nil
+    row.problems = try problems(world, "at once")
+    if isUnknown != (fault?.effect == .unknown), command != "status" {
+      row.problems.append("exit \(row.exit) while the journal says \(isUnknown ? "un" : "")known")
+    }
+    // The truth from here on: the same command again, then whatever finds out.
+    world.clock.advance(20 * 60_000)
+    _ = try perform(try world.engine())
+    if let payment = try world.latest(), payment.state.isUnknown {
+      _ = try? world.engine().resume(payment, finish: true, resend: true)
+    }
+    if try world.latest()?.state.isUnknown == true { row.problems.append("unknown for ever") }
+    row.problems += try problems(world, "in the end")
+    let books = try world.books()
+    if books.count > 1 || books.authorized > 1 { row.problems.append("made twice: \(books)") }
+    let asked = ["refund": 300, "rest": 1000, "status": 200, "void": 1000]
+    if books.voided + books.refunded > asked[command] ?? 0 {
+      row.problems.append("more was given back than asked: \(books)")
+    }
+    return row
+  }
+
+  /// What of the journal the books contradict.
+  private static func problems(_ world: World, _ moment: String) throws -> [String] {
+    let books = try world.books()
+    guard let payment = try world.latest() else {
+      return books.count + books.authorized > 0 ? ["\(moment): the journal knows nothing of it"] : []
+    }
+    let state = payment.state
+    guard !state.isUnknown else { return [] }
+    var problems: [String] = []
+    let left = state.status == .cancelled ? 0 : state.captured - state.refunded
+    if books.left != left { problems.append("\(moment): \(books.left) left, the journal says \(left)") }
+    let isHeld = books.authorized > books.released + books.count
+    if isHeld != state.isHeld { problems.append("\(moment): held \(isHeld), the journal \(state.isHeld)") }
+    return problems
+  }
+}

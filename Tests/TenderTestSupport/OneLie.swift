@@ -1,0 +1,132 @@
+import Foundation
+private import Synchronization
+package import TenderEngine
+package import TenderModel
+
+/// Another side that lies once: one of its answers is not what it was, or comes without the effect that it tells of.
+package final class OneLie: HTTPExchange {
+  private enum Way: CaseIterable {
+    case member, status, statusAlone, cut, earlier, another
+  }
+
+  private struct State {
+    var random: Seeded
+    /// How many answers are true before the lie.
+    var left: Int
+    var earlier: [(question: String, response: HTTPResponse)] = []
+    var hasLied = false
+    /// How many answers came after it.
+    var later = 0
+  }
+
+  private let inner: any HTTPExchange
+  private let lie: @Sendable (_ body: [UInt8], _ random: inout Seeded) -> [UInt8]
+  private let state: Mutex<State>
+
+  /// Lies in one of its first answers, which one and how by a seed.
+  package init(
+    _ inner: any HTTPExchange,
+    seed: Int,
+    among answers: Int,
+    lie: @escaping @Sendable (_ body: [UInt8], _ random: inout Seeded) -> [UInt8]
+  ) {
+    self.inner = inner
+    self.lie = lie
+    var random = Seeded(seed)
+    let left = random.below(answers)
+    state = Mutex(State(random: random, left: left))
+  }
+
+  /// Whether it has lied, and how many true answers came after that.
+  package var told: (hasLied: Bool, later: Int) { state.withLock { ($0.hasLied, $0.later) } }
+
+  package func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
+    let question = request.url + String(decoding: request.body, as: UTF8.self)
+    let way: Way? = state.withLock { state in
+      state.left -= 1
+      if state.hasLied { state.later += 1 }
+      guard state.left == -1 else { return nil }
+      state.hasLied = true
+      return Way.allCases[state.random.below(Way.allCases.count)]
+    }
+    guard let way else {
+      let response = try inner.send(request, permit, by: deadline)
+      state.withLock { $0.earlier.append((question, response)) }
+      return response
+    }
+    if way == .statusAlone {
+      // The request gets no further.
+      try permit?.use()
+      return HTTPResponse(status: next(500) + 100, body: Array("{}".utf8))
+    }
+    var response = try inner.send(request, permit, by: deadline)
+    switch way {
+    case .status: response.status = next(500) + 100
+    case .cut: response.body = Array(response.body.prefix(next(max(1, response.body.count))))
+    case .earlier, .another:
+      let known = state.withLock { $0.earlier }
+      let isSame = way == .earlier
+      if let old = known.last(where: { ($0.question == question) == isSame }) {
+        return old.response
+      }
+      fallthrough
+    case .member, .statusAlone:
+      let body = response.body
+      response.body = state.withLock { lie(body, &$0.random) }
+    }
+    return response
+  }
+
+  private func next(_ limit: Int) -> Int { state.withLock { $0.random.below(limit) } }
+}
+
+/// What single lies came to, one command each.
+package struct LieTable {
+  /// What one lie came to.
+  package struct Row: Sendable {
+    package var command: String
+    /// Whether the answer that lied decided the command, as far as anybody can see: no other one came after it.
+    package var isEvidence = false
+    package var exit: Int32 = 0
+    /// What is wrong, in words.
+    package var problems: [String] = []
+
+    package init(command: String) { self.command = command }
+  }
+
+  /// Tells as many lies as `TENDER_LIES` asks for, from the seed `TENDER_KILL_SEED`, and says in a table what they
+  /// came to; gives what is wrong, in words. A command that needed fewer answers is left out.
+  package static func judge(
+    _ name: String,
+    usually usual: Int,
+    _ run: (_ seed: Int) throws -> Row?
+  ) throws -> [String] {
+    let environment = ProcessInfo.processInfo.environment
+    let cases = environment["TENDER_LIES"].flatMap { Int($0) } ?? usual
+    let first =
+      environment["TENDER_KILL_SEED"].flatMap { Int($0) } ?? Int.random(in: 1..<1_000_000)
+    var rows: [String: [Row]] = [:]
+    var problems: [String] = []
+    var seed = first
+    while rows.values.reduce(0, { $0 + $1.count }) < cases, seed < first + 20 * cases {
+      defer { seed += 1 }
+      guard let row = try run(seed) else { continue }
+      rows[row.command, default: []].append(row)
+      problems += row.problems.map { "\(name), \(row.command), seed \(seed): \($0)" }
+    }
+    for (command, rows) in rows.sorted(by: { $0.key < $1.key }) {
+      let evidence = rows.count(where: \.isEvidence)
+      let unknown = rows.count { $0.exit == 9 }
+      print(
+        "\(name), \(command): \(rows.count) lies, \(evidence) evidence, \(rows.count - evidence) observations, "
+          + "\(unknown) times unknown, \(rows.flatMap(\.problems).count) contradictions (seeds from \(first))"
+      )
+    }
+    for problem in problems { print(problem) }
+    return problems
+  }
+}

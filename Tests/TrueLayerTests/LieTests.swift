@@ -1,0 +1,125 @@
+import Foundation
+import TenderEngine
+import TenderModel
+import TenderTestSupport
+import Testing
+import TrueLayer
+import TrueLayerSimulator
+
+/// One lie in one answer to one command; afterwards books and journal are the same to the penny.
+@Suite struct LieTests {
+  private static let commands = ["pay", "cancel", "refund", "rest", "status", "adopt"]
+
+  @Test func `books and journal agree after every single lie`() throws {
+    #expect(try LieTable.judge("truelayer, one lie", usually: 120, Self.run) == [])
+  }
+
+  private static func order(_ world: World) throws -> AuthorizationOrder {
+    try world.payment("A", amount: 1000) { creation in
+      creation.sortCode = nil
+      creation.accountNumber = nil
+      creation.beneficiaryName = nil
+      creation.merchantAccount = "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6"
+    }
+  }
+
+  private static func run(_ seed: Int) throws -> LieTable.Row? {
+    let command = commands[seed % commands.count]
+    let world = try World()
+    let order = try order(world)
+    // A payment that is cancelled has no payer yet.
+    let listens = command != "cancel"
+    func engine(_ wrap: (any HTTPExchange) -> any HTTPExchange = { $0 }) throws -> Engine {
+      try world.engine(listens: listens, change: FlowTests.bank, wrap: wrap)
+    }
+    var id = ""
+    if command != "pay" {
+      id = try engine().pay(order).id ?? ""
+      world.clock.advance(10_000)
+    }
+    if ["rest", "status"].contains(command) {
+      _ = try engine().refund(try world.latest(), handle: "A", try .test(200), idempotencyKey: nil)
+    }
+    let reference = command == "adopt" ? id : "A"
+    func perform(_ engine: Engine) throws -> Fault? {
+      let known = try world.latest(reference)
+      do throws(Fault) {
+        let report: Report
+        switch command {
+        case "pay": report = try engine.pay(order)
+        case "cancel": report = try engine.cancel(known, handle: "A")
+        case "refund", "adopt":
+          let part = try RefundRequest.test(300, name: "one")
+          report = try engine.refund(known, handle: reference, part, idempotencyKey: nil)
+        case "rest":
+          report = try engine.refund(known, handle: "A", try .test(nil), idempotencyKey: nil)
+        default: report = try engine.lookUp("A", known: known)
+        }
+        return report.fault
+      } catch {
+        return error
+      }
+    }
+    var liar: OneLie?
+    let lying = try engine { inner in
+      let made = OneLie(inner, seed: seed, among: command == "pay" ? 12 : 5, lie: Lies.json)
+      liar = made
+      return made
+    }
+    let fault = try perform(lying)
+    guard let told = liar?.told, told.hasLied else { return nil }
+    var row = LieTable.Row(command: command)
+    row.exit = fault?.exitStatus ?? 0
+    let isUnknown = try world.latest(reference)?.state.isUnknown == true
+    row.isEvidence = told.later == 0 && !isUnknown && fault == nil
+    row.problems = try problems(world, reference, "at once")
+    // What waits for its payer may be paid meanwhile.
+    let isOpen = try world.latest(reference)?.state.isFinal == false
+    if isUnknown != (fault?.effect == .unknown), !isOpen || isUnknown, command != "status" {
+      row.problems.append("exit \(row.exit) while the journal says \(isUnknown ? "un" : "")known")
+    }
+    world.clock.advance(60_000)
+    _ = try perform(try engine())
+    if let payment = try world.latest(reference), payment.state.isUnknown {
+      _ = try? engine().finish(payment)
+    }
+    world.clock.advance(60_000)
+    _ = try? engine().lookUp(reference, known: try world.latest(reference))
+    if try world.latest(reference)?.state.isUnknown == true {
+      row.problems.append("unknown for ever")
+    }
+    row.problems += try problems(world, reference, "in the end", isLast: true)
+    let books = try world.books()
+    if books.made > 1 { row.problems.append("made \(books.made) times") }
+    let asked = ["refund": 300, "adopt": 300, "rest": 1000, "status": 200]
+    if books.refunded + books.refunding > asked[command] ?? 0 {
+      row.problems.append("more was refunded than asked: \(books)")
+    }
+    return row
+  }
+
+  /// What of the journal the books contradict.
+  private static func problems(
+    _ world: World,
+    _ reference: String,
+    _ moment: String,
+    isLast: Bool = false
+  ) throws -> [String] {
+    let books = try world.books()
+    guard let payment = try world.latest(reference) else {
+      return books.made > 0 && reference == "A" ? ["\(moment): the journal knows nothing of it"] : []
+    }
+    let state = payment.state
+    guard !state.isUnknown else { return [] }
+    var problems: [String] = []
+    // What is open may be paid meanwhile: it is known once somebody looks.
+    if isLast || state.isFinal || state.captured > books.paid, state.captured != books.paid {
+      problems.append("\(moment): \(books.paid) paid, the journal says \(state.captured)")
+    }
+    let refunded = (books.refunded + books.refunding, state.refunded + state.refunding)
+    if refunded.0 != refunded.1 {
+      problems.append("\(moment): \(refunded.0) refunded, the journal says \(refunded.1)")
+    }
+    return problems
+  }
+}
