@@ -124,7 +124,7 @@ extension PayTheoryProvider {
       return Authorizations.held(made, amount: operation.amount)
     case "createVoidForAuthorization":
       switch answer.truth {
-      case true?: return Outcome(status: .cancelled, amount: operation.amount, result: [:])
+      case true?: return try seen(progress)
       case false?: throw Fault.notReleased.proven
       case nil: throw Fault.unreadable("neither yes nor no to a release").afterSending
       }
@@ -132,13 +132,27 @@ extension PayTheoryProvider {
       guard let isVoid = answer["is_void"]?.truth else {
         throw Fault.unreadable("a reversal that cannot be read").afterSending
       }
+      guard let transaction = answer["transaction_id"]?.text, !transaction.isEmpty else {
+        return try seen(progress)
+      }
       return reversed(
         isVoid: isVoid,
-        transaction: answer["transaction_id"]?.text,
+        transaction: transaction,
         target: mutation.target,
         operation
       )
     }
+  }
+
+  /// The outcome of what was answered with a yes that names nothing: it counts once a look-up shows it.
+  private func seen(_ progress: Progress) throws(Fault) -> Outcome {
+    do throws(Fault) {
+      if case .happened(let outcome) = try look(progress) { return outcome }
+    } catch {
+      throw error.afterSending
+    }
+    throw Fault.unreadable("a yes that names nothing, and a look-up that does not show it yet")
+      .afterSending
   }
 
   /// The outcome of a charge or a capture by GraphQL.

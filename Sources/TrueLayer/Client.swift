@@ -46,8 +46,10 @@ final class Client: Sendable {
 
   private var configuration: TrueLayerConfiguration { context.configuration }
 
-  /// The statuses that say that a request was not carried out, as the published document lists them for requests
-  /// that change something (note, section 4.1). One whose body names what was made is none.
+  /// The statuses that say that a request was not carried out.
+  ///
+  /// The published document lists them for requests that change something (note, section 4.1). An answer whose body
+  /// names what was made is no refusal.
   private static let refusals: Set<Int> = [400, 401, 403, 404, 409, 422, 429]
 
   /// Whether a text can be a bearer token: visible ASCII (RFC 6750, section 2.1).

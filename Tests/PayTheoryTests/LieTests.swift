@@ -21,38 +21,57 @@ import Testing
     let isHeld = ["hold", "capture", "part", "release"].contains(command)
     let world = try World()
     let method = try world.engine().store(world.tokenOrder()).id
-    let order = try world.storedOrder("A", amount: 1000, method: method, confirmation: isHeld)
-    if !["charge", "hold"].contains(command) {
-      // What is pending is voided, what has succeeded refunded.
-      _ = try world.engine(scenario: command == "void" ? "pending" : nil).pay(order)
+    func order(_ reference: String) throws -> PaymentOrder {
+      let amount = reference == "A" ? 1000 : 900
+      return try world.storedOrder(reference, amount: amount, method: method, confirmation: isHeld)
     }
-    if ["rest", "status"].contains(command) {
-      _ = try world.engine().refund(try world.latest(), 200, name: "first")
+    func prepare(_ reference: String) throws {
+      if !["charge", "hold"].contains(command) {
+        // What is pending is voided, what has succeeded refunded.
+        let scenario = command == "void" ? "pending" : nil
+        _ = try world.engine(scenario: scenario).pay(order(reference))
+      }
+      if ["rest", "status"].contains(command) {
+        _ = try world.engine().refund(try world.latest(reference), 200, name: "first")
+      }
     }
-    var liar: OneLie?
-    var row = LieTable.Row(command: command)
-    func perform(_ engine: Engine) throws -> Fault? {
-      let known = try world.latest()
+    func perform(_ engine: Engine, _ reference: String = "A") throws -> Fault? {
+      let known = try world.latest(reference)
+      let order = try order(reference)
       do throws(Fault) {
         let report: Report
         switch command {
         case "charge", "hold": report = try engine.pay(order)
-        case "capture": report = try engine.confirm(known, handle: "A", amount: nil)
+        case "capture": report = try engine.confirm(known, handle: reference, amount: nil)
         case "part":
           let part = Money(minorUnits: 700, currency: order.amount.currency)
-          report = try engine.confirm(known, handle: "A", amount: part)
-        case "release", "void": report = try engine.cancel(known, handle: "A")
-        case "refund": report = try engine.refund(known, 300, name: "one")
+          report = try engine.confirm(known, handle: reference, amount: part)
+        case "release", "void": report = try engine.cancel(known, handle: reference)
+        case "refund": report = try engine.refund(known, reference == "A" ? 300 : 400, name: "one")
         case "rest": report = try engine.refund(known)
-        default: report = try engine.lookUp("A", known: known)
+        default: report = try engine.lookUp(reference, known: known)
         }
         return report.fault
       } catch {
         return error
       }
     }
+    var rehearsal: OneLie?
+    try prepare("B")
+    _ = try perform(
+      try world.engine(exchange: { inner in
+        let made = OneLie(truly: inner)
+        rehearsal = made
+        return made
+      }),
+      "B"
+    )
+    try prepare("A")
+    var liar: OneLie?
+    var row = LieTable.Row(command: command)
+    let others = rehearsal?.answers ?? []
     let lying = try world.engine(exchange: { inner in
-      let made = OneLie(inner, seed: seed, among: 6, lie: Lies.json)
+      let made = OneLie(inner, seed: seed, among: 6, others: others, lie: Lies.json)
       liar = made
       return made
     })
@@ -86,15 +105,20 @@ import Testing
   private static func problems(_ world: World, _ moment: String) throws -> [String] {
     let books = try world.books()
     guard let payment = try world.latest() else {
-      return books.count + books.authorized > 0 ? ["\(moment): the journal knows nothing of it"] : []
+      let isMade = books.count + books.authorized > 0
+      return isMade ? ["\(moment): the journal knows nothing of it"] : []
     }
     let state = payment.state
     guard !state.isUnknown else { return [] }
     var problems: [String] = []
     let left = state.status == .cancelled ? 0 : state.captured - state.refunded
-    if books.left != left { problems.append("\(moment): \(books.left) left, the journal says \(left)") }
+    if books.left != left {
+      problems.append("\(moment): \(books.left) left, the journal says \(left)")
+    }
     let isHeld = books.authorized > books.released + books.count
-    if isHeld != state.isHeld { problems.append("\(moment): held \(isHeld), the journal \(state.isHeld)") }
+    if isHeld != state.isHeld {
+      problems.append("\(moment): held \(isHeld), the journal says \(state.isHeld)")
+    }
     return problems
   }
 }

@@ -3,10 +3,11 @@ private import Synchronization
 package import TenderEngine
 package import TenderModel
 
-/// Another side that lies once: one of its answers is not what it was, or comes without the effect that it tells of.
+/// Another side that lies once: one of its answers is not what it was, is another payment's, or comes without the
+/// effect that it tells of.
 package final class OneLie: HTTPExchange {
   private enum Way: CaseIterable {
-    case member, status, statusAlone, cut, earlier, another
+    case member, status, statusAlone, cut, earlier, another, others
   }
 
   private struct State {
@@ -21,6 +22,8 @@ package final class OneLie: HTTPExchange {
 
   private let inner: any HTTPExchange
   private let lie: @Sendable (_ body: [UInt8], _ random: inout Seeded) -> [UInt8]
+  /// What the same command was answered for another payment, in order.
+  private let others: [HTTPResponse]
   private let state: Mutex<State>
 
   /// Lies in one of its first answers, which one and how by a seed.
@@ -28,14 +31,27 @@ package final class OneLie: HTTPExchange {
     _ inner: any HTTPExchange,
     seed: Int,
     among answers: Int,
+    others: [HTTPResponse],
     lie: @escaping @Sendable (_ body: [UInt8], _ random: inout Seeded) -> [UInt8]
   ) {
     self.inner = inner
     self.lie = lie
+    self.others = others
     var random = Seeded(seed)
     let left = random.below(answers)
     state = Mutex(State(random: random, left: left))
   }
+
+  /// Never lies, and keeps what it answers.
+  package init(truly inner: any HTTPExchange) {
+    self.inner = inner
+    lie = { body, _ in body }
+    others = []
+    state = Mutex(State(random: Seeded(0), left: .max))
+  }
+
+  /// What it answered truly, in order.
+  package var answers: [HTTPResponse] { state.withLock { $0.earlier.map(\.response) } }
 
   /// Whether it has lied, and how many true answers came after that.
   package var told: (hasLied: Bool, later: Int) { state.withLock { ($0.hasLied, $0.later) } }
@@ -46,6 +62,7 @@ package final class OneLie: HTTPExchange {
     by deadline: Deadline
   ) throws(Fault) -> HTTPResponse {
     let question = request.url + String(decoding: request.body, as: UTF8.self)
+    let place = state.withLock { $0.earlier.count }
     let way: Way? = state.withLock { state in
       state.left -= 1
       if state.hasLied { state.later += 1 }
@@ -63,6 +80,10 @@ package final class OneLie: HTTPExchange {
       try permit?.use()
       return HTTPResponse(status: next(500) + 100, body: Array("{}".utf8))
     }
+    if way == .others, place < others.count {
+      try permit?.use()
+      return others[place]
+    }
     var response = try inner.send(request, permit, by: deadline)
     switch way {
     case .status: response.status = next(500) + 100
@@ -74,7 +95,7 @@ package final class OneLie: HTTPExchange {
         return old.response
       }
       fallthrough
-    case .member, .statusAlone:
+    case .member, .statusAlone, .others:
       let body = response.body
       response.body = state.withLock { lie(body, &$0.random) }
     }
@@ -98,8 +119,10 @@ package struct LieTable {
     package init(command: String) { self.command = command }
   }
 
-  /// Tells as many lies as `TENDER_LIES` asks for, from the seed `TENDER_KILL_SEED`, and says in a table what they
-  /// came to; gives what is wrong, in words. A command that needed fewer answers is left out.
+  /// Tells as many lies as `TENDER_LIES` asks for, and says in a table what they came to.
+  ///
+  /// They follow from the seed `TENDER_KILL_SEED`. A command that needed fewer answers is left out. Gives what is
+  /// wrong, in words.
   package static func judge(
     _ name: String,
     usually usual: Int,

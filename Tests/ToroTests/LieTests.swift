@@ -17,28 +17,42 @@ import Toro
     let command = commands[seed % commands.count]
     let isHeld = ["hold", "capture", "part", "release"].contains(command)
     let world = try ToroWorld()
-    let order = try world.sale { $0.captures = !isHeld }
-    if !["sale", "hold"].contains(command) { _ = try world.engine().sell(order) }
-    func perform(_ engine: Engine) throws -> Fault? {
-      let known = try world.latest()
+    func order(_ reference: String) throws -> SaleOrder {
+      try world.sale(reference, reference == "A" ? 1000 : 900) { $0.captures = !isHeld }
+    }
+    func perform(_ engine: Engine, _ reference: String = "A") throws -> Fault? {
+      let known = try world.latest(reference)
+      let order = try order(reference)
       do throws(Fault) {
         let report: Report
         switch command {
         case "sale", "hold": report = try engine.sell(order)
-        case "capture": report = try engine.confirm(known, handle: "A", amount: nil)
+        case "capture": report = try engine.confirm(known, handle: reference, amount: nil)
         case "part":
           let part = Money(minorUnits: 700, currency: order.amount.currency)
-          report = try engine.confirm(known, handle: "A", amount: part)
-        default: report = try engine.cancel(known, handle: "A")
+          report = try engine.confirm(known, handle: reference, amount: part)
+        default: report = try engine.cancel(known, handle: reference)
         }
         return report.fault
       } catch {
         return error
       }
     }
+    let isLater = !["sale", "hold"].contains(command)
+    if isLater { _ = try world.engine().sell(order("B")) }
+    let rehearsing = try world.engine()
+    let rehearsal = OneLie(truly: try #require(world.wire.inner))
+    world.wire.inner = rehearsal
+    _ = try perform(rehearsing, "B")
+    if isLater { _ = try world.engine().sell(order("A")) }
     let lying = try world.engine()
-    let inner = try #require(world.wire.inner)
-    let liar = OneLie(inner, seed: seed, among: 3, lie: Lies.xml)
+    let liar = OneLie(
+      try #require(world.wire.inner),
+      seed: seed,
+      among: 3,
+      others: rehearsal.answers,
+      lie: Lies.xml
+    )
     world.wire.inner = liar
     let fault = try perform(lying)
     guard liar.told.hasLied else { return nil }
@@ -73,7 +87,9 @@ import Toro
     var problems: [String] = []
     let isVoided = state.status == .cancelled
     let said = [isVoided ? 0 : state.captured, state.refunded]
-    if booked != said { problems.append("\(moment): the books have \(booked), the journal \(said)") }
+    if booked != said {
+      problems.append("\(moment): the books have \(booked), the journal \(said)")
+    }
     if state.isHeld, standing == 0 { problems.append("\(moment): nothing is held") }
     if state.isFinal, state.captured == 0, standing > 0 {
       problems.append("\(moment): it is \(state.status.rawValue), and stands in the books")

@@ -14,8 +14,8 @@ import TrueLayerSimulator
     #expect(try LieTable.judge("truelayer, one lie", usually: 120, Self.run) == [])
   }
 
-  private static func order(_ world: World) throws -> AuthorizationOrder {
-    try world.payment("A", amount: 1000) { creation in
+  private static func order(_ world: World, _ reference: String) throws -> AuthorizationOrder {
+    try world.payment(reference, amount: reference == "A" ? 1000 : 900) { creation in
       creation.sortCode = nil
       creation.accountNumber = nil
       creation.beneficiaryName = nil
@@ -26,47 +26,61 @@ import TrueLayerSimulator
   private static func run(_ seed: Int) throws -> LieTable.Row? {
     let command = commands[seed % commands.count]
     let world = try World()
-    let order = try order(world)
     // A payment that is cancelled has no payer yet.
     let listens = command != "cancel"
     func engine(_ wrap: (any HTTPExchange) -> any HTTPExchange = { $0 }) throws -> Engine {
       try world.engine(listens: listens, change: FlowTests.bank, wrap: wrap)
     }
-    var id = ""
-    if command != "pay" {
-      id = try engine().pay(order).id ?? ""
+    /// Gives what the command is about: what was made elsewhere has its id for a reference.
+    func prepare(_ reference: String) throws -> String {
+      guard command != "pay" else { return reference }
+      let id = try engine().pay(try order(world, reference)).id ?? ""
       world.clock.advance(10_000)
+      if ["rest", "status"].contains(command) {
+        let known = try world.latest(reference)
+        let part = try RefundRequest.test(200)
+        _ = try engine().refund(known, handle: reference, part, idempotencyKey: nil)
+      }
+      return command == "adopt" ? id : reference
     }
-    if ["rest", "status"].contains(command) {
-      _ = try engine().refund(try world.latest(), handle: "A", try .test(200), idempotencyKey: nil)
-    }
-    let reference = command == "adopt" ? id : "A"
-    func perform(_ engine: Engine) throws -> Fault? {
+    func perform(_ engine: Engine, _ reference: String, _ name: String = "A") throws -> Fault? {
       let known = try world.latest(reference)
+      let order = try order(world, name)
       do throws(Fault) {
         let report: Report
         switch command {
         case "pay": report = try engine.pay(order)
-        case "cancel": report = try engine.cancel(known, handle: "A")
+        case "cancel": report = try engine.cancel(known, handle: reference)
         case "refund", "adopt":
-          let part = try RefundRequest.test(300, name: "one")
+          let part = try RefundRequest.test(name == "A" ? 300 : 400, name: "one")
           report = try engine.refund(known, handle: reference, part, idempotencyKey: nil)
         case "rest":
-          report = try engine.refund(known, handle: "A", try .test(nil), idempotencyKey: nil)
-        default: report = try engine.lookUp("A", known: known)
+          report = try engine.refund(known, handle: reference, try .test(nil), idempotencyKey: nil)
+        default: report = try engine.lookUp(reference, known: known)
         }
         return report.fault
       } catch {
         return error
       }
     }
+    var rehearsal: OneLie?
+    let other = try prepare("B")
+    let rehearsing = try engine { inner in
+      let made = OneLie(truly: inner)
+      rehearsal = made
+      return made
+    }
+    _ = try perform(rehearsing, other, "B")
+    let others = rehearsal?.answers ?? []
+    let reference = try prepare("A")
     var liar: OneLie?
+    let among = command == "pay" ? 12 : 5
     let lying = try engine { inner in
-      let made = OneLie(inner, seed: seed, among: command == "pay" ? 12 : 5, lie: Lies.json)
+      let made = OneLie(inner, seed: seed, among: among, others: others, lie: Lies.json)
       liar = made
       return made
     }
-    let fault = try perform(lying)
+    let fault = try perform(lying, reference)
     guard let told = liar?.told, told.hasLied else { return nil }
     var row = LieTable.Row(command: command)
     row.exit = fault?.exitStatus ?? 0
@@ -79,7 +93,7 @@ import TrueLayerSimulator
       row.problems.append("exit \(row.exit) while the journal says \(isUnknown ? "un" : "")known")
     }
     world.clock.advance(60_000)
-    _ = try perform(try engine())
+    _ = try perform(try engine(), reference)
     if let payment = try world.latest(reference), payment.state.isUnknown {
       _ = try? engine().finish(payment)
     }
@@ -107,7 +121,8 @@ import TrueLayerSimulator
   ) throws -> [String] {
     let books = try world.books()
     guard let payment = try world.latest(reference) else {
-      return books.made > 0 && reference == "A" ? ["\(moment): the journal knows nothing of it"] : []
+      let isMissing = books.made > 0 && reference == "A"
+      return isMissing ? ["\(moment): the journal knows nothing of it"] : []
     }
     let state = payment.state
     guard !state.isUnknown else { return [] }
