@@ -10,7 +10,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 LIBRARIES := Sources/Libraries.tsv
 column = $(shell awk -F'\t' '!/^\#/ && NF >= 8 { print $$$(1) }' $(LIBRARIES) | sort)
 APT := $(call column,4)
-APT_TEST := chromium chromium-driver curl fish mandoc openssl pgbouncer postgresql python3-graphql-core python3-jsonschema stunnel4 zsh
+APT_TEST := chromium chromium-driver curl fish libfaketime mandoc openssl pgbouncer postgresql python3-graphql-core python3-jsonschema stunnel4 zsh
 APT_BENCH := curl nginx-light openssl postgresql
 BREW := $(call column,6)
 
@@ -92,8 +92,8 @@ endif
 
 # Kills the program at random moments, RUNS times for each provider, and makes every write, sync and
 # send of every command fail in five ways (STRIDE=1; every so many-th of them with a higher one), and
-# judges HISTORIES of commands over another side that misbehaves, and LIES single answers of each provider; kills the machines of a fleet, crashes its
-# database CRASHES times, and makes a standby take over FAILOVERS times; and runs BOOKS histories of all commands
+# judges HISTORIES of commands over another side that misbehaves, and LIES single answers of each provider;
+# kills the machines of a fleet, crashes its database CRASHES times, and makes a standby take over FAILOVERS times; and runs BOOKS histories of all commands
 # for each provider, with a file and in a fleet, after which books, journal and records must be the same.
 RUNS ?= 1000
 STRIDE ?= 1

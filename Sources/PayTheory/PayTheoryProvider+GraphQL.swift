@@ -129,29 +129,22 @@ extension PayTheoryProvider {
       case nil: throw Fault.unreadable("neither yes nor no to a release").afterSending
       }
     default:
-      guard let isVoid = answer["is_void"]?.truth else {
+      guard answer["is_void"]?.truth != nil else {
         throw Fault.unreadable("a reversal that cannot be read").afterSending
       }
-      guard let transaction = answer["transaction_id"]?.text, !transaction.isEmpty else {
-        return try seen(progress)
-      }
-      return reversed(
-        isVoid: isVoid,
-        transaction: transaction,
-        target: mutation.target,
-        operation
-      )
+      return try seen(progress)
     }
   }
 
-  /// The outcome of what was answered with a yes that names nothing: it counts once a look-up shows it.
+  /// The outcome of what was answered with a yes that names neither payment nor amount: it counts once a look-up
+  /// shows it.
   private func seen(_ progress: Progress) throws(Fault) -> Outcome {
     do throws(Fault) {
       if case .happened(let outcome) = try look(progress) { return outcome }
     } catch {
       throw error.afterSending
     }
-    throw Fault.unreadable("a yes that names nothing, and a look-up that does not show it yet")
+    throw Fault.unreadable("a yes, and a look-up that does not show it yet")
       .afterSending
   }
 

@@ -92,7 +92,12 @@ extension TrueLayerProvider {
       throw Fault.unexpectedBehaviour("a refund without id", traceID: answer.traceID).afterSending
     }
     // It is made: how far it has come is a look of its own, which may fail.
-    if let seen = try? look(atRefund: id, progress) { return seen }
+    do throws(Fault) {
+      return try look(atRefund: id, progress)
+    } catch {
+      // Where the payment has no such refund, the id was another request's.
+      if error.kind == .notFound { throw error.afterSending }
+    }
     var made: JSONObject = ["id": .string(id), "status": "pending"]
     made["amount_in_minor"] = progress.operation.amount.map(JSON.integer)
     made["currency"] = progress.payment.currency.map { .string($0.code) }

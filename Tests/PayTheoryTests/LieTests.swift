@@ -19,13 +19,18 @@ import Testing
   private static func run(_ seed: Int) throws -> LieTable.Row? {
     let command = commands[seed % commands.count]
     let isHeld = ["hold", "capture", "part", "release"].contains(command)
-    let world = try World()
-    let method = try world.engine().store(world.tokenOrder()).id
+    let (world, other) = (try World(), try World())
+    let methods = [world, other].map { try? $0.engine().store($0.tokenOrder()).id }
     func order(_ reference: String) throws -> PaymentOrder {
-      let amount = reference == "A" ? 1000 : 900
-      return try world.storedOrder(reference, amount: amount, method: method, confirmation: isHeld)
+      let isOther = reference == "B"
+      return try world.storedOrder(
+        reference,
+        amount: isOther ? 900 : 1000,
+        method: methods[isOther ? 1 : 0] ?? nil,
+        confirmation: isHeld
+      )
     }
-    func prepare(_ reference: String) throws {
+    func prepare(_ world: World, _ reference: String) throws {
       if !["charge", "hold"].contains(command) {
         // What is pending is voided, what has succeeded refunded.
         let scenario = command == "void" ? "pending" : nil
@@ -35,7 +40,7 @@ import Testing
         _ = try world.engine().refund(try world.latest(reference), 200, name: "first")
       }
     }
-    func perform(_ engine: Engine, _ reference: String = "A") throws -> Fault? {
+    func perform(_ engine: Engine, _ world: World, _ reference: String) throws -> Fault? {
       let known = try world.latest(reference)
       let order = try order(reference)
       do throws(Fault) {
@@ -57,16 +62,15 @@ import Testing
       }
     }
     var rehearsal: OneLie?
-    try prepare("B")
-    _ = try perform(
-      try world.engine(exchange: { inner in
-        let made = OneLie(truly: inner)
-        rehearsal = made
-        return made
-      }),
-      "B"
-    )
-    try prepare("A")
+    // Of another machine's payment this journal knows nothing.
+    try prepare(other, "B")
+    let rehearsing = try other.engine(exchange: { inner in
+      let made = OneLie(truly: inner)
+      rehearsal = made
+      return made
+    })
+    _ = try perform(rehearsing, other, "B")
+    try prepare(world, "A")
     var liar: OneLie?
     var row = LieTable.Row(command: command)
     let others = rehearsal?.answers ?? []
@@ -75,7 +79,7 @@ import Testing
       liar = made
       return made
     })
-    let fault = try perform(lying)
+    let fault = try perform(lying, world, "A")
     guard let told = liar?.told, told.hasLied else { return nil }
     row.exit = fault?.exitStatus ?? 0
     let isUnknown = try world.latest()?.state.isUnknown == true
@@ -86,7 +90,7 @@ import Testing
     }
     // The truth from here on: the same command again, then whatever finds out.
     world.clock.advance(20 * 60_000)
-    _ = try perform(try world.engine())
+    _ = try perform(try world.engine(), world, "A")
     if let payment = try world.latest(), payment.state.isUnknown {
       _ = try? world.engine().resume(payment, finish: true, resend: true)
     }

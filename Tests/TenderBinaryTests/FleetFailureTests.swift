@@ -281,6 +281,79 @@ struct FleetFailureTests {
     #expect(try Shelf.all[0].money(fleet.shop.books, "S1").standing == 0)
   }
 
+  /// Payments at the three providers whose answer takes two seconds.
+  static let slow: [(shelf: Int, words: [String])] = [
+    (0, ["--sim-fault", "part2:slow"]), (1, ["--sim-fault", "authorisation:slow"]),
+    (2, ["--sim-fault", "create:slow"]),
+  ]
+
+  /// Behind a request the stop of a wait for the standby says nothing about what the request did.
+  @Test(arguments: slow.indices)
+  func `a stop at a later write never says that nothing was sent`(_ index: Int) throws {
+    let (number, words) = Self.slow[index]
+    let shelf = Shelf.all[number]
+    let primary = try PostgresCluster()
+    let fleet = try Fleet(machines: 1, at: primary.database(), timeout: 600)
+    let name = String(fleet.address.split(separator: "/").last ?? "")
+    var random = Seeded(2)
+    let pay =
+      shelf.first(&random, "S1")
+      + ["--provider", shelf.name, "--json", "--no-input"]
+    let (process, output, errors) = try fleet.machines[0].start(pay + words)
+    let sent = "SELECT count(*) FROM tender.operation WHERE state = 'sent'"
+    while try primary.sql(sent, in: name).hasPrefix("0") {}
+    try primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'", in: "postgres")
+    try primary.sql("SELECT pg_reload_conf()", in: "postgres")
+    try Self.awaitStandby(primary)
+    process.interrupt()
+    process.waitUntilExit()
+    let said =
+      String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      + String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    #expect([0, 9].contains(process.terminationStatus), "\(said)")
+    #expect(!said.contains(#""effect":"none""#), "\(said)")
+    try primary.sql("ALTER SYSTEM RESET synchronous_standby_names", in: "postgres")
+    try primary.sql("SELECT pg_reload_conf()", in: "postgres")
+    let again = try Fleet.untilFree(fleet.machines[0], pay)
+    #expect(again.status == 0, "\(again.errors)")
+    let money = try shelf.money(fleet.shop.books, "S1")
+    // The payer of a bank payment is still at the bank.
+    #expect(money.standing == (number == 2 ? 0 : 1))
+  }
+
+  /// A server that comes back with its clock set, while one machine waits for an answer and another pays too.
+  @Test(
+    .enabled(if: PostgresCluster.hasOtherClocks, "libfaketime is not installed"),
+    arguments: ["+2m", "+20m", "-2d"]
+  )
+  func `charges once while the clock of the server is set`(_ offset: String) throws {
+    let cluster = try PostgresCluster()
+    let fleet = try Fleet(machines: 2, at: cluster.database(), timeout: 5)
+    let name = String(fleet.address.split(separator: "/").last ?? "")
+    let shelf = Shelf.all[0]
+    let slow = FleetTests.pay("C1") + ["--sim-fault", "part2:slow"]
+    let (process, _, _) = try fleet.machines[0].start(slow)
+    let sent = "SELECT count(*) FROM tender.operation WHERE state = 'sent'"
+    while try cluster.sql(sent, in: name).hasPrefix("0") {}
+    cluster.kill()
+    try cluster.restart(clock: offset)
+    let now = try cluster.sql("SELECT extract(epoch FROM now())::bigint", in: name)
+    let off = (Int(now.prefix { $0.isNumber }) ?? 0) - Int(Date.now.timeIntervalSince1970)
+    let wanted = ["+2m": 120, "+20m": 1200, "-2d": -172_800][offset] ?? 0
+    #expect(abs(off - wanted) < 60, "\(off)")
+    let other = try fleet.machines[1].run(FleetTests.pay("C1"))
+    process.waitUntilExit()
+    #expect(try shelf.money(fleet.shop.books, "C1").standing == 1)
+    if offset == "-2d", other.status == 6 {
+      #expect(other.errors.contains("was set back"), "\(other.errors)")
+    }
+    for machine in fleet.machines {
+      let again = try machine.run(FleetTests.pay("C1"))
+      #expect([0, 6, 9].contains(again.status), "\(again.errors)")
+    }
+    #expect(try shelf.money(fleet.shop.books, "C1").standing == 1)
+  }
+
   /// What is promised with a standby that confirms nothing, and what is not, by count.
   @Test func `a machine that knew of a payment misses it after a failover`() throws {
     let primary = try PostgresCluster(["wal_level=replica"])

@@ -5,7 +5,7 @@ private import Synchronization
 ///
 /// As root it runs as the user of PostgreSQL's package, which it insists on.
 package final class PostgresCluster: @unchecked Sendable {
-  // Unchecked: `process` changes in `kill` and `restart` alone, which one test at a time calls.
+  // Unchecked: `process` and `offset` change in `kill` and `restart` alone, which one test at a time calls.
 
   /// Where the programs of PostgreSQL are; nil where it is not installed.
   package static let programs: String? = {
@@ -48,6 +48,7 @@ package final class PostgresCluster: @unchecked Sendable {
   private var process: Process?
   private var ended = DispatchGroup()
   private let databases = Atomic(0)
+  private var offset: String?
 
   private var data: String { folder.appending(path: "data").path }
 
@@ -126,8 +127,19 @@ package final class PostgresCluster: @unchecked Sendable {
     self.process = nil
   }
 
-  /// Starts it again after `kill`.
-  package func restart() throws { try start() }
+  /// Starts it again after `kill`; `clock` is how far its clock is off then, such as `+20m` (faketime(1)).
+  package func restart(clock: String? = nil) throws {
+    offset = clock
+    try start()
+  }
+
+  /// The library that sets the clock of one program alone; nil where it is not installed.
+  private static let faketime = [
+    "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
+    "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1",
+  ].first { FileManager.default.fileExists(atPath: $0) }
+
+  package static var hasOtherClocks: Bool { isAvailable && faketime != nil }
 
   /// Makes a standby take writes.
   package func promote() throws { try Self.run("pg_ctl", ["-D", data, "-w", "promote"]) }
@@ -148,7 +160,13 @@ package final class PostgresCluster: @unchecked Sendable {
     let more = settings.flatMap { ["-c", $0] }
     // After a kill the shared memory of the last one may take a moment to go.
     for _ in 0..<20 {
-      let process = Self.process("postgres", words + more)
+      var environment: [String: String] = [:]
+      if let offset, let library = Self.faketime {
+        environment = [
+          "LD_PRELOAD": library, "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        ]
+      }
+      let process = Self.process("postgres", words + more, environment)
       process.standardError = try Self.log(folder)
       ended = try Self.runOnThreadOfItsOwn(process)
       self.process = process
@@ -212,20 +230,28 @@ package final class PostgresCluster: @unchecked Sendable {
   /// A program of PostgreSQL as a process, which ends with this one.
   ///
   /// `asUser` runs a program of another package as PostgreSQL's user as well.
-  static func process(_ name: String, _ arguments: [String], asUser: Bool = false) -> Process {
+  static func process(
+    _ name: String,
+    _ arguments: [String],
+    _ variables: [String: String] = [:],
+    asUser: Bool = false
+  ) -> Process {
     let process = Process()
     let path = name.hasPrefix("/") ? name : (programs ?? "") + "/" + name
+    // Of the program alone: what changes the user would own what a library shares.
+    let set = variables.map { "\($0)=\($1)" }
+    let program = (set.isEmpty ? [] : ["/usr/bin/env"] + set) + [path]
     if getuid() == 0, asUser || !name.hasPrefix("/") {
       process.executableURL = URL(filePath: "/usr/bin/setpriv")
       process.arguments =
         [
           "--reuid=postgres", "--regid=postgres", "--clear-groups",
           // The kernel forgets that with another user.
-          "/usr/bin/setpriv", "--pdeathsig=KILL", path,
-        ] + arguments
+          "/usr/bin/setpriv", "--pdeathsig=KILL",
+        ] + program + arguments
     } else {
-      process.executableURL = URL(filePath: path)
-      process.arguments = arguments
+      process.executableURL = URL(filePath: program[0])
+      process.arguments = program.dropFirst() + arguments
     }
     process.environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C"]
     process.currentDirectoryURL = URL(filePath: "/")

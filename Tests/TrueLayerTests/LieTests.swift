@@ -25,25 +25,33 @@ import TrueLayerSimulator
 
   private static func run(_ seed: Int) throws -> LieTable.Row? {
     let command = commands[seed % commands.count]
-    let world = try World()
+    let (world, other) = (try World(), try World())
     // A payment that is cancelled has no payer yet.
     let listens = command != "cancel"
-    func engine(_ wrap: (any HTTPExchange) -> any HTTPExchange = { $0 }) throws -> Engine {
+    func engine(
+      _ world: World,
+      _ wrap: (any HTTPExchange) -> any HTTPExchange = { $0 }
+    ) throws -> Engine {
       try world.engine(listens: listens, change: FlowTests.bank, wrap: wrap)
     }
     /// Gives what the command is about: what was made elsewhere has its id for a reference.
-    func prepare(_ reference: String) throws -> String {
+    func prepare(_ world: World, _ reference: String) throws -> String {
       guard command != "pay" else { return reference }
-      let id = try engine().pay(try order(world, reference)).id ?? ""
+      let id = try engine(world).pay(try order(world, reference)).id ?? ""
       world.clock.advance(10_000)
       if ["rest", "status"].contains(command) {
         let known = try world.latest(reference)
         let part = try RefundRequest.test(200)
-        _ = try engine().refund(known, handle: reference, part, idempotencyKey: nil)
+        _ = try engine(world).refund(known, handle: reference, part, idempotencyKey: nil)
       }
       return command == "adopt" ? id : reference
     }
-    func perform(_ engine: Engine, _ reference: String, _ name: String = "A") throws -> Fault? {
+    func perform(
+      _ engine: Engine,
+      _ world: World,
+      _ reference: String,
+      _ name: String = "A"
+    ) throws -> Fault? {
       let known = try world.latest(reference)
       let order = try order(world, name)
       do throws(Fault) {
@@ -64,23 +72,24 @@ import TrueLayerSimulator
       }
     }
     var rehearsal: OneLie?
-    let other = try prepare("B")
-    let rehearsing = try engine { inner in
+    // Of another machine's payment this journal knows nothing.
+    let others = try prepare(other, "B")
+    let rehearsing = try engine(other) { inner in
       let made = OneLie(truly: inner)
       rehearsal = made
       return made
     }
-    _ = try perform(rehearsing, other, "B")
-    let others = rehearsal?.answers ?? []
-    let reference = try prepare("A")
+    _ = try perform(rehearsing, other, others, "B")
+    let answers = rehearsal?.answers ?? []
+    let reference = try prepare(world, "A")
     var liar: OneLie?
     let among = command == "pay" ? 12 : 5
-    let lying = try engine { inner in
-      let made = OneLie(inner, seed: seed, among: among, others: others, lie: Lies.json)
+    let lying = try engine(world) { inner in
+      let made = OneLie(inner, seed: seed, among: among, others: answers, lie: Lies.json)
       liar = made
       return made
     }
-    let fault = try perform(lying, reference)
+    let fault = try perform(lying, world, reference)
     guard let told = liar?.told, told.hasLied else { return nil }
     var row = LieTable.Row(command: command)
     row.exit = fault?.exitStatus ?? 0
@@ -93,12 +102,12 @@ import TrueLayerSimulator
       row.problems.append("exit \(row.exit) while the journal says \(isUnknown ? "un" : "")known")
     }
     world.clock.advance(60_000)
-    _ = try perform(try engine(), reference)
+    _ = try perform(try engine(world), world, reference)
     if let payment = try world.latest(reference), payment.state.isUnknown {
-      _ = try? engine().finish(payment)
+      _ = try? engine(world).finish(payment)
     }
     world.clock.advance(60_000)
-    _ = try? engine().lookUp(reference, known: try world.latest(reference))
+    _ = try? engine(world).lookUp(reference, known: try world.latest(reference))
     if try world.latest(reference)?.state.isUnknown == true {
       row.problems.append("unknown for ever")
     }
