@@ -1,4 +1,5 @@
 private import Synchronization
+import Foundation
 package import TenderEngine
 package import TenderModel
 
@@ -158,6 +159,11 @@ package enum Project {
   package static func path(_ relative: String, from file: String = #filePath) -> String {
     let parts = file.split(separator: "/").dropLast(3)
     return "/" + parts.joined(separator: "/") + "/" + relative
+  }
+
+  /// What a file of the project says.
+  package static func text(_ relative: String) throws -> String {
+    try String(contentsOfFile: path(relative), encoding: .utf8)
   }
 }
 

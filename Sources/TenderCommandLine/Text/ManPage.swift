@@ -28,9 +28,8 @@ package struct ManPage {
   package var all: [(file: String, text: String)] {
     let pages =
       [
-        ("tender.1", overview), ("tender-figures.7", Self.figures),
-        ("tender-security.7", Self.security), ("tender-config.5", configuration),
-        ("tender-jsonl.5", formats), ("tender-exit-codes.7", exitCodes),
+        ("tender.1", overview), ("tender-config.5", configuration), ("tender-jsonl.5", formats),
+        ("tender-exit-codes.7", exitCodes),
       ]
       + catalogue.commands.map { command in
         ("tender-\(command.words.joined(separator: "-")).1", page(command))
@@ -59,46 +58,6 @@ package struct ManPage {
 
   static func part(_ text: String) -> String {
     text.hasPrefix(" ") ? ".PP\n.nf\n\(escaped(text))\n.fi\n" : paragraph(text)
-  }
-
-  /// What was measured, a table for each kind of proof.
-  private static var figures: String {
-    var text = header("tender-figures", 7, "Miscellaneous")
-    text += Self.section("NAME") + "tender\\-figures \\- what was counted when tender was proven\n"
-    for figure in Figures.all {
-      text += Self.section(figure.title.uppercased())
-      for part in figure.body { text += Self.paragraph(part) }
-      text += ".PP\n.nf\n\(Self.escaped(figure.lines.joined(separator: "\n")))\n.fi\n"
-    }
-    text += Self.section("SEE ALSO") + ".BR tender (1)\n"
-    return text
-  }
-
-  /// The threat model: who could do what, and the test that shows it.
-  private static var security: String {
-    var text = header("tender-security", 7, "Miscellaneous")
-    text +=
-      Self.section("NAME") + "tender\\-security \\- who could do what to a payment by tender\n"
-    for threat in Threats.all {
-      text += Self.section(threat.who.uppercased()) + Self.paragraph(threat.about)
-      for (title, lines) in [("They cannot", threat.cannot), ("They can", threat.can)] {
-        text += Self.paragraph(title + ":")
-        for line in lines {
-          let proof = line.test.map { " (test: \($0))" } ?? ""
-          text += ".IP \\(bu 2\n\(Self.escaped(line.text + proof))\n"
-        }
-      }
-    }
-    text += Self.section("NOTES")
-    for note in Threats.notes { text += Self.paragraph(note) }
-    text +=
-      Self.section("REPORTING")
-      + Self.paragraph(
-        "Report an error that could harm somebody to the project's maintainers in private, before it "
-          + "is public."
-      )
-    text += Self.section("SEE ALSO") + ".BR tender (1),\n.BR tender\\-figures (7)\n"
-    return text
   }
 
   private var overview: String {
