@@ -159,7 +159,7 @@ struct GraphQL {
   /// GraphQL specification, section 7.1.2, "Request Errors"; the sentences are graphql-js', graphql-java's and AWS
   /// AppSync's. Both of their parts are compared, because a resolver's own words may begin alike.
   private static func isOfDocument(_ answer: HTTPResponse) -> Bool {
-    guard let body = JSONReader.read(answer.body)?.object,
+    guard [200, 400].contains(answer.status), let body = JSONReader.read(answer.body)?.object,
       body["data"] == nil || body["data"] == .null,
       let errors = body["errors"]?.array, !errors.isEmpty
     else { return false }
@@ -179,7 +179,8 @@ struct GraphQL {
     ]
     return errors.allSatisfy { error in
       guard error["path"] == nil || error["path"] == .null else { return false }
-      if let code = error["extensions"]?["code"]?.text, codes.contains(code) { return true }
+      // A code of something else outweighs words that look alike.
+      if let code = error["extensions"]?["code"]?.text, !codes.contains(code) { return false }
       // graphql-core quotes with the other mark.
       let text = (error["message"]?.text ?? "").replacing("'", with: "\"")
       return sentences.contains { text.hasPrefix($0) && ($1.isEmpty || text.contains($1)) }

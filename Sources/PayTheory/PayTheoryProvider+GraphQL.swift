@@ -74,9 +74,13 @@ extension PayTheoryProvider {
     let (payment, amount) = (progress.payment, progress.operation.amount ?? 0)
     let id = payment.state.id ?? ""
     guard let asked = try captured(id, graphQL) else { throw .unknownReceipt(payment, id) }
-    let now = try chain(of: asked, graphQL).now
+    let found = try chain(of: asked, graphQL)
+    let now = found.now
     // Others may have refunded something that this journal does not know, and a look-up may lag behind the journal.
-    let refunded = max(try Transactions.refunded(now), payment.refundedOfStanding)
+    let refunded = max(
+      try Transactions.refunded(now),
+      payment.refunded(afterVoiding: found.voidedInParts)
+    )
     let isVoided = Transactions.status(now) == .cancelled
     let left = isVoided ? 0 : max(0, (Transactions.gross(now) ?? amount) - refunded)
     guard amount <= left else { throw .aboveRest(payment, left: left) }
@@ -111,15 +115,14 @@ extension PayTheoryProvider {
       guard let made = answer.object, !Transactions.id(made).isEmpty,
         fits(made, Transactions.gross(made), progress),
         Transactions.status(made) == .declined
-          ? names(made, progress) : Replies.isState(ofNew: made.text("status") ?? "")
+          || Replies.isState(ofNew: made.text("status") ?? "")
       else {
         throw Fault.unreadable("a transaction that cannot be read, or is another").afterSending
       }
       return try charged(made, progress)
     case "createAuthorization":
       guard let made = answer.object, made.text("authorization_id") != nil,
-        fits(made, made["amount"]?.boundedNumber, progress),
-        Transactions.status(made) != .declined || names(made, progress)
+        fits(made, made["amount"]?.boundedNumber, progress)
       else { throw Fault.unreadable("an authorization that cannot be read").afterSending }
       return Authorizations.held(made, amount: operation.amount)
     case "createVoidForAuthorization":
@@ -138,11 +141,16 @@ extension PayTheoryProvider {
 
   /// The outcome of what was answered with a yes that names neither payment nor amount: it counts once a look-up
   /// shows it.
+  ///
+  /// What the look-ups read may be behind what was just done: it gets some moments.
   private func seen(_ progress: Progress) throws(Fault) -> Outcome {
-    do throws(Fault) {
-      if case .happened(let outcome) = try look(progress) { return outcome }
-    } catch {
-      throw error.afterSending
+    for pause in [300, 1000, 2000, 0] {
+      do throws(Fault) {
+        if case .happened(let outcome) = try look(progress) { return outcome }
+        if pause > 0 { try context.clock.pause(milliseconds: pause) }
+      } catch {
+        throw error.afterSending
+      }
     }
     throw Fault.unreadable("a yes, and a look-up that does not show it yet")
       .afterSending
@@ -177,11 +185,14 @@ extension PayTheoryProvider {
       else { return false }
     }
     return isSame(made, payment)
+      && (Transactions.status(made) != .declined || names(made, payment))
   }
 
   /// Whether an answer names the payment: one that says that nothing was taken must, since the next command pays.
-  private func names(_ made: JSONObject, _ progress: Progress) -> Bool {
-    made.text("reference") == progress.payment.reference.text
+  private func names(_ made: JSONObject, _ payment: Payment) -> Bool {
+    let id = made.text("transaction_id") ?? made.text("authorization_id") ?? ""
+    return !id.isEmpty && made.text("reference") == payment.reference.text
+      && made.text("currency") == payment.currency?.code
   }
 
   /// Whether what an answer says of currency and reference is the payment's.
@@ -213,8 +224,11 @@ extension PayTheoryProvider {
 }
 
 extension Payment {
-  /// What this journal refunded of the transaction that stands now, in minor units: partial voids made another one.
-  var refundedOfStanding: Int { max(0, state.refunded - (state.captured - state.standing)) }
+  /// What this journal knows to be refunded of the transaction that stands now, in minor units: partial voids made
+  /// another one, and those of others may be known from a look-up alone.
+  func refunded(afterVoiding voided: Int = 0) -> Int {
+    max(0, state.refunded - max(state.captured - state.standing, voided))
+  }
 }
 
 extension Fault {

@@ -113,10 +113,11 @@ extension PayTheoryProvider {
     guard let id = kept?.target ?? payment.state.id, let found = try captured(id, graphQL) else {
       return .absent
     }
+    guard isSame(found, payment) else { throw .otherPayment(id) }
     let receipt = Transactions.id(found)
     let amount = operation.amount ?? 0
     // A journal of an earlier version has only what it refunded itself.
-    let before = kept?.refunded ?? payment.refundedOfStanding
+    let before = kept?.refunded ?? payment.refunded()
     let followers = try graphQL.transactions("parent_id", receipt, limit: 50).filter {
       $0.text("parent_id") == receipt && !progress.otherIDs.contains(Transactions.id($0))
     }
@@ -130,7 +131,10 @@ extension PayTheoryProvider {
       let others = followers.filter { Transactions.isPayment($0) && Transactions.isLive($0) }
       let next = others.first { Transactions.gross($0) == left && isSame($0, payment) }
       guard left == 0 ? others.isEmpty : next != nil else {
-        throw .refundedElsewhere(payment, "it was voided, and not for this refund")
+        throw .refundedElsewhere(
+          payment,
+          "it was voided, and nothing for \(payment.text(ofMinorUnits: left)) took its place"
+        )
       }
       return happened(isVoid: true, next)
     }
@@ -218,7 +222,7 @@ extension Fault {
     Fault(
       .unknown,
       code: "outcome_unknown",
-      "\(payment.reference.quotedForMessage) was refunded elsewhere too: \(what)",
+      "\(payment.reference.quotedForMessage) is not as this refund alone would leave it: \(what)",
       hint: "look at it in the merchant portal; then: tender journal resolve "
         + "\(payment.shellReference) --as refunded --reason TEXT"
     )

@@ -82,13 +82,16 @@ extension PayTheoryProvider {
   ) throws(Fault) -> JSONObject? {
     if let id = query.id { return try graphQL.transaction(id) }
     guard let reference = query.reference else { return nil }
+    var declined: JSONObject?
     for item in try graphQL.transactions("reference", reference.text, limit: 50) {
       guard Transactions.isPayment(item), !query.others.contains(Transactions.id(item)),
         item.text("reference").map({ $0 == reference.text }) ?? true, try isOne(item)
       else { continue }
-      return item
+      // One that took money counts before one that did not.
+      guard Transactions.status(item) == .declined else { return item }
+      declined = declined ?? item
     }
-    return nil
+    return declined
   }
 
   /// More parts than are ever voided of one payment, one after the other.

@@ -102,6 +102,11 @@ struct FoundPayment {
     (first, now) = (transaction, transaction)
   }
 
+  /// How much was voided in parts, in minor units.
+  var voidedInParts: Int {
+    max(0, (Transactions.gross(first) ?? 0) - (Transactions.gross(now) ?? 0))
+  }
+
   /// Whether a part of it was voided.
   var isReplaced: Bool { Transactions.isPayment(now) && now.text("parent_id")?.isEmpty == false }
 

@@ -223,6 +223,17 @@ package final class Database: @unchecked Sendable {
   /// Puts everything that is committed on the disk, whoever committed it; false where that failed.
   package func syncLog() -> Bool { unsafe tender_sqlite_sync_log(handle) == SQLITE_OK }
 
+  /// Runs `body`, whose statements all read the same moment, whoever writes meanwhile.
+  package func atOneMoment<Result>(
+    _ body: () throws(Fault) -> Result
+  ) throws(Fault) -> Result {
+    guard unsafe sqlite3_get_autocommit(handle) != 0 else { return try body() }
+    try query("BEGIN")
+    // Nothing was written: either way it only ends.
+    defer { try? query("COMMIT") }
+    return try body()
+  }
+
   private func inTurn<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
     turn.take()
     defer { turn.end() }

@@ -58,11 +58,15 @@ extension SQLiteJournal {
     for form in Reference.forms(of: key.reference.text) {
       let values = [.text(form)] + Self.values(key).dropFirst()
       // A statement of all columns is compiled once, for every row that is read by its number.
-      let number = try database.first(
-        "SELECT row FROM payment WHERE reference = ? AND provider = ? AND env = ?",
-        values
-      )
-      if let number, let found = try row("p.row = ?", number) { return try payment(found) }
+      let found = try database.atOneMoment { () throws(Fault) -> Payment? in
+        let number = try database.first(
+          "SELECT row FROM payment WHERE reference = ? AND provider = ? AND env = ?",
+          values
+        )
+        guard let number, let row = try row("p.row = ?", number) else { return nil }
+        return try payment(row)
+      }
+      if let found { return found }
     }
     return nil
   }
@@ -117,8 +121,12 @@ extension SQLiteJournal {
     let condition = "p.row = ?" + (writer == nil ? "" : Condition.writer)
     let values = writer.map(Condition.values(writer:)) ?? []
     func look(_ number: Int) throws(Fault) -> Bool {
-      guard let row = try row(condition, [.integer(number)] + values) else { return true }
-      return body(try payment(row))
+      let found = try database.atOneMoment { () throws(Fault) -> Payment? in
+        try row(condition, [.integer(number)] + values).map { row throws(Fault) in
+          try payment(row)
+        }
+      }
+      return found.map(body) ?? true
     }
     var found: [(created: Int, row: Int)] = []
     let columns = Columns([("row", .number), ("created", .number)])

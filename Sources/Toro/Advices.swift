@@ -212,7 +212,10 @@ extension Payment {
   /// It has a reference of its own: typed twice, it refunds once.
   func cardRefund(_ amount: Int) -> String {
     let money = currency.map { Money(minorUnits: amount, currency: $0).decimalText }
-    let own = "\(reference.text)-refund-\(reversals.count + 1)".shellQuoted
+    // A refund of this amount that was begun is the one that is meant.
+    let same = reversals.last { $0.isAlive && $0.link != nil && $0.effectiveAmount == amount }
+    let next = "\(reference.text)-refund-\(reversals.count + 1)"
+    let own = (same?.link?.text ?? next).shellQuoted
     return "with the card at the reader: tender transact --provider toro --type refund --original "
       + "\(shellReference) --amount \(money ?? "AMOUNT") --reference \(own)"
   }

@@ -11,6 +11,7 @@ struct BankRefund {
   var amount: Int? { members["amount_in_minor"]?.boundedNumber }
   var currency: String? { members.text("currency") }
   var isExecuted: Bool { members.text("status") == "executed" }
+  var isFailed: Bool { members.text("status") == "failed" }
 
   private var status: Status {
     switch members.text("status") {

@@ -103,12 +103,14 @@ final class Client: Sendable {
         throw call.isEffecting ? fault.afterSending : fault
       }
       let problem = Problem(answer.status, body ?? [:])
+      // Another request with this key is at work, and may have been heeded when this one is not.
+      let isAtWork = problem.fragment == "idempotency-key-concurrency-conflict"
       let isBusy =
         answer.status == 429 || answer.status >= 500
         || problem.fragment?.hasSuffix("concurrency-conflict") == true
         || answer.fields["tl-should-retry"]?.lowercased() == "true"
       if isBusy, call.isSafeToRepeat, pause < deadline.remaining, pause <= 2000 {
-        wasLost = wasLost || answer.status >= 500
+        wasLost = wasLost || answer.status >= 500 || isAtWork
         try context.clock.pause(milliseconds: pause)
         pause *= 2
         continue
@@ -122,7 +124,7 @@ final class Client: Sendable {
       // Only a plain no is one; and once an answer was lost, a later no says nothing about it.
       let isOpen =
         wasLost || !Self.refusals.contains(answer.status) || body?["id"] != nil
-        || problem.fragment == "idempotency-key-concurrency-conflict"
+        || isAtWork
       throw call.isEffecting && isOpen ? fault.afterSending : fault.proven
     }
   }

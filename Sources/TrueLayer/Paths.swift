@@ -78,6 +78,11 @@ extension Client {
         "the answer is about another \(kind == .mandate ? "mandate" : "payment")"
       )
     }
+    // The end that lets somebody pay again must name the payment whole.
+    let isWhole = answer.body["id"] != nil && (kind == .mandate || seen.amount != nil)
+    guard seen.status != "failed" || isWhole else {
+      throw .unexpectedBehaviour("a failure that does not name its payment and amount")
+    }
     // What is there and cannot be read says that the rest is not what it looks like either.
     let isReadable =
       (answer.body["amount_in_minor"] == nil || (seen.amount ?? -1) >= 0)

@@ -91,12 +91,17 @@ extension TrueLayerProvider {
     guard let id = answer.body.text("id"), ResourceID.isSafe(id) else {
       throw Fault.unexpectedBehaviour("a refund without id", traceID: answer.traceID).afterSending
     }
-    // It is made: how far it has come is a look of its own, which may fail.
-    do throws(Fault) {
-      return try look(atRefund: id, progress)
-    } catch {
-      // Where the payment has no such refund, the id was another request's.
-      if error.kind == .notFound { throw error.afterSending }
+    // How far it has come is a look of its own, which may fail, or be behind.
+    for pause in [500, 0] {
+      do throws(Fault) {
+        return try look(atRefund: id, progress)
+      } catch {
+        if [.interrupted, .terminated].contains(error.kind) { throw error.afterSendingAnyway }
+        guard error.kind == .notFound || error.cause == .unclear else { break }
+        // The payment has no such refund: the id was another request's.
+        if pause == 0 { throw error.afterSending }
+        try context.clock.pause(milliseconds: pause)
+      }
     }
     var made: JSONObject = ["id": .string(id), "status": "pending"]
     made["amount_in_minor"] = progress.operation.amount.map(JSON.integer)
@@ -117,9 +122,15 @@ extension TrueLayerProvider {
     let refund = BankRefund(answer.body)
     let currency = progress.payment.currency?.code
     guard refund.id == id, refund.amount == progress.operation.amount,
-      refund.currency == nil || refund.currency == currency
+      // One that says that nothing was refunded must name it whole: the same command refunds again.
+      refund.currency == currency || refund.currency == nil && !refund.isFailed
     else {
-      throw .unexpectedBehaviour("the answer is about another refund", traceID: answer.traceID)
+      var fault = Fault.unexpectedBehaviour(
+        "the answer is about another refund",
+        traceID: answer.traceID
+      )
+      fault.cause = .unclear
+      throw fault
     }
     return refund.outcome
   }

@@ -179,7 +179,13 @@ package struct TrueLayerProvider: Provider {
       try returned.check(kind, id)
       if !returned.namesResource { try forward(returned, kind, id) }
     }
-    let resource = try runner(progress).look(kind, id)
+    let resource: Resource
+    do throws(Fault) {
+      resource = try runner(progress).look(kind, id)
+    } catch {
+      // What the bank returned was handed on: it may be paid by now.
+      throw returned == nil ? error : error.afterSending
+    }
     if returned?.isGivenUp(kind, id) == true, resource.isOpen {
       return try runner(progress).giveUp(resource)
     }

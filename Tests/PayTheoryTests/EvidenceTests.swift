@@ -212,6 +212,101 @@ import Testing
     #expect(try world.latest()?.state.captured == (reference == "A" ? 0 : 1000))
   }
 
+  /// A charge that was made, and is answered or looked up as one that failed without being named whole.
+  @Test(arguments: ["currency", "reference", "transaction_id"])
+  func `a failure is named whole`(_ member: String) throws {
+    let world = try World()
+    let order = try world.storedOrder("A", amount: 1000)
+    let status = exit {
+      try world.engine(exchange: { inner in
+        Liar(inner, to: "transaction") { data in
+          var data = data
+          func fail(_ value: JSON?) -> JSONObject? {
+            guard var made = value?.object else { return nil }
+            made["status"] = "FAILED"
+            made[member] = .null
+            return made
+          }
+          data["createTransaction"] = fail(data["createTransaction"]).map(JSON.object)
+          if let item = fail(data["transactions"]?["items"]?.array?.first) {
+            data["transactions"] = ["items": .array([.object(item)])]
+          }
+          return data
+        }
+      }).pay(order)
+    }
+    #expect(status == 9)
+    #expect(try world.engine().pay(order).status == .succeeded)
+    #expect(try world.books().count == 1)
+  }
+
+  /// Of two that fit, the one that took money counts.
+  @Test func `a failure in a look-up does not hide what was charged`() throws {
+    let world = try World()
+    let order = try world.storedOrder("A", amount: 1000)
+    let report = try world.engine(
+      fault: "stored:close-after",
+      exchange: { inner in
+        Liar(inner, to: "transactions(") { data in
+          guard var items = data["transactions"]?["items"]?.array,
+            var other = items.first?.object
+          else { return data }
+          other["status"] = "FAILED"
+          other["transaction_id"] = "pt-other"
+          items.insert(.object(other), at: 0)
+          var data = data
+          data["transactions"] = ["items": .array(items)]
+          return data
+        }
+      }
+    ).pay(order)
+    #expect(report.status == .succeeded)
+  }
+
+  /// The words of a validation prove nothing beside the code of another error.
+  @Test(arguments: [
+    ("INTERNAL_SERVER_ERROR", 200, 0), ("VALIDATION_ERROR", 200, 0), (nil, 404, 0),
+    ("GRAPHQL_VALIDATION_FAILED", 200, 7),
+  ])
+  func `an error proves only what its code says`(
+    _ code: String?,
+    _ status: Int,
+    _ expected: Int32
+  ) throws {
+    let world = try World()
+    let order = try world.storedOrder("A", amount: 1000)
+    let said = exit {
+      try world.engine(exchange: { inner in
+        Refuser(inner: inner, code: code, status: status)
+      }).pay(order)
+    }
+    // Where it proves nothing, the look-up that follows has the truth.
+    #expect(said == expected)
+    #expect(try world.latest()?.state.captured == (expected == 0 ? 1000 : 0))
+  }
+
+  /// Does what it is asked, and says that the document was not valid.
+  struct Refuser: HTTPExchange {
+    let inner: any HTTPExchange
+    let code: String?
+    let status: Int
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      let response = try inner.send(request, permit, by: deadline)
+      guard String(decoding: request.body, as: UTF8.self).contains("createTransaction") else {
+        return response
+      }
+      var error: JSONObject = ["message": #"Cannot query field "fees" on type "Transaction"."#]
+      if let code { error["extensions"] = ["code": .string(code)] }
+      let body: JSON = ["errors": [.object(error)]]
+      return HTTPResponse(status: status, body: Array(JSONWriter.text(body).utf8))
+    }
+  }
+
   /// One API key serves several merchants: each works on its own payments alone.
   @Test func `another merchant of the same key owns nothing`() throws {
     let world = try World()

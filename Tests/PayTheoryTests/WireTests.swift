@@ -276,6 +276,15 @@ private final class ScriptedSocket: MessageSocket {
       status: 400,
       body: #"{"errors":[{"message":"no","extensions":{"code":"GRAPHQL_PARSE_FAILED"}}]}"#,
       lookUp: 7,
+      effecting: 9
+    ),
+    Answer(
+      status: 400,
+      body: ##"""
+        {"errors":[{"message":"Syntax Error: Expected Name, found }.",\
+        "extensions":{"code":"GRAPHQL_PARSE_FAILED"}}]}
+        """##,
+      lookUp: 7,
       effecting: 7
     ),
     Answer(

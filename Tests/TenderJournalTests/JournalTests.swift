@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TenderDatabase
 import TenderEngine
 import TenderJournal
@@ -59,6 +60,32 @@ private import Glibc
     #expect(!copies.isEmpty)
     held = nil
     #expect(try take(second, "A") != nil)
+  }
+
+  /// A payment and its operations are read as they were at one moment.
+  @Test func `reads whole payments beside a writer`() throws {
+    let (writer, reader) = (try open(), try open())
+    var written = try writer.open(payment("A"))
+    written.send()
+    try writer.update(&written, note: "sent")
+    let isDone = Atomic(false)
+    let key = written.key
+    let thread = Thread { [written] in
+      var written = written
+      for number in 0..<400 {
+        written.charge.id = "id-\(number)"
+        written.updatedAt += 1
+        try? writer.update(&written, note: "looked up")
+      }
+      isDone.store(true, ordering: .releasing)
+    }
+    thread.start()
+    var filter = PaymentFilter()
+    filter.handle = "A"
+    while !isDone.load(ordering: .acquiring) {
+      #expect(try reader.payment(key) != nil)
+      #expect(try reader.references(filter) == ["A"])
+    }
   }
 
   @Test func `filters, newest first`() throws {

@@ -1,5 +1,5 @@
-private import Synchronization
 import Foundation
+private import Synchronization
 package import TenderEngine
 package import TenderModel
 

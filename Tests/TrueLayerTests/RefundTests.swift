@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TenderEngine
 import TenderJournal
 import TenderModel
@@ -244,16 +245,85 @@ import TrueLayerSimulator
     let engine = try shop.world.engine(change: FlowTests.bank) {
       OtherPaymentTests.Confused(inner: $0, member: member, value: value, parent: "refunds")
     }
+    let fault = #expect(throws: Fault.self) {
+      _ = try engine.refund(try shop.payment, handle: "R", try .test(300), idempotencyKey: nil)
+    }
+    #expect(fault?.exitStatus == 9)
+    #expect(try shop.payment.state.isUnknown)
+    // The same command again, under the same key, is told what was made.
+    #expect(try shop.refund(300).operation?.amount == 300)
+    try shop.expectBooks(refunded: 0, refunding: 300, count: 1)
+  }
+
+  /// What was just made is not always seen at once.
+  @Test func `a refund that is seen a moment later is done`() throws {
+    let shop = try Shop()
+    let engine = try shop.world.engine(change: FlowTests.bank) { NotYet(inner: $0) }
     let report = try engine.refund(
       try shop.payment,
       handle: "R",
       try .test(300),
       idempotencyKey: nil
     )
-    // It was made; what was seen of it is another's.
-    #expect(report.operation?.amount == 300)
-    #expect(report.operation?.id != "other")
-    #expect(report.result["refund"]?["status"] == "pending")
-    #expect(report.result["refund"]?["amount_in_minor"] == 300)
+    #expect(report.operation?.state == .processing)
+    try shop.expectBooks(refunded: 0, refunding: 300, count: 1)
+  }
+
+  /// Knows no refund the first time that it is asked for one.
+  final class NotYet: HTTPExchange {
+    private let inner: any HTTPExchange
+    private let hasAsked = Atomic(false)
+
+    init(inner: any HTTPExchange) { self.inner = inner }
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      guard request.method == .get, request.url.contains("/refunds/"),
+        !hasAsked.exchange(true, ordering: .relaxed)
+      else { return try inner.send(request, permit, by: deadline) }
+      return HTTPResponse(status: 404, body: Array(#"{"title":"Not Found"}"#.utf8))
+    }
+  }
+
+  /// A conflict says that another request with the key is at work: a refusal of its repetition proves nothing.
+  @Test(arguments: [400, 401, 403, 404, 422, 429])
+  func `a refusal behind a conflict leaves a refund unknown`(_ status: Int) throws {
+    let shop = try Shop()
+    let engine = try shop.world.engine(change: FlowTests.bank) { AtWork(inner: $0, status: status) }
+    let fault = #expect(throws: Fault.self) {
+      _ = try engine.refund(try shop.payment, handle: "R", try .test(300), idempotencyKey: nil)
+    }
+    #expect(fault?.exitStatus == 9)
+    #expect(try shop.refund(300).operation?.amount == 300)
+    #expect(try shop.world.books("R").refunds == 1)
+  }
+
+  /// Does what it is asked, says first that it is at work on that, and then no.
+  final class AtWork: HTTPExchange {
+    private let inner: any HTTPExchange
+    private let status: Int
+    private let hasBegun = Atomic(false)
+
+    init(inner: any HTTPExchange, status: Int) { (self.inner, self.status) = (inner, status) }
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      guard request.method == .post, request.url.hasSuffix("/refunds") else {
+        return try inner.send(request, permit, by: deadline)
+      }
+      guard !hasBegun.exchange(true, ordering: .relaxed) else {
+        try permit?.use()
+        return HTTPResponse(status: status, body: Array(#"{"title":"No"}"#.utf8))
+      }
+      _ = try inner.send(request, permit, by: deadline)
+      let conflict = ##"{"title":"Conflict","type":"e#idempotency-key-concurrency-conflict"}"##
+      return HTTPResponse(status: 409, body: Array(conflict.utf8))
+    }
   }
 }

@@ -199,9 +199,10 @@ extension Topic {
         "A journal that knows what it has forgotten. An old copy, a damaged file, a copy without its "
           + "log or a removed folder is noticed before anything is sent: 16. A mark beside the state folder "
           + "says how far the journal had come (tender journal verify says whether there is one), and the "
-          + "journal knows when its file was made, which no copy shares. Not noticed is a disk or a "
-          + "machine that is put back as a whole, or a file system that keeps no such time together "
-          + "with a mark that was put back. A "
+          + "journal knows when its file was made, which a copy put in its place does not share. Not noticed "
+          + "is, where the mark was put back or removed as well, an old copy written over the journal's own "
+          + "files (remove them first), a file system that keeps no such time, and a disk or a machine "
+          + "that is put back as a whole. A "
           + "folder that was removed together with the simulated payments in it, and no others, is new.",
         ([
           "What it rests on. The disk keeps what it acknowledges as synced, and the file system has "
