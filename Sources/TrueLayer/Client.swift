@@ -122,9 +122,8 @@ final class Client: Sendable {
       }
       let fault = Fault.answer(answer.status, body ?? [:], traceID: traceID, call.kind)
       // Only a plain no is one; and once an answer was lost, a later no says nothing about it.
-      let isOpen =
-        wasLost || !Self.refusals.contains(answer.status) || body?["id"] != nil
-        || isAtWork
+      let isNo = Self.refusals.contains(answer.status) && body?["id"] == nil && !isAtWork
+      let isOpen = wasLost || !isNo
       throw call.isEffecting && isOpen ? fault.afterSending : fault.proven
     }
   }

@@ -280,10 +280,8 @@ private final class ScriptedSocket: MessageSocket {
     ),
     Answer(
       status: 400,
-      body: ##"""
-        {"errors":[{"message":"Syntax Error: Expected Name, found }.",\
-        "extensions":{"code":"GRAPHQL_PARSE_FAILED"}}]}
-        """##,
+      body: #"{"errors":[{"message":"Syntax Error: Expected Name, found }.","#
+        + #""extensions":{"code":"GRAPHQL_PARSE_FAILED"}}]}"#,
       lookUp: 7,
       effecting: 7
     ),
