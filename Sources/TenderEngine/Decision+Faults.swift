@@ -187,6 +187,12 @@ extension Payment {
   /// The reference as a shell takes it.
   package var shellReference: String { reference.text.shellQuoted }
 
+  /// The reference under which an unknown result is found out, as a shell takes it: a refund at the reader has one of
+  /// its own.
+  package var unknownReference: String {
+    unknowns.first?.link.map { $0.text.shellQuoted } ?? shellReference
+  }
+
   /// What it is, in a sentence that is true of its money.
   package var sentence: String {
     let name = reference.quotedForMessage
@@ -206,7 +212,8 @@ extension Payment {
     case .refunded: return "\(text(ofMinorUnits: state.refunded)) of \(name) was paid and refunded"
     case .partiallyRefunded:
       return "\(amount) of \(name) was paid and \(text(ofMinorUnits: state.refunded)) refunded"
-    case .returned: return "\(amount) of \(name) was returned by the bank"
+    case .returned:
+      return "\(text(ofMinorUnits: state.returned)) of \(name) was returned by the bank"
     case .expired: return "\(name) has expired"
     case .revoked: return "the mandate \(name) was revoked"
     case .failed: return "\(name) failed, and nothing was charged"

@@ -271,7 +271,7 @@ extension Fault {
   func forPayment(_ payment: Payment) -> Fault {
     guard effect == .unknown, payment.state.isUnknown else { return self }
     var fault = self
-    let name = payment.shellReference
+    let name = payment.unknownReference
     fault.hint =
       "do not pay again. To look only: tender journal resume \(name); to finish it (this may move money): "
       + "tender journal resume \(name) --finish"

@@ -176,6 +176,9 @@ import ToroSimulator
         == true
     )
     #expect(try world.engine().sell(try world.refund("R1", of: "A", 400)).status == .succeeded)
+    // Typed again, it is the refund that was made.
+    let same = #expect(throws: Fault.self) { try refund(world, 400) }
+    #expect(same?.hint?.hasSuffix("--amount 4.00 --reference R1") == true)
     for rest in [try? refund(world, nil), try? cancel(world)] { #expect(rest == nil) }
     let rest = #expect(throws: Fault.self) { try refund(world, nil) }
     #expect(rest?.exitStatus == 15)

@@ -112,7 +112,9 @@ struct Verdict {
     case .cancelled: state?.isCaptured == true ? "paid and voided" : "cancelled"
     case .refunded: "paid and refunded"
     case .partiallyRefunded: state == nil ? "paid, partly refunded" : "paid" + refundWords
-    case .returned: "returned by the bank"
+    case .returned:
+      state.map { $0.returned < $0.amount ?? 0 } == true
+        ? "paid, \(text(state?.returned ?? 0)) of it returned by the bank" : "returned by the bank"
     case .expired: "expired"
     case .revoked: "revoked"
     case .failed: isWithoutEffect ? "failed, nothing was charged" : "failed"
@@ -160,6 +162,7 @@ struct Verdict {
     if state.isUnknown {
       // The note has said it.
       guard report.note == nil else { return nil }
+      let name = payment.unknownReference
       return "to look only: tender journal resume \(name); to finish it (this may move money): "
         + "tender journal resume \(name) --finish"
     }
