@@ -149,7 +149,8 @@ extension PayTheoryProvider {
         if case .happened(let outcome) = try look(progress) { return outcome }
         if pause > 0 { try context.clock.pause(milliseconds: pause) }
       } catch {
-        throw error.afterSending
+        // Also where the look itself never left.
+        throw error.afterSendingAnyway
       }
     }
     throw Fault.unreadable("a yes, and a look-up that does not show it yet")

@@ -184,7 +184,7 @@ package struct TrueLayerProvider: Provider {
       resource = try runner(progress).look(kind, id)
     } catch {
       // What the bank returned was handed on: it may be paid by now.
-      throw returned == nil ? error : error.afterSending
+      throw returned == nil ? error : error.afterSendingAnyway
     }
     if returned?.isGivenUp(kind, id) == true, resource.isOpen {
       return try runner(progress).giveUp(resource)

@@ -191,6 +191,38 @@ import Testing
     #expect(try world.latest()?.state.captured == 1000)
   }
 
+  /// A look-up that could not even be asked says nothing about the reversal before it.
+  @Test func `a reversal whose look-up cannot be sent is unknown`() throws {
+    let world = try World()
+    let parts = PartTests()
+    try parts.paid(world)
+    let status = exit { try parts.refund(world, 300) { Deaf(inner: $0) } }
+    #expect(status == 9)
+    #expect(try world.latest()?.state.isUnknown == true)
+    #expect(try world.books().refunded == 300)
+  }
+
+  /// Cannot be reached any more once a reversal was made.
+  final class Deaf: HTTPExchange {
+    private let inner: any HTTPExchange
+    private let isOver = Atomic(false)
+
+    init(inner: any HTTPExchange) { self.inner = inner }
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      guard !isOver.load(ordering: .relaxed) else {
+        throw Fault(.notSent, code: "unreachable", "nobody is there")
+      }
+      let isReversal = String(decoding: request.body, as: UTF8.self).contains("createReversal")
+      defer { if isReversal { isOver.store(true, ordering: .relaxed) } }
+      return try inner.send(request, permit, by: deadline)
+    }
+  }
+
   /// Only what names the payment's own reference says that it failed: a script would pay again.
   @Test(arguments: ["A", nil, "", "B"])
   func `a failure that does not name the payment decides nothing`(_ reference: String?) throws {
