@@ -160,6 +160,19 @@ extension Payment {
     )
   }
 
+  /// A refund was refused, and the provider shows one that this journal does not know.
+  func refusedRefundFound(_ amount: Int, isPending: Bool) -> Fault {
+    conflict(
+      code: "earlier_refund_resolved",
+      "an earlier refund of \(name) was refused, and \(provider.text) shows a refund of "
+        + "\(text(ofMinorUnits: amount)) that this journal does not know"
+        + "\(isPending ? ", on its way" : ""); nothing was sent",
+      hint: isPending
+        ? "wait until it has ended: tender payment-status \(shellReference)"
+        : "it counts as refunded now: tender payment-status \(shellReference) shows what is left"
+    )
+  }
+
   /// The refunds in use that were asked for by an amount without a name.
   package var unnamedRefunds: [Operation] {
     reversals.filter { $0.isAlive && $0.name == nil && !$0.isRest }

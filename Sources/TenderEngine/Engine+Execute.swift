@@ -91,6 +91,11 @@ extension Engine {
     }
     let sequence = payment.operations.last?.sequence ?? 0
     try checkKey(change.idempotencyKey, of: payment, sequence)
+    let looksFirst =
+      try known.map { known throws(Fault) in
+        try hasRefused(payment[sequence] ?? draft, known)
+      } ?? false
+    if looksFirst, draft.isReversal, let known { try checkRefunds(of: known) }
     if draft.isAttempt {
       payment = try journal.open(payment, change.terms, .process)
       say("prepared")
@@ -99,8 +104,50 @@ extension Engine {
       if draft.isAttempt, let original = draft.link {
         try reserve(draft, of: progress.payment, on: original)
       }
+      if looksFirst, draft.isAttempt, let made = try foundAfterAll(progress) { return made }
       return try provider.perform(change.order, progress)
     }
+  }
+
+  /// Whether a request of the same kind left before, and was refused; by its key the provider knows the repetition of
+  /// what it did all the same.
+  private func hasRefused(_ operation: Operation, _ known: Payment) throws(Fault) -> Bool {
+    let refused = known.operations.filter {
+      $0.state.name == .failed && $0.kind == operation.kind
+        && ($0.key == nil || $0.key != operation.key)
+    }
+    guard provider.traits.canLookUp, !refused.isEmpty else { return false }
+    return try journal.history(of: known).contains { line in
+      line.state == Operation.State.Name.sent.rawValue
+        && refused.contains { line.operation == "\($0.kind.rawValue) \($0.number)" }
+    }
+  }
+
+  /// What was refused before and took money all the same; nil where a look shows nothing of the kind.
+  private func foundAfterAll(_ progress: Progress) throws(Fault) -> Outcome? {
+    guard case .happened(let outcome) = try provider.look(progress),
+      [.succeeded, .processing, .waiting].contains(outcome.state?.name),
+      isEvidence(outcome, of: progress.operation, progress.payment)
+    else { return nil }
+    return outcome
+  }
+
+  /// Looks once more at a payment of which a refund was refused: it may have been made all the same.
+  ///
+  /// Throws `conflict` where the provider shows a refund that this journal does not know.
+  private func checkRefunds(of known: Payment) throws(Fault) {
+    guard let outcome = try ask(query(of: known, false), known) else { return }
+    let seen = observed(outcome, of: known).payment
+    let strange = outcome.refunds.first { refund in
+      refund.state.name == .processing && !known.reversals.contains { $0.id == refund.id }
+    }
+    let more = seen.observed.elsewhere - known.observed.elsewhere
+    guard strange != nil || more > 0 else { return }
+    var written = seen
+    let sequence = known.attempt?.sequence ?? 1
+    if more > 0 { _ = try journal.update(&written, sequence, note: "looked up", .power) }
+    let amount = strange.map { $0.amount ?? 0 } ?? more
+    throw known.refusedRefundFound(amount, isPending: strange != nil)
   }
 
   /// Checks that an operation has the key that the operator gave, where one was given.

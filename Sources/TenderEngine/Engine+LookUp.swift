@@ -31,7 +31,7 @@ extension Engine {
     if known.kind == .storedMethod { return .fromJournal(known) }
     guard provider.traits.canLookUp else { return try underWay(known) }
     if known.state.isUnknown, let found = try look(known) { return found }
-    guard let outcome = try provider.lookUp(query(of: known, inWordsOfAttempt)) else {
+    guard let outcome = try ask(query(of: known, inWordsOfAttempt), known) else {
       var report = Report.fromJournal(known)
       if known.state.isCaptured {
         report.note =
@@ -42,7 +42,34 @@ extension Engine {
     return try record(outcome, known, inWordsOfAttempt: inWordsOfAttempt)
   }
 
-  private func query(of known: Payment, _ inWordsOfAttempt: Bool) -> LookUp {
+  /// What the provider says of a payment; asked again where it takes something away that no operation here explains,
+  /// since one answer may be wrong, and what was taken away is never given back.
+  func ask(_ query: LookUp, _ known: Payment) throws(Fault) -> Outcome? {
+    guard let first = try provider.lookUp(query) else { return nil }
+    let loss = losses(first, known)
+    guard loss != losses(nil, known) else { return first }
+    let second = try provider.lookUp(query)
+    guard losses(second, known) == loss else {
+      throw Fault(
+        .providerError,
+        code: "answers_differ",
+        "two answers about \(known.reference.quotedForMessage), one after the other, differ in what was "
+          + "refunded or returned: nothing was recorded",
+        hint: "look again with the same command"
+      )
+    }
+    return second
+  }
+
+  /// What was refunded by others, returned by the bank or revoked, with an answer taken in.
+  private func losses(_ outcome: Outcome?, _ known: Payment) -> [Int] {
+    let payment = outcome.map { observed($0, of: known).payment } ?? known
+    return [
+      payment.observed.elsewhere, payment.state.returned, payment.state.status == .revoked ? 1 : 0,
+    ]
+  }
+
+  func query(of known: Payment, _ inWordsOfAttempt: Bool) -> LookUp {
     var query = LookUp(id: known.state.id)
     query.kind = known.kind
     if query.id == nil { query.reference = known.reference }
@@ -156,7 +183,7 @@ extension Engine {
   }
 
   /// A payment with what a look-up says of it, and what cannot be taken over, in words.
-  private func observed(
+  func observed(
     _ outcome: Outcome,
     of known: Payment
   ) -> (payment: Payment, warning: String?) {

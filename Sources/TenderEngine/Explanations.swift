@@ -88,6 +88,7 @@ extension Explanation {
     no_answer provider_error: no answer within --timeout | try again; a payment would be unknown (9) instead
     answer_too_large provider_error: the answer is larger than 4 MiB | report it
     unreadable_answer provider_error: the answer breaks its protocol | try later
+    answers_differ provider_error: two look-ups, one after the other, differ in what was refunded, returned or revoked elsewhere; nothing was recorded | look again
     upgrade_refused provider_error: the socket was not opened | try again later
     provider_unsupported unsupported: this version does not speak to that provider | see: tender providers
     cancel_unsupported unsupported: what waits for the payer cannot be cancelled | it expires by itself
@@ -95,7 +96,7 @@ extension Explanation {
     refund_differs conflict: the refund of this name was for another amount | use another --refund-reference for a further refund
     refund_needs_name conflict: the payment was refunded before, and a further amount has no name; nothing was sent | add --refund-reference NAME, or confirm at a terminal
     refund_exceeds conflict: less is left of the payment than is to be refunded | name at most what is left
-    earlier_refund_resolved conflict: an earlier refund whose answer was lost has turned out to be done or not; this one was not sent | see both amounts in the message, then run the command again
+    earlier_refund_resolved conflict: an earlier refund that was refused, or whose answer was lost, has turned out to be done or not; this one was not sent | see the amounts in the message, then run the command again
     key_differs conflict: this was done before, under another idempotency key; nothing was sent | leave --idempotency-key out to see what it came to
     key_reused conflict: the idempotency key was used for another request; nothing was sent | use another --idempotency-key, or leave it out
     finish_not_confirmed refused: finishing would move money, and was not confirmed | add --yes, or type yes

@@ -67,37 +67,6 @@ import Testing
     }
   }
 
-  @Test func `keeps files short`() {
-    for source in Self.sources {
-      let count = source.text.split(separator: "\n", omittingEmptySubsequences: false).count
-      #expect(count <= 400, "\(source.file) has \(count) lines")
-    }
-  }
-
-  /// In formatted source a function ends with the brace that stands below its first letter.
-  @Test func `keeps functions short`() {
-    // One switch over all kinds of records, a line a member: the compiler keeps it whole.
-    let tables = ["TenderOutput/RecordSchema.swift"]
-    var count = 0
-    for source in Self.sources where !tables.contains(source.file) {
-      let lines = source.text.split(separator: "\n", omittingEmptySubsequences: false)
-      var isProtocol = false
-      for (index, line) in lines.enumerated() {
-        if line == "}" { isProtocol = false }
-        if line.hasPrefix("package protocol ") || line.hasPrefix("protocol ") { isProtocol = true }
-        let text = line.drop { $0 == " " }
-        guard !isProtocol, !text.hasSuffix("}"),
-          text.contains(/^([a-z]+(\([a-z]+\))? )*(func |init[?!]?[(<]|subscript[(<])/)
-        else { continue }
-        let end = String(repeating: " ", count: line.count - text.count) + "}"
-        guard let last = lines[index...].firstIndex(where: { $0 == end }) else { continue }
-        #expect(last - index < 60, "\(source.file):\(index + 1): \(last - index + 1) lines")
-        count += 1
-      }
-    }
-    #expect(count > 1500, "\(count)")
-  }
-
   @Test func `names no provider in the rooms that all share`() {
     let list = "TenderCommands/Providers.swift"
     let own = ["PayTheory", "Toro", "TrueLayer"].flatMap { [$0, $0 + "Simulator"] }

@@ -31,7 +31,8 @@ import Testing
       name: name,
       act: .fail(sends ? fault.proven : fault, sends: sends),
       same: runs(),
-      other: runs(2, 2000),
+      // Without the key of what was refused, a look comes before the repetition.
+      other: ("succeeded", (sends ? ["look charge 2 2000"] : []) + ["send charge 2 2000"]),
       again: runs()
     )
   }

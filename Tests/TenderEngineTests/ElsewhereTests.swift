@@ -38,6 +38,22 @@ import Testing
     #expect(try till.payment()?.state.warning?.contains("more was refunded") == true)
   }
 
+  @Test func `one answer alone takes nothing away`() throws {
+    let till = try RefundTests.paid()
+    var returned = Self.seen(0)
+    returned.status = .returned
+    for lie in [Self.seen(600), Self.seen(1000), returned] {
+      till.provider.shows(lie, Self.seen(0))
+      #expect(try till.status() == "11 answers_differ")
+      #expect(try amounts(till) == [1000, 0, 0, 1000])
+    }
+    till.provider.shows(Self.seen(0))
+    #expect(try till.status() == "succeeded")
+    till.provider.shows(returned, returned, Self.seen(0))
+    #expect(try till.status() == "returned")
+    #expect(try amounts(till) == [1000, 0, 0, 0])
+  }
+
   @Test
   func `a sum below what the journal has is shown with a warning, once it cannot lag any more`()
     throws
@@ -71,6 +87,41 @@ import Testing
     let keys = try #require(try till.payment()).followers.map { $0.key ?? "" }
     #expect(keys[0] == keys[1])
     #expect(Set(keys).count == 3)
+  }
+
+  /// A refusal is one answer: what takes no key is looked at before it is sent once more.
+  @Test func `what was refused is looked at before it is sent again without a key`() throws {
+    let till = Till(
+      Scripted(.keyless, .fail(Fault(.rejected, code: "refused", "no").proven, sends: true))
+    )
+    #expect(try till.transact() == "7 refused")
+    _ = till.provider.heard()
+    till.provider.finds(.done(1, 1000))
+    #expect(try till.transact() == "succeeded")
+    #expect(till.provider.heard() == ["look charge 2 1000"])
+    #expect(try amounts(till) == [1000, 0, 0, 1000])
+  }
+
+  @Test func `a refusal that stands is followed by another try`() throws {
+    let till = Till(
+      Scripted(.keyless, .fail(Fault(.rejected, code: "refused", "no").proven, sends: true))
+    )
+    #expect(try till.transact() == "7 refused")
+    _ = till.provider.heard()
+    till.provider.finds(.done(1, 999))
+    #expect(try till.transact() == "succeeded")
+    #expect(till.provider.heard() == ["look charge 2 1000", "send charge 2 1000"])
+  }
+
+  @Test func `a refund that was refused and is there counts before another one`() throws {
+    let till = try RefundTests.paid()
+    till.provider.then(.fail(Fault(.rejected, code: "refused", "no").proven, sends: true))
+    #expect(try till.refund(300) == "7 refused")
+    till.provider.shows(Self.seen(300))
+    #expect(try till.refund(200) == "6 earlier_refund_resolved")
+    #expect(try amounts(till) == [1000, 300, 0, 700])
+    #expect(try till.refund(200) == "partially_refunded, refund 2: succeeded")
+    #expect(try amounts(till) == [1000, 500, 0, 500])
   }
 
   @Test func `another key than the one that it was done with is refused`() throws {

@@ -41,7 +41,7 @@ final class Scripted: Provider {
 
   func finds(_ findings: Finding...) { script.withLock { $0.findings += findings } }
 
-  func shows(_ outcomes: Outcome...) { script.withLock { $0.lookUps += outcomes } }
+  func shows(_ outcomes: Outcome...) { script.withLock { $0.lookUps = outcomes } }
 
   func recovers(by recovery: Recovery) { script.withLock { $0.recovery = recovery } }
 
@@ -123,7 +123,10 @@ final class Scripted: Provider {
 
   func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
     hear("look up")
-    return script.withLock { $0.lookUps.isEmpty ? nil : $0.lookUps.removeFirst() }
+    return script.withLock { script in
+      // The last one stands until there is another.
+      script.lookUps.count > 1 ? script.lookUps.removeFirst() : script.lookUps.first
+    }
   }
 
   func look(_ progress: Progress) throws(Fault) -> Finding {

@@ -301,6 +301,56 @@ import TrueLayerSimulator
     #expect(try shop.world.books("R").refunds == 1)
   }
 
+  /// A refusal is one answer: before another refund is sent, the payment is looked at.
+  @Test(arguments: [400, 403, 422])
+  func `a refund behind one that was made and refused waits for that one`(_ status: Int) throws {
+    let shop = try Shop()
+    let engine = try shop.world.engine(change: FlowTests.bank) { MadeAndRefused($0, status) }
+    let refused = #expect(throws: Fault.self) {
+      _ = try engine.refund(try shop.payment, handle: "R", try .test(300), idempotencyKey: nil)
+    }
+    #expect(refused?.exitStatus != 9)
+    #expect(throws: Fault.self) { try shop.refund(400) }
+    #expect(throws: Fault.self) { try shop.refund(300, "other") }
+    #expect(try shop.world.books("R").refunds == 1)
+    // Once it is executed it counts, and what is left can be refunded.
+    shop.world.clock.advance(3000)
+    let counted = #expect(throws: Fault.self) { try shop.refund(400) }
+    #expect(counted?.code == "earlier_refund_resolved")
+    #expect(try shop.state.leftToRefund == 1700)
+    #expect(try shop.refund(400).operation?.amount == 400)
+    #expect(try shop.world.books("R").refunds == 2)
+  }
+
+  @Test func `a refund that was made and refused is found again by its key`() throws {
+    let shop = try Shop()
+    let engine = try shop.world.engine(change: FlowTests.bank) { MadeAndRefused($0, 400) }
+    #expect(throws: Fault.self) {
+      try engine.refund(try shop.payment, handle: "R", try .test(300), idempotencyKey: nil)
+    }
+    #expect(try shop.refund(300).operation?.amount == 300)
+    try shop.expectRefunded(300, count: 1)
+  }
+
+  /// Makes each refund that it is asked for, and says no.
+  struct MadeAndRefused: HTTPExchange {
+    let inner: any HTTPExchange
+    let status: Int
+
+    init(_ inner: any HTTPExchange, _ status: Int) { (self.inner, self.status) = (inner, status) }
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      var response = try inner.send(request, permit, by: deadline)
+      guard request.method == .post, request.url.hasSuffix("/refunds") else { return response }
+      (response.status, response.body) = (status, Array(#"{"title":"No"}"#.utf8))
+      return response
+    }
+  }
+
   /// Does what it is asked, says first that it is at work on that, and then no.
   final class AtWork: HTTPExchange {
     private let inner: any HTTPExchange
