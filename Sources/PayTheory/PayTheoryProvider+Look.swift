@@ -128,7 +128,8 @@ extension PayTheoryProvider {
     if Transactions.status(found) == .cancelled {
       let left = (Transactions.gross(found) ?? 0) - before - amount
       // What was declined, or was voided itself, took no place.
-      let others = followers.filter { Transactions.isPayment($0) && Transactions.isLive($0) }
+      var others = followers.filter { Transactions.isPayment($0) && Transactions.isLive($0) }
+      if left > 0, others.isEmpty { others = try orphans(of: receipt, left, progress, graphQL) }
       let next = others.first { Transactions.gross($0) == left && isSame($0, payment) }
       guard left == 0 ? others.isEmpty : next != nil else {
         throw .refundedElsewhere(
@@ -155,6 +156,25 @@ extension PayTheoryProvider {
       )
     }
     return .absent
+  }
+
+  /// What has the reference and amount of a replacement, was made since the void was sent, and names no parent: that
+  /// a replacement does is not public. Empty where there is more than one.
+  private func orphans(
+    of receipt: String,
+    _ amount: Int,
+    _ progress: Progress,
+    _ graphQL: GraphQL
+  ) throws(Fault) -> [JSONObject] {
+    let since = (progress.operation.state.sent?.at ?? 0) - Self.skew
+    let found = try graphQL.transactions("reference", progress.payment.reference.text, limit: 50)
+      .filter { item in
+        let made = item.text("transaction_date").flatMap { Timestamp.read($0) } ?? 0
+        return Transactions.isPayment(item) && Transactions.isLive(item) && made >= since
+          && Transactions.gross(item) == amount && item.text("parent_id")?.isEmpty ?? true
+          && Transactions.id(item) != receipt && !progress.otherIDs.contains(Transactions.id(item))
+      }
+    return found.count == 1 ? found : []
   }
 
   // MARK: By reference

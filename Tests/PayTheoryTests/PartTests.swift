@@ -337,6 +337,46 @@ import Testing
     }
   }
 
+  /// That a replacement names its parent is in no public source.
+  @Test(arguments: [false, true])
+  func `a replacement without a parent is found by reference and amount`(_ isLost: Bool) throws {
+    let world = try World()
+    try paid(world, byBank: true)
+    func refund(_ amount: Int?, _ name: String?) throws -> Report {
+      try world.engine(exchange: { Orphaned(inner: isLost ? Loser($0, .after) : $0) })
+        .refund(world.latest(), amount, name: name)
+    }
+    #expect(try refund(300, "one").status == .partiallyRefunded)
+    let known = try #require(try world.latest())
+    let look = try world.engine(exchange: { Orphaned(inner: $0) }).lookUp("A", known: known)
+    #expect(look.payment?.state.leftToRefund == 700)
+    #expect(try refund(nil, nil).status == .refunded)
+    #expect(try world.books().left == 0)
+    #expect(try world.latest()?.state.isUnknown == false)
+  }
+
+  /// Names no parent, and finds nothing by one.
+  struct Orphaned: HTTPExchange {
+    let inner: any HTTPExchange
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      var response = try inner.send(request, permit, by: deadline)
+      let text = String(decoding: response.body, as: UTF8.self)
+      if String(decoding: request.body, as: UTF8.self).contains(#"key: \"parent_id\""#) {
+        let none = #"{"data":{"transactions":{"items":[],"total_row_count":0}}}"#
+        response.body = Array(none.utf8)
+      } else {
+        let orphan = text.replacing(#/"parent_id":"[^"]*"/#, with: #""parent_id":null"#)
+        response.body = Array(orphan.utf8)
+      }
+      return response
+    }
+  }
+
   /// Asks nothing after a reversal.
   private final class Blind: HTTPExchange {
     private let inner: any HTTPExchange
