@@ -61,6 +61,29 @@ extension FlowTests {
     #expect(second.replayed == false)
   }
 
+  /// What the bank returned has been handed on: what cannot be read after that may be a payment.
+  @Test func `a look that fails behind a return is unknown until the next command`() throws {
+    let world = try World()
+    _ = try world.engine(listens: false) { options, configuration in
+      Self.bank(&options, &configuration)
+      configuration.redirectURL = "https://shop.example/return"
+    }.pay(try world.payment("A"))
+    let id = try #require(try world.latest()?.attempt?.id)
+    let unread = #expect(throws: Fault.self) {
+      _ = try world.engine(
+        listens: false,
+        change: { options, _ in
+          options.returnURL = "https://shop.example/return?state=\(id)&code=abc"
+        },
+        wrap: { OtherPaymentTests.Confused(inner: $0, member: "id", value: "somebody's") }
+      ).confirm(try world.latest(), handle: "A", amount: nil)
+    }
+    #expect(unread?.exitStatus == 9)
+    let known = try #require(try world.latest())
+    #expect(try world.engine(listens: false).lookUp("A", known: known).status == .succeeded)
+    #expect(try world.ledger().made == 1)
+  }
+
   @Test func `a payer who gave up on the hosted page cancels`() throws {
     let world = try World()
     _ = try world.engine(scenario: "bank:abandon", listens: false, change: Self.bank)
