@@ -63,27 +63,18 @@ func provider(
   _ name: String,
   _ settings: [SwiftSetting] = small,
   needs: Target.Dependency...
-) -> Target {
+)
+  -> Target
+{
   let rooms: [Target.Dependency] = [
-    "TenderEngine", "TenderModel", "TenderModule", "TenderSystem", "TenderWire",
+    "TenderCommandLine", "TenderEngine", "TenderModel", "TenderSystem",
   ]
   return .target(name: name, dependencies: rooms + needs, swiftSettings: settings)
-}
-
-/// The other side of a provider, as the simulator plays it.
-func simulated(_ name: String, needs: Target.Dependency...) -> Target {
-  let rooms: [Target.Dependency] = ["TenderEngine", "TenderModel", "TenderSimulator", "TenderWire"]
-  return .target(name: name + "Simulator", dependencies: rooms + needs, swiftSettings: small)
 }
 
 /// A system library that every command needs: linked, and loaded at start.
 func linked(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
   .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
-}
-
-/// A system library that few commands need: a thin C shim that opens it on first use.
-func opened(_ name: String) -> Target {
-  .target(name: name, dependencies: ["CSystem"], cSettings: hardened)
 }
 
 /// The tests of one room, which see what the room shows the package and no more.
@@ -105,75 +96,45 @@ let package = Package(
   targets: [
     linked("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev", brew: "libsodium"),
     linked("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
-    .target(name: "CSystem", cSettings: hardened),
-    opened("CCurl"),
-    opened("CCrypto"),
-    opened("CXML2"),
-    opened("CMicroHTTPD"),
-    opened("CQREncode"),
-    opened("CPostgres"),
+    // Thin C over the kernel, and over libraries that few commands need: those are opened on first use.
+    .target(name: "CLibraries", cSettings: hardened),
 
-    workhorse("TenderModel", needs: "CSodium"),
-    workhorse("TenderWire", needs: "TenderModel", "CXML2"),
+    workhorse("TenderModel", needs: "CLibraries", "CSodium"),
     room("TenderEngine", needs: "TenderModel"),
-    room("TenderModule", needs: "TenderEngine", "TenderModel", "TenderSystem", "TenderWire"),
-    provider("PayTheory", rules, needs: "CSodium"),
-    provider("TrueLayer", needs: "CCrypto"),
-    provider("Toro", needs: "CCrypto"),
-    room(
-      "TenderTransport",
-      small,
-      needs: "TenderEngine",
-      "TenderModel",
-      "TenderWire",
-      "CCrypto",
-      "CCurl",
-      "CMicroHTTPD"
-    ),
-    workhorse("TenderDatabase", needs: "TenderModel", "CSQLite"),
-    room(
-      "TenderJournal",
-      needs: "TenderDatabase",
-      "TenderEngine",
-      "TenderModel",
-      "TenderWire",
-      "CSodium",
-      "CSystem"
-    ),
-    room(
-      "TenderSharedJournal",
-      small,
-      needs: "TenderDatabase",
-      "TenderEngine",
-      "TenderJournal",
-      "TenderModel",
-      "TenderWire",
-      "CPostgres",
-      "CSodium"
-    ),
-    workhorse(
-      "TenderSimulator",
-      needs: "TenderDatabase",
-      "TenderEngine",
-      "TenderModel",
-      "TenderWire",
-      "CCrypto",
-      "CMicroHTTPD",
-      "CSodium"
-    ),
-    simulated("PayTheory", needs: "CSodium"),
-    simulated("TrueLayer", needs: "CCrypto", "CSodium"),
-    simulated("Toro", needs: "CCrypto"),
     workhorse(
       "TenderSystem",
       needs: "TenderEngine",
       "TenderModel",
-      "TenderWire",
+      "CLibraries",
       "CSodium",
-      "CSystem"
+      "CSQLite"
     ),
-    room("TenderOutput", small, needs: "TenderModel", "TenderWire", "CQREncode"),
-    room("TenderCommandLine", needs: "TenderModel", "TenderModule"),
+    room(
+      "TenderJournal",
+      needs: "TenderEngine",
+      "TenderModel",
+      "TenderSystem",
+      "CLibraries",
+      "CSodium"
+    ),
+    room(
+      "TenderCommandLine",
+      needs: "TenderEngine",
+      "TenderModel",
+      "TenderSystem",
+      "CLibraries"
+    ),
+    provider("PayTheory", rules, needs: "CSodium"),
+    provider("TrueLayer", needs: "CLibraries"),
+    provider("Toro", needs: "CLibraries"),
+    workhorse(
+      "TenderSimulator",
+      needs: "TenderEngine",
+      "TenderModel",
+      "TenderSystem",
+      "CLibraries",
+      "CSodium"
+    ),
     room(
       "TenderCommands",
       small,
@@ -182,19 +143,11 @@ let package = Package(
       "TenderEngine",
       "TenderJournal",
       "TenderModel",
-      "TenderModule",
-      "TenderOutput",
-      "TenderSharedJournal",
       "TenderSimulator",
       "TenderSystem",
-      "TenderTransport",
-      "TenderWire",
       "Toro",
       "TrueLayer",
-      "PayTheorySimulator",
-      "ToroSimulator",
-      "TrueLayerSimulator",
-      "CSystem"
+      "CLibraries"
     ),
     .executableTarget(
       name: "tender",
@@ -205,7 +158,7 @@ let package = Package(
 
     .target(
       name: "TenderTestSupport",
-      dependencies: ["TenderEngine", "TenderModel", "TenderWire"],
+      dependencies: ["TenderEngine", "TenderModel"],
       path: "Tests/TenderTestSupport",
       swiftSettings: rules
     ),
@@ -213,8 +166,8 @@ let package = Package(
     .executableTarget(
       name: "tender-with-example",
       dependencies: [
-        "TenderCommands", "TenderEngine", "TenderModel", "TenderModule", "TenderSimulator",
-        "TenderSystem", "TenderWire",
+        "TenderCommands", "TenderEngine", "TenderModel", "TenderCommandLine", "TenderSimulator",
+        "TenderSystem",
       ],
       path: "Tests/ExampleProvider",
       exclude: ["PROTOCOL.md"],
@@ -224,9 +177,7 @@ let package = Package(
       name: "TenderFuzz",
       dependencies: [
         "PayTheory", "TenderCommandLine", "TenderCommands", "TenderEngine", "TenderModel",
-        "TenderModule",
-        "TenderSimulator", "TenderTestSupport", "TenderTransport", "TenderWire", "Toro",
-        "TrueLayer",
+        "TenderSimulator", "TenderTestSupport", "TenderSystem", "Toro", "TrueLayer",
       ],
       path: "Tests/Fuzz/Targets",
       swiftSettings: rules
@@ -244,28 +195,25 @@ let package = Package(
     ),
     .executableTarget(
       name: "websocket-echo",
-      dependencies: ["TenderEngine", "TenderModel", "TenderTransport", "TenderWire"],
+      dependencies: ["TenderEngine", "TenderModel", "TenderSystem"],
       path: "Tests/WebSocketEcho",
       exclude: ["conformance.sh"],
       swiftSettings: rules
     ),
     .executableTarget(
       name: "tender-bench",
-      dependencies: [
-        "TenderDatabase", "TenderEngine", "TenderJournal", "TenderModel",
-      ],
+      dependencies: ["TenderSystem", "TenderEngine", "TenderJournal", "TenderModel"],
       path: "Tests/Bench",
       exclude: ["bank.sh", "delay.py", "far.sh", "fleet.sh", "soak.sh"],
       swiftSettings: rules
     ),
-    tests(of: "TenderModel"),
-    tests(of: "TenderWire", needs: "TenderSystem"),
+    tests(of: "TenderModel", needs: "TenderSystem"),
     tests(of: "TenderEngine", needs: "TenderModel"),
     .testTarget(
       name: "PayTheoryTests",
       dependencies: [
-        "PayTheory", "PayTheorySimulator", "TenderEngine", "TenderJournal", "TenderModel",
-        "TenderSimulator", "TenderTestSupport", "TenderWire",
+        "PayTheory", "TenderSimulator", "TenderEngine", "TenderJournal", "TenderModel",
+        "TenderTestSupport",
       ],
       exclude: ["Schema"],
       swiftSettings: rules
@@ -273,8 +221,8 @@ let package = Package(
     .testTarget(
       name: "TrueLayerTests",
       dependencies: [
-        "CCrypto", "TenderEngine", "TenderJournal", "TenderModel", "TenderSimulator",
-        "TenderTestSupport", "TenderWire", "TrueLayer", "TrueLayerSimulator",
+        "CLibraries", "TenderEngine", "TenderJournal", "TenderModel", "TenderSimulator",
+        "TenderTestSupport", "TrueLayer",
       ],
       exclude: ["Answers", "Schema"],
       swiftSettings: rules
@@ -282,47 +230,34 @@ let package = Package(
     .testTarget(
       name: "ToroTests",
       dependencies: [
-        "CCrypto", "CXML2", "TenderEngine", "TenderJournal", "TenderModel", "TenderSimulator",
-        "TenderTestSupport", "TenderWire", "Toro", "ToroSimulator",
+        "CLibraries", "TenderEngine", "TenderJournal", "TenderModel", "TenderSimulator",
+        "TenderTestSupport", "Toro",
       ],
       exclude: ["Vectors"],
       swiftSettings: rules
     ),
-    tests(of: "TenderTransport", needs: "TenderEngine", "TenderModel", "TenderWire"),
+    tests(of: "TenderSystem", needs: "TenderEngine", "TenderModel"),
     .testTarget(
       name: "TenderJournalTests",
       dependencies: [
-        "TenderDatabase", "TenderEngine", "TenderJournal", "TenderModel", "TenderSharedJournal",
-        "TenderSystem", "TenderTestSupport", "TenderWire",
+        "TenderSystem", "TenderEngine", "TenderJournal", "TenderModel", "TenderTestSupport",
       ],
       exclude: ["Fixtures"],
       swiftSettings: rules
     ),
-    tests(
-      of: "TenderSimulator",
-      needs: "PayTheorySimulator",
-      "ToroSimulator",
-      "TrueLayerSimulator",
-      "TenderEngine",
-      "TenderModel",
-      "TenderWire"
-    ),
-    tests(of: "TenderOutput", needs: "TenderModel", "TenderWire"),
+    tests(of: "TenderSimulator", needs: "TenderEngine", "TenderModel"),
     tests(
       of: "TenderCommandLine",
       needs: "TenderCommands",
       "TenderEngine",
       "TenderModel",
-      "TenderModule",
-      "TenderOutput"
+      "TenderSystem"
     ),
     .testTarget(
       name: "TenderBinaryTests",
       dependencies: [
-        "CSystem", "tender", "tender-with-example", "TenderCommandLine", "TenderCommands",
-        "TenderDatabase", "TenderModel",
-        "TenderModule", "TenderSimulator", "TenderTestSupport", "TenderWire", "PayTheorySimulator",
-        "ToroSimulator", "TrueLayerSimulator",
+        "CLibraries", "tender", "tender-with-example", "TenderCommandLine", "TenderCommands",
+        "TenderSystem", "TenderModel", "TenderSimulator", "TenderTestSupport",
       ],
       exclude: ["Screens"],
       swiftSettings: rules
@@ -330,8 +265,8 @@ let package = Package(
     .testTarget(
       name: "TenderArchitectureTests",
       dependencies: [
-        "TenderCommandLine", "TenderCommands", "TenderEngine", "TenderModel", "TenderModule",
-        "TenderTestSupport", "tender",
+        "TenderCommandLine", "TenderCommands", "TenderEngine", "TenderModel", "TenderTestSupport",
+        "tender",
       ],
       swiftSettings: rules
     ),

@@ -1,6 +1,5 @@
 private import CSodium
 import TenderModel
-import TenderWire
 
 /// NaCl's `crypto_box`: X25519, HSalsa20, XSalsa20-Poly1305 (protocol note, section 3.4).
 enum Box {

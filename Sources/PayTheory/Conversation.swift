@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// What one text message of the socket says (protocol note, section 3.3): pure.
 enum Reply {

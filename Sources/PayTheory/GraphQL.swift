@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// Pay Theory's GraphQL interface, as far as payments need it (published schema of 2026; protocol note,
 /// section 8).

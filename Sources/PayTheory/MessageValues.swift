@@ -1,5 +1,4 @@
 import TenderModel
-import TenderWire
 
 extension JSON? {
   /// The value, or an empty text where it is absent or null.

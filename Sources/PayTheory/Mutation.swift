@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// A request to GraphQL that can move money, as the text that is sent.
 ///

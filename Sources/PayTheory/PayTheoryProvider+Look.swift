@@ -1,6 +1,5 @@
 package import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// Finding out what a request did whose answer was lost: by receipt number, by reference, or by the original of a
 /// reversal. Nothing here can move money.

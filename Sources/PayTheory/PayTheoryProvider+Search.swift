@@ -1,6 +1,5 @@
 package import TenderEngine
 package import TenderModel
-internal import TenderWire
 
 /// Searching by the documented query language (protocol note, section 8.1): what it has a key for is asked,
 /// the rest is compared here.

@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// What goes over the socket: payments by card and bank account, cash barcodes, methods to be stored.
 extension PayTheoryProvider {

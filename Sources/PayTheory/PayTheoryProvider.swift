@@ -1,6 +1,5 @@
 package import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// Pay Theory: cards, ACH and cash over its socket; stored methods, look-ups and reversals over GraphQL.
 package struct PayTheoryProvider: Provider {

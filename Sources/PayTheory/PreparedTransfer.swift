@@ -1,6 +1,5 @@
 package import TenderEngine
 import TenderModel
-import TenderWire
 
 /// A payment that Pay Theory prepared and that part 2 captures (protocol note, section 4.3).
 struct PreparedTransfer {

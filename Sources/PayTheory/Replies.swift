@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// Pay Theory's answers as outcomes, in the documented shapes (source document).
 enum Replies {

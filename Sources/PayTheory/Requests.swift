@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// The inner objects of Pay Theory's encrypted requests (protocol note, sections 4 and 5).
 struct Requests {

@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// A transaction of the GraphQL interface as an outcome (protocol note, section 8.2).
 enum Transactions {

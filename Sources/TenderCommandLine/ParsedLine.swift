@@ -1,5 +1,3 @@
-package import TenderModule
-
 /// What a command line turned out to be.
 package enum ParsedLine: Sendable {
   case run(Invocation)

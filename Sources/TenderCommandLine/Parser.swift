@@ -1,5 +1,4 @@
 package import TenderModel
-package import TenderModule
 
 /// Words on a command line become an invocation, or a `usage` fault that names the word.
 package struct Parser {

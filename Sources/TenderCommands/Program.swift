@@ -1,10 +1,7 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 internal import TenderSystem
-internal import TenderTransport
-internal import TenderWire
 
 #if canImport(Darwin)
 private import Darwin

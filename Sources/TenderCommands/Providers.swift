@@ -1,12 +1,8 @@
 internal import PayTheory
-internal import PayTheorySimulator
 package import TenderCommandLine
-package import TenderModule
 package import TenderSimulator
 internal import Toro
-internal import ToroSimulator
 internal import TrueLayer
-internal import TrueLayerSimulator
 
 /// The providers of a program, each with its simulated side.
 package struct Providers: Sendable {

@@ -1,7 +1,6 @@
 private import CSodium
-package import TenderDatabase
+package import TenderSystem
 package import TenderModel
-import TenderWire
 
 /// BLAKE2b (RFC 7693) over values, each with its length, as hexadecimal.
 package struct Checksum {

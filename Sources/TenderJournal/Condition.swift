@@ -1,4 +1,4 @@
-import TenderDatabase
+import TenderSystem
 import TenderEngine
 import TenderModel
 

@@ -1,7 +1,6 @@
-import TenderDatabase
+import TenderSystem
 package import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// An operation as a row of the `operation` table, and back.
 package enum OperationRow {

@@ -1,7 +1,6 @@
-import TenderDatabase
+import TenderSystem
 package import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// A payment as a row of the `payment` table, and back.
 package enum PaymentRow {

@@ -1,4 +1,4 @@
-private import CSystem
+private import CLibraries
 package import TenderModel
 
 #if canImport(Darwin)

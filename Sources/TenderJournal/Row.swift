@@ -1,6 +1,5 @@
-package import TenderDatabase
+package import TenderSystem
 package import TenderModel
-import TenderWire
 
 /// The columns of a table or of a select list, by name.
 package struct Columns: Sendable {

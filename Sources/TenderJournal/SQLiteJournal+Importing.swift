@@ -1,4 +1,4 @@
-import TenderDatabase
+import TenderSystem
 package import TenderEngine
 package import TenderModel
 

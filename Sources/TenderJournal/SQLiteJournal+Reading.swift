@@ -1,4 +1,4 @@
-package import TenderDatabase
+package import TenderSystem
 package import TenderEngine
 package import TenderModel
 

@@ -1,4 +1,4 @@
-import TenderDatabase
+import TenderSystem
 import TenderModel
 
 /// The tables, made or brought up to this version.

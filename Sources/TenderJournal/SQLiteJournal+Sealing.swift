@@ -1,7 +1,6 @@
-import TenderDatabase
+import TenderSystem
 import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// Preparations with a secret, sealed under keys of their own: which keys are new, and which are used up.
 ///

@@ -1,7 +1,6 @@
-import TenderDatabase
+import TenderSystem
 package import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// Outcomes that the database could not take: written aside by the names of their fields, and taken in later.
 extension SQLiteJournal {

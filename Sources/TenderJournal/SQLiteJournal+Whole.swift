@@ -1,8 +1,7 @@
 import Synchronization
-import TenderDatabase
+import TenderSystem
 import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// Whether the journal is all that was written: its place, its rows, its chain, and the mark outside.
 extension SQLiteJournal {

@@ -1,8 +1,7 @@
 import Synchronization
-import TenderDatabase
+import TenderSystem
 package import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// Every write: versioned, checksummed, chained, and marked outside of the folder.
 extension SQLiteJournal {

@@ -1,5 +1,5 @@
 import Synchronization
-import TenderDatabase
+import TenderSystem
 package import TenderEngine
 package import TenderModel
 

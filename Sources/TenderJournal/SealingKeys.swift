@@ -1,6 +1,5 @@
 private import CSodium
 import TenderModel
-import TenderWire
 
 /// Keys under which preparations lie sealed in the journal, each for one of them, in a file beside it.
 ///

@@ -1,8 +1,7 @@
 import Synchronization
-import TenderDatabase
+import TenderSystem
 import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// Room for outcomes that the database cannot take: a file whose space is allocated, in slots.
 ///

@@ -1,6 +1,5 @@
 package import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// The simulated providers within this process: no socket, no port, no waiting.
 package final class InProcessSimulator: @unchecked Sendable {

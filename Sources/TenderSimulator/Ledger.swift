@@ -1,7 +1,6 @@
-import TenderDatabase
 internal import TenderEngine
 package import TenderModel
-import TenderWire
+import TenderSystem
 
 /// The simulated world's memory: things by kind and id, in `simulator.db`.
 package final class Ledger {

@@ -1,5 +1,4 @@
 package import TenderModel
-internal import TenderWire
 
 /// How the simulator is asked to behave: a scenario, a fault, a seed, a clock that stands still.
 package struct SimulatorOptions: Sendable, Hashable {

@@ -1,6 +1,5 @@
 private import CSodium
 package import TenderModel
-import TenderWire
 
 /// JSON Web Tokens under HS256 (RFC 7515, RFC 7518 section 3.2), as the provider issues them.
 package enum WebToken {

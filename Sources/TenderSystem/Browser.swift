@@ -1,4 +1,4 @@
-private import CSystem
+private import CLibraries
 
 #if canImport(Darwin)
 private import Darwin

@@ -1,6 +1,5 @@
-private import CSystem
+private import CLibraries
 package import TenderModel
-internal import TenderWire
 
 #if canImport(Darwin)
 private import Darwin

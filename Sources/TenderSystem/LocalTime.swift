@@ -1,4 +1,6 @@
-package import TenderWire
+// The headers of libraries bring `struct tm` along.
+private import CLibraries
+package import TenderModel
 
 #if canImport(Darwin)
 private import Darwin

@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// Completion and cancellation advices, repeated under the same identifiers until they are answered
 /// (protocol note, section 1.3).

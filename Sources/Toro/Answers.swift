@@ -1,5 +1,4 @@
 import TenderModel
-import TenderWire
 
 /// What the acquirer said to an authorisation (`AcceptorAuthorisationResponse`; section 2.4).
 struct AuthorisationAnswer {

@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// The gateway as messages and answers: every answer is checked before it is believed.
 struct Gateway {

@@ -1,5 +1,4 @@
 import TenderModel
-import TenderWire
 
 /// The parts that several messages have in common.
 extension Messages {

@@ -1,5 +1,4 @@
 import TenderModel
-import TenderWire
 
 /// The messages to the gateway, compact and in the schemas' order (protocol note, section 2).
 struct Messages {

@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// The rules of an order, before anything is opened: limits of messages, gratuity, refunds,
 /// signature.

@@ -1,5 +1,4 @@
 import TenderModel
-import TenderWire
 
 /// A card as the reader handed it over: its number encrypted, everything else in the clear.
 package struct PresentedCard: Sendable {

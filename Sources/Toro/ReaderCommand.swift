@@ -1,5 +1,4 @@
 package import TenderModel
-package import TenderWire
 
 /// A command to the reader (protocol note, section 3.3).
 package struct ReaderCommand: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import TenderWire
+import TenderModel
 
 /// A packet of Miura's MPI: NAD, PCB, LEN, APDU, LRC (protocol note, section 3.1).
 package enum ReaderFrame {

@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// A connected reader: packets over a stream, answers matched with their commands.
 final class ReaderLink {

@@ -1,5 +1,4 @@
 import TenderModel
-import TenderWire
 
 /// What becomes of a card once it has been read: PIN, acquirer, chip, signature.
 extension ReaderSession {

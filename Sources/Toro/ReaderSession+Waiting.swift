@@ -1,5 +1,4 @@
 import TenderModel
-import TenderWire
 
 /// Getting the reader ready, and waiting for a card.
 extension ReaderSession {

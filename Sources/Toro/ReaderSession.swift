@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// One sale or refund on the reader: what comes in, what to do next, nothing done here
 /// (protocol note, section 3.8, inferred; states of the source document).

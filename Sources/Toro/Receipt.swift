@@ -1,5 +1,4 @@
 import TenderModel
-import TenderWire
 
 /// The receipt of the source document, field by field ("Receipt"); what is absent is left out.
 package struct Receipt: Sendable {

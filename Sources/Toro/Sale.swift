@@ -1,6 +1,5 @@
 import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// A sale's own identity, kept in the journal from before its authorization leaves until it is over.
 package struct SaleIdentity: Sendable, Hashable {

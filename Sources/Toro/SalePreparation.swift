@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// What the journal keeps of a sale for a later process: its identity, and the advice that is under way.
 struct SalePreparation {

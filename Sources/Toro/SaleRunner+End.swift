@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// What the end of a session comes to: receipt, outcome, and what must be undone.
 extension SaleRunner {

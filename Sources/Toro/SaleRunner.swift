@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// Does what a reader session asks for: commands, the acquirer, the signature, the end.
 final class SaleRunner {

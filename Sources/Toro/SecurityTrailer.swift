@@ -1,6 +1,5 @@
-private import CCrypto
+private import CLibraries
 package import TenderModel
-import TenderWire
 
 /// The message key and what it makes: the `SctyTrlr` of every message (protocol note, section 1.3,
 /// "Security trailer").

@@ -1,6 +1,5 @@
 import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// What can be tried without moving money.
 extension ToroProvider {

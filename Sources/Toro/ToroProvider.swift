@@ -1,6 +1,5 @@
 package import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// Toro: card-present sales on a Miura reader, through the Toro gateway over ISO 20022 messages.
 package struct ToroProvider: Provider {

@@ -1,7 +1,6 @@
 private import Synchronization
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// TrueLayer's API as requests and answers: tokens, signatures, keys, and what is tried again.
 final class Client: Sendable {

@@ -1,5 +1,4 @@
 internal import TenderModel
-internal import TenderWire
 
 /// The body that makes a mandate (OpenAPI, `CreateMandateRequest`).
 extension Creation {

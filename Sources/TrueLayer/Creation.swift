@@ -1,6 +1,5 @@
 package import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// A payment or mandate to be made, as it was typed (protocol note, sections 2.1 and 2b).
 package struct Creation: Sendable {

@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// Performs what an authorization flow decides, on one payment or mandate.
 struct FlowRunner {

@@ -1,5 +1,4 @@
 import TenderModel
-private import TenderWire
 
 /// One field of a form that the bank wants filled in (protocol note, section 2.5).
 package struct FormInput: Sendable, Hashable {

@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// Resources as outcomes, in the words of the source document (note, section 5.1).
 extension Resource {

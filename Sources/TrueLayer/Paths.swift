@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// Where things are (note, section 1.4).
 enum Paths {

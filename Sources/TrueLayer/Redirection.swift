@@ -1,4 +1,4 @@
-internal import TenderWire
+internal import TenderModel
 
 /// The addresses that a payer may be sent to.
 enum Redirection {

@@ -1,6 +1,5 @@
-private import CCrypto
+private import CLibraries
 package import TenderModel
-import TenderWire
 
 /// `Tl-Signature`, version 2: a detached JSON Web Signature under ES512 over method, path, chosen
 /// headers and body (protocol note, section 1.7; RFC 7515, appendix F).

@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderWire
 
 /// What a payer came back to: the query and fragment of an address (note, section 5.4).
 struct ReturnAddress {

@@ -1,6 +1,5 @@
 package import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// Cancel, revoke, refund, and finding out what a lost answer said.
 extension TrueLayerProvider {

@@ -1,6 +1,5 @@
 package import TenderEngine
 package import TenderModel
-import TenderWire
 
 /// TrueLayer: bank payments and mandates over its Payments API v3.
 package struct TrueLayerProvider: Provider {

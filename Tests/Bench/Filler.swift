@@ -1,7 +1,7 @@
-import TenderDatabase
 import TenderEngine
 import TenderJournal
 import TenderModel
+import TenderSystem
 
 #if canImport(Darwin)
 private import Darwin

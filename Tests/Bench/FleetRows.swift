@@ -1,7 +1,7 @@
-import TenderDatabase
 import TenderEngine
 import TenderJournal
 import TenderModel
+import TenderSystem
 
 /// Payments as a script of `psql` that copies them into the tables of a shared journal.
 enum FleetRows {

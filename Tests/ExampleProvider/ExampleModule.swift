@@ -1,6 +1,6 @@
+import TenderCommandLine
 import TenderEngine
 import TenderModel
-import TenderModule
 
 /// The provider, as the program knows it.
 struct ExampleModule: ProviderModule {

@@ -1,6 +1,6 @@
+import TenderCommandLine
 import TenderEngine
 import TenderModel
-import TenderModule
 
 /// The adapter (PROTOCOL.md).
 struct ExampleProvider: JSONProvider {

@@ -1,7 +1,6 @@
 import TenderEngine
 import TenderModel
 import TenderSimulator
-import TenderWire
 
 /// The other side (PROTOCOL.md).
 struct SimulatedExample: SimulatedProvider {

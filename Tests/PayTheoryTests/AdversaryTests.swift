@@ -1,12 +1,10 @@
 import Foundation
 import PayTheory
-import PayTheorySimulator
 import TenderEngine
 import TenderJournal
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// Stored methods charged, reversed and refunded on the live path, over another side that misbehaves.

@@ -1,7 +1,6 @@
 import PayTheory
 import TenderEngine
 import TenderModel
-import TenderWire
 import Testing
 
 /// The published vectors of the protocol note, section 3.6 (made with PyNaCl on libsodium).

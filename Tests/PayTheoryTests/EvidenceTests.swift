@@ -1,12 +1,10 @@
 import Foundation
 import PayTheory
-import PayTheorySimulator
 import Synchronization
 import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// Answers that lag behind or are about something else decide nothing.

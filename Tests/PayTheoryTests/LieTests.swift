@@ -1,8 +1,8 @@
 import Foundation
 import PayTheory
-import PayTheorySimulator
 import TenderEngine
 import TenderModel
+import TenderSimulator
 import TenderTestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import Foundation
 import PayTheory
-import PayTheorySimulator
 import Synchronization
 import TenderEngine
 import TenderJournal

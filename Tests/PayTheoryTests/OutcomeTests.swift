@@ -1,5 +1,4 @@
 import PayTheory
-import PayTheorySimulator
 import TenderEngine
 import TenderModel
 import TenderSimulator

@@ -1,12 +1,10 @@
 import Foundation
 import PayTheory
-import PayTheorySimulator
 import Synchronization
 import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// Parts of a payment that are given back, and what is late.

@@ -1,12 +1,10 @@
 import Foundation
 import PayTheory
-import PayTheorySimulator
 private import Synchronization
 import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// A GraphQL server made of Pay Theory's published schema: graphql-core validates and executes.

@@ -1,7 +1,7 @@
 import PayTheory
-import PayTheorySimulator
 import TenderEngine
 import TenderModel
+import TenderSimulator
 import TenderTestSupport
 import Testing
 

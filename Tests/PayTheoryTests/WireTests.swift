@@ -4,7 +4,6 @@ import TenderEngine
 import TenderJournal
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// A scripted other side with keys of its own: what is sent is checked byte for byte, and answers

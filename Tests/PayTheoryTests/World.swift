@@ -1,6 +1,5 @@
 import Foundation
 import PayTheory
-import PayTheorySimulator
 import TenderEngine
 import TenderJournal
 import TenderModel

@@ -31,7 +31,7 @@ import Testing
     for row in Self.rows where row.how == "opened" {
       let shim = try #require(shims[row.name])
       let text = try String(
-        contentsOfFile: Project.path("Sources/\(shim)/\(shim).c"),
+        contentsOfFile: Project.path("Sources/CLibraries/\(shim).c"),
         encoding: .utf8
       )
       // libxml2 writes 2.9.10 as 20910.

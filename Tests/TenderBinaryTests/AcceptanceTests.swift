@@ -1,7 +1,6 @@
 import Foundation
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// The same story against the simulator in process and behind `simulator serve`.

@@ -3,7 +3,6 @@ import TenderModel
 import TenderSimulator
 import TenderTestSupport
 import Testing
-import TrueLayerSimulator
 
 /// Refunds of bank payments over a simulator in another process, one process for each command.
 @Suite struct BankRefundTests {

@@ -1,7 +1,6 @@
 import Foundation
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// Bank payments and mandates as a user runs them, one command each.

@@ -1,11 +1,8 @@
 import Foundation
-import PayTheorySimulator
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
 import Testing
-import ToroSimulator
-import TrueLayerSimulator
 
 #if canImport(FoundationXML)
 import FoundationXML

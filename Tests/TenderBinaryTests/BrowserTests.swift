@@ -1,7 +1,6 @@
 import Foundation
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// What a test with a real browser needs besides the program.

@@ -1,12 +1,10 @@
 import Foundation
-import PayTheorySimulator
-import TenderDatabase
+import TenderJournal
 import TenderModel
 import TenderSimulator
+import TenderSystem
 import TenderTestSupport
 import Testing
-import ToroSimulator
-import TrueLayerSimulator
 
 /// A full disk, a locked journal, a clock that jumps: nothing is sent that is not written down, and
 /// what was sent is charged once.

@@ -1,4 +1,4 @@
-import CSystem
+import CLibraries
 import Foundation
 import TenderModel
 import TenderTestSupport

@@ -1,7 +1,6 @@
 import Foundation
 import TenderCommandLine
 import TenderCommands
-import TenderModule
 import TenderTestSupport
 import Testing
 

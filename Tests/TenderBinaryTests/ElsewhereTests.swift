@@ -1,10 +1,8 @@
 import Foundation
-import PayTheorySimulator
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
 import Testing
-import ToroSimulator
 
 /// A reference that another provider has, over a simulator in another process.
 @Suite struct ElsewhereTests {

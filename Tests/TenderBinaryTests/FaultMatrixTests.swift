@@ -1,7 +1,6 @@
 import Foundation
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 
 #if os(Linux)

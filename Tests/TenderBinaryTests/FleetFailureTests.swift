@@ -2,7 +2,6 @@ import Foundation
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// What becomes of payments when the database of a shared journal goes away: before, between and after.

@@ -1,7 +1,6 @@
 import Foundation
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// How a shared journal is reached: whose server it is, whose password, and who may take another's work over.

@@ -1,7 +1,6 @@
 import Foundation
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// One journal in PostgreSQL for several machines: a reference is charged once, whoever tries it, whatever

@@ -1,11 +1,8 @@
 import Foundation
-import PayTheorySimulator
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
 import Testing
-import ToroSimulator
-import TrueLayerSimulator
 
 /// A journal that was put back, damaged or removed does not sell again what it has forgotten.
 @Suite struct ForgettingTests {

@@ -2,7 +2,6 @@ import Foundation
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// The proof of the whole: commands of all kinds in any order, by two processes, with lost answers, kills and

@@ -1,12 +1,8 @@
 import Foundation
-import PayTheorySimulator
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
-import ToroSimulator
-import TrueLayerSimulator
 
 #if canImport(Darwin)
 private import Darwin

@@ -1,11 +1,8 @@
 import Foundation
-import PayTheorySimulator
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
 import Testing
-import ToroSimulator
-import TrueLayerSimulator
 
 /// The guards that only live money has, run against this machine: a debug build allows that, a release
 /// has no code for it.

@@ -1,11 +1,8 @@
 import Foundation
-import PayTheorySimulator
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
 import Testing
-import ToroSimulator
-import TrueLayerSimulator
 
 /// Payments that the program of an old version began are gone on with, at the provider that they were begun at.
 @Suite struct OldJournalTests {

@@ -1,5 +1,4 @@
 import Foundation
-import PayTheorySimulator
 import TenderModel
 import TenderSimulator
 import TenderTestSupport

@@ -1,12 +1,8 @@
 import Foundation
-import PayTheorySimulator
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
-import ToroSimulator
-import TrueLayerSimulator
 
 /// What the source documents say, phrase by phrase, of the built program.
 @Suite struct RealProviderTests {

@@ -1,8 +1,7 @@
 import Foundation
-import PayTheorySimulator
 import TenderModel
+import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// `simulator serve`, with visitors that it was not made for.

@@ -1,9 +1,6 @@
-import PayTheorySimulator
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import ToroSimulator
-import TrueLayerSimulator
 
 /// What may be asked for at a provider in a history of one reference: any command, in any order.
 struct Shelf: Sendable {

@@ -1,7 +1,6 @@
 import Foundation
 import TenderModel
 import TenderTestSupport
-import TenderWire
 
 /// A simulator with its own books in its own process, and a program that goes there.
 final class Shop {

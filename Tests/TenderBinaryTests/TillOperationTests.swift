@@ -2,9 +2,7 @@ import Foundation
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
-import ToroSimulator
 
 /// What follows a card-present sale, as a user runs it: captures in part, cancels, refunds.
 @Suite struct TillOperationTests {

@@ -1,12 +1,8 @@
 import Foundation
-import PayTheorySimulator
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
-import ToroSimulator
-import TrueLayerSimulator
 
 /// Card-present sales as a user runs them, one command each.
 struct TillStory {

@@ -1,12 +1,8 @@
 import Foundation
-import PayTheorySimulator
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
-import ToroSimulator
-import TrueLayerSimulator
 
 @Suite struct TillTests {
   @Test func `takes cards offline, one command each`() throws {

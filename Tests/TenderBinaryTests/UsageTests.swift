@@ -1,11 +1,8 @@
 import Foundation
-import PayTheorySimulator
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
 import Testing
-import ToroSimulator
-import TrueLayerSimulator
 
 /// Exit status, one JSON line for an error, and nothing lost or half done.
 @Suite struct UsageTests {

@@ -1,12 +1,8 @@
 import Foundation
-import PayTheorySimulator
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
-import ToroSimulator
-import TrueLayerSimulator
 
 /// What each provider is asked for while something breaks, and what must have come of it.
 enum Works {

@@ -3,7 +3,6 @@ import TenderCommandLine
 import TenderCommands
 import TenderEngine
 import TenderModel
-import TenderOutput
 import TenderTestSupport
 import Testing
 

@@ -1,7 +1,6 @@
 import TenderCommandLine
 import TenderCommands
 import TenderModel
-import TenderModule
 import TenderTestSupport
 import Testing
 

@@ -1,7 +1,5 @@
 import TenderCommandLine
 import TenderModel
-import TenderModule
-import TenderOutput
 import Testing
 
 @Suite struct ResultShapeTests {

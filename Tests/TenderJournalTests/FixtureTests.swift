@@ -1,10 +1,9 @@
 import Foundation
-import TenderDatabase
 import TenderEngine
 import TenderJournal
 import TenderModel
+import TenderSystem
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// Journals that the programs of old versions wrote (`Fixtures/README.md`).

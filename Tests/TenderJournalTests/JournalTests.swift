@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
-import TenderDatabase
 import TenderEngine
 import TenderJournal
 import TenderModel
+import TenderSystem
 import TenderTestSupport
 import Testing
 

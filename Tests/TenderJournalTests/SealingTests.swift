@@ -1,8 +1,8 @@
 import Foundation
-import TenderDatabase
 import TenderEngine
 import TenderJournal
 import TenderModel
+import TenderSystem
 import Testing
 
 /// Preparations never lie in the journal's files in plain text, and are gone with their keys.

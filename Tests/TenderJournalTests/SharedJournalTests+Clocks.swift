@@ -1,7 +1,6 @@
 import TenderEngine
 import TenderJournal
 import TenderModel
-import TenderSharedJournal
 import TenderTestSupport
 import Testing
 

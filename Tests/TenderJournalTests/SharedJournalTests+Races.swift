@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 import TenderEngine
+import TenderJournal
 import TenderModel
-import TenderSharedJournal
 import TenderTestSupport
 import Testing
 

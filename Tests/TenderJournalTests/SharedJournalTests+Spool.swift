@@ -1,7 +1,7 @@
 import Foundation
 import TenderEngine
+import TenderJournal
 import TenderModel
-import TenderSharedJournal
 import TenderTestSupport
 import Testing
 

@@ -2,9 +2,7 @@ import Foundation
 import TenderEngine
 import TenderJournal
 import TenderModel
-import TenderSharedJournal
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// Tables of version 1, written by the program of that version, are taken over.

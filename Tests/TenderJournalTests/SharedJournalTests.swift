@@ -2,7 +2,6 @@ import Foundation
 import TenderEngine
 import TenderJournal
 import TenderModel
-import TenderSharedJournal
 import TenderTestSupport
 import Testing
 

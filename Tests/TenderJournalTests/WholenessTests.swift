@@ -1,8 +1,8 @@
 import Foundation
-import TenderDatabase
 import TenderEngine
 import TenderJournal
 import TenderModel
+import TenderSystem
 import TenderTestSupport
 import Testing
 

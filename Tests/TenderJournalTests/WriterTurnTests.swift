@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
-import TenderDatabase
+import TenderJournal
+import TenderSystem
 import Testing
 
 #if canImport(Darwin)

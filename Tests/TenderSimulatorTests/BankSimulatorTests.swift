@@ -1,13 +1,9 @@
 import Foundation
-import PayTheorySimulator
 import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
-import ToroSimulator
-import TrueLayerSimulator
 
 /// The simulated TrueLayer's own rules (protocol note, sections 1 and 6.4).
 @Suite final class BankSimulatorTests {

@@ -1,13 +1,9 @@
 import Foundation
-import PayTheorySimulator
 import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
-import ToroSimulator
-import TrueLayerSimulator
 
 @Suite final class SimulatorTests {
   let folder: URL

@@ -1,6 +1,5 @@
 package import Foundation
 package import TenderModel
-private import TenderWire
 
 /// The built program, run as a user would: arguments in; status, output and errors out.
 package struct Binary: Sendable {

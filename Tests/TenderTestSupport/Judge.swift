@@ -1,6 +1,5 @@
 private import Foundation
 package import TenderModel
-private import TenderWire
 
 /// A program that nobody here wrote the rules of, asked line by line: a published schema under the
 /// field's own library.

@@ -1,5 +1,4 @@
 import TenderModel
-import TenderWire
 
 /// Answers of which one member is not what it was.
 ///

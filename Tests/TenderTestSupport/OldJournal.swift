@@ -1,6 +1,5 @@
 package import Foundation
 package import TenderModel
-private import TenderWire
 import Testing
 
 /// What the program of an old version of the journal left behind (`Tests/TenderJournalTests/Fixtures`).

@@ -3,10 +3,8 @@ import TenderJournal
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 import Toro
-import ToroSimulator
 
 /// What of an answer is believed, and what is said of the rest.
 @Suite struct BeliefTests {

@@ -2,7 +2,6 @@ import Foundation
 import TenderEngine
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 import Toro
 

@@ -1,10 +1,8 @@
-import CCrypto
+import CLibraries
 import TenderModel
 import TenderSimulator
-import TenderWire
 import Testing
 import Toro
-import ToroSimulator
 
 /// Published values: card keys (DUKPT), the nexo MAC, CMAC, PBKDF2, and the trailers of the
 /// constructed messages (origin: `Vectors/README.md`).

@@ -3,10 +3,8 @@ import TenderJournal
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 import Toro
-import ToroSimulator
 
 /// Every step of a sale with everything that can go wrong at it: the exit, the documented name, what
 /// the acquirer's books say, and what the same command does afterwards.

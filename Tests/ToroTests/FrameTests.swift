@@ -1,6 +1,5 @@
 import Foundation
 import TenderModel
-import TenderWire
 import Testing
 import Toro
 

@@ -2,10 +2,8 @@ import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 import Toro
-import ToroSimulator
 
 /// The simulated gateway against messages that were not written by the adapter.
 @Suite struct GatewayTests {

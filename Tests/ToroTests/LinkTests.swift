@@ -2,7 +2,6 @@ import Synchronization
 import TenderEngine
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 import Toro
 

@@ -3,11 +3,10 @@ import Synchronization
 import TenderEngine
 import TenderJournal
 import TenderModel
+import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 import Toro
-import ToroSimulator
 
 /// Captures, voids and refunds as operations of their own, compared with the acquirer's books.
 @Suite struct OperationTests {

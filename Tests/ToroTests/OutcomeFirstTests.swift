@@ -4,7 +4,6 @@ import TenderEngine
 import TenderJournal
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 import Toro
 

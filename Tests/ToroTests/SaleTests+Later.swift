@@ -3,10 +3,8 @@ import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 import Toro
-import ToroSimulator
 
 /// Signatures, and what comes after a sale: capture, cancellation, refund.
 extension SaleTests {

@@ -3,10 +3,8 @@ import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 import Toro
-import ToroSimulator
 
 /// Sales and refunds on the simulated reader: states, receipts, exits.
 @Suite struct SaleTests {

@@ -1,9 +1,8 @@
-import CXML2
+import CLibraries
 import Foundation
 import TenderEngine
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 import Toro
 

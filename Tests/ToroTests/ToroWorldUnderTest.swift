@@ -5,10 +5,8 @@ import TenderJournal
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 import Toro
-import ToroSimulator
 
 /// The adapter, a journal, the simulated reader and gateway, with a clock that tests move.
 final class ToroWorld {

@@ -5,7 +5,6 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 import TrueLayer
-import TrueLayerSimulator
 
 /// Creations and refunds over another side that misbehaves.
 @Suite struct AdversaryTests {

@@ -7,7 +7,6 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 import TrueLayer
-import TrueLayerSimulator
 
 /// The adapter, a journal and some other side, with a clock that tests move.
 final class World {

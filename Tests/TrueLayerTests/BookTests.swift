@@ -1,10 +1,9 @@
 import TenderEngine
 import TenderModel
+import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 import TrueLayer
-import TrueLayerSimulator
 
 /// Rules of TrueLayer's, as its simulator applies them to its books.
 @Suite struct BookTests {

@@ -4,7 +4,6 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 import TrueLayer
-import TrueLayerSimulator
 
 /// Every step of a payment with everything that can go wrong at it: the exit, and what the same
 /// command does afterwards.

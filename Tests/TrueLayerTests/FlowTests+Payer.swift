@@ -4,10 +4,8 @@ import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 import TrueLayer
-import TrueLayerSimulator
 
 /// What the payer and the operator do on the way.
 extension FlowTests {

@@ -4,10 +4,8 @@ import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 import TrueLayer
-import TrueLayerSimulator
 
 /// Whole runs over the simulated other side.
 @Suite struct FlowTests {

@@ -1,7 +1,6 @@
 import TenderEngine
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 
 @Suite struct BankGrowthTests {

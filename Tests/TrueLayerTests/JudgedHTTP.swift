@@ -1,7 +1,6 @@
 import TenderEngine
 import TenderModel
 import TenderTestSupport
-import TenderWire
 
 /// Something that carries HTTP, with every exchange shown to TrueLayer's published schema.
 final class JudgedHTTP: HTTPExchange, @unchecked Sendable {

@@ -1,10 +1,10 @@
 import Foundation
 import TenderEngine
 import TenderModel
+import TenderSimulator
 import TenderTestSupport
 import Testing
 import TrueLayer
-import TrueLayerSimulator
 
 /// One lie in one answer to one command; afterwards books and journal are the same to the penny.
 @Suite struct LieTests {

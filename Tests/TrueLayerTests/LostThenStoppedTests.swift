@@ -2,7 +2,6 @@ import Synchronization
 import TenderEngine
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 
 /// What ends a repetition says nothing about the try before it, whose answer was lost.

@@ -2,10 +2,9 @@ import Foundation
 import Synchronization
 import TenderEngine
 import TenderModel
+import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
-import TrueLayerSimulator
 
 /// An answer about another payment decides nothing.
 @Suite struct OtherPaymentTests {

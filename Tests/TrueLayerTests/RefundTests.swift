@@ -3,10 +3,10 @@ import Synchronization
 import TenderEngine
 import TenderJournal
 import TenderModel
+import TenderSimulator
 import TenderTestSupport
 import Testing
 import TrueLayer
-import TrueLayerSimulator
 
 /// Refunds of settled payments: in parts, in the words of the payment, and once each.
 @Suite struct RefundTests {

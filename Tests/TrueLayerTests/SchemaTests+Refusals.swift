@@ -3,10 +3,8 @@ import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 import TrueLayer
-import TrueLayerSimulator
 
 /// What the published schema refuses, the simulator refuses.
 extension SchemaTests {

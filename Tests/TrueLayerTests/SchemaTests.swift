@@ -3,10 +3,8 @@ import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Testing
 import TrueLayer
-import TrueLayerSimulator
 
 /// TrueLayer's published schema judges every request of the adapter and every answer of the simulator.
 @Suite(

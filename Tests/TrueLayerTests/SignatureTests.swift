@@ -1,8 +1,7 @@
-import CCrypto
+import CLibraries
 import Foundation
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 import TrueLayer
 

@@ -2,7 +2,6 @@ import Synchronization
 import TenderEngine
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import TrueLayer
 
 /// Answers requests from a list, in order, and refuses what is not on it.

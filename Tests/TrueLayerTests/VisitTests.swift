@@ -6,7 +6,6 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 import TrueLayer
-import TrueLayerSimulator
 
 /// What any page in the payer's browser can do to a command that waits.
 @Suite struct VisitTests {

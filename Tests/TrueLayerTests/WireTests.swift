@@ -1,10 +1,9 @@
-import CCrypto
+import CLibraries
 import Foundation
 import Synchronization
 import TenderEngine
 import TenderModel
 import TenderTestSupport
-import TenderWire
 import Testing
 import TrueLayer
 

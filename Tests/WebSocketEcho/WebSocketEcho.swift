@@ -1,7 +1,6 @@
 internal import TenderEngine
 internal import TenderModel
-internal import TenderTransport
-internal import TenderWire
+internal import TenderSystem
 
 #if canImport(Darwin)
 private import Darwin

@@ -1,8 +1,7 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 internal import TenderSystem
-internal import TenderWire
 
 /// Gets the instrument of a command: from test data, JSON, or questions on the terminal.
 struct InstrumentReader {

@@ -1,6 +1,6 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 
 /// Options as a payment or a stored payment method.
 struct OrderBuilder {

@@ -1,4 +1,4 @@
-internal import TenderModule
+internal import TenderCommandLine
 
 extension PayTheoryModule {
   /// Credentials, choices, and what no public document of Pay Theory says.

@@ -1,4 +1,4 @@
-package import TenderModule
+package import TenderCommandLine
 
 extension PayTheoryModule {
   package var help: ModuleHelp {

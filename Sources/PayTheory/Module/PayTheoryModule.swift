@@ -1,6 +1,6 @@
+package import TenderCommandLine
 package import TenderEngine
 package import TenderModel
-package import TenderModule
 
 /// Pay Theory, as the program knows it.
 package struct PayTheoryModule: ProviderModule {

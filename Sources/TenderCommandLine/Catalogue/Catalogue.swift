@@ -1,5 +1,4 @@
 internal import TenderModel
-package import TenderModule
 
 /// Everything that can be typed: the one definition that all else derives from.
 ///

@@ -1,5 +1,4 @@
 import TenderModel
-import TenderModule
 
 extension Catalogue {
   /// Every option, whichever command takes it, in the order in which help groups them.

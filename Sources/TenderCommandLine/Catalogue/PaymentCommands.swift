@@ -1,6 +1,5 @@
 import TenderEngine
 import TenderModel
-import TenderModule
 
 extension Catalogue {
   private static let simulation: [any OptionKey] = [

@@ -1,5 +1,4 @@
 import TenderModel
-import TenderModule
 
 extension Catalogue {
   static let supportCommands: [Command] = [

@@ -1,5 +1,4 @@
 package import TenderModel
-import TenderModule
 
 /// Help as text of at most 80 columns: the overview, a command, a topic.
 package struct HelpText {

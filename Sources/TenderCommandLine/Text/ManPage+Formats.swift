@@ -1,5 +1,4 @@
 internal import TenderModel
-internal import TenderModule
 
 /// Pages about what programs read: the configuration file, the records, the exit status.
 extension ManPage {

@@ -1,5 +1,4 @@
 package import TenderModel
-internal import TenderModule
 
 /// Manual pages in the man macros, from the catalogue.
 package struct ManPage {

@@ -1,5 +1,3 @@
-internal import TenderModule
-
 extension Topic {
   /// What an operator of a journal on PostgreSQL needs, in that order.
   static let sharedJournal: [String] = [

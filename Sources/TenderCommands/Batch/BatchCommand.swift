@@ -1,10 +1,7 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
-internal import TenderOutput
 internal import TenderSystem
-internal import TenderWire
 
 /// `batch`: one command a line, several at once, every result in a record of its own.
 struct BatchCommand {

@@ -1,7 +1,5 @@
 internal import TenderCommandLine
 internal import TenderModel
-internal import TenderModule
-internal import TenderWire
 
 /// What every line of a batch may be: the commands, and what the batch's own options make of each.
 struct BatchVocabulary: Sendable {

@@ -1,6 +1,6 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderOutput
 internal import TenderSystem
 
 /// What a batch has come to so far.

@@ -1,8 +1,6 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
-internal import TenderOutput
 internal import TenderSystem
 
 /// What runs the lines of a batch; each thread makes its own work of what all share.

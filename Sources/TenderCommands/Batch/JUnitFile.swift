@@ -1,5 +1,5 @@
+internal import TenderCommandLine
 internal import TenderModel
-internal import TenderOutput
 internal import TenderSystem
 
 /// A JUnit report that is written as a batch goes on: the cases into a file beside it, the whole under its

@@ -1,7 +1,6 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
-internal import TenderOutput
 
 /// A line of `batch --check`: all that can be checked without a request.
 struct LineCheck {

@@ -1,7 +1,6 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 internal import TenderSimulator
 internal import TenderSystem
 

@@ -1,10 +1,8 @@
 internal import TenderCommandLine
 internal import TenderEngine
+internal import TenderJournal
 internal import TenderModel
-internal import TenderModule
-internal import TenderSharedJournal
 internal import TenderSystem
-internal import TenderTransport
 
 /// `doctor`: one record for each thing that a payment needs.
 struct DoctorCommand {

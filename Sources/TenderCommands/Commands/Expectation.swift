@@ -1,7 +1,6 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
-internal import TenderOutput
 
 /// `--expect`: which results make the exit 0.
 struct Expectation: Sendable {

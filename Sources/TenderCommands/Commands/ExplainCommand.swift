@@ -1,7 +1,6 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
-internal import TenderOutput
 
 /// `tender explain`: the meaning of a word, or the state of a payment.
 struct ExplainCommand {

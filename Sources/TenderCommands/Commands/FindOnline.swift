@@ -1,10 +1,7 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
-internal import TenderOutput
 internal import TenderSystem
-internal import TenderWire
 
 /// `find --online`: asks the provider about all the merchant's payments, or about those in the journal.
 struct FindOnline {

@@ -1,6 +1,5 @@
 internal import TenderCommandLine
 internal import TenderModel
-internal import TenderModule
 
 extension Invocation {
   /// The one reference or id that a command is about.

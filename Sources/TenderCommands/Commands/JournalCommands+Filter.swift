@@ -1,9 +1,7 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 internal import TenderSystem
-internal import TenderWire
 
 /// The payments that a command is about, by its options.
 extension JournalCommands {

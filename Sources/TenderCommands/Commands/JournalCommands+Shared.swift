@@ -1,11 +1,8 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderJournal
 internal import TenderModel
-internal import TenderModule
-internal import TenderOutput
-internal import TenderSharedJournal
 internal import TenderSystem
-internal import TenderWire
 
 /// `journal migrate`, `journal grants` and `journal import`.
 extension JournalCommands {

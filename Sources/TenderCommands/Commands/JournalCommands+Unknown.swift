@@ -1,7 +1,6 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 internal import TenderSystem
 
 /// What ends an unknown operation: `journal resume`, `journal resolve`; and `journal accept`.

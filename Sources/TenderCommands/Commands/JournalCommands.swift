@@ -1,9 +1,7 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 internal import TenderSystem
-internal import TenderWire
 
 /// `find`, and every command of `journal`.
 struct JournalCommands {

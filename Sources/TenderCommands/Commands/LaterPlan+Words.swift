@@ -1,6 +1,6 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 
 /// A plan for `confirm`, `cancel` or `refund` in words, before anything is done.
 extension Engine {

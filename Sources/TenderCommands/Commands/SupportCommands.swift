@@ -1,9 +1,7 @@
 internal import TenderCommandLine
 internal import TenderEngine
+internal import TenderJournal
 internal import TenderModel
-internal import TenderModule
-internal import TenderOutput
-internal import TenderSharedJournal
 internal import TenderSimulator
 internal import TenderSystem
 

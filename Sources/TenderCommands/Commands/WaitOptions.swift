@@ -1,6 +1,6 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 
 /// `--wait` and `--interval`, in milliseconds.
 struct WaitOptions {

@@ -1,9 +1,7 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 internal import TenderSystem
-internal import TenderWire
 
 /// `transact`, `tokenize`, `confirm`, `cancel`, `refund`.
 struct WriteCommands {

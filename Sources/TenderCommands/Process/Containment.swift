@@ -1,11 +1,8 @@
-private import CSystem
+private import CLibraries
 internal import TenderCommandLine
+internal import TenderJournal
 internal import TenderModel
-internal import TenderModule
-internal import TenderSharedJournal
 internal import TenderSystem
-internal import TenderTransport
-internal import TenderWire
 
 #if canImport(Darwin)
 private import Darwin

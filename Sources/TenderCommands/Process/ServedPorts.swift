@@ -1,5 +1,5 @@
+internal import TenderCommandLine
 internal import TenderModel
-internal import TenderModule
 internal import TenderSystem
 
 #if canImport(Darwin)

@@ -1,12 +1,8 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
-internal import TenderOutput
 internal import TenderSimulator
 internal import TenderSystem
-internal import TenderTransport
-internal import TenderWire
 
 /// What a provider's module may use of the program.
 extension Composition {

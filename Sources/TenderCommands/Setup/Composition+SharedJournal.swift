@@ -1,7 +1,7 @@
+internal import TenderCommandLine
 internal import TenderEngine
+internal import TenderJournal
 internal import TenderModel
-internal import TenderModule
-internal import TenderSharedJournal
 internal import TenderSystem
 
 /// The journal that a fleet shares, and what it asks of whoever takes another machine's work over.

@@ -2,13 +2,8 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderJournal
 internal import TenderModel
-internal import TenderModule
-internal import TenderOutput
-internal import TenderSharedJournal
 internal import TenderSimulator
 internal import TenderSystem
-internal import TenderTransport
-internal import TenderWire
 
 /// The provider and env of a command, and the payment that it is about.
 struct Target {

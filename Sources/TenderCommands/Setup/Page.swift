@@ -1,6 +1,6 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 
 /// A page, and whose it is.
 struct Page {

@@ -1,7 +1,6 @@
 internal import Synchronization
 internal import TenderEngine
 internal import TenderModel
-internal import TenderWire
 
 /// What `doctor` learns on the way about the hosts that it asks.
 final class Reach: Sendable {

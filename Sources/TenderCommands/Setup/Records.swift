@@ -1,8 +1,7 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderJournal
 internal import TenderModel
-internal import TenderModule
-internal import TenderWire
 
 /// The provider, env and reference of a command, for the record of a fault that comes later.
 struct RecordSubject {

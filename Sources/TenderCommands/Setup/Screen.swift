@@ -1,9 +1,6 @@
 internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
-internal import TenderOutput
-internal import TenderWire
 
 /// A payment on a terminal: its state, the next command, the facts that people ask for; all of the record with
 /// `--all`.

@@ -3,7 +3,6 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSimulator
 internal import TenderSystem
-internal import TenderTransport
 
 /// What the lines of a batch that one thread runs have in common: open files and connections.
 final class SharedParts {

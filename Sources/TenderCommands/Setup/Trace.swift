@@ -1,7 +1,6 @@
 internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
-internal import TenderWire
 
 /// Writes down what is exchanged: addresses without queries, sizes, and of bodies only the two
 /// members that name a message.

@@ -1,7 +1,6 @@
 internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
-internal import TenderWire
 
 /// A payment in one sentence, and the next command.
 struct Verdict {

@@ -1,8 +1,6 @@
-private import CCrypto
-private import CMicroHTTPD
+private import CLibraries
 import TenderEngine
 import TenderModel
-import TenderWire
 
 #if canImport(Darwin)
 private import Darwin

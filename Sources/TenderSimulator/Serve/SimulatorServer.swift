@@ -1,8 +1,7 @@
-private import CMicroHTTPD
+private import CLibraries
 private import Synchronization
 import TenderEngine
 package import TenderModel
-import TenderWire
 
 #if canImport(Darwin)
 private import Darwin

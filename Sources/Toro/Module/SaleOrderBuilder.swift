@@ -1,8 +1,7 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 internal import TenderSystem
-internal import TenderWire
 
 /// Typed words as a sale or refund at a reader.
 struct SaleOrderBuilder {

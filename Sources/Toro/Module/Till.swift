@@ -1,5 +1,5 @@
+internal import TenderCommandLine
 internal import TenderModel
-internal import TenderModule
 internal import TenderSystem
 
 /// Who stands at the till: asked on the terminal, else played where the reader is a simulated one.

@@ -1,5 +1,5 @@
+internal import TenderCommandLine
 internal import TenderModel
-internal import TenderModule
 
 extension Keys {
   static let type = Key<SaleType>(

@@ -1,5 +1,5 @@
+package import TenderCommandLine
 internal import TenderModel
-package import TenderModule
 
 extension ToroModule {
   package var section: ConfigurationSection {

@@ -1,8 +1,7 @@
+package import TenderCommandLine
 package import TenderEngine
 package import TenderModel
-package import TenderModule
 internal import TenderSystem
-internal import TenderWire
 
 /// Toro, as the program knows it.
 package struct ToroModule: ProviderModule {

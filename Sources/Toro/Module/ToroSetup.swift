@@ -1,8 +1,7 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 internal import TenderSystem
-internal import TenderWire
 
 /// Ids, keys, addresses and the operator's choices for Toro, from settings and options.
 struct ToroSetup {

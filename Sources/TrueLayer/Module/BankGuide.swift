@@ -1,8 +1,7 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 internal import TenderSystem
-internal import TenderWire
 
 /// Answers what a bank's flow asks: from options and files, else at the terminal.
 final class BankGuide: FlowGuide, @unchecked Sendable {

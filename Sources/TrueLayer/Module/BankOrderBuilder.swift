@@ -1,6 +1,6 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 
 /// Typed words as a bank payment or mandate, new or existing.
 struct BankOrderBuilder {

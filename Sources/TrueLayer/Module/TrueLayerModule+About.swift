@@ -1,4 +1,4 @@
-internal import TenderModule
+internal import TenderCommandLine
 
 extension TrueLayerModule {
   /// Credentials, choices, and what no public document of TrueLayer says.

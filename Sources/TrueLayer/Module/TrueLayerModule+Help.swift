@@ -1,4 +1,4 @@
-package import TenderModule
+package import TenderCommandLine
 
 extension TrueLayerModule {
   package var help: ModuleHelp {

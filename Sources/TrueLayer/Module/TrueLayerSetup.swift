@@ -1,8 +1,7 @@
+internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
-internal import TenderModule
 internal import TenderSystem
-internal import TenderWire
 
 /// Credentials, addresses and flow choices for TrueLayer, from settings and options.
 struct TrueLayerSetup {

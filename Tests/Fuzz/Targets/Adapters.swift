@@ -1,15 +1,11 @@
 import PayTheory
-import PayTheorySimulator
 import Synchronization
 import TenderEngine
 import TenderModel
 import TenderSimulator
 import TenderTestSupport
-import TenderWire
 import Toro
-import ToroSimulator
 import TrueLayer
-import TrueLayerSimulator
 
 extension FuzzTarget {
   /// Each adapter whole, against its simulator, with the input between the two: what it says must never

@@ -1,12 +1,9 @@
-import PayTheorySimulator
 import TenderCommands
 import TenderEngine
 import TenderModel
 import TenderSimulator
 import Toro
-import ToroSimulator
 import TrueLayer
-import TrueLayerSimulator
 
 /// The names of what the simulator can be asked for.
 enum Names {

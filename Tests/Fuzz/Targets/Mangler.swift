@@ -2,7 +2,6 @@ import Synchronization
 import TenderEngine
 import TenderModel
 import TenderTestSupport
-import TenderWire
 
 /// One input, shared by all who take part in a run.
 final class SharedFeed: Sendable {

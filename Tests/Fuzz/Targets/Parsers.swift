@@ -1,9 +1,7 @@
 import TenderCommandLine
 import TenderCommands
 import TenderModel
-import TenderModule
-import TenderTransport
-import TenderWire
+import TenderSystem
 import Toro
 import TrueLayer
 

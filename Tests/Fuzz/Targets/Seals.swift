@@ -1,12 +1,8 @@
 import PayTheory
-import PayTheorySimulator
 import TenderEngine
 import TenderModel
 import TenderSimulator
-import TenderWire
 import Toro
-import ToroSimulator
-import TrueLayerSimulator
 
 /// The gateway's MAC over what the input made of its answer, so that the adapter reads on.
 enum GatewaySeal {

@@ -1,0 +1,57 @@
+package import TenderModel
+internal import TenderSystem
+
+extension Settings {
+  /// A base address from the environment: scheme, host and port that stand in for a provider's.
+  ///
+  /// Throws `usage` for anything else, and for what is not encrypted and leaves this machine.
+  package func base(_ variable: String, _ schemes: [String]) throws(Fault) -> String? {
+    guard let text = environment[variable] else { return nil }
+    guard let address = WebAddress(text), schemes.contains(address.scheme),
+      address.target.isEmpty || address.target == "/"
+    else {
+      throw .badAddress(  // A name and password may stand in it: the text is not shown.
+        "\(variable) is no base address",
+        hint: "such as \(schemes[0])://127.0.0.1:8085, without a path"
+      )
+    }
+    guard address.isEncrypted || address.isLoopback else {
+      throw .badAddress(
+        "\(variable): plain \(address.scheme) goes to this machine only, not to \(address.host)",
+        hint: "use \(schemes[1])"
+      )
+    }
+    return "\(address.scheme)://\(address.authority)"
+  }
+}
+
+extension Settings {
+  /// Whether base addresses may be set for an env: never for live money.
+  ///
+  /// A build for tests alone lets the live path run against this machine, where its tests say so; the
+  /// code for that is not in a release.
+  package func mayRedirect(_ env: Env) -> Bool {
+    #if DEBUG
+    if environment["TENDER_TEST_LIVE"] == "loopback" { return true }
+    #endif
+    return env != .live
+  }
+}
+
+extension Fault {
+  /// Base addresses are for tests and proxies, never for live money.
+  package static func basesOnLive(_ variables: String) -> Fault {
+    Fault.badAddress(
+      "base addresses do not go with --env live",
+      hint: "unset \(variables)"
+    )
+  }
+
+  /// Some of the base addresses that a command needs are set, and these are not.
+  package static func basesMissing(_ missing: [String]) -> Fault {
+    Fault.badAddress(
+      "some base addresses are set, and \(missing.joined(separator: " and ")) is not",
+      hint: "set all that the command needs, or none"
+    )
+  }
+}

@@ -1,0 +1,189 @@
+package import TenderModel
+internal import TenderSystem
+
+/// The configuration file, checked: unknown keys and open permissions are errors.
+package struct ConfigFile: Sendable {
+  package let path: String
+  package let defaultProfile: String?
+  package let profiles: [String: JSONObject]
+
+  private static let topKeys = ["schema", "default_profile", "profiles", "_comment"]
+  private static let profileKeys = [
+    "provider", "env", "mode", "output", "timeout", "late_window", "journal", "takeover_window",
+    "mark_dir",
+    "_comment",
+  ]
+
+  /// Reads the file; an absent one is empty unless it was named.
+  ///
+  /// Throws `usage` for what is wrong.
+  package init(path: String, isNamed: Bool, _ modules: [any ProviderModule]) throws(Fault) {
+    self.path = path
+    guard isNamed || Environment.exists(path) else {
+      defaultProfile = nil
+      profiles = [:]
+      return
+    }
+    let descriptor = try Environment.openForReading(path, named: "--config")
+    defer { Environment.close(descriptor) }
+    try FileGuard.check(descriptor, path, named: "--config", .ownersToWrite)
+    let bytes = try Environment.readAll(descriptor, path, named: "--config")
+    guard let top = JSONReader.read(bytes, duplicates: .refused)?.object else {
+      throw .config(path, "is not a JSON object", nil)
+    }
+    try Self.checkKeys(top, Self.topKeys, path, "")
+    if let schema = top["schema"], schema.wholeNumber != 1 {
+      throw .config(path, "has a schema that this version does not know", "it is 1")
+    }
+    var profiles: [String: JSONObject] = [:]
+    if let given = top["profiles"] {
+      guard let object = given.object else { throw .config(path, "profiles is no object", nil) }
+      for member in object.members {
+        guard let profile = member.value.object else {
+          throw .config(path, "profile \(member.key.quotedForMessage) is no object", nil)
+        }
+        let place = "profiles.\(member.key)."
+        try Self.checkKeys(
+          profile,
+          Self.profileKeys + modules.map(\.name.text),
+          path,
+          place
+        )
+        try Self.checkValues(profile, modules, path, place)
+        profiles[member.key] = profile
+      }
+    }
+    self.profiles = profiles
+    defaultProfile = top.text("default_profile")
+    if let name = defaultProfile, profiles[name] == nil {
+      throw .config(path, "default_profile \(name.quotedForMessage) is no profile", nil)
+    }
+    let holdsSecret = profiles.values.contains { profile in
+      // The password in the address of a journal.
+      profile.text("journal").map { $0.contains("@") || $0.contains("password") } ?? false
+        || modules.contains { module in
+          profile[module.name.text]?.object.map(module.section.holdsSecret) ?? false
+        }
+    }
+    if holdsSecret {
+      try FileGuard.check(descriptor, path, named: "--config holds a secret", .ownersAlone)
+    }
+  }
+
+  private static func checkValues(
+    _ profile: JSONObject,
+    _ modules: [any ProviderModule],
+    _ path: String,
+    _ place: String
+  ) throws(Fault) {
+    if let env = profile["env"], env.text.flatMap(Env.init(rawValue:)) == nil {
+      throw .config(path, "\(place)env is none of simulator, sandbox, live", nil)
+    }
+    if let mode = profile["mode"], mode.text != "read-only", mode.text != "read-write" {
+      throw .config(path, "\(place)mode is neither read-only nor read-write", nil)
+    }
+    for name in [
+      "provider", "env", "mode", "output", "timeout", "late_window", "journal", "takeover_window",
+      "mark_dir",
+    ]
+    where profile[name] != nil && profile.text(name) == nil {
+      throw .config(path, "\(place)\(name) is not text", "put it in quotes")
+    }
+    let formats = ["auto", "table", "jsonl"]
+    if let output = profile.text("output"), !formats.contains(output) {
+      throw .config(path, "\(place)output is none of \(formats.joined(separator: ", "))", nil)
+    }
+    let names = modules.map(\.name.text)
+    if let provider = profile.text("provider"), !names.contains(provider) {
+      let nearest = Suggestion.nearest(to: provider, among: names)
+      throw .config(
+        path,
+        "\(place)provider \(provider.quotedForMessage) is unknown",
+        nearest.map { "did you mean \($0)?" }
+      )
+    }
+    if let timeout = profile.text("timeout") {
+      _ = try TimeText.milliseconds(timeout, option: "\(place)timeout")
+    }
+    if let window = profile.text("late_window"), window != "0s" {
+      _ = try TimeText.milliseconds(window, option: "\(place)late_window")
+    }
+    if let window = profile.text("takeover_window"), window != "0s" {
+      _ = try TimeText.milliseconds(window, option: "\(place)takeover_window")
+    }
+    for module in modules {
+      try checkSection(module.name.text, module.section, of: profile, path, place)
+    }
+  }
+
+  /// What one provider's section may hold: known keys, values of their kind, files that are there.
+  private static func checkSection(
+    _ name: String,
+    _ section: ConfigurationSection,
+    of profile: JSONObject,
+    _ path: String,
+    _ place: String
+  ) throws(Fault) {
+    guard let value = profile[name] else { return }
+    guard let object = value.object else {
+      throw .config(path, "\(place)\(name) is no object", nil)
+    }
+    let place = "\(place)\(name)."
+    try checkKeys(object, section.members, path, place)
+    for key in section.keys {
+      switch key.kind {
+      case .credential:
+        let file = key.name + "_file"
+        if object[key.name] != nil, object[file] != nil {
+          throw .config(
+            path,
+            "\(place.dropLast()) has both \(key.name) and \(file)",
+            "keep one"
+          )
+        }
+        try checkText(object, key.name, path, place)
+        try checkText(object, file, path, place)
+        if let named = object.text(file), !Environment.exists(named) {
+          throw .config(path, "\(place)\(file): no \(named.quotedForMessage)", nil)
+        }
+      case .text: try checkText(object, key.name, path, place)
+      case .value, .variable: break
+      }
+      if let value = object[key.name], let problem = key.problem(value) {
+        throw .config(path, "\(place)\(key.name) \(problem.text)", problem.hint)
+      }
+    }
+  }
+
+  private static func checkText(
+    _ object: JSONObject,
+    _ key: String,
+    _ path: String,
+    _ place: String
+  ) throws(Fault) {
+    guard object[key] != nil, object[key]?.text == nil else { return }
+    throw .config(path, "\(place)\(key) is not text", "put it in quotes")
+  }
+
+  private static func checkKeys(
+    _ object: JSONObject,
+    _ known: [String],
+    _ path: String,
+    _ place: String
+  ) throws(Fault) {
+    for member in object.members where !known.contains(member.key) {
+      let nearest = Suggestion.nearest(to: member.key, among: known)
+      throw .config(
+        path,
+        "has the unknown key \((place + member.key).quotedForMessage)",
+        nearest.map { "did you mean \($0)?" }
+      )
+    }
+  }
+}
+
+extension Fault {
+  fileprivate static func config(_ path: String, _ problem: String, _ hint: String?) -> Fault {
+    Fault(.usage, code: "bad_config", "\(path): \(problem)", hint: hint ?? "see: tender help files")
+  }
+}

@@ -1,0 +1,154 @@
+package import TenderEngine
+package import TenderModel
+
+/// A provider that speaks JSON over HTTPS: one request for each operation, one answer.
+///
+/// An adapter says what is asked and what an answer means. Recording, sending, finding out and the meaning of a
+/// failure are done here and in the engine.
+package protocol JSONProvider: Provider {
+  var client: JSONClient { get }
+  /// What an operation asks; the key of the operation goes where the provider wants it.
+  func request(_ operation: Operation, of payment: Payment) throws(Fault) -> JSONRequest
+  /// What finds an operation whose answer was lost: by its key or id; nil where nothing does.
+  func question(_ operation: Operation, of payment: Payment) -> JSONRequest?
+  /// What finds a payment by the provider's id or by the merchant's reference; nil where nothing does.
+  func question(_ query: LookUp) -> JSONRequest?
+  /// What an answer says of an operation, or of a payment where there is none; nil where it says nothing of it.
+  func outcome(_ answer: JSONObject, for operation: Operation?) -> Outcome?
+}
+
+/// A request in JSON.
+package struct JSONRequest: Sendable {
+  package var method: HTTPMethod
+  /// Behind the base address, with its query.
+  package var path: String
+  package var body: JSON?
+  /// The value of the client's key header; nil where the key goes elsewhere, or none is sent.
+  package var key: String?
+
+  package init(_ method: HTTPMethod, _ path: String, _ body: JSON? = nil, key: String? = nil) {
+    self.method = method
+    self.path = path
+    self.body = body
+    self.key = key
+  }
+}
+
+/// Sends requests in JSON, and says what a failure means for the money.
+package struct JSONClient: Sendable {
+  /// Scheme, host and port.
+  package var base: String
+  package var http: any HTTPExchange
+  package var clock: any Clock
+  /// For each request, in milliseconds.
+  package var timeout: Int
+  /// What proves who asks.
+  package var credentials: [HTTPRequest.Field]
+  /// The header of an idempotency key.
+  package var keyHeader = "Idempotency-Key"
+  /// The statuses that, by the provider's documents, say that a request was not carried out.
+  package var refusals: Set<Int>
+
+  package init(
+    base: String,
+    http: any HTTPExchange,
+    clock: any Clock,
+    timeout: Int,
+    credentials: [HTTPRequest.Field],
+    refusals: Set<Int> = [400, 401, 403, 404, 405, 409, 415, 422, 429]
+  ) {
+    self.base = base
+    self.http = http
+    self.clock = clock
+    self.timeout = timeout
+    self.credentials = credentials
+    self.refusals = refusals
+  }
+
+  /// Sends a request; gives the answer's object, nil for a status 404 of a question.
+  ///
+  /// Throws with effect unknown where a request with a permit may have been carried out.
+  func send(_ request: JSONRequest, _ permit: SendPermit? = nil) throws(Fault) -> JSONObject? {
+    var fields = credentials + [HTTPRequest.Field("Accept", "application/json")]
+    if request.body != nil { fields.append(HTTPRequest.Field("Content-Type", "application/json")) }
+    if let key = request.key { fields.append(HTTPRequest.Field(keyHeader, key)) }
+    let answer: HTTPResponse
+    do throws(Fault) {
+      answer = try http.send(
+        HTTPRequest(
+          method: request.method,
+          url: base + request.path,
+          fields: fields,
+          body: request.body.map { Array(JSONWriter.text($0).utf8) } ?? []
+        ),
+        permit,
+        by: Deadline(in: timeout, on: clock)
+      )
+    } catch {
+      guard permit == nil else { throw error.afterSending }
+      var harmless = error
+      harmless.effect = .none
+      throw harmless
+    }
+    if permit == nil, answer.status == 404 { return nil }
+    if (200..<300).contains(answer.status), let object = JSONReader.read(answer.body)?.object {
+      return object
+    }
+    let isRefusal = refusals.contains(answer.status)
+    let fault = Fault(
+      answer.status == 401 || answer.status == 403 ? .auth : isRefusal ? .rejected : .providerError,
+      code: isRefusal ? "request_refused" : "unreadable_answer",
+      "the provider answered \(answer.status)",
+      hint: isRefusal ? "nothing was done; change the request" : "try again later"
+    )
+    throw permit == nil ? fault : isRefusal ? fault.proven : fault.afterSending
+  }
+}
+
+extension JSONProvider {
+  package func checkReady(for need: Need) throws(Fault) {}
+
+  package func check(_ order: Order) throws(Fault) {
+    guard traits.kinds.contains(order.kind) else {
+      throw .unsupportedOperation(
+        name,
+        "\(order.kind.rawValue.replacing("_", with: " ")) operations"
+      )
+    }
+  }
+
+  package func preview(_ order: Order) throws(Fault) -> JSONObject {
+    ["provider": .string(name.text), "url": .string(client.base)]
+  }
+
+  package func perform(_ order: Order?, _ progress: Progress) throws(Fault) -> Outcome {
+    let operation = progress.operation
+    let request = try request(operation, of: progress.payment)
+    if !operation.isUnknown { try progress.willSend() }
+    let answer = try client.send(request, try progress.permit())
+    guard let outcome = answer.flatMap({ outcome($0, for: operation) }) else {
+      throw Fault(.providerError, code: "unreadable_answer", "the answer cannot be read")
+        .afterSending
+    }
+    return outcome
+  }
+
+  package func look(_ progress: Progress) throws(Fault) -> Finding {
+    let operation = progress.operation
+    guard let question = question(operation, of: progress.payment) else { return .cannotLook }
+    guard let answer = try client.send(question) else { return .absent }
+    return outcome(answer, for: operation).map(Finding.happened) ?? .absent
+  }
+
+  package func recovery(of operation: Operation, in payment: Payment) -> Recovery {
+    operation.key == nil ? .byHand(canResend: true) : .sameKey()
+  }
+
+  package func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
+    guard let question = question(query), let answer = try client.send(question) else { return nil }
+    guard let outcome = outcome(answer, for: nil) else {
+      throw Fault(.providerError, code: "unreadable_answer", "the answer cannot be read")
+    }
+    return outcome
+  }
+}

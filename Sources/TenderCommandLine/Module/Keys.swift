@@ -1,0 +1,397 @@
+package import TenderModel
+
+/// The options that more than one room reads; a provider's own stand beside its module.
+package enum Keys {
+  package static let amount = MoneyKey(
+    "amount",
+    .money,
+    "the amount as people write it, such as 10.50; the currency decides the digits",
+    minor: "the amount in minor units, such as 1050"
+  )
+  /// The summary lacks the currencies of the providers: the catalogue knows them.
+  package static let currency = Key<String>("currency", .money, "CODE", "the ISO 4217 code")
+  package static let reference = Key<Reference>(
+    "reference",
+    .payment,
+    "REF",
+    "your own name for the payment; the handle for every later command"
+  )
+  package static let metadata = Key<String>(
+    "metadata",
+    .payment,
+    "KEY=VALUE",
+    repeats: true,
+    "something of yours to keep with the payment"
+  )
+  package static let metadataFile = Key<String>(
+    "metadata-file",
+    .payment,
+    "FILE",
+    completion: .files,
+    "a JSON object to keep with the payment"
+  )
+  package static let hold = Key<Bool>(
+    "hold",
+    .payment,
+    "authorize only: tender confirm captures it, tender cancel releases it"
+  )
+  package static let refundReference = Key<Reference>(
+    "refund-reference",
+    .payment,
+    "NAME",
+    "your own name for a refund, needed for a further one; the same name never refunds twice"
+  )
+  package static let rest = Key<Bool>(
+    "rest",
+    .payment,
+    "refund all that is left, as without --amount"
+  )
+  package static let since = Key<TimeExpression>(
+    "since",
+    "from this time on: a date, a time, today, yesterday, monday, 24h"
+  )
+  package static let until = Key<TimeExpression>(
+    "until",
+    "up to this time, a day to its end"
+  )
+  package static let by = Key<String>(
+    "by",
+    .filter,
+    "WHO",
+    "that this machine, or this user on it, has worked on: MACHINE or USER@MACHINE"
+  )
+  package static let shard = Key<Shard>(
+    Option("shard", .server, .required("K/N"), "the lines of this share alone, by their reference")
+  ) { text, option throws(Fault) in
+    guard let shard = Shard(text) else {
+      throw .badValue(option, text, hint: "a share and how many there are, such as 3/10")
+    }
+    return shard
+  }
+  package static let before = Key<TimeExpression>("before", "that changed last before this time")
+  package static let outcome = Key<String>(
+    "as",
+    .filter,
+    "STATUS",
+    choices: [
+      "succeeded", "declined", "cancelled", "expired", "failed", "refunded", "partially_refunded",
+      "authorized", "revoked", "restored",
+    ],
+    "how the operation ended"
+  )
+  package static let operation = Key<Int>(
+    "operation",
+    .filter,
+    "N",
+    1...999_999,
+    "the place of the operation in tender journal show, where several are unknown"
+  )
+  package static let finish = Key<Bool>(
+    "finish",
+    .filter,
+    "end what is unknown: send it again under its key, or undo it; this may move money"
+  )
+  package static let status = Key<String>(
+    "status",
+    .filter,
+    "STATUS",
+    repeats: true,
+    choices: Status.allCases.map(\.rawValue) + ["open"],
+    "with this status; open: all that is not final"
+  )
+  package static let customer = Key<String>(
+    "customer",
+    .filter,
+    "TEXT",
+    "whose payer has a name, e-mail address or phone number with a word that begins so"
+  )
+  package static let traceID = Key<String>(
+    "trace-id",
+    .filter,
+    "ID",
+    "whose answer had this id of the provider's logs"
+  )
+  package static let failure = Key<String>(
+    "failure",
+    .filter,
+    "TEXT",
+    "whose error code or failure reason has a word that begins so"
+  )
+  package static let reason = Key<String>(
+    "reason",
+    .filter,
+    "TEXT",
+    "why: for the history, or for the provider's record of a refund"
+  )
+  package static let lastFour = Key<String>(
+    Option("last-four", .filter, .required("DIGITS"), "with these last four digits")
+  ) { text, option throws(Fault) in
+    guard Digits.plain(text, count: 4...4) else {
+      throw .badValue(option, "…", hint: "four digits, such as 1111")
+    }
+    return text
+  }
+  package static let all = Key<Bool>(
+    "all",
+    .filter,
+    "all payments instead of the latest 50 or of one; of a record, every field"
+  )
+  package static let jobs = Key<Int>(
+    "jobs",
+    .server,
+    "N",
+    1...256,
+    "how many lines (4) or look-ups (16) run at once"
+  )
+  package static let rate = Key<Int>(
+    "rate",
+    .server,
+    "N",
+    1...100_000,
+    "how many lines or look-ups may begin in a second"
+  )
+  package static let resume = Key<Bool>("resume", .server, "go on with a batch that was stopped")
+  package static let check = Key<Bool>(
+    "check",
+    .server,
+    "check every line, send nothing: options, amounts, references, profiles, credentials"
+  )
+  package static let ordered = Key<Bool>(
+    "ordered",
+    .server,
+    "print results in the order of the lines"
+  )
+  package static let stopOnError = Key<Bool>(
+    "stop-on-error",
+    .server,
+    "begin no further line once one has failed"
+  )
+  package static let junit = Key<String>(
+    "junit",
+    .server,
+    "FILE",
+    completion: .files,
+    "write a JUnit report, a case for each line"
+  )
+  package static let list = Key<Bool>("list", .filter, "list every code")
+  package static let receipt = Key<Bool>(
+    "receipt",
+    .filter,
+    "print the receipts as text, a copy for the merchant and one for the customer"
+  )
+  package static let port = Key<UInt16>(
+    Option("port", .server, .required("N"), "the port to listen on (default: a free one)")
+  ) { text, option throws(Fault) in
+    guard let number = UInt16(text), number > 0 else {
+      throw .badValue(option, text, hint: "1 to 65535, or leave it out for a free one")
+    }
+    return number
+  }
+  package static let idempotencyKey = Key<String>(
+    Option(
+      "idempotency-key",
+      .control,
+      .required("KEY"),
+      "the key of this operation, where you must choose it yourself"
+    )
+  ) { text, option throws(Fault) in
+    guard text.utf8.count <= 100, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+      throw .badValue(option, text, hint: "1 to 100 visible ASCII characters")
+    }
+    return text
+  }
+  package static let newAttempt = Key<Bool>(
+    "new-attempt",
+    .control,
+    "a new attempt at a payment that was declined, was cancelled or expired"
+  )
+  package static let wait = Key<Int>.duration(
+    "wait",
+    .control,
+    .optional("5m"),
+    "wait for the final state, 5 minutes unless said"
+  )
+  package static let interval = Key<Int>.duration(
+    "interval",
+    .control,
+    .required("TIME"),
+    "how often to look while waiting (2s)"
+  )
+  package static let expect = Key<ExpectedResult>(
+    Option(
+      "expect",
+      .control,
+      .required("WHAT"),
+      "exit 0 where a status, exit:N or code:CODE is met and each FIELD=VALUE (commas between), else 18"
+    )
+  ) { text, option throws(Fault) in try ExpectedResult(text, option: option) }
+  package static let events = Key<Bool>(
+    "events",
+    .control,
+    "print a record for each change of state"
+  )
+  package static let dryRun = Key<Bool>(
+    "dry-run",
+    short: "n",
+    .control,
+    "show the request and its key; send and write nothing"
+  )
+  package static let id = Key<String>(
+    "id",
+    .control,
+    "VALUE",
+    repeats: true,
+    "an id, exempt from the card-number guard"
+  )
+  package static let simScenario = Key<String>(
+    "sim-scenario",
+    .simulator,
+    "NAME",
+    "how the simulated world is: see tender simulator scenarios"
+  )
+  package static let simFault = Key<String>(
+    "sim-fault",
+    .simulator,
+    "FAULT[*N]",
+    "what goes wrong, N times at most: see tender simulator scenarios"
+  )
+  package static let simSeed = Key<Int>(
+    Option("sim-seed", .simulator, .required("N"), "make ids from this number: output that repeats")
+  ) { text, option throws(Fault) in
+    guard let seed = Int(text) else {
+      throw .badValue(option, text, hint: "a whole number, such as 7")
+    }
+    return seed
+  }
+  package static let simClock = Key<Int>.time(
+    "sim-clock",
+    .simulator,
+    example: "RFC 3339, such as 2026-01-01T00:00:00Z",
+    "let the clock stand at this time (RFC 3339)"
+  )
+  /// Without choices: the catalogue knows the providers.
+  package static let provider = Key<String>("provider", .general, "NAME", "whom to speak to")
+  package static let env = Key<Env>(
+    "env",
+    .general,
+    "ENV",
+    "simulator (default, offline), sandbox (the provider's test hosts) or live"
+  )
+  package static let profile = Key<String>(
+    "profile",
+    .general,
+    "NAME",
+    "a profile of the configuration file"
+  )
+  package static let output = Key<String>(
+    "output",
+    short: "o",
+    .general,
+    "FORMAT",
+    choices: ["auto", "table", "jsonl", "raw"],
+    "auto is a table on a terminal and JSON lines elsewhere; raw is the values of --fields alone"
+  )
+  package static let json = Key<Bool>("json", .general, "the same as --output jsonl")
+  package static let fields = Key<String>(
+    "fields",
+    .general,
+    "A,B.C",
+    "print only these fields, nested as in the record"
+  )
+  package static let quiet = Key<Bool>(
+    "quiet",
+    short: "q",
+    .general,
+    "say nothing on standard error but errors"
+  )
+  package static let verbose = Key<Bool>(
+    "verbose",
+    short: "v",
+    .general,
+    "say more on standard error"
+  )
+  package static let trace = Key<String>(
+    "trace",
+    .general,
+    "FILE",
+    completion: .files,
+    "write what is exchanged to a file, secrets left out"
+  )
+  package static let color = Key<String>(
+    "color",
+    .general,
+    "WHEN",
+    choices: ["auto", "always", "never"],
+    "colour on terminals, always, or never"
+  )
+  package static let noInput = Key<Bool>("no-input", .general, "never ask; fail instead")
+  package static let yes = Key<Bool>(
+    "yes",
+    short: "y",
+    .general,
+    "answer yes to the question before a live write"
+  )
+  package static let config = Key<String>(
+    "config",
+    .general,
+    "FILE",
+    completion: .files,
+    "the configuration file to read"
+  )
+  package static let stateDir = Key<String>(
+    "state-dir",
+    .general,
+    "DIR",
+    completion: .folders,
+    "where journal and simulator keep their files"
+  )
+  package static let timeout = Key<String>(
+    "timeout",
+    .general,
+    "TIME",
+    "how long one request to a provider may take (30s)"
+  )
+  package static let online = Key<Bool>(
+    "online",
+    .filter,
+    "ask the provider: all of the merchant's payments where it can be searched, else those of the journal"
+  )
+  package static let deadline = Key<Int>.duration(
+    "deadline",
+    .general,
+    .required("TIME"),
+    "how long the whole command may take, a payer's and a reader's time too; then as with Ctrl-C"
+  )
+  package static let help = Key<Bool>("help", short: "h", .general, "show help and exit")
+  package static let version = Key<Bool>("version", .general, "show the version and exit")
+  package static let instrumentDescriptor = Key<Int32>(
+    Option(
+      "instrument-fd",
+      .instrument,
+      .required("N"),
+      "read the instrument as JSON from an open descriptor"
+    )
+  ) { text, option throws(Fault) in
+    guard let number = Int32(text), number >= 0 else {
+      throw .badValue(option, text, hint: "an open descriptor, such as 3 with 3< FILE")
+    }
+    return number
+  }
+  package static let open = Key<Bool>("open", .bank, "open the bank's page in the browser")
+}
+
+extension Key where Value == TimeExpression {
+  /// A filter whose value is a time as people name it.
+  package init(_ name: String, _ summary: String) {
+    self.init(Option(name, .filter, .required("TIME"), summary)) { text, option throws(Fault) in
+      guard let time = TimeExpression(text) else {
+        throw .badValue(
+          option,
+          text,
+          hint: "such as 2026-11-20, 2026-11-20T17:19, an RFC 3339 time, yesterday, monday or 24h"
+        )
+      }
+      return time
+    }
+  }
+}

@@ -1,0 +1,232 @@
+package import TenderEngine
+package import TenderModel
+internal import TenderSystem
+
+/// Options as values: amounts, fields, pairs, each checked and named in its fault.
+package struct OptionReader {
+  package let invocation: Invocation
+  /// The currency where none is given.
+  package let currency: String
+
+  /// Reads what was typed; `currency` where none is given.
+  package init(_ invocation: Invocation, currency: String) {
+    self.invocation = invocation
+    self.currency = currency
+  }
+
+  /// The currency that was named, else the one of the provider.
+  ///
+  /// Throws `usage`.
+  package func currencyValue() throws(Fault) -> Currency {
+    let code = invocation[Keys.currency] ?? currency
+    guard let currency = Currency(code: code) else {
+      let nearest = Suggestion.nearest(to: code.uppercased(), among: Currency.codes)
+      throw Fault(
+        .usage,
+        code: "bad_currency",
+        "--currency \(code.quotedForMessage) is no ISO 4217 code",
+        hint: nearest.map { "did you mean \($0)?" } ?? "such as USD"
+      )
+    }
+    return currency
+  }
+
+  /// The amount under one of two options; nil where neither is given.
+  package func money(_ key: MoneyKey) throws(Fault) -> Money? {
+    let currency = try currencyValue()
+    let name = key.decimal.option.name
+    switch (invocation[key.decimal], invocation[key.minor]) {
+    case (let decimal?, nil):
+      return try Money(decimal: decimal, currency: currency, named: "--" + name)
+    case (nil, let minor?):
+      return try Money(minorUnits: minor, currency: currency, named: "--\(name)-minor")
+    case (nil, nil): return nil
+    default:
+      throw .badOptions(
+        "--\(name) and --\(name)-minor exclude each other",
+        hint: "give one of them"
+      )
+    }
+  }
+
+  /// The amount under `--amount` or `--amount-minor`.
+  ///
+  /// Throws `usage` for none.
+  package func amount() throws(Fault) -> Money {
+    guard let amount = try money(Keys.amount) else {
+      throw .missingOption(
+        "\(invocation.command.name) needs --amount",
+        hint: "such as --amount 10.50"
+      )
+    }
+    return amount
+  }
+
+  /// The part of a payment that is captured or refunded; nil for all that is left.
+  ///
+  /// In the payment's own currency alone: digits that are meant in another would be another sum. Throws
+  /// `usage`.
+  package func part(of payment: Payment?) throws(Fault) -> Money? {
+    let amount = try money(Keys.amount)
+    let isRest = invocation.has(Keys.rest)
+    if amount != nil, isRest {
+      throw .badOptions("--amount and --rest exclude each other", hint: "give one of them")
+    }
+    if let paid = payment?.currency, invocation.has(Keys.currency), try currencyValue() != paid {
+      throw Fault(
+        .usage,
+        code: "bad_currency",
+        "the payment is in \(paid.code), not in \(try currencyValue().code)",
+        hint: "leave --currency out"
+      )
+    }
+    guard amount != nil || !invocation.has(Keys.currency) else {
+      throw .badOptions(
+        "--currency goes with --amount",
+        hint: "leave --currency out for the whole payment"
+      )
+    }
+    guard amount?.minorUnits != 0 else {
+      throw Fault(.usage, code: "bad_amount", "the amount is 0", hint: "raise --amount")
+    }
+    return amount
+  }
+
+  /// The `FIELD=VALUE` pairs of an option, each field known, given once, and of the right shape.
+  package func fields(_ key: Key<String>, among known: [String]) throws(Fault) -> JSONObject {
+    let option = key.option.name
+    var fields: JSONObject = [:]
+    for pair in invocation.all(key) {
+      let (name, value) = try Self.split(pair, option: "--" + option)
+      guard known.contains(name) else {
+        let nearest = Suggestion.nearest(to: name, among: known)
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "--\(option) has no field \(name.quotedForMessage)",
+          hint: nearest.map { "did you mean \($0)?" }
+            ?? "fields: \(known.joined(separator: ", "))"
+        )
+      }
+      guard fields[name] == nil else {
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "--\(option) \(name) was given twice",
+          hint: "give it once"
+        )
+      }
+      try Self.check(option, name, value)
+      fields[name] = .string(value)
+    }
+    return fields
+  }
+
+  private static func check(_ option: String, _ name: String, _ value: String) throws(Fault) {
+    let fits =
+      switch name {
+      case "email": Contact.isEmail(value)
+      case "phone": Contact.isPhone(value)
+      default: !value.isBlank
+      }
+    guard !fits else { return }
+    throw Fault(
+      .usage,
+      code: "bad_value",
+      "--\(option) \(name)=\(value.quotedForMessage) has the wrong shape",
+      hint: name == "email" ? "such as email=ada@example.com" : "such as phone=+15135550100"
+    )
+  }
+
+  /// What the merchant keeps with a payment.
+  ///
+  /// Throws `usage` for a card number in it.
+  package func metadata() throws(Fault) -> JSONObject {
+    try pairs(Keys.metadata, file: Keys.metadataFile)
+  }
+
+  /// Something of the merchant's own: a JSON object in a file, and `KEY=VALUE` pairs over it.
+  package func pairs(_ key: Key<String>, file fileKey: Key<String>) throws(Fault) -> JSONObject {
+    let (option, fileOption) = (key.option.name, fileKey.option.name)
+    var pairs: JSONObject = [:]
+    if let path = invocation[fileKey] {
+      let bytes = try Environment.read(path, named: "--\(fileOption)", limit: 262_144)
+      guard let object = JSONReader.read(bytes, duplicates: .refused)?.object else {
+        throw .badFile(
+          "--\(fileOption) \(path.quotedForMessage) is not a JSON object",
+          hint: "such as {\"order\":\"1042\"}"
+        )
+      }
+      try Self.refuseCards(.object(object))
+      pairs = object
+    }
+    var given = Set<String>()
+    for pair in invocation.all(key) {
+      let (name, value) = try Self.split(pair, option: "--\(option)")
+      guard !given.contains(name) else {
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "--\(option) \(name.quotedForMessage) was given twice",
+          hint: "give it once"
+        )
+      }
+      given.insert(name)
+      pairs[name] = .string(value)
+    }
+    return pairs
+  }
+
+  /// Metadata is kept and shown: a card number has no business in it.
+  private static func refuseCards(_ value: JSON) throws(Fault) {
+    switch value {
+    case .object(let object):
+      for member in object.members {
+        try refuseCards(.string(member.key))
+        try refuseCards(member.value)
+      }
+    case .array(let elements): for element in elements { try refuseCards(element) }
+    case .string(let text): try refuseCard(text)
+    case .integer(let number): try refuseCard(String(number))
+    case .number(let text): try refuseCard(text)
+    case .bool, .null: break
+    }
+  }
+
+  private static func refuseCard(_ text: String) throws(Fault) {
+    guard Redactor.holdsCardNumber(text) else { return }
+    throw Fault(
+      .usage,
+      code: "card_number_in_metadata",
+      "the metadata holds something that looks like a card number",
+      hint: "leave it out: metadata is stored and shown"
+    )
+  }
+
+  /// The two sides of `NAME=VALUE`.
+  ///
+  /// Throws `usage`.
+  package static func split(_ pair: String, option: String) throws(Fault) -> (String, String) {
+    guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
+      throw Fault(
+        .usage,
+        code: "bad_value",
+        "\(option) \(pair.quotedForMessage) is not NAME=VALUE",
+        hint: "such as \(option) first_name=Ada"
+      )
+    }
+    return (String(pair[..<equals]), String(pair[pair.index(after: equals)...]))
+  }
+}
+
+extension Fault {
+  /// A value that an option cannot take.
+  package static func badValue(_ option: String, _ text: String, hint: String) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_value",
+      "\(option) cannot be \(text.quotedForMessage)",
+      hint: hint
+    )
+  }
+}

@@ -1,0 +1,90 @@
+package import TenderModel
+
+/// A record as one JSON line.
+package enum RecordLine {
+  /// `{"schema":2,"record":…,…}` without the line's end; `fields` (nested by dots) chooses some.
+  package static func text(_ record: Record, fields: [String] = []) -> String {
+    JSONWriter.text(.object(FieldChoice.apply(fields, to: whole(record))))
+  }
+
+  /// The values of some fields without their names, a tab between two; what is not there is empty, and a
+  /// control character is a space.
+  package static func values(_ record: Record, _ fields: [String]) -> String {
+    let object = whole(record)
+    return fields.map { path in
+      let value = path.split(separator: ".").reduce(JSON.object(object) as JSON?) {
+        $0?[String($1)]
+      }
+      let text =
+        switch value {
+        case nil, .null: ""
+        case .string(let text), .number(let text): text
+        case .integer(let number): String(number)
+        case .bool(let truth): String(truth)
+        case .array(let list): JSONWriter.text(.array(list))
+        case .object(let object): JSONWriter.text(.object(object))
+        }
+      return String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) })
+    }.joined(separator: "\t")
+  }
+
+  /// The members at some paths, each under the last word of its path, the first of a word alone.
+  package static func flat(_ record: Record, _ paths: [String]) -> Record {
+    var fields: JSONObject = [:]
+    for path in paths {
+      let words = path.split(separator: ".").map(String.init)
+      let value = words.reduce(JSON.object(record.fields) as JSON?) { $0?[$1] }
+      guard let name = words.last, let value, fields[name] == nil else { continue }
+      fields[name] = value
+    }
+    // Amounts are read in it.
+    fields["currency"] = record.fields["currency"]
+    return Record(record.kind, fields)
+  }
+
+  /// The record with the members that every one has in front, all in the order of the schema.
+  static func whole(_ record: Record) -> JSONObject {
+    var fields = record.fields
+    fields["schema"] = .integer(RecordSchema.version)
+    fields["record"] = .string(record.kind.rawValue)
+    return fields.ordered(by: RecordSchema.names(record.kind))
+  }
+}
+
+/// Chooses fields by paths such as `result.body.amount`.
+package enum FieldChoice {
+  /// The chosen members, nested as they were, in the order of the record.
+  static func apply(_ paths: [String], to object: JSONObject) -> JSONObject {
+    guard !paths.isEmpty else { return object }
+    var chosen: JSONObject = [:]
+    for member in object.members {
+      if paths.contains(member.key) {
+        chosen[member.key] = member.value
+        continue
+      }
+      let inner = paths.filter { $0.hasPrefix(member.key + ".") }
+        .map { String($0.dropFirst(member.key.count + 1)) }
+      guard !inner.isEmpty, let value = member.value.object else { continue }
+      let part = apply(inner, to: value)
+      if !part.members.isEmpty { chosen[member.key] = .object(part) }
+    }
+    return chosen
+  }
+
+  /// Checks the first words of paths against what records have.
+  ///
+  /// Throws a `usage` fault with the nearest name.
+  package static func check(_ paths: [String], option: String = "fields") throws(Fault) {
+    for path in paths {
+      let first = String(path.split(separator: ".").first ?? "")
+      guard !RecordSchema.names.contains(first) else { continue }
+      let nearest = Suggestion.nearest(to: first, among: RecordSchema.names)
+      throw Fault(
+        .usage,
+        code: "bad_value",
+        "--\(option): records have no \(path.quotedForMessage)",
+        hint: nearest.map { "did you mean \($0)?" } ?? "see: tender schema"
+      )
+    }
+  }
+}

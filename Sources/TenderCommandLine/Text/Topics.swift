@@ -1,0 +1,267 @@
+internal import TenderModel
+
+extension Topic {
+  /// The page, at most 80 columns wide.
+  package var text: String {
+    var lines = ["\(name): \(summary)"]
+    for paragraph in body {
+      lines.append("")
+      if paragraph.hasPrefix(" ") {
+        lines += paragraph.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      } else {
+        lines += HelpText.wrapped(paragraph, indent: 0)
+      }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Every topic, in the order in which help lists them.
+  package static func all(_ modules: [any ProviderModule]) -> [Topic] {
+    let help = modules.map(\.help)
+    return help.flatMap(\.topics) + [
+      exitStatus, output(modules), journal, environment(modules), files(help), promises(help),
+      security,
+      simulator(help),
+    ]
+  }
+
+  /// Names in lines of at most 76 columns.
+  private static func lines(_ names: [String]) -> String {
+    var lines: [String] = []
+    for name in names {
+      if let last = lines.last, last.count + 1 + name.count <= 76 {
+        lines[lines.count - 1] = last + " " + name
+      } else {
+        lines.append("  " + name)
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private static let exitStatus = Topic(
+    name: "exit-status",
+    aliases: ["exit-codes", "exit-code", "exit", "errors"],
+    summary: "one exit status for each kind of failure",
+    body: [
+      (["   0  what was asked for was reached, or looked up"]
+        + Fault.Kind.allCases.sorted { $0.exitStatus < $1.exitStatus }.map { kind in
+          let number = String(kind.exitStatus)
+          return String(repeating: " ", count: 4 - number.count) + number + "  " + kind.meaning
+        } + [" 141  a look-up whose reader closed the pipe"]).joined(separator: "\n"),
+      "Effect comes first: once a request that can move money was sent and its effect is unknown, "
+        + "the exit is 9, whatever the error is called. Then never pay again under another reference. "
+        + "tender payment-status looks; the same command again finishes.",
+    ]
+  )
+
+  private static func output(_ modules: [any ProviderModule]) -> Topic {
+    Topic(
+      name: "output",
+      aliases: ["formatting", "format", "json", "jsonl", "results"],
+      summary: "tables, JSON lines, and the words in results",
+      body: [
+        "Standard output carries only what was asked for. On a terminal it is a table, elsewhere "
+          + "one JSON object a line; --output and --json choose. Amounts are whole minor units, ids "
+          + "are text, times RFC 3339 in UTC; what is absent is left out. Readers ignore keys that "
+          + "they do not know.",
+        "An outcome is a record on standard output, whatever it is; where the exit is not 0 it "
+          + "carries an error. A fault prints nothing on standard output and one line of JSON on "
+          + "standard error, or at most three plain lines where output is a table. With several ids "
+          + "it stands in its place on standard output.",
+        "--fields id,result.body.amount prints only these. --expect declined,succeeded makes the "
+          + "exit 0 where the status is one of them and 18 where it is not. tender schema prints "
+          + "the JSON Schema of every record.",
+      ] + modules.flatMap(words)
+    )
+  }
+
+  /// The words that a provider's results use, under the document that has them.
+  private static func words(_ module: any ProviderModule) -> [String] {
+    let subjects: [Explanation.Subject] = [.type, .state, .member]
+    let pages = module.explanations.filter { subjects.contains($0.subject) }
+    let sources = pages.map(\.source).reduce(into: [String]()) { known, source in
+      if !known.contains(source) { known.append(source) }
+    }
+    return sources.flatMap { source in
+      let lines = pages.filter { $0.source == source }.flatMap { page in
+        HelpText.wrapped("\(page.code): \(page.meaning)", indent: 2, hang: 4)
+      }
+      return ["Of \(module.name.text), by \(source):", lines.joined(separator: "\n")]
+    }
+  }
+
+  private static let journal = Topic(
+    name: "journal",
+    aliases: ["shared-journal", "postgres", "postgresql"],
+    summary: "every operation, recorded before it is sent; one for several machines",
+    body: [
+      "A payment is a list of operations: charge or authorize, capture, void, refund. Each is in the "
+        + "journal before its request is sent, and its result is there before it is reported. tender "
+        + "find and tender journal list search the payments; tender journal show shows one.",
+      "After a crash, or an exit of 9, there are two ways. tender journal resume REF only looks: it asks "
+        + "the provider and sends nothing that can move money. The same command again, or tender journal "
+        + "resume REF --finish, finishes: it sends the request again under the same key, or undoes it. A "
+        + "request without a key is sent again only by --finish, after a question.",
+      "What the provider cannot tell any more is resolved by hand: tender journal resolve REF.",
+      "To back it up while it is in use: tender journal backup FILE. To check it: tender journal "
+        + "verify. Never copy journal.db alone: its log is part of it. A journal that is a copy, or was "
+        + "put back from an older state, refuses every request that can move money (16) until tender "
+        + "journal accept. On the in-process simulator it only warns. A copy has no keys of held "
+        + "payments: they can be confirmed only with journal.seals beside it.",
+      "tender journal prune --before 2026-01-01 deletes old payments that are final. A deleted reference "
+        + "is a new one.",
+      "Two journals do not know of each other: one machine, one journal, or one on PostgreSQL for several "
+        + "machines. See also tender help files and tender help promises.",
+    ] + sharedJournal
+  )
+
+  private static func environment(_ modules: [any ProviderModule]) -> Topic {
+    Topic(
+      name: "environment",
+      aliases: ["variables"],
+      summary: "the variables that are read",
+      body: [
+        lines(
+          [
+            "TENDER_PROVIDER", "TENDER_PROFILE", "TENDER_ENV", "TENDER_OUTPUT", "TENDER_CONFIG",
+            "TENDER_STATE_DIR", "TENDER_TIMEOUT", "TENDER_NO_INPUT", "TENDER_CA_FILE",
+            "TENDER_JOURNAL", "TENDER_JOURNAL_KEY_FILE", "TENDER_MARK_DIR",
+          ]
+            + modules.flatMap { module in
+              module.section.credentials.map { "TENDER_\(module.name.text)_\($0)".uppercased() }
+                + module.help.variables
+            }
+        ),
+        "Each credential also with _FILE behind its name, for a file that holds the value; both at "
+          + "once is an error. TENDER_ENV is never enough for a live write.",
+        lines(modules.flatMap(\.help.addresses)),
+        "Base addresses replace the provider's scheme, host and port, for tests and proxies; not on "
+          + "live. All that a command needs, or none. Plain http and ws go to loopback only.",
+        "TENDER_JOURNAL is the address of a journal on PostgreSQL, for which the variables of libpq count as "
+          + "well (PGPASSFILE, PGSERVICE, PGSSLMODE and the others): tender help journal.",
+        "TENDER_CONTAINMENT=off, NO_COLOR, CLICOLOR_FORCE, TERM=dumb, COLUMNS, TZ, XDG_CONFIG_HOME, XDG_STATE_HOME, BROWSER, "
+          + "the locale's country and the proxy variables are honoured. An option comes before the environment, that before the "
+          + "profile, that before the default: see tender config show.",
+      ]
+    )
+  }
+
+  private static func files(_ help: [ModuleHelp]) -> Topic {
+    Topic(
+      name: "files",
+      aliases: ["config", "configuration", "profiles"],
+      summary: "configuration and state",
+      body: [
+        "$XDG_CONFIG_HOME/tender/config.json (~/.config) holds profiles. It is refused when it holds "
+          + "a secret and others can read it; unknown keys are errors.",
+        "  {\"schema\":1, \"default_profile\":\"dev\", \"profiles\":{\n"
+          + (help.flatMap(\.profiles) + [
+            #"    "support":{"env":"live", "mode":"read-only"}"#
+          ]).joined(separator: ",\n") + "}}",
+        "$XDG_STATE_HOME/tender/ (~/.local/state) is yours alone: journal.db is the journal of every "
+          + "payment (with journal.db-wal, its log), journal.lock its locks, journal.aside room for "
+          + "outcomes that the journal cannot take, journal.key the key of its fingerprints, "
+          + "journal.seals the keys of what held payments need to be confirmed, simulator.db the simulated world. --state-dir moves it. Beside the folder lies a mark, "
+          + ".tender.tender-mark, that records the newest line of the journal: with an older one, a copy or "
+          + "none, every command that pays exits 16 until tender journal accept. TENDER_MARK_DIR, or "
+          + "\"mark_dir\" in a profile, puts the mark into another folder.",
+        "With a journal on PostgreSQL (\"journal\" in a profile, or TENDER_JOURNAL) the folder has journal.lock, "
+          + "journal.machine, which tells this machine from others, and journal.spool, in which an outcome "
+          + "waits that the database could not take. \"takeover_window\" in a profile (10m) says for how long "
+          + "a sale that another machine has left is taken over only with --yes, where finding out may "
+          + "undo it.",
+        "\"late_window\" in a profile (60s; 5s with --env simulator over a network) says for how long "
+          + "after a request its effect may still appear at the provider.",
+      ]
+    )
+  }
+
+  private static func promises(_ help: [ModuleHelp]) -> Topic {
+    Topic(
+      name: "promises",
+      summary: "what is promised, and what that rests on",
+      body: [
+        "Once. In one journal, for one merchant, a reference is charged once, however often the "
+          + "command is run, stopped, killed or cut off from power. A further charge needs "
+          + "--new-attempt, which is refused while an earlier one succeeded, is pending, is held or is "
+          + "unknown. A refund by the same --refund-reference is made once, and refunds are never more "
+          + "than what is left. A request without a key is never sent again by itself: only tender "
+          + "journal resume REF --finish does that, after showing the amount that may be moved twice.",
+        "Recorded before reported. What an exit status, a record, an event or a reader's display "
+          + "says is on the disk by then. A reported result is never reversed by a later check.",
+        "No exit but 9 where the money may have moved. After a request has left, another exit stands "
+          + "on proof: an answer that names this payment, its amount and its currency, or a refusal "
+          + "that cannot follow an execution. Where merchant credentials allow it, tender asks once "
+          + "before it says 9. What a look-up does not show proves nothing within the late window.",
+        "Ownership. A payment is replayed and looked at only with its own merchant's credentials. "
+          + "With other credentials it exits 6.",
+        "A journal that knows what it has forgotten. An old copy, a damaged file, a copy without its "
+          + "log or a removed folder is noticed before anything is sent: 16. A mark beside the state folder "
+          + "says how far the journal had come (tender journal verify says whether there is one), and the "
+          + "journal knows when its file was made, which a copy put in its place does not share. Not noticed "
+          + "is, where the mark was put back or removed as well, an old copy written over the journal's own "
+          + "files (remove them first), a file system that keeps no such time, and a disk or a machine "
+          + "that is put back as a whole. A "
+          + "folder that was removed together with the simulated payments in it, and no others, is new.",
+        ([
+          "What it rests on. The disk keeps what it acknowledges as synced, and the file system has "
+            + "working locks (no network share). Of the machine's clock since its start and the clock on the "
+            + "wall the one counts that says less time has passed, so that setting one of them shortens no wait. "
+            + "An answer that names this payment, with its amount and its currency, is believed."
+        ]
+          + help.map(\.assumptions).filter { !$0.isEmpty }).joined(separator: " "),
+        "What is not promised. Two journals do not know of each other: a reference that is used with two "
+          + "journals is charged in both. A journal on PostgreSQL promises what its server does: one that "
+          + "acknowledges before its standby has a commit can lose it in a failover (tender doctor says so), and "
+          + "a machine that neither made the payment nor looked it up does not miss it. Nor does tender know of payments "
+          + "made elsewhere under the same reference, save where a provider is asked what is left before a part is given back. "
+          + "A reference that was pruned is a new one. A cash barcode, a token and a payment that "
+          + "the payer has not authorized yet move no money, and may be made again after a failure. An "
+          + "operation that was resolved by hand is as the operator said.",
+        "How this is proven: man 7 tender-figures.",
+      ]
+    )
+  }
+
+  private static let security = Topic(
+    name: "security",
+    summary: "what is kept secret, and how",
+    body: [
+      "No option takes a card number, a security code, an account number, a key or a token, and "
+        + "an argument that looks like a card number stops the run without being echoed. An id "
+        + "that only looks like one goes behind --id.",
+      "Card and account numbers, security codes, keys and tokens are in no output, journal, trace "
+        + "or error, whatever a provider sends back. A card is in locked memory of its own until it is "
+        + "sealed, and wiped then; nobody but root can look into the process, and there are no core "
+        + "dumps.",
+      "Files with secrets (--instrument-file, --form-file, --resource-token-file, ..._FILE and a "
+        + "configuration with secrets) are refused when they are yours and others can read them, "
+        + "or when others can write them; the state folder when others can write it. Pipes, and "
+        + "files of root that you cannot change, are taken.",
+      "On Linux a command bounds itself before it reads what others wrote: to the files and TCP "
+        + "ports that it needs, and to no other programs. tender doctor says what is bounded; "
+        + "TENDER_CONTAINMENT=off turns it off.",
+      "TLS is always verified; TENDER_CA_FILE names a file of private roots, or a folder of them that "
+        + "openssl rehash made. There is no telemetry and no update check.",
+      "A live write needs --env live on that very command line, and --yes or a typed yes. A "
+        + "profile with \"mode\":\"read-only\" refuses every write.",
+      "Who could do what, and the test that shows it: man 7 tender-security.",
+    ]
+  )
+
+  private static func simulator(_ help: [ModuleHelp]) -> Topic {
+    Topic(
+      name: "simulator",
+      summary: "the providers inside the binary",
+      body: [
+        "--env simulator, the default, answers in process: no network, no account. It keeps its "
+          + "payments in simulator.db, encrypts as the real protocols do, and follows what the "
+          + "providers document. --sim-scenario and --sim-fault say how it is: see tender simulator "
+          + "scenarios."
+      ] + help.flatMap(\.simulation) + [
+        "--sim-seed and --sim-clock make output repeat byte for byte. With sandbox and live they "
+          + "are errors; behind simulator serve they travel in a header."
+      ]
+    )
+  }
+}

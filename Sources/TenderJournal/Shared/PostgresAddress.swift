@@ -1,0 +1,212 @@
+internal import CLibraries
+package import TenderModel
+
+/// Where a shared journal lies: an address of libpq (its manual, "Connection URIs").
+package struct PostgresAddress: Sendable, Hashable {
+  /// As it was given, which may hold a password.
+  private let text: String
+
+  /// The address that `text` writes; nil where it is none of PostgreSQL's.
+  package init?(_ text: String) {
+    guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else { return nil }
+    self.text = text
+  }
+
+  /// What is between the scheme and the database, and behind the question mark.
+  private var parts: (scheme: Substring, user: Substring?, hosts: Substring, rest: Substring) {
+    let start = text.firstRange(of: "://").map(\.upperBound) ?? text.startIndex
+    let end = text[start...].firstIndex { "/?".contains($0) } ?? text.endIndex
+    let authority = text[start..<end]
+    let sign = authority.lastIndex(of: "@")
+    return (
+      text[..<start], sign.map { authority[..<$0] },
+      sign.map { authority[authority.index(after: $0)...] } ?? authority, text[end...]
+    )
+  }
+
+  /// The passwords in it, as they are written and as they are meant.
+  package var passwords: [String] {
+    let user = parts.user?.split(separator: ":", maxSplits: 1)
+    var found = user.map { $0.count > 1 ? [String($0[1])] : [] } ?? []
+    for pair in parameters where Self.isSecret(pair.name) { found.append(pair.value) }
+    return found + found.compactMap { Self.decoded($0) }.filter { !found.contains($0) }
+  }
+
+  /// The address to show: without its passwords.
+  package var masked: String {
+    let (scheme, user, hosts, rest) = parts
+    let name = user.map { user in
+      let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      return (parts.count > 1 ? "\(parts[0]):***" : String(user)) + "@"
+    }
+    let path = rest.prefix { $0 != "?" }
+    let query = parameters.map { pair in
+      "\(pair.name)=\(Self.isSecret(pair.name) ? "***" : pair.value)"
+    }
+    return scheme + (name ?? "") + hosts + path
+      + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+  }
+
+  private var parameters: [(name: String, value: String)] {
+    guard let mark = text.firstIndex(of: "?") else { return [] }
+    return text[text.index(after: mark)...].split(separator: "&").map { pair in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+    }
+  }
+
+  private static func isSecret(_ name: String) -> Bool {
+    ["password", "sslpassword"].contains(name)
+  }
+
+  private static func decoded(_ text: String) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let number = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+        return nil
+      }
+      bytes.append(number)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  /// The files that it names.
+  package var files: [String] {
+    let names = ["sslrootcert", "sslcert", "sslkey", "sslcrl", "sslcrldir", "passfile"]
+    return parameters.filter { names.contains($0.name) }.compactMap { Self.decoded($0.value) }
+  }
+
+  /// The TCP ports that it names; nil where others may say which (a service file).
+  package func ports(_ variable: (String) -> String?) -> [UInt16]? {
+    guard !parameters.contains(where: { $0.name == "service" }), variable("PGSERVICE") == nil else {
+      return nil
+    }
+    let given = parameters.filter { $0.name == "port" }.map(\.value) + [variable("PGPORT") ?? ""]
+    let named = parts.hosts.split(separator: ",").compactMap { host in
+      host.split(separator: ":").last.flatMap { UInt16($0) }
+    }
+    return named + given.flatMap { $0.split(separator: ",") }.compactMap { UInt16($0) } + [5432]
+  }
+
+  /// What libpq is told: the address, and what it does not say where nobody else does.
+  ///
+  /// Off this machine the server is verified, unless address, `PGSSLMODE` or service file say otherwise.
+  /// `roots` is the file of root certificates; `writes` asks for a server that takes writes, where several
+  /// are named. Throws `usage` for an address that libpq cannot read.
+  func options(
+    roots: String?,
+    writes: Bool,
+    seconds: Int,
+    _ variable: (String) -> String?
+  ) throws(Fault) -> [(keyword: String, value: String)] {
+    let given = try parsed()
+    let service = (given["service"] ?? variable("PGSERVICE")).map { name in
+      Self.service(name, variable)
+    }
+    func said(_ name: String, _ environment: String) -> String? {
+      given[name] ?? service?[name] ?? variable(environment)
+    }
+    var options = [
+      ("dbname", text), ("fallback_application_name", "tender"), ("client_encoding", "UTF8"),
+    ]
+    let hosts = (said("hostaddr", "PGHOSTADDR") ?? said("host", "PGHOST") ?? "")
+      .split(separator: ",")
+    let isHere = hosts.allSatisfy { host in
+      host.hasPrefix("/") || host.hasPrefix("@") || Self.isLoopback(host)
+    }
+    if !isHere, said("sslmode", "PGSSLMODE") == nil {
+      options.append(("sslmode", "verify-full"))
+    }
+    if said("sslrootcert", "PGSSLROOTCERT") == nil, let roots {
+      options.append(("sslrootcert", roots))
+    }
+    if writes, hosts.count > 1, said("target_session_attrs", "PGTARGETSESSIONATTRS") == nil {
+      options.append(("target_session_attrs", "read-write"))
+    }
+    if said("connect_timeout", "PGCONNECT_TIMEOUT") == nil {
+      options.append(("connect_timeout", String(max(2, seconds))))
+    }
+    return options
+  }
+
+  /// Whether a host is this machine itself.
+  static func isLoopback(_ host: some StringProtocol) -> Bool {
+    ["localhost", "::1"].contains { host == $0 || host.hasPrefix($0 + ":") }
+      || host.hasPrefix("127.")
+  }
+
+  private func parsed() throws(Fault) -> [String: String] {
+    if let problem = unsafe tender_pq_open() {
+      throw Fault(
+        .internal,
+        code: "library_missing",
+        unsafe String(cString: problem),
+        hint: "install it: see the README, Requirements"
+      )
+    }
+    var why: UnsafeMutablePointer<CChar>?
+    guard let options = unsafe tender_pq_parse(text, &why) else {
+      defer { unsafe tender_pq_free_text(why) }
+      let words = unsafe why.map { unsafe String(cString: $0) } ?? ""
+      throw .badAddress(masked, words.split(separator: "\n").joined(separator: "; "))
+    }
+    defer { unsafe tender_pq_free_options(options) }
+    return unsafe Self.values(options)
+  }
+
+  /// The options that have a value.
+  static func values(_ options: UnsafeMutablePointer<tender_pq_option>) -> [String: String] {
+    var values: [String: String] = [:]
+    var next = unsafe options
+    while let keyword = unsafe next.pointee.keyword {
+      if let value = unsafe next.pointee.value {
+        unsafe values[String(cString: keyword)] = unsafe String(cString: value)
+      }
+      unsafe next += 1
+    }
+    return values
+  }
+
+  /// The members of a service in the file that libpq reads (its manual, "The Connection Service File").
+  private static func service(
+    _ name: String,
+    _ variable: (String) -> String?
+  ) -> [String: String] {
+    let files = [
+      variable("PGSERVICEFILE") ?? variable("HOME").map { $0 + "/.pg_service.conf" },
+      variable("PGSYSCONFDIR").map { $0 + "/pg_service.conf" },
+    ]
+    for case let file? in files {
+      guard let bytes = PlainFile.read(file, limit: 1 << 20) else { continue }
+      var isInside = false
+      var members: [String: String] = [:]
+      for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+        let line = line.filter { $0 != "\r" && $0 != " " }
+        if line.hasPrefix("[") { isInside = line == "[\(name)]" }
+        let pair = line.split(separator: "=", maxSplits: 1)
+        if isInside, pair.count == 2 { members[String(pair[0])] = String(pair[1]) }
+      }
+      if !members.isEmpty { return members }
+    }
+    return [:]
+  }
+}
+
+extension Fault {
+  /// An address of a journal that cannot be one.
+  package static func badAddress(_ shown: String, _ why: String) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_journal",
+      "the journal's address \(shown.quotedForMessage) cannot be used"
+        + (why.isEmpty ? "" : ": \(why)"),
+      hint: "such as: TENDER_JOURNAL=postgres://tender@db1,db2/payments"
+    )
+  }
+}

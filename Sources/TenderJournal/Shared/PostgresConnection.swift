@@ -1,0 +1,283 @@
+internal import CLibraries
+import TenderEngine
+import TenderSystem
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// A connection to PostgreSQL by libpq, which waits for nothing longer than it is told to.
+///
+/// Statements that are given together go out together and are one transaction: it ends with their answers, so
+/// that nothing of a session is needed and a pooler may stand between.
+@safe final class PostgresConnection {
+  /// What went wrong.
+  struct Failure: Error {
+    /// The server's own code (SQLSTATE, PostgreSQL's manual, appendix A); nil where it said nothing.
+    let code: String?
+    let text: String
+    /// Whether the connection ended before the answer: what was sent may have been done.
+    var isLost = false
+    /// Whether the server warned that a commit is not confirmed, or does not answer what was sent to it: it may wait
+    /// for its standby.
+    var isUnconfirmed = false
+    /// Whether a signal, or the end of --deadline, ended the wait.
+    var isStopped = false
+
+    /// A code of ours for what is wrong on this machine (SQLSTATE: system error).
+    static let here = ["58000"][0]
+
+    /// Whether the same statements may succeed a moment later, on this server or another.
+    var isPassing: Bool {
+      guard let code else { return !Self.lasting.contains { text.contains($0) } }
+      // Connection lost; shutting down, starting or full; a standby; taken back for another's sake.
+      return code.hasPrefix("08") || code.hasPrefix("57P0") || code.hasPrefix("40")
+        || ["25006", "53300", "55000"].contains(code)
+    }
+
+    /// What no waiting mends, as libpq says it: the codes of a connection that is refused stand in its text alone
+    /// (SQLSTATE, classes 28 and 3D), what it finds itself has none.
+    private static let lasting = [
+      ":  28000: ", ":  28P01: ", ":  3D000: ", "SSL", "certificate", "password",
+      "translate host name", "invalid",
+    ]
+
+    /// The tables are of another version: the first statement divides by zero then (SQLSTATE 22012).
+    var isOtherVersion: Bool { code.map(["22012"].contains) ?? false }
+    /// The rights of whoever asks do not go as far.
+    var isDenied: Bool { code.map(["42501"].contains) ?? false }
+    /// There is no such table, column or schema.
+    var isMissing: Bool { ["42P01", "3F000", "42703"].contains(code ?? "") }
+    /// The server takes no writes: a standby, or a database that is set so.
+    var isReadOnly: Bool { code.map(["25006"].contains) ?? false }
+    /// What must be there once is there already.
+    var isTaken: Bool { code.map(["23505"].contains) ?? false }
+  }
+
+  private let handle: OpaquePointer
+  private let clock: any Clock
+  private let interruption: any Interruption
+  /// When a stop was first seen in a wait.
+  private var stoppedAt: Int?
+  private var isConnected = false
+  /// Whether it was told to take no more.
+  private(set) var isBroken = false
+
+  /// Connects to the first server that will do.
+  init(
+    _ options: [(keyword: String, value: String)],
+    by deadline: Deadline,
+    _ clock: any Clock,
+    _ interruption: any Interruption
+  ) throws(Failure) {
+    if let problem = unsafe tender_pq_open() {
+      throw Failure(code: Failure.here, text: unsafe String(cString: problem))
+    }
+    self.clock = clock
+    self.interruption = interruption
+    let keywords = options.map(\.keyword)
+    let values = options.map(\.value)
+    let begun = unsafe Self.withPointers(keywords.map(Optional.some)) { keywords in
+      unsafe Self.withPointers(values.map(Optional.some)) { values in
+        unsafe tender_pq_begin(keywords, values)
+      }
+    }
+    guard let begun = unsafe begun else { throw Failure(code: nil, text: "out of memory") }
+    unsafe handle = begun
+    // Where this throws, `deinit` lets it go.
+    try connect(by: deadline)
+  }
+
+  deinit { unsafe tender_pq_end(handle) }
+
+  private func connect(by deadline: Deadline) throws(Failure) {
+    // Told to write first (libpq, "Database Connection Control Functions").
+    var state = Int32(TENDER_PQ_POLL_WRITING)
+    while unsafe tender_pq_status(handle) != TENDER_PQ_BAD {
+      switch state {
+      case Int32(TENDER_PQ_POLL_OK):
+        guard unsafe tender_pq_pipeline(handle) != 0 else { throw problem() }
+        isConnected = true
+        return
+      case Int32(TENDER_PQ_POLL_READING): try wait(POLLIN, by: deadline)
+      case Int32(TENDER_PQ_POLL_WRITING): try wait(POLLOUT, by: deadline)
+      default: throw problem()
+      }
+      state = unsafe tender_pq_poll(handle)
+    }
+    throw problem()
+  }
+
+  /// What libpq says is wrong, on one line.
+  private func problem() -> Failure {
+    isBroken = true
+    let text = unsafe String(cString: tender_pq_message(handle))
+    // The place in the server's source is for its authors.
+    let lines = text.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:  ") }
+      .map { $0.drop { $0 == " " || $0 == "\t" } }
+    return Failure(code: nil, text: lines.joined(separator: "; "), isLost: true)
+  }
+
+  /// How long a server that answers may still take once a stop was asked for, in milliseconds: what has been
+  /// found out by then is better written than not.
+  private static let grace = 1000
+
+  /// Waits until the server can be read from or written to; gives what of both it is.
+  @discardableResult
+  private func wait(_ events: Int32, by deadline: Deadline) throws(Failure) -> Int16 {
+    while true {
+      stoppedAt = interruption.kind == nil ? nil : stoppedAt ?? clock.uptime
+      let isStopping = stoppedAt != nil
+      let grace = stoppedAt.map { $0 + Self.grace - clock.uptime }
+      let left = min(deadline.remaining, grace ?? .max)
+      guard left > 0 else {
+        isBroken = true
+        throw Failure(
+          code: nil,
+          text: "no answer in time",
+          isLost: true,
+          isUnconfirmed: isConnected,
+          isStopped: isStopping
+        )
+      }
+      let stop = isStopping ? nil : interruption.descriptor
+      var polled = unsafe [
+        pollfd(fd: tender_pq_socket(handle), events: Int16(events), revents: 0),
+        pollfd(fd: stop ?? -1, events: Int16(POLLIN), revents: 0),
+      ]
+      let count = unsafe poll(&polled, 2, Int32(min(left, 60_000)))
+      if polled[0].revents != 0 || count < 0 && errno != EINTR { return polled[0].revents }
+    }
+  }
+
+  var usesTLS: Bool { unsafe tender_pq_uses_tls(handle) != 0 }
+
+  /// The server that answers, as `HOST:PORT` or the folder of its socket.
+  var place: String {
+    let host = unsafe String(cString: tender_pq_host(handle))
+    let port = unsafe String(cString: tender_pq_port(handle))
+    return host.hasPrefix("/") ? host : host + ":" + port
+  }
+
+  /// The options that it ended up with, without those that hold secrets.
+  var options: [String: String] {
+    guard let options = unsafe tender_pq_options(handle) else { return [:] }
+    defer { unsafe tender_pq_free_options(options) }
+    return unsafe PostgresAddress.values(options).filter { $0.key != "password" }
+  }
+
+  /// Runs statements as one transaction; gives the rows of each.
+  ///
+  /// Where one fails none has an effect. Throws with `isLost` where that is not known: also where the server warns,
+  /// since a commit that its standby did not confirm is one of this server alone.
+  func run(_ statements: [Statement], by deadline: Deadline) throws(Failure) -> [Rows] {
+    _ = tender_pq_take_warning()
+    for statement in statements {
+      let values: [String?] = statement.values.map { value in
+        switch value {
+        case .null: nil
+        case .integer(let number): String(number)
+        case .text(let text): text
+        }
+      }
+      let isSent = unsafe Self.withPointers(values) { values in
+        unsafe tender_pq_send(handle, statement.sql, Int32(statement.values.count), values)
+      }
+      guard isSent != 0 else { throw problem() }
+    }
+    guard unsafe tender_pq_sync(handle) != 0 else { throw problem() }
+    try flush(by: deadline)
+    var answers: [Rows] = []
+    var failure: Failure?
+    while true {
+      guard let result = unsafe try next(by: deadline) else { continue }
+      defer { unsafe tender_pq_free(result) }
+      switch unsafe tender_pq_result_status(result) {
+      case Int32(TENDER_PQ_SYNC):
+        if let failure { throw failure }
+        guard tender_pq_take_warning() == 0 else {
+          throw Failure(
+            code: nil,
+            text: "the commit was not confirmed",
+            isLost: true,
+            isUnconfirmed: true
+          )
+        }
+        return answers
+      case Int32(TENDER_PQ_TUPLES_OK), Int32(TENDER_PQ_COMMAND_OK):
+        answers.append(unsafe Self.rows(result))
+      case Int32(TENDER_PQ_ABORTED): break
+      default: failure = failure ?? (unsafe self.failure(result))
+      }
+      // The server said why, and ended the connection.
+      if unsafe tender_pq_status(handle) == TENDER_PQ_BAD {
+        isBroken = true
+        var lost = failure ?? problem()
+        lost.isLost = true
+        throw lost
+      }
+    }
+  }
+
+  private func flush(by deadline: Deadline) throws(Failure) {
+    while true {
+      let left = unsafe tender_pq_flush(handle)
+      if left == 0 { return }
+      guard left > 0 else { throw problem() }
+      let ready = try wait(POLLIN | POLLOUT, by: deadline)
+      // A server that answers meanwhile must be heard, or neither goes on.
+      if ready & Int16(POLLIN) != 0, unsafe tender_pq_consume(handle) == 0 { throw problem() }
+    }
+  }
+
+  /// The next result; nil between the results of two statements.
+  private func next(by deadline: Deadline) throws(Failure) -> OpaquePointer? {
+    while unsafe tender_pq_is_busy(handle) != 0 {
+      try wait(POLLIN, by: deadline)
+      guard unsafe tender_pq_consume(handle) != 0 else { throw problem() }
+    }
+    let result = unsafe tender_pq_result(handle)
+    let isOver = unsafe tender_pq_status(handle) == TENDER_PQ_BAD
+    if unsafe result == nil, isOver { throw problem() }
+    return unsafe result
+  }
+
+  private func failure(_ result: OpaquePointer) -> Failure {
+    let code = unsafe tender_pq_error_code(result).map { unsafe String(cString: $0) }
+    let text = unsafe tender_pq_error_text(result).map { unsafe String(cString: $0) }
+    // Without a code libpq itself has lost the server.
+    guard let code else { return problem() }
+    return Failure(code: code, text: text ?? "an error without words")
+  }
+
+  private static func rows(_ result: OpaquePointer) -> Rows {
+    let columns = unsafe tender_pq_columns(result)
+    let count = unsafe tender_pq_rows(result)
+    return (0..<count).map { row in
+      (0..<columns).map { column in
+        guard let start = unsafe tender_pq_value(result, row, column) else { return .null }
+        let count = Int(unsafe tender_pq_length(result, row, column))
+        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
+        let text = unsafe String(decoding: bytes, as: UTF8.self)
+        // int8, int2 and int4 (PostgreSQL's catalogue, pg_type).
+        let type = unsafe tender_pq_type(result, column)
+        let isNumber = [20, 21, 23].contains(type)
+        return isNumber ? Database.Value(Int(text)) : .text(text)
+      }
+    }
+  }
+
+  private static func withPointers<Result>(
+    _ texts: [String?],
+    _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+  ) -> Result {
+    let copies = unsafe texts.map { text in unsafe text.map { unsafe strdup($0) } ?? nil }
+    defer {
+      for index in unsafe copies.indices { unsafe free(copies[index]) }
+    }
+    let pointers = unsafe copies.map { copy in unsafe UnsafePointer<CChar>(copy) } + [nil]
+    return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
+  }
+}

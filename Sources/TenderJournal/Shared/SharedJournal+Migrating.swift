@@ -1,0 +1,256 @@
+import TenderEngine
+package import TenderModel
+import TenderSystem
+
+/// Making the tables, and bringing those of version 1 up to this version.
+extension SharedJournal {
+  /// Makes the tables, or brings them up to this version; gives what it did, in words.
+  ///
+  /// Run again after an interruption it goes on. Throws `state` (`journal_newer`) where they are of a newer version.
+  package func migrate() throws(Fault) -> String {
+    do throws(PostgresConnection.Failure) {
+      guard let found = try versionOfTables() else {
+        var last = Statement("INSERT INTO tender.journal (one, version, name) VALUES (1, ")
+        last.add("\(last.bind(SharedSchema.version)), \(last.bind(Self.random())))")
+        // Of two processes that migrate at once one finds the tables made, and changes nothing.
+        try run(
+          ["CREATE SCHEMA IF NOT EXISTS tender"].map { Statement($0) }
+            + SharedSchema.all.map { Statement($0) } + [last]
+        )
+        return "the tables were made, version \(SharedSchema.version)"
+      }
+      guard found <= SharedSchema.version else {
+        throw PostgresConnection.Failure(code: Self.newer, text: "version \(found)")
+      }
+      guard found < SharedSchema.version else {
+        return "the tables are of version \(found), which is this one's: nothing to do"
+      }
+      if found != SharedSchema.converting {
+        try run((SharedSchema.setOldAside + SharedSchema.tables).map { Statement($0) })
+      }
+    } catch {
+      throw fault(error)
+    }
+    var count = 0
+    var after: ReferenceKey?
+    while let batch = try convert(after: after) {
+      count += batch.count
+      after = batch.last
+    }
+    do throws(PostgresConnection.Failure) {
+      try run(SharedSchema.finish.map { Statement($0) })
+    } catch {
+      throw fault(error)
+    }
+    return
+      "the tables were brought from version 1 to \(SharedSchema.version): \(count) payments converted"
+  }
+
+  /// The version of the tables; nil where there are none.
+  private func versionOfTables() throws(PostgresConnection.Failure) -> Int? {
+    do throws(PostgresConnection.Failure) {
+      let rows = try run([Statement("SELECT version FROM tender.journal")])
+      return rows[0].first?[0].integer
+    } catch {
+      guard error.isMissing else { throw error }
+      return nil
+    }
+  }
+
+  /// Runs statements on tables of whatever version.
+  @discardableResult
+  private func run(_ statements: [Statement]) throws(PostgresConnection.Failure) -> [Rows] {
+    let deadline = deadline()
+    return try connected(by: deadline).run(statements, by: deadline)
+  }
+
+  /// References that are converted in one transaction.
+  private static let batch = 200
+
+  /// Converts the attempts of some references, behind the one that was last; gives how many these were, and nil
+  /// once there are no more.
+  private func convert(
+    after last: ReferenceKey?
+  ) throws(Fault) -> (count: Int, last: ReferenceKey)? {
+    var rows: [JSONObject] = []
+    do throws(PostgresConnection.Failure) {
+      rows = try run([old(after: last)])[0].map { values in
+        var row = values[0].text.flatMap { JSONReader.read($0)?.object } ?? [:]
+        row["prepared"] = values[1].text.map(JSON.string)
+        row["lines"] = values[2].text.flatMap { JSONReader.read($0) }
+        return row
+      }
+    } catch {
+      throw fault(error)
+    }
+    var groups: [[JSONObject]] = []
+    for row in rows {
+      let isSame = groups.last?.first.map { first in
+        ["reference", "provider", "env"].allSatisfy { first[$0] == row[$0] }
+      }
+      if isSame == true { groups[groups.count - 1].append(row) } else { groups.append([row]) }
+    }
+    var records: [String: [JSONObject]] = [:]
+    var newest = last
+    for group in groups {
+      newest = try convert(group, to: &records)
+    }
+    guard let newest, !groups.isEmpty else { return nil }
+    do throws(PostgresConnection.Failure) {
+      try run(Self.puts.compactMap { put(records[$0.table] ?? [], into: $0.table, $0.columns) })
+    } catch {
+      throw fault(error)
+    }
+    return (groups.count, newest)
+  }
+
+  /// The attempts of the next references that are not converted yet, with their preparations and histories.
+  private func old(after last: ReferenceKey?) -> Statement {
+    var statement = Statement(
+      """
+      SELECT to_json(a), p.text,
+        (SELECT json_agg(h ORDER BY h.number) FROM tender.history_1 h WHERE h.attempt = a.row)
+      FROM tender.attempt_1 a LEFT JOIN tender.preparation_1 p ON p.row = a.row
+      WHERE (a.reference, a.provider, a.env) IN (
+        SELECT DISTINCT b.reference, b.provider, b.env FROM tender.attempt_1 b WHERE NOT EXISTS (
+          SELECT 1 FROM tender.payment n
+          WHERE n.reference = b.reference AND n.provider = b.provider AND n.env = b.env
+        )
+      """
+    )
+    if let last {
+      statement.add(
+        " AND (b.reference, b.provider, b.env) > (\(statement.bind(last.reference.text)), "
+          + "\(statement.bind(last.provider.text)), \(statement.bind(last.env.rawValue)))"
+      )
+    }
+    statement.add(
+      " ORDER BY 1, 2, 3 LIMIT \(Self.batch)) ORDER BY a.reference, a.provider, a.env, a.number"
+    )
+    return statement
+  }
+
+  /// Adds the rows of a payment that is made of the attempts of one reference; gives its key.
+  private func convert(
+    _ attempts: [JSONObject],
+    to records: inout [String: [JSONObject]]
+  ) throws(Fault) -> ReferenceKey {
+    var payment: Payment?
+    var lines: [HistoryEntry] = []
+    var isDamaged = false
+    for row in attempts {
+      let prepared = row.text("prepared")
+      let text = prepared.map { stored in
+        FleetKey.isSealed(stored) ? settings.key?.open(stored) ?? stored : stored
+      }
+      let values = Row(LegacyAttempt.columns, json: row)
+      guard let attempt = LegacyAttempt(values, preparation: text) else { throw .unconverted(row) }
+      // It stays unusable, and `verify` tells.
+      isDamaged =
+        isDamaged
+        || row.text("sum").map { $0 != LegacyAttempt.sum(values, preparation: nil) } ?? false
+      let made = attempt.payment
+      guard let merged = payment.map({ $0.merged(with: made) }) ?? made else {
+        throw .unconverted(row)
+      }
+      payment = merged
+      lines += entries(row["lines"]?.array ?? [], of: made)
+    }
+    guard let payment, let first = attempts.first, let last = attempts.last,
+      let row = first["row"]
+    else { throw .unconverted(attempts.first ?? [:]) }
+    var named = payment.with(payment.operations.map { $0.naming(key(of: last)) })
+    (named.row, named.version) = (0, 0)
+    var write = try write(of: named, lines)
+    write.by = last.text("by") ?? ""
+    if isDamaged { write.sum = "damaged" }
+    var record = write.record
+    record["row"] = row
+    record["machine"] = last["machine"]
+    records["payment", default: []].append(record)
+    let terms = write.terms.map { text -> JSONObject in
+      ["text": .string(text.withoutNUL), "created": .integer(payment.createdAt)]
+    }
+    for (table, rows) in [
+      ("operation", write.operationRecords), ("event", write.lineRecords),
+      ("observation", write.seenRecords), ("preparation", write.preparedRecords), ("term", terms),
+    ] {
+      records[table, default: []] += rows.map { values in
+        var values = values
+        values["payment"] = row
+        // How long ago something was sent counts from then on.
+        if table == "operation" { values["written"] = last["written"] }
+        return values
+      }
+    }
+    return payment.key
+  }
+
+  private func entries(_ lines: [JSON], of made: Payment) -> [HistoryEntry] {
+    lines.map { line in
+      LegacyAttempt.entry(
+        of: made,
+        phase: line["phase"]?.text ?? "",
+        at: line["at"]?.wholeNumber ?? 0,
+        status: line["status"]?.text ?? "",
+        note: line["note"]?.text ?? "",
+        by: line["by"]?.text
+      )
+    }
+  }
+
+  /// The name of the key of an attempt's fingerprints, which version 1 did not write down.
+  private func key(of attempt: JSONObject) -> String {
+    guard let key = settings.key, !hasOwnKey || attempt.text("machine") == station else {
+      return "-"
+    }
+    return key.name
+  }
+
+  private static let puts: [(table: String, columns: [String])] = [
+    ("payment", ["row"] + PaymentRow.columns.names + ["sum", "by", "machine"]),
+    ("operation", ["payment"] + OperationRow.columns.names + ["sum", "written"]),
+    ("event", EventRow.columns.names),
+    ("observation", ["payment"] + ObservationRow.columns.names),
+    ("preparation", ["payment", "sequence", "text"]), ("term", ["text", "created", "payment"]),
+  ]
+
+  private func put(
+    _ rows: [JSONObject],
+    into table: String,
+    _ columns: [String]
+  ) -> Statement? {
+    guard !rows.isEmpty else { return nil }
+    var statement = Statement("INSERT INTO tender.\(table) (\(columns.joined(separator: ", "))) ")
+    statement.add(
+      "SELECT " + columns.map { "r.\($0)" }.joined(separator: ", ")
+        + " FROM json_populate_recordset(NULL::tender.\(table), \(statement.bind(rows))) r"
+    )
+    return statement
+  }
+}
+
+extension Operation {
+  /// The operation with the name of their key in front of fingerprints that lack it.
+  fileprivate func naming(_ key: String) -> Operation {
+    var operation = self
+    for member in fingerprints.members {
+      guard let print = member.value.text, !print.contains(":") else { continue }
+      operation.fingerprints[member.key] = .string("\(key):\(print)")
+    }
+    return operation
+  }
+}
+
+extension Fault {
+  /// An attempt of version 1 that is not one.
+  fileprivate static func unconverted(_ row: JSONObject) -> Fault {
+    Fault(
+      .state,
+      code: "journal_damaged",
+      "attempt \(row["row"]?.wholeNumber ?? 0) in tender.attempt_1, of "
+        + "\((row.text("reference") ?? "").quotedForMessage), cannot be converted",
+      hint: "correct that row, then: tender journal migrate"
+    )
+  }
+}

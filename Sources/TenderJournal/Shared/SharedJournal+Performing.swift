@@ -1,0 +1,137 @@
+import TenderEngine
+import TenderModel
+import TenderSystem
+
+/// Running a write: what a lost answer was, and why a write changed nothing.
+extension SharedJournal {
+  /// Runs a write and gives the payment's row; where its answer is lost, what is there says whether it was done.
+  func perform(_ write: Write) throws(Fault) -> Int? {
+    let deadline = deadline()
+    var mayBeDone = false
+    while true {
+      do throws(PostgresConnection.Failure) {
+        let statements = locks(for: write) + [writing(write)]
+        let row = try ask(statements, by: deadline, repeating: .never).last?.first?[0].integer
+        guard mayBeDone, row == nil else { return row }
+      } catch {
+        // A number that is taken may be this very write's.
+        let isTaken = error.isTaken
+        guard !error.isStopped, error.isLost || isTaken && mayBeDone else {
+          throw isTaken ? .changed(write.key.reference) : fault(error)
+        }
+        mayBeDone = true
+      }
+      if let row = try rowWritten(by: write) {
+        try confirmCommits(by: deadline)
+        return row
+      }
+      guard deadline.remaining > 0 else { throw .unconfirmed }
+    }
+  }
+
+  /// Waits until a later commit is confirmed: what was committed before is as durable then, on the standby too.
+  ///
+  /// A transaction of one logical message writes to the log and to no table (PostgreSQL's manual, "Generic WAL
+  /// Functions"; its commit waits as any other does).
+  private func confirmCommits(by deadline: Deadline) throws(Fault) {
+    let message = Statement("SELECT pg_logical_emit_message(true, 'tender', '')")
+    var pause = 20
+    while true {
+      do throws(PostgresConnection.Failure) {
+        _ = try ask([message], by: deadline, repeating: .never)
+        return
+      } catch {
+        guard error.isLost, !error.isStopped else { throw fault(error) }
+        // A server that ends each wait at once is not asked at once again.
+        guard deadline.remaining > pause else { throw .unconfirmed }
+        // What was sent before decides what an unconfirmed write means; a stop does not.
+        do throws(Fault) { try clock.pause(milliseconds: pause) } catch { throw .unconfirmed }
+        pause = min(500, pause * 2)
+      }
+    }
+  }
+
+  /// The payment's row, where a write whose answer was lost is there.
+  private func rowWritten(by write: Write) throws(Fault) -> Int? {
+    var statement = Statement("SELECT a.row FROM tender.payment a ")
+    statement.add("JOIN tender.event h ON h.payment = a.row WHERE ")
+    statement.add(Self.condition(write.key, "a", &statement))
+    statement.add(
+      " AND h.line = \(statement.bind(write.payment.version)) "
+        + "AND h.sum = \(statement.bind(write.sum)) "
+        + "AND coalesce(h.by, '') = \(statement.bind(write.lines.last?.by ?? ""))"
+    )
+    // Another machine of the same name may have opened the same.
+    if write.payment.row == 0 {
+      statement.add(" AND a.machine = \(statement.bind(station))")
+    }
+    return try query([statement])[0].first?[0].integer
+  }
+
+  /// Why a write changed nothing: another has the reference, or has written meanwhile.
+  func lost(_ write: Write) throws(Fault) -> Fault {
+    var statement = Statement("SELECT l.by FROM tender.lease l WHERE ")
+    statement.add(Self.condition(write.key, "l", &statement))
+    if let lease = write.lease {
+      statement.add(
+        " AND (l.holder <> \(statement.bind(lease.holder)) "
+          + "OR l.fence <> \(statement.bind(lease.fence)))"
+      )
+    } else {
+      statement.add(" AND l.until > clock_timestamp()")
+    }
+    guard let by = try query([statement])[0].first?[0].text else {
+      return .changed(write.key.reference)
+    }
+    return Fault(
+      .conflict,
+      code: "lease_lost",
+      cause: .leaseLost,
+      "\(by) has taken over reference \(write.key.reference.quotedForMessage)",
+      hint: "run the same command again: it finds out what happened to the payment"
+    )
+  }
+
+  /// Why a new attempt was not written: what the server's lock let it see of other payments.
+  func refusal(of write: Write) throws(Fault) -> Fault {
+    if write.opening != nil {
+      var statement = select
+      statement.add(" WHERE a.row IN (SELECT b.row FROM tender.payment b WHERE ")
+      addElsewhere(write, &statement)
+      statement.add(")")
+      if let row = try query([statement])[0].first {
+        return .referenceElsewhere(try shown(row), write.key.provider)
+      }
+    }
+    if !write.keys.isEmpty {
+      var statement = Statement("SELECT b.reference, o.key FROM ")
+      addKeys(write, &statement)
+      if let row = try query([statement])[0].first {
+        return .keyReused(row[1].text ?? "", by: Reference(stored: row[0].text ?? ""))
+      }
+    }
+    return try lost(write)
+  }
+}
+
+extension Fault {
+  /// A commit whose answer was lost, or came with a warning, and that no later one confirmed.
+  static var unconfirmed: Fault {
+    Fault(
+      .state,
+      code: "journal_unconfirmed",
+      "the journal's server did not confirm a write in time: its standby may be stalled",
+      hint: "nothing was sent; look at the server's standby, then run the same command again"
+    )
+  }
+
+  static func changed(_ reference: Reference) -> Fault {
+    Fault(
+      .state,
+      code: "journal_conflict",
+      cause: .changedMeanwhile,
+      "another command changed \(reference.quotedForMessage) meanwhile",
+      hint: "run the same command again"
+    )
+  }
+}

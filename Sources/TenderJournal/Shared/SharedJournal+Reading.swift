@@ -1,0 +1,284 @@
+package import TenderEngine
+package import TenderModel
+import TenderSystem
+
+/// Reading one payment, and the payment of a reference.
+extension SharedJournal {
+  package func count() throws(Fault) -> Int {
+    try number("SELECT count(*) FROM tender.operation WHERE content IS NOT NULL")
+  }
+
+  /// The number that a statement gives.
+  func number(_ sql: String) throws(Fault) -> Int {
+    try query([Statement(sql)])[0].first?.first?.integer ?? 0
+  }
+
+  package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
+    if let fresh, fresh.key == key {
+      self.fresh = nil
+      return fresh.payment
+    }
+    takeInSpool()
+    for form in Reference.forms(of: key.reference.text) {
+      let key = ReferenceKey(
+        env: key.env,
+        provider: key.provider,
+        reference: Reference(stored: form)
+      )
+      if let found = try payment(query([select(key)])[0].first) { return found }
+    }
+    return nil
+  }
+
+  /// Looks once for outcomes of this machine that wait for the database: they count from here on.
+  func takeInSpool() {
+    guard !hasLookedForSpool else { return }
+    hasLookedForSpool = true
+    try? deliver()
+  }
+
+  package func payments(
+    matching handle: String,
+    filter: PaymentFilter
+  ) throws(Fault) -> [Payment] {
+    takeInSpool()
+    let statements = Reference.forms(of: handle).map { form in
+      var statement = select
+      statement.add(" WHERE true")
+      SharedCondition.addHandle(exactly: form, to: &statement)
+      SharedCondition.add(filter, to: &statement)
+      statement.add(" ORDER BY a.created DESC, a.row DESC")
+      return statement
+    }
+    defer { raiseMarkToSeen() }
+    return try query(statements).flatMap { $0 }.map { row throws(Fault) in try shown(row) }
+  }
+
+  package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
+    var statement = Statement("SELECT \(EventRow.columns.list) FROM tender.event WHERE payment = ")
+    statement.add(statement.bind(payment.row) + " ORDER BY line")
+    return try query([statement])[0].compactMap { values in
+      Row(EventRow.columns, read: values).map(EventRow.entry)
+    }
+  }
+
+  /// Reads payments `a`, each with its operations as JSON: both as they were at one moment.
+  ///
+  /// Where nothing but look-ups is wanted there is no right to read preparations.
+  var select: Statement {
+    let prepared =
+      settings.isReading
+      ? ("", "")
+      : (
+        ", p.text AS prepared",
+        " LEFT JOIN tender.preparation p ON p.payment = o.payment AND p.sequence = o.sequence"
+      )
+    return Statement(
+      """
+      SELECT to_json(a), (
+        SELECT json_agg(x ORDER BY x.sequence) FROM (
+          SELECT o.*, floor(extract(epoch FROM clock_timestamp() - o.written) * 1000)::bigint AS age
+            \(prepared.0)
+          FROM tender.operation o\(prepared.1) WHERE o.payment = a.row
+        ) x
+      ) FROM tender.payment a
+      """
+    )
+  }
+
+  func select(_ key: ReferenceKey) -> Statement {
+    var statement = select
+    statement.add(" WHERE " + Self.condition(key, "a", &statement))
+    return statement
+  }
+
+  static func condition(
+    _ key: ReferenceKey,
+    _ table: String,
+    _ statement: inout Statement
+  ) -> String {
+    let reference = statement.bind(key.reference.text)
+    let provider = statement.bind(key.provider.text)
+    let env = statement.bind(key.env.rawValue)
+    return "\(table).reference = \(reference) AND \(table).provider = \(provider) "
+      + "AND \(table).env = \(env)"
+  }
+
+  /// What `select` gave for one payment.
+  struct Found {
+    let row: JSONObject
+    let operations: [JSONObject]
+
+    init(_ values: [Database.Value]) {
+      row = values[0].text.flatMap { JSONReader.read($0)?.object } ?? [:]
+      operations =
+        values[1].text.flatMap { JSONReader.read($0)?.array }?.compactMap(\.object) ?? []
+    }
+
+    /// The payment as it is stored.
+    func payment() throws(Fault) -> Payment {
+      try PaymentRow.payment(
+        Row(PaymentRow.stored, json: row),
+        operations.map { Row(OperationRow.stored, json: $0) }
+      )
+    }
+  }
+
+  /// The payment of a row, with what waits to be written there.
+  func shown(_ values: [Database.Value]) throws(Fault) -> Payment {
+    let found = Found(values)
+    return shown(found, try found.payment())
+  }
+
+  private func shown(_ found: Found, _ stored: Payment) -> Payment {
+    let moment = clock.moment
+    if stored.updatedAt > seen?.time ?? 0, let sum = found.row.text("sum") {
+      seen = position(of: stored, sum)
+    }
+    var payment = stored.with(
+      zip(stored.operations, found.operations).map { operation, row in
+        var operation = operation
+        operation.row = operation.sequence
+        if let sent = operation.state.sent, let made = sent.moment, made.boot != moment.boot,
+          let age = row["age"]?.wholeNumber
+        {
+          // Another machine's clock says nothing here: it was written so long ago by the server's.
+          let milliseconds = max(0, moment.milliseconds - max(0, age))
+          let written = Moment(boot: moment.boot, milliseconds: milliseconds)
+          operation.state = .sent(.init(at: sent.at, moment: written))
+        }
+        if let text = row.text("prepared") {
+          operation.preparation = open(text)
+          operation.isSealed = operation.preparation == nil
+        }
+        return operation
+      }
+    )
+    payment.writer = found.row.text("by")
+    payment.isElsewhere = found.row.text("machine").map { $0 != station } ?? false
+    return adding(payment)
+  }
+
+  /// The payment of a row, as one that will be written.
+  func payment(_ values: [Database.Value]?) throws(Fault) -> Payment? {
+    guard let found = values.map(Found.init) else { return nil }
+    let stored = try found.payment()
+    var known = Known(
+      createdAt: stored.createdAt,
+      terms: SearchTerm.all(of: stored),
+      sums: [:],
+      prepared: [:]
+    )
+    for row in found.operations {
+      guard let sequence = row["sequence"]?.wholeNumber else { continue }
+      known.sums[sequence] = row.text("sum")
+      known.prepared[sequence] = row.text("prepared").map { ($0, open($0)) }
+    }
+    self.known[stored.row] = known
+    return shown(found, stored)
+  }
+
+  /// A preparation as it was before it was stored; nil where its key is not here.
+  private func open(_ stored: String) -> Operation.Preparation? {
+    guard FleetKey.isSealed(stored) else { return Operation.Preparation(stored: stored) }
+    return settings.key?.open(stored).map(Operation.Preparation.init(stored:))
+  }
+}
+
+/// Going through many payments: in pages, each a statement of its own, so that nothing stays open meanwhile.
+extension SharedJournal {
+  /// Payments of one page: few at first, since most want the newest alone.
+  private static let pages = (first: 60, further: 1000)
+
+  package func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {
+    takeInSpool()
+    var after: (created: Int, row: Int)?
+    var size = Self.pages.first
+    defer { raiseMarkToSeen() }
+    while true {
+      let rows = try query([page(filter, after: after, size)])[0]
+      for row in rows {
+        let found = try shown(row)
+        after = (found.createdAt, found.row)
+        guard !filter.lets(found) || body(found) else { return }
+      }
+      guard rows.count == size else { return }
+      size = Self.pages.further
+    }
+  }
+
+  /// The newest that a filter may let through, after those of the page before.
+  private func page(
+    _ filter: PaymentFilter,
+    after: (created: Int, row: Int)?,
+    _ size: Int
+  ) -> Statement {
+    var statement = select
+    // An index of one term is in the order of time already: no other has to be sorted.
+    if case .exactly(let term)? = filter.query {
+      statement.add(" JOIN tender.term t ON t.payment = a.row WHERE t.text = ")
+      statement.add(statement.bind(term))
+      addPlace("t.created", "t.payment", after, &statement)
+      SharedCondition.add(filter, to: &statement)
+      statement.add(" ORDER BY t.created DESC, t.payment DESC LIMIT \(size)")
+      return statement
+    }
+    statement.add(" WHERE true")
+    addPlace("a.created", "a.row", after, &statement)
+    SharedCondition.add(filter, to: &statement)
+    SharedCondition.addTerms(filter, to: &statement)
+    statement.add(" ORDER BY a.created DESC, a.row DESC LIMIT \(size)")
+    return statement
+  }
+
+  private func addPlace(
+    _ created: String,
+    _ row: String,
+    _ after: (created: Int, row: Int)?,
+    _ statement: inout Statement
+  ) {
+    guard let after else { return }
+    statement.add(
+      " AND (\(created), \(row)) < (\(statement.bind(after.created)), \(statement.bind(after.row)))"
+    )
+  }
+
+  package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
+    takeInSpool()
+    guard filter.isOfColumns, waiting.isEmpty else { return try counted(filter, upTo: limit) }
+    var statement = Statement("SELECT count(*) FROM (SELECT 1 FROM tender.payment a WHERE true")
+    SharedCondition.add(filter, to: &statement)
+    statement.add(" LIMIT \(statement.bind(limit))) counted")
+    return try query([statement])[0].first?[0].integer ?? 0
+  }
+
+  package func fingerprints(
+    of content: JSONObject,
+    instrument: String?
+  ) throws(Fault) -> JSONObject {
+    var parts = content.members.filter { redactor.redact($0.value) != $0.value }
+    if let instrument { parts.append(.init(key: "instrument", value: .string(instrument))) }
+    var prints: JSONObject = [:]
+    for member in parts {
+      guard let key = settings.key else { throw .noFingerprints }
+      var sum = Checksum()
+      sum.add(member.key)
+      sum.add(member.value.canonicalText)
+      // Those of two keys cannot be compared: each names its own.
+      prints[member.key] = .string("\(key.name):\(sum.text(key: key.fingerprints))")
+    }
+    return prints
+  }
+}
+
+extension Fault {
+  fileprivate static var noFingerprints: Fault {
+    Fault(
+      .state,
+      code: "journal_key",
+      "this order holds what is not kept as it was typed, and the key to tell it apart by is not here; "
+        + "nothing was sent",
+      hint: "set TENDER_JOURNAL_KEY_FILE; see: tender help journal"
+    )
+  }
+}

@@ -1,0 +1,96 @@
+package import TenderEngine
+package import TenderModel
+
+/// Outcomes that the database could not take: kept durably in a file of this machine, and delivered by its next
+/// command.
+extension SharedJournal {
+  package func setAside(
+    _ payment: inout Payment,
+    _ sequence: Int,
+    note: String
+  ) throws(Fault) {
+    let earlier = waiting[payment.key]
+    let outcome = Spooled(payment, sequence, over: earlier, note: note, by: settings.by, redactor)
+    try aside.write(outcome.entry(in: name), for: payment.row)
+    if earlier == nil { payment.version += 1 }
+    payment.settled()
+    waiting[payment.key] = outcome
+    // The reference is lent no longer than it must be: the next process has the outcome, or finds out.
+    leases[payment.key]?.isOver = true
+  }
+
+  /// A payment as it is read, with what waits for it: it counts as written.
+  func adding(_ payment: Payment) -> Payment {
+    guard let outcome = waiting[payment.key], outcome.standing(in: payment) == .lacks else {
+      return payment
+    }
+    var known = payment
+    guard (try? outcome.add(to: &known)) != nil else { return payment }
+    known.version += 1
+    known.settled()
+    return known
+  }
+
+  /// Delivers what waits on this machine, where the database takes it.
+  ///
+  /// What another process has found out meanwhile is let go. `held` is the reference whose lock on this machine is
+  /// this process's already.
+  func deliver(holding held: ReferenceKey? = nil) throws(Fault) {
+    guard !isDelivering else { return }
+    let entries = aside.entries()
+    guard !entries.isEmpty else { return }
+    isDelivering = true
+    defer { isDelivering = false }
+    if name.isEmpty { _ = try query([Statement("SELECT 1")]) }
+    for (slot, sum, entry) in entries {
+      guard let outcome = Spooled(entry, in: name) else { continue }
+      let key = outcome.key
+      waiting[key] = outcome
+      // The process that set it aside may still work on it.
+      let local =
+        key == held || leases[key] != nil
+        ? nil : try lockHere(key, by: Deadline(in: 0, on: clock), NeverInterrupted())
+      guard key == held || leases[key] != nil || local != nil else { continue }
+      defer { withExtendedLifetime(local) {} }
+      waiting[key] = nil
+      do throws(Fault) {
+        if try deliver(outcome) { aside.clear(slot, sum) } else { waiting[key] = outcome }
+      } catch {
+        // Another has the reference, or the database is away again: it waits on.
+        waiting[key] = outcome
+      }
+    }
+  }
+
+  /// Writes what was set aside, unless as much is known; false where the database was put back to an earlier time.
+  private func deliver(_ outcome: Spooled) throws(Fault) -> Bool {
+    let found = try payment(query([select(outcome.key)])[0].first)
+    switch outcome.standing(in: found) {
+    case .forgot: return false
+    case .knows: return true
+    case .lacks: break
+    }
+    guard var payment = found else { return false }
+    let sequence = try outcome.add(to: &payment)
+    var write = try write(
+      of: payment,
+      { [HistoryEntry($0, sequence, note: outcome.note, by: outcome.by)] },
+      lends: leaseTime
+    )
+    write.by = outcome.by
+    write.isLocked = true
+    guard try perform(write) != nil else { throw try lost(write) }
+    known[payment.row] = nil
+    leases[payment.key]?.isOver = false
+    return true
+  }
+
+  /// Waits for what is there to be written, before anything else is written there.
+  func makeRoom(for key: ReferenceKey) throws(Fault) {
+    guard waiting[key] != nil else { return }
+    try deliver()
+    guard waiting[key] == nil else {
+      throw .unusable(aside.path, "an earlier outcome could not be delivered yet")
+    }
+  }
+}

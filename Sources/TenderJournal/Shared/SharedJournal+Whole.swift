@@ -1,0 +1,323 @@
+package import TenderEngine
+package import TenderModel
+import TenderSystem
+
+/// What an operator does with a shared journal: check it, forget what is old, take another over.
+extension SharedJournal {
+  /// The rights that each role needs, as SQL.
+  package static var grants: String { SharedSchema.grants }
+
+  package func verify() throws(Fault) -> [String] {
+    var problems: [String] = []
+    var last = 0
+    while problems.count < 100 {
+      var statement = select
+      statement.add(" WHERE a.row > \(statement.bind(last)) ORDER BY a.row LIMIT 1000")
+      var lines = Statement(
+        "SELECT h.payment, count(*), max(h.line), "
+          + "(array_agg(h.sum ORDER BY h.line DESC))[1] FROM tender.event h "
+          + "WHERE h.payment IN (SELECT a.row FROM tender.payment a WHERE a.row > "
+      )
+      lines.add(lines.bind(last) + " ORDER BY a.row LIMIT 1000) GROUP BY h.payment")
+      let answers = try query([statement, lines])
+      var histories: [Int: [Database.Value]] = [:]
+      for line in answers[1] { histories[line[0].integer ?? 0] = line }
+      guard !answers[0].isEmpty else { break }
+      for values in answers[0] {
+        let found = Found(values)
+        last = found.row["row"]?.wholeNumber ?? .max
+        let name = redactor.redact(found.row.text("reference") ?? "").quotedForMessage
+        if let problem = problem(of: found, histories[last]) { problems.append(problem(name)) }
+      }
+    }
+    for (table, things) in [("event", "events"), ("operation", "operations")] {
+      let count = try number(
+        "SELECT count(DISTINCT h.payment) FROM tender.\(table) h "
+          + "WHERE h.payment > 0 AND NOT EXISTS (SELECT 1 FROM tender.payment a WHERE a.row = h.payment)"
+      )
+      if count > 0 { problems.append("\(count) payments that have \(things) are missing") }
+    }
+    if let copyWarning { problems.append(copyWarning.message) }
+    return problems
+  }
+
+  /// What is wrong with a payment, as words around its name.
+  private func problem(
+    of found: Found,
+    _ line: [Database.Value]?
+  ) -> ((String) -> String)? {
+    guard let payment = try? found.payment() else {
+      return { "the row of \($0) does not match its checksum" }
+    }
+    let row = Row(PaymentRow.stored, json: found.row).only(PaymentRow.columns)
+    guard PaymentRow.values(payment).storable.changes(from: row).isEmpty else {
+      return { "the row of \($0) is not what its operations come to" }
+    }
+    guard line?[1].integer == payment.version, line?[2].integer == payment.version else {
+      return { "the history of \($0) has not the lines that were written" }
+    }
+    guard line?[3].text == found.row.text("sum") else {
+      return { "the row of \($0) is not what its history says was written last" }
+    }
+    return nil
+  }
+
+  package func backUp(to path: String) throws(Fault) {
+    throw .ofServer("a copy is made", "pg_dump --schema=tender, or your server's own backups")
+  }
+
+  // MARK: A database that was put back to an earlier time
+
+  package func checkWhole() throws(Fault) {
+    guard let missing, isOutside else { return }
+    throw .forgot(settings.address.masked, missing.time)
+  }
+
+  package func reachesOutside() { isOutside = true }
+
+  package var copyWarning: Fault? {
+    missing.map { .forgot(settings.address.masked, $0.time) }
+  }
+
+  package var markProblem: String? { mark.problem.map { "cannot write \(mark.path): \($0)" } }
+
+  /// Remembers on this machine what was written: the event's place and checksum, at its time.
+  func raiseMark(_ write: Write, _ row: Int) {
+    var written = write.payment
+    written.row = row
+    mark.raise(to: position(of: written, write.sum))
+  }
+
+  /// Remembers what was read: another machine wrote it, and a database that lacks it was put back.
+  func raiseMarkToSeen() {
+    // What is missing is not forgotten over what is there.
+    guard let seen, missing == nil else { return }
+    mark.raise(to: seen)
+  }
+
+  func position(of payment: Payment, _ sum: String) -> HighWaterMark.Position {
+    let time = payment.updatedAt
+    let link = "\(payment.row).\(payment.version).\(sum)"
+    return .init(journal: name, line: time, link: link, time: time, isOutside: isOutside)
+  }
+
+  /// Counts for every machine: what their marks say of the time before is not asked for any more.
+  package func accept(reason: String, at time: Int) throws(Fault) {
+    var statement = Statement("WITH taken AS (UPDATE tender.journal SET accepted = ")
+    statement.add("greatest(accepted, \(statement.bind(time)))) INSERT INTO tender.event ")
+    let values = [
+      statement.bind(time), statement.bind("accepted: " + redactor.redact(reason)),
+      statement.bind(settings.by),
+    ]
+    statement.add(
+      "(payment, line, at, operation, state, status, note, by) "
+        + "SELECT 0, coalesce(max(line), 0) + 1, \(values[0]), '', '', '', \(values[1]), \(values[2]) "
+        + "FROM tender.event WHERE payment = 0"
+    )
+    _ = try query([statement])
+    missing = nil
+  }
+
+  package func take(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {
+    let found = try self.payment(query([select(payment.key)])[0].first)
+    guard let found else {
+      var new = payment
+      (new.row, new.version) = (0, 0)
+      let write = try write(of: new, history)
+      guard try perform(write) != nil else { throw try lost(write) }
+      return true
+    }
+    // What is sealed under another key cannot be moved to another place.
+    guard let merged = found.merged(with: payment),
+      !found.operations.contains(where: \.isSealed) || PaymentRow.isSame(merged, found)
+    else { throw .taken(payment) }
+    guard !PaymentRow.isSame(merged, found) else { return false }
+    // Every operation is written at its place among the others.
+    let before = known[found.row]?.prepared.keys.map(\.self) ?? []
+    known[found.row]?.sums = [:]
+    known[found.row]?.prepared = [:]
+    var write = try write(of: merged, history)
+    write.unprepared = before.filter { write.prepared[$0] == nil }
+    guard try perform(write) != nil else { throw try lost(write) }
+    known[found.row] = nil
+    return true
+  }
+
+  // MARK: Forgetting
+
+  package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
+    var statement = Statement("SELECT count(*) FROM (")
+    addPrunable(before: time, filter, &statement)
+    statement.add(") going")
+    return try query([statement])[0].first?[0].integer ?? 0
+  }
+
+  /// Payments that are deleted in one statement; others write in between.
+  private static let slice = 200
+
+  package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
+    var count = 0
+    // A mark of what is deleted says nothing any more.
+    var pruned = Statement("UPDATE tender.journal SET accepted = greatest(accepted, ")
+    pruned.add("\(pruned.bind(time)))")
+    while true {
+      var statement = Statement("WITH going AS (")
+      addPrunable(before: time, filter, &statement)
+      statement.add(
+        """
+         LIMIT \(Self.slice)), gone AS (
+          DELETE FROM tender.payment a USING going g WHERE g.row = a.row
+          RETURNING a.row, a.reference, a.provider, a.env
+        ), leases AS (
+          DELETE FROM tender.lease l USING gone g
+          WHERE l.reference = g.reference AND l.provider = g.provider AND l.env = g.env
+            AND l.until <= clock_timestamp()
+        )
+        """
+      )
+      for table in ["operation", "observation", "event", "preparation", "term"] {
+        statement.add(
+          ", \(table)s AS (DELETE FROM tender.\(table) t USING gone WHERE t.payment = gone.row)"
+        )
+      }
+      statement.add(" SELECT count(*) FROM gone")
+      let gone = try query([statement, pruned])[0].first?[0].integer ?? 0
+      count += gone
+      guard gone > 0 else { return count }
+    }
+  }
+
+  /// Adds the payments that may go: those of `Journal.prune`, on which no process works.
+  private func addPrunable(
+    before time: Int,
+    _ filter: PaymentFilter,
+    _ statement: inout Statement
+  ) {
+    statement.add("SELECT a.row FROM tender.payment a WHERE a.updated < \(statement.bind(time))")
+    SharedCondition.add(filter, to: &statement)
+    statement.add(
+      """
+       AND a.is_final = 1 AND a.is_unknown = 0
+      AND (a.kind <> \(Payment.Kind.mandate.rawValue) OR a.status <> 'authorized')
+      AND NOT EXISTS (
+        SELECT 1 FROM tender.lease l
+        WHERE l.reference = a.reference AND l.provider = a.provider AND l.env = a.env
+          AND l.until > clock_timestamp()
+      ) AND NOT EXISTS (
+        SELECT 1 FROM tender.operation o JOIN tender.payment b ON b.reference = o.link
+        WHERE o.payment = a.row AND o.content IS NOT NULL AND b.provider = a.provider AND b.env = a.env
+      )
+      """
+    )
+  }
+
+  // MARK: What doctor asks
+
+  /// What a server says of itself.
+  package struct Facts: Sendable {
+    package let place: String
+    package let server: String
+    package let usesTLS: Bool
+    /// How its certificate is checked, in libpq's words.
+    package let sslMode: String
+    package let isStandby: Bool
+    /// Milliseconds that this machine's clock is ahead of the server's, give or take `precision`.
+    package let skew: Int
+    package let precision: Int
+    package let synchronousCommit: String
+    package let standbys: String
+    /// How many standbys confirm at the moment; nil where this user may not see that.
+    package let replicas: Int?
+    /// Rights that this user lacks for paying.
+    package let missing: [String]
+    package let payments: Int
+    /// What is missing in it, and why a loss of it would not be noticed.
+    package let notes: [String]
+
+    /// Whether this user has any right to write.
+    package let mayWrite: Bool
+    /// Whether the server is on this machine, as far as its address says.
+    package var isLoopback: Bool { PostgresAddress.isLoopback(place) }
+  }
+
+  /// Asks a server about itself; `now` is the machine's clock in milliseconds since 1970.
+  package func facts() throws(Fault) -> Facts {
+    let appends = ["SELECT", "INSERT"]
+    let changes = appends + ["UPDATE"]
+    let rights: [(table: String, right: String)] = [
+      ("journal", ["SELECT"]), ("payment", changes), ("operation", changes), ("lease", changes),
+      ("event", appends), ("observation", appends), ("preparation", changes + ["DELETE"]),
+      ("term", appends + ["DELETE"]), ("stop", appends + ["DELETE"]),
+    ]
+    .flatMap { table, rights in rights.map { (table, $0) } }
+    let asked = rights.map { right in
+      "CASE WHEN has_table_privilege('tender.\(right.table)', '\(right.right)') THEN 1 ELSE 0 END"
+    }
+    _ = try query([Statement("SELECT 1")])
+    let start = clock.now
+    let rows = try query([
+      Statement(
+        "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, version(), "
+          + "current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), "
+          + "CASE WHEN pg_is_in_recovery() THEN 1 ELSE 0 END, "
+          // Null where this user may not see their state.
+          + "(SELECT CASE WHEN count(*) = count(sync_state) "
+          + "THEN count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) END FROM pg_stat_replication)"
+      ), Statement("SELECT " + asked.joined(separator: ", ")),
+      Statement("SELECT count(*) FROM tender.payment"),
+    ])
+    let took = clock.now - start
+    do throws(PostgresConnection.Failure) {
+      let connection = try connected(by: deadline())
+      let row = rows[0].first ?? []
+      let lacking = zip(rights, rows[1].first ?? []).filter { $1.integer != 1 }
+      return Facts(
+        place: connection.place,
+        server: (row[1].text ?? "").split(separator: " ").prefix(2).joined(separator: " "),
+        usesTLS: connection.usesTLS,
+        sslMode: connection.options["sslmode"] ?? "",
+        isStandby: row[4].integer == 1,
+        skew: start + took / 2 - (row[0].integer ?? 0),
+        precision: took / 2 + 1,
+        synchronousCommit: row[2].text ?? "",
+        standbys: row[3].text ?? "",
+        replicas: row[5].integer,
+        missing: lacking.map { "\($0.0.right) on tender.\($0.0.table)" },
+        payments: rows[2].first?[0].integer ?? 0,
+        notes: [
+          copyWarning?.message,
+          markProblem.map { "a loss of the journal will not be noticed: \($0)" },
+        ].compactMap(\.self),
+        mayWrite: zip(rights, rows[1].first ?? []).contains {
+          $0.right != "SELECT" && $1.integer == 1
+        }
+      )
+    } catch {
+      throw fault(error)
+    }
+  }
+}
+
+extension Fault {
+  /// A database that lacks what this machine wrote there.
+  fileprivate static func forgot(_ place: String, _ time: Int) -> Fault {
+    Fault(
+      .state,
+      code: "journal_forgot",
+      "the journal in \(place) lacks what this machine wrote there on "
+        + "\(Timestamp.text(Timestamp.clamped(time))): it was put back to an earlier time",
+      hint: "put the newest copy back, or look the missing payments up at the provider; then: "
+        + "tender journal accept --reason TEXT"
+    )
+  }
+
+  /// What a server does and not this program.
+  fileprivate static func ofServer(_ what: String, _ how: String) -> Fault {
+    Fault(
+      .unsupported,
+      code: "journal_unsupported",
+      "the journal is on PostgreSQL: \(what) there",
+      hint: how
+    )
+  }
+}

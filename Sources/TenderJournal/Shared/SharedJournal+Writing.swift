@@ -1,0 +1,335 @@
+package import TenderEngine
+package import TenderModel
+import TenderSystem
+
+/// Every write: one statement, versioned, checksummed, and under the fence of the lease that it belongs to.
+extension SharedJournal {
+  /// What a payment is written as, over the version that it was made from.
+  ///
+  /// Throws `conflict` (`key_reused`) where a new operation has the key of another one of the payment, `state` where
+  /// a preparation cannot be sealed.
+  func write(
+    of payment: Payment,
+    _ lines: (Payment) -> [HistoryEntry],
+    lends: Int
+  ) throws(Fault) -> Write {
+    var raised = payment.redacted(by: redactor)
+    let before = known[payment.row]
+    let entries = lines(raised)
+    raised.version += entries.count
+    var operations: [Int: Row] = [:]
+    var sums = before?.sums ?? [:]
+    for operation in raised.operations {
+      let isChanged = payment.changed.contains(operation.sequence)
+      guard isChanged || sums[operation.sequence] == nil else { continue }
+      let values = OperationRow.values(operation).storable
+      operations[operation.sequence] = values
+      // A preparation is no part of it: not every role may read them.
+      sums[operation.sequence] = OperationRow.sum(values, preparation: nil)
+    }
+    let values = PaymentRow.values(raised).storable
+    let stored = try preparations(of: payment, operations.keys.sorted(), before)
+    let lease = leases[payment.key]
+    return Write(
+      payment: raised,
+      over: payment.version,
+      values: values,
+      operations: operations,
+      sums: sums,
+      sum: PaymentRow.sum(values, operations: raised.operations.map { sums[$0.sequence] ?? "" }),
+      seen: payment.unwritten,
+      lines: entries,
+      terms: SearchTerm.all(of: raised),
+      prepared: stored.new,
+      unprepared: stored.gone,
+      keys: try newKeys(of: payment),
+      lease: lease,
+      lends: lease == nil ? 0 : lends,
+      by: settings.by
+    )
+  }
+
+  /// What a payment of another journal, or of other tables, is written as, with its history.
+  func write(of payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Write {
+    var lines = history
+    if lines.isEmpty {
+      let sequence = payment.operations.last?.sequence ?? 0
+      lines = [HistoryEntry(payment, sequence, note: "taken over", by: nil)]
+    }
+    var write = try write(of: payment, { _ in lines }, lends: 0)
+    write.keys = []
+    write.seen = ObservationRow.all(of: payment).map { [$0] } ?? []
+    return write
+  }
+
+  /// The keys of operations that are not written yet.
+  private func newKeys(of payment: Payment) throws(Fault) -> [String] {
+    var keys: [String] = []
+    for operation in payment.operations where operation.row == 0 {
+      guard let key = operation.key else { continue }
+      let isTaken = payment.operations.contains { other in
+        other.sequence != operation.sequence && other.key == key && !other.leavesKey(to: operation)
+      }
+      guard !isTaken else { throw .keyReused(key, by: payment.reference) }
+      keys.append(key)
+    }
+    return keys
+  }
+
+  /// What is to be stored of the preparations of operations, and which of them have none any more.
+  private func preparations(
+    of payment: Payment,
+    _ sequences: [Int],
+    _ before: Known?
+  ) throws(Fault) -> (new: [Int: String], gone: [Int]) {
+    var new: [Int: String] = [:]
+    var gone: [Int] = []
+    for sequence in sequences {
+      guard let operation = payment[sequence] else { continue }
+      let had = before?.prepared[sequence]
+      if let preparation = operation.preparation {
+        if had?.preparation != preparation { new[sequence] = try stored(preparation) }
+      } else if let had, had.preparation != nil || !operation.isUnfinished {
+        // What another machine sealed is not thrown away for want of its key.
+        gone.append(sequence)
+      }
+    }
+    return (new, gone)
+  }
+
+  /// What the database has of a preparation: one with a secret is sealed.
+  ///
+  /// Throws `state` where there is no key to seal it with: nothing was sent.
+  private func stored(_ preparation: Operation.Preparation) throws(Fault) -> String {
+    // One of version 1 may be sealed under the key of another machine.
+    guard let secret = preparation.secret, !FleetKey.isSealed(secret) else {
+      return preparation.stored
+    }
+    guard let sealed = settings.key?.seal(preparation.stored) else {
+      throw .sealed(settings.address.masked)
+    }
+    return sealed
+  }
+
+  // MARK: Opening
+
+  package func open(
+    _ payment: Payment,
+    _ terms: OpeningTerms,
+    _ durability: Durability
+  ) throws(Fault) -> Payment {
+    let write = try opening(payment, terms)
+    defer { (fresh, opened) = (nil, nil) }
+    if let opened, payment.row == 0, opened.write.isSameOrder(as: write) {
+      return settled(payment.at(times: opened.write.payment), opened.write, row: opened.row)
+    }
+    guard let row = try perform(write) else { throw try refusal(of: write) }
+    return settled(payment, write, row: row)
+  }
+
+  /// What a new attempt is written as.
+  func opening(_ payment: Payment, _ terms: OpeningTerms) throws(Fault) -> Write {
+    let sequence = payment.attempt?.sequence ?? 0
+    var write = try write(of: payment, { line($0, sequence, "opened") }, lends: leaseTime)
+    write.opening = terms
+    return write
+  }
+
+  private func line(_ payment: Payment, _ sequence: Int, _ note: String) -> [HistoryEntry] {
+    [HistoryEntry(payment, sequence, note: note, by: settings.by)]
+  }
+
+  /// The payment as it is once it is written, which is what the database has from then on.
+  private func settled(_ payment: Payment, _ write: Write, row: Int) -> Payment {
+    var written = payment
+    written.row = row
+    written.version = write.payment.version
+    written.writer = settings.by
+    written.isElsewhere = false
+    written.settled(
+      rows: Dictionary(uniqueKeysWithValues: payment.operations.map { ($0.sequence, $0.sequence) })
+    )
+    raiseMark(write, row)
+    var prepared = known[row]?.prepared ?? [:]
+    for sequence in write.unprepared { prepared[sequence] = nil }
+    for (sequence, text) in write.prepared {
+      prepared[sequence] = (text, payment[sequence]?.preparation)
+    }
+    known[row] = Known(
+      createdAt: write.payment.createdAt,
+      terms: write.terms,
+      sums: write.sums,
+      prepared: prepared,
+      written: (write.values, write.operations, clock.uptime)
+    )
+    return written
+  }
+
+  // MARK: Updating
+
+  package func update(
+    _ payment: inout Payment,
+    _ sequence: Int,
+    note: String,
+    _ durability: Durability
+  ) throws(Fault) {
+    if durability == .process, isPassing(payment) { return }
+    let isSending = payment[sequence]?.state.name == .sent
+    if isSending { try aside.take(for: payment.row) }
+    let begun = clock.moment
+    try update(&payment, sequence, note, lends: leaseTime)
+    if isSending {
+      if leases[payment.key] != nil { lend(from: begun) }
+    } else {
+      window?.lend(nil)
+      aside.leave(payment.row)
+    }
+  }
+
+  /// How long a state of a sale that is under way must last before it is written by itself, in milliseconds.
+  private static let moment = 1000
+
+  /// Whether nothing is new but a state of work that sent nothing yet, right after another write: the next one
+  /// has it too.
+  private func isPassing(_ payment: Payment) -> Bool {
+    guard let written = known[payment.row]?.written, payment.unwritten.isEmpty,
+      clock.uptime - written.at < Self.moment
+    else { return false }
+    let redacted = payment.redacted(by: redactor)
+    let values = PaymentRow.values(redacted).storable
+    return values.isAlike(written.payment, but: ["updated", "version"])
+      && payment.changed.allSatisfy { sequence in
+        guard let before = written.operations[sequence], let operation = redacted[sequence],
+          operation.state == .prepared
+        else { return false }
+        return OperationRow.values(operation).storable.isAlike(before, but: ["updated", "result"])
+          && known[payment.row]?.prepared[sequence]?.preparation == operation.preparation
+      }
+  }
+
+  package func conclude(
+    _ payment: inout Payment,
+    _ sequence: Int,
+    note: String,
+    isLast: Bool
+  ) throws(Fault) -> Fault? {
+    window?.lend(nil)
+    do throws(Fault) {
+      try update(&payment, sequence, note, lends: isLast ? 0 : leaseTime)
+      if isLast {
+        // The reference was given back with its last outcome.
+        leases[payment.key]?.isOver = true
+        known[payment.row] = nil
+      }
+      aside.leave(payment.row)
+      return nil
+    } catch {
+      // Another has it now, and finds out by itself.
+      guard error.cause != .leaseLost else {
+        // Unless that one learns nothing: what is known here is not thrown away.
+        var lost = payment
+        if payment[sequence]?.isUnknown == false { try? setAside(&lost, sequence, note: note) }
+        throw error
+      }
+      do throws(Fault) {
+        try setAside(&payment, sequence, note: note)
+        return .spooled(error, in: aside.path)
+      } catch let second {
+        _ = second
+        throw error
+      }
+    }
+  }
+
+  /// What a lease that was written at a moment, or later, allows.
+  private func lend(from begun: Moment) {
+    let begin = Moment(boot: begun.boot, milliseconds: begun.milliseconds + slack)
+    let end = Moment(boot: begun.boot, milliseconds: begun.milliseconds + leaseTime)
+    window?.lend(SendWindow.Loan(begin: begin, end: end))
+  }
+
+  /// Writes a payment over the version that it was made from.
+  private func update(
+    _ payment: inout Payment,
+    _ sequence: Int,
+    _ note: String,
+    lends: Int
+  ) throws(Fault) {
+    try makeRoom(for: payment.key)
+    fresh = nil
+    if known[payment.row] == nil { _ = try reread(payment.row) }
+    let write = try write(of: payment, { line($0, sequence, note) }, lends: lends)
+    guard try perform(write) != nil else { throw try refusal(of: write) }
+    payment = settled(payment, write, row: payment.row)
+  }
+
+  /// Reads a payment again, with what the database has of it.
+  func reread(_ row: Int) throws(Fault) -> Payment? {
+    var statement = select
+    statement.add(" WHERE a.row = \(statement.bind(row))")
+    return try payment(query([statement])[0].first)
+  }
+}
+
+extension SharedJournal.Write {
+  /// Whether two open the same attempt, at whatever moment each was made.
+  fileprivate func isSameOrder(as other: SharedJournal.Write) -> Bool {
+    key == other.key && opening == other.opening && keys == other.keys
+      && values.isAlike(other.values, but: ["created", "updated"])
+      && operations.keys == other.operations.keys
+      && operations.allSatisfy { sequence, values in
+        other.operations[sequence].map { values.isAlike($0, but: ["created", "updated"]) } ?? false
+      }
+  }
+}
+
+extension Row {
+  /// Whether two rows have the same values, some columns aside.
+  func isAlike(_ other: Row, but names: Set<String>) -> Bool {
+    changes(from: other).allSatisfy { names.contains($0.column) }
+  }
+}
+
+extension Payment {
+  /// The payment with the times of another one that is the same.
+  fileprivate func at(times other: Payment) -> Payment {
+    var same = with(
+      operations.map { operation in
+        var operation = operation
+        operation.createdAt = other[operation.sequence]?.createdAt ?? operation.createdAt
+        operation.updatedAt = other[operation.sequence]?.updatedAt ?? operation.updatedAt
+        return operation
+      }
+    )
+    (same.createdAt, same.updatedAt) = (other.createdAt, other.updatedAt)
+    return same
+  }
+}
+
+extension Operation {
+  /// Whether what a later step needs of it may still be needed.
+  fileprivate var isUnfinished: Bool { [.prepared, .sent, .waiting].contains(state.name) }
+}
+
+extension Fault {
+  /// A preparation that cannot be sealed here.
+  fileprivate static func sealed(_ key: String) -> Fault {
+    Fault(
+      .state,
+      code: "journal_key",
+      "what this payment needs later is sealed under the key that the fleet of \(key) shares, and that "
+        + "key is not here; nothing was sent",
+      hint: "set TENDER_JOURNAL_KEY_FILE; see: tender help journal"
+    )
+  }
+
+  /// The database was gone once the outcome was known, and the outcome lies in the spool.
+  fileprivate static func spooled(_ failure: Fault, in path: String) -> Fault {
+    Fault(
+      .state,
+      code: failure.code,
+      "the journal could not take the outcome, which lies in \(path): \(failure.message)",
+      hint: "the next command on this machine that reaches the journal delivers it"
+    )
+  }
+}

@@ -1,0 +1,297 @@
+/// Reads JSON text (RFC 8259) into values: in one pass, members in the order they came, numbers
+/// exact, bounded in size and depth.
+package enum JSONReader {
+  /// What becomes of a name that an object has twice.
+  package enum Duplicates: Sendable {
+    /// The last one counts: to refuse an answer would lose what it says.
+    case lastCounts
+    /// The text is refused, and so is half of a surrogate pair: whoever wrote it meant one of two.
+    case refused
+  }
+
+  /// Arrays and objects may be this deep.
+  package static let depthLimit = 64
+
+  /// The value of a JSON text of at most `limit` bytes; nil where it is not JSON.
+  package static func read(
+    _ bytes: some Collection<UInt8>,
+    duplicates: Duplicates = .lastCounts,
+    limit: Int = 8 << 20
+  ) -> JSON? {
+    guard !bytes.isEmpty, bytes.count <= limit else { return nil }
+    var text = JSONText(Array(bytes), duplicates)
+    return text.whole()
+  }
+
+  /// The value of a JSON text; nil where it is not JSON.
+  package static func read(
+    _ text: String,
+    duplicates: Duplicates = .lastCounts,
+    limit: Int = 8 << 20
+  ) -> JSON? {
+    read(text.utf8, duplicates: duplicates, limit: limit)
+  }
+}
+
+/// A JSON text and how far it has been read; every part is nil where the text is not one.
+private struct JSONText {
+  private let bytes: [UInt8]
+  private let duplicates: JSONReader.Duplicates
+  private var index = 0
+
+  init(_ bytes: [UInt8], _ duplicates: JSONReader.Duplicates) {
+    self.bytes = bytes
+    self.duplicates = duplicates
+  }
+
+  mutating func whole() -> JSON? {
+    var check = UTF8Check()
+    guard check.accept(bytes[...]), check.isComplete else { return nil }
+    // Some writers put a byte order mark in front (RFC 8259, section 8.1: it may be ignored).
+    if bytes.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
+    guard let value = value(depth: 0) else { return nil }
+    skipSpace()
+    return index == bytes.count ? value : nil
+  }
+
+  private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+  private mutating func skipSpace() {
+    while index < bytes.count {
+      switch bytes[index] {
+      case 0x20, 0x09, 0x0a, 0x0d: index += 1
+      default: return
+      }
+    }
+  }
+
+  private mutating func take(_ byte: UInt8) -> Bool {
+    guard next == byte else { return false }
+    index += 1
+    return true
+  }
+
+  private mutating func take(word: [UInt8]) -> Bool {
+    guard bytes[index...].starts(with: word) else { return false }
+    index += word.count
+    return true
+  }
+
+  private static let yes = Array("true".utf8)
+  private static let no = Array("false".utf8)
+  private static let nothing = Array("null".utf8)
+
+  private mutating func value(depth: Int) -> JSON? {
+    skipSpace()
+    switch next {
+    case UInt8(ascii: "{"): return object(depth: depth)
+    case UInt8(ascii: "["): return array(depth: depth)
+    case UInt8(ascii: "\""): return string().map(JSON.string)
+    case UInt8(ascii: "t"): return take(word: Self.yes) ? true : nil
+    case UInt8(ascii: "f"): return take(word: Self.no) ? false : nil
+    case UInt8(ascii: "n"): return take(word: Self.nothing) ? .null : nil
+    default: return number()
+    }
+  }
+
+  private mutating func array(depth: Int) -> JSON? {
+    guard depth < JSONReader.depthLimit else { return nil }
+    index += 1
+    var elements: [JSON] = []
+    skipSpace()
+    if take(UInt8(ascii: "]")) { return .array(elements) }
+    while true {
+      guard let element = value(depth: depth + 1) else { return nil }
+      elements.append(element)
+      skipSpace()
+      if take(UInt8(ascii: "]")) { return .array(elements) }
+      guard take(UInt8(ascii: ",")) else { return nil }
+    }
+  }
+
+  private mutating func object(depth: Int) -> JSON? {
+    guard depth < JSONReader.depthLimit else { return nil }
+    index += 1
+    var members: [JSONObject.Member] = []
+    var places: [[UInt8]: Int] = [:]
+    skipSpace()
+    if take(UInt8(ascii: "}")) { return .object(JSONObject(members)) }
+    while true {
+      skipSpace()
+      guard next == UInt8(ascii: "\""), let name = string() else { return nil }
+      skipSpace()
+      guard take(UInt8(ascii: ":")), let value = value(depth: depth + 1) else { return nil }
+      if let place = Self.place(of: name, in: members, &places) {
+        guard duplicates == .lastCounts else { return nil }
+        members[place].value = value
+      } else {
+        if !places.isEmpty { places[Array(name.utf8)] = members.count }
+        members.append(JSONObject.Member(key: name, value: value))
+      }
+      skipSpace()
+      if take(UInt8(ascii: "}")) { return .object(JSONObject(members)) }
+      guard take(UInt8(ascii: ",")) else { return nil }
+    }
+  }
+
+  /// Where a name is, compared byte by byte; `places` has the names of a long object, which must not
+  /// cost the square of its length, and is empty for a short one.
+  private static func place(
+    of name: String,
+    in members: [JSONObject.Member],
+    _ places: inout [[UInt8]: Int]
+  ) -> Int? {
+    guard members.count >= 64 else {
+      return members.firstIndex { $0.key.utf8.elementsEqual(name.utf8) }
+    }
+    if places.isEmpty {
+      for (index, member) in members.enumerated() { places[Array(member.key.utf8)] = index }
+    }
+    return places[Array(name.utf8)]
+  }
+
+  private mutating func string() -> String? {
+    index += 1
+    let start = index
+    while let byte = next {
+      switch byte {
+      case UInt8(ascii: "\""):
+        defer { index += 1 }
+        return String(decoding: bytes[start..<index], as: UTF8.self)
+      case UInt8(ascii: "\\"): return escaped(from: start)
+      case 0..<0x20: return nil
+      default: index += 1
+      }
+    }
+    return nil
+  }
+
+  /// A string that has an escape, from its first byte on.
+  private mutating func escaped(from start: Int) -> String? {
+    var text = Array(bytes[start..<index])
+    while let byte = next {
+      index += 1
+      switch byte {
+      case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
+      case UInt8(ascii: "\\"):
+        guard let scalar = escape() else { return nil }
+        text += Array(String(scalar).utf8)
+      case 0..<0x20: return nil
+      default: text.append(byte)
+      }
+    }
+    return nil
+  }
+
+  private mutating func escape() -> Unicode.Scalar? {
+    guard let byte = next else { return nil }
+    index += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{c}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"): return unicode()
+    default: return nil
+    }
+  }
+
+  /// Four digits, and where they are the first half of a pair the second.
+  private mutating func unicode() -> Unicode.Scalar? {
+    guard let first = codeUnit() else { return nil }
+    if let scalar = Unicode.Scalar(UInt32(first)) { return scalar }
+    let behind = index
+    if (0xd800..<0xdc00).contains(first), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) {
+      guard let second = codeUnit() else { return nil }
+      if (0xdc00..<0xe000).contains(second) {
+        return Unicode.Scalar(
+          0x10000 + (UInt32(first) - 0xd800) << 10 + (UInt32(second) - 0xdc00)
+        )
+      }
+    }
+    guard duplicates == .lastCounts else { return nil }
+    // Half of a pair stands for nothing; what follows it is read as it is.
+    index = behind
+    return "\u{fffd}"
+  }
+
+  private mutating func codeUnit() -> UInt16? {
+    guard index + 4 <= bytes.count else { return nil }
+    var unit: UInt16 = 0
+    for byte in bytes[index..<(index + 4)] {
+      let digit: UInt8
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+      default: return nil
+      }
+      unit = unit << 4 | UInt16(digit)
+    }
+    index += 4
+    return unit
+  }
+
+  private mutating func digits() -> Range<Int>? {
+    let start = index
+    while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { index += 1 }
+    return index > start ? start..<index : nil
+  }
+
+  private mutating func number() -> JSON? {
+    let start = index
+    let isNegative = take(UInt8(ascii: "-"))
+    guard let whole = digits(), whole.count == 1 || bytes[whole.lowerBound] != UInt8(ascii: "0")
+    else { return nil }
+    var fraction = index..<index
+    if take(UInt8(ascii: ".")) {
+      guard let digits = digits() else { return nil }
+      fraction = digits
+    }
+    var exponent = 0
+    if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+      let isDown = take(UInt8(ascii: "-"))
+      if !isDown { _ = take(UInt8(ascii: "+")) }
+      guard let power = digits() else { return nil }
+      // Beyond this every number but 0 is far outside of the integers.
+      exponent = bytes[power].reduce(0) { min($0 * 10 + Int($1 - UInt8(ascii: "0")), 1_000_000) }
+      if isDown { exponent = -exponent }
+    }
+    if let integer = integer(isNegative, whole, fraction, exponent) { return .integer(integer) }
+    return .number(String(decoding: bytes[start..<index], as: UTF8.self))
+  }
+
+  /// The 64-bit integer that a number is, whatever its notation; nil for any other.
+  private func integer(
+    _ isNegative: Bool,
+    _ whole: Range<Int>,
+    _ fraction: Range<Int>,
+    _ exponent: Int
+  ) -> Int? {
+    var behind = bytes[fraction]
+    while behind.last == UInt8(ascii: "0") { behind = behind.dropLast() }
+    let shift = exponent - behind.count
+    var value = 0
+    for byte in [bytes[whole], behind].joined() {
+      let digit = Int(byte - UInt8(ascii: "0"))
+      let (tenfold, isOver) = value.multipliedReportingOverflow(by: 10)
+      let (next, isOut) = tenfold.addingReportingOverflow(isNegative ? -digit : digit)
+      guard !isOver, !isOut else { return nil }
+      value = next
+    }
+    guard value != 0 else { return 0 }
+    for _ in 0..<min(abs(shift), 40) {
+      if shift > 0 {
+        let (tenfold, isOver) = value.multipliedReportingOverflow(by: 10)
+        guard !isOver else { return nil }
+        value = tenfold
+      } else {
+        guard value % 10 == 0 else { return nil }
+        value /= 10
+      }
+    }
+    return abs(shift) > 40 ? nil : value
+  }
+}

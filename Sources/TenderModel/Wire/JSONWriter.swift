@@ -1,0 +1,231 @@
+/// Writes JSON text: one line, members in their order, nothing escaped that need not be.
+package struct JSONWriter {
+  /// The text so far, UTF-8, without the secrets that belong into it.
+  package private(set) var bytes: [UInt8] = []
+  /// Secrets, and before which byte each stands.
+  private var secrets: [(place: Int, secret: SharedSecret)] = []
+  private var needsComma = false
+
+  package init(reserving capacity: Int = 256) { bytes.reserveCapacity(capacity) }
+
+  /// The text of a value.
+  package static func text(_ value: JSON) -> String {
+    var writer = JSONWriter()
+    writer.write(value)
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  /// Writes a value.
+  package mutating func write(_ value: JSON) {
+    separate()
+    switch value {
+    case .null: append("null")
+    case .bool(let truth): append(truth ? "true" : "false")
+    case .integer(let number): append(number)
+    case .number(let text): append(text)
+    case .string(let text): appendQuoted(text.utf8)
+    case .array(let elements):
+      open(UInt8(ascii: "["))
+      for element in elements { write(element) }
+      close(UInt8(ascii: "]"))
+      return
+    case .object(let object):
+      open(UInt8(ascii: "{"))
+      for member in object.members {
+        name(member.key)
+        write(member.value)
+      }
+      close(UInt8(ascii: "}"))
+      return
+    }
+    needsComma = true
+  }
+
+  /// Begins an object; `endObject` ends it.
+  package mutating func beginObject() {
+    separate()
+    open(UInt8(ascii: "{"))
+  }
+
+  /// Ends the object begun last.
+  package mutating func endObject() { close(UInt8(ascii: "}")) }
+
+  /// Writes a member's name; its value follows.
+  package mutating func name(_ name: String) {
+    separate()
+    appendQuoted(name.utf8)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  /// Writes JSON text that somebody else made, byte for byte.
+  package mutating func verbatim(_ text: some Collection<UInt8>) {
+    separate()
+    bytes += text
+    needsComma = true
+  }
+
+  /// Writes a secret as a string; it comes into the text in `whole`.
+  package mutating func write(_ secret: SharedSecret) {
+    separate()
+    append("\"")
+    secrets.append((bytes.count, Self.escaped(secret)))
+    append("\"")
+    needsComma = true
+  }
+
+  /// The secret as it stands between quotes; nearly always the very same.
+  private static func escaped(_ secret: SharedSecret) -> SharedSecret {
+    let isPlain = unsafe secret.secret.withBytes { bytes in
+      unsafe bytes.allSatisfy { (0x20...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }
+    }
+    if isPlain { return secret }
+    var copy: [UInt8] = []
+    secret.secret.append(to: &copy)
+    var quoted = JSONWriter(reserving: 6 * copy.count + 2)
+    quoted.appendQuoted(copy)
+    copy.wipe()
+    var inner = Array(quoted.bytes.dropFirst().dropLast())
+    quoted.wipe()
+    return SharedSecret(consuming: &inner)
+  }
+
+  /// The text with the secrets in their places.
+  package var whole: Secret {
+    let count = secrets.reduce(bytes.count) { $0 + $1.secret.secret.count }
+    let text = unsafe Secret(capacity: count) { room in
+      var written = 0
+      var taken = 0
+      for (place, secret) in secrets {
+        unsafe Self.copy(bytes[taken..<place], to: room, at: written)
+        written += place - taken
+        taken = place
+        unsafe secret.secret.withBytes { unsafe Self.copy($0, to: room, at: written) }
+        written += secret.secret.count
+      }
+      unsafe Self.copy(bytes[taken...], to: room, at: written)
+      return count
+    }
+    // The closure always says how much it wrote.
+    return text ?? Secret("")
+  }
+
+  /// Erases the secrets themselves: whoever else holds one finds nothing in it any more.
+  package func eraseSecrets() { for (_, secret) in secrets { secret.secret.erase() } }
+
+  private static func copy(
+    _ bytes: some Collection<UInt8>,
+    to room: UnsafeMutableRawBufferPointer,
+    at place: Int
+  ) {
+    let target = unsafe UnsafeMutableRawBufferPointer(rebasing: room[place...])
+    unsafe target.copyBytes(from: bytes)
+  }
+
+  /// Overwrites and forgets the text.
+  package mutating func wipe() { bytes.wipe() }
+
+  private mutating func append(_ text: String) { bytes += text.utf8 }
+
+  private mutating func append(_ number: Int) {
+    if number < 0 { bytes.append(UInt8(ascii: "-")) }
+    let start = bytes.count
+    var left = number.magnitude
+    repeat {
+      bytes.append(UInt8(ascii: "0") + UInt8(left % 10))
+      left /= 10
+    } while left > 0
+    bytes[start...].reverse()
+  }
+
+  private mutating func separate() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = false
+  }
+
+  private mutating func open(_ bracket: UInt8) {
+    bytes.append(bracket)
+    needsComma = false
+  }
+
+  private mutating func close(_ bracket: UInt8) {
+    bytes.append(bracket)
+    needsComma = true
+  }
+
+  private mutating func appendQuoted(_ text: some Sequence<UInt8>) {
+    bytes.append(UInt8(ascii: "\""))
+    let start = bytes.count
+    let isPlain = text.withContiguousStorageIfAvailable { text in
+      // Nearly every text: all of it is taken at once.
+      guard unsafe text.allSatisfy(Self.isPlain) else { return false }
+      unsafe bytes.append(contentsOf: text)
+      return true
+    }
+    if isPlain != true { appendEscaped(text, from: start) }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Whether a byte stands for itself.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte < 0x7f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+  }
+
+  private mutating func appendEscaped(_ text: some Sequence<UInt8>, from start: Int) {
+    for byte in text {
+      switch byte {
+      case 0x80...0xbf:
+        bytes.append(byte)
+        escapeInvisible(from: start)
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        bytes.append(UInt8(ascii: "\\"))
+        bytes.append(byte)
+      case UInt8(ascii: "\n"): append("\\n")
+      case UInt8(ascii: "\r"): append("\\r")
+      case UInt8(ascii: "\t"): append("\\t")
+      case 0..<0x20, 0x7f: append("\\u00" + hex(byte >> 4) + hex(byte & 15))
+      default: bytes.append(byte)
+      }
+    }
+  }
+
+  /// Escapes the character that just ended where it would steer a terminal or hide text: the value
+  /// is the same for every reader, and what is printed is what is seen.
+  private mutating func escapeInvisible(from start: Int) {
+    // A copy, so that nothing else holds the text while it is changed.
+    let whole = Array(bytes[max(start, bytes.count - 4)...])
+    guard whole.count >= 2 else { return }
+    // Tags, U+E0000 to U+E0FFF: beyond U+FFFF, and so a pair of surrogates (RFC 8259, section 7).
+    if whole.count == 4, whole[0] == 0xf3, whole[1] == 0xa0 {
+      let rest = UInt32(whole[2] & 0x3f) << 6 | UInt32(whole[3] & 0x3f)
+      bytes.removeLast(4)
+      appendEscape(0xdb40 + rest >> 10)
+      appendEscape(0xdc00 + rest & 0x3ff)
+      return
+    }
+    let last = Array(whole.suffix(3))
+    let value: UInt32
+    let length: Int
+    // The first bytes of those that Printable knows.
+    if last.count == 3, [0xe1, 0xe2, 0xe3, 0xef].contains(last[0]) {
+      value =
+        UInt32(last[0] & 0x0f) << 12 | UInt32(last[1] & 0x3f) << 6 | UInt32(last[2] & 0x3f)
+      length = 3
+    } else if [0xc2, 0xd8].contains(last[last.count - 2]) {
+      value = UInt32(last[last.count - 2] & 0x1f) << 6 | UInt32(last[last.count - 1] & 0x3f)
+      length = 2
+    } else {
+      return
+    }
+    guard Printable.isHarmful(value) else { return }
+    bytes.removeLast(length)
+    appendEscape(value)
+  }
+
+  private mutating func appendEscape(_ value: UInt32) {
+    append("\\u")
+    for shift in [12, 8, 4, 0] { append(hex(UInt8(value >> shift & 15))) }
+  }
+
+  private func hex(_ nibble: UInt8) -> String { String(nibble, radix: 16) }
+}

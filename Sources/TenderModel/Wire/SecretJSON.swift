@@ -1,0 +1,177 @@
+/// Reads a JSON object whose texts are secrets: they go from the memory that they were read into straight
+/// into memory of their own, and the rest is read like any other text.
+package struct SecretJSON {
+  /// The object, with an empty text in the place of each secret, and 0 in that of a long number.
+  package let object: JSONObject
+  /// The secrets that are members of the object itself, by name.
+  package let secrets: [String: SharedSecret]
+
+  /// Reads an object; `open` names the members, at any depth, that are no secrets.
+  ///
+  /// Nil where the text is not a JSON object, or has a name twice.
+  package init?(_ text: borrowing Secret, open: Set<String>) {
+    var scanner = SecretScanner(open: open)
+    let isWhole = unsafe text.withBytes { bytes in unsafe scanner.scan(bytes) }
+    guard isWhole, let object = JSONReader.read(scanner.shown, duplicates: .refused)?.object else {
+      return nil
+    }
+    self.object = object
+    secrets = scanner.secrets
+  }
+}
+
+/// Copies a JSON text but for what is secret in it.
+///
+/// It need not judge the text: what is no JSON here is none in the copy.
+private struct SecretScanner {
+  /// Longer numbers and names may be a card's.
+  private static let mostDigits = 5
+
+  let open: Set<String>
+  private(set) var shown: [UInt8] = []
+  private(set) var secrets: [String: SharedSecret] = [:]
+  private var depth = 0
+
+  init(open: Set<String>) { self.open = open }
+
+  /// Scans a text; false where a text in it does not end, or is not UTF-8.
+  mutating func scan(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var index = 0
+    var name: String?
+    while index < bytes.count {
+      let byte = unsafe bytes[index]
+      switch byte {
+      case UInt8(ascii: "\""):
+        guard let end = unsafe Self.end(of: index, in: bytes) else { return false }
+        let text = unsafe UnsafeRawBufferPointer(rebasing: bytes[(index + 1)..<end])
+        index = end + 1
+        if unsafe Self.isName(behind: index, in: bytes) {
+          guard let found = unsafe copy(text) else { return false }
+          name = found
+        } else if name.map(open.contains) == true {
+          guard unsafe copy(text) != nil else { return false }
+          name = nil
+        } else {
+          guard let secret = unsafe Self.unescaped(text) else { return false }
+          if depth == 1, let name, secrets[name] == nil { secrets[name] = secret }
+          shown += "\"\"".utf8
+          name = nil
+        }
+        continue
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        let number = unsafe bytes[index...].prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        if unsafe number.count <= Self.mostDigits {
+          unsafe shown.append(contentsOf: number)
+        } else {
+          // What no number begins with stays what no number begins with.
+          shown += unsafe number.first == UInt8(ascii: "0") ? [0x30, 0x30] : [0x30]
+        }
+        index = unsafe number.endIndex
+        continue
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+      default: break
+      }
+      shown.append(byte)
+      index += 1
+    }
+    return true
+  }
+
+  /// Where the quote is that ends a text.
+  private static func end(of start: Int, in bytes: UnsafeRawBufferPointer) -> Int? {
+    var index = start + 1
+    while index < bytes.count {
+      switch unsafe bytes[index] {
+      case UInt8(ascii: "\\"): index += 2
+      case UInt8(ascii: "\""): return index
+      default: index += 1
+      }
+    }
+    return nil
+  }
+
+  private static func isName(behind start: Int, in bytes: UnsafeRawBufferPointer) -> Bool {
+    unsafe bytes[start...].first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == UInt8(ascii: ":")
+  }
+
+  /// Copies a name or an open text, unless it has as many digits as a number that must not be shown.
+  ///
+  /// Gives what it stands for; nil where it is no text.
+  private mutating func copy(_ text: UnsafeRawBufferPointer) -> String? {
+    let digits = unsafe text.count { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+    let isSafe = digits < 12
+    shown.append(UInt8(ascii: "\""))
+    if isSafe { unsafe shown.append(contentsOf: text) } else { shown += "?".utf8 }
+    shown.append(UInt8(ascii: "\""))
+    guard isSafe else { return unsafe Self.unescaped(text) == nil ? nil : "?" }
+    var quoted = [UInt8(ascii: "\"")]
+    unsafe quoted.append(contentsOf: text)
+    quoted.append(UInt8(ascii: "\""))
+    return JSONReader.read(quoted)?.text
+  }
+
+  /// The bytes that a text between quotes stands for (RFC 8259, section 7); nil where it is none.
+  private static func unescaped(_ text: UnsafeRawBufferPointer) -> SharedSecret? {
+    var check = UTF8Check()
+    guard unsafe check.accept(text), check.isComplete else { return nil }
+    let secret = unsafe Secret(capacity: text.count) { room in
+      var written = 0
+      var index = 0
+      func put(_ byte: UInt8) {
+        unsafe room[written] = byte
+        written += 1
+      }
+      while index < text.count {
+        let byte = unsafe text[index]
+        index += 1
+        guard byte == UInt8(ascii: "\\") else {
+          guard byte >= 0x20 else { return nil }
+          put(byte)
+          continue
+        }
+        guard index < text.count else { return nil }
+        let kind = unsafe text[index]
+        index += 1
+        switch kind {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): put(kind)
+        case UInt8(ascii: "t"): put(9)
+        case UInt8(ascii: "n"): put(10)
+        case UInt8(ascii: "r"): put(13)
+        case UInt8(ascii: "b"): put(8)
+        case UInt8(ascii: "f"): put(12)
+        case UInt8(ascii: "u"):
+          guard let value = unsafe hex(text, index), value & 0xfc00 != 0xdc00 else { return nil }
+          index += 4
+          if value & 0xfc00 == 0xd800 {
+            // The first half of a pair, which the other has to follow.
+            guard index + 1 < text.count, unsafe text[index] == UInt8(ascii: "\\"),
+              unsafe text[index + 1] == UInt8(ascii: "u"),
+              let low = unsafe hex(text, index + 2), low & 0xfc00 == 0xdc00
+            else { return nil }
+            index += 6
+          }
+          // No secret of an instrument has any but ASCII in it: the rest is refused by its field.
+          put(value < 0x80 ? UInt8(value) : UInt8(ascii: "?"))
+        default: return nil
+        }
+      }
+      return written
+    }
+    guard let secret else { return nil }
+    return SharedSecret(secret)
+  }
+
+  private static func hex(_ text: UnsafeRawBufferPointer, _ start: Int) -> UInt32? {
+    guard start + 4 <= text.count else { return nil }
+    var value: UInt32 = 0
+    for place in start..<(start + 4) {
+      let byte = unsafe text[place]
+      guard byte < 0x80, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+        return nil
+      }
+      value = value << 4 | UInt32(digit)
+    }
+    return value
+  }
+}

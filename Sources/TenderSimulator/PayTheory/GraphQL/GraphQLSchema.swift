@@ -1,0 +1,112 @@
+import TenderModel
+
+/// A GraphQL schema, read from its definition language (specification, section 3): scalars,
+/// enumerations, inputs and object types.
+struct GraphQLSchema: Sendable {
+  /// A field of an object type, with its arguments; an argument, or a field of an input, has none.
+  struct Field: Sendable {
+    var name: String
+    var type: GraphQLTypeReference
+    var arguments: [Field] = []
+  }
+
+  enum Definition: Sendable {
+    case scalar
+    case enumeration([String])
+    case input([Field])
+    case object([Field])
+  }
+
+  private static let scalars = ["Int", "Float", "String", "Boolean", "ID"]
+
+  /// The definitions by their names, each read when it is asked for: a look-up needs a third of them.
+  private let texts: [(name: String, text: ArraySlice<UInt8>)]
+  private var known: [String: Definition] = [:]
+
+  /// Takes a schema's text, in which each definition begins a line and its other lines are indented, or begin
+  /// with the bracket that ends it.
+  init(_ text: String) {
+    let bytes = Array(text.utf8)
+    let heads = bytes.indices.filter { place in
+      bytes[place] >= UInt8(ascii: "a") && (place == 0 || bytes[place - 1] == UInt8(ascii: "\n"))
+        && bytes[place] <= UInt8(ascii: "z")
+    }
+    texts = heads.indices.map { place in
+      let text = bytes[heads[place]..<(place + 1 < heads.count ? heads[place + 1] : bytes.count)]
+      let name = text.drop { $0 != UInt8(ascii: " ") }.dropFirst()
+        .prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\n") }
+      return (String(decoding: name, as: UTF8.self), text)
+    }
+  }
+
+  /// A definition; nil where there is none, or where its text is not of the supported kind.
+  subscript(_ name: String) -> Definition? {
+    mutating get {
+      if Self.scalars.contains(name) { return .scalar }
+      if let found = known[name] { return found }
+      let text = texts.first { $0.name == name }?.text
+      let found = text.flatMap { Self.read(String(decoding: $0, as: UTF8.self)) }
+      known[name] = found
+      return found
+    }
+  }
+
+  private static func read(_ text: String) -> Definition? {
+    var reader = GraphQLReader(text)
+    guard let keyword = reader.name(), reader.name() != nil else { return nil }
+    let definition: Definition? =
+      switch keyword {
+      case "scalar": .scalar
+      case "enum": values(&reader).map(Definition.enumeration)
+      case "input": inputs(&reader, "{", "}").map(Definition.input)
+      case "type": fields(&reader).map(Definition.object)
+      default: nil
+      }
+    return reader.peek == nil ? definition : nil
+  }
+
+  private static func values(_ reader: inout GraphQLReader) -> [String]? {
+    guard reader.take("{") else { return nil }
+    var values: [String] = []
+    while !reader.take("}") {
+      guard let value = reader.name() else { return nil }
+      values.append(value)
+    }
+    return values
+  }
+
+  private static func inputs(
+    _ reader: inout GraphQLReader,
+    _ open: String,
+    _ close: String
+  ) -> [Field]? {
+    guard reader.take(open) else { return nil }
+    var fields: [Field] = []
+    while !reader.take(close) {
+      guard let name = reader.name(), reader.take(":"), let type = reader.type() else { return nil }
+      fields.append(Field(name: name, type: type))
+    }
+    return fields
+  }
+
+  private static func fields(_ reader: inout GraphQLReader) -> [Field]? {
+    guard reader.take("{") else { return nil }
+    var fields: [Field] = []
+    while !reader.take("}") {
+      guard let name = reader.name() else { return nil }
+      var arguments: [Field] = []
+      if reader.peek == "(" {
+        guard let given = inputs(&reader, "(", ")") else { return nil }
+        arguments = given
+      }
+      guard reader.take(":"), let type = reader.type() else { return nil }
+      fields.append(Field(name: name, type: type, arguments: arguments))
+    }
+    return fields
+  }
+}
+
+extension [GraphQLSchema.Field] {
+  /// The one of a name: they are few.
+  subscript(_ name: String) -> GraphQLSchema.Field? { first { $0.name == name } }
+}

@@ -1,0 +1,275 @@
+import TenderEngine
+import TenderModel
+
+/// What the simulated provider does with payments: its books alone say what there is.
+struct PayTheoryBooks {
+  let world: SimulatorWorld
+  let ledger: Ledger
+
+  /// Why something is refused, in the simulator's own words.
+  struct Refusal: Error {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+  }
+
+  /// How long a pending payment stays so, and when a barcode is paid in its scenario, in milliseconds.
+  private static let settling = 5000
+
+  private static let alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+  private var scenario: String? { world.options.scenario }
+
+  func code(_ count: Int) -> String { world.randomness.text(count, from: Self.alphabet) }
+
+  // MARK: Methods
+
+  /// Stores a payment method under an id of its own.
+  func store(_ given: BookedMethod) throws(Fault) -> BookedMethod {
+    var method = given
+    method.id = "pt_pmt_" + code(16)
+    if method.payor.isEmpty { method.payor = "pt_pay_" + code(16) }
+    try ledger.put(method)
+    return method
+  }
+
+  /// A stored method that can be charged.
+  func usableMethod(_ id: String?) throws(Fault) -> Result<BookedMethod, Refusal> {
+    guard let id, let method = try ledger.find(BookedMethod.self, id) else {
+      return .failure(Refusal("Payment method not found"))
+    }
+    return method.isActive ? .success(method) : .failure(Refusal("Payment method is not active"))
+  }
+
+  // MARK: Charges
+
+  /// Charges a stored method, at once or at a later time; writes the payment and gives it.
+  func charge(
+    _ receipt: String,
+    _ terms: BookedTerms,
+    _ method: BookedMethod,
+    at time: Int? = nil,
+    capturing authorization: String? = nil
+  ) throws(Fault) -> BookedPayment {
+    let at = time ?? world.now
+    var payment = BookedPayment(receipt: receipt, terms: terms, method: method, at: at)
+    payment.failure = authorization == nil ? failure(terms, method) : nil
+    payment.authorization = authorization
+    if payment.failure == nil {
+      let isACH = method.type == .ach
+      if isACH || scenario == "pending" {
+        let isReturned = isACH && scenario == "returned"
+        payment.settling = .init(at: at + Self.settling, isReturned: isReturned)
+      }
+      let isTrigger = terms.amount == PayTheoryCatalog.disputedAmount && method.type == .card
+      payment.isDisputed = scenario == "dispute" || isTrigger && !terms.isServiceFee
+    }
+    try put(payment, receipt)
+    return payment
+  }
+
+  /// Why a charge fails, or nil: scenario first, then the documented amounts and accounts.
+  private func failure(_ terms: BookedTerms, _ method: BookedMethod) -> String? {
+    if scenario == "approve" { return nil }
+    if let scenario, scenario.hasPrefix("decline:") { return scenario.dropFirst(8).uppercased() }
+    switch method.type {
+    case .ach: return method.fails ? "INVALID_BANK_ACCOUNT_NUMBER" : nil
+    case .card: return terms.isServiceFee ? nil : PayTheoryCatalog.declines[terms.amount]
+    case .cash: return nil
+    }
+  }
+
+  /// Writes a payment, and under which of its transactions' ids it is found.
+  private func put(_ payment: BookedPayment, _ row: String?) throws(Fault) {
+    try ledger.put(payment)
+    if let row { try ledger.put("transaction", row, ["payment": .string(payment.receipt)]) }
+  }
+
+  /// The payment that a transaction is of.
+  func payment(of id: String) throws(Fault) -> BookedPayment? {
+    guard let receipt = try ledger.find("transaction", id)?.text("payment") else { return nil }
+    return try ledger.find(BookedPayment.self, receipt)
+  }
+
+  /// The transactions of payments, oldest first: all, or those of a reference.
+  func rows(reference: String? = nil) throws(Fault) -> [BookedRow] {
+    let rows = try ledger.list(BookedPayment.self, reference: reference).flatMap {
+      $0.rows(at: world.now)
+    }
+    return rows.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
+      .map(\.element)
+  }
+
+  /// The transactions with an id, or with a parent.
+  func rows(id: String) throws(Fault) -> [BookedRow] {
+    try payment(of: id)?.rows(at: world.now).filter { $0.id == id } ?? []
+  }
+
+  func rows(parent: String) throws(Fault) -> [BookedRow] {
+    try payment(of: parent)?.rows(at: world.now).filter { $0.parent == parent } ?? []
+  }
+
+  // MARK: Reversals
+
+  /// What a reversal came to; a void of all that is left has no transaction of its own.
+  struct Reversal {
+    var isVoid: Bool
+    var transaction: String?
+  }
+
+  /// Voids a pending payment, refunds another; `amount` in cents.
+  func reverse(_ id: String, amount: Int) throws(Fault) -> Result<Reversal, Refusal> {
+    guard var payment = try payment(of: id), payment.current == id else {
+      return .failure(Refusal("Transaction not found, or it cannot be reversed"))
+    }
+    guard payment.failure == nil, !payment.isReturned(at: world.now) else {
+      return .failure(Refusal("Transaction cannot be reversed"))
+    }
+    guard amount > 0, amount <= payment.left else {
+      return .failure(Refusal("Amount exceeds what is left"))
+    }
+    if payment.isPending(at: world.now) {
+      let replacement = amount < payment.left ? receipt() : nil
+      payment.operations.append(.void(amount: amount, replacement: replacement))
+      try put(payment, replacement)
+      return .success(Reversal(isVoid: true, transaction: replacement))
+    }
+    let number = payment.rows(at: world.now).filter { $0.type == .reversal && $0.parent == id }
+      .count
+    let refund = "\(id):R\(number + 1)"
+    payment.operations.append(.refund(id: refund, amount: amount, at: world.now))
+    try put(payment, refund)
+    return .success(Reversal(isVoid: false, transaction: refund))
+  }
+
+  /// A receipt number of the simulated merchant.
+  func receipt(_ partner: String = "tender", _ stage: String = "paytheorylab") -> String {
+    "pt-\(partner)-\(stage)-" + code(12)
+  }
+
+  // MARK: Authorizations
+
+  func authorize(
+    _ terms: BookedTerms,
+    _ method: BookedMethod
+  ) throws(Fault) -> BookedAuthorization {
+    let failure = failure(terms, method)
+    let isOver = scenario == "hold:expired"
+    let authorization = BookedAuthorization(
+      id: "pt-auth-" + code(12),
+      state: failure == nil ? .succeeded : .failed,
+      terms: terms,
+      method: method,
+      at: world.now,
+      expiresAt: world.now + (isOver ? 0 : PayTheoryCatalog.authorizationLife),
+      failure: failure
+    )
+    try ledger.put(authorization)
+    return authorization
+  }
+
+  /// Captures an authorization once; `amount` is without the fee.
+  func capture(
+    _ id: String,
+    amount: Int,
+    fee: Int?,
+    mayExceed: Bool,
+    mayRenew: Bool
+  ) throws(Fault) -> Result<BookedPayment, Refusal> {
+    guard var authorization = try ledger.find(BookedAuthorization.self, id) else {
+      return .failure(Refusal("Authorization not found"))
+    }
+    var terms = authorization.terms
+    let isWhole = amount == terms.amount - (terms.isServiceFee ? terms.fee : 0)
+    guard authorization.state == .succeeded, authorization.capture == nil else {
+      return .failure(Refusal("AUTHORIZATION_EXPIRED_OR_ALREADY_CAPTURED"))
+    }
+    guard authorization.expiresAt > world.now || mayRenew else {
+      return .failure(Refusal("AUTHORIZATION_EXPIRED_OR_ALREADY_CAPTURED"))
+    }
+    guard amount > 0, amount + (fee ?? 0) <= terms.amount || mayExceed else {
+      return .failure(Refusal("Amount exceeds the authorization"))
+    }
+    if terms.isServiceFee {
+      let isACH = authorization.method.type == .ach
+      guard fee == (isWhole ? terms.fee : PayTheoryCatalog.fee(amount: amount, isACH: isACH)) else {
+        return .failure(Refusal("Fee does not match"))
+      }
+    }
+    terms.fee = terms.fee(of: amount + (fee ?? 0), isACH: authorization.method.type == .ach)
+    if terms.isServiceFee { terms.fee = fee ?? 0 }
+    terms.amount = amount + (terms.isServiceFee ? terms.fee : 0)
+    let payment = try charge(receipt(), terms, authorization.method, capturing: id)
+    authorization.capture = payment.receipt
+    authorization.captured = terms.amount
+    try ledger.put(authorization)
+    return .success(payment)
+  }
+
+  /// Releases an authorization that was not captured.
+  func release(_ id: String) throws(Fault) -> Refusal? {
+    guard var authorization = try ledger.find(BookedAuthorization.self, id) else {
+      return Refusal("Authorization not found")
+    }
+    guard authorization.state == .succeeded, authorization.capture == nil else {
+      return Refusal("Authorization cannot be voided")
+    }
+    authorization.state = .canceled
+    try ledger.put(authorization)
+    return nil
+  }
+
+  // MARK: Barcodes
+
+  private static let day = 24 * 60 * 60_000
+
+  func makeBarcode(
+    _ amount: Int,
+    reference: String,
+    name: String,
+    contact: String,
+    key: SimulatedKey
+  ) throws(Fault) -> BookedBarcode {
+    let isOver = scenario == "barcode:expired"
+    var barcode = BookedBarcode(
+      id: world.randomness.uuid().lowercased() + "@" + key.partner,
+      amount: amount,
+      url: "https://\(key.partner).\(key.stage).ptbar.codes/" + code(6).uppercased(),
+      reference: reference,
+      name: name,
+      contact: contact,
+      lastDay: world.now + (isOver ? -3 * Self.day : PayTheoryCatalog.barcodeLife)
+    )
+    if scenario == "barcode:paid" { try pay(&barcode, at: world.now + Self.settling) }
+    try ledger.put(barcode)
+    return barcode
+  }
+
+  /// Pays a barcode in a shop, once.
+  func pay(barcode id: String, amount: Int) throws(Fault) -> Refusal? {
+    guard var barcode = try ledger.find(BookedBarcode.self, id) else {
+      return Refusal("Barcode not found")
+    }
+    guard barcode.payment == nil, barcode.amount == amount,
+      barcode.lastDay + Self.day > world.now
+    else { return Refusal("Barcode cannot be paid with that amount, or any more") }
+    try pay(&barcode, at: world.now)
+    try ledger.put(barcode)
+    return nil
+  }
+
+  private func pay(_ barcode: inout BookedBarcode, at time: Int) throws(Fault) {
+    var method = BookedMethod()
+    method.type = .cash
+    method.barcode = barcode.id
+    method.payorName = barcode.name
+    let terms = BookedTerms(
+      amount: barcode.amount,
+      fee: 0,
+      isServiceFee: false,
+      reference: barcode.reference
+    )
+    let payment = try charge(receipt(), terms, try store(method), at: time)
+    barcode.payment = payment.receipt
+  }
+}

@@ -1,0 +1,87 @@
+import TenderEngine
+import TenderModel
+
+/// Pay Theory's HTTP side: the token service and GraphQL (protocol note, sections 2.3 and 8).
+struct PayTheoryHTTP {
+  let world: SimulatorWorld
+  let ledger: Ledger
+  let faults: FaultPlan
+
+  /// Handles a request; nil where the path is not one of Pay Theory's.
+  func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
+    switch (request.method, request.path) {
+    case ("GET", "/pt-token-service/"), ("GET", "/pt-token-service"):
+      return try react("token", refusal: 404) { () throws(Fault) in token(request) }
+    case ("POST", "/graphql"):
+      let own = Self.step(of: request)
+      return try react(
+        own.map(faults.isAbout) == true ? own ?? "" : "graphql",
+        refusal: 401,
+        echo: request.fields["authorization"] ?? ""
+      ) { () throws(Fault) in
+        try PayTheoryGraphQL(world: world, ledger: ledger).handle(request)
+      }
+    default: return nil
+    }
+  }
+
+  /// The name of a mutation's step, for faults that strike it alone; nil for a look-up.
+  private static func step(of request: SimulatedRequest) -> String? {
+    guard let query = JSONReader.read(request.body)?["query"]?.text, query.hasPrefix("mutation")
+    else { return nil }
+    return query.contains("createReversal") ? "reversal" : "stored"
+  }
+
+  private func react(
+    _ step: String,
+    refusal: Int,
+    echo: String = "",
+    _ body: () throws(Fault) -> HTTPResponse
+  ) throws(Fault) -> HTTPReaction {
+    let forced = { (status: Int) in HTTPResponse(status: status) }
+    return try faults.react(
+      step,
+      forced: forced,
+      own: { fault in
+        switch fault {
+        case "refused": return HTTPResponse(status: refusal, body: Array("{}".utf8))
+        case "echo":
+          let text = "Cannot take " + echo
+          let body = JSONWriter.text(["errors": [["message": .string(text)]]])
+          return HTTPResponse(status: 200, body: Array(body.utf8))
+        default: return nil
+        }
+      },
+      body
+    )
+  }
+
+  /// Section 2.3: the token, its claims as seen in real ones, the challenge of 128 random bytes.
+  private func token(_ request: SimulatedRequest) -> HTTPResponse {
+    guard let key = request.fields["x-api-key"], SimulatedKey(key) != nil else {
+      return HTTPResponse(status: 404, body: Array(#"{"message":"Not Found"}"#.utf8))
+    }
+    let challenge = Base64.encodeURL(world.randomness.bytes(128), padding: true)
+    var claims: JSONObject = [
+      "api_key": .string(key), "merchant_uid": .string(PayTheoryCatalog.merchantUID),
+      "card_processor": "finix", "ach_processor": "finix", "cash_processor": "pay it today",
+      "challenge": .string(challenge), "origin": "native",
+      "exp": .integer(world.now / 1000 + 300),
+    ]
+    claims["session_key"] = request.fields["x-session-key"].map(JSON.string)
+    let body: JSON = [
+      "pt-token": .string(WebToken.sign(claims)), "origin": "native",
+      "challengeOptions": [
+        "challenge": .string(challenge),
+        "rp": ["name": "Pay Theory", "id": "simulator"],
+        "user": ["id": "simulator", "name": "simulator", "displayName": "simulator"],
+        "pubKeyCredParams": [["alg": -7, "type": "public-key"]],
+        "authenticatorSelection": [
+          "authenticatorAttachment": "platform", "userVerification": "required",
+        ],
+        "timeout": 60_000, "attestation": "direct",
+      ],
+    ]
+    return HTTPResponse(status: 200, body: Array(JSONWriter.text(body).utf8))
+  }
+}

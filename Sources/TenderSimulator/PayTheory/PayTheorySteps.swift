@@ -1,0 +1,248 @@
+import TenderEngine
+import TenderModel
+
+/// What the encrypted requests do to the books (protocol note, sections 4 and 11).
+struct PayTheorySteps {
+  /// What a request comes to.
+  enum Result {
+    case sealed(type: String, body: JSONObject)
+    case plain(type: String, body: JSONObject)
+    case failure(String)
+  }
+
+  let world: SimulatorWorld
+  let ledger: Ledger
+  let key: SimulatedKey
+  let sessionKey: String
+
+  /// Whose intents these are.
+  private var merchant: String { "\(key.partner)-\(key.stage)" }
+
+  private var books: PayTheoryBooks { PayTheoryBooks(world: world, ledger: ledger) }
+
+  func perform(_ action: String, _ inner: JSONObject, now: Int) throws(Fault) -> Result {
+    switch action {
+    case "host:transfer_part1": try part1(inner, now)
+    case "host:transfer_part2": try part2(inner)
+    case "host:cancel_transfer": try cancel(inner)
+    case "host:tokenize": try tokenize(inner, now)
+    case "host:barcode": try barcode(inner, now)
+    default: .failure("Unknown action")
+    }
+  }
+
+  /// Whether a session has a hold that has grown too old.
+  ///
+  /// Neither how long a real hold lives nor how its end is told is public: a session that is closed
+  /// is the documented way in which one ends.
+  static func isExpired(
+    session: String,
+    _ world: SimulatorWorld,
+    _ ledger: Ledger
+  ) throws(Fault) -> Bool {
+    try ledger.list(BookedIntent.self, reference: session).contains { intent in
+      intent.state == .pending
+        && (world.options.scenario == "hold:expired" || intent.expiresAt <= world.now)
+    }
+  }
+
+  /// A host token serves once (section 4.1); what is wrong with this one, or nil.
+  private func spend(_ inner: JSONObject, _ now: Int) throws(Fault) -> String? {
+    guard let token = inner.text("hostToken"), let claims = WebToken.verify(token, now: now),
+      let id = claims.text("jti"), claims.text("sessionKey") == sessionKey
+    else { return "Invalid host token" }
+    let isFresh = try ledger.put("spent-token", id, [:], replacing: false)
+    return isFresh ? nil : "Host token has been spent"
+  }
+
+  private func part1(_ inner: JSONObject, _ now: Int) throws(Fault) -> Result {
+    if let problem = try spend(inner, now) { return .failure(problem) }
+    guard let method = inner["payment_method_data"]?.object,
+      let payment = inner["payment_data"]?.object, let data = inner["pay_theory_data"]?.object
+    else { return .failure("Missing payment details") }
+    if let problem = PayTheoryChecks.method(method, now: now) { return .failure(problem) }
+    guard let amount = payment["amount"]?.boundedNumber, amount > 0 else {
+      return .failure("Amount must be a positive integer")
+    }
+    guard payment.text("currency") == "USD" else { return .failure("Currency must be USD") }
+    let isServiceFee = payment.text("fee_mode") == "service_fee"
+    let booked = PayTheoryChecks.booked(inner, method)
+    let fee = PayTheoryCatalog.fee(amount: amount, isACH: booked.type == .ach)
+    let needsConfirmation = inner["confirmation_needed"]?.truth ?? false
+    if isServiceFee, !needsConfirmation, data["fee"]?.boundedNumber != fee {
+      return .failure("Fee does not match")
+    }
+    if let name = data.text("payment_parameters"), !name.isEmpty {
+      guard let range = PayTheoryCatalog.paymentParameters[name] else {
+        return .failure("Unknown payment parameters")
+      }
+      guard range.contains(amount) else { return .failure("Amount is outside of the parameters") }
+    }
+    let terms = BookedTerms(
+      amount: isServiceFee ? amount + fee : amount,
+      fee: fee,
+      isServiceFee: isServiceFee,
+      reference: data.text("reference") ?? "",
+      accountCode: data.text("account_code") ?? "",
+      metadata: inner["metadata"]?.object ?? [:]
+    )
+    let receipt = books.receipt(key.partner, key.stage)
+    guard needsConfirmation else {
+      return .sealed(type: "transfer_complete", body: try capture(receipt, terms, booked))
+    }
+    let intent = BookedIntent(
+      id: "pt_int_" + books.code(16),
+      receipt: receipt,
+      merchant: merchant,
+      session: sessionKey,
+      terms: terms,
+      method: booked,
+      expiresAt: now + PayTheoryCatalog.holdLife
+    )
+    try ledger.put(intent)
+    return .sealed(type: "transfer_confirmation", body: preparation(intent, inner, method))
+  }
+
+  /// Section 4.3, every field.
+  private func preparation(
+    _ intent: BookedIntent,
+    _ inner: JSONObject,
+    _ method: JSONObject
+  ) -> JSONObject {
+    let isCard = intent.method.type == .card
+    var body: JSONObject = [
+      "payment_token": .string("pt_tok_" + books.code(20)),
+      "processor_payment_method_id": .string("PI" + books.code(20)),
+      "merchant_uid": .string(PayTheoryCatalog.merchantUID),
+      "last_four": .string(intent.method.lastFour), "brand": .string(intent.method.brand),
+      "session_key": .string(sessionKey), "processor": "finix",
+      "expiration": isCard ? .string(intent.method.expiration) : .null,
+      "idempotency": .string(intent.receipt),
+      "billing_name": method["name"] ?? .null, "billing_address": method["address"] ?? .null,
+      "amount": .integer(intent.terms.amount), "currency": "USD",
+      "fee_mode": intent.terms.isServiceFee ? "service_fee" : "merchant_fee",
+      "fee": .integer(intent.terms.fee), "processor_merchant_id": .string("MU" + books.code(20)),
+      "payment_method": method["type"] ?? "", "metadata": .object(intent.terms.metadata),
+      "pay_theory_data": inner["pay_theory_data"] ?? [:],
+      "payor_info": inner["payor_info"] ?? [:], "payment_intent_id": .string(intent.id),
+    ]
+    if isCard { body["first_six"] = .string(intent.method.firstSix) }
+    body["payor_id"] = .string(intent.method.payor)
+    return body
+  }
+
+  private func part2(_ inner: JSONObject) throws(Fault) -> Result {
+    guard let prepared = inner["payment_prep"]?.object,
+      var intent = try intent(prepared.text("payment_intent_id")),
+      intent.receipt == prepared.text("idempotency")
+    else { return .failure("Unknown payment intent") }
+    switch intent.state {
+    case .pending: break
+    case .cancelled: return .failure("Payment intent was cancelled")
+    case .transferred: return .failure("Payment intent was already transferred")
+    }
+    guard prepared["amount"]?.boundedNumber == intent.terms.amount else {
+      return .failure("Amount does not match the payment intent")
+    }
+    intent.state = .transferred
+    try ledger.put(intent)
+    return .sealed(
+      type: "transfer_complete",
+      body: try capture(intent.receipt, intent.terms, intent.method)
+    )
+  }
+
+  private func intent(_ id: String?) throws(Fault) -> BookedIntent? {
+    guard let id, let intent = try ledger.find(BookedIntent.self, id) else { return nil }
+    return intent.merchant == merchant ? intent : nil
+  }
+
+  /// Section 4.5; the shape of its answer is not documented, so this one is free.
+  private func cancel(_ inner: JSONObject) throws(Fault) -> Result {
+    guard var intent = try intent(inner.text("payment_intent_id")) else {
+      return .failure("Unknown payment intent")
+    }
+    guard intent.state != .transferred else {
+      return .failure("Payment intent was already transferred")
+    }
+    intent.state = .cancelled
+    try ledger.put(intent)
+    return .plain(type: "cancel", body: ["payment_intent_id": .string(intent.id)])
+  }
+
+  private func tokenize(_ inner: JSONObject, _ now: Int) throws(Fault) -> Result {
+    if let problem = try spend(inner, now) { return .failure(problem) }
+    guard let method = inner["payment_method_data"]?.object else {
+      return .failure("Missing payment details")
+    }
+    if let problem = PayTheoryChecks.method(method, now: now) { return .failure(problem) }
+    let stored = try books.store(PayTheoryChecks.booked(inner, method))
+    return .sealed(
+      type: "tokenize_complete",
+      body: [
+        "payment_method_id": .string(stored.id), "payor_id": .string(stored.payor),
+        "last_four": .string(stored.lastFour),
+        "first_six": stored.firstSix.isEmpty ? .null : .string(stored.firstSix),
+        "brand": .string(stored.brand), "card_brand": .string(stored.brand),
+        "expiration": .string(stored.expiration), "exp_date": .string(stored.expiration),
+        "payment_type": method["type"] ?? "", "metadata": inner["metadata"] ?? [:],
+      ]
+    )
+  }
+
+  private func barcode(_ inner: JSONObject, _ now: Int) throws(Fault) -> Result {
+    if let problem = try spend(inner, now) { return .failure(problem) }
+    guard let payment = inner["payment"]?.object,
+      let amount = payment["amount"]?.boundedNumber, amount > 0,
+      let payor = payment.text("payor") ?? payment.text("buyer"), !payor.isEmpty,
+      let contact = payment.text("payor_contact") ?? payment.text("buyer_contact"),
+      !contact.isEmpty
+    else { return .failure("Missing payment details") }
+    let number = world.randomness.text(20, from: "0123456789")
+    let barcode = try books.makeBarcode(
+      amount,
+      reference: inner["pay_theory_data"]?["reference"]?.text ?? "",
+      name: payor,
+      contact: contact,
+      key: key
+    )
+    return .sealed(
+      type: "barcode_complete",
+      body: [
+        "BarcodeUid": .string(barcode.id), "Merchant": .string(PayTheoryCatalog.merchantUID),
+        "barcode": .string(number), "barcodeFee": "2.0", "barcodeUrl": .string(barcode.url),
+      ]
+    )
+  }
+
+  /// Charges what was prepared and gives the body of `transfer_complete` (section 4.6).
+  private func capture(
+    _ receipt: String,
+    _ terms: BookedTerms,
+    _ given: BookedMethod
+  ) throws(Fault) -> JSONObject {
+    let method = try books.store(given)
+    let payment = try books.charge(receipt, terms, method)
+    var body: JSONObject = [
+      "state": payment.isPending(at: world.now) ? "PENDING" : "SUCCEEDED",
+      "receipt_number": .string(receipt), "amount": .integer(terms.amount),
+      "service_fee": .integer(terms.fee), "brand": .string(method.brand),
+      "last_four": .string(method.lastFour), "currency": "USD",
+      "created_at": .string(Timestamp.preciseText(payment.at)),
+      "metadata": .object(terms.metadata), "payor_id": .string(method.payor),
+      "payment_method_id": .string(method.id),
+    ]
+    if let code = payment.failure {
+      body["state"] = "FAILURE"
+      body["type"] = .string(code)
+      body["card_brand"] = .string(method.brand)
+      body["status"] = [
+        "result": "FAILED",
+        "reason": [
+          "error_code": .string(code), "error_text": .string(PayTheoryCatalog.sentence(code)),
+        ],
+      ]
+    }
+    return body
+  }
+}

@@ -1,0 +1,124 @@
+import TenderEngine
+import TenderModel
+
+/// A card of the simulated world, and what its customer does with it.
+struct SimulatedCard {
+  let number: String
+  let brand: Brand
+  var expiry = "3012"
+
+  /// What a card's chip says of itself.
+  struct Brand {
+    let application: [UInt8]
+    let label: String
+  }
+
+  static let visa = SimulatedCard(
+    number: "4761739001010010",
+    brand: Brand(application: [0xa0, 0, 0, 0, 3, 0x10, 0x10], label: "VISA DEBIT")
+  )
+  static let mastercard = SimulatedCard(
+    number: "5413330089010574",
+    brand: Brand(application: [0xa0, 0, 0, 0, 4, 0x10, 0x10], label: "Debit Mastercard")
+  )
+
+  /// The number with its middle hidden, as readers show it.
+  var masked: String {
+    String(number.prefix(6)) + String(repeating: "*", count: number.count - 10) + number.suffix(4)
+  }
+
+  /// The masked second track of the stripe; `service` is the service code.
+  func track(service: String) -> String { ";\(masked)=\(expiry)\(service)************?" }
+
+  /// The masked second track of the chip, hidden digits as F.
+  var chipTrack: [UInt8] {
+    let hidden = masked.map { $0 == "*" ? "F" : String($0) }.joined()
+    return Hex.decode(hidden + "D\(expiry)2010000000000") ?? []
+  }
+
+  /// What the reader encrypts, in the words of ISO 20022.
+  func plain(service: String) -> [UInt8] {
+    Array(
+      ("<PlainCardData><PAN>\(number)</PAN><XpryDt>20\(expiry.prefix(2))-\(expiry.suffix(2))</XpryDt>"
+        + "<SvcCd>\(service)</SvcCd><Trck2>\(number)D\(expiry)\(service)</Trck2></PlainCardData>")
+        .utf8
+    )
+  }
+
+  /// What the reader answers for a card that wants to go online, or ends offline.
+  ///
+  /// The objects stand in the order of a captured answer (protocol note, section 3.4).
+  func answer(
+    _ template: UInt32,
+    _ sale: SimulatedSale,
+    method: [UInt8],
+    results: [UInt8] = [0, 0, 0, 0x80, 0],
+    kernel: [UInt8]? = nil,
+    device: [UInt8]? = nil
+  ) -> TLV {
+    var objects = [
+      TLV(0x5f2a, sale.currency), TLV(0x82, [0x19, 0x80]), TLV(0x50, Array(brand.label.utf8)),
+      TLV(0x9f06, brand.application), TLV(0x5f28, [8, 0x26]), TLV(0x5f34, [1]),
+      TLV(0x5f24, Hex.decode(expiry + "31") ?? []), TLV(0x84, brand.application),
+      TLV(0x95, results), TLV(0x9a, sale.date), TLV(0x9b, [0xe8, 0]), TLV(0x9c, [sale.type]),
+      TLV(0x9f02, sale.amount), TLV(0x9f03, [0, 0, 0, 0, 0, 0]), TLV(0x9f09, [0, 0x8c]),
+      TLV(0x9f10, [6, 1, 0x0a, 3, 0xa0, 0xa0, 0]), TLV(0x9f12, Array(brand.label.utf8)),
+      TLV(0x9f11, [1]), TLV(0x9f1a, [8, 0x26]), TLV(0x9f1e, Array(ToroCatalog.readerSerial.utf8)),
+      TLV(0x9f26, sale.cryptogram), TLV(0x9f27, [template == 0xe4 ? 0x80 : 0]),
+      TLV(0x9f33, [0xe0, 0xb0, 0xc8]), TLV(0x9f34, method), TLV(0x9f35, [0x22]),
+      TLV(0x9f36, [0, sale.counter]), TLV(0x9f37, sale.unpredictable),
+      TLV(0x9f41, [0, 0, 0, sale.counter]),
+    ]
+    if let device { objects.append(TLV(0x9f6c, device)) }
+    if let kernel { objects += [TLV(0xdf28, [0]), TLV(0xdf30, kernel)] }
+    objects += [TLV(0xdfae5a, Array(masked.utf8)), TLV(0xdfae57, chipTrack)]
+    if template == 0xe4 { objects += encrypted(sale.keySerial, service: "201") }
+    return TLV(template, holding: objects)
+  }
+
+  /// DFAE02 and DFAE03: the data, and the serial number of its key.
+  func encrypted(_ serial: [UInt8], service: String) -> [TLV] {
+    let current = CardKeys.current(CardKeys.base, serial: serial)
+    let data = CardKeys.encrypt(
+      plain(service: service),
+      key: CardKeys.key(current, for: .data),
+      vector: [UInt8](repeating: 0, count: 8)
+    )
+    return [TLV(0xdfae02, data), TLV(0xdfae03, serial)]
+  }
+}
+
+/// A sale as the reader was told of it.
+struct SimulatedSale {
+  var amount: [UInt8] = []
+  var currency: [UInt8] = []
+  var date: [UInt8] = []
+  var type: UInt8 = 0
+  var cryptogram: [UInt8] = []
+  var unpredictable: [UInt8] = []
+  var counter: UInt8 = 0
+  var keySerial: [UInt8] = []
+
+  /// Reads the data of a command that begins one; nil where a mandatory object is missing.
+  init?(_ data: [UInt8], world: SimulatorWorld, counter: Int) {
+    guard let outer = TLV.read(data)?.first, outer.tag == 0xe0, let objects = outer.objects,
+      let amount = objects[tag: 0x9f02], let currency = objects[tag: 0x5f2a],
+      let date = objects[tag: 0x9a], objects[tag: 0x9f21]?.isEmpty == false,
+      let type = objects[tag: 0x9c]?.last
+    else { return nil }
+    self.amount = amount
+    self.currency = currency
+    self.date = date
+    self.type = type
+    cryptogram = world.randomness.bytes(8)
+    unpredictable = world.randomness.bytes(4)
+    self.counter = UInt8(truncatingIfNeeded: counter)
+    // A serial number of the sample's reader, with this sale's counter of 21 bits.
+    let count = UInt32(counter % 100_000 + 1)
+    keySerial =
+      ToroCatalog.readerKeySet + [
+        0xe2, 0x90, 0x20 | UInt8(count >> 16 & 0x1f), UInt8(count >> 8 & 0xff),
+        UInt8(count & 0xff),
+      ]
+  }
+}

@@ -1,0 +1,206 @@
+import TenderEngine
+import TenderModel
+
+/// The bank's own web pages and the mock bank's interface for machines (protocol note, section 6.1):
+/// log in as one of the documented test users, see amount and payee, authorise or reject.
+///
+/// Plain pages: no script, no address of anybody else's.
+struct BankPages {
+  let bank: BankWorld
+
+  /// Handles a request for a page; nil where it is none of the bank's.
+  func handle(_ request: SimulatedRequest, _ parts: [String]) throws(Fault) -> HTTPReaction? {
+    switch (request.method, parts.first, parts.count) {
+    case ("GET", "login", 2):
+      return .answer(try page(parts[1]) { BankHTML.login($0) })
+    case ("POST", "login", 2), ("POST", "authorise", 2):
+      return .answer(try post(request, session: parts[1], isLogin: parts[0] == "login"))
+    case ("GET", "provider-return", 1):
+      let state = QueryText.parameters(request.query)["state"] ?? ""
+      guard let returned = try takeReturn(state: state) else { return .answer(missing) }
+      return .answer(redirect(to: returned.address))
+    case ("POST", "api", 4) where parts[3] == "action":
+      return .answer(try machine(request, parts))
+    default: return nil
+    }
+  }
+
+  /// What became of a payer's way back: which resource, and where its merchant wants them.
+  struct Returned {
+    var kind: BankOrder.Kind
+    var id: String
+    var address: String
+  }
+
+  /// Finds the resource of a session, which is named in its redirect alone.
+  private func find(_ session: String) throws(Fault) -> BankResource? {
+    for kind in [BankOrder.Kind.payment, .mandate] {
+      if let known = try bank.all(kind).first(where: { $0.flow?.session == session }) {
+        return try bank.find(kind, known.id)
+      }
+    }
+    return nil
+  }
+
+  private func page(
+    _ session: String,
+    _ body: (BankResource) -> String
+  ) throws(Fault) -> HTTPResponse {
+    guard let resource = try find(session) else { return missing }
+    guard isOpen(resource) else { return ended(resource) }
+    return html(200, body(resource))
+  }
+
+  private func isOpen(_ resource: BankResource) -> Bool {
+    resource.status == .authorizing && resource.flow?.step == .redirect
+  }
+
+  private func post(
+    _ request: SimulatedRequest,
+    session: String,
+    isLogin: Bool
+  ) throws(Fault) -> HTTPResponse {
+    guard var resource = try find(session) else { return missing }
+    guard isOpen(resource) else { return ended(resource) }
+    let form = QueryText.parameters(String(decoding: request.body, as: UTF8.self))
+    func finish(_ action: BankFlow.Action) throws(Fault) -> HTTPResponse {
+      redirect(to: try returnAddress(after: action, &resource, pages: ""))
+    }
+    if form["action"] == "Cancel" { return try finish(.cancel) }
+    if isLogin {
+      let user = (form["username"] ?? "").trimmed
+      guard BankHTML.users.contains(where: { $0.name == user }) else {
+        return html(422, BankHTML.login(resource, wrongUser: user))
+      }
+      return html(200, BankHTML.authorise(resource, user: user))
+    }
+    guard form["action"] == "Authorise" else { return try finish(.rejectAuthorisation) }
+    switch form["user"] {
+    case "test_authorisation_failed": return try finish(.rejectAuthorisation)
+    case "test_execution_rejected": return try finish(.rejectExecution)
+    default: return try finish(resource.kind == .mandate ? .authorise : .execute)
+    }
+  }
+
+  /// Writes down what the payer did, and where they go back by way of TrueLayer.
+  private func returnAddress(
+    after action: BankFlow.Action,
+    _ resource: inout BankResource,
+    pages: String
+  ) throws(Fault) -> String {
+    resource.flow?.action = action
+    try bank.save(resource)
+    let id = resource.id
+    let state = resource.kind == .mandate ? "mandate-" + id.filter { $0 != "-" } : id
+    let code = bank.uuid()
+    if let direct = resource.flow?.capabilities.directReturn {
+      return Self.adding("state=\(state)&code=\(code)", to: direct)
+    }
+    return "\(pages)/provider-return?state=\(state)&code=\(code)"
+  }
+
+  /// Takes in that a payer came back: what they did at the bank happens now.
+  func takeReturn(state: String) throws(Fault) -> Returned? {
+    // `mandate-` may stand before the id, and the id of a mandate comes without its dashes.
+    let id = state.hasPrefix("mandate-") ? String(state.dropFirst("mandate-".count)) : state
+    for kind in [BankOrder.Kind.payment, .mandate] {
+      for name in [id, Self.withDashes(id)] {
+        guard var resource = try bank.find(kind, name) else { continue }
+        if let action = resource.flow?.action {
+          resource.flow?.action = nil
+          bank.act(action, on: &resource)
+        } else if bank.world.playsPayer {
+          bank.play(bank.world.options.scenario ?? "bank:execute", &resource)
+        }
+        try bank.save(resource)
+        let merchant = resource.flow?.capabilities.returnAddress ?? ""
+        return Returned(
+          kind: kind,
+          id: name,
+          address: Self.adding("\(kind.parameter)=\(name)", to: merchant)
+        )
+      }
+    }
+    return nil
+  }
+
+  private static func withDashes(_ text: String) -> String {
+    guard text.utf8.count == 32 else { return text }
+    var shown = ""
+    for (index, character) in text.enumerated() {
+      if [8, 12, 16, 20].contains(index) { shown += "-" }
+      shown.append(character)
+    }
+    return shown
+  }
+
+  private static func adding(_ query: String, to address: String) -> String {
+    address + (address.contains("?") ? "&" : "?") + query
+  }
+
+  /// `POST /api/single-immediate-payments/{id}/action` and `/api/vrp-consents/{id}/action`.
+  private func machine(
+    _ request: SimulatedRequest,
+    _ parts: [String]
+  ) throws(Fault) -> HTTPResponse {
+    let token = (request.fields["authorization"] ?? "").dropFirst("Bearer ".count)
+    guard let claims = WebToken.verify(String(token), now: bank.now),
+      claims.text("jti") == parts[2]
+    else { return HTTPResponse(status: 401) }
+    guard var resource = try find(parts[2]) else { return HTTPResponse(status: 404) }
+    let wanted = JSONReader.read(request.body)?["action"]?.text.flatMap(BankFlow.Action.init)
+    guard let wanted, Self.actions(resource.kind).contains(wanted), isOpen(resource) else {
+      return HTTPResponse(status: 400)
+    }
+    let pages = request.fields["host"].map { "http://\($0)" } ?? "https://bank.simulator.invalid"
+    let address = try returnAddress(after: wanted, &resource, pages: pages)
+    return HTTPResponse(
+      status: 202,
+      body: Array(address.utf8),
+      fields: ["content-type": "text/plain; charset=utf-8"]
+    )
+  }
+
+  private static func actions(_ kind: BankOrder.Kind) -> [BankFlow.Action] {
+    kind == .mandate
+      ? [.authorise, .rejectAuthorisation, .revoke, .cancel]
+      : [.execute, .rejectAuthorisation, .rejectExecution, .cancel]
+  }
+
+  private func redirect(to address: String) -> HTTPResponse {
+    HTTPResponse(status: 303, fields: ["location": address, "content-type": "text/plain"])
+  }
+
+  private var missing: HTTPResponse {
+    html(404, BankHTML.message("Not found", "There is no payment to authorise at this address."))
+  }
+
+  private func ended(_ resource: BankResource) -> HTTPResponse {
+    let status = resource.status.rawValue.split(separator: "_").joined(separator: " ")
+    return html(
+      410,
+      BankHTML.message("Nothing to do", "This is \(status): there is nothing left to authorise.")
+    )
+  }
+
+  private func html(_ status: Int, _ body: String) -> HTTPResponse {
+    HTTPResponse(
+      status: status,
+      body: Array(body.utf8),
+      fields: [
+        "content-type": "text/html; charset=utf-8", "cache-control": "no-store",
+        "referrer-policy": "no-referrer",
+        "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+      ]
+    )
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String {
+    var text = Substring(self)
+    while text.first?.isWhitespace == true { text.removeFirst() }
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return String(text)
+  }
+}

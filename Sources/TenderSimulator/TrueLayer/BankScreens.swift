@@ -1,0 +1,188 @@
+import TenderModel
+
+/// What the simulated TrueLayer shows of payments and mandates, and of the steps in front of their payers
+/// (protocol note, sections 2.3 and 2.5).
+struct BankScreens {
+  let bank: BankWorld
+  /// Where the bank's pages are.
+  let pages: String
+
+  /// A resource as its reader may see it: some members are for the client alone (note, section 2.3).
+  func shown(_ resource: BankResource, toClient: Bool) -> JSONObject {
+    let isMandate = resource.kind == .mandate
+    var shown: JSONObject = ["id": .string(resource.id)]
+    for member in resource.order.shown(resource.id, resource.selection).members {
+      shown[member.key] = member.value
+    }
+    shown["user"] = ["id": .string(resource.userID)]
+    shown["status"] = .string(resource.status.rawValue)
+    shown["authorization_flow"] = flow(resource)
+    shown["failure_stage"] = resource.failure.map { .string($0.stage.rawValue) }
+    shown["failure_reason"] = resource.failure.map { .string($0.reason) }
+    // The published schema wants these two of every reader (OpenAPI, `PaymentSettled`,
+    // `GetVRPMandateCommonWithUserDetails`).
+    if toClient || isMandate {
+      shown["created_at"] = .string(Timestamp.microseconds(resource.created))
+    }
+    for status in BankResource.Status.allCases {
+      guard let time = resource.times[status] else { continue }
+      let isWanted = status == .executed && resource.status == .settled || status == .revoked
+      if toClient || isWanted {
+        shown["\(status.rawValue)_at"] = .string(Timestamp.microseconds(time))
+      }
+    }
+    if resource.times[.revoked] != nil {
+      shown["revocation_source"] = resource.isRevokedByPayer ? "provider" : "client"
+    }
+    if isMandate, toClient, resource.times[.authorized] != nil {
+      shown["remitter"] = [
+        "account_holder_name": .string(Self.payer), "account_identifier": Self.payerAccount,
+      ]
+    }
+    if !isMandate, resource.times[.executed] != nil, resource.times[.settled] == nil || toClient {
+      var source: JSONObject = [
+        "account_holder_name": .string(Self.payer), "account_identifiers": [Self.payerAccount],
+      ]
+      if resource.times[.settled] != nil { source["id"] = .string(resource.userID) }
+      shown["payment_source"] = .object(source)
+    }
+    return shown
+  }
+
+  private static let payer = "Remi Terr"
+  private static let payerAccount: JSON = [
+    "type": "sort_code_account_number", "sort_code": "500000", "account_number": "12345601",
+  ]
+
+  /// What a creation is answered with.
+  func created(_ resource: BankResource, token: String) -> JSONObject {
+    var answer: JSONObject = [
+      "id": .string(resource.id), "user": ["id": .string(resource.userID)],
+      "resource_token": .string(token),
+    ]
+    for member in progress(resource).members { answer[member.key] = member.value }
+    return answer
+  }
+
+  /// What a step of the flow is answered with.
+  func progress(_ resource: BankResource) -> JSONObject {
+    var answer: JSONObject = ["status": .string(resource.status.rawValue)]
+    answer["failure_stage"] = resource.failure.map { .string($0.stage.rawValue) }
+    answer["failure_reason"] = resource.failure.map { .string($0.reason) }
+    answer["authorization_flow"] = actions(resource).map { ["actions": $0] }
+    return answer
+  }
+
+  private func flow(_ resource: BankResource) -> JSON? {
+    guard let flow = resource.flow else { return nil }
+    var shown: JSONObject = [:]
+    shown["actions"] = actions(resource)
+    shown["configuration"] = .object(flow.capabilities.given)
+    return .object(shown)
+  }
+
+  private func actions(_ resource: BankResource) -> JSON? {
+    guard let flow = resource.flow, let step = flow.step else { return nil }
+    var actions: JSONObject = ["next": next(step, flow, resource)]
+    if case .form = step, flow.capabilities.isConsentAdjacent {
+      actions["adjacent"] = ["consent": ["requirements": ["pis": [:]]]]
+    }
+    return .object(actions)
+  }
+
+  private func next(_ step: BankFlow.Step, _ flow: BankFlow, _ resource: BankResource) -> JSON {
+    let chosen = resource.selection.bank.flatMap(BankCatalog.bank)
+    var next: JSONObject = ["type": .string(step.type)]
+    switch step {
+    case .providerSelection:
+      next["providers"] = .array(resource.banks.map { shown($0, resource.kind) })
+    case .branchSelection:
+      next["branches"] = .array(
+        (chosen?.branches ?? []).map { branch in
+          ["id": .string(branch.id), "display_name": .string(branch.name)]
+        }
+      )
+    case .schemeSelection:
+      next["schemes"] = .array(
+        (chosen?.schemes ?? []).enumerated().map { index, id in
+          ["id": .string(id), "recommended": .bool(index == 0)]
+        }
+      )
+    case .userAccountSelection:
+      next["user_accounts"] = [
+        [
+          "id": .string(BankCatalog.savedAccount),
+          "provider": [
+            "id": .string(BankCatalog.savedBank),
+            "display_name": .string(BankCatalog.bank(BankCatalog.savedBank)?.name ?? ""),
+          ],
+          "masked_account_identifier": "******01", "last_used_at": .string(bank.time),
+        ]
+      ]
+    case .consent: for member in consent(chosen, resource.kind) { next[member.key] = member.value }
+    case .form(let page):
+      let ids = chosen.map { $0.forms.indices.contains(page) ? $0.forms[page] : [] } ?? []
+      next["inputs"] = .array(ids.map { BankInput($0).shown })
+    case .redirect:
+      let session = flow.session ?? ""
+      let claims: JSONObject = [
+        "jti": .string(session), "scope": "pay-mock-connect-api",
+        "nbf": .integer(flow.shownAt / 1000), "exp": .integer(flow.shownAt / 1000 + 3600),
+        "iss": .string(pages), "aud": .string(pages),
+      ]
+      next["uri"] = .string("\(pages)/login/\(session)#token=\(WebToken.sign(claims))")
+    case .wait: next["display_message"] = ["default": "Confirm in your bank's app"]
+    case .working: break
+    case .retry: next["retry_options"] = ["restart"]
+    }
+    return .object(next)
+  }
+
+  private func consent(
+    _ chosen: BankCatalog.Bank?,
+    _ kind: BankOrder.Kind
+  ) -> [JSONObject.Member] {
+    guard kind == .payment else {
+      return [.init(key: "subsequent_action_hint", value: "redirect")]
+    }
+    let hint =
+      chosen?.forms.isEmpty == false ? "form" : chosen?.way == .decoupled ? "wait" : "redirect"
+    var requirements: JSONObject = ["pis": [:]]
+    if let chosen, chosen.wantsAccountData {
+      requirements["ais"] = [
+        "required_scopes": .array(chosen.requiredScopes.map(JSON.string)),
+        "optional_scopes": ["balance"],
+      ]
+    }
+    return [
+      .init(key: "subsequent_action_hint", value: .string(hint)),
+      .init(key: "requirements", value: .object(requirements)),
+    ]
+  }
+
+  private func shown(_ candidate: BankCatalog.Bank, _ kind: BankOrder.Kind) -> JSON {
+    var object = face(of: candidate)
+    object["availability"] = availability(of: candidate)
+    object["search_aliases"] = []
+    if kind == .payment {
+      object["schemes"] = .array(candidate.schemes.map { ["id": .string($0)] })
+    }
+    return .object(object)
+  }
+
+  /// What a bank is called, and its pictures.
+  func face(of candidate: BankCatalog.Bank) -> JSONObject {
+    [
+      "id": .string(candidate.id), "display_name": .string(candidate.name),
+      "icon_uri": .string(pages + "/icon.svg"), "logo_uri": .string(pages + "/logo.svg"),
+      "bg_color": "#FFFFFF", "country_code": .string(candidate.country),
+    ]
+  }
+
+  func availability(of candidate: BankCatalog.Bank) -> JSON {
+    [
+      "recommended_status": candidate.isHealthy ? "healthy" : "unhealthy",
+      "updated_at": .string(bank.time),
+    ]
+  }
+}

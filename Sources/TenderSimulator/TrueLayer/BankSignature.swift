@@ -1,0 +1,39 @@
+private import CLibraries
+import TenderModel
+
+/// Checks `Tl-Signature` as TrueLayer does (protocol note, section 1.7, "Verifier rules").
+enum BankSignature {
+  /// Whether a detached signature fits a request; header names in `fields` are in lower case.
+  static func fits(_ value: String, _ request: SimulatedRequest) -> Bool {
+    // A payload between the dots, or behind them, is refused.
+    guard let mark = value.firstRange(of: "..") else { return false }
+    let head = value[..<mark.lowerBound]
+    let tail = value[mark.upperBound...]
+    guard !head.contains("."), !tail.contains("."),
+      let header = Base64.decodeURL(String(head)).flatMap({ JSONReader.read($0)?.object }),
+      let signature = Base64.decodeURL(String(tail)), signature.count == 132,
+      header.text("alg") == "ES512", header.text("kid") == BankCatalog.keyID,
+      header.text("tl_version") == "2"
+    else { return false }
+    let names = (header.text("tl_headers") ?? "").split(separator: ",").map(String.init)
+    let isKeySigned = names.contains { $0.lowercased() == "idempotency-key" }
+    guard isKeySigned || request.fields["idempotency-key"] == nil else { return false }
+    var lines = ""
+    for name in names {
+      guard let text = request.fields[name.lowercased()] else { return false }
+      lines += "\(name): \(text)\n"
+    }
+    let other = request.path.hasSuffix("/") ? String(request.path.dropLast()) : request.path + "/"
+    return [request.path, other].contains { path in
+      let payload = Array("\(request.method) \(path)\n\(lines)".utf8) + request.body
+      let input = Array("\(head).\(Base64.encodeURL(payload))".utf8)
+      return verify(signature, input)
+    }
+  }
+
+  private static func verify(_ signature: [UInt8], _ input: [UInt8]) -> Bool {
+    guard unsafe tender_crypto_open() == nil else { return false }
+    let key = Array(BankCatalog.publicKey.utf8)
+    return unsafe tender_crypto_verify_es512(key, key.count, input, input.count, signature) == 1
+  }
+}

@@ -1,0 +1,191 @@
+import TenderEngine
+import TenderModel
+
+/// The simulated TrueLayer's payments, mandates and refunds, as they are at a time, and what their payers do.
+struct BankWorld {
+  let world: SimulatorWorld
+  let ledger: Ledger
+
+  /// Authorization takes this long at most (protocol note, section 1.3), in milliseconds.
+  static let lifetime = 900_000
+  /// How long a payer takes who confirms in an app.
+  private static let decoupledPause = 3000
+
+  var now: Int { world.now }
+  var time: String { Timestamp.microseconds(now) }
+
+  func uuid() -> String { world.randomness.uuid().lowercased() }
+
+  /// A new resource that waits for its payer.
+  func fresh(_ order: BankOrder, id: String? = nil) -> BankResource {
+    BankResource(order, id: id ?? uuid(), userID: uuid(), at: now)
+  }
+
+  // MARK: The books
+
+  /// The resource of an id as it is now; what time has done to it is done first.
+  ///
+  /// `isAwaited` says that a client looks: a payer whom a scenario plays acts then, and never in the
+  /// middle of a write.
+  func find(
+    _ kind: BankOrder.Kind,
+    _ id: String,
+    isAwaited: Bool = false
+  ) throws(Fault) -> BankResource? {
+    var found = try ledger.find(kind.table, id).flatMap(BankResource.init)
+    if found == nil, let made = wellKnown(kind, id) {
+      try save(made)
+      found = made
+    }
+    guard var resource = found else { return nil }
+    let before = resource
+    age(&resource, isAwaited: isAwaited)
+    if resource != before { try save(resource) }
+    return resource
+  }
+
+  /// The resources of a kind as they were last written, oldest first.
+  func all(_ kind: BankOrder.Kind) throws(Fault) -> [BankResource] {
+    try ledger.list(kind.table).compactMap(BankResource.init)
+  }
+
+  func save(_ resource: BankResource) throws(Fault) {
+    try ledger.put(
+      resource.kind.table,
+      resource.id,
+      resource.stored,
+      reference: resource.order.metadata?.text("reference")
+    )
+  }
+
+  /// The refunds of a payment, oldest first.
+  func refunds(of payment: String) throws(Fault) -> [BankRefund] {
+    try ledger.list(BankRefund.table, column: "parent", value: payment).compactMap(BankRefund.init)
+  }
+
+  func save(_ refund: BankRefund) throws(Fault) {
+    try ledger.put(BankRefund.table, refund.id, refund.stored, parent: refund.payment)
+  }
+
+  /// What exists without a creation: `00000000-0000-4000-8000-` and an amount in minor units awaits its payer,
+  /// so that a flow can be tried with an id and a token alone.
+  private func wellKnown(_ kind: BankOrder.Kind, _ id: String) -> BankResource? {
+    let prefix = "00000000-0000-4000-8000-"
+    guard id.hasPrefix(prefix), id.utf8.count == 36, let amount = Int(id.dropFirst(prefix.count)),
+      amount > 0
+    else { return nil }
+    let payee: JSON = [
+      "type": "external_account", "account_holder_name": "Ben Eficiary", "reference": "demo",
+      "account_identifier": [
+        "type": "sort_code_account_number", "sort_code": "560029", "account_number": "26207729",
+      ],
+    ]
+    let selection: JSON = ["type": "user_selected"]
+    let body: JSONObject =
+      kind == .mandate
+      ? [
+        "currency": "GBP",
+        "mandate": ["type": "sweeping", "beneficiary": payee, "provider_selection": selection],
+        "constraints": [
+          "maximum_individual_amount": .integer(amount),
+          "periodic_limits": [
+            "month": ["maximum_amount": .integer(amount * 10), "period_alignment": "consent"]
+          ],
+        ],
+      ]
+      : [
+        "amount_in_minor": .integer(amount), "currency": "GBP",
+        "payment_method": [
+          "type": "bank_transfer", "provider_selection": selection, "beneficiary": payee,
+        ],
+      ]
+    return BankOrder(body).map { fresh($0, id: id) }
+  }
+
+  // MARK: Time and payers
+
+  /// Lets time pass for a resource: what was due happens, what was never authorized expires.
+  private func age(_ resource: inout BankResource, isAwaited: Bool) {
+    let isWaiting = [.authorizationRequired, .authorizing].contains(resource.status)
+    if isWaiting, now - resource.created >= Self.lifetime {
+      return resource.fail("expired", at: now)
+    }
+    if isAwaited { playPayer(&resource) }
+    resource.happen(by: now)
+  }
+
+  /// What the payer does at the bank.
+  func act(_ action: BankFlow.Action, on resource: inout BankResource, delay: Int = 0) {
+    guard resource.status == .authorizing else { return }
+    switch action {
+    case .rejectAuthorisation: return resource.fail("authorization_failed", at: now)
+    case .cancel: return resource.fail("not_authorized", at: now)
+    case .authorise, .revoke, .execute, .rejectExecution: resource.schedule(.authorized, at: now)
+    }
+    switch action {
+    case .revoke: resource.schedule(.revoked, at: now)
+    case .rejectExecution:
+      resource.schedule(.failed, at: now + delay, reason: "provider_rejected")
+    case .execute where resource.kind == .payment:
+      resource.schedule(.executed, at: now + delay)
+      if resource.order.payee?.isMerchantAccount == true {
+        resource.schedule(.settled, at: now + delay)
+      }
+    default: break
+    }
+    resource.happen(by: now)
+  }
+
+  /// The payer as the scenario plays them; under `serve` only where one is named.
+  private func playPayer(_ resource: inout BankResource) {
+    guard resource.status == .authorizing, let flow = resource.flow, let step = flow.step else {
+      return
+    }
+    let scenario = world.options.scenario
+    let named = scenario.flatMap { name in
+      name.hasPrefix("bank:") || name.hasPrefix("mandate:") ? name : nil
+    }
+    switch step {
+    // A form is answered with `authorizing` or `failed` (OpenAPI, `PerformPaymentAction`): what the bank
+    // makes of it is seen at the next look.
+    case .working: return play(scenario ?? "bank:execute", &resource)
+    case .redirect: break
+    case .wait: guard now - flow.shownAt >= Self.decoupledPause else { return }
+    default: return
+    }
+    guard named != nil || !flow.isAbandoned,
+      let played = named ?? (world.playsPayer ? "bank:execute" : nil)
+    else { return }
+    play(played, &resource)
+  }
+
+  /// Does what a scenario says the payer does.
+  func play(_ scenario: String, _ resource: inout BankResource) {
+    let usual: BankFlow.Action = resource.kind == .mandate ? .authorise : .execute
+    let parts = scenario.split(separator: ":", maxSplits: 1).map(String.init)
+    guard parts.count == 2, parts[0] == "bank" || parts[0] == "mandate" && resource.kind == .mandate
+    else { return act(usual, on: &resource) }
+    switch parts[1] {
+    case "reject_authorisation": act(.rejectAuthorisation, on: &resource)
+    case "reject_execution": act(.rejectExecution, on: &resource)
+    case "cancel": act(.cancel, on: &resource)
+    case "revoke": act(.revoke, on: &resource)
+    case "slow": act(.execute, on: &resource, delay: 5000)
+    case "expire": resource.fail("expired", at: now)
+    // A later look without a scenario finds them gone still.
+    case "abandon": resource.flow?.isAbandoned = true
+    case let reason where reason.hasPrefix("failed:"):
+      resource.fail(String(reason.dropFirst("failed:".count)), at: now)
+    default: act(usual, on: &resource)
+    }
+  }
+}
+
+extension Timestamp {
+  /// RFC 3339 with microseconds, as TrueLayer writes it.
+  static func microseconds(_ milliseconds: Int) -> String {
+    let precise = text(milliseconds).dropLast()
+    let fraction = String((milliseconds % 1000 + 1000) % 1000 + 1000).dropFirst()
+    return precise + ".\(fraction)000Z"
+  }
+}

@@ -1,0 +1,118 @@
+import CLibraries
+package import TenderEngine
+package import TenderModel
+
+/// HTTP by libcurl: verified TLS, no redirects, bounded answers, one reusable connection.
+package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
+  // Unchecked: a command works on one thread; a batch gives each of its workers one of these.
+  private let settings: TransportSettings
+  private let hub: CurlHub?
+  private var reusable: CurlHandle?
+
+  /// `hub` carries the reading requests together with those of other threads.
+  package init(_ settings: TransportSettings, hub: CurlHub? = nil) {
+    self.settings = settings
+    self.hub = hub
+  }
+
+  /// Opens libcurl on a thread of its own, while other things are made ready: with its own libraries it
+  /// takes as long to open as a request on this machine.
+  ///
+  /// Whether that worked, the first request finds out.
+  package static func openAhead() { DetachedThread.begin { _ = unsafe tender_curl_open() } }
+
+  /// How often a provider may ask to come back later, and for how many seconds at most.
+  private static let returns = 5
+  private static let patience = 0...60
+
+  package func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
+    var answer = try sendOnce(request, permit, by: deadline)
+    guard permit == nil else { return answer }
+    // Nothing but a time that the provider names is waited for (RFC 9110, section 10.2.3), and only within
+    // the request's own.
+    for _ in 0..<Self.returns where answer.status == 429 || answer.status == 503 {
+      guard let seconds = answer.fields["retry-after"].flatMap({ Int($0) }),
+        Self.patience.contains(seconds), seconds * 1000 < deadline.remaining
+      else { break }
+      try settings.clock.pause(milliseconds: max(100, seconds * 1000))
+      answer = try sendOnce(request, nil, by: deadline)
+    }
+    return answer
+  }
+
+  private func sendOnce(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
+    guard let address = WebAddress(request.url) else {
+      throw .badAddress("\(request.url.quotedForMessage) is not a web address")
+    }
+    try settings.interruption.check()
+    // A request that can move money never goes over a reusable connection: see HTTPExchange.send. A key of
+    // the provider's does not help: what libcurl sent a second time is not known to be lost once.
+    let mayReuse = permit == nil
+    let handle: CurlHandle
+    if mayReuse, let reusable {
+      handle = reusable
+      handle.reset()
+    } else {
+      handle = try CurlHandle(settings, hub: mayReuse ? hub : nil)
+      if mayReuse { reusable = handle }
+    }
+    try handle.prepare(address, settings, deadline: deadline)
+    if let permit {
+      handle.set(CURLOPT_FRESH_CONNECT, 1)
+      handle.set(CURLOPT_FORBID_REUSE, 1)
+      handle.ask(permit)
+    }
+    handle.set(CURLOPT_USERAGENT, settings.userAgent)
+    let fields = try fields(of: request)
+    handle.setFields(fields)
+    let answer = AnswerBuffer(limit: settings.answerLimit)
+    handle.collect(into: answer)
+    try permit?.use()
+    let code = handle.perform(posting: request.method == .post ? request.body : nil)
+    withExtendedLifetime((fields, answer)) {}
+    guard code == CURLE_OK else {
+      let fault = handle.fault(code, host: address.authority)
+      reusable = nil
+      throw fault
+    }
+    return HTTPResponse(
+      status: handle.number(CURLINFO_RESPONSE_CODE),
+      body: answer.body,
+      fields: answer.fields
+    )
+  }
+
+  /// The header fields of a request; throws `usage` for a value that no header may have.
+  private func fields(of request: HTTPRequest) throws(Fault) -> FieldList {
+    let fields = FieldList()
+    // libcurl would ask for permission to send a large body, and wait for it.
+    fields.append("Expect:")
+    if request.method == .post, !request.fields.contains(where: { $0.isContentType }) {
+      // It would call a body that is not there a form.
+      fields.append("Content-Type:")
+    }
+    for field in request.fields + settings.extraFields {
+      guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
+        throw Fault(
+          .usage,
+          code: "bad_value",
+          "the value for the header \(field.name) has a control character in it"
+        )
+      }
+      fields.append("\(field.name): \(field.value)")
+    }
+    return fields
+  }
+}
+
+extension HTTPRequest.Field {
+  fileprivate var isContentType: Bool { name.lowercased() == "content-type" }
+}

@@ -1,0 +1,131 @@
+import CLibraries
+import TenderEngine
+import TenderModel
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// A connected stream of bytes, TLS included, by libcurl's `CURLOPT_CONNECT_ONLY`.
+final class CurlStream {
+  private let handle: CurlHandle
+  private let host: String
+  private let interruption: any Interruption
+  private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+  /// Connects.
+  ///
+  /// Throws `not_sent` where there is no connection.
+  init(
+    _ address: WebAddress,
+    _ settings: TransportSettings,
+    by deadline: Deadline
+  ) throws(Fault) {
+    handle = try CurlHandle(settings)
+    host = address.authority
+    interruption = settings.interruption
+    try interruption.check()
+    try handle.prepare(address, settings, deadline: deadline)
+    handle.set(CURLOPT_CONNECT_ONLY, 1)
+    handle.set(CURLOPT_HTTPPROXYTUNNEL, 1)
+    // Left to itself, libcurl may agree on HTTP/2 by ALPN, in which there is no upgrade.
+    handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+    let code = handle.perform(posting: nil)
+    guard code == CURLE_OK else {
+      var fault = handle.fault(code, host: host)
+      if fault.kind == .providerError {
+        fault = Fault(.notSent, code: "unreachable", fault.message)
+      }
+      fault.effect = .none
+      throw fault
+    }
+  }
+
+  /// Sends all bytes.
+  ///
+  /// Throws `not_sent` where none was taken, else effect unknown.
+  func send(_ bytes: [UInt8], by deadline: Deadline) throws(Fault) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let (code, count) = handle.send(rest)
+      rest.removeFirst(count)
+      if code == CURLE_AGAIN {
+        try wait(for: POLLOUT, by: deadline, hasSent: rest.count < bytes.count)
+      } else if code != CURLE_OK {
+        throw rest.count == bytes.count
+          ? Fault(
+            .notSent,
+            code: "connection_closed",
+            cause: .connectionClosed,
+            "the connection to \(host) is closed"
+          )
+          : .broken(host)
+      }
+    }
+  }
+
+  /// Waits for bytes; empty at the end of the stream.
+  ///
+  /// Throws with effect unknown.
+  func receive(by deadline: Deadline) throws(Fault) -> [UInt8] {
+    while true {
+      // Whoever never stops sending must not outlive the deadline, or a wish to stop.
+      try check(deadline, hasSent: true)
+      if let bytes = try receiveNow() { return bytes }
+      try wait(for: POLLIN, by: deadline, hasSent: true)
+    }
+  }
+
+  /// The bytes that are there already; empty at the end of the stream, nil where there are none.
+  func receiveNow() throws(Fault) -> [UInt8]? {
+    let (code, count) = handle.receive(into: &buffer)
+    switch code {
+    case CURLE_OK: return Array(buffer.prefix(count))
+    case CURLE_AGAIN: return nil
+    default: throw .broken(host)
+    }
+  }
+
+  private func wait(for events: Int32, by deadline: Deadline, hasSent: Bool) throws(Fault) {
+    try check(deadline, hasSent: hasSent)
+    var polled = [pollfd(fd: handle.socket, events: Int16(events), revents: 0)]
+    if let descriptor = interruption.descriptor {
+      polled.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+    }
+    _ = unsafe poll(&polled, nfds_t(polled.count), Int32(min(max(deadline.remaining, 0), 60_000)))
+    try check(nil, hasSent: hasSent)
+  }
+
+  /// Throws where the time is over or somebody wants it to stop.
+  private func check(_ deadline: Deadline?, hasSent: Bool) throws(Fault) {
+    if let deadline, deadline.remaining <= 0 {
+      throw Fault(
+        .providerError,
+        effect: .unknown,
+        code: "no_answer",
+        "no answer from \(host) within the time for one request"
+      )
+    }
+    if let kind = interruption.kind {
+      throw .stopped(
+        by: kind,
+        effect: hasSent ? .unknown : .none,
+        underWay: "a request was under way"
+      )
+    }
+  }
+}
+
+extension Fault {
+  fileprivate static func broken(_ host: String) -> Fault {
+    Fault(
+      .providerError,
+      effect: .unknown,
+      code: "connection_closed",
+      cause: .connectionClosed,
+      "the connection to \(host) broke"
+    )
+  }
+}

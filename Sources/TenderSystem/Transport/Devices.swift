@@ -1,0 +1,312 @@
+package import TenderEngine
+package import TenderModel
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// Devices by address: `tcp://HOST:PORT`, `tty:PATH`, and on Linux `bluetooth:ADDRESS[/CHANNEL]`.
+package struct Devices: DeviceExchange {
+  private let interruption: any Interruption
+
+  package init(interruption: any Interruption) { self.interruption = interruption }
+
+  package func open(_ address: String, by deadline: Deadline) throws(Fault) -> any ByteStream {
+    guard let address = DeviceAddress(address) else { throw .noAddress(address) }
+    let descriptor: Int32
+    switch address {
+    case .network(let host, let port):
+      descriptor = try Self.connect(host, port, by: deadline, interruption)
+    case .terminal(let path): descriptor = try Self.openTerminal(path)
+    case .bluetooth(let bytes, let channel):
+      descriptor = try Self.connectBluetooth(bytes, channel, by: deadline, interruption)
+    }
+    return DeviceStream(descriptor, interruption: interruption)
+  }
+
+  private static func connect(
+    _ host: String,
+    _ port: UInt16,
+    by deadline: Deadline,
+    _ interruption: any Interruption
+  ) throws(Fault) -> Int32 {
+    var hints = unsafe addrinfo()
+    #if canImport(Darwin)
+    unsafe hints.ai_socktype = SOCK_STREAM
+    #else
+    unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    #endif
+    var found: UnsafeMutablePointer<addrinfo>?
+    let status = unsafe getaddrinfo(host, String(port), &hints, &found)
+    guard status == 0, let first = unsafe found else {
+      throw .unreachable("\(host): \(unsafe String(cString: gai_strerror(status)))")
+    }
+    defer { unsafe freeaddrinfo(first) }
+    var why = "no address"
+    var next: UnsafeMutablePointer<addrinfo>? = unsafe first
+    while let entry = unsafe next {
+      unsafe next = entry.pointee.ai_next
+      let descriptor = unsafe socket(entry.pointee.ai_family, entry.pointee.ai_socktype, 0)
+      guard descriptor >= 0 else { continue }
+      prepare(descriptor)
+      var yes: Int32 = 1
+      _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, 4)
+      let result = unsafe systemConnect(descriptor, entry.pointee.ai_addr, entry.pointee.ai_addrlen)
+      let problem = try finish(descriptor, result, by: deadline, interruption)
+      guard let problem else { return descriptor }
+      why = problem
+      close(descriptor)
+    }
+    throw .unreachable("\(host):\(port): \(why)")
+  }
+
+  private static func systemConnect(
+    _ descriptor: Int32,
+    _ address: UnsafePointer<sockaddr>?,
+    _ size: socklen_t
+  ) -> Int32 {
+    #if canImport(Darwin)
+    unsafe Darwin.connect(descriptor, address, size)
+    #else
+    unsafe Glibc.connect(descriptor, address, size)
+    #endif
+  }
+
+  /// Not inherited, and never in the way: who waits does so by `poll`.
+  private static func prepare(_ descriptor: Int32) {
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    #if canImport(Darwin)
+    var yes: Int32 = 1
+    _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, 4)
+    #endif
+  }
+
+  /// Waits until a connection stands; gives why it does not.
+  private static func finish(
+    _ descriptor: Int32,
+    _ result: Int32,
+    by deadline: Deadline,
+    _ interruption: any Interruption
+  ) throws(Fault) -> String? {
+    if result == 0 { return nil }
+    guard errno == EINPROGRESS else { return unsafe String(cString: strerror(errno)) }
+    while deadline.remaining > 0 {
+      var polled = [
+        pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
+        pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+      ]
+      _ = unsafe poll(&polled, 2, Int32(min(deadline.remaining, 60_000)))
+      if interruption.kind != nil { return "stopped" }
+      guard polled[0].revents != 0 else { continue }
+      var problem: Int32 = 0
+      var size = socklen_t(4)
+      _ = unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &problem, &size)
+      return problem == 0 ? nil : unsafe String(cString: strerror(problem))
+    }
+    return "no answer in time"
+  }
+
+  /// A serial line that carries every byte as it is; USB readers do not care about the speed.
+  private static func openTerminal(_ path: String) throws(Fault) -> Int32 {
+    let descriptor = openSerialLine(path)
+    guard descriptor >= 0 else {
+      if errno == EBUSY { throw .inUse(path) }
+      throw .unreachable("\(path): \(unsafe String(cString: strerror(errno)))")
+    }
+    guard Self.takeForOneself(descriptor) else {
+      close(descriptor)
+      throw .inUse(path)
+    }
+    var settings = termios()
+    guard unsafe tcgetattr(descriptor, &settings) == 0 else {
+      close(descriptor)
+      throw .unreachable("\(path) is no serial line")
+    }
+    unsafe cfmakeraw(&settings)
+    settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
+    _ = unsafe cfsetspeed(&settings, speed_t(B115200))
+    guard unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0 else {
+      close(descriptor)
+      throw .unreachable("\(path): \(unsafe String(cString: strerror(errno)))")
+    }
+    _ = tcflush(descriptor, TCIOFLUSH)
+    prepare(descriptor)
+    return descriptor
+  }
+
+  /// Keeps a serial line from every other process: those of this program by a lock, which also
+  /// holds for the superuser, all others by TIOCEXCL.
+  ///
+  /// Gives false where another has it; both end with the descriptor.
+  private static func takeForOneself(_ descriptor: Int32) -> Bool {
+    var region = systemLock()
+    #if canImport(Darwin)
+    let command: Int32 = 90
+    #else
+    let command: Int32 = 37
+    #endif
+    // F_OFD_SETLK, over the whole of it.
+    region.l_type = Int16(F_WRLCK)
+    region.l_whence = Int16(SEEK_SET)
+    guard unsafe fcntl(descriptor, command, &region) == 0 else {
+      return errno != EAGAIN && errno != EACCES
+    }
+    _ = ioctl(descriptor, UInt(TIOCEXCL))
+    return true
+  }
+
+  private static func systemLock() -> flock { flock() }
+
+  #if canImport(Darwin)
+  private static func connectBluetooth(
+    _ address: [UInt8],
+    _ channel: UInt8,
+    by deadline: Deadline,
+    _ interruption: any Interruption
+  ) throws(Fault) -> Int32 {
+    throw Fault(
+      .unsupported,
+      code: "bluetooth_unsupported",
+      "Bluetooth readers are for Linux alone",
+      hint: "connect it by USB (tty:PATH) or network (tcp://HOST:PORT)"
+    )
+  }
+  #else
+  /// RFCOMM, the serial port profile: the socket address by its layout in Linux
+  /// (include/net/bluetooth/rfcomm.h), since no header of it can be counted on.
+  private struct BluetoothAddress {
+    var family: UInt16 = 31
+    var address: (UInt8, UInt8, UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0, 0, 0)
+    var channel: UInt8 = 1
+    var padding: UInt8 = 0
+  }
+
+  private static func connectBluetooth(
+    _ address: [UInt8],
+    _ channel: UInt8,
+    by deadline: Deadline,
+    _ interruption: any Interruption
+  ) throws(Fault) -> Int32 {
+    // AF_BLUETOOTH, SOCK_STREAM, BTPROTO_RFCOMM.
+    let descriptor = socket(31, Int32(SOCK_STREAM.rawValue), 3)
+    guard descriptor >= 0 else {
+      throw .unreachable("Bluetooth: \(unsafe String(cString: strerror(errno)))")
+    }
+    prepare(descriptor)
+    var place = BluetoothAddress()
+    // The bytes stand in the opposite order to how people write them.
+    place.address = (address[5], address[4], address[3], address[2], address[1], address[0])
+    place.channel = channel
+    let size = socklen_t(MemoryLayout<BluetoothAddress>.size)
+    let result = unsafe withUnsafePointer(to: &place) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+        unsafe Glibc.connect(descriptor, raw, size)
+      }
+    }
+    if let problem = try finish(descriptor, result, by: deadline, interruption) {
+      close(descriptor)
+      throw .unreachable("Bluetooth: \(problem)")
+    }
+    return descriptor
+  }
+  #endif
+}
+
+/// A serial line's descriptor, or -1.
+private func openSerialLine(_ path: String) -> Int32 {
+  unsafe open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+}
+
+/// A descriptor as a stream.
+private final class DeviceStream: ByteStream {
+  private let descriptor: Int32
+  private let interruption: any Interruption
+  private var isClosed = false
+
+  init(_ descriptor: Int32, interruption: any Interruption) {
+    self.descriptor = descriptor
+    self.interruption = interruption
+  }
+
+  deinit { if !isClosed { Self.systemClose(descriptor) } }
+
+  private static func systemClose(_ descriptor: Int32) {
+    #if canImport(Darwin)
+    _ = Darwin.close(descriptor)
+    #else
+    _ = Glibc.close(descriptor)
+    #endif
+  }
+
+  func send(_ bytes: [UInt8]) throws(Fault) {
+    var rest = bytes[...]
+    var patience = 5
+    while !rest.isEmpty {
+      // SIGPIPE is ignored by the process: a broken link is an error like any other.
+      let count = unsafe rest.withUnsafeBytes { raw in
+        unsafe write(descriptor, raw.baseAddress, raw.count)
+      }
+      if count > 0 {
+        rest.removeFirst(count)
+        continue
+      }
+      guard errno == EAGAIN || errno == EINTR, patience > 0 else { throw .broken }
+      patience -= 1
+      var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      _ = unsafe poll(&polled, 1, 1000)
+    }
+  }
+
+  func receive(milliseconds: Int) throws(Fault) -> StreamEvent {
+    var polled = [
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    let count = nfds_t(interruption.kind == nil ? 2 : 1)
+    guard unsafe poll(&polled, count, Int32(min(milliseconds, 60_000))) > 0,
+      polled[0].revents != 0
+    else { return .nothing }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let size = unsafe read(descriptor, &buffer, buffer.count)
+    if size > 0 { return .bytes(Array(buffer.prefix(size))) }
+    if size < 0, errno == EAGAIN || errno == EINTR { return .nothing }
+    return .ended
+  }
+
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    Self.systemClose(descriptor)
+  }
+}
+
+extension Fault {
+  fileprivate static func unreachable(_ why: String) -> Fault {
+    Fault(.device, code: "device_connection_failed", why)
+  }
+
+  fileprivate static func inUse(_ path: String) -> Fault {
+    Fault(
+      .device,
+      code: "device_in_use",
+      cause: .deviceInUse,
+      "\(path) is in use by another process"
+    )
+  }
+
+  fileprivate static var broken: Fault {
+    Fault(.device, code: "device_disconnected", "the link to the device broke")
+  }
+
+  fileprivate static func noAddress(_ text: String) -> Fault {
+    Fault(
+      .usage,
+      code: "bad_value",
+      "\(text.quotedForMessage) is no address of a device",
+      hint: "such as tcp://127.0.0.1:6543, tty:/dev/ttyACM0 or bluetooth:00:11:22:33:44:55"
+    )
+  }
+}

@@ -1,0 +1,263 @@
+private import CLibraries
+private import Synchronization
+package import TenderEngine
+package import TenderModel
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// Listens on this machine alone for a payer who comes back from a bank, by libmicrohttpd.
+package struct LoopbackRedirects: RedirectListener {
+  private let interruption: any Interruption
+
+  package init(interruption: any Interruption) { self.interruption = interruption }
+
+  /// Whether an address is one of this machine's own, so that it can be listened at.
+  package static func isOwn(_ address: String) -> Bool {
+    guard let address = WebAddress(address) else { return false }
+    return address.scheme == "http" && address.isLoopback
+  }
+
+  /// Listens at an address of this machine's own.
+  ///
+  /// Throws `usage` where the port is taken.
+  package func listen(at address: String) throws(Fault) -> any RedirectVisit {
+    guard let parts = WebAddress(address), Self.isOwn(address) else {
+      throw .badAddress(
+        "cannot listen at \(address.quotedForMessage)",
+        hint: "such as http://localhost:3000/callback"
+      )
+    }
+    return try LoopbackVisit(parts, interruption)
+  }
+}
+
+/// One payer who is awaited.
+@safe
+final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
+  // Unchecked: what the library's thread touches is behind the lock or does not change.
+  private struct State {
+    var queries: [String] = []
+    var expected: (name: String, value: String)?
+  }
+
+  /// Browsers open six at once to one host.
+  private static let mostConnections = 16
+
+  private let state = Mutex(State())
+  private let path: String
+  private let interruption: any Interruption
+  private var daemons: [OpaquePointer] = unsafe []
+  private var connections: OpaquePointer?
+  private var readEnd: Int32 = -1
+  private var writeEnd: Int32 = -1
+
+  init(_ address: WebAddress, _ interruption: any Interruption) throws(Fault) {
+    self.interruption = interruption
+    let target = address.target.isEmpty ? "/" : address.target
+    path = String(target.prefix { $0 != "?" })
+    if let problem = unsafe tender_httpd_open() {
+      throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
+    }
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else {
+      throw Fault(.state, code: "state_unusable", "cannot make a pipe", hint: "nothing was sent")
+    }
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      // Whoever visits must never make the listener's thread wait, nor anybody wait for it.
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    readEnd = ends[0]
+    writeEnd = ends[1]
+    let port = UInt16(address.port ?? 80)
+    guard let connections = unsafe tender_httpd_connections_new(Self.mostConnections) else {
+      throw Fault(.state, code: "state_unusable", "no memory is left", hint: "nothing was sent")
+    }
+    unsafe self.connections = connections
+    // A browser takes `localhost` for either.
+    let versions: [Int32] =
+      switch address.host {
+      case "localhost": [0, 1]
+      case "[::1]": [1]
+      default: [0]
+      }
+    for version in versions {
+      let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+      errno = 0
+      if let daemon = unsafe tender_httpd_visit(
+        port,
+        version,
+        Self.handle,
+        Self.complete,
+        context,
+        connections
+      ) {
+        unsafe daemons.append(daemon)
+      } else if version == 0 || errno == EADDRINUSE || versions.count == 1 {
+        close()
+        throw Fault(
+          .usage,
+          code: "port_busy",
+          "cannot listen at \(address.authority), where the payer comes back",
+          hint: "free the port, or give another registered --redirect-url"
+        )
+      }
+    }
+  }
+
+  deinit { close() }
+
+  func expect(_ name: String, _ value: String) { state.withLock { $0.expected = (name, value) } }
+
+  func wait(milliseconds: Int) throws(Fault) -> String? {
+    try interruption.check()
+    var polled = [
+      pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    _ = unsafe poll(&polled, 2, Int32(clamping: milliseconds))
+    try interruption.check()
+    guard polled[0].revents & Int16(POLLIN) != 0 else { return nil }
+    var byte: UInt8 = 0
+    _ = unsafe read(readEnd, &byte, 1)
+    return state.withLock { $0.queries.isEmpty ? nil : $0.queries.removeFirst() }
+  }
+
+  func close() {
+    while let daemon = unsafe daemons.popLast() { unsafe tender_httpd_stop(daemon) }
+    unsafe tender_httpd_connections_free(connections)
+    unsafe connections = nil
+    for end in [readEnd, writeEnd] where end >= 0 { _ = systemClose(end) }
+    readEnd = -1
+    writeEnd = -1
+  }
+
+  private func systemClose(_ descriptor: Int32) -> Int32 {
+    #if canImport(Darwin)
+    Darwin.close(descriptor)
+    #else
+    Glibc.close(descriptor)
+    #endif
+  }
+
+  private static let handle: MHD_AccessHandlerCallback = {
+    context,
+    connection,
+    url,
+    method,
+    _,
+    _,
+    _,
+    state in
+    guard let context = unsafe context, let connection = unsafe connection,
+      let url = unsafe url, let method = unsafe method, let state = unsafe state
+    else { return tender_httpd_no() }
+    let isGet = unsafe String(cString: method) == "GET"
+    // The first call is for the head alone; a body is not waited for.
+    guard unsafe state.pointee != nil || !isGet else {
+      unsafe state.pointee = context
+      return tender_httpd_yes()
+    }
+    let visit = unsafe Unmanaged<LoopbackVisit>.fromOpaque(context).takeUnretainedValue()
+    let host = unsafe tender_httpd_header(connection, "Host").map { unsafe String(cString: $0) }
+    let isLocal = host.flatMap { WebAddress("http://\($0)/") }?.isLoopback ?? false
+    guard isGet, isLocal, unsafe String(cString: url) == visit.path else {
+      return unsafe answer(connection, 404, ReturnPage.nothing)
+    }
+    var parameters: [(String, String)] = []
+    for name in ["payment_id", "mandate_id", "error"] {
+      if let value = unsafe tender_httpd_argument(connection, name) {
+        unsafe parameters.append((name, String(cString: value)))
+      }
+    }
+    guard let isNew = visit.take(parameters) else {
+      return unsafe answer(connection, 400, ReturnPage.another)
+    }
+    if isNew { unsafe state.pointee = context + 1 }
+    return unsafe answer(connection, 200, ReturnPage.thanks)
+  }
+
+  /// Who waits hears of a visit once its page was sent: they may close the listener at once.
+  private static let complete: MHD_RequestCompletedCallback = { context, _, state, _ in
+    guard let context = unsafe context, let mark = unsafe state?.pointee,
+      unsafe mark == context + 1
+    else { return }
+    let visit = unsafe Unmanaged<LoopbackVisit>.fromOpaque(context).takeUnretainedValue()
+    var byte: UInt8 = 1
+    _ = unsafe write(visit.writeEnd, &byte, 1)
+  }
+
+  /// Takes a visitor in; says whether who waits has to hear of it, nil where they come from another payment.
+  private func take(_ parameters: [(name: String, value: String)]) -> Bool? {
+    state.withLock { state in
+      if let expected = state.expected,
+        let given = parameters.first(where: { $0.name == expected.name }),
+        given.value != expected.value
+      {
+        return nil
+      }
+      let query =
+        parameters.map { "\($0.name)=\(QueryText.encode($0.value))" }.joined(separator: "&")
+      // The same visit twice says nothing new, and nobody needs to hear of more than these: the oldest
+      // goes. The pipe has a byte for each that waits, no more.
+      guard !state.queries.contains(query) else { return false }
+      state.queries.append(query)
+      guard state.queries.count <= 8 else {
+        state.queries.removeFirst()
+        return false
+      }
+      return true
+    }
+  }
+
+  private static func answer(
+    _ connection: OpaquePointer,
+    _ status: UInt32,
+    _ page: String
+  ) -> MHD_Result {
+    var body = Array(page.utf8)
+    let made = unsafe body.withUnsafeMutableBytes { bytes in
+      unsafe tender_httpd_response(bytes.count, bytes.baseAddress)
+    }
+    guard let made = unsafe made else { return tender_httpd_no() }
+    defer { unsafe tender_httpd_destroy(made) }
+    for (name, value) in [
+      ("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-store"),
+      ("Referrer-Policy", "no-referrer"),
+      ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"),
+    ] {
+      _ = unsafe tender_httpd_add_header(made, name, value)
+    }
+    return unsafe tender_httpd_queue(connection, status, made)
+  }
+}
+
+/// What the payer reads in the browser.
+private enum ReturnPage {
+  static let thanks = page(
+    "Thank you",
+    "Your bank has sent you back. You can close this page: the payment goes on by itself."
+  )
+  static let another = page(
+    "Another payment",
+    "This address belongs to another payment than the one that is awaited here."
+  )
+  static let nothing = page("Nothing here", "A payer is awaited at another address.")
+
+  private static func page(_ title: String, _ text: String) -> String {
+    """
+    <!doctype html>
+    <html lang="en"><head><meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>\(title)</title>
+    <style>body{font:1.125rem/1.5 system-ui,sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem}\
+    @media(prefers-color-scheme:dark){body{background:#111;color:#eee}}</style></head>
+    <body><main><h1>\(title)</h1><p>\(text)</p></main></body></html>
+
+    """
+  }
+}

@@ -1,0 +1,198 @@
+package import TenderEngine
+package import TenderModel
+
+/// Opens WebSockets (RFC 6455) over libcurl's connected streams.
+package struct WebSocketClient: SocketExchange {
+  private let settings: TransportSettings
+
+  package init(_ settings: TransportSettings) { self.settings = settings }
+
+  package func open(
+    url: String,
+    fields: [HTTPRequest.Field],
+    by deadline: Deadline
+  ) throws(Fault) -> any MessageSocket {
+    try connect(url: url, fields: fields, by: deadline)
+  }
+
+  /// Opens a socket of the concrete kind, which also carries binary messages.
+  package func connect(
+    url: String,
+    fields: [HTTPRequest.Field] = [],
+    by deadline: Deadline
+  ) throws(Fault) -> WebSocket {
+    guard let address = WebAddress(url) else {
+      throw .badAddress("\(url.quotedForMessage) is not a web address")
+    }
+    let stream = try CurlStream(address, settings, by: deadline)
+    let userAgent = HTTPRequest.Field("User-Agent", settings.userAgent)
+    let handshake = try WebSocketHandshake(
+      address,
+      nonce: settings.randomness.bytes(16),
+      fields: [userAgent] + fields + settings.extraFields
+    )
+    do throws(Fault) {
+      try stream.send(handshake.requestBytes, by: deadline)
+      var answer: [UInt8] = []
+      while true {
+        let bytes = try stream.receive(by: deadline)
+        answer += bytes
+        switch handshake.read(answer) {
+        case .incomplete:
+          if bytes.isEmpty { throw .noUpgrade("\(address.authority) closed the connection") }
+        case .open(let rest):
+          return WebSocket(stream, settings, first: rest)
+        case .refused(let status):
+          throw .noUpgrade("the upgrade to WebSocket was answered \(status)")
+        case .broken(let why): throw .noUpgrade("\(address.authority): \(why)")
+        }
+      }
+    } catch {
+      var fault = error
+      // An upgrade moves nothing.
+      fault.effect = .none
+      throw fault
+    }
+  }
+}
+
+/// One open WebSocket.
+package final class WebSocket: MessageSocket {
+  private let stream: CurlStream
+  private let settings: TransportSettings
+  private var machine: WebSocketMachine
+  private var events: [WebSocketMachine.Event] = []
+  private var isBroken = false
+
+  init(_ stream: CurlStream, _ settings: TransportSettings, first bytes: [UInt8]) {
+    self.stream = stream
+    self.settings = settings
+    machine = WebSocketMachine(role: .client, messageLimit: settings.answerLimit)
+    events = machine.receive(bytes)
+  }
+
+  package func send(
+    _ text: String,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) {
+    try send(WebSocketFrame(.text, Array(text.utf8)), permit, by: deadline)
+  }
+
+  /// Sends one frame.
+  ///
+  /// A close that has already arrived means that nothing left.
+  package func send(
+    _ frame: WebSocketFrame,
+    _ permit: SendPermit? = nil,
+    by deadline: Deadline
+  ) throws(Fault) {
+    try permit?.use()
+    if !isBroken, !machine.hasEnded {
+      do throws(Fault) {
+        while let bytes = try stream.receiveNow() {
+          if bytes.isEmpty {
+            isBroken = true
+            break
+          }
+          try take(bytes, by: deadline)
+        }
+      } catch {
+        isBroken = true
+      }
+    }
+    guard !isBroken, !machine.hasEnded else {
+      throw Fault(
+        .notSent,
+        code: "connection_closed",
+        cause: .connectionClosed,
+        "the socket was closed by the other side"
+      )
+    }
+    try permit?.checkLeaving()
+    try stream.send(frame.encoded(mask: settings.randomness.bytes(4)), by: deadline)
+  }
+
+  package func receive(by deadline: Deadline) throws(Fault) -> SocketMessage {
+    while true {
+      while !events.isEmpty {
+        switch events.removeFirst() {
+        case .message(.text(let text)): return .text(text)
+        case .message(.binary(let bytes)): return .binary(bytes)
+        case .closed(let code, let reason): return .closed(code: code, reason: reason)
+        case .reply(let frame): reply(frame, by: deadline)
+        case .failed(_, let reason):
+          throw Fault(
+            .providerError,
+            effect: .unknown,
+            code: "unreadable_answer",
+            "the socket broke the WebSocket protocol: \(reason)"
+          )
+        }
+      }
+      guard !isBroken else { throw .cutOff }
+      let bytes = try stream.receive(by: deadline)
+      guard !bytes.isEmpty else {
+        isBroken = true
+        throw .cutOff
+      }
+      events += machine.receive(bytes)
+    }
+  }
+
+  private func take(_ bytes: [UInt8], by deadline: Deadline) throws(Fault) {
+    for event in machine.receive(bytes) {
+      if case .reply(let frame) = event {
+        reply(frame, by: deadline)
+      } else {
+        events.append(event)
+      }
+    }
+  }
+
+  private func reply(_ frame: WebSocketFrame, by deadline: Deadline) {
+    // A pong or a close that does not get through changes nothing: the next read will tell.
+    try? stream.send(frame.encoded(mask: settings.randomness.bytes(4)), by: deadline)
+  }
+
+  package var isOpen: Bool {
+    let deadline = Deadline(in: 0, on: settings.clock)
+    do throws(Fault) {
+      while let bytes = try stream.receiveNow() {
+        guard !bytes.isEmpty else { return false }
+        try take(bytes, by: deadline)
+      }
+    } catch {
+      return false
+    }
+    return !isBroken && !machine.hasEnded
+  }
+
+  package func close(waiting: Bool) {
+    guard !isBroken, !machine.hasEnded, let frame = machine.close(code: 1000) else { return }
+    let deadline = Deadline(in: 500, on: settings.clock)
+    reply(frame, by: deadline)
+    guard waiting else { return }
+    // The other side's close says that everything before ours was read.
+    while !machine.hasEnded, let bytes = try? stream.receive(by: deadline), !bytes.isEmpty {
+      _ = machine.receive(bytes)
+    }
+    isBroken = true
+  }
+}
+
+extension Fault {
+  fileprivate static func noUpgrade(_ why: String) -> Fault {
+    Fault(.providerError, code: "upgrade_refused", why)
+  }
+
+  fileprivate static var cutOff: Fault {
+    Fault(
+      .providerError,
+      effect: .unknown,
+      code: "connection_closed",
+      cause: .connectionClosed,
+      "the socket's connection broke"
+    )
+  }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import TenderEngine
+import TenderModel
+import TenderSystem
+import TenderTestSupport
+import Testing
+
+/// The nonce of RFC 6455, section 1.3, and bytes that do not matter.
+private struct SampleNonce: Randomness {
+  func bytes(_ count: Int) -> [UInt8] {
+    count == 16 ? Array("the sample nonce".utf8) : [UInt8](repeating: 7, count: count)
+  }
+}
+
+/// Somebody who wants it to stop, from the first look on that `after` says.
+private final class Stopper: Interruption, @unchecked Sendable {
+  // Unchecked: a test works on one thread.
+  private var left: Int
+
+  init(after looks: Int) { left = looks }
+
+  var kind: Fault.Kind? {
+    left -= 1
+    return left < 0 ? .terminated : nil
+  }
+
+  var descriptor: Int32? { nil }
+}
+
+@Suite struct FloodTests {
+  /// Opens a socket to a server that sends the same frame for ever.
+  private func receive(
+    _ frame: [UInt8],
+    _ interruption: any Interruption,
+    milliseconds: Int
+  ) throws -> Fault? {
+    let server = try #require(
+      LoopbackServer { descriptor in
+        guard LoopbackServer.head(descriptor) != nil else { return }
+        let answer = Array(
+          ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n").utf8
+        )
+        guard LoopbackServer.send(answer, descriptor) else { return }
+        let many = Array(repeatElement(frame, count: 500).joined())
+        // Bounded, so that a client that never stops fails the test, and does not hang it.
+        for _ in 0..<20_000 { guard LoopbackServer.send(many, descriptor) else { return } }
+      }
+    )
+    defer { server.stop() }
+    let clock = ManualClock()
+    let client = WebSocketClient(
+      TransportSettings(
+        clock: clock,
+        randomness: SampleNonce(),
+        interruption: interruption,
+        userAgent: "test"
+      )
+    )
+    let socket = try client.connect(
+      url: "ws://127.0.0.1:\(server.port)/",
+      by: Deadline(in: 1_000_000, on: clock)
+    )
+    return #expect(throws: Fault.self) {
+      _ = try socket.receive(by: Deadline(in: milliseconds, on: clock))
+    }
+  }
+
+  /// Pongs that nobody asked for and a fragment without bytes: frames that are no message.
+  private static let frames: [[UInt8]] = [[0x8a, 0x00], [0x89, 0x00]]
+
+  @Test(arguments: frames)
+  func `whoever never stops sending does not outlive the deadline`(_ frame: [UInt8]) throws {
+    let fault = try receive(frame, NeverInterrupted(), milliseconds: 20)
+    #expect(fault?.code == "no_answer")
+    #expect(fault?.effect == .unknown)
+  }
+
+  @Test(arguments: frames)
+  func `whoever never stops sending is left on a signal`(_ frame: [UInt8]) throws {
+    let fault = try receive(frame, Stopper(after: 20), milliseconds: 1_000_000)
+    #expect(fault?.kind == .terminated)
+    #expect(fault?.effect == .unknown)
+  }
+}
