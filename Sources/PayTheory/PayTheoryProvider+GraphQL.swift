@@ -76,11 +76,17 @@ extension PayTheoryProvider {
     guard let asked = try captured(id, graphQL) else { throw .unknownReceipt(payment, id) }
     let found = try chain(of: asked, graphQL)
     let now = found.now
+    let known = payment.refunded(afterVoiding: found.voidedInParts)
+    if try Transactions.refunded(now) > known {
+      // One answer may be wrong, and the refund is counted from this one.
+      let again = try graphQL.transaction(Transactions.id(now))
+      guard try again.map(Transactions.refunded) == Transactions.refunded(now) else {
+        throw Fault.unreadable("two answers that differ in what was refunded; nothing was sent")
+          .proven
+      }
+    }
     // Others may have refunded something that this journal does not know, and a look-up may lag behind the journal.
-    let refunded = max(
-      try Transactions.refunded(now),
-      payment.refunded(afterVoiding: found.voidedInParts)
-    )
+    let refunded = max(try Transactions.refunded(now), known)
     let isVoided = Transactions.status(now) == .cancelled
     let left = isVoided ? 0 : max(0, (Transactions.gross(now) ?? amount) - refunded)
     guard amount <= left else { throw .aboveRest(payment, left: left) }

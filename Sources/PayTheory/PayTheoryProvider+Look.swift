@@ -139,10 +139,12 @@ extension PayTheoryProvider {
       return happened(isVoid: true, next)
     }
     let refunded = try Transactions.refunded(found)
-    if refunded == before + amount {
-      let made = followers.first {
-        !Transactions.isPayment($0) && Transactions.gross($0) == amount
-      }
+    let made = followers.first {
+      !Transactions.isPayment($0) && Transactions.gross($0) == amount
+    }
+    // What was refunded before was itself one answer: with the refund in sight, the journal's own sum will do.
+    let isSeen = made.map(Transactions.isLive) ?? false
+    if refunded == before + amount || isSeen && refunded == payment.refunded() + amount {
       return happened(isVoid: false, made)
     }
     // Less than before: the look-up lags.

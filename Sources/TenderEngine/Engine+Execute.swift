@@ -31,7 +31,9 @@ extension Engine {
       case (.run(let draft), _): return try run(draft, change, on: payment, key)
       case (.refuse(var fault), _):
         // What this very command has done is what it answers with.
-        if let payment, let finished, finished.isNew {
+        if let payment, let finished, finished.isNew,
+          payment[finished.sequence]?.state.action == nil
+        {
           return Report(payment, payment[finished.sequence], replayed: false)
         }
         if fault.cause == .nothingHeld { fault.result = provider.nothingHeld }
@@ -125,7 +127,7 @@ extension Engine {
 
   /// What was refused before and took money all the same; nil where a look shows nothing of the kind.
   private func foundAfterAll(_ progress: Progress) throws(Fault) -> Outcome? {
-    guard case .happened(let outcome) = try provider.look(progress),
+    guard case .happened(let outcome) = try found(progress),
       [.succeeded, .processing, .waiting].contains(outcome.state?.name),
       isEvidence(outcome, of: progress.operation, progress.payment)
     else { return nil }
@@ -271,7 +273,7 @@ extension Engine {
     let traits = provider.traits
     guard progress.operation.isUnknown, !progress.isConcluded, interruption.kind == nil,
       traits.canLookUp, !(traits.hasPayerFlow && progress.operation.isAttempt),
-      case .happened(let outcome)? = try? provider.look(progress),
+      case .happened(let outcome)? = try? found(progress),
       isEvidence(outcome, of: progress.operation, progress.payment)
     else { return nil }
     return try? conclude(outcome, progress, note: "answer lost, found out")

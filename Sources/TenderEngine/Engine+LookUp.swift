@@ -61,12 +61,11 @@ extension Engine {
     return second
   }
 
-  /// What was refunded by others, returned by the bank or revoked, with an answer taken in.
+  /// What was refunded by others or returned by the bank, and whether it ended without money, with an answer taken in.
   private func losses(_ outcome: Outcome?, _ known: Payment) -> [Int] {
     let payment = outcome.map { observed($0, of: known).payment } ?? known
-    return [
-      payment.observed.elsewhere, payment.state.returned, payment.state.status == .revoked ? 1 : 0,
-    ]
+    let isLost = [.declined, .cancelled, .expired, .revoked].contains(payment.state.status)
+    return [payment.observed.elsewhere, payment.state.returned, isLost ? 1 : 0]
   }
 
   func query(of known: Payment, _ inWordsOfAttempt: Bool) -> LookUp {

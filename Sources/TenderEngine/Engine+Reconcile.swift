@@ -26,7 +26,7 @@ extension Engine {
     say("finding_out")
     let finding: Finding
     do throws(Fault) {
-      finding = try provider.look(progress)
+      finding = try found(progress)
     } catch {
       throw Fault.stillUnknown(payment, progress.operation, because: error)
     }
@@ -59,6 +59,25 @@ extension Engine {
     return (known, true, outcome)
   }
 
+  /// What a look finds out about an operation whose answer was lost: it counts once a second look says the same, since
+  /// one answer may be wrong and nothing corrects it afterwards.
+  ///
+  /// Throws `provider_error` where two looks differ.
+  func found(_ progress: Progress) throws(Fault) -> Finding {
+    let first = try provider.look(progress)
+    guard let meaning = first.meaning else { return first }
+    let second = try provider.look(progress)
+    guard second.meaning == meaning else {
+      throw Fault(
+        .providerError,
+        code: "answers_differ",
+        "two look-ups, one after the other, differ",
+        hint: "look again with the same command"
+      )
+    }
+    return second
+  }
+
   /// Sends the same request again, or undoes it.
   private func finish(
     _ recovery: Recovery,
@@ -69,8 +88,13 @@ extension Engine {
     let (payment, operation) = (progress.payment, progress.operation)
     switch recovery {
     case .sameKey(let after):
-      if let life = provider.traits.keyLife, clock.now - operation.createdAt >= life {
-        throw .stillUnknown(payment, operation, "its idempotency key is too old to be sent again")
+      if let life = provider.traits.keyLife, clock.age(of: operation) >= life {
+        let why = "its idempotency key is too old to be sent again, or a clock was wrong"
+        var fault = Fault.stillUnknown(payment, operation, why)
+        fault.hint =
+          "look for it at the provider; then: tender journal resolve \(payment.unknownReference) "
+          + "--as STATUS --reason TEXT"
+        throw fault
       }
       guard progress.sinceSent >= after else {
         let left = (after - progress.sinceSent + 999) / 1000
@@ -204,5 +228,17 @@ extension Fault {
       "the result of the \(amount)\(what) \(payment.reference.quotedForMessage) is still unknown: \(why)",
       result: operation.fault?.result
     ).forPayment(payment)
+  }
+}
+
+extension Finding {
+  /// What it says of the operation; nil where that is nothing.
+  fileprivate var meaning: [String]? {
+    switch self {
+    case .happened(let outcome):
+      [outcome.status.rawValue, outcome.id ?? "", outcome.amount.map { "\($0)" } ?? ""]
+    case .refuted(let fault): [fault.code]
+    case .absent, .cannotLook: nil
+    }
   }
 }

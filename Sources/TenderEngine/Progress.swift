@@ -204,6 +204,15 @@ extension Clock {
     return min(byWall, byMachine)
   }
 
+  /// How many milliseconds ago at most an operation was first recorded: the larger of what both clocks say, for what
+  /// ends after a time.
+  func age(of operation: Operation) -> Int {
+    let byWall = now - operation.createdAt
+    // Dated in the future, it was recorded by a clock that was wrong: nothing tells how old it is.
+    guard byWall >= -3_600_000 else { return .max }
+    return max(byWall, operation.state.sent?.moment.map { moment.elapsed(since: $0) } ?? 0)
+  }
+
   fileprivate func disagrees(about operation: Operation) -> Bool {
     // Since another start the machine's own clock says only that it is longer ago than that.
     guard operation.state.sent?.moment?.boot == moment.boot,

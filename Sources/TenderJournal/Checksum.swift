@@ -1,6 +1,6 @@
 private import CSodium
-package import TenderSystem
 package import TenderModel
+package import TenderSystem
 
 /// BLAKE2b (RFC 7693) over values, each with its length, as hexadecimal.
 package struct Checksum {

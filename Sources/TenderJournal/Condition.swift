@@ -1,6 +1,6 @@
-import TenderSystem
 import TenderEngine
 import TenderModel
+import TenderSystem
 
 /// A filter as SQL: all of it that columns decide, so that few rows are left for `PaymentFilter.lets`.
 struct Condition {

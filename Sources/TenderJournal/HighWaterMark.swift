@@ -33,6 +33,8 @@ package final class HighWaterMark: Sendable {
   private static let size = 256
 
   package let path: String
+  /// Where it is read while there is none at `path`: the folder for marks may have been named later.
+  private let earlierPath: String?
   private let state = Mutex(State())
 
   private struct State: Sendable {
@@ -57,10 +59,12 @@ package final class HighWaterMark: Sendable {
     let parts = whole.split(separator: "/")
     let name = String(parts.last ?? "")
     let kind = isShared ? "tender-shared-mark" : "tender-mark"
+    let beside = "/" + parts.dropLast().map { $0 + "/" }.joined() + ".\(name).\(kind)"
     guard let place else {
-      path = "/" + parts.dropLast().map { $0 + "/" }.joined() + ".\(name).\(kind)"
+      (path, earlierPath) = (beside, nil)
       return
     }
+    earlierPath = beside
     // Several folders of one name may have their marks there.
     let digits = String(LockFile.position(of: whole), radix: 16)
     path = PlainFile.resolved(place) + "/.\(name)-\(digits).\(kind)"
@@ -73,8 +77,10 @@ package final class HighWaterMark: Sendable {
 
   /// What it says; nil where there is none for this folder.
   package func read() -> Position? {
-    guard let bytes = PlainFile.read(path, limit: Self.size) else { return nil }
-    return position(bytes)
+    let bytes =
+      PlainFile.read(path, limit: Self.size)
+      ?? earlierPath.flatMap { PlainFile.read($0, limit: Self.size) }
+    return bytes.flatMap(position)
   }
 
   private func position(_ bytes: [UInt8]) -> Position? {
@@ -98,11 +104,17 @@ package final class HighWaterMark: Sendable {
     return sum.text()
   }
 
-  /// Raises it, never lowers it, unless `anew`.
+  /// Raises it, never lowers it, unless `anew`, or where it is beyond the `latest` line that there can be.
   ///
   /// A mark that cannot be written protects less and stops nobody: what it is for is in the journal.
-  package func raise(to position: Position, anew: Bool = false) {
-    guard anew || last.map({ $0.line < position.line || $0.journal != position.journal }) ?? true,
+  package func raise(to position: Position, anew: Bool = false, latest: Int = .max) {
+    func isBehind(_ known: Position) -> Bool {
+      // Of two of one moment the later one counts.
+      let isSame = latest != .max && known.line == position.line && known.link != position.link
+      return isSame || known.line < position.line || known.line > latest
+        || known.journal != position.journal
+    }
+    guard anew || last.map(isBehind) ?? true,
       let file = descriptor ?? (try? PlainFile.open(path))
     else { return }
     descriptor = file
@@ -113,8 +125,8 @@ package final class HighWaterMark: Sendable {
       there.journal == position.journal
     {
       next.isOutside = there.isOutside || position.isOutside
-      guard there.line < position.line || there.isOutside != next.isOutside else { return }
-      if there.line > next.line {
+      guard isBehind(there) || there.isOutside != next.isOutside else { return }
+      if !isBehind(there), there.line > next.line {
         next = there
         next.isOutside = true
       }

@@ -1,6 +1,6 @@
-import TenderSystem
 package import TenderEngine
 package import TenderModel
+import TenderSystem
 
 /// An attempt as versions before 7 of the journal had it, and the payment with operations that it is now.
 ///

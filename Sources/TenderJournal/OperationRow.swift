@@ -1,6 +1,6 @@
-import TenderSystem
 package import TenderEngine
 package import TenderModel
+import TenderSystem
 
 /// An operation as a row of the `operation` table, and back.
 package enum OperationRow {

@@ -1,6 +1,6 @@
-import TenderSystem
 package import TenderEngine
 package import TenderModel
+import TenderSystem
 
 /// A payment as a row of the `payment` table, and back.
 package enum PaymentRow {

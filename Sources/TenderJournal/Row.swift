@@ -1,5 +1,5 @@
-package import TenderSystem
 package import TenderModel
+package import TenderSystem
 
 /// The columns of a table or of a select list, by name.
 package struct Columns: Sendable {

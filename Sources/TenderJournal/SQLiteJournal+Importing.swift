@@ -1,6 +1,6 @@
-import TenderSystem
 package import TenderEngine
 package import TenderModel
+import TenderSystem
 
 /// Taking payments over from another journal.
 extension SQLiteJournal {

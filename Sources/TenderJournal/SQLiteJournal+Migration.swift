@@ -1,6 +1,6 @@
-import TenderSystem
 import TenderEngine
 import TenderModel
+import TenderSystem
 
 /// Files of versions 1 to 6, brought up to this one in one transaction or not at all.
 extension SQLiteJournal {

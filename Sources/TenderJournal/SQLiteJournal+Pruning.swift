@@ -1,6 +1,6 @@
-import TenderSystem
 package import TenderEngine
 package import TenderModel
+import TenderSystem
 
 /// What may be forgotten, and forgetting it.
 extension SQLiteJournal {

@@ -1,6 +1,6 @@
-package import TenderSystem
 package import TenderEngine
 package import TenderModel
+package import TenderSystem
 
 /// Payments and their history as the files have them, and what filters find.
 extension SQLiteJournal {

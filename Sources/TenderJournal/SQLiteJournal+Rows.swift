@@ -1,6 +1,6 @@
-import TenderSystem
 import TenderEngine
 import TenderModel
+import TenderSystem
 
 /// Single rows, each with its checksum, and the chained lines of the history.
 extension SQLiteJournal {

@@ -1,5 +1,5 @@
-import TenderSystem
 import TenderModel
+import TenderSystem
 
 /// The tables, made or brought up to this version.
 extension SQLiteJournal {

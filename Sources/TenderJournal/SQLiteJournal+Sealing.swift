@@ -1,6 +1,6 @@
-import TenderSystem
 import TenderEngine
 package import TenderModel
+import TenderSystem
 
 /// Preparations with a secret, sealed under keys of their own: which keys are new, and which are used up.
 ///

@@ -1,6 +1,6 @@
-import TenderSystem
 package import TenderEngine
 package import TenderModel
+import TenderSystem
 
 /// Outcomes that the database could not take: written aside by the names of their fields, and taken in later.
 extension SQLiteJournal {

@@ -1,6 +1,6 @@
-import TenderSystem
 import TenderEngine
 package import TenderModel
+import TenderSystem
 
 /// Reading everything, and comparing it with its checksums and with what it comes to.
 extension SQLiteJournal {

@@ -1,7 +1,7 @@
 import Synchronization
-import TenderSystem
 import TenderEngine
 package import TenderModel
+import TenderSystem
 
 /// Whether the journal is all that was written: its place, its rows, its chain, and the mark outside.
 extension SQLiteJournal {

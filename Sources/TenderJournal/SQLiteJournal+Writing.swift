@@ -1,7 +1,7 @@
 import Synchronization
-import TenderSystem
 package import TenderEngine
 package import TenderModel
+import TenderSystem
 
 /// Every write: versioned, checksummed, chained, and marked outside of the folder.
 extension SQLiteJournal {

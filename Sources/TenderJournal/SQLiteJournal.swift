@@ -1,7 +1,7 @@
 import Synchronization
-import TenderSystem
 package import TenderEngine
 package import TenderModel
+import TenderSystem
 
 /// The journal in a SQLite file: write-ahead log, synced at every commit, erased bytes overwritten.
 ///

@@ -1,7 +1,7 @@
 import Synchronization
-import TenderSystem
 import TenderEngine
 package import TenderModel
+import TenderSystem
 
 /// Room for outcomes that the database cannot take: a file whose space is allocated, in slots.
 ///

@@ -209,6 +209,50 @@ import Testing
     #expect(try world.books().refunded == 300)
   }
 
+  /// One answer before a refund may be wrong: it is asked again, and what was sent after a wrong one is found.
+  @Test func `a wrong sum before a refund is not counted from`() throws {
+    let world = try World()
+    try paid(world)
+    let once = try world.engine(exchange: {
+      Once(Forgetful(inner: $0, said: #""refunded_amount":300"#), $0)
+    })
+    let differs = #expect(throws: Fault.self) { try once.refund(world.latest(), 300) }
+    #expect(differs?.exitStatus == 11)
+    #expect(try world.books().refunded == 0)
+    // Both answers wrong, and the answer to the refund lost.
+    let wrong = try world.engine(exchange: {
+      Loser(Forgetful(inner: $0, said: #""refunded_amount":300"#), .after)
+    })
+    _ = try? wrong.refund(world.latest(), 300)
+    #expect(try world.books().refunded == 300)
+    #expect(try world.engine().refund(world.latest(), 300).status == .partiallyRefunded)
+    #expect(try world.books().refunded == 300)
+    #expect(try world.latest()?.state.refunded == 300)
+  }
+
+  /// Asks one side once, and the other one from then on.
+  final class Once: HTTPExchange {
+    private let first: any HTTPExchange
+    private let second: any HTTPExchange
+    private let isOver = Mutex(false)
+
+    init(_ first: any HTTPExchange, _ second: any HTTPExchange) {
+      (self.first, self.second) = (first, second)
+    }
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      let isFirst = isOver.withLock { isOver in
+        defer { isOver = true }
+        return !isOver
+      }
+      return try (isFirst ? first : second).send(request, permit, by: deadline)
+    }
+  }
+
   /// Changes what look-ups say of how much was given back.
   struct Forgetful: HTTPExchange {
     let inner: any HTTPExchange

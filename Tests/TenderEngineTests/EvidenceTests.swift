@@ -107,7 +107,9 @@ import Testing
     let till = Till(Scripted(.scripted, .lost))
     till.provider.finds(.done(1, 1000))
     #expect(try till.transact() == "succeeded")
-    #expect(till.provider.heard() == ["send charge 1 1000", "look charge 1 1000"])
+    #expect(
+      till.provider.heard() == ["send charge 1 1000", "look charge 1 1000", "look charge 1 1000"]
+    )
     let other = Till(Scripted(.scripted, .lost))
     other.provider.finds(.done(1, 999))
     #expect(try other.transact() == "9 no_answer")
@@ -147,6 +149,26 @@ import Testing
     till.clock.advance(100_000)
     #expect(try till.transact() == "9 outcome_unknown")
     #expect(till.provider.heard() == ["look charge 1 1000"])
+  }
+
+  /// Of two clocks the one that says more counts: a key that has ended makes a second payment.
+  @Test(arguments: [
+    "sent by a clock that was ahead", "the wall clock was set back", "dated in the future",
+  ])
+  func `a key that may have ended is not sent again`(_ name: String) throws {
+    let traits = Traits(kinds: Traits.allKinds, takesKeys: true, keyLife: 10_000_000)
+    let till = Till(Scripted(traits, .lost))
+    let far = 40 * 86_400_000
+    if name != "the wall clock was set back" { till.clock.set(forward: far) }
+    _ = try till.transact()
+    if name == "dated in the future" { till.clock.set(forward: -far) }
+    if name == "sent by a clock that was ahead" { till.clock.set(forward: 3_000_000 - far) }
+    if name != "dated in the future" { till.clock.advance(20_000_000) }
+    if name == "the wall clock was set back" { till.clock.set(forward: -20_000_000) }
+    _ = till.provider.heard()
+    #expect(try till.transact() == "9 outcome_unknown")
+    #expect(try till.resume(finish: true) == "9 outcome_unknown")
+    #expect(!till.provider.heard().contains { $0.hasPrefix("again") })
   }
 
   // MARK: Permits
@@ -290,5 +312,19 @@ import Testing
     till.provider.finds(.done(1, 1000))
     #expect(try broken.resume() == "9 outcome_unknown")
     #expect(try till.payment()?.state.status == .unknown)
+  }
+
+  /// One look that says that nothing was taken lets the next command pay: it counts once a second one says so too.
+  @Test(arguments: [Status.cancelled, .declined, .expired, .returned, .succeeded])
+  func `one look alone decides nothing about a lost answer`(_ status: Status) throws {
+    let till = Till(Scripted(.keyless, .lost))
+    till.provider.finds(.done(1, 1000, status), .absent)
+    #expect(try till.transact() == "9 no_answer")
+    till.provider.finds(.done(1, 1000, status), .done(1, 1000, .pending))
+    #expect(try till.transact().hasPrefix("9 "))
+    #expect(try till.payment()?.state.isUnknown == true)
+    till.provider.finds(.done(1, 1000, status))
+    _ = try till.transact()
+    #expect(try till.payment()?.state.status == status)
   }
 }

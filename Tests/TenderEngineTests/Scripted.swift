@@ -39,7 +39,7 @@ final class Scripted: Provider {
   /// What comes next.
   func then(_ acts: Act...) { script.withLock { $0.acts += acts } }
 
-  func finds(_ findings: Finding...) { script.withLock { $0.findings += findings } }
+  func finds(_ findings: Finding...) { script.withLock { $0.findings = findings } }
 
   func shows(_ outcomes: Outcome...) { script.withLock { $0.lookUps = outcomes } }
 
@@ -131,7 +131,9 @@ final class Scripted: Provider {
 
   func look(_ progress: Progress) throws(Fault) -> Finding {
     hear("look \(Self.words(progress.operation))")
-    return script.withLock { $0.findings.isEmpty ? .absent : $0.findings.removeFirst() }
+    return script.withLock { script in
+      script.findings.count > 1 ? script.findings.removeFirst() : script.findings.first ?? .absent
+    }
   }
 
   func recovery(of operation: Operation, in payment: Payment) -> Recovery {

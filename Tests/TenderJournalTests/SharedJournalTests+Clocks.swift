@@ -27,6 +27,58 @@ extension SharedJournalTests {
     withExtendedLifetime(held) {}
   }
 
+  /// A payment that is dated in the future, by this machine or another one, hides nothing that is written after it.
+  @Test(arguments: [0, 1])
+  func `a clock that was ahead once does not blind the mark`(_ writer: Int) throws {
+    do {
+      let (ahead, own) = (try journal(writer), try journal(0))
+      let held = [try lock(ahead, "A"), try lock(own, "B")]
+      var early = try opened(ahead, "A")
+      clock.advance(365 * 86_400_000)
+      try early.end(1, .succeeded, at: clock)
+      _ = try ahead.conclude(&early, 1, note: "outcome", isLast: true)
+      #expect(try own.payments(matching: "A", filter: PaymentFilter()).count == 1)
+      clock.advance(-365 * 86_400_000)
+      _ = try sent(own, "B")
+      withExtendedLifetime(held) {}
+    }
+    let lost = "SELECT row FROM tender.payment WHERE reference = 'B'"
+    for table in ["event", "operation"] {
+      _ = try sql("DELETE FROM tender.\(table) WHERE payment IN (\(lost))")
+    }
+    _ = try sql("DELETE FROM tender.payment WHERE reference = 'B'")
+    let again = try journal(0)
+    again.reachesOutside()
+    _ = try again.payments(matching: "A", filter: PaymentFilter())
+    let fault = #expect(throws: Fault.self) { try again.checkWhole() }
+    #expect(fault?.code == "journal_forgot")
+  }
+
+  /// What is accepted, or pruned, ends with the moment: what is written later is missed.
+  @Test(arguments: ["accept", "prune"])
+  func `accepts nothing in advance`(_ command: String) throws {
+    let tomorrow = clock.now + 365 * 86_400_000
+    do {
+      let first = try journal(0)
+      if command == "accept" {
+        try first.accept(reason: "test", at: tomorrow)
+      } else {
+        _ = try first.prune(before: tomorrow, PaymentFilter())
+      }
+      let held = try lock(first)
+      _ = try sent(first)
+      withExtendedLifetime(held) {}
+    }
+    _ = try sql(
+      "DELETE FROM tender.event; DELETE FROM tender.operation; DELETE FROM tender.payment"
+    )
+    let again = try journal(0)
+    again.reachesOutside()
+    _ = try again.payments(matching: "A", filter: PaymentFilter())
+    let fault = #expect(throws: Fault.self) { try again.checkWhole() }
+    #expect(fault?.code == "journal_forgot")
+  }
+
   /// What another machine wrote and this one has only seen is missed as its own is.
   @Test func `a machine that only read knows that a database was put back`() throws {
     let first = try journal(0)

@@ -59,6 +59,20 @@ extension FlowTests {
     #expect(second.replayed == false)
   }
 
+  /// A creation whose answer was lost is found again: then it awaits its payer, and a new attempt is none.
+  @Test func `a new attempt behind a lost creation is refused once that is found`() throws {
+    let world = try World()
+    let order = try world.payment("A")
+    #expect(throws: Fault.self) {
+      try world.engine(fault: "create:close-after", listens: false, change: Self.bank).pay(order)
+    }
+    let fault = #expect(throws: Fault.self) {
+      try world.engine(listens: false, change: Self.bank).pay(order, newAttempt: true)
+    }
+    #expect(fault?.code == "attempt_stands")
+    #expect(try world.ledger().made == 1)
+  }
+
   /// What the bank returned has been handed on: what cannot be read after that may be a payment.
   @Test func `a look that fails behind a return is unknown until the next command`() throws {
     let world = try World()

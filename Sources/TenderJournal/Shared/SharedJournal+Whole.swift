@@ -85,26 +85,32 @@ extension SharedJournal {
   func raiseMark(_ write: Write, _ row: Int) {
     var written = write.payment
     written.row = row
-    mark.raise(to: position(of: written, write.sum))
+    mark.raise(to: position(of: written, write.sum), latest: clock.now)
   }
 
   /// Remembers what was read: another machine wrote it, and a database that lacks it was put back.
   func raiseMarkToSeen() {
     // What is missing is not forgotten over what is there.
     guard let seen, missing == nil else { return }
-    mark.raise(to: seen)
+    mark.raise(to: seen, latest: clock.now)
   }
 
+  /// The mark of an event. One that is dated in the future counts as written now: a clock that was ahead, here or on
+  /// another machine, must not hide what comes after it.
   func position(of payment: Payment, _ sum: String) -> HighWaterMark.Position {
-    let time = payment.updatedAt
+    let time = min(payment.updatedAt, clock.now)
     let link = "\(payment.row).\(payment.version).\(sum)"
     return .init(journal: name, line: time, link: link, time: time, isOutside: isOutside)
   }
 
+  /// Now, in milliseconds, as the server knows it.
+  private static let serverNow = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
   /// Counts for every machine: what their marks say of the time before is not asked for any more.
   package func accept(reason: String, at time: Int) throws(Fault) {
     var statement = Statement("WITH taken AS (UPDATE tender.journal SET accepted = ")
-    statement.add("greatest(accepted, \(statement.bind(time)))) INSERT INTO tender.event ")
+    // Not beyond now: what is written later must be missed.
+    statement.add("greatest(accepted, \(Self.serverNow))) INSERT INTO tender.event ")
     let values = [
       statement.bind(time), statement.bind("accepted: " + redactor.redact(reason)),
       statement.bind(settings.by),
@@ -116,6 +122,14 @@ extension SharedJournal {
     )
     _ = try query([statement])
     missing = nil
+    let nothing = HighWaterMark.Position(
+      journal: name,
+      line: 0,
+      link: "0.0.-",
+      time: 0,
+      isOutside: isOutside
+    )
+    mark.raise(to: nothing, anew: true)
   }
 
   package func take(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {
@@ -159,7 +173,7 @@ extension SharedJournal {
     var count = 0
     // A mark of what is deleted says nothing any more.
     var pruned = Statement("UPDATE tender.journal SET accepted = greatest(accepted, ")
-    pruned.add("\(pruned.bind(time)))")
+    pruned.add("least(\(pruned.bind(time)), \(Self.serverNow)))")
     while true {
       var statement = Statement("WITH going AS (")
       addPrunable(before: time, filter, &statement)
