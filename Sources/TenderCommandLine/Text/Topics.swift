@@ -195,19 +195,23 @@ extension Topic {
           + "before it says 9. What a look-up does not show proves nothing within the late window.",
         "Ownership. A payment is replayed and looked at only with its own merchant's credentials. "
           + "With other credentials it exits 6.",
-        "A journal that knows what it has forgotten. An old copy, a damaged file, a copy without its "
-          + "log or a removed folder is noticed before anything is sent: 16. A mark beside the state folder "
-          + "says how far the journal had come (tender journal verify says whether there is one), and the "
-          + "journal knows when its file was made, which a copy put in its place does not share. Not noticed "
-          + "is, where the mark was put back or removed as well, an old copy written over the journal's own "
-          + "files (remove them first), a file system that keeps no such time, and a disk or a machine "
-          + "that is put back as a whole. A "
-          + "folder that was removed together with the simulated payments in it, and no others, is new.",
+        "A journal that knows what it has forgotten. tender notices an old copy, a damaged file, a copy "
+          + "without its log, and a removed folder. Commands that pay then exit 16, before anything is sent. "
+          + "Two things outside the rows of the journal tell: a mark beside the state folder, and the time "
+          + "at which the journal's file was made. tender journal verify says whether there is a mark. "
+          + "tender does not notice three cases, each without the mark or with its old one: an old copy "
+          + "written over the journal's own files (remove them first), a folder removed together with its "
+          + "mark, and a file system that keeps no such time. It does not notice a disk or a machine "
+          + "that is restored as a whole. A folder removed with nothing but simulated payments in it is new.",
         ([
-          "What it rests on. The disk keeps what it acknowledges as synced, and the file system has "
-            + "working locks (no network share). Of the machine's clock since its start and the clock on the "
-            + "wall the one counts that says less time has passed, so that setting one of them shortens no wait. "
-            + "An answer that names this payment, with its amount and its currency, is believed."
+          "What it rests on. The disk keeps what it acknowledges as synced. The file system has "
+            + "working locks (no network share). tender compares the wall clock with the machine's time since its "
+            + "start. For a wait the shorter of both ages counts, for the end of a key the longer one. "
+            + "tender believes an answer that names this payment, its amount and its currency. It asks twice "
+            + "where the answer to a request was lost, and where an answer says that money was taken back or "
+            + "refunded elsewhere. tender believes a refusal that the provider lists. It looks at the payment "
+            + "before it sends such a request under another name; a provider that executes, refuses and does "
+            + "not list what it did is not caught."
         ]
           + help.map(\.assumptions).filter { !$0.isEmpty }).joined(separator: " "),
         "What is not promised. Two journals do not know of each other: a reference that is used with two "
