@@ -2,7 +2,7 @@ package import TenderModel
 
 /// A Pay Theory API key, `{partner}-{stage}-{id}`: a public key, not a secret.
 ///
-/// Protocol note, section 2.1. Partner builds carry `new` or `old` between partner and stage.
+/// Partner builds carry `new` or `old` between partner and stage (README, 1.1).
 package struct APIKey: Sendable, Hashable {
   /// The three stages that SDKs know.
   package enum Stage: String, Sendable, Hashable, CaseIterable {

@@ -1,7 +1,7 @@
 private import CSodium
 import TenderModel
 
-/// NaCl's `crypto_box`: X25519, HSalsa20, XSalsa20-Poly1305 (protocol note, section 3.4).
+/// NaCl's `crypto_box`: X25519, HSalsa20, XSalsa20-Poly1305 (README, 3.3).
 enum Box {
   static let keyLength = 32
   static let nonceLength = 24

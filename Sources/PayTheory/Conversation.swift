@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// What one text message of the socket says (protocol note, section 3.3): pure.
+/// What one text message of the socket says (README, 3.2): pure.
 enum Reply {
   /// `{"type":T,"body":{…}}`, not encrypted.
   case plain(type: String, body: JSONObject)
@@ -113,8 +113,8 @@ final class Conversation {
 
   /// Connects: token, socket, host token.
   ///
-  /// `session` is the caller's own session id, kept over reconnections (protocol note, section
-  /// 2.3). Nothing in here can move money.
+  /// `session` is the caller's own session id, kept over reconnections (README, 2.1). Nothing in here can
+  /// move money.
   static func open(session: String, _ context: PayTheoryContext) throws(Fault) -> Conversation {
     let token = try fetchToken(session: session, context)
     context.redactor.learn(token)
@@ -285,7 +285,7 @@ final class Conversation {
     }
   }
 
-  /// The envelope of an encrypted request (protocol note, section 3.2).
+  /// The envelope of an encrypted request (README, 3.1).
   private func sealed(
     _ action: String,
     _ write: (inout JSONWriter) -> Void

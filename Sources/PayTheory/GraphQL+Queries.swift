@@ -78,7 +78,7 @@ extension GraphQL {
     return (items.compactMap(\.object), data[name]?["total_row_count"]?.boundedNumber)
   }
 
-  /// One pair of a query (protocol note, section 8.1).
+  /// One pair of a query (README, 6.2).
   struct Condition {
     private let text: String
 

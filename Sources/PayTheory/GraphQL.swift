@@ -1,8 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// Pay Theory's GraphQL interface, as far as payments need it (published schema of 2026; protocol note,
-/// section 8).
+/// Pay Theory's GraphQL interface, as far as payments need it (published schema of 2026; README, 6).
 ///
 /// Arguments are written into the document, as the documentation does.
 struct GraphQL {

@@ -1,8 +1,7 @@
 package import TenderEngine
 package import TenderModel
 
-/// The rules of an order, between `transact`'s parameters (protocol note, sections 5.3 and 5.6), and of what may
-/// follow it.
+/// The rules of an order, between `transact`'s parameters (README, 5), and of what may follow it.
 extension PayTheoryProvider {
   package func check(_ order: Order) throws(Fault) {
     switch order {

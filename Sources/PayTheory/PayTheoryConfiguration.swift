@@ -45,7 +45,7 @@ package struct PayTheoryConfiguration: Sendable {
     self.timeout = timeout
   }
 
-  /// Where tokens come from (protocol note, section 2.2).
+  /// Where tokens come from (README, 1.2).
   var tokenURL: String {
     (tokenBase ?? "https://\(key.partner).\(key.stage.rawValue).com") + "/pt-token-service/"
   }

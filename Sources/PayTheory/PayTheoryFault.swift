@@ -1,8 +1,7 @@
 import TenderEngine
 package import TenderModel
 
-/// Pay Theory's documented error types, as the type text of `FailureResponse` begins
-/// (source document, "Failure Response"; texts from the protocol note, section 7.1).
+/// Pay Theory's documented error types, as the type text of `FailureResponse` begins (README, 8.1).
 extension Fault {
   /// The token could not be fetched: refused (4), unreachable (10), or no readable answer (11).
   static func noToken(_ kind: Kind, code: String, _ why: String, hint: String) -> Fault {
@@ -100,7 +99,7 @@ extension Fault {
 /// Error texts of the socket that are known refusals, each with where it was read.
 ///
 /// The live server's own texts are not public; these are the ones that Pay Theory's web SDK and
-/// documentation show (protocol note, sections 5.3 and 7.3).
+/// documentation show (README, 8.2).
 enum KnownRefusal {
   static let texts: [(text: String, source: String)] = [
     ("unable to process when both payorid and payorinfo are provided", "web SDK, validation.ts"),

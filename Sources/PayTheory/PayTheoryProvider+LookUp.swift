@@ -1,7 +1,7 @@
 package import TenderEngine
 package import TenderModel
 
-/// Looking payments up (protocol note, section 8.2): transactions, authorizations and cash barcodes.
+/// Looking payments up (README, 6.4): transactions, authorizations and cash barcodes.
 extension PayTheoryProvider {
   package func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
     let graphQL = try GraphQL(context, for: "a look-up")

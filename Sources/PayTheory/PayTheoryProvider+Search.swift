@@ -1,7 +1,7 @@
 package import TenderEngine
 package import TenderModel
 
-/// Searching by the documented query language (protocol note, section 8.1): what it has a key for is asked,
+/// Searching by the documented query language (README, 6.2): what it has a key for is asked,
 /// the rest is compared here.
 extension PayTheoryProvider: SearchFlow {
   package func find(

@@ -1,7 +1,7 @@
 package import TenderEngine
 import TenderModel
 
-/// A payment that Pay Theory prepared and that part 2 captures (protocol note, section 4.3).
+/// A payment that Pay Theory prepared and that part 2 captures (README, 4.6).
 struct PreparedTransfer {
   /// The decrypted body of `transfer_confirmation`, kept as it came.
   let text: String
@@ -56,7 +56,7 @@ struct PreparedTransfer {
     return (body["fee"] ?? body["service_fee"])?.boundedNumber ?? 0
   }
 
-  /// The documented `PT_CONFIRMATION` (source document, "PT_CONFIRMATION").
+  /// The documented `PT_CONFIRMATION` (README, 4.6).
   var confirmation: JSONObject {
     [
       "type": "PT_CONFIRMATION",
@@ -70,7 +70,7 @@ struct PreparedTransfer {
 }
 
 extension FeeMode {
-  /// The mode that a message names; `interchange` is the older name of the merchant's fee (protocol
-  /// note, section 5.7).
+  /// The mode that a message names; `interchange` is the older name of the merchant's fee
+  /// (README, 5.2).
   package init?(wire: String) { self.init(rawValue: wire == "interchange" ? "merchant_fee" : wire) }
 }

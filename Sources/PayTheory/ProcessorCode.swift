@@ -1,6 +1,6 @@
 internal import TenderModel
 
-/// The processor's failure codes that Pay Theory documents (protocol note, section 7.4).
+/// The processor's failure codes that Pay Theory documents (README, 8.3).
 enum ProcessorCode {
   static let all: [String] = Vocabulary.processorCodes.map(\.code)
 

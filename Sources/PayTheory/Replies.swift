@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// Pay Theory's answers as outcomes, in the documented shapes (source document).
+/// Pay Theory's answers as outcomes, in the documented shapes (README, 4.6 to 4.11 and 8.1).
 enum Replies {
   /// A decrypted `transfer_complete`: success, or a failure that reached the processor.
   ///
@@ -117,7 +117,7 @@ enum Replies {
           "barcode": body["barcode"].asText,
           "barcodeFee": (body["barcodeFee"] ?? body["fees"]).asText,
           "barcodeUrl": url,
-          // The client adds this one (protocol note, section 4.8).
+          // The client adds this one (README, 4.11).
           "mapUrl": body["mapUrl"].flatMap(Shape.text(8192).filtered) ?? .string(shopMap),
         ],
       ],

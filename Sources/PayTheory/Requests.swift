@@ -1,14 +1,14 @@
 import TenderEngine
 import TenderModel
 
-/// The inner objects of Pay Theory's encrypted requests (protocol note, sections 4 and 5).
+/// The inner objects of Pay Theory's encrypted requests (README, 4).
 struct Requests {
   let timeZone: String
   let now: Int
   let hostToken: String
   let sessionKey: String
 
-  /// `host:transfer_part1`, section 4.2.
+  /// `host:transfer_part1` (README, 4.2).
   func transferPart1(_ order: PaymentOrder, confirmation: Bool, _ json: inout JSONWriter) {
     writeSession(&json)
     json.name("payment_method_data")
@@ -23,7 +23,7 @@ struct Requests {
     writeTail(order, &json)
   }
 
-  /// `host:barcode`, section 4.8.
+  /// `host:barcode` (README, 4.11).
   func barcode(_ order: PaymentOrder, _ payer: CashPayer, _ json: inout JSONWriter) {
     writeSession(&json)
     json.name("payment")
@@ -34,7 +34,7 @@ struct Requests {
     writeTail(order, &json)
   }
 
-  /// `host:tokenize`, section 4.7.
+  /// `host:tokenize` (README, 4.10).
   func tokenize(_ order: TokenOrder, _ json: inout JSONWriter) {
     writeSession(&json)
     json.name("payment_method_data")
@@ -47,7 +47,7 @@ struct Requests {
     json.write(.object(order.metadata))
   }
 
-  /// `host:transfer_part2`, section 4.4: the preparation byte for byte as it came.
+  /// `host:transfer_part2`, with the preparation byte for byte as it came (README, 4.7).
   func transferPart2(_ preparation: PreparedTransfer, _ json: inout JSONWriter) {
     json.name("payment_prep")
     json.verbatim(preparation.text.utf8)
@@ -59,7 +59,7 @@ struct Requests {
     json.write(.object(preparation.metadata))
   }
 
-  /// `host:cancel_transfer`, section 4.5.
+  /// `host:cancel_transfer` (README, 4.9).
   func cancel(_ preparation: PreparedTransfer, _ json: inout JSONWriter) {
     json.name("payment_intent_id")
     json.write(.string(preparation.intent))
@@ -87,7 +87,7 @@ struct Requests {
     json.write(.object(order.metadata))
   }
 
-  /// Sections 5.1 and 5.2; nothing for cash, which has a field of its own.
+  /// `payment_method_data` (README, 4.3); empty for cash, which has a member of its own (README, 4.11).
   private func writeMethod(_ instrument: Instrument?, _ json: inout JSONWriter) {
     json.beginObject()
     switch instrument {
@@ -124,7 +124,7 @@ struct Requests {
     json.endObject()
   }
 
-  /// Section 5.4: the personal address is always there.
+  /// `payor_info` (README, 4.4): the personal address is always sent.
   static func payorInfo(_ payor: JSONObject) -> JSONObject {
     var info: JSONObject = [:]
     for name in ["first_name", "last_name", "email", "phone"] { info[name] = payor[name] }
@@ -136,7 +136,7 @@ struct Requests {
     return info
   }
 
-  /// Section 5.5: every key, with the SDK's defaults.
+  /// `pay_theory_data` (README, 4.5): every key, with the SDK's defaults.
   func payTheoryData(_ order: PaymentOrder) -> JSONObject {
     [
       "account_code": .string(order.accountCode ?? ""),

@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// The order in which the source document lists the members of each result.
+/// The order in which Pay Theory documents the members of each result (README, 4.6 to 4.11 and 8.1).
 extension PayTheoryProvider {
   private static let bodies: [String: [String]] = [
     "PT_CONFIRMATION": [

@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// Pay Theory's documented test data (protocol note, section 9); never for live.
+/// Pay Theory's documented test data (README, 11); never for live.
 package enum TestInstruments {
   /// The brands that have a test card.
   package enum Brand: String, Sendable, CaseIterable {

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// A transaction of the GraphQL interface as an outcome (protocol note, section 8.2).
+/// A transaction of the GraphQL interface as an outcome (README, 7).
 enum Transactions {
   /// The outcome of a charge, in the shape that it has over the socket.
   static func payment(_ transaction: JSONObject) -> Outcome {

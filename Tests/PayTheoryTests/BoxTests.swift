@@ -3,7 +3,7 @@ import TenderEngine
 import TenderModel
 import Testing
 
-/// The published vectors of the protocol note, section 3.6 (made with PyNaCl on libsodium).
+/// Vectors that PyNaCl computed with libsodium (PayTheory/README, 3.4).
 @Suite struct BoxTests {
   static let clientSeed = (1...32).map { UInt8($0) }
   static let serverKey = "VxR2nRFr92Q2rnS8eT0sMK0ZA8WaxSc4BcfiaYtBDDY="

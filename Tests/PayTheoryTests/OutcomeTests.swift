@@ -5,7 +5,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// Every success and failure of the source document in its documented shape.
+/// Every success and failure in its documented shape (PayTheory/README, 4.6 to 4.11 and 8.1).
 @Suite struct OutcomeTests {
   static func keys(_ object: JSONObject?) -> [String] { object?.members.map(\.key) ?? [] }
 

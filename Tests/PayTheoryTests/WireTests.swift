@@ -144,7 +144,7 @@ private final class ScriptedSocket: MessageSocket {
     )
   }
 
-  @Test func `sends what the protocol note says, and the preparation byte for byte`() throws {
+  @Test func `sends each message as documented, and the preparation byte for byte`() throws {
     let world = try World()
     let server = ScriptedServer(preparation: Self.preparation)
     let engine = try engine(world, server)

@@ -2,7 +2,7 @@ import TenderModel
 import Testing
 
 @Suite struct CardTests {
-  /// Published test numbers of the schemes (Pay Theory's documentation, section 9 of the note).
+  /// Published test numbers of the schemes; the first four are Pay Theory's (PayTheory/README, 11).
   @Test(arguments: [
     ("4111111111111111", CardBrand.visa), ("5454545454545454", .mastercard),
     ("343434343434343", .amex), ("6542154846623459", .discover), ("30569309025904", .diners),

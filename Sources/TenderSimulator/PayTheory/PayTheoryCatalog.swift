@@ -1,6 +1,6 @@
 import TenderModel
 
-/// What the simulated Pay Theory knows from the start (protocol note, sections 7.4 and 9).
+/// What the simulated Pay Theory knows from the start (PayTheory/README, 8.3, 11 and 12.2).
 package enum PayTheoryCatalog {
   /// An API key that works without any set-up; public, like every key of its kind.
   package static let apiKey = "tender-paytheorylab-00112233445566778899aabbccddeeff"

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// Pay Theory's GraphQL, as far as payments go (protocol note, section 8).
+/// Pay Theory's GraphQL, as far as payments go (PayTheory/README, 6).
 struct PayTheoryGraphQL {
   let world: SimulatorWorld
   let ledger: Ledger

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// Pay Theory's HTTP side: the token service and GraphQL (protocol note, sections 2.3 and 8).
+/// Pay Theory's HTTP side: the token service and GraphQL (PayTheory/README, 2.1 and 6).
 struct PayTheoryHTTP {
   let world: SimulatorWorld
   let ledger: Ledger
@@ -56,7 +56,7 @@ struct PayTheoryHTTP {
     )
   }
 
-  /// Section 2.3: the token, its claims as seen in real ones, the challenge of 128 random bytes.
+  /// The token, its claims as seen in real ones, the challenge of 128 random bytes (PayTheory/README, 12.2).
   private func token(_ request: SimulatedRequest) -> HTTPResponse {
     guard let key = request.fields["x-api-key"], SimulatedKey(key) != nil else {
       return HTTPResponse(status: 404, body: Array(#"{"message":"Not Found"}"#.utf8))

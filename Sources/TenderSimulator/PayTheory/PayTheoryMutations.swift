@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// The mutations of Pay Theory's GraphQL, each whole or not at all (protocol note, section 8.3).
+/// The mutations of Pay Theory's GraphQL, each whole or not at all (PayTheory/README, 6.5).
 struct PayTheoryMutations {
   typealias Refusal = PayTheoryBooks.Refusal
 

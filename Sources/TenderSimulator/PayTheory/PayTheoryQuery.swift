@@ -1,6 +1,6 @@
 import TenderModel
 
-/// Pay Theory's query language over the simulator's own objects (protocol note, section 8.1).
+/// Pay Theory's query language over the simulator's own objects (PayTheory/README, 6.2).
 enum PayTheoryQuery {
   /// Whether an object satisfies pairs joined by their conjunctions, from the first to the last.
   static func matches(_ object: JSONObject, _ pairs: [JSON]) -> Bool {

@@ -31,7 +31,7 @@ extension BookedRow {
 }
 
 extension BookedMethod {
-  /// The payor is under it (protocol note, section 8.2).
+  /// The payor is under it (PayTheory/README, 6.4).
   var graphQL: JSONObject {
     [
       "payment_method_id": .string(id), "payment_type": .string(type.rawValue),

@@ -1,5 +1,6 @@
-/// The part of Pay Theory's published GraphQL schema that the simulator answers (2026; protocol note,
-/// section 8.2): a document that this schema refuses is refused whole, as by the real server.
+/// The part of Pay Theory's published GraphQL schema of 2026 that the simulator answers.
+///
+/// A document that this schema refuses is refused whole, as by the real server (PayTheory/README, 6.3).
 enum PayTheorySchema {
   static let schema = GraphQLSchema(text)
 

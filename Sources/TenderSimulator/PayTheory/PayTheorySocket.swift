@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// One client of Pay Theory's socket (protocol note, sections 3, 4 and 11).
+/// One client of Pay Theory's socket (PayTheory/README, 3, 4 and 12).
 final class PayTheorySocket: SocketSession {
   private let world: SimulatorWorld
   private let ledger: Ledger
@@ -154,7 +154,7 @@ final class PayTheorySocket: SocketSession {
     }
   }
 
-  /// iOS sends base64 of `nonce ‖ box`; Android hexadecimal of a sealed box (section 3.5).
+  /// iOS sends base64 of `nonce ‖ box`; Android hexadecimal of a sealed box (PayTheory/README, 3.5).
   private func open(_ encoded: String, from client: [UInt8]) -> [UInt8]? {
     let isHex = encoded.utf8.allSatisfy { byte in
       UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "F") ~= byte

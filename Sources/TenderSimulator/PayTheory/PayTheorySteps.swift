@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// What the encrypted requests do to the books (protocol note, sections 4 and 11).
+/// What the encrypted requests do to the books (PayTheory/README, 4 and 12).
 struct PayTheorySteps {
   /// What a request comes to.
   enum Result {
@@ -46,7 +46,7 @@ struct PayTheorySteps {
     }
   }
 
-  /// A host token serves once (section 4.1); what is wrong with this one, or nil.
+  /// A host token serves once (PayTheory/README, 2.2); what is wrong with this one, or nil.
   private func spend(_ inner: JSONObject, _ now: Int) throws(Fault) -> String? {
     guard let token = inner.text("hostToken"), let claims = WebToken.verify(token, now: now),
       let id = claims.text("jti"), claims.text("sessionKey") == sessionKey
@@ -103,7 +103,7 @@ struct PayTheorySteps {
     return .sealed(type: "transfer_confirmation", body: preparation(intent, inner, method))
   }
 
-  /// Section 4.3, every field.
+  /// The body of `transfer_confirmation` (PayTheory/README, 4.6).
   private func preparation(
     _ intent: BookedIntent,
     _ inner: JSONObject,
@@ -157,7 +157,9 @@ struct PayTheorySteps {
     return intent.merchant == merchant ? intent : nil
   }
 
-  /// Section 4.5; the shape of its answer is not documented, so this one is free.
+  /// `host:cancel_transfer` (PayTheory/README, 4.9).
+  ///
+  /// The shape of the real answer is not public; this one is the simulator's own.
   private func cancel(_ inner: JSONObject) throws(Fault) -> Result {
     guard var intent = try intent(inner.text("payment_intent_id")) else {
       return .failure("Unknown payment intent")
@@ -215,7 +217,7 @@ struct PayTheorySteps {
     )
   }
 
-  /// Charges what was prepared and gives the body of `transfer_complete` (section 4.6).
+  /// Charges what was prepared and gives the body of `transfer_complete` (PayTheory/README, 4.8).
   private func capture(
     _ receipt: String,
     _ terms: BookedTerms,
