@@ -1,4 +1,4 @@
-/// The account numbers that TrueLayer takes (protocol note, section 2.1).
+/// The account numbers that TrueLayer takes (README, 3.3).
 package enum AccountNumbers {
   /// Six digits.
   static func isSortCode(_ text: String) -> Bool { isDigits(text, count: 6) }

@@ -5,7 +5,7 @@ import TenderModel
 struct Submission: Sendable {
   var action: String
   var body: JSONObject
-  /// Whether it can have an effect: consent and form (contract, section 1).
+  /// Whether it can have an effect: a bank may pay after a consent or a form (README, 4.5).
   var isEffecting = false
 }
 

@@ -2,7 +2,7 @@ import TenderModel
 
 /// The life of an authorization: what to do next, from how the resource stands and nothing else.
 ///
-/// Driven by `actions.next`, whatever its order (protocol note, section 2.5).
+/// Driven by `actions.next`, whatever its order (README, 4.3).
 struct AuthorizationFlow {
   /// What to do.
   enum Step: Equatable {

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// A refund as TrueLayer shows it (protocol note, section 2.10).
+/// A refund as TrueLayer shows it (README, 8.3 and 8.4).
 struct BankRefund {
   let members: JSONObject
 

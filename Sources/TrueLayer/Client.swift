@@ -47,7 +47,7 @@ final class Client: Sendable {
 
   /// The statuses that say that a request was not carried out.
   ///
-  /// The published document lists them for requests that change something (note, section 4.1). An answer whose body
+  /// The published document lists them for requests that change something (README, 6.2). An answer whose body
   /// names what was made is no refusal.
   private static let refusals: Set<Int> = [400, 401, 403, 404, 409, 422, 429]
 
@@ -157,7 +157,7 @@ final class Client: Sendable {
       fields.append(HTTPRequest.Field("Content-Type", "application/json; charset=UTF-8"))
     }
     if let key = call.key { fields.append(HTTPRequest.Field("Idempotency-Key", key)) }
-    // A resource token needs no signature; the client's own needs one on every write (section 1.4).
+    // A resource token needs no signature; the client's own needs one on every write (README, 1.5).
     if call.method != .get, isOwn {
       guard let keyID = configuration.keyID, let privateKey = configuration.privateKey else {
         throw .sdkNotConfigured(configuration.missing(key: true), for: "a signed request")
@@ -217,7 +217,7 @@ final class Client: Sendable {
     made.withLock { $0[id] } == nil && configuration.resourceToken == nil
   }
 
-  /// An access token by client credentials (note, section 1.2), kept until shortly before its end.
+  /// An access token by client credentials (README, 1.2), kept until shortly before its end.
   private func accessToken(_ scope: String, fresh: Bool) throws(Fault) -> String {
     let scope = configuration.scope ?? scope
     let name = "\(configuration.clientID ?? "") \(configuration.authURL) \(scope)"
@@ -330,7 +330,7 @@ extension TrueLayerConfiguration {
   }
 }
 
-/// The scopes that official clients ask for (note, section 1.2).
+/// The scopes that official clients ask for (README, 1.2).
 enum Scopes {
   static let payments = "payments"
 

@@ -1,7 +1,7 @@
 package import TenderEngine
 package import TenderModel
 
-/// A payment or mandate to be made, as it was typed (protocol note, sections 2.1 and 2b).
+/// A payment or mandate to be made, as it was typed (README, 3.1 and 3.2).
 package struct Creation: Sendable {
   package var reference: Reference
   package var kind = Payment.Kind.payment
@@ -220,7 +220,7 @@ package struct Creation: Sendable {
     }
   }
 
-  /// The characters that references may have (note, section 2.1).
+  /// The characters that references may have (README, 3.3).
   private static let referenceMarks: Set<Character> = Set("-:().,'+ ?/")
 
   private static func isReferenceText(_ character: Character) -> Bool {

@@ -234,7 +234,7 @@ struct FlowRunner {
     return outcome
   }
 
-  /// Cancels a payment (note, section 2.7) and looks what became of it: what is seen is the truth,
+  /// Cancels a payment (README, 8.1) and looks what became of it: what is seen is the truth,
   /// whatever the answer was.
   ///
   /// Throws with effect unknown where nothing can be seen.

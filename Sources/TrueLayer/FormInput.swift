@@ -1,6 +1,6 @@
 import TenderModel
 
-/// One field of a form that the bank wants filled in (protocol note, section 2.5).
+/// One field of a form that the bank wants filled in (README, 4.4).
 package struct FormInput: Sendable, Hashable {
   package let id: String
   /// What kind of field it is: text, an image's text, a choice, or something newer.

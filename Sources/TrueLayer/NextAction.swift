@@ -1,7 +1,7 @@
 internal import TenderEngine
 package import TenderModel
 
-/// What an authorization flow wants next (protocol note, section 2.5): an open set.
+/// What an authorization flow wants next (README, 4.3): an open set.
 package enum NextAction: Sendable, Hashable {
   case providerSelection([Bank])
   case branchSelection([Choice])

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// Resources as outcomes, in the words of the source document (note, section 5.1).
+/// Resources as outcomes, in the words of TrueLayer's iOS SDK (README, 5.4).
 extension Resource {
   /// What `transact` and `confirm` end with: a state, an error, or what is awaited.
   var outcome: Outcome {

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// Where things are (note, section 1.4).
+/// Where things are (README, 1.4).
 enum Paths {
   static func collection(_ kind: Payment.Kind) -> String {
     kind == .mandate ? "/v3/mandates" : "/v3/payments"
@@ -96,7 +96,7 @@ extension Client {
   }
 }
 
-/// What this program can do in a flow, as it declares it (note, section 2.4).
+/// What this program can do in a flow, as it declares it (README, 4.2).
 struct Capabilities {
   private let context: TrueLayerContext
 

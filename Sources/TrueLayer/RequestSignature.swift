@@ -2,7 +2,7 @@ private import CLibraries
 package import TenderModel
 
 /// `Tl-Signature`, version 2: a detached JSON Web Signature under ES512 over method, path, chosen
-/// headers and body (protocol note, section 1.7; RFC 7515, appendix F).
+/// headers and body (README, 2.1; RFC 7515, appendix F).
 package enum RequestSignature {
   /// The bytes that are signed: `METHOD path`, a line for each header, then the body as it is sent.
   package static func payload(

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// A payment or mandate as TrueLayer shows it (protocol note, sections 2.3 and 2b), whatever is
+/// A payment or mandate as TrueLayer shows it (README, 5.5), whatever is
 /// missing from it, unknown in it, or null.
 struct Resource: Sendable {
   let kind: Payment.Kind
@@ -25,7 +25,7 @@ struct Resource: Sendable {
   var amount: Int? { body["amount_in_minor"]?.boundedNumber }
   var currency: String? { body.text("currency") }
 
-  /// Whether this is where a payment ends (section 3.1): `executed` for an external account,
+  /// Whether this is where a payment ends (README, 5.1): `executed` for an external account,
   /// `settled` for a merchant account.
   ///
   /// A payment on a mandate does not name the beneficiary; a `reference` is for external ones alone.
@@ -56,7 +56,7 @@ struct Resource: Sendable {
     }
   }
 
-  /// The status in the one vocabulary (contract, section 5).
+  /// The status of a record, the same words for every provider (README, 5.1 and 5.2).
   var shownStatus: Status {
     switch (status, kind) {
     case ("authorization_required", _): return .requiresAction
@@ -205,7 +205,7 @@ struct Resource: Sendable {
   }
 }
 
-/// Why something failed: an open set, of which these are sorted by who said no (section 3.2).
+/// Why something failed: an open set, of which these are sorted by who said no (README, 5.3).
 struct FailureReason {
   private let word: String?
 

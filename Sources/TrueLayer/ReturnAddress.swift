@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// What a payer came back to: the query and fragment of an address (note, section 5.4).
+/// What a payer came back to: the query and fragment of an address (README, 4.6).
 struct ReturnAddress {
   let query: String
   let fragment: String

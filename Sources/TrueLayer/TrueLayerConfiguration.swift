@@ -32,16 +32,16 @@ package struct TrueLayerConfiguration: Sendable {
     self.timeout = timeout
   }
 
-  /// The address that TrueLayer's own samples register (protocol note, section 5.4).
+  /// The address that TrueLayer's own samples register (README, 4.6).
   package static let defaultRedirectURL = "http://localhost:3000/callback"
 
-  /// Where the API is (protocol note, section 1.1).
+  /// Where the API is (README, 1.1).
   var apiURL: String {
     apiBase
       ?? (env == .live ? "https://api.truelayer.com" : "https://api.truelayer-sandbox.com")
   }
 
-  /// Where access tokens come from (protocol note, section 1.1).
+  /// Where access tokens come from (README, 1.1).
   var authURL: String {
     authBase
       ?? (env == .live ? "https://auth.truelayer.com" : "https://auth.truelayer-sandbox.com")
@@ -71,7 +71,7 @@ package struct FlowOptions: Sendable {
   package var retries = false
   /// What the bank returned to, handed in by the operator.
   package var returnURL: String?
-  /// How long a payer is awaited, in milliseconds: as long as a payment lives (note, section 1.3).
+  /// How long a payer is awaited, in milliseconds: as long as a payment lives (README, 1.3).
   package var patience = 900_000
   /// How often to look meanwhile, in milliseconds.
   package var interval = 2000

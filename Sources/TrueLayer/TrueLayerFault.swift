@@ -1,8 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// TrueLayer's documented errors (source document, "Error", for payments and for mandates), with the
-/// conditions of the protocol note, sections 4.3 and 4.4.
+/// TrueLayer's documented errors by the names of its iOS SDK, for payments and for mandates (README, 6.3).
 extension Fault {
   /// What a payment or mandate is called within the names of errors.
   private static func noun(_ kind: Payment.Kind) -> String {
@@ -193,7 +192,7 @@ extension Fault {
     )
   }
 
-  /// A mandate that is no more: before it was authorized it was rejected (note, section 3.3).
+  /// A mandate that is no more: before it was authorized it was rejected (README, 5.2).
   static func revoked(_ resource: Resource, wasAuthorized isKnown: Bool = false) -> Fault {
     let wasAuthorized =
       isKnown
@@ -220,7 +219,7 @@ extension Resource {
 }
 
 /// An error body: problem details, the authorization server's older form, or nothing at all
-/// (protocol note, section 4.1).
+/// (README, 6.1).
 struct Problem {
   /// The end of `type`, `_` written as `-`: two spellings and two addresses are in use.
   let fragment: String?

@@ -39,7 +39,7 @@ extension TrueLayerProvider {
     )
     let seen = runner.lookAfterwards(resource) { $0.status == "revoked" }
     if let seen, seen.status == "revoked" { return seen.withdrawn }
-    // 204 is the documented success (note, section 2b); any other is none.
+    // 204 is the documented success (README, 8.2); any other is none.
     guard answer.status == 204 else {
       throw Fault.unexpectedBehaviour("the revocation was answered \(answer.status)").afterSending
     }
@@ -72,7 +72,7 @@ extension TrueLayerProvider {
     return try sendRefund(JSONReader.read(kept)?["body"]?.text ?? kept, progress)
   }
 
-  /// Sends a refund: the same body under the same key is the same refund (note, section 1.6).
+  /// Sends a refund: the same body under the same key is the same refund (README, 7.1).
   private func sendRefund(_ body: String, _ progress: Progress) throws(Fault) -> Outcome {
     guard let key = progress.operation.key else { throw .requestLost(progress.payment) }
     let payment = try id(of: progress)
@@ -171,13 +171,13 @@ extension TrueLayerProvider {
       guard let id = operation.id else { return .cannotLook }
       return .happened(try look(atRefund: id, progress))
     }
-    // There is no look-up by reference (note, section 1.4).
+    // No request looks up a reference (README, 1.4).
     guard let id = progress.attempt.id else { return .cannotLook }
     let resource = try runner(progress).look(progress.payment.kind, id)
     switch (operation.kind, resource.status) {
     case (.void, "failed") where resource.shownStatus == .cancelled, (.revoke, "revoked"):
       return .happened(resource.withdrawn)
-    // It can be cancelled only before (note, section 2.7).
+    // It can be cancelled only before (README, 8.1).
     case (.void, "authorized"), (.void, "executed"), (.void, "settled"), (.void, "failed"):
       return .refuted(.tooLate(resource))
     case (.revoke, "failed"): return .refuted(.notRevocable(resource))

@@ -19,7 +19,7 @@ package struct TrueLayerProvider: Provider {
     Traits(
       kinds: [.charge, .createMandate, .void, .revoke, .refund],
       takesKeys: true,
-      // A key means something for 30 days (note, section 1.6).
+      // A key is valid for 30 days (README, 7.1).
       keyLife: 30 * 86_400_000,
       namesItsStates: true,
       hasPayerFlow: true,
@@ -140,7 +140,7 @@ package struct TrueLayerProvider: Provider {
     }
   }
 
-  /// Longer than a payment or mandate lives that its payer does not authorize (note, section 1.3), in
+  /// Longer than a payment or mandate lives that its payer does not authorize (README, 7.3), in
   /// milliseconds: no payer was shown how to authorize one whose creation got no answer.
   private static let lifetime = 960_000
 
@@ -276,7 +276,7 @@ package struct TrueLayerProvider: Provider {
     return try runner(progress, visit).run(resource)
   }
 
-  /// Sends a creation: the same body under the same key makes the same thing (note, section 1.6).
+  /// Sends a creation: the same body under the same key makes the same thing (README, 7.1).
   func create(_ body: [UInt8], _ progress: Progress) throws(Fault) -> Resource {
     guard let key = progress.operation.key else { throw .requestLost(progress.payment) }
     let kind = progress.payment.kind
@@ -314,7 +314,7 @@ package struct TrueLayerProvider: Provider {
     return Resource(kind: kind, id: id, body: made, traceID: answer.traceID)
   }
 
-  /// Hands what the bank returned to TrueLayer (direct return; note, section 2.8).
+  /// Hands what the bank returned to TrueLayer (direct return; README, 4.6).
   private func forward(
     _ address: ReturnAddress,
     _ kind: Payment.Kind,

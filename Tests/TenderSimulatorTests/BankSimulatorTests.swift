@@ -5,7 +5,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// The simulated TrueLayer's own rules (protocol note, sections 1 and 6.4).
+/// The simulated TrueLayer's own rules (TrueLayer/README, 1 and 10).
 @Suite final class BankSimulatorTests {
   let folder: URL
   let clock = ManualClock()

@@ -4,7 +4,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// What a creation may hold (protocol note, sections 2.1 and 2b), and what a form's fields take.
+/// What a creation may hold (TrueLayer/README, 3.1 to 3.4), and what a form's fields take.
 @Suite struct RuleTests {
   struct Case: CustomTestStringConvertible {
     var name: String

@@ -5,7 +5,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// `Tl-Signature` against the vector that TrueLayer publishes (protocol note, section 1.7).
+/// `Tl-Signature` against the vector that TrueLayer publishes (TrueLayer/README, 2.1).
 @Suite struct SignatureTests {
   static func file(_ name: String) throws -> String {
     let path = Project.path("Tests/TrueLayerTests/Answers/truelayer-signing/" + name)

@@ -7,7 +7,7 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// The bytes on the wire: which requests, with which headers, signed how (protocol note, section 1).
+/// The bytes on the wire: which requests, with which headers, signed how (TrueLayer/README, 1 and 2).
 @Suite struct WireTests {
   static let id = "0cd1b0f7-71bc-4d24-b209-95259dadcc20"
   static let token = #"{"access_token":"the-access-token","expires_in":3600,"token_type":"Bearer"}"#

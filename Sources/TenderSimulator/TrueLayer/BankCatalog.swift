@@ -1,6 +1,6 @@
 import TenderModel
 
-/// What the simulated TrueLayer knows from the start (protocol note, section 6.2).
+/// What the simulated TrueLayer knows from the start (TrueLayer/README, 10.3).
 package enum BankCatalog {
   /// The simulated client.
   package static let clientID = "sandbox-tender-0000"

@@ -1,11 +1,11 @@
 import TenderEngine
 import TenderModel
 
-/// What the simulated TrueLayer checks of a creation (protocol note, sections 2.1 and 2b).
+/// What the simulated TrueLayer checks of a creation (TrueLayer/README, 3).
 struct BankCreation {
   let bank: BankWorld
 
-  /// The most that a sandbox pays into a merchant account (note, section 6.1), in minor units.
+  /// The most that a sandbox pays into a merchant account (TrueLayer/README, 10.2), in minor units.
   private static let mostInSandbox = 5_000_000
 
   /// A payment or mandate from a body that has the published shape.

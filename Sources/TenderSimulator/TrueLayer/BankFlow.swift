@@ -2,7 +2,7 @@ import TenderModel
 
 /// What the payer goes through on the way to the bank, and how far they are.
 struct BankFlow: Equatable {
-  /// What the client puts in front of the payer (protocol note, section 2.5).
+  /// What the client puts in front of the payer (TrueLayer/README, 4.3).
   enum Step: Equatable {
     case userAccountSelection, providerSelection, branchSelection, schemeSelection, consent
     /// A page of the bank's forms.
@@ -46,7 +46,7 @@ struct BankFlow: Equatable {
     }
   }
 
-  /// What a payer does at the bank, by the documented names of the mock bank (note, section 6.1).
+  /// What a payer does at the bank, by the documented names of the mock bank (TrueLayer/README, 10.4).
   enum Action: String {
     case execute = "Execute"
     case rejectAuthorisation = "RejectAuthorisation"
@@ -109,7 +109,7 @@ extension BankFlow {
   }
 }
 
-/// What a client can do, as it declares it (protocol note, section 2.4).
+/// What a client can do, as it declares it (TrueLayer/README, 4.2).
 struct BankCapabilities: Equatable {
   let given: JSONObject
   let choosesBank: Bool

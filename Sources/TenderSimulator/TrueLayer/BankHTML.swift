@@ -2,7 +2,7 @@ import TenderModel
 
 /// The simulated bank's pages as HTML: readable on a phone, without script or colour alone.
 enum BankHTML {
-  /// The documented test users (protocol note, section 6.1).
+  /// The documented test users (TrueLayer/README, 10.4).
   static let users: [(name: String, meaning: String)] = [
     ("test_executed", "the payment is executed"),
     ("test_authorisation_failed", "the authorisation fails"),

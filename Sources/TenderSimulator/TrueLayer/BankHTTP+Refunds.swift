@@ -38,7 +38,7 @@ extension BankHTTP {
     return Reply(202, ["id": .string(refund.id)])
   }
 
-  /// What the bank said on the payer's way back (note, section 2.8).
+  /// What the bank said on the payer's way back (TrueLayer/README, 4.6).
   func providerReturn(_ body: JSONObject) throws(BankProblem) -> Reply {
     guard body.text("query")?.isEmpty == false || body.text("fragment")?.isEmpty == false else {
       throw .invalid("query", "Either query or fragment is required.")

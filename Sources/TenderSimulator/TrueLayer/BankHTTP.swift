@@ -2,8 +2,8 @@ private import CSodium
 import TenderEngine
 import TenderModel
 
-/// The simulated TrueLayer's HTTP side: tokens, signatures, keys, and the endpoints (protocol note,
-/// sections 1 and 6.4).
+/// The simulated TrueLayer's HTTP side: tokens, signatures, keys, and the endpoints
+/// (TrueLayer/README, 1.4 and 10).
 struct BankHTTP {
   let bank: BankWorld
   let faults: FaultPlan
@@ -191,7 +191,7 @@ struct BankHTTP {
     request.fields["host"].map { "http://\($0)" } ?? "https://bank.simulator.invalid"
   }
 
-  /// Runs a write once for each idempotency key, and repeats its answer afterwards (section 1.6).
+  /// Runs a write once for each idempotency key, and repeats its answer afterwards (TrueLayer/README, 7.1).
   ///
   /// A member that is null is one that is not there; some clients write an empty list for nothing.
   func keyed(
@@ -320,7 +320,7 @@ struct BankHTTP {
     try stored { () throws(Fault) in try bank.save(resource) }
   }
 
-  /// A token for one resource, good for 15 minutes (note, section 1.3).
+  /// A token for one resource, good for 15 minutes (TrueLayer/README, 1.3).
   func resourceToken(_ id: String) -> String {
     WebToken.sign([
       "client_id": .string(BankCatalog.clientID), "jti": .string(id),

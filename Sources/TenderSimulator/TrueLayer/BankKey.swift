@@ -1,7 +1,7 @@
 import TenderModel
 
-/// An idempotency key in the simulated TrueLayer's books, and the answer that it repeats (protocol note,
-/// section 1.6).
+/// An idempotency key in the simulated TrueLayer's books, and the answer that it repeats (TrueLayer/README,
+/// 7.1).
 struct BankKey {
   static let table = "bank-key"
   /// How long it means the same request, in milliseconds.

@@ -2,7 +2,7 @@ import TenderEngine
 import TenderModel
 
 /// What the simulated TrueLayer shows of mandates and banks besides the resources themselves
-/// (protocol note, sections 2.9 and 2b).
+/// (TrueLayer/README, 10.1).
 struct BankLookUps {
   let screens: BankScreens
 

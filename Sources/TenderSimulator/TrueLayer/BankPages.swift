@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// The bank's own web pages and the mock bank's interface for machines (protocol note, section 6.1):
+/// The bank's own web pages and the mock bank's interface for machines (TrueLayer/README, 10.4):
 /// log in as one of the documented test users, see amount and payee, authorise or reject.
 ///
 /// Plain pages: no script, no address of anybody else's.

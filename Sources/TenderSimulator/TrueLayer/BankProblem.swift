@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// An answer that says no: problem details by kind (protocol note, section 4.1).
+/// An answer that says no: problem details by kind (TrueLayer/README, 6.1).
 struct BankProblem: Error {
   let status: Int
   let name: String

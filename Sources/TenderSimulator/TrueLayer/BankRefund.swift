@@ -11,7 +11,7 @@ struct BankRefund {
     case returned
   }
 
-  /// In TrueLayer's words (protocol note, section 2.10).
+  /// In TrueLayer's words (TrueLayer/README, 8.4).
   enum Status: String { case pending, executed, failed }
 
   let id: String

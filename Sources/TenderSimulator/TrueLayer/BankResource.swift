@@ -2,7 +2,7 @@ import TenderModel
 
 /// A payment or mandate in the simulated TrueLayer's books.
 struct BankResource: Equatable {
-  /// In TrueLayer's words (protocol note, sections 3.1 and 3.3).
+  /// In TrueLayer's words (TrueLayer/README, 5.1 and 5.2).
   enum Status: String, CaseIterable {
     case authorizationRequired = "authorization_required"
     case authorizing, authorized, executed, settled, failed
@@ -98,7 +98,7 @@ struct BankResource: Equatable {
         enter(next.status, at: next.at)
       }
     }
-    // A mandate is no more once its time is over (note, section 3.3).
+    // A mandate is revoked once its time is over (TrueLayer/README, 5.2).
     if kind == .mandate, status == .authorized, let end = order.constraints?.validTo, end <= now {
       enter(.revoked, at: end)
     }

@@ -1,5 +1,5 @@
 /// An endpoint of the simulated TrueLayer: its methods, what its faults are called, what it takes
-/// (protocol note, section 1.4; bodies by the OpenAPI).
+/// (TrueLayer/README, 1.4 and 10.1; bodies by the OpenAPI).
 struct BankRoute {
   /// What it is.
   enum Endpoint: Equatable {

@@ -1,13 +1,13 @@
 import TenderModel
 
 /// What the simulated TrueLayer shows of payments and mandates, and of the steps in front of their payers
-/// (protocol note, sections 2.3 and 2.5).
+/// (TrueLayer/README, 4.3 and 5).
 struct BankScreens {
   let bank: BankWorld
   /// Where the bank's pages are.
   let pages: String
 
-  /// A resource as its reader may see it: some members are for the client alone (note, section 2.3).
+  /// A resource as its reader may see it: some members are for the client alone (TrueLayer/README, 5.5).
   func shown(_ resource: BankResource, toClient: Bool) -> JSONObject {
     let isMandate = resource.kind == .mandate
     var shown: JSONObject = ["id": .string(resource.id)]

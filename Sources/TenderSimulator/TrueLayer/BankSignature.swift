@@ -1,7 +1,7 @@
 private import CLibraries
 import TenderModel
 
-/// Checks `Tl-Signature` as TrueLayer does (protocol note, section 1.7, "Verifier rules").
+/// Checks `Tl-Signature` as TrueLayer does (TrueLayer/README, 2.3).
 enum BankSignature {
   /// Whether a detached signature fits a request; header names in `fields` are in lower case.
   static func fits(_ value: String, _ request: SimulatedRequest) -> Bool {

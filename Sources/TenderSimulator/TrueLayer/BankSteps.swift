@@ -2,7 +2,7 @@ import TenderEngine
 import TenderModel
 
 /// The authorization flow of the simulated TrueLayer: which step comes next, and what a submission does
-/// (protocol note, sections 2.4 to 2.6 and 6.4).
+/// (TrueLayer/README, 4.2 to 4.5 and 10.2).
 struct BankSteps {
   let bank: BankWorld
 

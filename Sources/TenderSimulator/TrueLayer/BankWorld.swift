@@ -6,7 +6,7 @@ struct BankWorld {
   let world: SimulatorWorld
   let ledger: Ledger
 
-  /// Authorization takes this long at most (protocol note, section 1.3), in milliseconds.
+  /// Authorization takes this long at most (TrueLayer/README, 1.3), in milliseconds.
   static let lifetime = 900_000
   /// How long a payer takes who confirms in an app.
   private static let decoupledPause = 3000
