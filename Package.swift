@@ -69,7 +69,12 @@ func provider(
   let rooms: [Target.Dependency] = [
     "TenderCommandLine", "TenderEngine", "TenderModel", "TenderSystem",
   ]
-  return .target(name: name, dependencies: rooms + needs, swiftSettings: settings)
+  return .target(
+    name: name,
+    dependencies: rooms + needs,
+    exclude: ["README.md"],
+    swiftSettings: settings
+  )
 }
 
 /// A system library that every command needs: linked, and loaded at start.

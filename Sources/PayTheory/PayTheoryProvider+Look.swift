@@ -91,8 +91,7 @@ extension PayTheoryProvider {
     let captured = found.text("transaction_id").flatMap { $0.isEmpty ? nil : $0 }
     if progress.operation.kind == .void {
       if captured != nil { return .refuted(.capturedMeanwhile) }
-      let isReleased = ["CANCELED", "CANCELLED"].contains(found.text("status")?.uppercased())
-      return isReleased
+      return Authorizations.isReleased(found)
         ? .happened(Outcome(status: .cancelled, amount: progress.operation.amount, result: [:]))
         : .absent
     }

@@ -189,8 +189,7 @@ enum Authorizations {
   static func lookedUp(_ authorization: JSONObject, at now: Int) -> Outcome {
     var outcome = held(authorization)
     if isOver(authorization, at: now) {
-      outcome.status =
-        authorization.text("status")?.uppercased() == "CANCELED" ? .cancelled : .expired
+      outcome.status = isReleased(authorization) ? .cancelled : .expired
     }
     outcome.providerStatus = authorization.text("status")
     outcome.reference = authorization.text("reference").map(Reference.init(stored:))
@@ -200,11 +199,14 @@ enum Authorizations {
     return outcome
   }
 
+  /// Whether it was released: both spellings are in public documents.
+  static func isReleased(_ authorization: JSONObject) -> Bool {
+    ["CANCELED", "CANCELLED"].contains(authorization.text("status")?.uppercased())
+  }
+
   /// Whether it can no longer be captured: it was released, or has expired.
   static func isOver(_ authorization: JSONObject, at now: Int) -> Bool {
-    if ["CANCELED", "CANCELLED"].contains(authorization.text("status")?.uppercased()) {
-      return true
-    }
+    if isReleased(authorization) { return true }
     guard let end = authorization.text("expiration_date").flatMap({ Timestamp.read($0) }) else {
       return false
     }
