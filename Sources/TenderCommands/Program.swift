@@ -149,7 +149,7 @@ package struct Program {
   /// Whether options and variables alone say that the network will be used.
   private static func mayGoOut(_ invocation: Invocation, _ environment: Environment) -> Bool {
     // A browser is started by a process that is forked while there is one thread.
-    guard invocation.command.work != .nothing, !invocation.has(Keys.dryRun),
+    guard !invocation.command.work.isLocal, !invocation.has(Keys.dryRun),
       !invocation.has(Keys.open)
     else { return false }
     if let env = invocation.text(Keys.env) ?? environment["TENDER_ENV"],
@@ -167,7 +167,7 @@ package struct Program {
     switch composition.invocation.command.work {
     case .makes, .changes: return try WriteCommands(composition: composition).run(&subject)
     case .looksUp: return try LookUpCommands(composition: composition).run(&subject)
-    case .nothing: break
+    case .local: break
     }
     return switch composition.invocation.command.words[0] {
     case "journal", "find": try JournalCommands(composition: composition).run(&subject)

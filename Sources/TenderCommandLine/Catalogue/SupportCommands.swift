@@ -5,6 +5,7 @@ extension Catalogue {
     Command(
       "batch",
       "run many commands from a file",
+      .local(.writes),
       description: [
         "Runs one command a line: a JSON object with \"command\" (transact, confirm, cancel, refund, "
           + "tokenize, payment-status, mandate-status), \"reference\", and the long option names as "
@@ -49,6 +50,7 @@ extension Catalogue {
     Command(
       "find",
       "find a payment",
+      .local(.reads),
       description: [
         "Finds payments in the journal by what a customer or a colleague knows: amount, day, last four "
           + "digits, a name or e-mail address, a failure. REF is a reference or a provider's id; * in it "
@@ -82,6 +84,7 @@ extension Catalogue {
     Command(
       "journal list",
       "list recorded payments",
+      .local(.reads),
       description: [
         "Lists the payments in the journal, newest first, the latest 50 unless --all."
       ],
@@ -98,6 +101,7 @@ extension Catalogue {
     Command(
       "journal show",
       "show one payment, its operations and its history",
+      .local(.reads),
       description: [
         "Shows the payment of a reference or a provider's id: its operations with their amounts, and "
           + "everything that happened, oldest first."
@@ -113,6 +117,7 @@ extension Catalogue {
     Command(
       "journal resume",
       "look at unknown operations, or finish them",
+      .local(.writes),
       description: [
         "Asks the provider about each operation of a payment whose result is unknown, and records the "
           + "answer. It sends nothing that can move money. With --all, every payment with an unknown "
@@ -139,6 +144,7 @@ extension Catalogue {
     Command(
       "journal export",
       "write the journal as JSON lines",
+      .local(.reads),
       description: [
         "Prints every payment with its history as a JSON line, newest first, on a terminal too. tender "
           + "journal import reads these lines."
@@ -150,6 +156,7 @@ extension Catalogue {
     Command(
       "journal import",
       "copy payments from another journal",
+      .local(.writes),
       description: [
         "Reads the lines of tender journal export from a file or standard input and copies them into the "
           + "journal that is set, such as from a file into PostgreSQL. Payments that are there already "
@@ -164,6 +171,7 @@ extension Catalogue {
     Command(
       "journal migrate",
       "make or upgrade the tables of a shared journal",
+      .local(.writes),
       description: [
         "Makes the tables of the PostgreSQL journal that TENDER_JOURNAL names, or brings them up to this "
           + "version, in one transaction; run it as their owner. Every other command ends in 16 where they "
@@ -175,6 +183,7 @@ extension Catalogue {
     Command(
       "journal grants",
       "print the least rights on a shared journal",
+      .local(.nothing),
       description: [
         "Prints the SQL that gives a runner, a support reader and an auditor what they need on a PostgreSQL "
           + "journal, and no more. It asks nobody and changes nothing."
@@ -184,6 +193,7 @@ extension Catalogue {
     Command(
       "journal prune",
       "delete old payments",
+      .local(.writes),
       description: [
         "Deletes payments last changed before TIME, with their operations and history. Payments that are "
           + "not final or have an unknown operation are not deleted, nor are mandates that can still be "
@@ -202,6 +212,7 @@ extension Catalogue {
     Command(
       "journal verify",
       "check that the journal is whole",
+      .local(.reads),
       description: [
         "Reads the whole journal and compares each row with its checksum, each payment's amounts with its "
           + "operations, the history with its chain, and all with the mark beside the state folder. "
@@ -216,6 +227,7 @@ extension Catalogue {
     Command(
       "journal backup",
       "copy the journal while it is in use",
+      .local(.writes),
       description: [
         "Writes a consistent copy into a new file that only its owner can read. A copy of journal.db "
           + "alone lacks what is still in journal.db-wal. To restore it, put it in place of "
@@ -231,6 +243,7 @@ extension Catalogue {
     Command(
       "journal resolve",
       "resolve an unknown operation by hand",
+      .local(.writes),
       description: [
         "Ends an operation whose result the provider cannot tell any more, as its console, a statement or "
           + "the payer shows it. The reason goes into the history. failed means that it had no effect, "
@@ -253,6 +266,7 @@ extension Catalogue {
     Command(
       "journal accept",
       "accept a copied or restored journal",
+      .local(.writes),
       description: [
         "Accepts a journal that is a copy, or was put back from an older state: from then on requests "
           + "that can move money are sent again. Payments made since the copy may be missing in it: look "
@@ -269,12 +283,14 @@ extension Catalogue {
     Command(
       "providers",
       "list providers and what they can do",
+      .local(.nothing),
       description: ["Lists each provider with the commands and methods it has."],
       examples: [.init("tender providers", "the capability table")]
     ),
     Command(
       "explain",
       "explain an error code",
+      .local(.reads),
       description: [
         "Explains an error code or a provider's own error name: what it means for the money, and "
           + "what to do. A reference or a provider's id explains that payment: its state, what its "
@@ -294,6 +310,7 @@ extension Catalogue {
     Command(
       "doctor",
       "check that everything needed is there",
+      .local(.writes),
       description: [
         "Checks configuration, files, libraries and the provider's credentials, and prints a record "
           + "for each check; the exit is the first failure's. Nothing that "
@@ -310,6 +327,7 @@ extension Catalogue {
     Command(
       "simulator serve",
       "serve the simulated providers on loopback",
+      .local(.writes),
       description: [
         "Offers the simulated providers over real HTTP and WebSocket on 127.0.0.1, a card reader on "
           + "a TCP port beside, and prints the variables that point tender at them. Ctrl-C or "
@@ -322,6 +340,7 @@ extension Catalogue {
     Command(
       "simulator reset",
       "forget the simulated world",
+      .local(.writes),
       description: ["Forgets every simulated payment. The journal stays as it is."],
       examples: [.init("tender simulator reset", "start the simulated world afresh")],
       exits: [.state]
@@ -329,6 +348,7 @@ extension Catalogue {
     Command(
       "simulator scenarios",
       "list scenarios and faults",
+      .local(.nothing),
       description: [
         "Lists what --sim-scenario and --sim-fault take, scenarios first; WORD finds those that have it in "
           + "name or meaning."
@@ -342,6 +362,7 @@ extension Catalogue {
     Command(
       "config show",
       "show each setting and where it comes from",
+      .local(.nothing),
       description: [
         "Shows the settings that a command would run with, and whether each came from an option, "
           + "the environment, the profile or a default. Secrets are shown as set or not set."
@@ -351,12 +372,14 @@ extension Catalogue {
     Command(
       "config check",
       "check the configuration file",
+      .local(.nothing),
       description: ["Reads the configuration file and says what is wrong with it, if anything."],
       examples: [.init("tender config check", "check the file")]
     ),
     Command(
       "schema",
       "print the JSON Schema of a record",
+      .local(.nothing),
       description: ["Prints the JSON Schema of one kind of record, or of all of them."],
       operands: [.init("RECORD", optional: true, choices: Record.Kind.allCases.map(\.rawValue))],
       examples: [.init("tender schema payment", "what a payment record looks like")]
@@ -364,6 +387,7 @@ extension Catalogue {
     Command(
       "completion",
       "print a shell's completion script",
+      .local(.nothing),
       description: ["Prints the completion script of a shell on standard output."],
       operands: [.init("SHELL", choices: ["bash", "zsh", "fish"])],
       examples: [
@@ -373,6 +397,7 @@ extension Catalogue {
     Command(
       "help",
       "explain a command or a topic",
+      .local(.nothing),
       description: ["Shows the help of a command, or a topic; without either, the overview."],
       operands: [.init("TOPIC", optional: true, repeats: true)],
       examples: [
@@ -383,6 +408,7 @@ extension Catalogue {
     Command(
       "version",
       "print the version",
+      .local(.nothing),
       description: ["Prints the version."],
       examples: [.init("tender version --json", "the version as a record")]
     ),

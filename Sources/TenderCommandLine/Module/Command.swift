@@ -62,17 +62,24 @@ package struct Command: Sendable {
     /// It goes on with what was made, or undoes it.
     case changes(Change)
     case looksUp(Payment.Kind)
-    /// It asks no provider by itself.
-    case nothing
+    /// It asks no provider by itself, and uses the files of this machine.
+    case local(Files)
+
+    /// Whether it asks no provider by itself.
+    package var isLocal: Bool { if case .local = self { true } else { false } }
 
     /// Whether it may move money or make something.
     package var writes: Bool {
       switch self {
       case .makes, .changes: true
-      case .looksUp, .nothing: false
+      case .looksUp, .local: false
       }
     }
   }
+
+  /// What a command needs of this machine's journal and simulator. A process whose command needs nothing of them is
+  /// not contained: it reads nothing that others wrote.
+  package enum Files: Sendable, Hashable { case nothing, reads, writes }
 
   /// What becomes of what was made.
   package enum Change: Sendable, Hashable { case confirm, cancel, refund }
@@ -82,7 +89,7 @@ package struct Command: Sendable {
   package var kind: Payment.Kind? {
     switch work {
     case .makes(let kind), .looksUp(let kind): kind
-    case .changes, .nothing: nil
+    case .changes, .local: nil
     }
   }
   /// The words that name it: `["journal", "list"]`.
@@ -108,7 +115,7 @@ package struct Command: Sendable {
   package init(
     _ words: String,
     _ summary: String,
-    _ work: Work = .nothing,
+    _ work: Work,
     description: [String],
     operands: [Operand] = [],
     options: [any OptionKey] = [],

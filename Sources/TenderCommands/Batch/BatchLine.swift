@@ -3,10 +3,6 @@ internal import TenderModel
 
 /// What every line of a batch may be: the commands, and what the batch's own options make of each.
 struct BatchVocabulary: Sendable {
-  /// The commands of a line, in the order in which help names them.
-  static let commands = [
-    "transact", "confirm", "cancel", "refund", "tokenize", "payment-status", "mandate-status",
-  ]
   /// What belongs to the batch, or to nobody.
   private static let foreign: [any OptionKey] = [
     Keys.output, Keys.json, Keys.fields, Keys.quiet, Keys.verbose, Keys.trace, Keys.color,
@@ -19,6 +15,8 @@ struct BatchVocabulary: Sendable {
     Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock,
   ]
 
+  /// The commands of a line, in the order in which help names them: those that ask a provider.
+  let commands: [String]
   private let known: [String: Command]
   /// The batch's own options, behind those of a line.
   fileprivate let defaults: [(option: Option, value: String)]
@@ -31,11 +29,9 @@ struct BatchVocabulary: Sendable {
     _ catalogue: Catalogue,
     isLiveAllowed: Bool
   ) {
-    known = Dictionary(
-      uniqueKeysWithValues: Self.commands.compactMap { name in
-        catalogue.command([name]).map { (name, $0) }
-      }
-    )
+    let allowed = catalogue.commands.filter { !$0.work.isLocal }
+    commands = allowed.map(\.name)
+    known = Dictionary(uniqueKeysWithValues: allowed.map { ($0.name, $0) })
     let own = invocation.command.options.filter { invocation.command.users(of: $0.name) != nil }
     defaults = (Self.passedOn.flatMap(\.options) + own).compactMap { option in
       invocation.text(option).map { (option, $0) }
@@ -49,11 +45,11 @@ struct BatchVocabulary: Sendable {
   /// Throws `usage` for any other word.
   fileprivate func command(_ name: String) throws(Fault) -> Command {
     if let command = known[name] { return command }
-    let nearest = Suggestion.nearest(to: name, among: Self.commands)
+    let nearest = Suggestion.nearest(to: name, among: commands)
     throw .badLine(
       "has the command \(name.quotedForMessage)",
       hint: nearest.map { "did you mean \($0)?" }
-        ?? "one of \(Self.commands.joined(separator: ", "))"
+        ?? "one of \(commands.joined(separator: ", "))"
     )
   }
 
@@ -91,7 +87,7 @@ struct BatchLine: Sendable {
     guard let name = object.text("command") else {
       throw .badLine(
         "has no command",
-        hint: "one of \(BatchVocabulary.commands.joined(separator: ", "))"
+        hint: "one of \(vocabulary.commands.joined(separator: ", "))"
       )
     }
     let command = try vocabulary.command(name)

@@ -39,7 +39,7 @@ struct LineCheck {
       try engine.provider.checkReady(for: plan.need)
     case .looksUp:
       try composition.engine(target, needing: .lookUp).provider.checkReady(for: .lookUp)
-    case .nothing: break
+    case .local: break
     }
     return [
       "name": .string(subject.reference ?? ""), "outcome": "ok",

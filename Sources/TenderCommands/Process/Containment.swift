@@ -20,8 +20,6 @@ struct Containment {
 
   static let none = Containment(files: false, ports: false, calls: false)
 
-  /// Commands that work on what others wrote, besides those that work at a provider.
-  private static let commands: Set<String> = ["batch", "find", "journal", "doctor", "simulator"]
   /// Where libraries, certificates, time zones and name resolution are.
   ///
   /// A link counts as what it points to: `/lib` is below `/usr` on most systems.
@@ -51,7 +49,7 @@ struct Containment {
   /// `TENDER_CONTAINMENT=off` leaves it as it is.
   static func begin(_ settings: Settings) -> Containment {
     let command = settings.invocation.command
-    guard command.work != .nothing || commands.contains(command.words[0]),
+    guard command.work != .local(.nothing),
       settings.environment["TENDER_CONTAINMENT"] != "off"
     else {
       return .none

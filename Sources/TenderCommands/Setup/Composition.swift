@@ -122,13 +122,10 @@ final class Composition: Session {
     let folder = try settings.stateFolder().text
     let address = settings.journal()?.text
     let isReading =
-      invocation.has(Keys.dryRun)
-      || [
-        "payment-status", "mandate-status", "explain", "find", "journal list", "journal show",
-        "journal export",
-        "journal verify",
-      ]
-      .contains(invocation.command.name)
+      switch invocation.command.work {
+      case .looksUp, .local(.reads): true
+      case .makes, .changes, .local: invocation.has(Keys.dryRun)
+      }
     // Its leases are as long as this line's requests may take, and what looks up needs no server that writes.
     let place = try journalPlace + (address != nil && isReading ? " reading" : "")
     if let known = shared.journals[place] { return known }
