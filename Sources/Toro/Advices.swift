@@ -2,7 +2,7 @@ import TenderEngine
 import TenderModel
 
 /// Completion and cancellation advices, repeated under the same identifiers until they are answered
-/// (protocol note, section 1.3).
+/// (README, 3.5 and 7).
 struct Advices {
   let context: ToroContext
   let gateway: Gateway

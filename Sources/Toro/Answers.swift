@@ -1,6 +1,6 @@
 import TenderModel
 
-/// What the acquirer said to an authorisation (`AcceptorAuthorisationResponse`; section 2.4).
+/// What the acquirer said to an authorisation (`AcceptorAuthorisationResponse`; README, 3.4).
 struct AuthorisationAnswer {
   /// `Response9Code`: APPR, DECL, PART, SUSP, TECH.
   let response: String

@@ -60,8 +60,8 @@ extension Messages {
     }
   }
 
-  /// The card's number as the reader encrypted it; how Toro wants it wrapped is inferred (section
-  /// 2.7): the key's serial number in two halves, the data as it is.
+  /// The card's number as the reader encrypted it; how Toro wants it wrapped is inferred (README,
+  /// 3.8): the key's serial number in two halves, the data as it is.
   func writeCard(_ writer: inout XMLWriter, _ card: PresentedCard) {
     writer.element("Card") { writer in
       if let (data, serial) = card.encrypted {

@@ -1,6 +1,6 @@
 import TenderModel
 
-/// The messages to the gateway, compact and in the schemas' order (protocol note, section 2).
+/// The messages to the gateway, compact and in the schemas' order (README, 3).
 struct Messages {
   let configuration: ToroConfiguration
   let key: MessageKey
@@ -18,7 +18,7 @@ struct Messages {
     var saleReference: String?
   }
 
-  /// The exchanges: paths and message names (section 1.3; the authorisation's path is inferred).
+  /// The exchanges: paths and message names (README, 3.1; the authorisation's path is inferred).
   enum Kind: String {
     case authorisation, completion, cancellation, diagnostic
     case statusReport = "status-report"
@@ -275,7 +275,7 @@ struct Messages {
               }
             }
             writer.element("POIDtTm", header.time)
-            // The first item alone is heeded (section 1.3).
+            // The first item alone is heeded (README, 3.6).
             writer.element("DataSetReqrd") { writer in
               writer.element("Id") { $0.element("Tp", "MGTP") }
             }

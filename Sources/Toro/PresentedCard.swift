@@ -70,7 +70,7 @@ package struct PresentedCard: Sendable {
     return (first, String(end.suffix(4)), first + stars + end.suffix(4))
   }
 
-  /// The first six or eight digits (protocol note, section 4).
+  /// The first six or eight digits (README, 4.7).
   var start: String? { maskedNumber?.start }
 
   var lastFour: String? { maskedNumber?.end }
@@ -154,7 +154,7 @@ package struct PresentedCard: Sendable {
   /// Whether a swiped card has a chip, which must be tried first (ISO/IEC 7813: 2 and 6).
   var hasChip: Bool { serviceCode.map { [2, 6].contains($0[0]) } ?? false }
 
-  /// Whether the PIN must be asked for (protocol note, section 3.5).
+  /// Whether the PIN must be asked for (README, 4.5).
   var needsPIN: Bool { serviceCode.map { [0, 3, 5].contains($0[2]) } ?? false }
 
   /// What goes to the acquirer of the chip's data: a list of what may, so that nothing else can.

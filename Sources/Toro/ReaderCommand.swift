@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// A command to the reader (protocol note, section 3.3).
+/// A command to the reader (README, 4.3).
 package struct ReaderCommand: Sendable, Hashable {
   /// Its name in Miura's documents.
   package let name: String
@@ -8,7 +8,7 @@ package struct ReaderCommand: Sendable, Hashable {
   package let bytes: [UInt8]
   /// Whether its answer comes when the customer is done: others are answered before it.
   package var isLong = false
-  /// Whether the reader answers by an event alone (CARD STATUS; protocol note, section 3.3).
+  /// Whether the reader answers by an event alone (CARD STATUS; README, 4.3).
   package var isSilent = false
 
   /// The packet to send.
@@ -142,8 +142,7 @@ extension ReaderCommand {
     )
   }
 
-  /// The tags of the touch screen (protocol note, section 3.4): an area of it, and an area that was
-  /// touched.
+  /// The tags of the touch screen (README, 4.4): an area of it, and an area that was touched.
   static let touchArea: UInt32 = 0xdfaf01
   static let touchedArea: UInt32 = 0xdfaf02
 
@@ -172,8 +171,8 @@ extension ReaderCommand {
   /// The name of the signature's picture on the reader, which adds `.png` to it.
   private static let signature = "sign"
 
-  /// Writes the signature's picture (PNG) to a file of the reader: the name alone, no Le (protocol
-  /// note, section 3.3).
+  /// Writes the signature's picture (PNG) to a file of the reader: the name alone, no Le (README,
+  /// 4.3).
   package static let exportTouch = ReaderCommand(
     "TOUCH EXPORT",
     [0xdb, 4, 0, 0],

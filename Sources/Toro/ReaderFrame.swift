@@ -1,6 +1,6 @@
 import TenderModel
 
-/// A packet of Miura's MPI: NAD, PCB, LEN, APDU, LRC (protocol note, section 3.1).
+/// A packet of Miura's MPI: NAD, PCB, LEN, APDU, LRC (README, 4.1).
 package enum ReaderFrame {
   /// The reader itself; 2 is its companion for peripherals.
   static let node: UInt8 = 1
@@ -32,7 +32,7 @@ extension ReaderMessage {
     return (outer.tag, Self.flattened(outer, depth: 0))
   }
 
-  /// Templates, by the note's section 3.4; others that look constructed are primitive here.
+  /// Templates (README, 4.4); others that look constructed are primitive here.
   private static let templates: Set<UInt32> = [
     0xe0, 0xe1, 0xe2, 0xe3, 0xe4, 0xe5, 0xe6, 0xed, 0xef,
   ]

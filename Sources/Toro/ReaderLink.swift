@@ -8,7 +8,7 @@ final class ReaderLink {
   private var decoder = FrameDecoder()
   private var messages: [ReaderMessage] = []
   /// Commands without an answer, the last one at the end: what comes later is answered first while
-  /// a long one runs (protocol note, section 3.1).
+  /// a long one runs (README, 4.1).
   private var outstanding: [ReaderCommand] = []
   /// A command that is answered by an event alone, until an acknowledgement of it was seen: some
   /// firmware sends one.
@@ -97,8 +97,7 @@ final class ReaderLink {
       silent = nil
       return .answer(command, message)
     }
-    // Readers put bare successes between (protocol note, section 3.1, observed): what the customer
-    // ends is never answered so.
+    // Readers put bare successes between (README, 4.1): what the customer ends is never answered so.
     if isBare, outstanding.last?.isLong ?? true { return .nothing }
     if outstanding.isEmpty, [0x9f22, 0x9f26].contains(message.status) { throw .busyReader }
     guard let place = place(of: message) else {
@@ -145,7 +144,7 @@ final class ReaderLink {
 }
 
 extension ReaderLink {
-  /// Opens the reader and hears its greeting, where it gives one (USB serial does not; section 3.2).
+  /// Opens the reader and hears its greeting, where it gives one (USB serial does not; README, 4.2).
   static func open(_ context: ToroContext) throws(Fault) -> ReaderLink {
     let configuration = context.configuration
     guard !configuration.device.isEmpty else {

@@ -92,8 +92,7 @@ extension ReaderSession {
     return [.enter(.awaitingCard), .send(.cardEvents)]
   }
 
-  /// Waits for the reader's report of its slot, its only word to CARD STATUS (protocol note, section
-  /// 3.3).
+  /// Waits for the reader's report of its slot, its only word to CARD STATUS (README, 4.3).
   ///
   /// A tap that is begun before confuses it. Some firmware acknowledges as well, before or after.
   mutating func arm(

@@ -2,7 +2,7 @@ import TenderEngine
 import TenderModel
 
 /// One sale or refund on the reader: what comes in, what to do next, nothing done here
-/// (protocol note, section 3.8, inferred; states of the source document).
+/// (README, 2: the order is inferred, the states are documented).
 struct ReaderSession: Sendable {
   /// What happens to it.
   enum Event: Sendable {
@@ -221,7 +221,7 @@ struct ReaderSession: Sendable {
     return leave(.failed(error, why), isCancelled ? "Cancelled" : "Failed")
   }
 
-  /// What a status word says that ends the work with a card (section 3.8).
+  /// What a status word says that ends the work with a card (README, 4.6).
   func meaning(of status: UInt16, during what: String) -> (error: ToroError, why: String) {
     switch status {
     case 0x9f41:

@@ -1,6 +1,6 @@
 import TenderModel
 
-/// The receipt of the source document, field by field ("Receipt"); what is absent is left out.
+/// The documented receipt, field by field (README, 5.2); what is absent is left out.
 package struct Receipt: Sendable {
   var sale: SaleIdentity
   var gratuity: Int?
@@ -40,7 +40,7 @@ package struct Receipt: Sendable {
       fields["authorisedAmount"] = .integer(answer.authorised ?? sale.amount)
     }
     fields["type"] = sale.isRefund ? "refund" : "purchase"
-    // Always there in the source document ("Receipt"): 0 where there is none.
+    // Always there in the documented receipt: 0 where there is none (README, 5.2).
     fields["gratuityAmount"] = .integer(gratuity ?? 0)
     fields["currency"] = .string(sale.currency.code)
     fields["authCode"] = answer?.code.map(JSON.string)

@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// The order in which the source document lists the fields of a receipt.
+/// The order in which the documentation lists the fields of a receipt (README, 5.2).
 extension ToroProvider {
   private static let members = [
     "state", "error", "cancellationType", "reason", "message", "receipt", "actions", "refunds",

@@ -1,8 +1,7 @@
 private import CLibraries
 package import TenderModel
 
-/// The message key and what it makes: the `SctyTrlr` of every message (protocol note, section 1.3,
-/// "Security trailer").
+/// The message key and what it makes: the `SctyTrlr` of every message (README, 3.7).
 package struct MessageKey: Sendable {
   private let key: SharedSecret
   let id: String

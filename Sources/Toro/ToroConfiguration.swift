@@ -3,8 +3,8 @@ package import TenderModel
 
 /// What the adapter has been told: ids, keys, addresses, time limits.
 ///
-/// Toro publishes none of the values: each of them is the operator's to set (README, "Toro, and what
-/// is not known of it"). On the simulator all have working defaults.
+/// Toro publishes none of the values: each of them is the operator's to set (README, 1.2 and 11).
+/// On the simulator all have working defaults.
 package struct ToroConfiguration: Sendable {
   package var env: Env
   package var gatewayBase: String?
@@ -30,8 +30,8 @@ package struct ToroConfiguration: Sendable {
   package var latitude: String?
   package var longitude: String?
   package var device = "simulator"
-  /// Where authorisations are sent: the one path that Toro does not publish (protocol note, section
-  /// 1.3); nil for what the others suggest.
+  /// Where authorisations are sent: the one path that Toro does not publish (README, 3.1);
+  /// nil for what the others suggest.
   package var authorisationPath: String?
   /// How long one request may take, in milliseconds.
   package var timeout = 30_000
@@ -56,7 +56,7 @@ package struct ToroConfiguration: Sendable {
 
   package init(env: Env) { self.env = env }
 
-  /// Where the gateway is (protocol note, section 1.3).
+  /// Where the gateway is (README, 1.1).
   var gatewayURL: String {
     gatewayBase
       ?? (env == .live ? "https://api.torogateway.com" : "https://api.torogateway.dev")

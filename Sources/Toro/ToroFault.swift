@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// The documented errors of Toro's SDK (protocol note, section 1.2), each with what it means here.
+/// The documented errors of Toro's SDK (README, 6.1), each with what it means here.
 package enum ToroError: String, Sendable, CaseIterable {
   case customerCancelled, operatorCancelled
   case deviceConnectionFailed, deviceNotSelected, deviceDisconnected, deviceError, deviceBusy
@@ -11,7 +11,7 @@ package enum ToroError: String, Sendable, CaseIterable {
   case acceptorRejected, terminalManagerRejected
   case gatewayUnavailable, badGatewayResponse, malformedResponse
 
-  /// The kind of fault, and so the exit status (contract, section 4).
+  /// The kind of fault, and so the exit status (README, 6.1).
   var kind: Fault.Kind {
     switch self {
     case .customerCancelled, .operatorCancelled, .transactionAborted: .cancelled
@@ -65,7 +65,7 @@ package enum ToroError: String, Sendable, CaseIterable {
   }
 }
 
-/// The documented states of a transaction (source document, "States").
+/// The documented states of a transaction (README, 2).
 package enum TransactionState: String, Sendable, CaseIterable {
   case ready, connectingToDevice, awaitingGratuity, awaitingCard, awaitingSignature
   case awaitingPinEntry, awaitingApplicationSelection, authorising, completed, cancelled, failed

@@ -98,7 +98,7 @@ package struct ToroProvider: Provider {
     }
   }
 
-  /// Ends a lost sale by a cancellation advice: the contract, section 4.6.
+  /// Ends a lost sale by a cancellation advice, repeated until it is answered (README, 8).
   package func undo(_ progress: Progress) throws(Fault) -> Outcome {
     let advices = Advices(context: context, gateway: try Gateway(context), progress: progress)
     guard let sale = progress.payment.sale else {

@@ -4,7 +4,7 @@ import TenderSimulator
 import TenderTestSupport
 import Testing
 
-/// What the source documents say, phrase by phrase, of the built program.
+/// What the providers' published documents say, phrase by phrase, of the built program.
 @Suite struct RealProviderTests {
   private func states(_ result: Binary.Result) -> [String] {
     let events = result.records.filter { $0.text("record") == "event" }

@@ -306,7 +306,7 @@ import Toro
     #expect(try world.ledger().standing == 0)
   }
 
-  /// The sample of the documents declares a prefix for its namespace.
+  /// The sample of the documentation declares a prefix for its namespace (Toro/README, 3.1).
   @Test func `takes an answer whose elements have a prefix`() throws {
     let world = try ToroWorld()
     let engine = try world.engine(scenario: "card:tap")

@@ -128,7 +128,7 @@ private final class CapturedReader: ByteStream, DeviceExchange, @unchecked Senda
     )
   }
 
-  /// Bytes to the simulated reader and what it says, both from the log or the protocol note.
+  /// Bytes to the simulated reader and what it says, both from a log or Toro/README, 4.
   private func converse(
     _ world: ToroWorld,
     fault: String? = nil,

@@ -42,7 +42,7 @@ final class ScriptedReader: ByteStream, DeviceExchange, @unchecked Sendable {
   private static let plain: [UInt16: [UInt8]] = [
     0xd000: packet(TLV(0xe1, holding: [TLV(0x9f1e, Array("11111111".utf8))]).encoded),
     0xeee0: packet([0xe1, 5, 0xdf, 0xae, 1, 1, 6]),
-    // CARD STATUS is answered by its event alone (protocol note, section 3.3).
+    // CARD STATUS is answered by its event alone (Toro/README, 4.3).
     0xd060: [],
   ]
 

@@ -1,7 +1,7 @@
 import TenderModel
 
 /// The parts of messages that the simulated gateway reads: which elements, in which order, how often,
-/// and with which codes (protocol note, sections 2.2 to 2.5; the schemas of the V12 set).
+/// and with which codes (Toro/README, 3.1 to 3.6; the schemas of the V12 set).
 enum GatewayGrammar {
   /// A name alone must be there once; `?` at most once, `*` any number, `+` at least once.
   private static let orders: [String: String] = [

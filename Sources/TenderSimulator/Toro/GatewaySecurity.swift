@@ -43,7 +43,7 @@ enum GatewaySecurity {
   }
 }
 
-/// The ids and keys that the simulated gateway knows (contract, section 7): inventions and public
+/// The ids and keys that the simulated gateway knows (Toro/README, 10.3): inventions and public
 /// test values, none of them a customer's.
 package enum ToroCatalog {
   /// Keys are derived from it; the specification's own example.

@@ -1,4 +1,4 @@
-/// The reader's end of the packets: commands in, answers out (protocol note, section 3.1), written
+/// The reader's end of the packets: commands in, answers out (Toro/README, 4.1), written
 /// apart from the adapter so that one misreading cannot cancel itself.
 struct ReaderPackets {
   private var bytes: [UInt8] = []

@@ -47,7 +47,7 @@ struct SimulatedCard {
 
   /// What the reader answers for a card that wants to go online, or ends offline.
   ///
-  /// The objects stand in the order of a captured answer (protocol note, section 3.4).
+  /// The objects stand in the order of a captured answer (Toro/README, 4.4).
   func answer(
     _ template: UInt32,
     _ sale: SimulatedSale,

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// A Miura reader with a customer in front of it (protocol note, section 3): bytes in, bytes out.
+/// A Miura reader with a customer in front of it (Toro/README, 4): bytes in, bytes out.
 final class SimulatedReader: DeviceSession {
   let world: SimulatorWorld
   let faults: FaultPlan
@@ -193,7 +193,7 @@ final class SimulatedReader: DeviceSession {
     answer()
   }
 
-  /// CARD STATUS: no answer but the event (protocol note, section 3.3); some firmware acknowledges.
+  /// CARD STATUS: no answer but the event (Toro/README, 4.3); some firmware acknowledges.
   func reportCards(_ command: ReaderPackets.Command) {
     if world.options.fault == "reader:acknowledges" { answer() }
     guard command.first & 1 != 0 else { return }
@@ -258,7 +258,7 @@ final class SimulatedReader: DeviceSession {
     end(status: 0x9f41)
   }
 
-  /// A touch screen on which the customer signs, or not (protocol note, sections 3.3 and 3.4).
+  /// A touch screen on which the customer signs, or not (Toro/README, 4.3 and 4.4).
   func touch(_ command: ReaderPackets.Command) {
     guard scenario != "no_touch" else { return answer(status: 0x9fce) }
     switch command.instruction {

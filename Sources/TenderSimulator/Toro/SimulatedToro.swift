@@ -113,7 +113,7 @@ package struct SimulatedToro: SimulatedProvider {
     ("close-before", "closes before it reads the message"),
     ("close-after", "does it, then closes without answer"), ("slow", "answers after 2 s"),
   ]
-  /// `RejectReason1Code` (protocol note, section 2.5).
+  /// `RejectReason1Code` (Toro/README, 6.2).
   private static let rejections = [
     "unpr", "imsg", "pars", "secu", "intp", "rcpp", "dpmg", "vers", "msgt",
   ]

@@ -2,7 +2,7 @@ import TenderEngine
 import TenderModel
 
 /// The simulated Toro gateway: structure, then trailer, then ids, then business
-/// (protocol note, sections 1.3 and 6).
+/// (Toro/README, 3 and 10.1).
 struct ToroGateway {
   let world: SimulatorWorld
   let ledger: Ledger
