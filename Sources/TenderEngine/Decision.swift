@@ -7,7 +7,7 @@ package enum Plan: String, Sendable {
 
 /// What a command means for a payment as it is: pure, from its operations alone.
 ///
-/// The rules are the contract's (4.3, 4.4 and 4.6).
+/// The rules are those of README, 7 and 10.
 package enum Decision: Sendable {
   /// Record this operation and send it.
   case run(Operation)

@@ -23,8 +23,8 @@ package struct TransactRequest: Sendable {
 extension Engine {
   /// Takes a payment, creates a mandate or stores a method, or answers with what the same order came to before.
   ///
-  /// Throws a fault of the exit that the contract names. An unknown earlier attempt is found out
-  /// first; a new one is never opened beside it.
+  /// Throws a fault; man/tender-exit-codes.7 lists the exit statuses. An unknown earlier attempt is found
+  /// out first; a new one is never opened beside it.
   package func transact(_ order: Order, _ request: TransactRequest) throws(Fault) -> Report {
     guard let placed = order.placed else { throw .bug("an order without a reference") }
     let reference = placed.reference

@@ -2,7 +2,7 @@ package import TenderModel
 
 /// One request to a provider that can change a payment.
 package struct Operation: Sendable {
-  /// What it asks for, in the words of the contract (1.2).
+  /// What it asks for (README, 2).
   package enum Kind: String, Sendable, Hashable, CaseIterable {
     case authorize
     /// Authorize and capture at once.

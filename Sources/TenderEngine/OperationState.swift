@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// The states of an operation, and the one table of what may follow what.
+/// The states of an operation, and the one table of what may follow what (README, 3 to 5).
 extension Operation {
   /// How far an operation has come; a state carries what belongs to it.
   package enum State: Sendable, Hashable {

@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// What the payer has to do, as `next_action` shows it (contract, section 3).
+/// What the payer has to do, as `next_action` of a record shows it (man/tender-jsonl.5).
 package struct PayerAction: Sendable, Hashable {
   package let type: String
   /// What goes with it: an address, choices, questions.

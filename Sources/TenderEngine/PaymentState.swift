@@ -2,9 +2,10 @@ package import TenderModel
 
 /// What a payment's operations and observations come to: pure and total.
 ///
-/// Nothing else in the program computes an amount, a status or what may come next. Amounts are minor units, never
-/// negative, and always: `refunded + refunding + reversed <= captured`, and
-/// `captured + released <= authorized <= asked`.
+/// Nothing else in the program computes an amount, a status or what may come next. Amounts are minor
+/// units, never negative, and always: `captured + released <= authorized <= asked`. Unless the attempt
+/// itself is a refund, which captures nothing, also: `refunded + refunding + reversed <= captured`
+/// (README, 6).
 package struct PaymentState: Sendable, Hashable {
   /// What was asked for, fee and gratuity included.
   package private(set) var asked = 0

@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// The contract's table "The same command again" (4.3), through the engine.
+/// The same `transact` again, by the table of TenderEngine/README, 7, through the engine.
 @Suite struct DecisionTests {
   /// How the earlier `transact` ended.
   struct Ending: CustomTestStringConvertible, Sendable {

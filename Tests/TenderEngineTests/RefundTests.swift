@@ -3,7 +3,7 @@ import TenderModel
 import TenderTestSupport
 import Testing
 
-/// The contract's rules for refunds (4.4) and for operations that are unknown (4.6), through the engine.
+/// The rules for refunds and for unknown operations (TenderEngine/README, 7 and 10), through the engine.
 @Suite struct RefundTests {
   /// A payment of 10.00 that was paid.
   static func paid(_ traits: Traits = .scripted) throws -> Till<Scripted> {

@@ -4,7 +4,7 @@ import Testing
 
 /// The table of states and events, for every pair, and the published order of observations.
 ///
-/// What is expected is written here from the model's note and the contract (1.3), not taken from the code.
+/// What is expected is written here from TenderEngine/README, 3 to 5, not taken from the code.
 @Suite struct StateTableTests {
   typealias Event = Operation.Event
   typealias Name = Operation.State.Name
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  /// A reported outcome is never reversed (contract 4.5).
+  /// A reported outcome is never reversed (TenderEngine/README, 12).
   @Test func `keeps the first of two outcomes that contradict each other`() {
     let ends: [Operation.State] = [.succeeded, .declined, .cancelled]
     for one in ends {

@@ -20,7 +20,7 @@ struct RecordSubject {
   }
 }
 
-/// Reports and faults as records, their members in the order of the contract.
+/// Reports and faults as records, their members in the order of `RecordSchema` (man/tender-jsonl.5).
 struct Records {
   let command: String
   let now: Int
