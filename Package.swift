@@ -47,7 +47,12 @@ let hardenedLinking: [LinkerSetting] = [
 /// A room, and everything it may import.
 func room(_ name: String, _ settings: [SwiftSetting] = rules, needs: Target.Dependency...) -> Target
 {
-  .target(name: name, dependencies: needs, swiftSettings: settings)
+  .target(
+    name: name,
+    dependencies: needs,
+    exclude: name == "TenderEngine" ? ["README.md"] : [],
+    swiftSettings: settings
+  )
 }
 
 /// For rooms in which no command spends its time: small rather than fast.

@@ -49,7 +49,8 @@ struct Mutation {
   ) -> Mutation {
     var arguments = common(order, method, fee, merchant)
     arguments += text([
-      ("recurring_id", order.recurringID), ("receipt_description", order.receiptDescription),
+      ("recurring_id", order.stored.text("recurring_id")),
+      ("receipt_description", order.receiptDescription),
     ])
     if order.sendsReceipt { arguments.append("send_receipt: true") }
     return Mutation("createTransaction", arguments, TransactionFields.ofCharge)
@@ -116,8 +117,8 @@ struct Mutation {
     arguments.append("fee_mode: \(order.feeMode.rawValue.uppercased())")
     if let fee { arguments.append("fee: \(fee)") }
     arguments += text([
-      ("reference", order.reference.text), ("account_code", order.accountCode),
-      ("invoice_id", order.invoiceID),
+      ("reference", order.reference.text), ("account_code", order.stored.text("account_code")),
+      ("invoice_id", order.stored.text("invoice_id")),
     ])
     if !order.metadata.members.isEmpty {
       // AWSJSON: an object as text.

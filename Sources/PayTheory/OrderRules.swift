@@ -26,7 +26,7 @@ extension PayTheoryProvider {
     if order.payorID != nil, !order.payor.members.isEmpty {
       throw .rule("bad_options", "--payor and --payor-id exclude each other", "give one of them")
     }
-    if order.invoiceID != nil, order.recurringID != nil {
+    if order.stored["invoice_id"] != nil, order.stored["recurring_id"] != nil {
       throw .rule(
         "bad_options",
         "--invoice-id and --recurring-id exclude each other",
@@ -61,7 +61,7 @@ extension PayTheoryProvider {
       )
     }
     if order.storedMethod != nil,
-      order.sendsReceipt || order.receiptDescription != nil || order.recurringID != nil
+      order.sendsReceipt || order.receiptDescription != nil || order.stored["recurring_id"] != nil
     {
       throw .rule(
         "bad_options",

@@ -139,14 +139,14 @@ struct Requests {
   /// `pay_theory_data` (README, 4.5): every key, with the SDK's defaults.
   func payTheoryData(_ order: PaymentOrder) -> JSONObject {
     [
-      "account_code": .string(order.accountCode ?? ""),
+      "account_code": .string(order.stored.text("account_code") ?? ""),
       "reference": .string(order.reference.text),
       "payment_parameters": .string(order.paymentParameters ?? ""),
       "payor_id": .string(order.payorID ?? ""),
       "send_receipt": .bool(order.sendsReceipt),
       "receipt_description": .string(order.receiptDescription ?? ""),
-      "invoice_id": .string(order.invoiceID ?? ""),
-      "recurring_id": .string(order.recurringID ?? ""),
+      "invoice_id": .string(order.stored.text("invoice_id") ?? ""),
+      "recurring_id": .string(order.stored.text("recurring_id") ?? ""),
       "timezone": .string(timeZone),
       "fee": .integer(order.fee?.minorUnits ?? 0),
     ]

@@ -21,10 +21,8 @@ package struct PaymentOrder: PlacedOrder {
   package var payor: JSONObject = [:]
   package var payorID: String?
   package var metadata: JSONObject = [:]
-  /// Where the merchant books it.
-  package var accountCode: String?
-  package var invoiceID: String?
-  package var recurringID: String?
+  /// What options add to the content by their own names, to be found by: texts.
+  package var stored: JSONObject = [:]
   package var paymentParameters: String?
   package var sendsReceipt = false
   package var receiptDescription: String?
@@ -51,9 +49,7 @@ package struct PaymentOrder: PlacedOrder {
     content["method"] = .string(storedMethod == nil ? instrument?.method.rawValue ?? "" : "token")
     content["token"] = storedMethod.map(JSON.string)
     content.add(payor: payor, id: payorID, metadata: metadata)
-    content["account_code"] = accountCode.map(JSON.string)
-    content["invoice_id"] = invoiceID.map(JSON.string)
-    content["recurring_id"] = recurringID.map(JSON.string)
+    for member in stored.members { content[member.key] = member.value }
     return content
   }
 }

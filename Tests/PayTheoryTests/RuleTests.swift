@@ -53,7 +53,7 @@ import Testing
         $0.payor = ["email": "a@b.c"]
       } == "bad_options"
     )
-    #expect(try code { ($0.invoiceID, $0.recurringID) = ("1", "2") } == "bad_options")
+    #expect(try code { $0.stored = ["invoice_id": "1", "recurring_id": "2"] } == "bad_options")
     #expect(try code { $0.feeMode = .service } == "bad_options")
     #expect(try code { $0.fee = $0.amount } == "bad_options")
     #expect(try code { $0.sendsReceipt = true } == "bad_options")
@@ -93,8 +93,8 @@ import Testing
     let world = try World()
     var order = try world.order()
     order.payor = ["email": "a@example.com"]
-    order.accountCode = "shop-1"
-    order.invoiceID = "inv-1"
+    order.stored["account_code"] = "shop-1"
+    order.stored["invoice_id"] = "inv-1"
     order.paymentParameters = "nightly"
     order.sendsReceipt = true
     order.receiptDescription = "two tickets"
@@ -109,8 +109,8 @@ import Testing
     )
     #expect(order.content["account_code"] == "shop-1")
     #expect(order.content["invoice_id"] == "inv-1")
-    order.invoiceID = nil
-    order.recurringID = "rec-1"
+    order.stored["invoice_id"] = nil
+    order.stored["recurring_id"] = "rec-1"
     let other = try world.engine().preview(.payment(order))["payload"]?["pay_theory_data"]
     #expect(other?["recurring_id"] == "rec-1")
     #expect(order.content["recurring_id"] == "rec-1")

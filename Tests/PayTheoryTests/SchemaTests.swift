@@ -137,7 +137,8 @@ struct SchemaTests {
     order.instrument = nil
     order.storedMethod = "pt_pmt_1"
     order.metadata = ["order": "7"]
-    (order.sendsReceipt, order.accountCode, order.receiptDescription) = (true, "c", "d")
+    order.stored["account_code"] = "c"
+    (order.sendsReceipt, order.receiptDescription) = (true, "d")
     let report = try engine(world, server).pay(order)
     #expect(server.refusals == [])
     #expect(server.asked == 2)

@@ -137,7 +137,10 @@ import Testing
   /// Folders whose files may be read one after the other: none needs a type of a file that needs its own.
   ///
   /// One that is little but protocols is none of them: a module names its session, and that its settings.
-  @Test(arguments: parts.filter { !$0.hasPrefix("TenderSimulator") && $0 != "TenderCommandLine/Module" }.sorted())
+  @Test(
+    arguments: parts.filter { !$0.hasPrefix("TenderSimulator") && $0 != "TenderCommandLine/Module" }
+      .sorted()
+  )
   func `has no circle of files`(_ part: String) throws {
     let files = Self.sources.filter { $0.part == part }
     let declaration = try Regex(

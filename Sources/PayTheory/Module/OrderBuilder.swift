@@ -25,9 +25,9 @@ struct OrderBuilder {
     order.payor = try payor()
     order.payorID = invocation[Keys.payorID]
     order.metadata = try read.metadata()
-    order.accountCode = invocation[Keys.accountCode]
-    order.invoiceID = invocation[Keys.invoiceID]
-    order.recurringID = invocation[Keys.recurringID]
+    for key in Keys.stored {
+      order.stored[key.option.member] = invocation[key].map(JSON.string)
+    }
     order.paymentParameters = invocation[Keys.paymentParameters]
     order.sendsReceipt = invocation.has(Keys.sendReceipt)
     order.receiptDescription = invocation[Keys.receiptDescription]

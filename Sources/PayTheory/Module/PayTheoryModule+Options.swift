@@ -92,16 +92,17 @@ extension Keys {
     "the service fee; it must be the one the provider computes",
     minor: "the service fee in minor units"
   )
+
+  /// What goes into the content of a payment under the option's own name, where `find` finds it.
+  static let stored = [Keys.accountCode, Keys.invoiceID, Keys.recurringID]
 }
 
 extension PayTheoryModule {
   static let fees: [any OptionKey] = [Keys.feeMode, Keys.fee]
 
-  static let payment: [any OptionKey] = [
-    Keys.hold, Keys.confirmation, Keys.payor, Keys.payorID, Keys.accountCode,
-    Keys.paymentParameters,
-    Keys.invoiceID, Keys.recurringID, Keys.sendReceipt, Keys.receiptDescription,
-  ]
+  static let payment: [any OptionKey] =
+    [Keys.hold, Keys.confirmation, Keys.payor, Keys.payorID] + Keys.stored
+    + [Keys.paymentParameters, Keys.sendReceipt, Keys.receiptDescription]
 
   static let instrument: [any OptionKey] = [
     Keys.method, Keys.instrumentStdin, Keys.instrumentFile, Keys.instrumentDescriptor,

@@ -69,7 +69,7 @@ package struct PayTheoryModule: ProviderModule {
           .init("tender tokenize --test-card amex --json --fields id", "print the id alone"),
         ]
       ),
-      CommandUse("find", options: [Keys.accountCode]),
+      CommandUse("find", options: Keys.stored),
       CommandUse("payment-status", description: ["Look-ups need merchant credentials."]),
     ]
   }

@@ -65,6 +65,9 @@ package final class Option: Sendable {
     self.summary = summary
   }
 
+  /// Its name as a member of records and contents.
+  package var member: String { name.replacing("-", with: "_") }
+
   /// The same option without some of its values.
   func without(_ values: [String]) -> Option {
     with(choices: choices.filter { !values.contains($0) })

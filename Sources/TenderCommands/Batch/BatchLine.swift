@@ -244,7 +244,7 @@ extension Fault {
   }
 
   fileprivate static func badMember(_ option: Option, _ given: String, _ wanted: String) -> Fault {
-    let name = option.name.replacing("-", with: "_")
+    let name = option.member
     return .badLine("has \(given) for \(name.quotedForMessage)", hint: "it takes \(wanted)")
   }
 
@@ -253,7 +253,7 @@ extension Fault {
     _ command: Command,
     among allowed: [Option]
   ) -> Fault {
-    let known = allowed.map { $0.name.replacing("-", with: "_") }
+    let known = allowed.map(\.member)
     let nearest = Suggestion.nearest(to: name, among: known)
     return .badLine(
       "has \(name.quotedForMessage), which tender \(command.name) does not take in a batch",

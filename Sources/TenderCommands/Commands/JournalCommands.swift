@@ -132,7 +132,7 @@ struct JournalCommands {
       let keys = module.uses.filter { $0.command == "find" }.flatMap(\.options)
       for option in invocation.given(among: keys) {
         guard let value = invocation.text(option) else { continue }
-        filter.members.append((option.name.replacing("-", with: "_"), value))
+        filter.members.append((option.member, value))
       }
     }
     if invocation.has(Keys.online) { return try FindOnline(composition: composition).run(filter) }

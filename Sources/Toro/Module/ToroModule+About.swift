@@ -33,7 +33,7 @@ extension ToroModule {
       completion wanted". The amount with a gratuity is the sum, as the gratuity page says.
       """,
       """
-      What the contract leaves open and how it is here: a signed answer is believed whatever \
+      What this program decides itself: a signed answer is believed whatever \
       its HTTP status. Without one, 401, 403, 404, 405, 413, 415, 429, 431 and a rejection \
       (which carries no trailer) may come after the effect: the sale is undone by an advice, \
       and ends with the refusal once that is approved, else in 9. Every other status is a lost \

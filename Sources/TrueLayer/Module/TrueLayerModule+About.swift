@@ -23,7 +23,7 @@ extension TrueLayerModule {
       without a signature. Payments on a mandate can be looked up and not yet made.
       """,
       """
-      What the contract leaves open and how it is here: without --reference an existing \
+      What this program decides itself: without --reference an existing \
       payment's is its id; confirm of what has failed prints how it ended, with its exit; an \
       unknown status is pending in a look-up and 11 in a run; an answer that does not fit what \
       the bank asks (another bank, a form's value) is 8 with what is wanted, since the payment \
