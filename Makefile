@@ -32,7 +32,7 @@ endif
 endif
 TENDER := .build/release/tender
 
-.PHONY: soak deb sbom reproduce sanitize install-files fuzz prove all run test build setup setup-test setup-bench install lint format generate bench conformance clean
+.PHONY: quick soak deb sbom reproduce sanitize install-files fuzz prove all run test build setup setup-test setup-bench install lint format generate bench conformance clean
 
 all: build
 
@@ -52,6 +52,9 @@ build:
 
 # Installs the system libraries that are missing; does nothing where none is.
 setup:
+	@# A build folder that was copied from elsewhere names files that are not there.
+	@[ ! -d .build ] || [ "$$(cat .build/where 2>/dev/null)" = "$(CURDIR)" ] || rm -rf .build
+	@mkdir -p .build && echo "$(CURDIR)" > .build/where
 ifeq ($(OS),Linux)
 	@missing=$$(for name in $(APT); do \
 	    dpkg-query -W -f='$${Status}' $$name 2>/dev/null | grep -q 'ok installed' || echo $$name; \
@@ -89,6 +92,17 @@ ifeq ($(OS),Linux)
 else
 	swift test $(TESTED) --skip-build --disable-xctest
 endif
+
+# Builds, and runs the tests of the rooms that differ from SINCE.
+SINCE ?= HEAD
+quick: export TENDER_QUICK_BUILD = 1
+quick: setup
+	swift build $(TESTED) --build-tests
+	@rooms=$$( (git diff --name-only $(SINCE); git ls-files --others --exclude-standard) | \
+	  sed -nE 's#^Sources/(TenderCommands|CLibraries|tender)/.*#TenderBinary#p; s#^Sources/([^/]*)/.*#\1#p; s#^Tests/([^/]*)Tests/.*#\1#p' | \
+	  sort -u | paste -sd '|' -); \
+	Tests/run.sh "$(CURDIR)/.build/tested/release/tenderPackageTests.xctest" \
+	  --filter "^($${rooms:-TenderArchitecture}|TenderArchitecture)Tests\."
 
 # Kills the program at random moments, RUNS times for each provider, and makes every write, sync and
 # send of every command fail in five ways (STRIDE=1; every so many-th of them with a higher one), and
