@@ -90,11 +90,11 @@ package struct Explanation: Sendable, Hashable {
 
   /// Pages about error codes: one a line, `code exit-name [provider's name]: meaning | advice`.
   package static func errors(_ lines: String) -> [Explanation] {
-    words(.error, "", lines).compactMap { page in
+    words(.error, "", lines).map { page in
       let words = page.code.split(separator: " ").map(String.init)
       let texts = page.meaning.split(separator: " | ", maxSplits: 1).map(String.init)
       guard words.count > 1, let kind = Fault.Kind(rawValue: words[1]), texts.count == 2 else {
-        return nil
+        preconditionFailure("not a page of an error: \(page.code): \(page.meaning)")
       }
       let provider = words.count > 2 ? words[2] : nil
       return Explanation(words[0], kind, provider: provider, texts[0], texts[1])
@@ -104,8 +104,8 @@ package struct Explanation: Sendable, Hashable {
   /// Pages of words that are no failures: one a line, `word: meaning`.
   package static func words(_ subject: Subject, _ source: String, _ lines: String) -> [Explanation]
   {
-    lines.split(separator: "\n").compactMap { line in
-      guard let colon = line.firstIndex(of: ":") else { return nil }
+    lines.split(separator: "\n").map { line in
+      guard let colon = line.firstIndex(of: ":") else { preconditionFailure("not a page: \(line)") }
       let meaning = line[line.index(after: colon)...].drop { $0 == " " }
       return Explanation(subject, String(line[..<colon]), String(meaning), source)
     }
@@ -120,11 +120,11 @@ package struct Explanation: Sendable, Hashable {
     _ source: String,
     _ lines: String
   ) -> [Explanation] {
-    words(subject, source, lines).compactMap { page in
+    words(subject, source, lines).map { page in
       let words = page.code.split(separator: " ").map(String.init)
       guard words.count == 3, let side = Side(rawValue: words[1]),
         let retry = Retry(rawValue: words[2])
-      else { return nil }
+      else { preconditionFailure("not a page of a reason: \(page.code)") }
       var reason = Explanation(subject, words[0], page.meaning, source)
       (reason.side, reason.retry, reason.path) = (side, retry, path)
       reason.payer = side.sentence(retry)
