@@ -249,7 +249,7 @@ final class Conversation {
         fault.message,
         hint: fault.hint ?? "nothing was sent; repeat it freely"
       )
-    case .interrupted, .terminated, .internal, .state, .usage: fault.withoutEffect
+    case .interrupted, .terminated, .hungUp, .internal, .state, .usage: fault.withoutEffect
     default:
       .noToken(
         .providerError,
@@ -326,7 +326,7 @@ final class Conversation {
       case .notSent:
         shown = .socketError(fault.message, .notSent, code: "socket_unreachable")
         shown.hint = fault.hint ?? "nothing was sent; repeat it freely"
-      case .interrupted, .terminated, .internal, .state, .usage: break
+      case .interrupted, .terminated, .hungUp, .internal, .state, .usage: break
       default: shown = .socketError(fault.message)
       }
     }

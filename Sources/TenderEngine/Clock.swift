@@ -101,7 +101,7 @@ package enum UUIDText {
 
 /// A wish to stop that came from outside (a signal).
 package protocol Interruption: Sendable {
-  /// What stops the run: `interrupted` or `terminated`; nil while nothing does.
+  /// What stops the run: `interrupted`, `terminated` or `hungUp`; nil while nothing does.
   var kind: Fault.Kind? { get }
   /// A descriptor that becomes readable at that moment, to be polled beside others.
   var descriptor: Int32? { get }
@@ -138,8 +138,7 @@ extension Fault {
     Fault(
       kind,
       effect: effect,
-      code: kind == .terminated
-        ? "terminated" : kind == .pending ? "deadline_passed" : "interrupted",
+      code: kind == .pending ? "deadline_passed" : kind.rawValue,
       kind == .pending
         ? "the time of --deadline is over; \(underWay)" : "stopped by a signal; \(underWay)",
       hint: "the journal is consistent: run the same command again"

@@ -285,7 +285,7 @@ extension Engine {
     if progress.operation.row == 0, fault.effect == .none, !fault.isOutcome { throw fault }
     var fault = fault
     if case .waiting(_?) = progress.before, fault.effect == .none,
-      [.interrupted, .terminated].contains(fault.kind)
+      fault.kind.isStop
     {
       fault.message = "stopped by a signal while it waits for its payer, who can still authorize it"
       fault.hint =

@@ -90,7 +90,7 @@ extension Engine {
       do throws(Fault) {
         current = try reconcile(current, unknown.sequence, .look).payment
       } catch {
-        guard error.effect == .unknown, ![.interrupted, .terminated].contains(error.kind) else {
+        guard error.effect == .unknown, !error.kind.isStop else {
           throw error
         }
         var report = Report.fromJournal(current)

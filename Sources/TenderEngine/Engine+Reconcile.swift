@@ -199,7 +199,7 @@ extension Fault {
     _ operation: Operation,
     because fault: Fault
   ) -> Fault {
-    if [.interrupted, .terminated].contains(fault.kind) { return fault.afterSendingAnyway }
+    if fault.kind.isStop { return fault.afterSendingAnyway }
     // Nothing was asked, and the answer would be the same tomorrow.
     if fault.kind == .refused || fault.kind == .state { return fault }
     var unknown = stillUnknown(payment, operation, fault.message)

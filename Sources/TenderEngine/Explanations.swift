@@ -75,6 +75,7 @@ extension Explanation {
     unexpected_status unexpected: --expect was given and the status is another | see status and result of the record
     interrupted interrupted: Ctrl-C ended the run | run the same command again
     terminated terminated: SIGTERM ended the run | run the same command again
+    hung_up hung_up: the terminal is gone (SIGHUP), which ended the run | run the same command again; nohup or a service keeps it running
     internal internal: a bug in tender | please report it with the command
     library_missing internal: a system library cannot be opened | install the package that is named
     """

@@ -11,7 +11,7 @@ extension Fault {
   /// As `afterSending`, where an earlier try did leave: that the last one did not says nothing.
   package var afterSendingAnyway: Fault {
     if kind == .unknown, effect == .unknown { return self }
-    if kind == .interrupted || kind == .terminated {
+    if kind.isStop {
       return .stopped(by: kind, effect: .unknown, underWay: "an effecting request was under way")
     }
     return Fault(

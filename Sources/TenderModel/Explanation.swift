@@ -180,7 +180,7 @@ extension Fault.Kind {
     case .unknown, .notSent: .network
     case .providerError: .provider
     case .device: .shop
-    case .interrupted, .terminated: .shop
+    case .interrupted, .terminated, .hungUp: .shop
     }
   }
 
@@ -190,7 +190,8 @@ extension Fault.Kind {
     case .internal, .conflict, .unsupported, .unexpected, .partial: .no
     case .usage, .auth, .notFound, .rejected, .refused, .state: .corrected
     case .declined: .other
-    case .pending, .unknown, .notSent, .cancelled, .expired, .device, .interrupted, .terminated:
+    case .pending, .unknown, .notSent, .cancelled, .expired, .device, .interrupted, .terminated,
+      .hungUp:
       .yes
     case .providerError: .later
     }

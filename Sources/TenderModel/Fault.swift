@@ -9,6 +9,7 @@ package struct Fault: Error, Sendable, Hashable {
     case providerError = "provider_error"
     case cancelled, expired, partial, unsupported, state, refused, unexpected, device
     case interrupted, terminated
+    case hungUp = "hung_up"
   }
 
   /// What is known about the money.
@@ -94,6 +95,9 @@ extension Fault {
 }
 
 extension Fault.Kind {
+  /// Whether a signal ended it.
+  package var isStop: Bool { self == .interrupted || self == .terminated || self == .hungUp }
+
   /// The exit status of the contract, section 4; a number is never reused.
   package var exitStatus: Int32 {
     switch self {
@@ -117,6 +121,7 @@ extension Fault.Kind {
     case .unexpected: 18
     case .device: 19
     case .interrupted: 130
+    case .hungUp: 129
     case .terminated: 143
     }
   }
@@ -144,6 +149,7 @@ extension Fault.Kind {
     case .unexpected: "--expect was given and the status is another"
     case .device: "the reader or the card could not be used"
     case .interrupted: "stopped by Ctrl-C; the journal is consistent"
+    case .hungUp: "stopped since its terminal is gone (SIGHUP); the journal is consistent"
     case .terminated: "stopped by SIGTERM; the journal is consistent"
     }
   }

@@ -78,10 +78,49 @@ package struct FileGuard {
     "journal.key", "journal.seals", "simulator.db", "simulator.db-wal", "simulator.db-shm",
   ]
 
-  /// Checks a state folder and what is in it: the user's own, and nobody else's to write.
+  /// Checks the folders that a folder is in, up to the home or the root: others who can write one of them can move the
+  /// folder away. A sticky one of root's, as for temporary files, keeps them from that.
   ///
   /// Throws `state` with what mends it.
-  package static func checkState(_ folder: String) throws(Fault) {
+  private static func checkParents(of folder: String, home: String?) throws(Fault) {
+    guard let real = unsafe realpath(folder, nil) else { return }
+    defer { unsafe free(real) }
+    var parts = unsafe String(cString: real).split(separator: "/")
+    let home =
+      home.flatMap { home in
+        guard let real = unsafe realpath(home, nil) else { return nil }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
+      } ?? "/"
+    while !parts.isEmpty {
+      parts.removeLast()
+      let path = "/" + parts.joined(separator: "/")
+      var status = stat()
+      guard unsafe stat(path, &status) == 0 else { return }
+      let isSticky = status.st_mode & 0o1000 != 0 && status.st_uid == 0
+      if status.st_mode & 0o022 != 0, !isSticky {
+        throw .stateTooOpen(
+          path,
+          "can be written by others, who could move the state folder away",
+          "chmod go-w \(path), or choose another --state-dir"
+        )
+      }
+      // Whose the home is decides the system.
+      if path == home { return }
+      if status.st_uid != 0, status.st_uid != geteuid() {
+        throw .stateTooOpen(
+          path,
+          "belongs to another user, who could move the state folder away",
+          "choose another --state-dir"
+        )
+      }
+    }
+  }
+
+  /// Checks a state folder, what it is in and what is in it: the user's own, and nobody else's to write.
+  ///
+  /// Throws `state` with what mends it.
+  package static func checkState(_ folder: String, home: String?) throws(Fault) {
     let user = geteuid()
     var status = stat()
     guard unsafe stat(folder, &status) == 0 else { return }
@@ -91,6 +130,7 @@ package struct FileGuard {
     if status.st_mode & 0o022 != 0 {
       throw .stateTooOpen(folder, "can be written by others", "chmod 700 \(folder)")
     }
+    try checkParents(of: folder, home: home)
     for name in stateFiles {
       let path = folder + "/" + name
       guard unsafe lstat(path, &status) == 0 else { continue }

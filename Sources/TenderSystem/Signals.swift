@@ -8,7 +8,7 @@ private import Darwin
 private import Glibc
 #endif
 
-/// SIGINT and SIGTERM, taken by a thread of their own that wakes whoever waits.
+/// SIGINT, SIGTERM and SIGHUP, taken by a thread of their own that wakes whoever waits.
 package final class Signals: Interruption {
   private let state = Atomic<Int32>(0)
   private let readEnd: Int32
@@ -22,7 +22,8 @@ package final class Signals: Interruption {
   private let expiry = Atomic(false)
   private let end: @Sendable (Fault.Kind) -> Void
 
-  /// Takes over both signals for the process, and ignores SIGPIPE: writing tells.
+  /// Takes over these signals for the process, and ignores SIGPIPE: writing tells. A SIGHUP that is ignored (`nohup`)
+  /// stays so.
   ///
   /// Until `hold` is called a signal calls `end`, which ends the process.
   package init(end: @escaping @Sendable (Fault.Kind) -> Void) {
@@ -33,10 +34,7 @@ package final class Signals: Interruption {
     writeEnd = ends[1]
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     signal(SIGPIPE, SIG_IGN)
-    var set = sigset_t()
-    unsafe sigemptyset(&set)
-    unsafe sigaddset(&set, SIGINT)
-    unsafe sigaddset(&set, SIGTERM)
+    var set = Self.taken
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     DetachedThread.begin { [self] in takeSignals() }
   }
@@ -57,11 +55,29 @@ package final class Signals: Interruption {
   /// From here on a signal may end the process at once again.
   package func letGo() { mayEnd.withLock { $0 = true } }
 
-  private func takeSignals() {
+  private static var taken: sigset_t {
     var set = sigset_t()
     unsafe sigemptyset(&set)
-    unsafe sigaddset(&set, SIGINT)
-    unsafe sigaddset(&set, SIGTERM)
+    for number in [SIGINT, SIGTERM] { unsafe sigaddset(&set, number) }
+    var action = sigaction()
+    if unsafe sigaction(SIGHUP, nil, &action) == 0, !Self.isIgnored(action) {
+      unsafe sigaddset(&set, SIGHUP)
+    }
+    return set
+  }
+
+  private static func isIgnored(_ action: sigaction) -> Bool {
+    #if canImport(Darwin)
+    unsafe unsafeBitCast(action.__sigaction_u.__sa_handler, to: Int.self)
+      == unsafeBitCast(SIG_IGN, to: Int.self)
+    #else
+    unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+      == unsafeBitCast(SIG_IGN, to: Int.self)
+    #endif
+  }
+
+  private func takeSignals() {
+    var set = Self.taken
     while true {
       var number: Int32 = 0
       guard unsafe sigwait(&set, &number) == 0 else { continue }
@@ -126,6 +142,7 @@ package final class Signals: Interruption {
     switch signal.load(ordering: .sequentiallyConsistent) {
     case 0: nil
     case SIGTERM: .terminated
+    case SIGHUP: .hungUp
     default: .interrupted
     }
   }

@@ -216,7 +216,7 @@ struct Gateway {
           || error.kind == .notSent || isTwice
         // Credentials that are refused are refused the next time too.
         let isForGood = error.result?.text("reason") == "HTTP 401"
-        guard isNoAnswer, !isForGood, error.kind != .interrupted, error.kind != .terminated,
+        guard isNoAnswer, !isForGood, !error.kind.isStop,
           pause < deadline.remaining
         else { throw isOut ? error.afterSendingAnyway : error }
         do throws(Fault) {

@@ -152,7 +152,7 @@ final class SaleRunner {
     do throws(Fault) {
       return try question()
     } catch {
-      guard [.interrupted, .terminated, .refused].contains(error.kind) else { throw error }
+      guard error.kind.isStop || error.kind == .refused else { throw error }
       context.interruption.acknowledge()
       return nil
     }
@@ -232,7 +232,7 @@ final class SaleRunner {
       return .failed(progress.hasSent && error.cause == .refused ? proven(error) : error)
     }
     var lost = error
-    if error.kind == .interrupted || error.kind == .terminated || context.interruption.kind != nil {
+    if error.kind.isStop || context.interruption.kind != nil {
       // Heard: the undoing must not be stopped by it. The next one ends that as well.
       context.interruption.acknowledge()
       lost =

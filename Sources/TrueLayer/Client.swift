@@ -77,7 +77,7 @@ final class Client: Sendable {
       do throws(Fault) {
         answer = try context.http.send(request, permit, by: deadline)
       } catch {
-        if error.kind == .interrupted || error.kind == .terminated || error.kind == .usage {
+        if error.kind.isStop || error.kind == .usage {
           let mayBeDone = call.isEffecting && (wasLost || error.effect == .unknown)
           throw mayBeDone ? error.afterSendingAnyway : error.harmless.proven
         }

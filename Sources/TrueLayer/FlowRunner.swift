@@ -92,7 +92,7 @@ struct FlowRunner {
     isGiven: Bool,
     isShown: Bool
   ) -> Fault {
-    let isOurs: Set<Fault.Kind> = [.usage, .pending, .refused, .interrupted, .terminated]
+    let isOurs: Set<Fault.Kind> = [.usage, .pending, .refused, .interrupted, .terminated, .hungUp]
     return switch (resource.status, resource.next) {
     case ("authorizing", nil), ("authorizing", .wait): fault.unwatched
     // Its payer may have authorized it since the last look.

@@ -95,7 +95,7 @@ extension TrueLayerProvider {
       do throws(Fault) {
         return try look(atRefund: id, progress)
       } catch {
-        if [.interrupted, .terminated].contains(error.kind) { throw error.afterSendingAnyway }
+        if error.kind.isStop { throw error.afterSendingAnyway }
         guard error.kind == .notFound || error.cause == .unclear else { break }
         // The payment has no such refund: the id was another request's.
         if pause == 0 { throw error.afterSending }

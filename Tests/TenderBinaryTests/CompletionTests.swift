@@ -141,6 +141,44 @@ import Testing
     }
   }
 
+  /// A reference is text: what completes it is quoted, and runs nothing.
+  @Test(
+    .enabled(if: Shell.bash.path != nil, "bash is not installed"),
+    arguments: [
+      "EVIL$(touch pwned)", "EVIL`touch pwned`", "EVIL;touch pwned", "EVIL 'x' \"y\"", "EVIL*",
+      "EVIL!x",
+      "EVIL&touch pwned", "EVIL|touch pwned", "EVIL>pwned", "EVIL\\",
+    ]
+  )
+  func `a completed reference runs nothing`(_ reference: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let paid = try binary.run([
+      "transact", "--amount", "5", "--test-card", "visa", "--reference", reference, "--json",
+    ])
+    #expect(paid.status == 0)
+    try Data().write(to: binary.home.appending(path: "EVILfile"))
+    let script = """
+      cd \(binary.home.path); source \(Project.path("completions/tender.bash"))
+      COMP_WORDS=(\(binary.executable.path) journal show EV); COMP_CWORD=3
+      COMP_LINE="tender journal show EV"; COMP_POINT=${#COMP_LINE}
+      _tender
+      eval "set -- ${COMPREPLY[0]}"
+      printf '%s' "$1"
+      """
+    let shell = Process()
+    shell.executableURL = URL(filePath: Shell.bash.path ?? "")
+    shell.arguments = ["--norc", "--noprofile", "-c", script]
+    shell.environment = ["HOME": binary.home.path, "PATH": "/usr/bin:/bin"]
+    let pipe = Pipe()
+    shell.standardOutput = pipe
+    try shell.run()
+    let typed = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    shell.waitUntilExit()
+    #expect(typed == reference)
+    #expect(!FileManager.default.fileExists(atPath: binary.home.path + "/pwned"))
+  }
+
   /// bash puts an answer in the place of what stands behind the last = or : alone.
   @Test func `answers bash with what is left to type`() throws {
     let binary = try Binary()

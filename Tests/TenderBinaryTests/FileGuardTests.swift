@@ -88,6 +88,29 @@ import Testing
     if !isTaken { #expect(result.errorRecord["error"]?["code"] == "file_too_open") }
   }
 
+  /// Who can write a folder above could put another state folder in the place of this one.
+  @Test(arguments: [(0o777, 16), (0o775, 16), (0o755, 0), (0o1777, getuid() == 0 ? 0 : 16)])
+  func `refuses a state folder that others can move`(_ mode: Int, _ status: Int32) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let parent = binary.home.appending(path: "shared")
+    try FileManager.default.createDirectory(
+      at: parent.appending(path: "own/state"),
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: parent.path)
+    let result = try binary.run([
+      "transact", "--amount", "5", "--test-card", "visa", "--json", "--reference", "A",
+      "--state-dir", parent.path + "/own/state",
+    ])
+    #expect(result.status == status, "\(result.errors)")
+    if status != 0 {
+      #expect(result.errorRecord["error"]?["code"] == "state_unusable")
+      #expect(result.errorRecord["error"]?["message"]?.text?.contains(parent.path) == true)
+    }
+  }
+
   @Test(arguments: [
     ("", 0o720), ("", 0o702), ("/journal.db", 0o644), ("/journal.db", 0o606),
     ("/simulator.db", 0o660), ("/journal.lock", 0o666),

@@ -7,7 +7,7 @@ extension Catalogue {
   ]
   private static let onTheWay: [Fault.Kind] = [
     .auth, .conflict, .rejected, .unknown, .notSent, .providerError, .expired, .state, .refused,
-    .unexpected, .unsupported, .interrupted, .terminated,
+    .unexpected, .unsupported, .interrupted, .terminated, .hungUp,
   ]
 
   static let paymentCommands: [Command] = [
@@ -136,7 +136,7 @@ extension Catalogue {
       ],
       exits: [
         .auth, .notFound, .notSent, .providerError, .partial, .unsupported, .state, .unexpected,
-        .interrupted, .terminated,
+        .interrupted, .terminated, .hungUp,
       ]
     ),
     Command(
@@ -154,7 +154,7 @@ extension Catalogue {
       examples: [.init("tender mandate-status M1", "look one mandate up")],
       exits: [
         .auth, .notFound, .notSent, .providerError, .partial, .unsupported, .state, .unexpected,
-        .interrupted, .terminated,
+        .interrupted, .terminated, .hungUp,
       ]
     ),
   ]

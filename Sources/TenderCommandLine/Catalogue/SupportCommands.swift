@@ -45,7 +45,7 @@ extension Catalogue {
           "a smoke test, with \"expect\" in its lines"
         ),
       ],
-      exits: [.partial, .pending, .unknown, .state, .refused, .interrupted, .terminated]
+      exits: [.partial, .pending, .unknown, .state, .refused, .interrupted, .terminated, .hungUp]
     ),
     Command(
       "find",
@@ -321,7 +321,7 @@ extension Catalogue {
         .init("tender doctor", "configuration, files and libraries")
       ],
       exits: [
-        .auth, .rejected, .notSent, .providerError, .device, .state, .interrupted, .terminated,
+        .auth, .rejected, .notSent, .providerError, .device, .state, .interrupted, .terminated, .hungUp,
       ]
     ),
     Command(

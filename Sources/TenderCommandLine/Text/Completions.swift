@@ -27,7 +27,10 @@ package enum Completions {
   private static let bash = #"""
     # bash completion for tender
     _tender() {
-      local IFS=$'\n' found
+      # What is found is text: no pattern, and quoted for the line that it goes into.
+      local IFS=$'\n' found one glob=+f
+      case $- in *f*) glob=-f ;; esac
+      set -f
       found=($("${COMP_WORDS[0]}" __complete bash "${COMP_LINE:0:COMP_POINT}" 2>/dev/null))
       case "${found[0]}" in
         :files)
@@ -36,8 +39,13 @@ package enum Completions {
         :folders)
           compopt -o filenames 2>/dev/null
           COMPREPLY=($(compgen -d -- "${COMP_WORDS[COMP_CWORD]#=}")) ;;
-        *) COMPREPLY=("${found[@]%%$'\t'*}") ;;
+        *)
+          COMPREPLY=()
+          for one in ${found[@]+"${found[@]}"}; do
+            COMPREPLY+=("$(printf '%q' "${one%%$'\t'*}")")
+          done ;;
       esac
+      set $glob
     }
     complete -F _tender tender
 

@@ -98,7 +98,8 @@ struct CompleteCommand {
     guard let operand = command.operands.first, given == 0 || operand.repeats else { return [] }
     if !operand.choices.isEmpty { return operand.choices.map { ($0, "") } }
     switch operand.name {
-    case "REF", "ID": return references(typed)
+    // One that begins with a dash would be read as an option.
+    case "REF", "ID": return references(typed).filter { !$0.word.hasPrefix("-") }
     case "FILE": return [(Completions.files, "")]
     case "CODE": return codes + references(typed)
     case "TOPIC":

@@ -28,7 +28,7 @@ struct DoctorCommand {
         let detail = try check.run()
         fields["detail"] = .string(([detail] + (try hosts())).joined(separator: "; "))
       } catch {
-        if error.kind == .interrupted || error.kind == .terminated { throw error }
+        if error.kind.isStop { throw error }
         if exit == 0 { exit = error.exitStatus }
         fields["outcome"] = "fail"
         fields["detail"] = .string(error.message)
@@ -104,7 +104,7 @@ struct DoctorCommand {
       Check("state") { () throws(Fault) in
         let folder = try composition.settings.stateFolder().text
         try Environment.makeFolder(folder)
-        try FileGuard.checkState(folder)
+        try FileGuard.checkState(folder, home: composition.environment["HOME"])
         guard composition.settings.journal() == nil else {
           return "\(folder): locks, and the spool of the journal"
         }

@@ -59,7 +59,7 @@ extension Composition {
     _ subject: RecordSubject
   ) throws(Fault) -> Int32 {
     let record = records.record(fault, subject)
-    guard fault.kind != .interrupted, fault.kind != .terminated,
+    guard !fault.kind.isStop,
       expectation.isMet(by: fault, record)
     else { throw fault }
     output.show(record)

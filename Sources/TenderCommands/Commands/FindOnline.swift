@@ -76,7 +76,7 @@ struct FindOnline {
       do throws(Fault) {
         show(try engine.lookUp(payment.reference.text, known: payment, kind: payment.kind))
       } catch {
-        if [.interrupted, .terminated, .state].contains(error.kind) { throw error }
+        if error.kind.isStop || error.kind == .state { throw error }
         exit = Fault.Kind.partial.exitStatus
         output.show(composition.records.record(error, RecordSubject(payment)))
       }

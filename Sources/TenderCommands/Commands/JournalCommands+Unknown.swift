@@ -42,7 +42,7 @@ extension JournalCommands {
     do throws(Fault) {
       return try engine.resume(payment, finish: true, resend: false)
     } catch {
-      guard error.effect == .unknown, ![.interrupted, .terminated].contains(error.kind) else {
+      guard error.effect == .unknown, !error.kind.isStop else {
         throw error
       }
       let target = Target(module: try composition.module(payment.provider.text), env: payment.env)
@@ -105,7 +105,7 @@ extension JournalCommands {
         // The look has ended it.
         if left.last?.reference == payment.reference { left.removeLast() }
       } catch {
-        if error.kind == .interrupted || error.kind == .terminated { throw error }
+        if error.kind.isStop { throw error }
         output.show(composition.records.record(error, RecordSubject(payment)))
         hasFault = true
         isAnyUnknown = isAnyUnknown || error.effect == .unknown

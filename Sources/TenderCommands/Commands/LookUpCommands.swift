@@ -163,7 +163,7 @@ struct LookUpCommands {
     /// Throws what ends them all.
     mutating func take(_ answer: Answer) throws(Fault) -> Bool {
       if let fault = answer.fault {
-        if [.interrupted, .terminated, .state].contains(fault.kind) { throw fault }
+        if fault.kind.isStop || fault.kind == .state { throw fault }
         hasFault = true
       }
       worst = max(worst, answer.exit)

@@ -17,7 +17,7 @@ extension Composition {
       redactor.learn(password)
     }
     do throws(Fault) {
-      try shared.useFolder(folder)
+      try shared.useFolder(folder, home: environment["HOME"])
     } catch {
       // A look-up needs it only to remember, beside it, what it has seen.
       guard isReading else { throw error }

@@ -140,7 +140,7 @@ final class Composition: Session {
     if isReading, !SQLiteJournal.isExpected(in: folder, markFolder: markFolder) {
       return EmptyJournal()
     }
-    try shared.useFolder(folder)
+    try shared.useFolder(folder, home: environment["HOME"])
     let isNew = !Environment.exists(folder + "/journal.db")
     let journal = try SQLiteJournal(
       folder: folder,
@@ -372,7 +372,7 @@ final class Composition: Session {
     {
       _ = try journal()
     }
-    try shared.useFolder(folder)
+    try shared.useFolder(folder, home: environment["HOME"])
     return SimulatorWorld(
       ledgerPath: folder + "/simulator.db",
       clock: clock,

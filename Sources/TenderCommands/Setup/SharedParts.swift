@@ -41,10 +41,10 @@ final class SharedParts {
   /// Makes a state folder where there is none, and checks it, once.
   ///
   /// Throws `state` with what mends it.
-  func useFolder(_ path: String) throws(Fault) {
+  func useFolder(_ path: String, home: String?) throws(Fault) {
     guard !folders.contains(path) else { return }
     try Environment.makeFolder(path)
-    try FileGuard.checkState(path)
+    try FileGuard.checkState(path, home: home)
     folders.insert(path)
   }
 
