@@ -149,7 +149,7 @@ package final class Redactor: Sendable {
     let bytes = Array(text.utf8)
     let plain = PlainText(bytes)
     var hidden = isShort ? [] : secrets(in: bytes, plain, known)
-    if !isShort { hidden += tokens(in: bytes) + cardNumbers(in: plain) }
+    if !isShort { hidden += tokens(in: bytes) + cardNumbers(in: bytes, plain) }
     if foreign { hidden += words(in: plain, known.words) }
     return hidden.isEmpty ? text : Self.text(bytes, without: hidden)
   }
@@ -226,10 +226,18 @@ package final class Redactor: Sendable {
 extension Redactor {
   /// Whether a text has a card number in it, by the same rules that would mask it.
   package static func holdsCardNumber(_ text: String) -> Bool {
-    text.utf8.count >= 13 && !cardNumbers(in: PlainText(Array(text.utf8))).isEmpty
+    let bytes = Array(text.utf8)
+    return bytes.count >= 13 && !cardNumbers(in: bytes, PlainText(bytes)).isEmpty
   }
 
   /// Card numbers: 13 to 19 digits by range and Luhn, separators between whole groups of them.
+  ///
+  /// As they stand, too: to undo escapes takes the first two digits of a swipe (`%B4…`) for one.
+  private static func cardNumbers(in bytes: [UInt8], _ plain: PlainText) -> [Range<Int>] {
+    let asIs = plain.isChanged ? DigitRuns.find(in: bytes).flatMap { $0.cardNumbers() } : []
+    return asIs.map { Range($0) } + cardNumbers(in: plain)
+  }
+
   private static func cardNumbers(in plain: PlainText) -> [Range<Int>] {
     guard plain.bytes.count(where: DigitRuns.isDigit) >= 13 else { return [] }
     return DigitRuns.find(in: plain.bytes).flatMap { $0.cardNumbers() }.map { range in

@@ -53,8 +53,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [SIGINT, SIGTERM])
-  func `stops on a signal with nothing half done`(_ signal: Int32) throws {
+  @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143)), (SIGHUP, Int32(129))])
+  func `stops on a signal with nothing half done`(_ signal: Int32, _ exit: Int32) throws {
     let binary = try Binary()
     defer { binary.remove() }
     let (process, _, errors) = try binary.start(
@@ -69,7 +69,7 @@ import Testing
     }
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
-    #expect(process.terminationStatus == (signal == SIGINT ? 130 : 143))
+    #expect(process.terminationStatus == exit)
     let again = try binary.run(Self.pay + ["A"])
     #expect(again.status == 0)
     #expect(again.record["attempt"] == 2)

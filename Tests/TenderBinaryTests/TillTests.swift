@@ -72,7 +72,7 @@ import Testing
     #expect(again.record.text("status") == "succeeded" && again.record["attempt"] == 2)
   }
 
-  @Test(arguments: [(SIGINT, Int32(12)), (SIGTERM, Int32(143))])
+  @Test(arguments: [(SIGINT, Int32(12)), (SIGTERM, Int32(143)), (SIGHUP, Int32(129))])
   func `lets the reader go on a signal`(_ signal: Int32, _ exit: Int32) throws {
     let binary = try Binary()
     defer { binary.remove() }

@@ -301,6 +301,23 @@ import Testing
     #expect(card.errorRecord["error"]?["code"] == "invalid_app")
   }
 
+  /// A line may name any profile; a batch that must only read pays with none.
+  @Test(arguments: [[], ["--check"]])
+  func `no line of a read-only batch writes`(_ check: [String]) throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    let path = binary.home.appending(path: "c.json")
+    try #"{"profiles":{"ro":{"mode":"read-only"},"w":{"provider":"paytheory"}}}"#
+      .write(to: path, atomically: true, encoding: .utf8)
+    binary.variables = ["TENDER_CONFIG": path.path]
+    let line =
+      #"{"command":"transact","profile":"w","amount":"5","test_card":"visa","reference":"A"}"#
+    let result = try binary.run(["batch", "-", "--profile", "ro", "--json"] + check, input: line)
+    #expect(result.status == 14, "\(result.output)")
+    #expect(result.records.first?["error"]?["code"] == "read_only")
+    #expect(try binary.run("journal", "list", "--json").records.isEmpty)
+  }
+
   @Test func `looks several up, each in its place`() throws {
     let binary = try Binary()
     defer { binary.remove() }

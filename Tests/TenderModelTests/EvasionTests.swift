@@ -42,6 +42,17 @@ import Testing
         .joined(),
     ]
 
+  /// A swipe is `%B` and the number: undone as an escape, it would lose two digits.
+  @Test(arguments: [
+    "%B4242424242424242^DOE/JANE^29121010000000000000", "%B4242424242424242",
+    "a%b4242424242424242%20",
+    "&#4242424242424242;", #"\u4242424242424242"#,
+  ])
+  func `shows no swiped card number`(_ text: String) {
+    #expect(Redactor.holdsCardNumber(text))
+    #expect(!Redactor().redact(text).contains("4242424242424242"))
+  }
+
   @Test(arguments: numberForms)
   func `shows no card number that it was told`(_ form: String) {
     for redactor in Self.all {

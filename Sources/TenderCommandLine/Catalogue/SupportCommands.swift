@@ -321,7 +321,8 @@ extension Catalogue {
         .init("tender doctor", "configuration, files and libraries")
       ],
       exits: [
-        .auth, .rejected, .notSent, .providerError, .device, .state, .interrupted, .terminated, .hungUp,
+        .auth, .rejected, .notSent, .providerError, .device, .state, .interrupted, .terminated,
+        .hungUp,
       ]
     ),
     Command(

@@ -160,6 +160,9 @@ package struct Settings {
   /// Whether the profile refuses writes.
   package var isReadOnly: Bool { profile.text("mode") == "read-only" }
 
+  /// The name of the profile, where it refuses writes.
+  package var readOnlyProfile: String? { isReadOnly ? profileName ?? "" : nil }
+
   /// A credential from the environment (`NAME` or `NAME_FILE`), else from the profile's section.
   ///
   /// Throws `usage` where both are set, or the file cannot be read.

@@ -24,7 +24,10 @@ package enum RecordLine {
         case .array(let list): JSONWriter.text(.array(list))
         case .object(let object): JSONWriter.text(.object(object))
         }
-      return String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) })
+      // A value may come from anybody, and go to a terminal.
+      return Printable.text(
+        String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) })
+      )
     }.joined(separator: "\t")
   }
 

@@ -33,6 +33,7 @@ struct BatchCommand {
       signals: signals,
       config: composition.settings.config,
       isLiveAllowed: isLive,
+      readOnlyProfile: composition.settings.readOnlyProfile,
       checks: checks,
       standing: try invocation.value(Keys.simClock),
       jobs: jobs,

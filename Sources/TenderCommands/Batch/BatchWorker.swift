@@ -44,6 +44,8 @@ struct BatchWorker: Sendable {
   let config: ConfigFile
   /// Whether the batch itself was allowed to move real money.
   let isLiveAllowed: Bool
+  /// The batch's own profile, where that only reads.
+  let readOnlyProfile: String?
   /// Whether each line is only checked.
   let checks: Bool
   /// The time at which the simulated clock stands; nil for the machine's.
@@ -100,6 +102,8 @@ struct BatchWorker: Sendable {
     do throws(Fault) {
       let line = try job.content.get()
       var invocation = try line.invocation.get()
+      // What the batch itself must not do, no line may, whatever profile it names.
+      if let readOnlyProfile, line.writes { throw .readOnly(readOnlyProfile) }
       // Then nothing leaves and nothing is written, whatever the command.
       if checks { invocation = invocation.adding(Keys.dryRun) }
       command = invocation.command.name

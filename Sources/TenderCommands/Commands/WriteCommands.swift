@@ -253,13 +253,7 @@ struct WriteCommands {
   }
 
   func refuseReadOnly() throws(Fault) {
-    guard composition.settings.isReadOnly else { return }
-    throw Fault(
-      .refused,
-      code: "read_only",
-      "profile \((composition.settings.profileName ?? "").quotedForMessage) is read-only",
-      hint: "use another --profile for writes"
-    )
+    if let profile = composition.settings.readOnlyProfile { throw .readOnly(profile) }
   }
 
   /// A live write needs its flag on this very command line, and a yes; `isAnswered` says that a person has typed
@@ -327,6 +321,18 @@ extension Fault {
       code: "method_unsupported",
       "\(provider.text) stores no payment methods",
       hint: "see: tender providers"
+    )
+  }
+}
+
+extension Fault {
+  /// A command that writes, under a profile that only reads.
+  static func readOnly(_ profile: String) -> Fault {
+    Fault(
+      .refused,
+      code: "read_only",
+      "profile \(profile.quotedForMessage) is read-only",
+      hint: "use another --profile for writes"
     )
   }
 }
