@@ -57,6 +57,12 @@ import Testing
     Broken(name: "reserved bit", bytes: [0xc1, 0x00], code: 1002),
     Broken(name: "unknown opcode", bytes: [0x83, 0x00], code: 1002),
     Broken(name: "masked by a server", bytes: [0x81, 0x80, 1, 2, 3, 4], code: 1002),
+    Broken(name: "length that needs no two bytes", bytes: [0x82, 0x7e, 0x00, 0x7d], code: 1002),
+    Broken(
+      name: "length that needs no eight bytes",
+      bytes: [0x82, 0x7f, 0, 0, 0, 0, 0, 0, 0xff, 0xff],
+      code: 1002
+    ),
     Broken(name: "long control frame", bytes: [0x89, 0x7e, 0x00, 0x7e], code: 1002),
     Broken(name: "fragmented control frame", bytes: [0x09, 0x00], code: 1002),
     Broken(name: "continuation of nothing", bytes: [0x80, 0x00], code: 1002),

@@ -34,6 +34,18 @@ private final class Stopper: Interruption, @unchecked Sendable {
     _ interruption: any Interruption,
     milliseconds: Int
   ) throws -> Fault? {
+    try open(frame, interruption) { socket, clock in
+      #expect(throws: Fault.self) {
+        _ = try socket.receive(by: Deadline(in: milliseconds, on: clock))
+      }
+    }
+  }
+
+  private func open<Result>(
+    _ frame: [UInt8],
+    _ interruption: any Interruption,
+    _ body: (WebSocket, ManualClock) throws -> Result
+  ) throws -> Result {
     let server = try #require(
       LoopbackServer { descriptor in
         guard LoopbackServer.head(descriptor) != nil else { return }
@@ -61,8 +73,18 @@ private final class Stopper: Interruption, @unchecked Sendable {
       url: "ws://127.0.0.1:\(server.port)/",
       by: Deadline(in: 1_000_000, on: clock)
     )
-    return #expect(throws: Fault.self) {
-      _ = try socket.receive(by: Deadline(in: milliseconds, on: clock))
+    return try body(socket, clock)
+  }
+
+  /// What has arrived is taken in before something is sent: never for ever.
+  @Test func `whoever never stops sending is cut off before the next message`() throws {
+    try open([0x82, 0x01, 0x00], NeverInterrupted()) { socket, clock in
+      _ = try socket.receive(by: Deadline(in: 1_000_000, on: clock))
+      let fault = #expect(throws: Fault.self) {
+        for _ in 0..<1_000_000 { try socket.send("x", nil, by: Deadline(in: 1_000_000, on: clock)) }
+      }
+      #expect(fault?.kind == .notSent)
+      #expect(!socket.isOpen)
     }
   }
 

@@ -76,6 +76,8 @@ import Testing
   @Test func `says with what status it was refused, and bounds the answer`() throws {
     let handshake = try Self.handshake()
     #expect(handshake.read(Self.bytes(["HTTP/1.1 403 Forbidden"])) == .refused(status: 403))
+    let old = handshake.read(Self.bytes(["HTTP/1.0 101 Switching Protocols"]))
+    #expect(old == .broken("it upgrades by HTTP/1.0"))
     let endless = [UInt8](repeating: 0x61, count: 20_000)
     #expect(handshake.read(endless) == .broken("its answer is too long"))
   }

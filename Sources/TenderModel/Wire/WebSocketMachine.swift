@@ -124,13 +124,17 @@ package struct WebSocketMachine {
     }
   }
 
-  /// The length that a whole header states; -1 where it has no business being so large.
+  /// The length that a whole header states; -1 where that is too large, or not written in the fewest bytes (RFC 6455,
+  /// section 5.2).
   private var payloadLength: Int {
     switch header[1] & 0x7f {
-    case 126: Int(header[2]) << 8 | Int(header[3])
+    case 126:
+      let length = Int(header[2]) << 8 | Int(header[3])
+      return length > 125 ? length : -1
     case 127:
-      header[2] & 0x80 == 0 ? header[2..<10].reduce(0) { $0 << 8 | Int($1) } : -1
-    case let short: Int(short)
+      let length = header[2] & 0x80 == 0 ? header[2..<10].reduce(0) { $0 << 8 | Int($1) } : -1
+      return length > 0xffff ? length : -1
+    case let short: return Int(short)
     }
   }
 

@@ -88,20 +88,8 @@ package final class WebSocket: MessageSocket {
     by deadline: Deadline
   ) throws(Fault) {
     try permit?.use()
-    if !isBroken, !machine.hasEnded {
-      do throws(Fault) {
-        while let bytes = try stream.receiveNow() {
-          if bytes.isEmpty {
-            isBroken = true
-            break
-          }
-          try take(bytes, by: deadline)
-        }
-      } catch {
-        isBroken = true
-      }
-    }
-    guard !isBroken, !machine.hasEnded else {
+    guard drain(by: deadline) else {
+      try settings.interruption.check()
       throw Fault(
         .notSent,
         code: "connection_closed",
@@ -140,6 +128,31 @@ package final class WebSocket: MessageSocket {
     }
   }
 
+  /// The most messages that may wait to be read.
+  private static let mostWaiting = 1000
+
+  /// Takes in what has arrived, and says whether the socket can still be used.
+  ///
+  /// A peer that never stops sending is cut off at `answerLimit` bytes, at the deadline, or at a signal.
+  private func drain(by deadline: Deadline) -> Bool {
+    var left = settings.answerLimit
+    do throws(Fault) {
+      while !isBroken, !machine.hasEnded, let bytes = try stream.receiveNow() {
+        left -= bytes.count
+        if bytes.isEmpty || left < 0 || events.count > Self.mostWaiting || deadline.remaining <= 0
+          || settings.interruption.kind != nil
+        {
+          isBroken = true
+        } else {
+          try take(bytes, by: deadline)
+        }
+      }
+    } catch {
+      isBroken = true
+    }
+    return !isBroken && !machine.hasEnded
+  }
+
   private func take(_ bytes: [UInt8], by deadline: Deadline) throws(Fault) {
     for event in machine.receive(bytes) {
       if case .reply(let frame) = event {
@@ -155,18 +168,7 @@ package final class WebSocket: MessageSocket {
     try? stream.send(frame.encoded(mask: settings.randomness.bytes(4)), by: deadline)
   }
 
-  package var isOpen: Bool {
-    let deadline = Deadline(in: 0, on: settings.clock)
-    do throws(Fault) {
-      while let bytes = try stream.receiveNow() {
-        guard !bytes.isEmpty else { return false }
-        try take(bytes, by: deadline)
-      }
-    } catch {
-      return false
-    }
-    return !isBroken && !machine.hasEnded
-  }
+  package var isOpen: Bool { drain(by: Deadline(in: 1000, on: settings.clock)) }
 
   package func close(waiting: Bool) {
     guard !isBroken, !machine.hasEnded, let frame = machine.close(code: 1000) else { return }

@@ -64,6 +64,8 @@ package struct WebSocketHandshake {
       let code = Int(status[1]), (100...599).contains(code)
     else { return .broken("its answer is not HTTP") }
     guard code == 101 else { return .refused(status: code) }
+    // HTTP/1.0 has no upgrade (RFC 6455, section 4.1).
+    guard status[0] == "HTTP/1.1" else { return .broken("it upgrades by HTTP/1.0") }
     var fields: [String: [String]] = [:]
     for line in lines {
       guard let colon = line.firstIndex(of: ":") else {
