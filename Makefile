@@ -102,7 +102,7 @@ quick: setup
 	  sed -nE 's#^Sources/(TenderCommands|CLibraries|tender)/.*#TenderBinary#p; s#^Sources/([^/]*)/.*#\1#p; s#^Tests/([^/]*)Tests/.*#\1#p' | \
 	  sort -u | paste -sd '|' -); \
 	Tests/run.sh "$(CURDIR)/.build/tested/release/tenderPackageTests.xctest" \
-	  --filter "^($${rooms:-TenderArchitecture}|TenderArchitecture)Tests\."
+	  --filter "^($${rooms:-TenderArchitecture}|TenderArchitecture)Tests\.|GeneratedFilesTests"
 
 # Kills the program at random moments, RUNS times for each provider, and makes every write, sync and
 # send of every command fail in five ways (STRIDE=1; every so many-th of them with a higher one), and

@@ -158,8 +158,9 @@ extension PayTheoryProvider {
     return .absent
   }
 
-  /// What has the reference and amount of a replacement, was made since the void was sent, and names no parent: that
-  /// a replacement does is not public. Empty where there is more than one.
+  /// What has the reference and amount of a replacement, was made since the void was sent, and names no parent.
+  ///
+  /// That a replacement names its parent is not public. Empty where there is more than one.
   private func orphans(
     of receipt: String,
     _ amount: Int,

@@ -14,6 +14,14 @@ extension PayTheoryProvider: SearchFlow {
         hint: "leave one of them out"
       )
     }
+    // Of what an order stores, a transaction has the account code alone as a text (README, 6.2).
+    if let other = filter.members.first(where: { $0.name != "account_code" }) {
+      let option = "--" + other.name.replacing("_", with: "-")
+      throw .badOptions(
+        "\(option) does not go with --online: Pay Theory cannot search by it",
+        hint: "leave one of them out: the journal can"
+      )
+    }
     let graphQL = try GraphQL(context, for: "a search")
     let (items, total) = try graphQL.search(Self.conditions(filter), limit: limit)
     let known = try related(to: items, graphQL)

@@ -134,8 +134,15 @@ extension Engine {
 
   // MARK: Observations
 
+  /// Takes in what a search found of a payment; one that takes something away from it is looked up by itself.
+  package func take(_ found: Outcome, of known: Payment) throws(Fault) -> Report {
+    losses(found, known) == losses(nil, known)
+      ? try record(found, known, inWordsOfAttempt: false)
+      : try lookUp(known.reference.text, known: known, kind: known.kind)
+  }
+
   /// Takes in what a look-up says: evidence moves states along their order, anything else is shown with a warning.
-  package func record(
+  private func record(
     _ outcome: Outcome,
     _ known: Payment,
     inWordsOfAttempt: Bool

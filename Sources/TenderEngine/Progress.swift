@@ -208,9 +208,16 @@ extension Clock {
   /// ends after a time.
   func age(of operation: Operation) -> Int {
     let byWall = now - operation.createdAt
-    // Dated in the future, it was recorded by a clock that was wrong: nothing tells how old it is.
-    guard byWall >= -3_600_000 else { return .max }
-    return max(byWall, operation.state.sent?.moment.map { moment.elapsed(since: $0) } ?? 0)
+    let sent = operation.state.sent
+    let byMachine = sent?.moment.map { since in
+      max(0, (sent?.at ?? 0) - operation.createdAt) + moment.elapsed(since: since)
+    }
+    // Dated in the future, it was recorded by a clock that was wrong: the machine's own tells, if it has not started
+    // anew since.
+    guard byWall >= -3_600_000 else {
+      return sent?.moment?.boot == moment.boot ? byMachine ?? .max : .max
+    }
+    return max(byWall, byMachine ?? 0)
   }
 
   fileprivate func disagrees(about operation: Operation) -> Bool {

@@ -78,9 +78,10 @@ package struct FileGuard {
     "journal.key", "journal.seals", "simulator.db", "simulator.db-wal", "simulator.db-shm",
   ]
 
-  /// Checks the folders that a folder is in, up to the home or the root: others who can write one of them can move the
-  /// folder away. A sticky one of root's, as for temporary files, keeps them from that.
+  /// Checks the folders that a folder is in, up to the home or the root.
   ///
+  /// Others who can write one of them can move the folder away. A sticky one of root's, as for temporary files, keeps
+  /// them from that.
   /// Throws `state` with what mends it.
   private static func checkParents(of folder: String, home: String?) throws(Fault) {
     guard let real = unsafe realpath(folder, nil) else { return }

@@ -22,8 +22,9 @@ package final class Signals: Interruption {
   private let expiry = Atomic(false)
   private let end: @Sendable (Fault.Kind) -> Void
 
-  /// Takes over these signals for the process, and ignores SIGPIPE: writing tells. A SIGHUP that is ignored (`nohup`)
-  /// stays so.
+  /// Takes over these signals for the process, and ignores SIGPIPE: writing tells.
+  ///
+  /// A SIGHUP that is ignored (`nohup`) stays so.
   ///
   /// Until `hold` is called a signal calls `end`, which ends the process.
   package init(end: @escaping @Sendable (Fault.Kind) -> Void) {

@@ -468,7 +468,7 @@ import Testing
         #expect(outcome.amount == 500)
         #expect(outcome.refundedAmount == 200)
         let known = try #require(try world.latest())
-        let recorded = try engine.record(outcome, known, inWordsOfAttempt: false)
+        let recorded = try engine.take(outcome, of: known)
         check(recorded, "find --online")
       }
       for filter in [Self.filter(.cancelled), Self.filter(.pending), Self.filter(amount: 300)] {

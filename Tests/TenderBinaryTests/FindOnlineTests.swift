@@ -71,6 +71,7 @@ import Testing
     defer { binary.remove() }
     let words = ["find", "--online", "--json"]
     #expect(try binary.run(words + ["--trace-id", "x"]).status == 2)
+    #expect(try binary.run(words + ["--invoice-id", "x"]).status == 2)
     #expect(try binary.run(words + ["--sim-fault", "graphql:http-500"]).status == 11)
     #expect(try binary.run(words + ["--provider", "example"]).status == 2)
     for more in [[], ["--online"]] {

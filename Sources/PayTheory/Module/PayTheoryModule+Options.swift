@@ -93,7 +93,8 @@ extension Keys {
     minor: "the service fee in minor units"
   )
 
-  /// What goes into the content of a payment under the option's own name, where `find` finds it.
+  /// What goes into the content of a payment under the option's own name, where `find` finds it: texts whose names end
+  /// in `-code` or `-id` (`SearchTerm`).
   static let stored = [Keys.accountCode, Keys.invoiceID, Keys.recurringID]
 }
 

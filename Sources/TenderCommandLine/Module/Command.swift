@@ -77,8 +77,9 @@ package struct Command: Sendable {
     }
   }
 
-  /// What a command needs of this machine's journal and simulator. A process whose command needs nothing of them is
-  /// not contained: it reads nothing that others wrote.
+  /// What a command needs of this machine's journal and simulator.
+  ///
+  /// A process whose command needs nothing of them is not contained: it reads nothing that others wrote.
   package enum Files: Sendable, Hashable { case nothing, reads, writes }
 
   /// What becomes of what was made.

@@ -39,7 +39,7 @@ struct FindOnline {
       let known = try composition.journal().payments(matching: id, filter: place)
       // The payment of an id that is not its own any more, after a part was voided, says nothing about it.
       if let payment = known.first(where: { $0.state.id == id }) {
-        show(try engine.record(outcome, payment, inWordsOfAttempt: false))
+        show(try engine.take(outcome, of: payment))
       } else {
         show(Report(outcome, env: target.env, provider: target.module.name, reference: nil))
       }

@@ -95,8 +95,10 @@ extension SharedJournal {
     mark.raise(to: seen, latest: clock.now)
   }
 
-  /// The mark of an event. One that is dated in the future counts as written now: a clock that was ahead, here or on
-  /// another machine, must not hide what comes after it.
+  /// The mark of an event.
+  ///
+  /// One that is dated in the future counts as written now: a clock that was ahead, here or on another machine, must
+  /// not hide what comes after it.
   func position(of payment: Payment, _ sum: String) -> HighWaterMark.Position {
     let time = min(payment.updatedAt, clock.now)
     let link = "\(payment.row).\(payment.version).\(sum)"
