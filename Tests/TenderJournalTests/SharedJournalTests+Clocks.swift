@@ -1,6 +1,8 @@
+import Foundation
 import TenderEngine
 import TenderJournal
 import TenderModel
+import TenderSystem
 import TenderTestSupport
 import Testing
 
@@ -42,16 +44,42 @@ extension SharedJournalTests {
       _ = try sent(own, "B")
       withExtendedLifetime(held) {}
     }
-    let lost = "SELECT row FROM tender.payment WHERE reference = 'B'"
-    for table in ["event", "operation"] {
-      _ = try sql("DELETE FROM tender.\(table) WHERE payment IN (\(lost))")
-    }
-    _ = try sql("DELETE FROM tender.payment WHERE reference = 'B'")
+    try lose("B")
     let again = try journal(0)
     again.reachesOutside()
     _ = try again.payments(matching: "A", filter: PaymentFilter())
     let fault = #expect(throws: Fault.self) { try again.checkWhole() }
     #expect(fault?.code == "journal_forgot")
+  }
+
+  /// The machine's own clock was a year ahead for one payment, and is right again.
+  @Test func `a mark that was written by a clock that was ahead gives way`() throws {
+    do {
+      let ahead = ManualClock(
+        at: SystemClock(interruption: NeverInterrupted()).now + 31_536_000_000
+      )
+      let early = try SharedWorld.journal(at: address, folders[0].path, clock: ahead)
+      let own = try journal(0)
+      let held = [try lock(early, "A"), try lock(own, "B")]
+      _ = try sent(early, "A")
+      _ = try sent(own, "B")
+      withExtendedLifetime(held) {}
+    }
+    try lose("B")
+    let again = try journal(0)
+    again.reachesOutside()
+    _ = try again.payments(matching: "A", filter: PaymentFilter())
+    let fault = #expect(throws: Fault.self) { try again.checkWhole() }
+    #expect(fault?.code == "journal_forgot")
+  }
+
+  /// Takes a payment out of the database, as an older copy would.
+  private func lose(_ reference: String) throws {
+    let lost = "SELECT row FROM tender.payment WHERE reference = '\(reference)'"
+    for table in ["event", "operation"] {
+      _ = try sql("DELETE FROM tender.\(table) WHERE payment IN (\(lost))")
+    }
+    _ = try sql("DELETE FROM tender.payment WHERE reference = '\(reference)'")
   }
 
   /// What is accepted, or pruned, ends with the moment: what is written later is missed.
