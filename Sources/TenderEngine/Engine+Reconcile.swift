@@ -233,10 +233,16 @@ extension Fault {
 
 extension Finding {
   /// What it says of the operation; nil where that is nothing.
+  ///
+  /// Two looks may see it go on, from waiting to done: that is no contradiction.
   fileprivate var meaning: [String]? {
     switch self {
     case .happened(let outcome):
-      [outcome.status.rawValue, outcome.id ?? "", outcome.amount.map { "\($0)" } ?? ""]
+      [
+        [.waiting, .processing, .succeeded].contains(outcome.state?.name)
+          ? "alive" : outcome.status.rawValue,
+        outcome.id ?? "", outcome.amount.map { "\($0)" } ?? "",
+      ]
     case .refuted(let fault): [fault.code]
     case .absent, .cannotLook: nil
     }
