@@ -53,8 +53,8 @@ extension Engine {
       throw Fault(
         .providerError,
         code: "answers_differ",
-        "two answers about \(known.reference.quotedForMessage), one after the other, differ in what was "
-          + "refunded or returned: nothing was recorded",
+        "two answers about \(known.reference.quotedForMessage), one after the other, differ in whether money "
+          + "was taken, refunded or returned. Nothing was recorded",
         hint: "look again with the same command"
       )
     }
