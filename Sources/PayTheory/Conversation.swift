@@ -193,6 +193,7 @@ final class Conversation {
     _ context: PayTheoryContext
   ) throws(Fault) -> String {
     let configuration = context.configuration
+    try configuration.checkBases()
     let answer: HTTPResponse
     do throws(Fault) {
       answer = try context.http.send(

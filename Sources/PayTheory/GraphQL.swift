@@ -11,15 +11,7 @@ struct GraphQL {
 
   /// Throws `auth` where the merchant credentials are missing; `what` names who needs them.
   init(_ context: PayTheoryContext, for what: String) throws(Fault) {
-    guard let merchantUID = context.configuration.merchantUID,
-      let secretKey = context.configuration.secretKey
-    else { throw .missingMerchant(what) }
-    guard !context.configuration.isRedirected || context.configuration.graphQLBase != nil else {
-      throw .badAddress(
-        "\(what) needs TENDER_PAYTHEORY_GRAPHQL_URL, which is not set beside the other addresses",
-        hint: "set all that the command needs, or none"
-      )
-    }
+    let (merchantUID, secretKey) = try context.configuration.merchant(for: what)
     self.context = context
     self.merchantUID = merchantUID
     self.secretKey = secretKey

@@ -7,7 +7,7 @@ extension PayTheoryProvider {
     switch order {
     case .payment(let order): try check(order)
     case .token(let order): if case .cash = order.instrument { throw .cashToken }
-    case .refund: break
+    case .capture, .cancel, .refund: break
     case .sale, .authorization: throw .unsupportedOperation(name, "orders of this kind")
     }
   }

@@ -60,19 +60,14 @@ package struct PayTheoryProvider: Provider {
 
   package var search: (any SearchFlow)? { self }
 
-  package func checkReady(for need: Need) throws(Fault) {
-    switch need {
-    case .storedMethod: _ = try GraphQL(context, for: "charging a stored method")
-    case .attempt:
-      guard context.configuration.key.stage != .production else {
-        throw .invalidApp(
-          "stage paytheory (production) takes cards, ACH and cash from attested mobile apps alone"
-        )
-      }
-    case .reversal: _ = try GraphQL(context, for: "a reversal")
-    case .lookUp: _ = try GraphQL(context, for: "a look-up")
-    case .held: break
-    }
+  package func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
+    try context.configuration.checkReady(for: order, of: payment)
+  }
+
+  package func way(of order: Order, _ payment: Payment?) -> String? {
+    if case .capture = order { return nil }
+    return payment?.state.isCaptured == true
+      ? "reversal (void while it is pending, else refund)" : "void"
   }
 
   /// Fetches a token, as each payment does first; nothing is opened with it.
@@ -112,13 +107,8 @@ package struct PayTheoryProvider: Provider {
       ]
     case .token(let order):
       return ["action": "host:tokenize", "method": .string(order.instrument.method.rawValue)]
-    case .refund(let request):
-      var shown: JSONObject = [
-        "method": "POST", "url": .string(configuration.graphQLURL), "action": "createReversal",
-      ]
-      shown["amount"] = request.amount.map { .integer($0.minorUnits) }
-      return shown
-    case .sale, .authorization: throw .unsupportedOperation(name, "orders of this kind")
+    case .sale, .authorization, .capture, .cancel, .refund:
+      throw .unsupportedOperation(name, "orders of this kind")
     }
   }
 

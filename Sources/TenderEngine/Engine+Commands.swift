@@ -1,46 +1,63 @@
 package import TenderModel
 
-/// What `transact` is told besides its order.
-package struct TransactRequest: Sendable {
-  package var newAttempt: Bool
-  /// The operator's own key.
-  package var idempotencyKey: String?
-  /// Whether the provider was named on this very command line.
-  package var namesProvider: Bool
+extension Engine {
+  /// What a command is told besides its order.
+  package struct Options: Sendable {
+    package var newAttempt: Bool
+    /// The operator's own key.
+    package var idempotencyKey: String?
+    /// Whether the provider was named on this very command line.
+    package var namesProvider: Bool
 
-  package init(
-    newAttempt: Bool = false,
-    idempotencyKey: String? = nil,
-    namesProvider: Bool = false
-  ) {
-    self.newAttempt = newAttempt
-    self.idempotencyKey = idempotencyKey
-    self.namesProvider = namesProvider
+    package init(
+      newAttempt: Bool = false,
+      idempotencyKey: String? = nil,
+      namesProvider: Bool = false
+    ) {
+      self.newAttempt = newAttempt
+      self.idempotencyKey = idempotencyKey
+      self.namesProvider = namesProvider
+    }
   }
 }
 
 /// The commands that change a payment.
 extension Engine {
-  /// Takes a payment, creates a mandate or stores a method, or answers with what the same order came to before.
+  /// Carries an order out, or answers with the result of the same order before.
   ///
-  /// Throws a fault; man/tender-exit-codes.7 lists the exit statuses. An unknown earlier attempt is found
-  /// out first; a new one is never opened beside it.
-  package func transact(_ order: Order, _ request: TransactRequest) throws(Fault) -> Report {
-    guard let placed = order.placed else { throw .bug("an order without a reference") }
+  /// An order that begins a payment has its reference. Any other is for `found`, or for the payment of the
+  /// provider's id `handle`, made elsewhere. An earlier operation whose result is unknown is looked up first; a
+  /// new one is never opened beside it. Throws a fault; man/tender-exit-codes.7 lists the exit statuses.
+  package func execute(
+    _ order: Order,
+    on found: Payment? = nil,
+    handle: String = "",
+    _ options: Options = Options()
+  ) throws(Fault) -> Report {
+    if let placed = order.placed { return try begin(placed, order, options) }
+    guard case .cancel = order else { return try change(found, handle, order, options) }
+    if let found { try checkOwner(of: found) }
+    let isUnderWay = try stopUnderWay(found)
+    var report = try change(found, handle, order, options, isUnderWay: isUnderWay)
+    if isUnderWay { report.replayed = false }
+    return report.cancelled
+  }
+
+  /// Takes a payment, creates a mandate or stores a method.
+  private func begin(
+    _ placed: any PlacedOrder,
+    _ order: Order,
+    _ options: Options
+  ) throws(Fault) -> Report {
     let reference = placed.reference
     try provider.check(order)
-    let own = request.idempotencyKey
     var change = Change(
-      decide: { payment throws(Fault) in
-        try decide(placed, on: payment, newAttempt: request.newAttempt)
-      },
+      decide: { payment throws(Fault) in try decide(placed, on: payment, options) },
       order: order,
-      need: order.need,
-      idempotencyKey: own,
-      terms: OpeningTerms(namesProvider: request.namesProvider, hasOwnKey: own != nil)
+      options: options
     )
     // A command that is not ready leaves no trace.
-    if (try? provider.checkReady(for: change.need)) != nil {
+    if (try? provider.checkReady(for: order, of: nil)) != nil {
       change.first = try added(try draft(placed), change, to: newPayment(reference))
     }
     let lock = try hold(reference, opening: change.first.map { ($0, change.terms) })
@@ -62,56 +79,18 @@ extension Engine {
   private func decide(
     _ order: any PlacedOrder,
     on payment: Payment?,
-    newAttempt: Bool
+    _ options: Options
   ) throws(Fault) -> Decision {
-    .transact(try draft(order), on: payment, newAttempt: newAttempt, provider.traits)
+    .transact(try draft(order), on: payment, newAttempt: options.newAttempt, provider.traits)
   }
 
-  /// Captures what is held, goes on with a payer's flow, or answers with what that came to before.
-  ///
-  /// `amount` captures a part, nil all that is authorized. Throws `conflict` (`no_auth`) where nothing is held,
-  /// `not_found` for an unknown handle.
-  package func confirm(
-    _ found: Payment?,
-    handle: String,
-    amount: Money?
-  ) throws(Fault) -> Report {
-    try change(found, handle, .capture(amount))
-  }
-
-  /// Voids what is held, reverses what is captured, revokes a mandate, or answers with what did that before.
-  ///
-  /// Throws `not_found` for an unknown handle, `conflict` where there is nothing to undo.
-  package func cancel(
-    _ found: Payment?,
-    handle: String,
-    _ request: RefundRequest = RefundRequest()
-  ) throws(Fault) -> Report {
-    if let found { try checkOwner(of: found) }
-    let isUnderWay = try stopUnderWay(found)
-    var report = try change(found, handle, .cancel(request), isUnderWay: isUnderWay)
-    if isUnderWay { report.replayed = false }
-    return report.cancelled
-  }
-
-  /// Refunds what is left of a payment, or a part, or answers with what the same refund came to before.
-  ///
-  /// Throws `conflict` for more than what is left.
-  package func refund(
-    _ found: Payment?,
-    handle: String,
-    _ request: RefundRequest,
-    idempotencyKey: String?
-  ) throws(Fault) -> Report {
-    try change(found, handle, .refund(request), own: idempotencyKey)
-  }
-
-  private func decide(_ later: Later, _ payment: Payment) -> Decision {
+  private func decide(_ order: Order, _ payment: Payment) -> Decision {
     let (traits, now) = (provider.traits, clock.now)
-    return switch later {
-    case .capture(let part): .capture(part?.minorUnits, of: payment, traits, at: now)
+    return switch order {
     case .cancel(let request): .cancel(request, of: payment, traits, at: now)
     case .refund(let request): .refund(request, of: payment, traits, at: now)
+    case .capture(let part): .capture(part?.minorUnits, of: payment, traits, at: now)
+    case .payment, .token, .sale, .authorization: .refuse(.bug("a second beginning"))
     }
   }
 
@@ -121,8 +100,8 @@ extension Engine {
   private func change(
     _ found: Payment?,
     _ handle: String,
-    _ later: Later,
-    own: String? = nil,
+    _ order: Order,
+    _ options: Options,
     isUnderWay: Bool = false
   ) throws(Fault) -> Report {
     let reference = found?.reference ?? Reference(stored: handle)
@@ -131,27 +110,25 @@ extension Engine {
     defer { withExtendedLifetime(lock) {} }
     if isUnderWay { journal.forgetStop(key(reference)) }
     if found == nil { try adopt(handle) }
-    var change = Change(
+    let change = Change(
       decide: { payment throws(Fault) in
         guard let payment else { throw .unknownHandle(handle) }
         // It was stopped before anything was sent, or undone by its own run.
         if isUnderWay, payment.state.status == .cancelled, let attempt = payment.attempt {
           return .replay(attempt.sequence)
         }
-        return decide(later, payment)
+        return decide(order, payment)
       },
-      order: later.refund.map(Order.refund),
-      need: later.refund != nil && found?.state.isCaptured == true ? .reversal : .held,
-      idempotencyKey: own
+      order: order,
+      options: options
     )
-    if case .cancel = later { change.undoes = true }
     return try execute(change, on: key(reference))
   }
 
   /// Takes in what was made elsewhere, under its id as its reference.
   private func adopt(_ id: String) throws(Fault) {
     guard try journal.payment(key(Reference(stored: id))) == nil else { return }
-    try provider.checkReady(for: provider.traits.hasPayerFlow ? .held : .lookUp)
+    try provider.checkReady(for: provider.traits.hasPayerFlow ? .capture(nil) : nil, of: nil)
     guard let adoption = try provider.adopt(id) else { throw .unknownHandle(id) }
     var payment = newPayment(Reference(stored: id))
     payment.kind = adoption.kind
@@ -194,54 +171,48 @@ extension Engine {
 
   // MARK: Plans
 
-  /// What an order would come to under its reference: nil where it would be sent.
-  ///
-  /// Throws what it would be refused for.
-  package func plan(_ order: Order, newAttempt: Bool) throws(Fault) -> Plan? {
-    guard let order = order.placed, let known = try journal.payment(key(order.reference)) else {
-      return nil
-    }
-    try checkOwner(of: known)
-    let plan = try decide(order, on: known, newAttempt: newAttempt).plan()
-    return plan == .send ? nil : plan
-  }
-
-  /// What a `confirm`, `cancel` or `refund` would do.
+  /// What an order would do; nil where an order that begins a payment would be sent.
   ///
   /// Throws what it would be refused for.
   package func plan(
-    _ later: Later,
-    _ found: Payment?,
-    handle: String
-  ) throws(Fault) -> Plan {
+    _ order: Order,
+    on found: Payment? = nil,
+    handle: String = "",
+    _ options: Options = Options()
+  ) throws(Fault) -> Plan? {
+    if let placed = order.placed {
+      guard let known = try journal.payment(key(placed.reference)) else { return nil }
+      try checkOwner(of: known)
+      let plan = try decide(placed, on: known, options).plan()
+      return plan == .send ? nil : plan
+    }
     guard let found else {
       // What was made elsewhere is looked up first.
       guard provider.isID(handle) else { throw .unknownHandle(handle) }
-      return switch later {
-      case .capture: .proceed
+      return switch order {
       case .cancel: .void
       case .refund: .refund
+      case .capture, .payment, .token, .sale, .authorization: .proceed
       }
     }
-    let decision = decide(later, found)
+    let decision = decide(order, found)
     if case .run(let draft) = decision { try check(draft, of: found) }
     return try decision.plan()
   }
 
-  /// The key that an order would be sent with under its reference; nil where none is sent.
-  package func nextKey(for order: Order, own: String?) throws(Fault) -> String? {
-    guard let order = order.placed else { return nil }
-    let known = try journal.payment(key(order.reference)) ?? newPayment(order.reference)
-    return nextKey(for: order.draft(at: clock.now), of: known, own)
-  }
-
-  /// The key that a refund would be sent with; nil where none is sent.
+  /// The key that an order would be sent with; nil where none is sent.
   package func nextKey(
-    for request: RefundRequest,
-    of payment: Payment,
+    for order: Order,
+    of payment: Payment? = nil,
     own: String?
-  ) -> String? {
-    guard case .run(let draft) = decide(.refund(request), payment) else { return nil }
+  ) throws(Fault) -> String? {
+    if let placed = order.placed {
+      let known = try journal.payment(key(placed.reference)) ?? newPayment(placed.reference)
+      return nextKey(for: placed.draft(at: clock.now), of: known, own)
+    }
+    guard case .refund = order, let payment, case .run(let draft) = decide(order, payment) else {
+      return nil
+    }
     return nextKey(for: draft, of: payment, own)
   }
 
@@ -249,18 +220,6 @@ extension Engine {
     var payment = payment
     append(draft, to: &payment, own: own)
     return payment.operations.last?.key
-  }
-}
-
-extension Order {
-  /// What sending it needs.
-  package var need: Need {
-    switch self {
-    case .payment(let order) where order.storedMethod != nil: .storedMethod
-    case .authorization(let order) where order.existingID != nil: .held
-    case .payment, .token, .sale, .authorization: .attempt
-    case .refund: .reversal
-    }
   }
 }
 

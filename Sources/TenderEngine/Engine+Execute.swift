@@ -6,16 +6,24 @@ extension Engine {
   struct Change {
     /// Decides from the payment as it is under its lock; nil where the reference is new.
     let decide: (Payment?) throws(Fault) -> Decision
-    /// What the provider is given when the operation is sent for the first time.
-    var order: Order?
-    var need: Need
-    /// The operator's own idempotency key.
-    var idempotencyKey: String?
-    var terms = OpeningTerms()
+    let order: Order
+    let options: Options
     /// The payment with its attempt that is recorded where the reference is new.
     var first: Payment?
+
+    var terms: OpeningTerms {
+      OpeningTerms(
+        namesProvider: options.namesProvider,
+        hasOwnKey: order.placed != nil && options.idempotencyKey != nil
+      )
+    }
+
     /// Whether the command's work is to undo: a request that is finished by undoing it is what was asked for.
-    var undoes = false
+    var undoes: Bool { if case .cancel = order { true } else { false } }
+
+    /// What the provider is given when the operation is sent for the first time; nil where the journal alone has
+    /// what is needed.
+    var sent: Order? { order.placed == nil ? order.reversal.map(Order.refund) : order }
   }
 
   /// More rounds than any payment has unknown operations.
@@ -44,12 +52,12 @@ extension Engine {
         throw fault
       case (_, nil): throw .unknownHandle(key.reference.text)
       case (.replay(let sequence), let known?):
-        try checkKey(change.idempotencyKey, of: known, sequence)
+        try checkKey(change.options.idempotencyKey, of: known, sequence)
         let own = finished?.sequence == sequence ? finished : nil
         let report = Report(known, known[sequence], replayed: own?.isNew != true)
         return own?.outcome.map(report.showing) ?? report
       case (.proceed(let sequence), let known?):
-        try provider.checkReady(for: change.need)
+        try provider.checkReady(for: change.order, of: known)
         return try perform(known, sequence) { progress throws(Fault) in
           try provider.proceed(progress)
         }
@@ -57,7 +65,7 @@ extension Engine {
         let found = try reconcile(known, sequence, .look).payment
         payment = found
         // Another refund was unknown until now: the command that asked for one ends.
-        if !change.undoes, case .refund(let request)? = change.order,
+        if !change.undoes, case .refund(let request) = change.order,
           let earlier = found[sequence], earlier.isReversal
         {
           throw found.earlierRefundResolved(earlier, request)
@@ -83,7 +91,7 @@ extension Engine {
     _ key: ReferenceKey
   ) throws(Fault) -> Report {
     if !draft.isAttempt, let known { try check(draft, of: known) }
-    try provider.checkReady(for: change.need)
+    try provider.checkReady(for: change.order, of: known)
     if !draft.isAttempt, let known { try checkSealed(known) }
     var payment: Payment
     if known == nil, let first = change.first {
@@ -92,7 +100,7 @@ extension Engine {
       payment = try added(draft, change, to: known ?? newPayment(key.reference))
     }
     let sequence = payment.operations.last?.sequence ?? 0
-    try checkKey(change.idempotencyKey, of: payment, sequence)
+    try checkKey(change.options.idempotencyKey, of: payment, sequence)
     let looksFirst =
       try known.map { known throws(Fault) in
         try hasRefused(payment[sequence] ?? draft, known)
@@ -107,7 +115,7 @@ extension Engine {
         try reserve(draft, of: progress.payment, on: original)
       }
       if looksFirst, draft.isAttempt, let made = try foundAfterAll(progress) { return made }
-      return try provider.perform(change.order, progress)
+      return try provider.perform(change.sent, progress)
     }
   }
 
@@ -180,11 +188,11 @@ extension Engine {
     for dead in payment.operations where dead.state.name == .prepared && dead.link == nil {
       try payment.move(dead.sequence, .fail, to: .failed, at: clock.now) { $0.preparation = nil }
     }
-    if draft.isAttempt, let order = change.order?.placed {
+    if draft.isAttempt, let order = change.order.placed {
       payment.merchant = provider.merchant
       order.describe(&payment)
     }
-    append(draft, to: &payment, own: change.idempotencyKey)
+    append(draft, to: &payment, own: change.options.idempotencyKey)
     return payment
   }
 

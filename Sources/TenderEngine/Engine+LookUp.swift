@@ -19,7 +19,7 @@ extension Engine {
     if let known, known.kind != kind, known.kind != .storedMethod {
       throw .otherKind(handle, known.kind)
     }
-    try provider.checkReady(for: .lookUp)
+    try provider.checkReady(for: nil, of: known)
     guard let known else {
       var query = LookUp()
       query.kind = kind
@@ -325,7 +325,7 @@ extension Engine {
         next != shown, next != "wait"
       {
         // The payer's part is done, and something else is wanted: the flow goes on.
-        latest = try confirm(payment, handle: payment.reference.text, amount: nil)
+        latest = try execute(.capture(nil), on: payment, handle: payment.reference.text)
         guard latest.fault == nil else { return latest }
       }
       shown = latest.nextAction?.type

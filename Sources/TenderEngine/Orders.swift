@@ -99,7 +99,10 @@ package enum Order: Sendable {
   case token(TokenOrder)
   case sale(SaleOrder)
   case authorization(AuthorizationOrder)
-  /// A reversal of what an earlier order captured.
+  /// Captures a hold, or continues a payment that waits for its payer; the amount is a part of the hold.
+  case capture(Money?)
+  /// Releases a hold, or undoes a capture, whichever the payment is.
+  case cancel(RefundRequest = RefundRequest())
   case refund(RefundRequest)
 
   /// What is recorded of it; nil for what changes an earlier order's payment.
@@ -109,18 +112,32 @@ package enum Order: Sendable {
     case .token(let order): order
     case .sale(let order): order
     case .authorization(let order): order
-    case .refund: nil
+    case .capture, .cancel, .refund: nil
+    }
+  }
+
+  /// The refund of a `refund`, or of a `cancel` after capture; nil for any other order.
+  var reversal: RefundRequest? {
+    switch self {
+    case .cancel(let request), .refund(let request): request
+    case .payment, .token, .sale, .authorization, .capture: nil
     }
   }
 
   /// The reference that it is made under; nil for what changes an earlier order's payment.
   package var reference: Reference? { placed?.reference }
 
-  /// The kind of operation that it is.
-  package var kind: Operation.Kind { placed?.operation ?? .refund }
+  /// The question before it; nil for what changes an earlier order's payment.
+  package var question: String? { placed?.question }
 
-  /// What a person is asked to say yes to.
-  package var question: String { placed?.question ?? "refund" }
+  /// The kind of operation that it is.
+  package var kind: Operation.Kind {
+    switch self {
+    case .capture: .capture
+    case .cancel: .void
+    default: placed?.operation ?? .refund
+    }
+  }
 }
 
 /// What the engine has to know of an order that begins a payment, whatever it is for.
@@ -163,23 +180,6 @@ extension PlacedOrder {
 
   func priced(_ verb: String, _ amount: Money) -> String {
     "\(verb) \(amount.text) under reference \(reference.text)"
-  }
-}
-
-/// What is asked of a payment that exists.
-package enum Later: Sendable {
-  /// Captures a hold, or goes on with what waits for its payer; the amount is a part of the hold.
-  case capture(Money?)
-  /// Releases a hold, or undoes what was captured, whichever the payment is.
-  case cancel(RefundRequest = RefundRequest())
-  case refund(RefundRequest)
-
-  /// What is to be given back; nil for a capture.
-  var refund: RefundRequest? {
-    switch self {
-    case .capture: nil
-    case .cancel(let request), .refund(let request): request
-    }
   }
 }
 

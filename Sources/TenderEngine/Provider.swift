@@ -18,16 +18,20 @@ package protocol Provider: Sendable {
   /// The provider's documented answer to a capture of nothing.
   var nothingHeld: JSONObject { get }
 
-  /// Checks, before anything is opened or sent, that a command has the credentials and addresses that it needs.
-  func checkReady(for need: Need) throws(Fault)
-  /// Checks an order's own rules, before anything is opened. Throws `usage`, or `unsupported` for a kind of order
-  /// that it does not have.
+  /// Checks, before anything is opened or sent, that an order has the credentials and addresses that it needs;
+  /// nil stands for a look-up.
+  func checkReady(for order: Order?, of payment: Payment?) throws(Fault)
+  /// Checks the rules of an order that begins a payment, before anything is opened. Throws `usage`, or
+  /// `unsupported` for a kind of order that it does not have.
   func check(_ order: Order) throws(Fault)
   /// Checks what is about to be recorded for a payment that exists: a part, a void, a refund. Throws
   /// `unsupported` for what it cannot do, with the command that can.
   func check(_ draft: Operation, of payment: Payment) throws(Fault)
   /// What an order would send, secrets masked.
   func preview(_ order: Order) throws(Fault) -> JSONObject
+  /// How a `cancel` or `refund` undoes a payment, in the field's words: `void`, `refund`, `reversal`; nil for any
+  /// other order.
+  func way(of order: Order, _ payment: Payment?) -> String?
 
   /// Carries out the operation of `progress`.
   ///
@@ -109,6 +113,10 @@ package struct Traits: Sendable {
 extension Provider {
   package func owns(_ payment: Payment) -> Bool { payment.merchant == merchant }
 
+  package func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {}
+
+  package func way(of order: Order, _ payment: Payment?) -> String? { nil }
+
   package func check(_ draft: Operation, of payment: Payment) throws(Fault) {}
 
   package func proceed(_ progress: Progress) throws(Fault) -> Outcome {
@@ -149,19 +157,6 @@ package protocol SearchFlow: Sendable {
     _ filter: PaymentFilter,
     limit: Int
   ) throws(Fault) -> (found: [Outcome], searched: Int, total: Int?)
-}
-
-/// What a command will ask of a provider.
-package enum Need: Sendable, Hashable {
-  /// To begin a payment or mandate, or to store a method.
-  case attempt
-  /// To charge a stored method.
-  case storedMethod
-  /// To go on with what is held, or waits for its payer.
-  case held
-  /// To take money back, or an authorization.
-  case reversal
-  case lookUp
 }
 
 /// What a look-up goes by.

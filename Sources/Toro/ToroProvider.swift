@@ -28,17 +28,21 @@ package struct ToroProvider: Provider {
 
   package func isID(_ handle: String) -> Bool { false }
 
-  package func checkReady(for need: Need) throws(Fault) {
-    switch need {
-    case .attempt, .held, .reversal: _ = try context.configuration.checked()
-    case .storedMethod, .lookUp: break
-    }
+  package func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
+    if order != nil { try checkCredentials() }
+  }
+
+  /// Throws `auth` where ids or the passphrase are missing.
+  func checkCredentials() throws(Fault) { _ = try context.configuration.checked() }
+
+  package func way(of order: Order, _ payment: Payment?) -> String? {
+    if case .capture = order { nil } else { "cancellation advice" }
   }
 
   package func check(_ order: Order) throws(Fault) {
     switch order {
     case .sale(let sale): try OrderCheck(context: context, order: sale).run()
-    case .refund: break
+    case .capture, .cancel, .refund: break
     case .payment, .authorization:
       throw .unsupportedOperation(name, "payments without a card reader")
     case .token: throw .unsupportedOperation(name, "stored payment methods")
@@ -62,12 +66,7 @@ package struct ToroProvider: Provider {
 
   package func preview(_ order: Order) throws(Fault) -> JSONObject {
     let gateway = context.configuration.gatewayURL
-    guard case .sale(let order) = order else {
-      return [
-        "method": "POST", "url": .string(gateway + Messages.Kind.cancellation.path),
-        "message": "caaa.007.001.12",
-      ]
-    }
+    guard case .sale(let order) = order else { return [:] }
     var request: JSONObject = [
       "method": "POST", "url": .string(gateway + Messages.Kind.authorisation.path),
       "message": "caaa.001.001.12", "device": .string(context.configuration.device),

@@ -39,39 +39,42 @@ package struct TrueLayerProvider: Provider {
 
   package func isID(_ handle: String) -> Bool { ResourceID.isUUID(handle) }
 
-  package func checkReady(for need: Need) throws(Fault) {
+  package func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
     let configuration = context.configuration
-    let hasToken = configuration.resourceToken != nil
-    switch need {
-    case .attempt:
-      let missing = configuration.missing(key: true)
-      guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: "to create it") }
-    case .held, .reversal:
-      let missing = configuration.missing(key: true)
-      guard hasToken || missing.isEmpty else {
-        throw .sdkNotConfigured(
-          ["TENDER_TRUELAYER_RESOURCE_TOKEN (or \(missing.joined(separator: ", ")))"],
-          for: "this command"
-        )
-      }
-    case .lookUp:
-      guard hasToken || configuration.hasClient else {
-        throw .sdkNotConfigured(
-          [
-            "TENDER_TRUELAYER_RESOURCE_TOKEN (or "
-              + "\(configuration.missing(key: false).joined(separator: ", ")))"
-          ],
-          for: "a look-up"
-        )
-      }
-    case .storedMethod: throw .unsupportedOperation(name, "stored payment methods")
+    let (missing, purpose): ([String], String)
+    switch order {
+    case nil:
+      if configuration.hasClient { return }
+      (missing, purpose) = (configuration.missing(key: false), "a look-up")
+    case .authorization(let order)? where order.existingID == nil: return try checkSigning()
+    case .authorization?, .capture?, .cancel?, .refund?, .payment?, .token?, .sale?:
+      (missing, purpose) = (configuration.missing(key: true), "this command")
+    }
+    guard configuration.resourceToken == nil, !missing.isEmpty else { return }
+    throw .sdkNotConfigured(
+      ["TENDER_TRUELAYER_RESOURCE_TOKEN (or \(missing.joined(separator: ", ")))"],
+      for: purpose
+    )
+  }
+
+  /// Throws `auth` where the client or its signing key is missing: nothing is created without.
+  func checkSigning() throws(Fault) {
+    let missing = context.configuration.missing(key: true)
+    guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: "to create it") }
+  }
+
+  package func way(of order: Order, _ payment: Payment?) -> String? {
+    switch order {
+    case .cancel: payment?.kind == .mandate ? "revocation" : "cancellation"
+    case .refund: "refund"
+    case .payment, .token, .sale, .authorization, .capture: nil
     }
   }
 
   package func check(_ order: Order) throws(Fault) {
     switch order {
     case .authorization(let order): try check(order)
-    case .refund: break
+    case .capture, .cancel, .refund: break
     case .payment, .sale: throw .unsupportedOperation(name, "cards")
     case .token: throw .unsupportedOperation(name, "stored payment methods")
     }
@@ -129,7 +132,7 @@ package struct TrueLayerProvider: Provider {
     guard let body = progress.operation.preparation?.text else {
       throw .requestLost(progress.payment)
     }
-    try checkReady(for: .attempt)
+    try checkSigning()
     // Before it is sent, which counts anew.
     let age = progress.sinceSent
     do throws(Fault) {

@@ -40,7 +40,7 @@ struct ExampleModule: ProviderModule {
     ]
   }
 
-  func make(_ session: any Session, _ env: Env, for need: Need) throws(Fault) -> any Provider {
+  func make(_ session: any Session, _ env: Env) throws(Fault) -> any Provider {
     let own = ProviderSettings(session, name, env)
     let base = try own.base("api_url", ["http", "https"])
     guard let key = try own.credential("access_key") else {
@@ -63,33 +63,24 @@ struct ExampleModule: ProviderModule {
     )
   }
 
-  func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan {
-    let amount = try OptionReader(session.invocation, currency: "EUR").amount()
-    let holds = session.invocation.has(Keys.hold)
-    return OrderPlan(need: .attempt) { reference throws(Fault) in
-      var order = PaymentOrder(reference: reference, amount: amount)
-      order.stopsAtConfirmation = holds
+  func order(_ session: any Session, _ env: Env, on payment: Payment?) throws(Fault) -> Order {
+    let options = OptionReader(session.invocation, currency: "EUR")
+    switch session.invocation.command.work {
+    case .changes(.confirm): return .capture(try options.part(of: payment))
+    case .changes(.cancel): return .cancel()
+    case .changes(.refund): return .refund(RefundRequest(amount: try options.part(of: payment)))
+    case .makes, .looksUp, .local:
+      let amount = try options.amount()
+      var order = PaymentOrder(reference: try session.reference(or: nil), amount: amount)
+      order.stopsAtConfirmation = session.invocation.has(Keys.hold)
       return .payment(order)
-    }
-  }
-
-  func laterPlan(
-    _ session: any Session,
-    _ payment: Payment?,
-    _ change: Command.Change
-  ) throws(Fault) -> LaterPlan {
-    let part = try OptionReader(session.invocation, currency: "EUR").part(of: payment)
-    return switch change {
-    case .confirm: LaterPlan(.capture(part), need: .held)
-    case .cancel: LaterPlan(.cancel(), need: .held)
-    case .refund: LaterPlan(.refund(RefundRequest(amount: part, name: nil)), need: .held)
     }
   }
 
   func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
       Check("example credentials") { () throws(Fault) in
-        _ = try make(session, env, for: .lookUp)
+        _ = try make(session, env)
         return "the key is set"
       }
     ]

@@ -165,12 +165,12 @@ final class World {
 extension Engine {
   /// Takes a payment.
   func pay(_ order: PaymentOrder, newAttempt: Bool = false) throws(Fault) -> Report {
-    try transact(.payment(order), TransactRequest(newAttempt: newAttempt))
+    try execute(.payment(order), Engine.Options(newAttempt: newAttempt))
   }
 
   /// Stores a payment method.
   func store(_ order: TokenOrder) throws(Fault) -> Report {
-    try transact(.token(order), TransactRequest())
+    try execute(.token(order))
   }
 
   /// Refunds an amount in cents, or what is left.

@@ -52,8 +52,6 @@ final class Bookkeeper: Provider {
 
   func isID(_ handle: String) -> Bool { handle.hasPrefix("id-") }
 
-  func checkReady(for need: Need) throws(Fault) {}
-
   func check(_ order: Order) throws(Fault) {}
 
   func preview(_ order: Order) throws(Fault) -> JSONObject { [:] }

@@ -23,7 +23,7 @@ import Testing
     order.isRefund = true
     order.originalReference = try Reference("A")
     do throws(Fault) {
-      return try till.engine.transact(.sale(order), TransactRequest(newAttempt: newAttempt)).status
+      return try till.engine.execute(.sale(order), Engine.Options(newAttempt: newAttempt)).status
         .rawValue
     } catch {
       return "\(error.exitStatus) \(error.code)"
@@ -87,7 +87,7 @@ import Testing
     )
     order.isRefund = true
     order.originalReference = try Reference("A")
-    _ = try? dying.engine.transact(.sale(order), TransactRequest())
+    _ = try? dying.engine.execute(.sale(order))
     #expect(try till.payment("B")?.attempt?.state == .prepared)
     #expect(try refund(600, "B") == "succeeded")
     #expect(try original() == [600, 0, 400])

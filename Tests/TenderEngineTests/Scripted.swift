@@ -68,8 +68,6 @@ final class Scripted: Provider {
 
   func isID(_ handle: String) -> Bool { handle.hasPrefix("id-") }
 
-  func checkReady(for need: Need) throws(Fault) {}
-
   func check(_ order: Order) throws(Fault) {}
 
   func preview(_ order: Order) throws(Fault) -> JSONObject { [:] }
@@ -263,9 +261,9 @@ struct Till<Asked: Provider> {
     order.stopsAtConfirmation = hold
     let asked = order
     return words { () throws(Fault) in
-      try engine.transact(
+      try engine.execute(
         .payment(asked),
-        TransactRequest(newAttempt: newAttempt, idempotencyKey: key)
+        Engine.Options(newAttempt: newAttempt, idempotencyKey: key)
       )
     }
   }

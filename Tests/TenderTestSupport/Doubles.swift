@@ -209,3 +209,38 @@ extension ReferenceKey {
 
 /// Whether a reference is a text.
 package func == (reference: Reference, text: String) -> Bool { reference.text == text }
+
+extension Engine {
+  /// Captures a hold, or a part of it.
+  package func confirm(
+    _ payment: Payment?,
+    handle: String,
+    amount: Money?
+  ) throws(Fault) -> Report {
+    try execute(.capture(amount), on: payment, handle: handle)
+  }
+
+  /// Releases or undoes a payment.
+  package func cancel(
+    _ payment: Payment?,
+    handle: String,
+    _ request: RefundRequest = RefundRequest()
+  ) throws(Fault) -> Report {
+    try execute(.cancel(request), on: payment, handle: handle)
+  }
+
+  /// Refunds a payment.
+  package func refund(
+    _ payment: Payment?,
+    handle: String,
+    _ request: RefundRequest,
+    idempotencyKey: String?
+  ) throws(Fault) -> Report {
+    try execute(
+      .refund(request),
+      on: payment,
+      handle: handle,
+      Options(idempotencyKey: idempotencyKey)
+    )
+  }
+}

@@ -22,7 +22,7 @@ extension SendPermit {
       kind: .payment,
       content: ["command": "transact"]
     )
-    _ = try? engine.transact(.authorization(order), TransactRequest())
+    _ = try? engine.execute(.authorization(order))
     guard let permit = provider.given.withLock({ $0 }) else {
       throw Fault(.internal, code: "internal", "the engine gave no permit")
     }
@@ -40,8 +40,6 @@ private final class PermitProvider: Provider {
   var traits: Traits { Traits(kinds: [.charge], canLookUp: false) }
 
   func isID(_ handle: String) -> Bool { false }
-
-  func checkReady(for need: Need) throws(Fault) {}
 
   func check(_ order: Order) throws(Fault) {}
 

@@ -229,7 +229,7 @@ struct AgreeableAttendant: Attendant {
 extension Engine {
   /// Takes a sale or refund at the reader.
   func sell(_ order: SaleOrder, newAttempt: Bool = false) throws(Fault) -> Report {
-    try transact(.sale(order), TransactRequest(newAttempt: newAttempt))
+    try execute(.sale(order), Engine.Options(newAttempt: newAttempt))
   }
 
   /// Ends what is unknown, as `journal resume --finish` does.

@@ -194,9 +194,9 @@ extension Engine {
     newAttempt: Bool = false,
     key: String? = nil
   ) throws(Fault) -> Report {
-    try transact(
+    try execute(
       .authorization(order),
-      TransactRequest(newAttempt: newAttempt, idempotencyKey: key)
+      Engine.Options(newAttempt: newAttempt, idempotencyKey: key)
     )
   }
 

@@ -14,12 +14,11 @@ struct OrderBuilder {
 
   func payment(
     _ reference: Reference,
-    instrument: Instrument?
+    _ amount: Money
   ) throws(Fault) -> PaymentOrder {
-    var order = PaymentOrder(reference: reference, amount: try read.amount())
+    var order = PaymentOrder(reference: reference, amount: amount)
     order.fee = try read.money(Keys.fee)
     order.feeMode = try invocation.value(Keys.feeMode) ?? .merchant
-    order.instrument = instrument
     order.storedMethod = invocation[Keys.token]
     order.stopsAtConfirmation = invocation.has(Keys.hold) || invocation.has(Keys.confirmation)
     order.payor = try payor()

@@ -125,22 +125,12 @@ package struct PayTheoryModule: ProviderModule {
     PayTheoryProvider.inKeyOrder(result)
   }
 
-  package func make(
-    _ session: any Session,
-    _ env: Env,
-    for need: Need
-  ) throws(Fault) -> any Provider {
-    try payTheory(session, env, for: need)
+  package func make(_ session: any Session, _ env: Env) throws(Fault) -> any Provider {
+    try provider(session, env)
   }
 
-  private func payTheory(
-    _ session: any Session,
-    _ env: Env,
-    for need: Need?
-  ) throws(Fault) -> PayTheoryProvider {
-    let configuration = try PayTheorySetup(own: ProviderSettings(session, name, env)).configuration(
-      need
-    )
+  private func provider(_ session: any Session, _ env: Env) throws(Fault) -> PayTheoryProvider {
+    let configuration = try configuration(session, env)
     let isInProcess = env == .simulator && !configuration.isRedirected
     let exchanges = try session.exchanges(inProcess: isInProcess)
     var ahead: ConversationsAhead?
@@ -160,10 +150,29 @@ package struct PayTheoryModule: ProviderModule {
     )
   }
 
-  package func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan {
-    let builder = OrderBuilder(session.invocation)
+  private func configuration(
+    _ session: any Session,
+    _ env: Env
+  ) throws(Fault) -> PayTheoryConfiguration {
+    try PayTheorySetup(own: ProviderSettings(session, name, env)).configuration()
+  }
+
+  package func order(
+    _ session: any Session,
+    _ env: Env,
+    on payment: Payment?
+  ) throws(Fault) -> Order {
+    switch session.invocation.command.work {
+    case .makes(.storedMethod): .token(try token(session, env))
+    case .changes(let change): try order(change, session, payment)
+    case .makes, .looksUp, .local: .payment(try self.payment(session, env))
+    }
+  }
+
+  private func payment(_ session: any Session, _ env: Env) throws(Fault) -> PaymentOrder {
+    let invocation = session.invocation
     let isBare =
-      session.invocation.given(among: [Keys.amount] + InstrumentReader.sources).isEmpty
+      invocation.given(among: [Keys.amount] + InstrumentReader.sources).isEmpty
       && session.instrument == nil && session.terminal() == nil
     guard !isBare else {
       throw .missingOption(
@@ -171,86 +180,76 @@ package struct PayTheoryModule: ProviderModule {
         hint: "such as --amount 10.50 --test-card visa, or --instrument-stdin < card.json"
       )
     }
-    _ = try builder.read.amount()
-    let need: Need = session.invocation.has(Keys.token) ? .storedMethod : .attempt
-    var plan = OrderPlan(need: need) { reference throws(Fault) in
-      .payment(
-        try builder.payment(
-          reference,
-          instrument: try instrument(session, env, tokenizing: false)
-        )
-      )
-    }
-    plan.asksPayer = true
-    return plan
+    let builder = OrderBuilder(invocation)
+    let amount = try builder.read.amount()
+    var order = try builder.payment(try session.reference(or: nil), amount)
+    order.instrument = try instrument(session, env, for: order)
+    return order
   }
 
-  package func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan? {
-    OrderPlan(need: .attempt) { reference throws(Fault) in
-      if try session.invocation.value(Keys.method) == .cash { throw .cashToken }
-      guard let instrument = try instrument(session, env, tokenizing: true) else {
-        throw .cashToken
-      }
-      if case .cash = instrument { throw .cashToken }
-      return .token(try OrderBuilder(session.invocation).token(reference, instrument: instrument))
+  private func token(_ session: any Session, _ env: Env) throws(Fault) -> TokenOrder {
+    let reference = try session.reference(or: nil)
+    if try session.invocation.value(Keys.method) == .cash { throw .cashToken }
+    guard let instrument = try instrument(session, env, for: nil) else {
+      throw .cashToken
     }
+    if case .cash = instrument { throw .cashToken }
+    return try OrderBuilder(session.invocation).token(reference, instrument: instrument)
   }
 
+  /// The instrument of a payment, or of what is stored; credentials are checked before anybody is asked.
   private func instrument(
     _ session: any Session,
     _ env: Env,
-    tokenizing: Bool
+    for payment: PaymentOrder?
   ) throws(Fault) -> Instrument? {
     do throws(Fault) {
+      if let payment {
+        try configuration(session, env).checkReady(for: .payment(payment), of: nil)
+      } else {
+        try configuration(session, env).checkInstruments()
+      }
       return try InstrumentReader(session: session, env: env).read()
     } catch {
       var fault = error
       if [.noFields, .noInstrument].contains(fault.cause) {
-        fault.result = PayTheoryProvider.noFields(tokenizing: tokenizing)
+        fault.result = PayTheoryProvider.noFields(tokenizing: payment == nil)
       }
       throw fault
     }
   }
 
-  package func laterPlan(
+  private func order(
+    _ change: Command.Change,
     _ session: any Session,
-    _ payment: Payment?,
-    _ change: Command.Change
-  ) throws(Fault) -> LaterPlan {
+    _ payment: Payment?
+  ) throws(Fault) -> Order {
     let invocation = session.invocation
     let read = OptionReader(invocation, currency: payment?.currency?.code ?? currency)
     let amount = try read.part(of: payment)
-    let isCaptured = payment?.state.isCaptured == true
-    // A hold by a stored method is captured and released by GraphQL, as a reversal is made.
-    let isStored = payment?.content.text("token") != nil
-    let need: Need = isCaptured || isStored ? .reversal : .held
-    if change == .confirm { return LaterPlan(.capture(amount), need: need) }
-    if invocation.has(Keys.reason), payment != nil, !isCaptured {
+    if change == .confirm { return .capture(amount) }
+    if invocation.has(Keys.reason), payment != nil, payment?.state.isCaptured != true {
       throw .badOptions(
         "--reason is for a reversal, and nothing is captured",
         hint: "leave it out: a void has no reason"
       )
     }
-    let way = isCaptured ? "reversal (void while it is pending, else refund)" : "void"
     let name = try invocation.value(Keys.refundReference)
-    guard change == .refund || amount != nil || name != nil else {
-      return LaterPlan(.cancel(), need: need, way: way)
-    }
-    let request = RefundRequest(amount: amount, name: name, reason: invocation[Keys.reason])
-    return LaterPlan(.refund(request), need: need, way: way)
+    guard change == .refund || amount != nil || name != nil else { return .cancel() }
+    return .refund(RefundRequest(amount: amount, name: name, reason: invocation[Keys.reason]))
   }
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
       Check("paytheory credentials") { () throws(Fault) in
-        try make(session, env, for: .lookUp).checkReady(for: .lookUp)
+        try provider(session, env).checkReady(for: nil, of: nil)
         return env == .simulator
           ? "the simulator needs none of yours" : "API key and merchant credentials are set"
       },
       Check("paytheory token service") { () throws(Fault) in
-        try payTheory(session, env, for: nil).checkTokens()
+        try provider(session, env).checkTokens()
       },
-      .lookUp("paytheory graphql") { () throws(Fault) in try make(session, env, for: .lookUp) },
+      .lookUp("paytheory graphql") { () throws(Fault) in try make(session, env) },
     ]
   }
 }

@@ -10,7 +10,7 @@ struct PayTheorySetup {
   private var session: any Session { own.session }
   private var env: Env { own.env }
 
-  func configuration(_ need: Need?) throws(Fault) -> PayTheoryConfiguration {
+  func configuration() throws(Fault) -> PayTheoryConfiguration {
     let merchant = try own.credential("merchant_uid")
     let secret = try own.secret("secret_key")
     guard let text = try own.credential("api_key") else {
@@ -34,17 +34,14 @@ struct PayTheorySetup {
     )
     configuration.timeZone = session.environment.timeZoneName
     configuration.timeout = try session.settings.timeout()
-    try setBases(for: need, &configuration)
+    try setBases(&configuration)
     return configuration
   }
 
-  /// The base addresses from the environment, all that a need takes or none.
+  /// The base addresses from the environment, where there are any.
   ///
-  /// Throws `usage` for others.
-  private func setBases(
-    for need: Need?,
-    _ configuration: inout PayTheoryConfiguration
-  ) throws(Fault) {
+  /// Throws `usage` for bad ones.
+  private func setBases(_ configuration: inout PayTheoryConfiguration) throws(Fault) {
     let token = try own.base("token_url", ["http", "https"])
     let socket = try own.base("socket_url", ["ws", "wss"])
     let graphQL = try own.base("graphql_url", ["http", "https"])
@@ -52,16 +49,6 @@ struct PayTheorySetup {
     guard session.settings.mayRedirect(env) else {
       throw .basesOnLive("\(own.variable("token_url")), …_SOCKET_URL and …_GRAPHQL_URL")
     }
-    var missing: [String] = []
-    switch need {
-    case .attempt, .held:
-      if token == nil { missing.append(own.variable("token_url")) }
-      if socket == nil { missing.append(own.variable("socket_url")) }
-    case .storedMethod, .reversal, .lookUp:
-      if graphQL == nil { missing.append(own.variable("graphql_url")) }
-    case nil: break
-    }
-    guard missing.isEmpty else { throw .basesMissing(missing) }
     configuration.tokenBase = token
     configuration.socketBase = socket
     configuration.graphQLBase = graphQL

@@ -106,8 +106,6 @@ package struct JSONClient: Sendable {
 }
 
 extension JSONProvider {
-  package func checkReady(for need: Need) throws(Fault) {}
-
   package func check(_ order: Order) throws(Fault) {
     guard traits.kinds.contains(order.kind) else {
       throw .unsupportedOperation(

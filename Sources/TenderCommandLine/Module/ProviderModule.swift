@@ -32,20 +32,14 @@ package protocol ProviderModule: Sendable {
   var results: [ResultShape] { get }
   /// Its result, members in the order of its documents.
   func inKeyOrder(_ result: JSONObject) -> JSONObject
-  /// The adapter, ready for what a command needs. Throws `usage`, `auth` or `state`.
-  func make(_ session: any Session, _ env: Env, for need: Need) throws(Fault) -> any Provider
-  /// What `transact` is to do, as far as options say. Throws `usage`.
-  func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan
-  /// What `tokenize` is to do: its order is `Order.token`. Throws `usage`; nil where nothing is stored.
-  func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan?
-  /// What `confirm`, `cancel` or `refund` is to do with a payment; nil for one that the journal does not know.
+  /// The adapter. Throws `usage`, `auth` or `state`.
+  func make(_ session: any Session, _ env: Env) throws(Fault) -> any Provider
+  /// What the command of a session asks for, as its options say: one of the commands in `uses` that make or change
+  /// something.
   ///
-  /// Throws `usage`, or `unsupported` for what the provider cannot undo so.
-  func laterPlan(
-    _ session: any Session,
-    _ payment: Payment?,
-    _ change: Command.Change
-  ) throws(Fault) -> LaterPlan
+  /// `payment` is what a `confirm`, `cancel` or `refund` is about; nil for one that the journal does not know. Throws
+  /// `usage` or `refused`, and `unsupported` for what the provider cannot undo so.
+  func order(_ session: any Session, _ env: Env, on payment: Payment?) throws(Fault) -> Order
   /// The receipts of a payment as text, a copy for each side; nil where it has none.
   func receipt(of payment: Payment, _ settings: Settings) -> String?
   /// What `doctor` tries.
@@ -69,8 +63,6 @@ extension ProviderModule {
   package var results: [ResultShape] { [] }
 
   package func inKeyOrder(_ result: JSONObject) -> JSONObject { result }
-
-  package func tokenPlan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan? { nil }
 
   package func receipt(of payment: Payment, _ settings: Settings) -> String? { nil }
 
@@ -147,57 +139,5 @@ extension Check {
         return answer
       }
     }
-  }
-}
-
-/// What `transact` or `tokenize` is to do, before anything is opened or asked.
-package struct OrderPlan {
-  package var need: Need
-  /// The reference that an order for something existing has, where none is given.
-  package var reference: String?
-  /// Whether waiting answers in the words of the attempt, as `transact` does, or else of a look-up.
-  package var inWordsOfAttempt = false
-  /// Whether the payer may be asked for an instrument: then credentials are checked before.
-  package var asksPayer = false
-  /// Whether only one at a time may do it: there is one card reader.
-  package var takesTurns = false
-  /// Reads what is left to read (an instrument, a saved receipt).
-  ///
-  /// Throws `usage` or `refused`.
-  package var order: (Reference) throws(Fault) -> Order
-
-  /// A plan for one flow.
-  package init(need: Need, order: @escaping (Reference) throws(Fault) -> Order) {
-    self.need = need
-    self.order = order
-  }
-}
-
-/// What `confirm`, `cancel` or `refund` is to do.
-package struct LaterPlan: Sendable {
-  package var action: Later
-
-  /// The refund that is asked for; nil for any other action.
-  package var refund: RefundRequest? {
-    if case .refund(let refund) = action { refund } else { nil }
-  }
-
-  package var need: Need
-  /// Whether waiting answers in the words of the attempt, as `transact` does, or else of a look-up.
-  package var inWordsOfAttempt: Bool
-  /// How the provider undoes it, in the field's words: `void`, `refund`, `reversal`; nil for a confirm.
-  package var way: String?
-
-  /// A plan for what comes later.
-  package init(
-    _ action: Later,
-    need: Need,
-    inWordsOfAttempt: Bool = false,
-    way: String? = nil
-  ) {
-    self.action = action
-    self.need = need
-    self.inWordsOfAttempt = inWordsOfAttempt
-    self.way = way
   }
 }

@@ -41,6 +41,8 @@ package protocol Session: AnyObject {
   func redirects(to address: String, simulated: Bool) -> (any RedirectListener)?
   /// Whether a running `simulator serve` holds a port of this machine.
   func isServed(port: UInt16) -> Bool
+  /// The reference of what is made: the one that was typed, else `known`, else a new one.
+  func reference(or known: String?) throws(Fault) -> Reference
   /// The journal; empty for what writes nothing where there is none. Throws `state`.
   func journal() throws(Fault) -> any Journal
   /// Something that all runs of this process share, made on first use.

@@ -12,34 +12,22 @@ struct LineCheck {
   ///
   /// Throws what the line would end with.
   func run(_ subject: inout RecordSubject) throws(Fault) -> JSONObject {
-    _ = try WaitOptions(invocation, from: composition.clock.uptime)
-    _ = try Expectation(invocation)
-    let target = try composition.target()
-    subject.take(target)
-    subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
-    try invocation.checkOptions(for: target.module.name)
+    let target: Target
     if invocation.command.work.writes {
-      try WriteCommands(composition: composition).refuseReadOnly()
-    }
-    switch invocation.command.work {
-    case .makes:
-      let need = try WriteCommands(composition: composition).orderPlan(target).need
-      try composition.engine(target, needing: need).provider.checkReady(for: need)
       // What it would send is put together; nothing leaves, and nothing is written.
       composition.output.collect = { _ in }
-      _ = try WriteCommands(composition: composition).run(&subject)
-    case .changes(let change):
-      let plan = try target.module.laterPlan(composition, nil, change)
-      try WriteCommands(composition: composition).checkNamed(plan)
-      let engine = try composition.engine(target, needing: plan.need)
-      try WaitOptions.checkInterval(
-        invocation,
-        awaitsPayer: engine.provider.traits.hasPayerFlow && change == .confirm
-      )
-      try engine.provider.checkReady(for: plan.need)
-    case .looksUp:
-      try composition.engine(target, needing: .lookUp).provider.checkReady(for: .lookUp)
-    case .local: break
+      _ = try WriteCommands(composition: composition, isCheck: true).run(&subject)
+      target = try composition.target()
+    } else {
+      _ = try WaitOptions(invocation, from: composition.clock.uptime)
+      _ = try Expectation(invocation)
+      target = try composition.target()
+      subject.take(target)
+      subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
+      try invocation.checkOptions(for: target.module.name)
+      if case .looksUp = invocation.command.work {
+        try composition.engine(target).provider.checkReady(for: nil, of: nil)
+      }
     }
     return [
       "name": .string(subject.reference ?? ""), "outcome": "ok",

@@ -16,7 +16,7 @@ struct FindOnline {
     filter.env = target.env
     filter.provider = target.module.name
     composition.signals.hold()
-    let engine = try composition.engine(target, needing: .lookUp)
+    let engine = try composition.engine(target)
     let limit = invocation.has(Keys.all) ? 1000 : 100
     if asked.provider == nil, composition.catalogue.modules.count > 1 {
       composition.tell(

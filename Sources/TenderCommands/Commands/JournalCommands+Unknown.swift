@@ -27,7 +27,7 @@ extension JournalCommands {
 
   private func engine(of payment: Payment) throws(Fault) -> Engine {
     let module = try composition.module(payment.provider.text)
-    return try composition.engine(Target(module: module, env: payment.env), needing: .lookUp)
+    return try composition.engine(Target(module: module, env: payment.env))
   }
 
   /// Finishes the unknown operations of a payment.

@@ -292,7 +292,7 @@ struct LookUpCommands {
           "--provider \(having.map(\.name.text).joined(separator: " or ")) has; see: tender providers"
       )
     }
-    let engine = try composition.engine(target, needing: .lookUp)
+    let engine = try composition.engine(target)
     let report = try engine.lookUp(handle, known: payment, kind: kind)
     guard let wait else { return report }
     return try wait.apply(to: report, engine, composition)

@@ -6,6 +6,8 @@ internal import TenderSystem
 /// `transact`, `tokenize`, `confirm`, `cancel`, `refund`.
 struct WriteCommands {
   let composition: Composition
+  /// Whether options and credentials are checked alone, for `batch --check`: an earlier line may make the payment.
+  var isCheck = false
 
   var invocation: Invocation { composition.invocation }
   var output: Output { composition.output }
@@ -17,6 +19,7 @@ struct WriteCommands {
     do throws(Fault) {
       return try work(expectation, &subject)
     } catch {
+      subject.reference = composition.reference ?? subject.reference
       return try composition.expected(error, expectation, subject)
     }
   }
@@ -25,143 +28,147 @@ struct WriteCommands {
     _ expectation: Expectation,
     _ subject: inout RecordSubject
   ) throws(Fault) -> Int32 {
-    if case .changes(let change) = invocation.command.work {
-      return try later(change, expectation, &subject)
-    }
-    return try make(expectation, &subject)
-  }
-
-  /// `transact` and `tokenize`.
-  private func make(
-    _ expectation: Expectation,
-    _ subject: inout RecordSubject
-  ) throws(Fault) -> Int32 {
-    let target = try composition.target()
-    subject.take(target)
     let wait = try WaitOptions(invocation, from: composition.clock.uptime)
-    guard target.module.takes(invocation.command) else { throw .storesNothing(target.module.name) }
-    try refuseReadOnly()
-    try invocation.checkOptions(for: target.module.name)
-    try invocation.checkStandardInput()
-    let plan = try orderPlan(target)
-    let reference = try reference(&subject, otherwise: plan.reference)
-    let engine = try composition.engine(target, needing: plan.need)
+    let (target, handle) = try target(&subject)
+    var order = try order(target)
+    let engine = try composition.engine(target)
+    try invocation.checkRead(by: target.module.name)
+    let isPayersFlow = engine.provider.traits.hasPayerFlow
     try WaitOptions.checkInterval(
       invocation,
-      awaitsPayer: engine.provider.traits.hasPayerFlow
+      awaitsPayer: isPayersFlow && order.kind != .void && order.kind != .refund
     )
-    if plan.asksPayer || invocation.command.kind == .storedMethod {
-      if wait != nil { try engine.provider.checkReady(for: .lookUp) }
-      try engine.provider.checkReady(for: plan.need)
+    var options = Engine.Options()
+    let key = try invocation.value(Keys.idempotencyKey)
+    if order.reference != nil || order.refundRequest != nil { options.idempotencyKey = key }
+    if order.reference != nil {
+      options.newAttempt = invocation.has(Keys.newAttempt)
+      options.namesProvider =
+        invocation.has(Keys.provider) && !invocation.inherited.contains(Keys.provider.option.name)
     }
-    let order = try plan.order(reference)
-    try invocation.checkRead(by: target.module.name)
-    let request = TransactRequest(
-      newAttempt: invocation.has(Keys.newAttempt),
-      idempotencyKey: try idempotencyKey(),
-      namesProvider: invocation.has(Keys.provider)
-        && !invocation.inherited.contains(Keys.provider.option.name)
-    )
+    if wait != nil, order.reference != nil {
+      try engine.provider.checkReady(for: nil, of: nil)
+    }
+    if isCheck {
+      try engine.provider.checkReady(for: order, of: nil)
+      if order.reference == nil { return 0 }
+    }
     if invocation.has(Keys.dryRun) {
-      // What was made before is not made again: then nothing like this would be sent.
-      if let plan = try engine.plan(order, newAttempt: request.newAttempt) {
-        let known = try composition.payment(reference, target)
-        let sent = plan == .finish ? known?.attempt?.key : nil
-        return show(["plan": .string(plan.rawValue)], key: sent, subject)
-      }
-      let key = try engine.nextKey(for: order, own: request.idempotencyKey)
-      return show(try engine.preview(order), key: key, subject)
+      return show(try preview(order, target, handle, engine, options), subject)
     }
-    try engine.provider.check(order)
-    try approve(target.env, order.question)
-    announce(reference)
+    try approveOrder(&order, target, handle, engine)
+    if let reference = order.reference, !invocation.has(Keys.reference) {
+      // A reference that tender made is said before anything is sent: it is the only handle.
+      output.tell("reference \(reference.text)")
+    }
     composition.signals.hold()
-    func run() throws(Fault) -> Report { try engine.transact(order, request) }
-    var report = plan.takesTurns ? try composition.withReader(run) : try run()
+    func run() throws(Fault) -> Report {
+      try engine.execute(order, on: target.payment, handle: handle, options)
+    }
+    let takesReader = order.reference != nil && engine.provider.traits.isAtReader
+    var report = takesReader ? try composition.withReader(run) : try run()
     if let wait {
       report = try wait.apply(
         to: report,
         engine,
         composition,
-        inWordsOfAttempt: plan.inWordsOfAttempt
+        inWordsOfAttempt: isPayersFlow && order.refundRequest == nil
       )
     }
-    return finish(report, expectation)
+    if let warning = report.warning {
+      output.warn("the result is known but the journal could not be written: \(warning.message)")
+    }
+    let (shown, exit) = expectation.judge(report, composition.records)
+    composition.show(shown)
+    return exit
   }
 
-  /// What `transact` or `tokenize` is to do.
+  /// Where the command runs, with the payment that it is about, and that payment as it was typed.
   ///
-  /// Throws `unsupported` where the provider stores no payment methods.
-  func orderPlan(_ target: Target) throws(Fault) -> OrderPlan {
-    guard invocation.command.kind == .storedMethod else {
-      return try target.module.plan(composition, target.env)
-    }
-    guard let plan = try target.module.tokenPlan(composition, target.env) else {
-      throw .storesNothing(target.module.name)
-    }
-    return plan
-  }
-
-  /// `confirm`, `cancel` and `refund`.
-  private func later(
-    _ change: Command.Change,
-    _ expectation: Expectation,
+  /// Throws for what is refused whatever the order is.
+  private func target(
     _ subject: inout RecordSubject
-  ) throws(Fault) -> Int32 {
-    let wait = try WaitOptions(invocation, from: composition.clock.uptime)
-    let handle = try invocation.handle()
-    subject.reference = handle
-    let target = try composition.target(of: handle)
-    let payment = target.payment
+  ) throws(Fault) -> (target: Target, handle: String) {
+    var (target, handle): (Target, String)
+    if case .changes = invocation.command.work {
+      handle = try invocation.handle()
+      subject.reference = handle
+      target = isCheck ? try composition.target() : try composition.target(of: handle)
+      composition.reference = target.payment?.reference.text
+      subject.reference = composition.reference ?? handle
+    } else {
+      (target, handle) = (try composition.target(), "")
+    }
     subject.take(target)
-    subject.reference = payment?.reference.text ?? handle
-    composition.reference = payment?.reference.text
     try refuseReadOnly()
-    try invocation.checkOptions(for: target.module.name)
     try invocation.checkStandardInput()
-    var plan = try target.module.laterPlan(composition, payment, change)
-    if composition.isLine { try checkNamed(plan) }
-    let engine = try composition.engine(target, needing: plan.need)
-    try invocation.checkRead(by: target.module.name)
-    try WaitOptions.checkInterval(
-      invocation,
-      awaitsPayer: engine.provider.traits.hasPayerFlow && change == .confirm
-    )
-    let key = try idempotencyKey()
-    if invocation.has(Keys.dryRun) {
-      return show(
-        try engine.preview(plan, payment, handle),
-        key: engine.key(for: plan, payment, own: key),
-        subject
-      )
-    }
-    // What would be refused is said before a question is asked.
-    let isAnswered = try approveFurther(&plan, payment, handle, engine)
-    if payment != nil || engine.provider.traits.hasPayerFlow {
-      let question = engine.question(plan, invocation.command.name, payment, handle)
-      try approve(target.env, question, isAnswered: isAnswered)
-    }
-    composition.signals.hold()
-    var report = try perform(plan.action, payment, handle, engine, key)
-    if let wait {
-      report = try wait.apply(
-        to: report,
-        engine,
-        composition,
-        inWordsOfAttempt: plan.inWordsOfAttempt
-      )
-    }
-    return finish(report, expectation)
+    return (target, handle)
   }
 
-  /// Throws `usage` for a refund in a batch that has an amount and no name: a repeated line could not be told
-  /// from a second refund.
-  func checkNamed(_ plan: LaterPlan) throws(Fault) {
-    guard let refund = plan.refund, refund.amount != nil, refund.name == nil else { return }
-    throw .badOptions(
-      "a refund in a batch with \"amount\" needs a \"refund_reference\"",
-      hint: "add a name of your own, or leave \"amount\" out to refund what is left"
-    )
+  /// What the command asks for, as its options say.
+  ///
+  /// Throws `unsupported` where the provider has nothing of the kind, and `usage`.
+  private func order(_ target: Target) throws(Fault) -> Order {
+    let name = target.module.name
+    if case .makes = invocation.command.work, !target.module.takes(invocation.command) {
+      throw Fault(
+        .unsupported,
+        code: "method_unsupported",
+        "\(name.text) stores no payment methods",
+        hint: "see: tender providers"
+      )
+    }
+    try invocation.checkOptions(for: name)
+    let order = try target.module.order(composition, target.env, on: target.payment)
+    // A repeated line could not be told from a second refund.
+    if composition.isLine, let refund = order.refundRequest, refund.amount != nil,
+      refund.name == nil
+    {
+      throw .badOptions(
+        "a refund in a batch with \"amount\" needs a \"refund_reference\"",
+        hint: "add a name of your own, or leave \"amount\" out to refund what is left"
+      )
+    }
+    return order
+  }
+
+  /// What a dry run shows, with the key that would be sent.
+  private func preview(
+    _ order: Order,
+    _ target: Target,
+    _ handle: String,
+    _ engine: Engine,
+    _ options: Engine.Options
+  ) throws(Fault) -> (request: JSONObject, key: String?) {
+    let own = options.idempotencyKey
+    let key = try engine.nextKey(for: order, of: target.payment, own: own)
+    guard let reference = order.reference else {
+      return (try engine.preview(order, target.payment, handle), key)
+    }
+    // What was made before is not made again: then nothing like this would be sent.
+    if let plan = try engine.plan(order, options) {
+      let known = try composition.payment(reference, target)
+      return (["plan": .string(plan.rawValue)], plan == .finish ? known?.attempt?.key : nil)
+    }
+    return (try engine.preview(order), key)
+  }
+
+  /// Asks for what only a person can agree to.
+  ///
+  /// What would be refused is said before.
+  private func approveOrder(
+    _ order: inout Order,
+    _ target: Target,
+    _ handle: String,
+    _ engine: Engine
+  ) throws(Fault) {
+    let isAnswered = try approveFurther(&order, target.payment, handle, engine)
+    // A handle that nobody knows, of a provider that cannot adopt it, is refused without a question.
+    guard order.reference != nil || target.payment != nil || engine.provider.traits.hasPayerFlow
+    else { return }
+    if order.reference != nil { try engine.provider.check(order) }
+    let question = engine.question(order, invocation.command.name, target.payment, handle)
+    try approve(target.env, question, isAnswered: isAnswered)
   }
 
   /// Asks before a second refund by an amount without a name; gives whether a person has agreed to it.
@@ -169,14 +176,14 @@ struct WriteCommands {
   /// `--yes` does not answer this: the engine refuses it then (`refund_needs_name`). Throws what the refund would
   /// be refused for.
   private func approveFurther(
-    _ plan: inout LaterPlan,
+    _ order: inout Order,
     _ payment: Payment?,
     _ handle: String,
     _ engine: Engine
   ) throws(Fault) -> Bool {
-    guard var request = plan.refund else { return false }
+    guard var request = order.refundRequest else { return false }
     request.isFurtherApproved = true
-    let isSent = try engine.plan(.refund(request), payment, handle: handle) == .refund
+    let isSent = try engine.plan(.refund(request), on: payment, handle: handle) == .refund
     guard isSent, let payment, let amount = request.amount, request.name == nil else {
       return false
     }
@@ -193,63 +200,8 @@ struct WriteCommands {
       interruption: composition.signals
     )
     guard answer == "yes" else { throw .notConfirmed("refund_needs_name") }
-    plan.action = .refund(request)
+    order = .refund(request)
     return true
-  }
-
-  private func perform(
-    _ action: Later,
-    _ payment: Payment?,
-    _ handle: String,
-    _ engine: Engine,
-    _ key: String?
-  ) throws(Fault) -> Report {
-    switch action {
-    case .capture(let amount): try engine.confirm(payment, handle: handle, amount: amount)
-    case .cancel: try engine.cancel(payment, handle: handle)
-    case .refund(let request):
-      try engine.refund(payment, handle: handle, request, idempotencyKey: key)
-    }
-  }
-
-  /// A question with the payment's amount, or another one.
-  static func priced(_ what: String, _ payment: Payment?, _ amount: Money? = nil) -> String {
-    (amount ?? payment?.money).map { "\(what), \($0.text)" } ?? what
-  }
-
-  func finish(_ report: Report, _ expectation: Expectation) -> Int32 {
-    if let warning = report.warning {
-      output.warn("the result is known but the journal could not be written: \(warning.message)")
-    }
-    let (shown, exit) = expectation.judge(report, composition.records)
-    composition.show(shown)
-    return exit
-  }
-
-  func reference(
-    _ subject: inout RecordSubject,
-    otherwise known: String? = nil
-  ) throws(Fault) -> Reference {
-    let reference: Reference
-    if let given = try invocation.value(Keys.reference) {
-      reference = given
-    } else if let known {
-      reference = try Reference(known)
-    } else {
-      reference = try composition.newReference()
-    }
-    subject.reference = reference.text
-    composition.reference = reference.text
-    return reference
-  }
-
-  /// A reference that tender made is said before anything is sent: it is the only handle.
-  func announce(_ reference: Reference) {
-    if !invocation.has(Keys.reference) { output.tell("reference \(reference.text)") }
-  }
-
-  func idempotencyKey() throws(Fault) -> String? {
-    try invocation.value(Keys.idempotencyKey)
   }
 
   func refuseReadOnly() throws(Fault) {
@@ -293,14 +245,16 @@ struct WriteCommands {
     guard answer == "yes" else { throw .notConfirmed(code) }
   }
 
-  /// Shows a dry run, with the key that would be sent.
-  private func show(_ request: JSONObject, key: String?, _ subject: RecordSubject) -> Int32 {
+  private func show(
+    _ shown: (request: JSONObject, key: String?),
+    _ subject: RecordSubject
+  ) -> Int32 {
     var fields: JSONObject = [:]
     fields["provider"] = (subject.provider?.text).map(JSON.string)
     fields["env"] = subject.env.map { .string($0.rawValue) }
-    fields["reference"] = subject.reference.map(JSON.string)
-    fields["idempotency_key"] = key.map(JSON.string)
-    fields["request"] = .object(request)
+    fields["reference"] = (composition.reference ?? subject.reference).map(JSON.string)
+    fields["idempotency_key"] = shown.key.map(JSON.string)
+    fields["request"] = .object(shown.request)
     output.show(composition.records.record(.request, fields))
     return 0
   }
@@ -310,18 +264,6 @@ extension Fault {
   /// A question that was answered with something else than yes.
   fileprivate static func notConfirmed(_ code: String) -> Fault {
     Fault(.refused, code: code, "not confirmed", hint: "nothing was sent or changed")
-  }
-}
-
-extension Fault {
-  /// A `tokenize` where the provider has nothing of the kind.
-  fileprivate static func storesNothing(_ provider: ProviderName) -> Fault {
-    Fault(
-      .unsupported,
-      code: "method_unsupported",
-      "\(provider.text) stores no payment methods",
-      hint: "see: tender providers"
-    )
   }
 }
 

@@ -45,7 +45,7 @@ final class Composition: Session {
   /// What the kernel keeps this process from.
   let containment: Containment
   /// One for each place, so that many look-ups share a connection and an open ledger.
-  private var engines: [(provider: ProviderName, env: Env, need: Need, engine: Engine)] = []
+  private var engines: [(provider: ProviderName, env: Env, engine: Engine)] = []
 
   /// What is being worked on, for events.
   var reference: String? {
@@ -200,9 +200,9 @@ final class Composition: Session {
   }
 
   /// The engine for a provider and env, over the network or the simulator in this process.
-  func engine(_ target: Target, needing need: Need) throws(Fault) -> Engine {
+  func engine(_ target: Target) throws(Fault) -> Engine {
     let (module, env) = (target.module, target.env)
-    let known = engines.first { $0.provider == module.name && $0.env == env && $0.need == need }
+    let known = engines.first { $0.provider == module.name && $0.env == env }
     if let known { return known.engine }
     try invocation.checkOptions(for: module.name)
     try checkSimulation(of: module.name)
@@ -220,7 +220,7 @@ final class Composition: Session {
       )
     }
     let journal = try journal()
-    let adapter = try module.make(self, env, for: need)
+    let adapter = try module.make(self, env)
     if goesOutside { journal.reachesOutside() } else { warnOfCopy(journal) }
     let engine = Engine(
       env: env,
@@ -235,7 +235,7 @@ final class Composition: Session {
       digest: SystemRandomness.digest,
       announce: { [unowned self] state in announce(state, module.name.text, env) }
     )
-    engines.append((module.name, env, need, engine))
+    engines.append((module.name, env, engine))
     return engine
   }
 
@@ -318,10 +318,23 @@ final class Composition: Session {
     return environment.isRedirected
   }
 
-  /// A new reference, where the user gave none: from the seed where there is one.
+  func reference(or known: String?) throws(Fault) -> Reference {
+    let reference: Reference
+    if let given = try invocation.value(Keys.reference) {
+      reference = given
+    } else if let known {
+      reference = try Reference(known)
+    } else {
+      reference = try newReference()
+    }
+    self.reference = reference.text
+    return reference
+  }
+
+  /// A new reference: from the seed where there is one.
   ///
   /// 18 characters: the shortest field that a provider has for it.
-  func newReference() throws(Fault) -> Reference {
+  private func newReference() throws(Fault) -> Reference {
     let alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
     let day = Timestamp.text(clock.now).prefix(10).replacing("-", with: "")
     let randomness: any Randomness =

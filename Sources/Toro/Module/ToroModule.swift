@@ -104,11 +104,9 @@ package struct ToroModule: ProviderModule {
 
   package func inKeyOrder(_ result: JSONObject) -> JSONObject { ToroProvider.inKeyOrder(result) }
 
-  package func make(
-    _ session: any Session,
-    _ env: Env,
-    for need: Need
-  ) throws(Fault) -> any Provider { try provider(session, env) }
+  package func make(_ session: any Session, _ env: Env) throws(Fault) -> any Provider {
+    try provider(session, env)
+  }
 
   /// The adapter, with a reader and a gateway of which each is in this process or elsewhere.
   private func provider(_ session: any Session, _ env: Env) throws(Fault) -> ToroProvider {
@@ -161,34 +159,27 @@ package struct ToroModule: ProviderModule {
     }
   }
 
-  package func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan {
-    var plan = OrderPlan(need: .attempt) { reference throws(Fault) in
-      .sale(try SaleOrderBuilder(session: session, env: env).order(reference))
-    }
-    plan.takesTurns = true
-    return plan
-  }
-
-  package func laterPlan(
+  package func order(
     _ session: any Session,
-    _ payment: Payment?,
-    _ change: Command.Change
-  ) throws(Fault) -> LaterPlan {
+    _ env: Env,
+    on payment: Payment?
+  ) throws(Fault) -> Order {
     let options = OptionReader(session.invocation, currency: payment?.currency?.code ?? "GBP")
-    let action: Later
-    switch change {
-    case .confirm: return LaterPlan(.capture(try options.part(of: payment)), need: .held)
-    case .cancel: action = .cancel()
-    case .refund: action = .refund(RefundRequest(amount: try options.part(of: payment), name: nil))
+    return switch session.invocation.command.work {
+    case .changes(.confirm): .capture(try options.part(of: payment))
+    case .changes(.cancel): .cancel()
+    case .changes(.refund): .refund(RefundRequest(amount: try options.part(of: payment)))
+    case .makes, .looksUp, .local:
+      .sale(
+        try SaleOrderBuilder(session: session, env: env).order(try session.reference(or: nil))
+      )
     }
-    let need: Need = payment?.state.isCaptured == true ? .reversal : .held
-    return LaterPlan(action, need: need, way: "cancellation advice")
   }
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
       Check("toro credentials") { () throws(Fault) in
-        try provider(session, env).checkReady(for: .attempt)
+        try provider(session, env).checkCredentials()
         return env == .simulator
           ? "the simulator needs none of yours" : "ids and passphrase are set"
       },

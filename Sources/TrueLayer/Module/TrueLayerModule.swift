@@ -124,11 +124,11 @@ package struct TrueLayerModule: ProviderModule {
     TrueLayerProvider.inKeyOrder(result)
   }
 
-  package func make(
-    _ session: any Session,
-    _ env: Env,
-    for need: Need
-  ) throws(Fault) -> any Provider {
+  package func make(_ session: any Session, _ env: Env) throws(Fault) -> any Provider {
+    try provider(session, env)
+  }
+
+  private func provider(_ session: any Session, _ env: Env) throws(Fault) -> TrueLayerProvider {
     let setup = TrueLayerSetup(own: ProviderSettings(session, name, env))
     let configuration = try setup.configuration()
     let isInProcess = env == .simulator && configuration.apiBase == nil
@@ -148,67 +148,50 @@ package struct TrueLayerModule: ProviderModule {
     )
   }
 
-  package func plan(_ session: any Session, _ env: Env) throws(Fault) -> OrderPlan {
-    let builder = BankOrderBuilder(session.invocation)
-    let existing = try builder.existing()
-    var plan = OrderPlan(need: existing == nil ? .attempt : .held) {
-      reference throws(Fault) in .authorization(try builder.order(reference))
-    }
-    // What exists has a name already: its id.
-    plan.reference = existing?.id
-    plan.inWordsOfAttempt = true
-    return plan
-  }
-
-  package func laterPlan(
+  package func order(
     _ session: any Session,
-    _ payment: Payment?,
-    _ change: Command.Change
-  ) throws(Fault) -> LaterPlan {
+    _ env: Env,
+    on payment: Payment?
+  ) throws(Fault) -> Order {
     let invocation = session.invocation
-    let isRefund = change == .refund || invocation.has(Keys.refund)
-    let read = OptionReader(invocation, currency: payment?.currency?.code ?? currency)
-    if change == .confirm {
-      let part = try read.part(of: payment)
-      return LaterPlan(.capture(part), need: .held, inWordsOfAttempt: true)
+    guard case .changes(let change) = invocation.command.work else {
+      let builder = BankOrderBuilder(invocation)
+      // What exists has a name already: its id.
+      let existing = try builder.existing()
+      return .authorization(try builder.order(try session.reference(or: existing?.id)))
     }
-    if !isRefund,
-      let option = invocation.given(among: [
+    let read = OptionReader(invocation, currency: payment?.currency?.code ?? currency)
+    if change == .confirm { return .capture(try read.part(of: payment)) }
+    guard change == .refund || invocation.has(Keys.refund) else {
+      let refunding: [any OptionKey] = [
         Keys.amount, Keys.rest, Keys.currency, Keys.paymentReference, Keys.refundReference,
-      ]).first
-    {
+      ]
+      guard let option = invocation.given(among: refunding).first else { return .cancel() }
       throw .badOptions(
         "--\(option.name) is for --refund",
         hint: "add --refund, or leave it out"
       )
     }
-    guard isRefund else {
-      return LaterPlan(
-        .cancel(),
-        need: .reversal,
-        inWordsOfAttempt: true,
-        way: payment?.kind == .mandate ? "revocation" : "cancellation"
+    return .refund(
+      RefundRequest(
+        amount: try read.part(of: payment),
+        name: try invocation.value(Keys.refundReference),
+        statement: try invocation[Keys.paymentReference].map { text throws(Fault) in
+          try Creation.statement(text, orFrom: "")
+        },
+        reason: invocation[Keys.reason]
       )
-    }
-    let refund = RefundRequest(
-      amount: try read.part(of: payment),
-      name: try invocation.value(Keys.refundReference),
-      statement: try invocation[Keys.paymentReference].map { text throws(Fault) in
-        try Creation.statement(text, orFrom: "")
-      },
-      reason: invocation[Keys.reason]
     )
-    return LaterPlan(.refund(refund), need: .reversal, way: "refund")
   }
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
       Check("truelayer credentials") { () throws(Fault) in
-        try make(session, env, for: .attempt).checkReady(for: .attempt)
+        try provider(session, env).checkSigning()
         return env == .simulator
           ? "the simulator needs none of yours" : "client and signing key are set"
       },
-      .lookUp("truelayer api") { () throws(Fault) in try make(session, env, for: .lookUp) },
+      .lookUp("truelayer api") { () throws(Fault) in try make(session, env) },
     ]
   }
 

@@ -210,8 +210,8 @@ private struct AdapterRun {
     let order = made
     let other = {
       _ = try? engine.preview(.payment(order))
-      for need in [Need.attempt, .storedMethod, .held, .reversal, .lookUp] {
-        try? engine.provider.checkReady(for: need)
+      for order in [nil, .payment(order), .capture(nil), .refund(RefundRequest())] as [Order?] {
+        try? engine.provider.checkReady(for: order, of: nil)
       }
       let known = try? journal.payment(
         .init(env: .simulator, provider: PayTheoryProvider.name, reference: "A")
@@ -229,9 +229,9 @@ private struct AdapterRun {
     return goOn(engine, PayTheoryProvider.name, other: other) {
       if way == 4 {
         let token = TokenOrder(reference: reference, instrument: .card(card))
-        return try engine.transact(.token(token), TransactRequest())
+        return try engine.execute(.token(token))
       }
-      return try engine.transact(.payment(order), TransactRequest())
+      return try engine.execute(.payment(order))
     }
   }
 
@@ -306,12 +306,12 @@ private struct AdapterRun {
       _ = try? engine.preview(.authorization(order))
       _ = TrueLayerProvider.explanations.count
       _ = AccountNumbers.isIBAN(feed.take { String(decoding: $0.chunk(40), as: UTF8.self) })
-      for need in [Need.attempt, .held, .reversal, .lookUp] {
-        try? engine.provider.checkReady(for: need)
+      for order in [nil, .authorization(order), .capture(nil)] as [Order?] {
+        try? engine.provider.checkReady(for: order, of: nil)
       }
     }
     return goOn(engine, TrueLayerProvider.name, other: other) {
-      try engine.transact(.authorization(order), TransactRequest())
+      try engine.execute(.authorization(order))
     }
   }
 
@@ -378,10 +378,10 @@ private struct AdapterRun {
       back.original = receipt
       back.originalReference = Reference(stored: "A")
       if let name = try? Reference("B") { back.reference = name }
-      _ = try? engine.transact(.sale(back), TransactRequest())
+      _ = try? engine.execute(.sale(back))
     }
     return goOn(engine, ToroProvider.name, other: other) {
-      try engine.transact(.sale(order), TransactRequest())
+      try engine.execute(.sale(order))
     }
   }
 }
