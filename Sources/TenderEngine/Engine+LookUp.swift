@@ -381,14 +381,24 @@ extension Report {
     fault = now.fault
   }
 
+  /// The report of a wait for a hold, which ends at once: the payment waits for the merchant.
+  package var waitingForMerchant: Report {
+    guard status == .requiresConfirmation, fault == nil else { return self }
+    let name = (reference?.text ?? id ?? "ID").shellQuoted
+    return stillPending(
+      "the payment is held and waits for you",
+      hint: "to charge it: tender confirm \(name); to release it: tender cancel \(name)"
+    )
+  }
+
   /// The report as a wait leaves it that did not come to the final state.
-  fileprivate func stillPending(_ why: String) -> Report {
+  fileprivate func stillPending(_ why: String, hint: String? = nil) -> Report {
     var report = self
     report.fault = Fault(
       .pending,
       code: "still_pending",
       why,
-      hint: "look again later: tender \(kind == .mandate ? "mandate" : "payment")-status "
+      hint: hint ?? "look again later: tender \(kind == .mandate ? "mandate" : "payment")-status "
         + (reference?.text ?? id ?? "ID").shellQuoted
     )
     return report

@@ -71,6 +71,10 @@ extension Explanation {
     outcome_unknown unknown: a request that can move money was sent, and its answer was lost or unreadable | never pay again under another reference: tender payment-status REF looks; the same command, or tender journal resume REF --finish, finishes and may move money
     still_pending pending: --wait ran out before the final state | look again later
     payment_cancelled cancelled: the payment was cancelled | --new-attempt tries again
+    payment_returned declined: the bank took the money back after the payment; it does not count as paid | ask the payer; a new charge needs a new --reference
+    payment_expired expired: the time to pay or to authorize is over; nothing was charged | --new-attempt tries again
+    payment_failed rejected: the payment failed at the provider or the bank | see result; --new-attempt tries again
+    part_paid part_paid: less than the requested amount was approved; the approved amount is charged or held | take the rest by another payment, or refund it; --allow-partial accepts it
     declined declined: the payment was declined; nothing was charged | --new-attempt tries again
     unexpected_status unexpected: --expect was given and the status is another | see status and result of the record
     interrupted interrupted: Ctrl-C ended the run | run the same command again

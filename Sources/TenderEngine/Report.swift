@@ -147,3 +147,64 @@ package struct Report: Sendable, Priced {
     return report
   }
 }
+
+// MARK: How a payment ended
+
+extension Report {
+  /// The report with the error of a payment that ended without its money, or with less than was asked for; the same
+  /// report where it has an error already, or is about a refund.
+  ///
+  /// `acceptsPart` is `--allow-partial`.
+  package func ended(acceptsPart: Bool = false) -> Report {
+    guard fault == nil, kind != .storedMethod, operation?.isReversal != true else { return self }
+    var report = self
+    report.fault = endingFault(acceptsPart: acceptsPart)
+    return report
+  }
+
+  private func endingFault(acceptsPart: Bool) -> Fault? {
+    let noun = kind == .mandate ? "mandate" : "payment"
+    let name = (reference?.text ?? id ?? "").quotedForMessage
+    let payment = payment?.attempt?.kind == .refund ? nil : payment
+    switch status {
+    case .returned:
+      let amount = text(ofMinorUnits: payment?.state.returned ?? amount ?? 0)
+      return Fault(
+        .declined,
+        code: "payment_returned",
+        "the bank returned \(amount) of \(name): do not count it as paid",
+        hint: "to charge again, use a new reference"
+      )
+    case .declined, .failed, .cancelled, .expired:
+      // The attempt's own error says more.
+      let own = payment?.attempt?.fault
+      if let own, own.isOutcome || own.kind == .rejected, own.kind != .pending { return own }
+      let (kind, code): (Fault.Kind, String) =
+        switch status {
+        case .cancelled: (.cancelled, "payment_cancelled")
+        case .expired: (.expired, "payment_expired")
+        case .failed: (.rejected, "payment_failed")
+        default: (.declined, "declined")
+        }
+      return Fault(kind, code: code, "the \(noun) \(name) is \(status.rawValue)")
+    case .succeeded, .authorized, .requiresConfirmation, .pending:
+      let asked = payment?.attempt?.amount ?? requestedAmount
+      let approved = payment?.attempt.map(\.effectiveAmount) ?? amount
+      guard !acceptsPart, let asked, let approved, asked > approved, approved > 0 else {
+        return nil
+      }
+      let isHeld = status == .requiresConfirmation
+      let part = text(ofMinorUnits: approved)
+      let undo =
+        "tender \(isHeld ? "cancel" : "refund") \((reference?.text ?? id ?? "").shellQuoted)"
+      return Fault(
+        .partPaid,
+        code: "part_paid",
+        "\(part) of \(text(ofMinorUnits: asked)) was approved and is \(isHeld ? "held" : "charged")",
+        hint: "to take the rest, charge \(text(ofMinorUnits: asked - approved)) under another "
+          + "--reference; to give back the \(part): \(undo)"
+      )
+    case .requiresAction, .refunded, .partiallyRefunded, .revoked, .unknown: return nil
+    }
+  }
+}

@@ -180,6 +180,7 @@ extension Fault.Kind {
     case .unknown, .notSent: .network
     case .providerError: .provider
     case .device: .shop
+    case .partPaid: .bank
     case .interrupted, .terminated, .hungUp: .shop
     }
   }
@@ -187,7 +188,7 @@ extension Fault.Kind {
   /// Whether a further try can help after a failure of this kind.
   fileprivate var retry: Explanation.Retry {
     switch self {
-    case .internal, .conflict, .unsupported, .unexpected, .partial: .no
+    case .internal, .conflict, .unsupported, .unexpected, .partial, .partPaid: .no
     case .usage, .auth, .notFound, .rejected, .refused, .state: .corrected
     case .declined: .other
     case .pending, .unknown, .notSent, .cancelled, .expired, .device, .interrupted, .terminated,

@@ -8,6 +8,7 @@ package struct Fault: Error, Sendable, Hashable {
     case notSent = "not_sent"
     case providerError = "provider_error"
     case cancelled, expired, partial, unsupported, state, refused, unexpected, device
+    case partPaid = "part_paid"
     case interrupted, terminated
     case hungUp = "hung_up"
   }
@@ -60,7 +61,7 @@ package struct Fault: Error, Sendable, Hashable {
   package var isOutcome: Bool {
     guard effect == .none else { return false }
     return switch kind {
-    case .declined, .pending, .cancelled, .expired, .unexpected: true
+    case .declined, .pending, .cancelled, .expired, .unexpected, .partPaid: true
     default: false
     }
   }
@@ -120,6 +121,7 @@ extension Fault.Kind {
     case .refused: 17
     case .unexpected: 18
     case .device: 19
+    case .partPaid: 20
     case .interrupted: 130
     case .hungUp: 129
     case .terminated: 143
@@ -141,13 +143,14 @@ extension Fault.Kind {
     case .notSent: "the request provably never left; repeat it freely"
     case .providerError: "429, 5xx, no answer or an unreadable one; no money moved"
     case .cancelled: "cancelled by customer, payer or operator"
-    case .expired: "the session ended; no money moved"
+    case .expired: "the payment, mandate, session or card prompt timed out"
     case .partial: "several ids: some failed, none is unknown"
     case .unsupported: "this provider cannot do it"
     case .state: "the journal or the disk is unusable; nothing was sent"
     case .refused: "the operator said no or could not be asked, or the profile is read-only"
     case .unexpected: "--expect was given and the status is another"
     case .device: "the reader or the card could not be used"
+    case .partPaid: "less than the requested amount was approved, and it was charged"
     case .interrupted: "stopped by Ctrl-C; the journal is consistent"
     case .hungUp: "stopped since its terminal is gone (SIGHUP); the journal is consistent"
     case .terminated: "stopped by SIGTERM; the journal is consistent"

@@ -26,7 +26,7 @@ extension Catalogue {
     Keys.jobs,
     Keys.rate, Keys.resume, Keys.check, Keys.ordered,
     Keys.stopOnError, Keys.junit, Keys.list, Keys.receipt, Keys.port, Keys.idempotencyKey,
-    Keys.newAttempt,
+    Keys.newAttempt, Keys.allowPartial,
     Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id, Keys.simScenario,
     Keys.simFault, Keys.simSeed, Keys.simClock,
   ]

@@ -35,6 +35,11 @@ package enum Keys {
     .payment,
     "authorize only: tender confirm captures it, tender cancel releases it"
   )
+  package static let allowPartial = Key<Bool>(
+    "allow-partial",
+    .control,
+    "exit 0, not 20, where the acquirer approves a part of the amount"
+  )
   package static let refundReference = Key<Reference>(
     "refund-reference",
     .payment,

@@ -18,10 +18,13 @@ extension JournalCommands {
     guard let payment = target.payment else { throw .unknownHandle(handle) }
     composition.reference = payment.reference.text
     let engine = try engine(of: payment)
-    let report =
+    let resumed =
       invocation.has(Keys.finish)
       ? try finish(payment, engine) : try engine.resume(payment, finish: false, resend: false)
+    // The exit is the one that the payment's own command would have.
+    let report = resumed.ended()
     composition.show(report)
+    if report.payment?.state.isUnknown == true { return Fault.Kind.unknown.exitStatus }
     return report.fault?.exitStatus ?? 0
   }
 
@@ -101,7 +104,9 @@ extension JournalCommands {
       do throws(Fault) {
         let engine = try engine(of: payment)
         if finishes, !resends(payment, engine).isEmpty { left.append(payment) }
-        composition.show(try engine.resume(payment, finish: finishes, resend: false))
+        let report = try engine.resume(payment, finish: finishes, resend: false)
+        composition.show(report)
+        if report.payment?.state.isUnknown == true { isAnyUnknown = true }
         // The look has ended it.
         if left.last?.reference == payment.reference { left.removeLast() }
       } catch {

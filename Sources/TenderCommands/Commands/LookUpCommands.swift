@@ -295,7 +295,8 @@ struct LookUpCommands {
     let engine = try composition.engine(target)
     let report = try engine.lookUp(handle, known: payment, kind: kind)
     guard let wait else { return report }
-    return try wait.apply(to: report, engine, composition)
+    return try wait.apply(to: report, engine, composition).waitingForMerchant
+      .ended(acceptsPart: true)
   }
 
   /// A row of the table of several: the error's message where there is one.

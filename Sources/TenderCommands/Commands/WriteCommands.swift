@@ -78,6 +78,11 @@ struct WriteCommands {
     if let warning = report.warning {
       output.warn("the result is known but the journal could not be written: \(warning.message)")
     }
+    if ![.void, .refund].contains(order.kind) {
+      // A confirm captures what is held: that is all that it asks for.
+      let acceptsPart = order.reference == nil || invocation.has(Keys.allowPartial)
+      report = report.ended(acceptsPart: acceptsPart)
+    }
     let (shown, exit) = expectation.judge(report, composition.records)
     composition.show(shown)
     return exit

@@ -17,7 +17,7 @@ package struct ToroModule: ProviderModule {
     [
       CommandUse(
         "transact",
-        options: Self.reader + [Keys.hold],
+        options: Self.reader + [Keys.hold, Keys.allowPartial],
         description: [
           "With --provider toro it takes a card on a reader: it waits for chip, tap or stripe, has the "
             + "PIN entered there, asks the acquirer, and prints the receipt. --hold (or --no-capture) "
