@@ -26,7 +26,8 @@ package struct Program {
     let catalogue = providers.catalogue
     let environment = Environment()
     if arguments.first == Completions.command {
-      return CompleteCommand(providers, catalogue, environment).run(Array(arguments.dropFirst()))
+      let command = CompleteCommand(providers: providers, environment: environment)
+      return command.run(Array(arguments.dropFirst()))
     }
     let redactor = Redactor()
     let machineReadable = !wantsTable(arguments, environment)

@@ -15,15 +15,10 @@ struct CompleteCommand {
   /// A word that may be typed, and what it means.
   private typealias Candidate = (word: String, meaning: String)
 
-  private let providers: Providers
-  private let catalogue: Catalogue
-  private let environment: Environment
+  let providers: Providers
+  let environment: Environment
 
-  init(_ providers: Providers, _ catalogue: Catalogue, _ environment: Environment) {
-    self.providers = providers
-    self.catalogue = catalogue
-    self.environment = environment
-  }
+  private var catalogue: Catalogue { providers.catalogue }
 
   /// Prints one candidate a line, its meaning behind a tab; never an error, which nobody would see.
   func run(_ arguments: [String]) -> Int32 {
