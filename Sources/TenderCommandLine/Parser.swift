@@ -1,5 +1,13 @@
 package import TenderModel
 
+/// What a command line turned out to be.
+package enum ParsedLine: Sendable {
+  case run(Invocation)
+  /// Help for a command's words or a topic; what to try where there are none.
+  case help([String])
+  case version(Invocation?)
+}
+
 /// Words on a command line become an invocation, or a `usage` fault that names the word.
 package struct Parser {
   private let catalogue: Catalogue

@@ -35,9 +35,7 @@ package struct Program {
     var command = "tender"
     var now = 0
     do throws(Fault) {
-      if let garbled {
-        throw .garbled(garbled, arguments[garbled - 1])
-      }
+      if let garbled { throw .garbled(garbled, arguments[garbled - 1]) }
       switch try Parser(catalogue).parse(arguments) {
       case .help(let words):
         let text = try HelpText(catalogue).text(for: words)

@@ -192,27 +192,14 @@ package enum RecordSchema {
     return parts.flatMap { $0 ?? [] }
   }
 
-  /// The names of a kind's members, in their order.
-  static func names(_ kind: Record.Kind) -> [String] {
-    // Those that come by the thousand.
-    switch kind {
-    case .payment: paymentNames
-    case .journalEntry: entryNames
-    default: fields(kind).map(\.name)
-    }
-  }
+  /// The names of each kind's members, in their order.
+  static let namesByKind = Dictionary(
+    uniqueKeysWithValues: Record.Kind.allCases.map { ($0, fields($0).map(\.name)) }
+  )
 
-  private static let paymentNames = fields(.payment).map(\.name)
-  private static let entryNames = fields(.journalEntry).map(\.name)
-
-  /// Every first-level name that some record has.
-  static let names: [String] = {
-    var names: [String] = []
-    for kind in Record.Kind.allCases {
-      for field in fields(kind) where !names.contains(field.name) { names.append(field.name) }
-    }
-    return names
-  }()
+  /// Every first-level name that some record has, each once.
+  static let names = Record.Kind.allCases.flatMap { namesByKind[$0] ?? [] }
+    .reduce(into: [String]()) { known, name in if !known.contains(name) { known.append(name) } }
 
   private static let errorSchema: JSON = [
     "type": "object",

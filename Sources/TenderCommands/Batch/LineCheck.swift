@@ -18,19 +18,18 @@ struct LineCheck {
     subject.take(target)
     subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
     try invocation.checkOptions(for: target.module.name)
-    if invocation.command.work.writes {
-      try WriteCommands(composition: composition).refuseReadOnly()
-    }
+    let writes = WriteCommands(composition: composition)
+    if invocation.command.work.writes { try writes.refuseReadOnly() }
     switch invocation.command.work {
     case .makes:
-      let need = try WriteCommands(composition: composition).orderPlan(target).need
+      let need = try writes.orderPlan(target).need
       try composition.engine(target, needing: need).provider.checkReady(for: need)
       // What it would send is put together; nothing leaves, and nothing is written.
       composition.output.collect = { _ in }
-      _ = try WriteCommands(composition: composition).run(&subject)
+      _ = try writes.run(&subject)
     case .changes(let change):
       let plan = try target.module.laterPlan(composition, nil, change)
-      try WriteCommands(composition: composition).checkNamed(plan)
+      try writes.checkNamed(plan)
       let engine = try composition.engine(target, needing: plan.need)
       try WaitOptions.checkInterval(
         invocation,

@@ -5,12 +5,6 @@ internal import TenderSystem
 
 /// `find`, and every command of `journal`.
 struct JournalCommands {
-  /// The second words of `journal`.
-  enum Word: String, CaseIterable {
-    case list, show, resume, export, `import`, migrate, grants, prune, verify, backup, resolve
-    case accept
-  }
-
   let composition: Composition
 
   var invocation: Invocation { composition.invocation }
@@ -18,24 +12,21 @@ struct JournalCommands {
   var writes: WriteCommands { WriteCommands(composition: composition) }
 
   func run(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
-    let words = invocation.command.words
-    guard words.count > 1 else { return try whole(try find()) }
-    guard let word = Word(rawValue: words[1]) else {
-      throw Fault(.internal, code: "internal", "no such command: \(invocation.command.name)")
-    }
-    return switch word {
-    case .list: try whole(try list())
-    case .show: try whole(try show(&subject))
-    case .resume: try resume(&subject)
-    case .export: try whole(try export())
-    case .import: try takeOver()
-    case .migrate: try migrate()
-    case .grants: try grants()
-    case .prune: try prune()
-    case .verify: try verify()
-    case .backup: try backUp()
-    case .resolve: try resolve(&subject)
-    case .accept: try accept()
+    switch invocation.command.name {
+    case "find": try whole(try find())
+    case "journal list": try whole(try list())
+    case "journal show": try whole(try show(&subject))
+    case "journal resume": try resume(&subject)
+    case "journal export": try whole(try export())
+    case "journal import": try takeOver()
+    case "journal migrate": try migrate()
+    case "journal grants": try grants()
+    case "journal prune": try prune()
+    case "journal verify": try verify()
+    case "journal backup": try backUp()
+    case "journal resolve": try resolve(&subject)
+    case "journal accept": try accept()
+    default: throw Fault(.internal, code: "internal", "no such command: \(invocation.command.name)")
     }
   }
 
@@ -227,6 +218,19 @@ struct JournalCommands {
 }
 
 extension Invocation {
+  /// The one reference or id that a command is about.
+  ///
+  /// Throws `usage` for none, several, or `-`, which stands for many.
+  func handle() throws(Fault) -> String {
+    guard let handle = operands.first, operands.count == 1, handle != "-" else {
+      throw .badOperand(
+        "\(command.name) needs one reference or id",
+        hint: "such as: tender \(command.name) ORDER-1042"
+      )
+    }
+    return handle
+  }
+
   /// The payments of `--env` and `--provider`, where they are given.
   func places() throws(Fault) -> PaymentFilter {
     PaymentFilter(env: try value(Keys.env), provider: self[Keys.provider].map(ProviderName.init))
