@@ -170,10 +170,12 @@ package enum RecordSchema {
     var rows: [String: [Field]] = [:]
     var kinds: [String] = []
     // By bytes: to go through the table by characters takes longer than a short command's other work.
-    for line in table.utf8.split(separator: 10).map(Substring.init) {
-      let words = line.split(separator: " ", maxSplits: 2).map(String.init)
-      if words[0] == "=" {
-        kinds = line.dropFirst(2).split(separator: " ").map(String.init)
+    for line in table.utf8.split(separator: UInt8(ascii: "\n")) {
+      let isHead = line.first == UInt8(ascii: "=")
+      let words = line.split(separator: UInt8(ascii: " "), maxSplits: isHead ? .max : 2)
+        .map { String(decoding: $0, as: UTF8.self) }
+      if isHead {
+        kinds = Array(words.dropFirst())
         continue
       }
       let isAlways = words[0].hasSuffix("!")
