@@ -1,5 +1,13 @@
 package import TenderModel
 
+/// What a command line turned out to be.
+package enum ParsedLine: Sendable {
+  case run(Invocation)
+  /// Help for a command's words or a topic; what to try where there are none.
+  case help([String])
+  case version(Invocation?)
+}
+
 /// Words on a command line become an invocation, or a `usage` fault that names the word.
 package struct Parser {
   private let catalogue: Catalogue
@@ -26,7 +34,7 @@ package struct Parser {
     var command = catalogue.command(name)
     if command == nil, catalogue.groups.contains(first) {
       if tokens.typed.has(Keys.help), words.count == 1 { return .help([first]) }
-      guard words.count > 1 else { throw .missingWord(first, catalogue) }
+      guard words.count > 1 else { throw .unknownWord(first, nil, catalogue) }
       name.append(words[1])
       command = catalogue.command(name)
     }
@@ -52,7 +60,11 @@ package struct Parser {
     inherited: Set<String> = []
   ) throws(Fault) -> Invocation {
     for name in typed.order where !command.options.contains(where: { $0.name == name }) {
-      throw .notForCommand(name, command)
+      throw .usage(
+        "unknown_option",
+        "--\(name) does not go with \(command.name)",
+        "see: tender help \(command.name)"
+      )
     }
     let ids = typed.values[Keys.id.option.name] ?? []
     try checkOperands(operands + ids, command)
@@ -78,7 +90,8 @@ package struct Parser {
       }
     }
     if operands.count < definitions.filter({ !$0.isOptional }).count {
-      throw .missingOperand(definitions[operands.count].name, command)
+      let name = definitions[operands.count].name
+      throw .usage("bad_operand", "\(command.name) needs \(name)", "usage: \(command.usage)")
     }
   }
 }
@@ -89,42 +102,38 @@ private struct Tokens {
   var operands: [String] = []
 
   private let catalogue: Catalogue
+  /// What has not been taken apart yet.
+  private var rest: ArraySlice<String>
 
   init(_ arguments: [String], _ catalogue: Catalogue) throws(Fault) {
     self.catalogue = catalogue
-    var rest = arguments[...]
+    rest = arguments[...]
     while let argument = rest.popFirst() {
       if argument == "--" {
         operands += rest
         return
       }
       if argument.hasPrefix("--") {
-        try takeLong(argument, &rest)
+        try takeLong(argument)
       } else if argument.hasPrefix("-"), argument != "-" {
-        try takeShort(argument, &rest)
+        try takeShort(argument)
       } else {
         operands.append(argument)
       }
     }
   }
 
-  private mutating func takeLong(_ argument: String, _ rest: inout ArraySlice<String>) throws(Fault)
-  {
-    let body = argument.dropFirst(2)
-    let parts = body.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    let name = String(parts[0])
-    guard let option = catalogue.option(name) else {
-      throw .unknownOption("--" + name, catalogue)
+  private mutating func takeLong(_ argument: String) throws(Fault) {
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let typed = String(parts[0])
+    guard let option = catalogue.option(String(typed.dropFirst(2))) else {
+      throw .unknownOption(typed, catalogue)
     }
-    let given = parts.count > 1 ? String(parts[1]) : nil
-    try take(option, given: given, typed: "--" + name, &rest)
+    try take(option, given: parts.count > 1 ? String(parts[1]) : nil, typed: typed)
   }
 
   /// Short flags may share a dash; the last of them may take a value.
-  private mutating func takeShort(
-    _ argument: String,
-    _ rest: inout ArraySlice<String>
-  ) throws(Fault) {
+  private mutating func takeShort(_ argument: String) throws(Fault) {
     var letters = argument.dropFirst()
     while let letter = letters.popFirst() {
       guard let option = catalogue.options.first(where: { $0.short == letter }) else {
@@ -135,16 +144,11 @@ private struct Tokens {
         given = String(letters.hasPrefix("=") ? letters.dropFirst() : letters)
         letters = ""
       }
-      try take(option, given: given, typed: "-\(letter)", &rest)
+      try take(option, given: given, typed: "-\(letter)")
     }
   }
 
-  private mutating func take(
-    _ option: Option,
-    given: String?,
-    typed: String,
-    _ rest: inout ArraySlice<String>
-  ) throws(Fault) {
+  private mutating func take(_ option: Option, given: String?, typed: String) throws(Fault) {
     var value = given
     if given == nil, case .required = option.value { value = rest.popFirst() }
     // An optional value stands behind =; one that can be nothing else is taken for it all the same.
@@ -170,114 +174,77 @@ package struct TypedOptions: Sendable {
   /// Takes an option with its value, nil where none was given; `typed` is the option as it was typed.
   ///
   /// Throws `usage`.
-  package mutating func add(
-    _ option: Option,
-    _ given: String?,
-    typed: String
-  ) throws(Fault) {
-    switch option.value {
-    case .flag: if given != nil { throw .unwantedValue(typed) }
-    case .optional: if given?.isEmpty == true { throw .missingValue(typed, option) }
-    case .required: if given?.isEmpty ?? true { throw .missingValue(typed, option) }
-    }
+  package mutating func add(_ option: Option, _ given: String?, typed: String) throws(Fault) {
     let value = given ?? ""
+    switch option.value {
+    case .flag where given != nil:
+      throw .usage("bad_value", "\(typed) takes no value", "write \(typed) alone")
+    case .optional where given == "", .required where value.isEmpty:
+      throw .usage("bad_value", "\(typed) needs a value", "usage: \(option.usage)")
+    case .flag, .optional, .required: break
+    }
     if !option.choices.isEmpty, !option.choices.contains(value) {
       throw .badChoice("--" + option.name, value, option.choices)
     }
     if values[option.name] != nil, !option.repeats, option.value != .flag {
-      throw .repeated(typed)
+      throw .usage("bad_value", "\(typed) was given twice", "give it once")
     }
     if values[option.name] == nil { order.append(option.name) }
     values[option.name, default: []].append(value)
   }
 }
 
+extension Suggestion {
+  /// A hint at the name that was probably meant, else another one.
+  package static func hint(for typed: String, among names: [String], else hint: String) -> String {
+    nearest(to: typed, among: names).map { "did you mean \($0)?" } ?? hint
+  }
+}
+
 extension Fault {
-  private static func usage(_ code: String, _ message: String, _ hint: String?) -> Fault {
+  fileprivate static func usage(_ code: String, _ message: String, _ hint: String) -> Fault {
     Fault(.usage, code: code, message, hint: hint)
   }
 
   fileprivate static func unknownOption(_ typed: String, _ catalogue: Catalogue) -> Fault {
     let names = catalogue.options.map { "--" + $0.name }
-    let nearest = Suggestion.nearest(to: typed, among: names)
     return usage(
       "unknown_option",
       "unknown option \(typed.quotedForMessage)",
-      nearest.map { "did you mean \($0)?" } ?? "see: tender help"
+      Suggestion.hint(for: typed, among: names, else: "see: tender help")
     )
   }
 
   fileprivate static func unknownCommand(_ typed: String, _ catalogue: Catalogue) -> Fault {
+    let word = typed.quotedForMessage
     if let meant = Synonyms.command(for: typed) {
-      return usage(
-        "unknown_command",
-        "no command \(typed.quotedForMessage)",
-        "use: tender \(meant)"
-      )
+      return usage("unknown_command", "no command \(word)", "use: tender \(meant)")
     }
     let names = catalogue.commands.map { $0.words[0] }
-    let nearest = Suggestion.nearest(to: typed, among: names)
-    return usage(
-      "unknown_command",
-      "unknown command \(typed.quotedForMessage)",
-      nearest.map { "did you mean \($0)?" } ?? "see: tender help"
-    )
+    let hint = Suggestion.hint(for: typed, among: names, else: "see: tender help")
+    return usage("unknown_command", "unknown command \(word)", hint)
   }
 
+  /// The second word of a group is missing, or none of its words.
   fileprivate static func unknownWord(
     _ group: String,
-    _ typed: String,
+    _ typed: String?,
     _ catalogue: Catalogue
   ) -> Fault {
     let names = catalogue.commands.filter { $0.words[0] == group }.map { $0.words[1] }
+    let all = names.joined(separator: ", ")
+    guard let typed else {
+      let hint = "such as: tender \(group) \(names[0])"
+      return usage("unknown_command", "\(group) needs one of \(all)", hint)
+    }
     let nearest = Suggestion.nearest(to: typed, among: names)
-    return usage(
-      "unknown_command",
-      "\(group) has no \(typed.quotedForMessage)",
-      (nearest.map { "did you mean \(group) \($0)? " } ?? "")
-        + "it has \(names.joined(separator: ", "))"
-    )
-  }
-
-  fileprivate static func missingWord(_ group: String, _ catalogue: Catalogue) -> Fault {
-    let names = catalogue.commands.filter { $0.words[0] == group }.map { $0.words[1] }
-    return usage(
-      "unknown_command",
-      "\(group) needs one of \(names.joined(separator: ", "))",
-      "such as: tender \(group) \(names[0])"
-    )
-  }
-
-  fileprivate static func notForCommand(_ name: String, _ command: Command) -> Fault {
-    usage(
-      "unknown_option",
-      "--\(name) does not go with \(command.name)",
-      "see: tender help \(command.name)"
-    )
+    let hint = (nearest.map { "did you mean \(group) \($0)? " } ?? "") + "it has \(all)"
+    return usage("unknown_command", "\(group) has no \(typed.quotedForMessage)", hint)
   }
 
   fileprivate static func extraOperand(_ typed: String, _ command: Command) -> Fault {
-    usage(
-      "bad_operand",
-      "\(command.name) does not take \(typed.quotedForMessage)",
-      "usage: \(command.usage)"
-    )
-  }
-
-  fileprivate static func missingOperand(_ name: String, _ command: Command) -> Fault {
-    usage("bad_operand", "\(command.name) needs \(name)", "usage: \(command.usage)")
-  }
-
-  fileprivate static func unwantedValue(_ typed: String) -> Fault {
-    usage("bad_value", "\(typed) takes no value", "write \(typed) alone")
-  }
-
-  fileprivate static func missingValue(_ typed: String, _ option: Option) -> Fault {
-    usage("bad_value", "\(typed) needs a value", "usage: \(option.usage)")
-  }
-
-  fileprivate static func repeated(_ typed: String) -> Fault {
-    usage("bad_value", "\(typed) was given twice", "give it once")
+    let message = "\(command.name) does not take \(typed.quotedForMessage)"
+    return usage("bad_operand", message, "usage: \(command.usage)")
   }
 
   fileprivate static func badChoice(_ what: String, _ typed: String, _ choices: [String]) -> Fault {

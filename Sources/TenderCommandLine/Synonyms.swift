@@ -1,36 +1,28 @@
 /// What other tools call the commands, for whoever types their words.
 package enum Synonyms {
   /// Each command, and what else it is called.
-  package static let words: [(command: String, typed: [String])] = [
-    (
-      "transact",
-      [
-        "charge", "pay", "payment", "payments", "purchase", "sale", "sell", "authorize",
-        "authorise",
-        "create", "buy",
-      ]
-    ),
-    ("refund REF", ["refunds", "give-back", "reimburse"]),
-    ("confirm REF", ["capture", "complete", "approve", "execute"]),
-    ("cancel REF", ["void", "reverse", "revoke", "undo", "abort"]),
-    (
-      "payment-status ID",
-      ["status", "lookup", "look-up", "get", "show", "retrieve", "check", "query"]
-    ),
-    ("mandate-status ID", ["mandate", "mandates"]),
-    ("find", ["search", "grep", "where", "which"]),
-    ("journal list", ["list", "ls", "history", "log", "logs", "transactions"]),
-    ("journal resume", ["resume", "recover", "retry"]),
-    ("tokenize", ["token", "vault", "store", "save"]),
-    ("config show", ["configure", "settings", "profile", "profiles", "whoami"]),
-    (
-      "doctor",
-      ["login", "logout", "auth", "init", "setup", "ping"]
-    ),
-    ("simulator serve", ["serve", "server", "mock", "simulate"]),
-    ("explain CODE", ["error", "errors", "code", "codes"]),
-    ("completion SHELL", ["completions"]),
-  ]
+  package static let words: [(command: String, typed: [String])] =
+    """
+    transact: charge pay payment payments purchase sale sell authorize authorise create buy
+    refund REF: refunds give-back reimburse
+    confirm REF: capture complete approve execute
+    cancel REF: void reverse revoke undo abort
+    payment-status ID: status lookup look-up get show retrieve check query
+    mandate-status ID: mandate mandates
+    find: search grep where which
+    journal list: list ls history log logs transactions
+    journal resume: resume recover retry
+    tokenize: token vault store save
+    config show: configure settings profile profiles whoami
+    doctor: login logout auth init setup ping
+    simulator serve: serve server mock simulate
+    explain CODE: error errors code codes
+    completion SHELL: completions
+    """
+    .split(separator: "\n").map { line in
+      let sides = line.split(separator: ": ")
+      return (String(sides[0]), sides[1].split(separator: " ").map(String.init))
+    }
 
   /// The command that does what a word means elsewhere; nil for one that means nothing known.
   static func command(for typed: String) -> String? {

@@ -26,7 +26,8 @@ package struct Program {
     let catalogue = providers.catalogue
     let environment = Environment()
     if arguments.first == Completions.command {
-      return CompleteCommand(providers, catalogue, environment).run(Array(arguments.dropFirst()))
+      let command = CompleteCommand(providers: providers, environment: environment)
+      return command.run(Array(arguments.dropFirst()))
     }
     let redactor = Redactor()
     let machineReadable = !wantsTable(arguments, environment)
@@ -34,9 +35,7 @@ package struct Program {
     var command = "tender"
     var now = 0
     do throws(Fault) {
-      if let garbled {
-        throw .garbled(garbled, arguments[garbled - 1])
-      }
+      if let garbled { throw .garbled(garbled, arguments[garbled - 1]) }
       switch try Parser(catalogue).parse(arguments) {
       case .help(let words):
         let text = try HelpText(catalogue).text(for: words)

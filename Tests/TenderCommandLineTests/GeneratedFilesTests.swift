@@ -87,11 +87,7 @@ import Testing
     }
   }
 
-  static let manual = ManPage(
-    catalogue,
-    records: RecordSchema.manual,
-    errors: Explanation.general
-  ).all
+  static let manual = ManPage(catalogue: catalogue, errors: Explanation.general).all
 
   private static func shell(_ name: String) -> String? {
     ["/bin/", "/usr/bin/"].map { $0 + name }.first {

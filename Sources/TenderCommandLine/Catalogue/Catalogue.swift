@@ -6,8 +6,6 @@ internal import TenderModel
 package struct Catalogue: Sendable {
   /// This version of the program.
   package static let version = "0.1.0"
-  /// The day of this version, for the head of manual pages.
-  static let date = "2026-11-22"
 
   /// Every provider that this program speaks to.
   package let modules: [any ProviderModule]
@@ -25,9 +23,7 @@ package struct Catalogue: Sendable {
   private static let definitions = paymentCommands + supportCommands
 
   /// Every command, in the order in which help lists them.
-  package var commands: [Command] {
-    Self.definitions.map { $0.used(by: modules, among: options) }
-  }
+  package var commands: [Command] { Self.definitions.map { $0.used(by: modules, among: options) } }
 
   /// The command of some words; nil where there is none.
   ///
@@ -51,9 +47,48 @@ package struct Catalogue: Sendable {
     return groups
   }
 
-  /// The options that every command takes.
-  var generalOptions: [Option] { options.filter { $0.group == .general } }
-
   /// The option of a long name; nil where there is none.
   package func option(_ name: String) -> Option? { options.first { $0.name == name } }
+}
+
+extension Command {
+  /// A command by its page of help.
+  ///
+  /// Its first line has the words and what they do. The paragraphs follow, an empty line between two, then
+  /// the examples, each as `$ LINE # MEANING`.
+  init(
+    _ work: Work,
+    _ page: String,
+    operands: [Operand] = [],
+    options: [any OptionKey] = [],
+    exits: [Fault.Kind] = [],
+    unoffered: [String: [String]] = [:]
+  ) {
+    // By bytes: to go through a page by characters takes longer than the rest of a short command.
+    var lines = page.utf8.split(separator: 10, omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+    let head = lines.removeFirst().split(separator: ": ", maxSplits: 1).map(String.init)
+    var parts = [""]
+    for line in lines {
+      if line.isEmpty || line.hasPrefix("$ ") {
+        parts.append(line)
+      } else {
+        parts[parts.count - 1] += parts[parts.count - 1].isEmpty ? line : " " + line
+      }
+    }
+    self.init(
+      head[0],
+      head[1],
+      work,
+      description: parts.filter { !$0.hasPrefix("$ ") },
+      operands: operands,
+      options: options,
+      examples: parts.filter { $0.hasPrefix("$ ") }.map { example in
+        let halves = example.dropFirst(2).split(separator: " # ").map(String.init)
+        return Example(halves[0], halves[1])
+      },
+      exits: exits,
+      unoffered: unoffered
+    )
+  }
 }

@@ -7,8 +7,7 @@ extension Catalogue {
     let currency = Keys.currency.option.with(summary: "the ISO 4217 code (\(currencies))")
     let provider = Keys.provider.option.with(choices: modules.map(\.name.text))
     let all =
-      definitions(Keys.amount) + [currency]
-      + definitions(Keys.reference, Keys.metadata, Keys.metadataFile, Keys.hold, Keys.rest)
+      Keys.amount.options + [currency] + payment.flatMap(\.options)
       + modules.flatMap { $0.options.flatMap(\.options) }
       + others.flatMap(\.options) + [provider] + general.flatMap(\.options)
     // One that all know may be among a provider's own too.
@@ -17,19 +16,19 @@ extension Catalogue {
     }
   }
 
-  private static func definitions(_ keys: any OptionKey...) -> [Option] { keys.flatMap(\.options) }
-
-  private static let others: [any OptionKey] = [
-    Keys.refundReference, Keys.by, Keys.shard, Keys.since, Keys.until, Keys.before, Keys.status,
-    Keys.outcome, Keys.operation, Keys.finish,
-    Keys.reason, Keys.lastFour, Keys.customer, Keys.traceID, Keys.failure, Keys.all, Keys.online,
-    Keys.jobs,
-    Keys.rate, Keys.resume, Keys.check, Keys.ordered,
-    Keys.stopOnError, Keys.junit, Keys.list, Keys.receipt, Keys.port, Keys.idempotencyKey,
-    Keys.newAttempt, Keys.allowPartial,
-    Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id, Keys.simScenario,
-    Keys.simFault, Keys.simSeed, Keys.simClock,
+  private static let payment: [any OptionKey] = [
+    Keys.reference, Keys.metadata, Keys.metadataFile, Keys.hold, Keys.rest,
   ]
+
+  private static let others: [any OptionKey] =
+    [
+      Keys.refundReference, Keys.by, Keys.shard, Keys.since, Keys.until, Keys.before, Keys.status,
+      Keys.outcome, Keys.operation, Keys.finish, Keys.reason, Keys.lastFour, Keys.customer,
+      Keys.traceID, Keys.failure, Keys.all, Keys.online, Keys.jobs, Keys.rate, Keys.resume,
+      Keys.check, Keys.ordered, Keys.stopOnError, Keys.junit, Keys.list, Keys.receipt, Keys.port,
+      Keys.idempotencyKey, Keys.newAttempt, Keys.allowPartial, Keys.wait, Keys.interval, Keys.expect, Keys.events,
+      Keys.dryRun, Keys.id,
+    ] + simulation
 
   private static let general: [any OptionKey] = [
     Keys.env, Keys.profile, Keys.output, Keys.json, Keys.fields, Keys.quiet, Keys.verbose,

@@ -50,7 +50,7 @@ package enum RecordLine {
     var fields = record.fields
     fields["schema"] = .integer(RecordSchema.version)
     fields["record"] = .string(record.kind.rawValue)
-    return fields.ordered(by: RecordSchema.names(record.kind))
+    return fields.ordered(by: RecordSchema.namesByKind[record.kind] ?? [])
   }
 }
 
@@ -81,12 +81,11 @@ package enum FieldChoice {
     for path in paths {
       let first = String(path.split(separator: ".").first ?? "")
       guard !RecordSchema.names.contains(first) else { continue }
-      let nearest = Suggestion.nearest(to: first, among: RecordSchema.names)
       throw Fault(
         .usage,
         code: "bad_value",
         "--\(option): records have no \(path.quotedForMessage)",
-        hint: nearest.map { "did you mean \($0)?" } ?? "see: tender schema"
+        hint: Suggestion.hint(for: first, among: RecordSchema.names, else: "see: tender schema")
       )
     }
   }

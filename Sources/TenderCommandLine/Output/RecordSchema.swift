@@ -6,277 +6,202 @@ package enum RecordSchema {
   package static let version = 2
 
   /// One member of a record.
-  struct Field {
-    let name: String
-    let type: String
-    let isAlways: Bool
-    let meaning: String
-
-    init(_ name: String, _ type: String, always: Bool = false, _ meaning: String) {
-      self.name = name
-      self.type = type
-      isAlways = always
-      self.meaning = meaning
-    }
+  package struct Field: Sendable {
+    package let name: String
+    package let type: String
+    package let isAlways: Bool
+    package let meaning: String
   }
 
-  private static let common = [
-    Field("schema", "integer", always: true, "the version of this schema"),
-    Field("record", "string", always: true, "the kind of record"),
-    Field("command", "string", always: true, "the command that printed it"),
-  ]
-  private static let time = Field("at", "string", always: true, "when it was printed, RFC 3339 UTC")
+  /// The kinds of records and of entries in them, each behind `=` and above its members.
+  ///
+  /// A member is a line: name (with `!` where it is always there), type and meaning. What `journal_entry` has
+  /// beside these comes from `payment`.
+  private static let table = """
+    = common
+    schema! integer the version of this schema
+    record! string the kind of record
+    command! string the command that printed it
+    = last
+    at! string when it was printed, RFC 3339 UTC
+    = payment mandate token
+    provider! string the provider
+    env! string simulator, sandbox or live
+    reference string the merchant's own name for the payment
+    attempt integer the number of the attempt
+    replayed boolean whether this is an earlier result
+    id string the provider's id
+    status! string the state of the payment, the same words for all providers
+    provider_status string the provider's own word for the state
+    final! boolean whether no further step is expected
+    amount integer what the payer pays, minor units
+    requested_amount integer what was ordered, where it differs
+    captured_amount integer what was captured, minor units
+    released_amount integer what was held and then released, where anything was
+    voided_amount integer what was captured and then voided, where all of it was
+    refunded_amount integer what was refunded, where anything was
+    refunding_amount integer what is being refunded, where anything is
+    returned_amount integer what the bank took back, where it did
+    currency string ISO 4217
+    next_action object what the payer has to do
+    source string journal, where the provider was not asked or does not know it
+    result! object the provider's answer in its own names
+    error object code, exit, message, hint, effect
+    explanation string the meaning of the provider's reason for a failure
+    details object what else the provider says: bank, payee, payer, times, refunds
+    idempotency_key string the key of the operation
+    operations array the requests to the provider that could change the payment, oldest first
+    created_at string when the payment was made, RFC 3339 UTC
+    line integer the number of the line of a batch, or of the id, that this answers
+    says string find --online: the payment in plain words
+    next string find --online: the next command
+    age integer find --online: how many seconds ago it was made
+    = operations
+    kind! string authorize, charge, capture, void, refund and others
+    number! integer its number: attempts, refunds and the others each count from 1
+    name string the operator's name for it (--refund-reference)
+    amount integer what it moves, minor units
+    status! string its state; unknown where its answer was lost
+    id string the provider's id of it
+    key string the idempotency key that it was sent with
+    at! string when it was recorded, RFC 3339 UTC
+    = history
+    at! string when, RFC 3339 UTC
+    operation string the kind and number of the operation that changed
+    state string the operation's state after it
+    amount integer the operation's amount, minor units
+    status! string the payment's status after it
+    note! string what happened
+    by string the user and machine that wrote it
+    = error
+    provider string who was asked
+    env string where
+    reference string the merchant's own name
+    id string what was asked for
+    result object the provider's answer in its own names
+    error! object code, exit, message, hint, effect
+    line integer the number of the line of a batch, or of the id, that this answers
+    = event
+    provider string who was asked
+    env string where
+    reference string the merchant's own name
+    state! string the state that began, in the provider's words
+    next_action object what the payer has to do
+    = journal_entry
+    brand string the card's brand, or ACH
+    last_four string the last four digits
+    created_at! string when the payment was recorded first
+    updated_at! string when it changed last
+    history array everything that happened to it, oldest first
+    stored object journal export: the payment as tender journal import reads it
+    says string the payment in plain words
+    next string the next command, or what has to be done first
+    age integer how many seconds ago it was recorded
+    = check
+    name! string what was checked
+    outcome! string ok or fail
+    detail string what was found
+    remedy string what to do where it failed
+    result object the provider's answer in its own names
+    error object code, exit, message, hint, effect
+    line integer batch --check: the number of the line
+    = batch_summary
+    lines! integer how many lines were run
+    ok! integer how many of them ended with exit 0
+    failed! integer how many ended otherwise, unknown ones too
+    unknown! integer how many are unknown: exit 9
+    replayed! integer how many answered with an earlier result
+    statuses! object how many lines came to each status
+    sums object minor units by currency: charged, refunded and net, of each payment as its last \
+    line shows it
+    stopped! boolean whether lines were left unread
+    left integer how many lines were not begun, where that is known
+    milliseconds! integer how long it took
+    = note
+    level! string note or warning
+    text! string what a person would read
+    = capability
+    provider! string who
+    capability! string what
+    supported! boolean whether this version can
+    note string how, or why not
+    = explanation
+    code! string the word that is explained
+    subject! string error, processor code, failure reason, response code, exit status, rejection, \
+    status, state, type or member
+    provider string whose word it is
+    exit integer the exit status of an error with effect none
+    provider_error string the provider's own name
+    meaning! string what it means
+    advice string what to do
+    side string whose side a failure is on
+    retry string whether a further try can help
+    tell_payer string what to tell the payer
+    quote string what to tell the provider
+    source! string the document that has the word
+    = setting
+    name! string the setting
+    value string its value; secrets are never shown
+    origin! string option, environment, profile or default
+    = scenario
+    name! string what the option takes
+    option! string --sim-scenario or --sim-fault
+    meaning! string what happens
+    = request
+    provider! string who would be asked
+    env! string where
+    reference string the merchant's own name
+    idempotency_key string the key that will be sent; absent where none is
+    request! object what would be sent, secrets masked
+    = server
+    name! string a variable that tender reads
+    value! string the address to set it to
+    = version
+    version! string the version
+    swift string the language mode it was built in
+    = schema
+    name! string the kind of record described
+    json_schema! object its JSON Schema
+    vocabulary object the words that it may hold, by provider and subject, with their meanings
+    """
 
-  private static let payment = [
-    Field("provider", "string", always: true, "the provider"),
-    Field("env", "string", always: true, "simulator, sandbox or live"),
-    Field("reference", "string", "the merchant's own name for the payment"),
-    Field("attempt", "integer", "the number of the attempt"),
-    Field("replayed", "boolean", "whether this is an earlier result"),
-    Field("id", "string", "the provider's id"),
-    Field(
-      "status",
-      "string",
-      always: true,
-      "the state of the payment, the same words for all providers"
-    ),
-    Field("provider_status", "string", "the provider's own word for the state"),
-    Field("final", "boolean", always: true, "whether no further step is expected"),
-    Field("amount", "integer", "what the payer pays, minor units"),
-    Field("requested_amount", "integer", "what was ordered, where it differs"),
-    Field("captured_amount", "integer", "what was captured, minor units"),
-    Field("released_amount", "integer", "what was held and then released, where anything was"),
-    Field("voided_amount", "integer", "what was captured and then voided, where all of it was"),
-    Field("refunded_amount", "integer", "what was refunded, where anything was"),
-    Field("refunding_amount", "integer", "what is being refunded, where anything is"),
-    Field("returned_amount", "integer", "what the bank took back, where it did"),
-    Field("currency", "string", "ISO 4217"),
-    Field("next_action", "object", "what the payer has to do"),
-    Field("source", "string", "journal, where the provider was not asked or does not know it"),
-    Field("result", "object", always: true, "the provider's answer in its own names"),
-    Field("error", "object", "code, exit, message, hint, effect"),
-    Field("explanation", "string", "the meaning of the provider's reason for a failure"),
-    Field("details", "object", "what else the provider says: bank, payee, payer, times, refunds"),
-    Field("idempotency_key", "string", "the key of the operation"),
-    Field(
-      "operations",
-      "array",
-      "the requests to the provider that could change the payment, oldest first"
-    ),
-    Field("created_at", "string", "when the payment was made, RFC 3339 UTC"),
-    Field("line", "integer", "the number of the line of a batch, or of the id, that this answers"),
-    Field("says", "string", "find --online: the payment in plain words"),
-    Field("next", "string", "find --online: the next command"),
-    Field("age", "integer", "find --online: how many seconds ago it was made"),
-  ]
-
-  /// An entry of `operations`.
-  private static let operation = [
-    Field("kind", "string", always: true, "authorize, charge, capture, void, refund and others"),
-    Field(
-      "number",
-      "integer",
-      always: true,
-      "its number: attempts, refunds and the others each count from 1"
-    ),
-    Field("name", "string", "the operator's name for it (--refund-reference)"),
-    Field("amount", "integer", "what it moves, minor units"),
-    Field("status", "string", always: true, "its state; unknown where its answer was lost"),
-    Field("id", "string", "the provider's id of it"),
-    Field("key", "string", "the idempotency key that it was sent with"),
-    Field("at", "string", always: true, "when it was recorded, RFC 3339 UTC"),
-  ]
-
-  /// An entry of `history`.
-  private static let history = [
-    Field("at", "string", always: true, "when, RFC 3339 UTC"),
-    Field("operation", "string", "the kind and number of the operation that changed"),
-    Field("state", "string", "the operation's state after it"),
-    Field("amount", "integer", "the operation's amount, minor units"),
-    Field("status", "string", always: true, "the payment's status after it"),
-    Field("note", "string", always: true, "what happened"),
-    Field("by", "string", "the user and machine that wrote it"),
-  ]
+  /// The members in the table by the name above them.
+  private static let rows: [String: [Field]] = {
+    var rows: [String: [Field]] = [:]
+    var kinds: [String] = []
+    // By bytes: to go through the table by characters takes longer than a short command's other work.
+    for line in table.utf8.split(separator: UInt8(ascii: "\n")) {
+      let isHead = line.first == UInt8(ascii: "=")
+      let words = line.split(separator: UInt8(ascii: " "), maxSplits: isHead ? .max : 2)
+        .map { String(decoding: $0, as: UTF8.self) }
+      if isHead {
+        kinds = Array(words.dropFirst())
+        continue
+      }
+      let isAlways = words[0].hasSuffix("!")
+      let name = isAlways ? String(words[0].dropLast()) : words[0]
+      let field = Field(name: name, type: words[1], isAlways: isAlways, meaning: words[2])
+      for kind in kinds { rows[kind, default: []].append(field) }
+    }
+    return rows
+  }()
 
   /// The members of a kind, in the order in which they are printed.
-  static func fields(_ kind: Record.Kind) -> [Field] {
-    let own: [Field] =
-      switch kind {
-      case .payment, .mandate, .token: payment
-      case .error:
-        [
-          Field("provider", "string", "who was asked"), Field("env", "string", "where"),
-          Field("reference", "string", "the merchant's own name"),
-          Field("id", "string", "what was asked for"),
-          Field("result", "object", "the provider's answer in its own names"),
-          Field("error", "object", always: true, "code, exit, message, hint, effect"),
-          Field(
-            "line",
-            "integer",
-            "the number of the line of a batch, or of the id, that this answers"
-          ),
-        ]
-      case .event:
-        [
-          Field("provider", "string", "who was asked"), Field("env", "string", "where"),
-          Field("reference", "string", "the merchant's own name"),
-          Field("state", "string", always: true, "the state that began, in the provider's words"),
-          Field("next_action", "object", "what the payer has to do"),
-        ]
-      case .journalEntry:
-        payment.filter {
-          !["replayed", "source", "line", "created_at", "says", "next", "age"].contains($0.name)
-        } + [
-          Field("brand", "string", "the card's brand, or ACH"),
-          Field("last_four", "string", "the last four digits"),
-          Field("created_at", "string", always: true, "when the payment was recorded first"),
-          Field("updated_at", "string", always: true, "when it changed last"),
-          Field("history", "array", "everything that happened to it, oldest first"),
-          Field(
-            "stored",
-            "object",
-            "journal export: the payment as tender journal import reads it"
-          ),
-          Field("says", "string", "the payment in plain words"),
-          Field("next", "string", "the next command, or what has to be done first"),
-          Field("age", "integer", "how many seconds ago it was recorded"),
-        ]
-      case .check:
-        [
-          Field("name", "string", always: true, "what was checked"),
-          Field("outcome", "string", always: true, "ok or fail"),
-          Field("detail", "string", "what was found"),
-          Field("remedy", "string", "what to do where it failed"),
-          Field("result", "object", "the provider's answer in its own names"),
-          Field("error", "object", "code, exit, message, hint, effect"),
-          Field("line", "integer", "batch --check: the number of the line"),
-        ]
-      case .batchSummary:
-        [
-          Field("lines", "integer", always: true, "how many lines were run"),
-          Field("ok", "integer", always: true, "how many of them ended with exit 0"),
-          Field("failed", "integer", always: true, "how many ended otherwise, unknown ones too"),
-          Field("unknown", "integer", always: true, "how many are unknown: exit 9"),
-          Field("replayed", "integer", always: true, "how many answered with an earlier result"),
-          Field("statuses", "object", always: true, "how many lines came to each status"),
-          Field(
-            "sums",
-            "object",
-            "minor units by currency: charged, refunded and net, of each payment as its last line shows it"
-          ),
-          Field("stopped", "boolean", always: true, "whether lines were left unread"),
-          Field("left", "integer", "how many lines were not begun, where that is known"),
-          Field("milliseconds", "integer", always: true, "how long it took"),
-        ]
-      case .note:
-        [
-          Field("level", "string", always: true, "note or warning"),
-          Field("text", "string", always: true, "what a person would read"),
-        ]
-      case .capability:
-        [
-          Field("provider", "string", always: true, "who"),
-          Field("capability", "string", always: true, "what"),
-          Field("supported", "boolean", always: true, "whether this version can"),
-          Field("note", "string", "how, or why not"),
-        ]
-      case .explanation:
-        [
-          Field("code", "string", always: true, "the word that is explained"),
-          Field(
-            "subject",
-            "string",
-            always: true,
-            "error, processor code, failure reason, response code, exit status, rejection, status, state, type or member"
-          ),
-          Field("provider", "string", "whose word it is"),
-          Field("exit", "integer", "the exit status of an error with effect none"),
-          Field("provider_error", "string", "the provider's own name"),
-          Field("meaning", "string", always: true, "what it means"),
-          Field("advice", "string", "what to do"),
-          Field("side", "string", "whose side a failure is on"),
-          Field("retry", "string", "whether a further try can help"),
-          Field("tell_payer", "string", "what to tell the payer"),
-          Field("quote", "string", "what to tell the provider"),
-          Field("source", "string", always: true, "the document that has the word"),
-        ]
-      case .setting:
-        [
-          Field("name", "string", always: true, "the setting"),
-          Field("value", "string", "its value; secrets are never shown"),
-          Field("origin", "string", always: true, "option, environment, profile or default"),
-        ]
-      case .scenario:
-        [
-          Field("name", "string", always: true, "what the option takes"),
-          Field("option", "string", always: true, "--sim-scenario or --sim-fault"),
-          Field("meaning", "string", always: true, "what happens"),
-        ]
-      case .request:
-        [
-          Field("provider", "string", always: true, "who would be asked"),
-          Field("env", "string", always: true, "where"),
-          Field("reference", "string", "the merchant's own name"),
-          Field("idempotency_key", "string", "the key that will be sent; absent where none is"),
-          Field("request", "object", always: true, "what would be sent, secrets masked"),
-        ]
-      case .server:
-        [
-          Field("name", "string", always: true, "a variable that tender reads"),
-          Field("value", "string", always: true, "the address to set it to"),
-        ]
-      case .version:
-        [
-          Field("version", "string", always: true, "the version"),
-          Field("swift", "string", "the language mode it was built in"),
-        ]
-      case .schema:
-        [
-          Field("name", "string", always: true, "the kind of record described"),
-          Field("json_schema", "object", always: true, "its JSON Schema"),
-          Field(
-            "vocabulary",
-            "object",
-            "the words that it may hold, by provider and subject, with their meanings"
-          ),
-        ]
-      }
-    return common + own + [time]
+  package static func fields(_ kind: Record.Kind) -> [Field] {
+    let others = ["replayed", "source", "line", "created_at", "says", "next", "age"]
+    let shared = kind == .journalEntry ? rows["payment"]?.filter { !others.contains($0.name) } : nil
+    let parts = [rows["common"], shared, rows[kind.rawValue], rows["last"]]
+    return parts.flatMap { $0 ?? [] }
   }
 
-  /// Each kind of record with its members and what they mean, for the manual.
-  package static var manual: [(record: String, members: [(name: String, meaning: String)])] {
-    Record.Kind.allCases.map { kind in
-      (
-        kind.rawValue,
-        fields(kind).map { field in
-          (field.name, "\(field.meaning) (\(field.type)\(field.isAlways ? ", always" : ""))")
-        }
-      )
-    }
-  }
+  /// The names of each kind's members, in their order.
+  static let namesByKind = Dictionary(
+    uniqueKeysWithValues: Record.Kind.allCases.map { ($0, fields($0).map(\.name)) }
+  )
 
-  /// The names of a kind's members, in their order.
-  static func names(_ kind: Record.Kind) -> [String] {
-    // Those that come by the thousand.
-    switch kind {
-    case .payment: paymentNames
-    case .journalEntry: entryNames
-    default: fields(kind).map(\.name)
-    }
-  }
-
-  private static let paymentNames = fields(.payment).map(\.name)
-  private static let entryNames = fields(.journalEntry).map(\.name)
-
-  /// Every first-level name that some record has.
-  static let names: [String] = {
-    var names: [String] = []
-    for kind in Record.Kind.allCases {
-      for field in fields(kind) where !names.contains(field.name) { names.append(field.name) }
-    }
-    return names
-  }()
+  /// Every first-level name that some record has, each once.
+  static let names = Record.Kind.allCases.flatMap { namesByKind[$0] ?? [] }
+    .reduce(into: [String]()) { known, name in if !known.contains(name) { known.append(name) } }
 
   private static let errorSchema: JSON = [
     "type": "object",
@@ -327,8 +252,8 @@ package enum RecordSchema {
       switch field.name {
       case "status": properties["status"] = statusSchema
       case "error": properties["error"] = errorSchema
-      case "operations": properties["operations"] = list(operation, field.meaning)
-      case "history": properties["history"] = list(history, field.meaning)
+      case "operations": properties["operations"] = list(rows["operations"] ?? [], field.meaning)
+      case "history": properties["history"] = list(rows["history"] ?? [], field.meaning)
       default: break
       }
     }

@@ -26,20 +26,6 @@ package enum Table {
     }.joined(separator: "\n") + "\n"
   }
 
-  /// The records as rows under a head, the named columns alone (see `TableRows`).
-  package static func rows(
-    _ records: [Record],
-    columns: [String],
-    spare: [String] = [],
-    dear: [String] = [],
-    style: TableStyle
-  ) -> String {
-    var rows = TableRows(columns: columns, style: style)
-    for record in records { rows.measure(record) }
-    rows.settle(spare: spare, dear: dear)
-    return records.reduce(into: rows.head) { $0 += rows.text($1) }
-  }
-
   private static func collect(
     _ object: JSONObject,
     indent: Int,

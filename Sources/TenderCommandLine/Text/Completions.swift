@@ -13,15 +13,8 @@ package enum Completions {
   /// The file name of each script and its text.
   package static let all = [("tender.bash", bash), ("_tender", zsh), ("tender.fish", fish)]
 
-  /// The script of a shell by name; nil for any other.
-  package static func script(for shell: String) -> String? {
-    switch shell {
-    case "bash": bash
-    case "zsh": zsh
-    case "fish": fish
-    default: nil
-    }
-  }
+  /// The script of each shell by its name.
+  package static let scripts = ["bash": bash, "zsh": zsh, "fish": fish]
 
   // bash breaks words at = and :, so it hands over the line as it was typed.
   private static let bash = #"""

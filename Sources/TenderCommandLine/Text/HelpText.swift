@@ -42,18 +42,18 @@ package struct HelpText {
 
   /// Every command and topic with a line each.
   package var overview: String {
-    var lines = ["Usage: tender COMMAND [OPTIONS]", "", "Commands:"]
-    let width = (catalogue.commands.map(\.name.count).max() ?? 0) + 2
-    for command in catalogue.commands {
-      lines.append("  " + Self.padded(command.name, to: width) + command.summary)
-    }
-    lines += ["", "Topics:"]
-    let topicWidth = (Topic.all(catalogue.modules).map(\.name.count).max() ?? 0) + 2
-    for topic in Topic.all(catalogue.modules) {
-      lines.append("  " + Self.padded(topic.name, to: topicWidth) + topic.summary)
-    }
-    lines += ["", "tender help COMMAND explains one of them; man tender has it all."]
+    let lines =
+      ["Usage: tender COMMAND [OPTIONS]", "", "Commands:"]
+      + Self.list(catalogue.commands.map { ($0.name, $0.summary) }) + ["", "Topics:"]
+      + Self.list(Topic.all(catalogue.modules).map { ($0.name, $0.summary) })
+      + ["", "tender help COMMAND explains one of them; man tender has it all."]
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Names with what they mean beside them.
+  private static func list(_ entries: [(name: String, summary: String)]) -> [String] {
+    let width = (entries.map(\.name.count).max() ?? 0) + 2
+    return entries.map { "  " + padded($0.name, to: width) + $0.summary }
   }
 
   /// The help of a command's words, of a group's first word, or of a topic.
@@ -62,34 +62,25 @@ package struct HelpText {
   package func text(for words: [String]) throws(Fault) -> String {
     if words.isEmpty { return start }
     if let command = catalogue.command(words) { return text(command) }
-    let topic =
-      words.count == 1
-      ? Topic.all(catalogue.modules).first { $0.name == words[0] || $0.aliases.contains(words[0]) }?
-        .text : nil
-    if words.count == 1, catalogue.groups.contains(words[0]) {
-      return text(group: words[0]) + (topic.map { "\n" + $0 } ?? "")
+    let typed = words.joined(separator: " ")
+    let topics = Topic.all(catalogue.modules)
+    let topic = topics.first { $0.name == typed || $0.aliases.contains(typed) }?.text
+    if catalogue.groups.contains(typed) {
+      let commands = catalogue.commands.filter { $0.words[0] == typed }
+      let lines =
+        ["Usage: tender \(typed) COMMAND [OPTIONS]", "", "Commands:"]
+        + Self.list(commands.map { ($0.name, $0.summary) })
+      return lines.joined(separator: "\n") + "\n" + (topic.map { "\n" + $0 } ?? "")
     }
     if let topic { return topic }
-    if words == ["tender"] { return overview }
-    let typed = words.joined(separator: " ")
-    let names = catalogue.commands.map(\.name) + Topic.all(catalogue.modules).map(\.name)
-    let nearest = Suggestion.nearest(to: typed, among: names)
+    if typed == "tender" { return overview }
+    let names = catalogue.commands.map(\.name) + topics.map(\.name)
     throw Fault(
       .usage,
       code: "unknown_command",
       "no help for \(typed.quotedForMessage)",
-      hint: nearest.map { "did you mean \($0)?" } ?? "see: tender help"
+      hint: Suggestion.hint(for: typed, among: names, else: "see: tender help")
     )
-  }
-
-  private func text(group: String) -> String {
-    var lines = ["Usage: tender \(group) COMMAND [OPTIONS]", "", "Commands:"]
-    let commands = catalogue.commands.filter { $0.words[0] == group }
-    let width = (commands.map(\.name.count).max() ?? 0) + 2
-    for command in commands {
-      lines.append("  " + Self.padded(command.name, to: width) + command.summary)
-    }
-    return lines.joined(separator: "\n") + "\n"
   }
 
   private func text(_ command: Command) -> String {
@@ -132,7 +123,7 @@ package struct HelpText {
       + body.dropFirst()
   }
 
-  static func padded(_ text: String, to width: Int) -> String {
+  private static func padded(_ text: String, to width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 

@@ -50,11 +50,7 @@ struct BatchCommand {
       composition: composition,
       source: source,
       workers: workers,
-      vocabulary: BatchVocabulary(
-        invocation,
-        composition.catalogue,
-        isLiveAllowed: isLive
-      ),
+      vocabulary: BatchVocabulary(invocation, composition.catalogue, isLiveAllowed: isLive),
       schedule: BatchSchedule(jobs: jobs, stopsOnError: invocation.has(Keys.stopOnError)),
       tally: BatchTally(composition: composition, report: report, source: source),
       inOrder: invocation.has(Keys.ordered),
@@ -96,9 +92,7 @@ struct BatchCommand {
   /// What a report says about the run, so that it can be repeated.
   private func properties(_ jobs: Int) -> [(name: String, value: String)] {
     let options = [Keys.simSeed.option, Keys.simClock.option, Keys.env.option, Keys.profile.option]
-    let given = options.compactMap { option in
-      invocation.text(option).map { (option.name, $0) }
-    }
+    let given = options.compactMap { option in invocation.text(option).map { (option.name, $0) } }
     return [("tender", Catalogue.version), ("jobs", String(jobs))] + given
   }
 
@@ -118,37 +112,13 @@ struct BatchCommand {
     /// How long lines are waited for that others have under way, in milliseconds.
     let patience: Int
     /// Lines that others had under way, left for the end.
-    private var busy: [Int: BatchWorker.Job] = [:]
+    var busy: [Int: BatchWorker.Job] = [:]
     /// Those among what is under way that may be left for the end, by line.
-    private var open: [Int: BatchWorker.Job] = [:]
+    var open: [Int: BatchWorker.Job] = [:]
     /// The line that was read last.
-    private var number = 0
+    var number = 0
     /// Lines that were not begun, with their references, for the report.
-    private var left: [(line: Int, reference: String?)] = []
-
-    init(
-      composition: Composition,
-      source: BatchSource,
-      workers: Workers<BatchWorker.Job, BatchWorker.Answer>,
-      vocabulary: BatchVocabulary,
-      schedule: BatchSchedule,
-      tally: BatchTally,
-      inOrder: Bool,
-      seen: SeenPayments?,
-      shard: Shard?,
-      patience: Int
-    ) {
-      self.shard = shard
-      self.patience = patience
-      self.composition = composition
-      self.source = source
-      self.workers = workers
-      self.vocabulary = vocabulary
-      self.schedule = schedule
-      self.tally = tally
-      self.inOrder = inOrder
-      self.seen = seen
-    }
+    var left: [(line: Int, reference: String?)] = []
 
     /// Runs every line, `rate` a second at most.
     mutating func all(atMost rate: Int?) throws(Fault) {
@@ -183,20 +153,32 @@ struct BatchCommand {
           job.name =
             composition.output.redactor.redact(text) == text ? BatchLine.name(in: text) : nil
         }
-        let keys = job.keys
         try takeReady()
-        while schedule.mustWait(for: keys), !mustStop { try take() }
-        guard !mustStop else {
-          leave(number, job.reference)
-          return
-        }
-        schedule.begin(keys)
+        guard try submit(job) else { return }
         tally.begun += 1
         tally.report?.begins(number)
-        if !inOrder, busy.count < Self.mostBusy { open[number] = job }
-        workers.submit(job)
         try takeReady()
       }
+    }
+
+    /// Hands a line over once it may begin; false for one that is left because of a stop.
+    ///
+    /// Until the deadline it is left for the end where another process has its reference.
+    private mutating func submit(
+      _ job: BatchWorker.Job,
+      until deadline: Deadline? = nil
+    ) throws(Fault) -> Bool {
+      let keys = job.keys
+      while schedule.mustWait(for: keys), !mustStop { try take() }
+      guard !mustStop else {
+        leave(job.line, job.reference)
+        return false
+      }
+      schedule.begin(keys)
+      let mayBeLeft = deadline.map { $0.remaining > 0 } ?? true
+      if mayBeLeft, !inOrder, busy.count < Self.mostBusy { open[job.line] = job }
+      workers.submit(job)
+      return true
     }
 
     /// Lines that are left for the end at most: each is held in memory.
@@ -211,17 +193,8 @@ struct BatchCommand {
         pause = min(1000, pause * 2)
         let round = busy.sorted { $0.key < $1.key }
         busy = [:]
-        for (line, job) in round {
-          while schedule.mustWait(for: job.keys), !mustStop { try take() }
-          guard !mustStop else {
-            leave(line, job.reference)
-            continue
-          }
-          schedule.begin(job.keys)
-          // Whoever still has it after this is what the line came to.
-          if deadline.remaining > 0 { open[line] = job }
-          workers.submit(job)
-        }
+        // Whoever still has one after the last time is what that line came to.
+        for (_, job) in round { _ = try submit(job, until: deadline) }
         try takeAll()
       }
       for (line, job) in busy {
@@ -229,7 +202,6 @@ struct BatchCommand {
         leave(line, job.reference)
       }
       tally.isStopped = tally.isStopped || !busy.isEmpty
-      busy = [:]
     }
 
     /// A line that is not begun any more.

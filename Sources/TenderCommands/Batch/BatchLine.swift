@@ -24,11 +24,7 @@ struct BatchVocabulary: Sendable {
   fileprivate let always: [Option]
 
   /// `isLiveAllowed` says that the batch itself was allowed to move real money.
-  init(
-    _ invocation: Invocation,
-    _ catalogue: Catalogue,
-    isLiveAllowed: Bool
-  ) {
+  init(_ invocation: Invocation, _ catalogue: Catalogue, isLiveAllowed: Bool) {
     let allowed = catalogue.commands.filter { !$0.work.isLocal }
     commands = allowed.map(\.name)
     known = Dictionary(uniqueKeysWithValues: allowed.map { ($0.name, $0) })
@@ -45,12 +41,9 @@ struct BatchVocabulary: Sendable {
   /// Throws `usage` for any other word.
   fileprivate func command(_ name: String) throws(Fault) -> Command {
     if let command = known[name] { return command }
-    let nearest = Suggestion.nearest(to: name, among: commands)
-    throw .badLine(
-      "has the command \(name.quotedForMessage)",
-      hint: nearest.map { "did you mean \($0)?" }
-        ?? "one of \(commands.joined(separator: ", "))"
-    )
+    let all = "one of \(commands.joined(separator: ", "))"
+    let hint = Suggestion.hint(for: name, among: commands, else: all)
+    throw .badLine("has the command \(name.quotedForMessage)", hint: hint)
   }
 
   /// The options that a line may give to a command.
@@ -85,10 +78,8 @@ struct BatchLine: Sendable {
   init(_ text: String, _ vocabulary: BatchVocabulary) throws(Fault) {
     let object = try Self.object(text)
     guard let name = object.text("command") else {
-      throw .badLine(
-        "has no command",
-        hint: "one of \(vocabulary.commands.joined(separator: ", "))"
-      )
+      let all = vocabulary.commands.joined(separator: ", ")
+      throw .badLine("has no command", hint: "one of \(all)")
     }
     let command = try vocabulary.command(name)
     let makes = if case .makes = command.work { true } else { false }
@@ -99,10 +90,8 @@ struct BatchLine: Sendable {
     for member in object.members where member.key != "command" {
       if member.key == "instrument" {
         guard makes, member.value.object != nil else {
-          throw .badLine(
-            "has an instrument that is no object",
-            hint: "see: tender help instruments"
-          )
+          let hint = "see: tender help instruments"
+          throw .badLine("has an instrument that is no object", hint: hint)
         }
         instrument = Array(JSONWriter.text(member.value).utf8)
         continue
@@ -179,13 +168,9 @@ struct BatchLine: Sendable {
       {
         try typed.add(flag, nil, typed: "--" + flag.name)
       }
+      let operands = operand.map { [$0] } ?? []
       return .success(
-        try Parser.invocation(
-          of: command,
-          typed,
-          operands: operand.map { [$0] } ?? [],
-          inherited: inherited
-        )
+        try Parser.invocation(of: command, typed, operands: operands, inherited: inherited)
       )
     } catch {
       return .failure(error)
@@ -194,21 +179,17 @@ struct BatchLine: Sendable {
 
   /// A member as the values of its option; nil stands for one that was given without.
   private static func values(_ option: Option, _ value: JSON) throws(Fault) -> [String?] {
+    let isFlag = option.value == .flag
     switch value {
     case .null: return []
     case .bool(let truth):
-      switch option.value {
-      case .flag, .optional: return truth ? [nil] : []
-      case .required: throw .badMember(option, "true or false", "a value")
-      }
-    case .string(let text):
-      if option.value == .flag { throw .badMember(option, "text", "true or false") }
-      guard text != "-" else { throw .badMember(option, "standard input", "a file") }
-      return [text]
-    case .integer(let number):
-      if option.value == .flag { throw .badMember(option, "a number", "true or false") }
-      return [String(number)]
-    case .number(let text): return [text]
+      if case .required = option.value { throw .badMember(option, "true or false", "a value") }
+      return truth ? [nil] : []
+    case .string where isFlag: throw .badMember(option, "text", "true or false")
+    case .string("-"): throw .badMember(option, "standard input", "a file")
+    case .integer where isFlag: throw .badMember(option, "a number", "true or false")
+    case .string(let text), .number(let text): return [text]
+    case .integer(let number): return [String(number)]
     case .array(let elements):
       guard option.repeats else { throw .badMember(option, "a list", "one value") }
       var values: [String?] = []
@@ -224,9 +205,8 @@ struct BatchLine: Sendable {
       var values: [String?] = []
       for member in object.members {
         switch member.value {
-        case .string(let text): values.append("\(member.key)=\(text)")
+        case .string(let text), .number(let text): values.append("\(member.key)=\(text)")
         case .integer(let number): values.append("\(member.key)=\(number)")
-        case .number(let text): values.append("\(member.key)=\(text)")
         case .bool(let truth): values.append("\(member.key)=\(truth)")
         case .null: break
         case .array, .object:
@@ -239,7 +219,8 @@ struct BatchLine: Sendable {
 }
 
 extension Fault {
-  fileprivate static func badLine(_ problem: String, hint: String) -> Fault {
+  /// A line of a batch that cannot be run.
+  static func badLine(_ problem: String, hint: String) -> Fault {
     Fault(.usage, code: "bad_line", "the line \(problem)", hint: hint)
   }
 
@@ -253,11 +234,10 @@ extension Fault {
     _ command: Command,
     among allowed: [Option]
   ) -> Fault {
-    let known = allowed.map(\.member)
-    let nearest = Suggestion.nearest(to: name, among: known)
+    let help = "see: tender help \(command.name)"
     return .badLine(
       "has \(name.quotedForMessage), which tender \(command.name) does not take in a batch",
-      hint: nearest.map { "did you mean \($0)?" } ?? "see: tender help \(command.name)"
+      hint: Suggestion.hint(for: name, among: allowed.map(\.member), else: help)
     )
   }
 }

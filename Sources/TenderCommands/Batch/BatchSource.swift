@@ -48,21 +48,11 @@ final class BatchSource {
   func next(idle: () throws(Fault) -> Void) throws(Fault) -> Result<String, Fault>? {
     guard let text = try reader.next(idle: idle) else { return nil }
     if reader.isTooLong {
-      return .failure(
-        Fault(
-          .usage,
-          code: "bad_line",
-          "the line is longer than \(Self.limit) bytes",
-          hint: "one command a line"
-        )
-      )
+      let hint = "one command a line"
+      return .failure(.badLine("is longer than \(Self.limit) bytes", hint: hint))
     }
-    guard !reader.isGarbled else {
-      // What it stands for would be another reference, and perhaps somebody else's.
-      return .failure(
-        Fault(.usage, code: "bad_line", "the line is no UTF-8", hint: "write it as UTF-8")
-      )
-    }
+    // What it stands for would be another reference, and perhaps somebody else's.
+    if reader.isGarbled { return .failure(.badLine("is no UTF-8", hint: "write it as UTF-8")) }
     return .success(text)
   }
 

@@ -65,8 +65,9 @@ struct BatchTally {
     guard let currency = fields.text("currency"), fields.text("status") != nil else { return }
     let name = fields.text("reference") ?? fields.text("id") ?? ""
     let key = "\(fields.text("provider") ?? "")/\(name)"
-    let place = Self.place(of: currency, in: &currencies)
-    func number(_ amount: Int) -> UInt64 { UInt64(clamping: amount) << 9 | place }
+    let place = currencies.firstIndex(of: currency) ?? currencies.count
+    if place == currencies.count { currencies.append(currency) }
+    func number(_ amount: Int) -> UInt64 { UInt64(clamping: amount) << 9 | UInt64(place) }
     charged[key] = number(fields["captured_amount"]?.boundedNumber ?? 0)
     let returned = ["refunded_amount", "voided_amount", "returned_amount"]
       .reduce(0) { $0 + (fields[$1]?.boundedNumber ?? 0) }
@@ -95,12 +96,6 @@ struct BatchTally {
     )
   }
 
-  private static func place(of word: String, in words: inout [String]) -> UInt64 {
-    if let place = words.firstIndex(of: word) { return UInt64(place) }
-    words.append(word)
-    return UInt64(words.count - 1)
-  }
-
   private var progress: String {
     let counts = "\(ok + failed) done, \(failed) failed, \(unknown) unknown"
     guard let read = source.fraction else { return counts }
@@ -119,17 +114,13 @@ struct BatchTally {
     if let unreported { output.warn("\(unreported.message); \(unreported.hint ?? "")") }
     if let problem, ok + failed == 0 { throw problem }
     let wish = composition.signals.wish
+    let counts = statuses.sorted { $0.key < $1.key }
+      .map { JSONObject.Member(key: $0.key, value: .integer($0.value)) }
     var fields: JSONObject = [
       "lines": .integer(ok + failed), "ok": .integer(ok), "failed": .integer(failed),
       "unknown": .integer(unknown), "replayed": .integer(replayed),
+      "statuses": .object(JSONObject(counts)), "sums": .object(sums), "stopped": .bool(isStopped),
     ]
-    fields["statuses"] = .object(
-      JSONObject(
-        statuses.sorted { $0.key < $1.key }.map { .init(key: $0.key, value: .integer($0.value)) }
-      )
-    )
-    fields["sums"] = .object(sums)
-    fields["stopped"] = .bool(isStopped)
     if left > 0 { fields["left"] = .integer(left) }
     fields["milliseconds"] = .integer(milliseconds)
     output.show(composition.records.record(.batchSummary, fields))

@@ -20,8 +20,8 @@ struct BatchWorker: Sendable {
 
   /// What a line came to.
   struct Answer: Sendable {
-    var records: [Record]
-    var exit: Int32
+    var records: [Record] = []
+    var exit: Int32 = 0
     var milliseconds = 0
     var line: Int
     /// For people; nil where it must not be shown.
@@ -72,14 +72,7 @@ struct BatchWorker: Sendable {
     let clock = SystemClock(interruption: NeverInterrupted())
     func perform(_ job: Job) -> Answer {
       if signals.wish != nil {
-        return Answer(
-          records: [],
-          exit: 0,
-          line: job.line,
-          reference: job.reference,
-          keys: job.keys,
-          isLeft: true
-        )
+        return Answer(line: job.line, reference: job.reference, keys: job.keys, isLeft: true)
       }
       let start = clock.uptime
       redactor.forget()
@@ -122,16 +115,15 @@ struct BatchWorker: Sendable {
       )
       if try invocation.value(Keys.env) == .live, !isLiveAllowed { throw .liveNotOnBatch }
       composition.output.collect = { collected.append($0) }
+      var exit: Int32 = 0
       if checks {
         let check = try LineCheck(composition: composition).run(&subject)
-        var record = composition.records.record(.check, check)
-        record.fields["line"] = .integer(job.line)
-        return Answer(records: [record], exit: 0, line: job.line, reference: line.reference)
+        collected = [composition.records.record(.check, check)]
+      } else if line.writes {
+        exit = try WriteCommands(composition: composition).run(&subject)
+      } else {
+        exit = try LookUpCommands(composition: composition).run(&subject)
       }
-      let exit =
-        line.writes
-        ? try WriteCommands(composition: composition).run(&subject)
-        : try LookUpCommands(composition: composition).run(&subject)
       for index in collected.indices { collected[index].fields["line"] = .integer(job.line) }
       return Answer(records: collected, exit: exit, line: job.line, reference: line.reference)
     } catch {

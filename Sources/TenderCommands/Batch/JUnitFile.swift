@@ -2,8 +2,10 @@ internal import TenderCommandLine
 internal import TenderModel
 internal import TenderSystem
 
-/// A JUnit report that is written as a batch goes on: the cases into a file beside it, the whole under its
-/// own name once the numbers are known.
+/// A JUnit XML report, as CI systems read it: one suite, a case for each line of a batch.
+///
+/// It is written as the batch goes on: the cases into a file beside it, the whole under its own name once the
+/// numbers are known.
 ///
 /// What goes wrong with it once the first line has begun is a warning: the payments come first.
 final class JUnitFile {
@@ -63,26 +65,40 @@ final class JUnitFile {
     tests += 1
     milliseconds += answer.milliseconds
     let record = answer.records.last
-    let error = record?.fields["error"]?.object
-    let isError = answer.exit != 0 && record?.kind == .error
-    if isError { errors += 1 } else if answer.exit != 0 { failures += 1 }
+    var problem: String?
+    if answer.exit != 0 {
+      // A fault, rather than an outcome that was not wanted.
+      let isError = record?.kind == .error
+      if isError { errors += 1 } else { failures += 1 }
+      let error = record?.fields["error"]?.object
+      let code = error?.text("code") ?? "exit \(answer.exit)"
+      let reason = error?.text("explanation").map { ": \($0)" } ?? ""
+      let element = isError ? "error" : "failure"
+      problem =
+        "<\(element) type=\(quoted(code)) message=\(quoted(error?.text("message") ?? ""))>"
+        + MarkUp.escape("line \(answer.line), exit \(answer.exit)\(reason)") + "</\(element)>"
+    }
     let name = answer.reference ?? "line \(answer.line)"
-    let text = JUnit.testCase(
-      name: name,
-      group: "tender." + (record?.fields.text("command") ?? "batch"),
-      milliseconds: answer.milliseconds,
-      problem: answer.exit == 0
-        ? nil
-        : JUnit.Problem(
-          isError: isError,
-          kind: error?.text("code") ?? "exit \(answer.exit)",
-          message: error?.text("message") ?? "",
-          detail: "line \(answer.line), exit \(answer.exit)"
-            + (error?.text("explanation").map { ": \($0)" } ?? "")
-        )
-    )
-    waiting[answer.line] = text
+    let command = record?.fields.text("command") ?? "batch"
+    waiting[answer.line] = testCase(name, command, answer.milliseconds, problem)
     writeReady()
+  }
+
+  private func testCase(
+    _ name: String,
+    _ command: String,
+    _ time: Int,
+    _ problem: String?
+  ) -> String {
+    "<testcase name=\(quoted(name)) classname=\(quoted("tender." + command)) time=\(seconds(time))"
+      + (problem.map { ">\($0)</testcase>\n" } ?? "/>\n")
+  }
+
+  /// A text as the value of an attribute.
+  private func quoted(_ text: String) -> String { "\"\(MarkUp.escape(text))\"" }
+
+  private func seconds(_ milliseconds: Int) -> String {
+    "\"\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())\""
   }
 
   private func writeReady() {
@@ -103,26 +119,24 @@ final class JUnitFile {
   private func skip(_ name: String, _ why: String) {
     tests += 1
     skipped += 1
-    let text = JUnit.skipped(name: name, group: "tender.batch", why: why)
+    let text = testCase(name, "batch", 0, "<skipped message=\(quoted(why))/>")
     if !isBroken { isBroken = !Console.write(text, to: descriptor) }
   }
 
   /// Puts the report together under its own name; gives what went wrong.
   func finish() -> Fault? {
-    let head = JUnit.head(
-      tests: tests,
-      failures: failures,
-      errors: errors,
-      skipped: skipped,
-      milliseconds: milliseconds,
-      start: start,
-      properties: properties
-    )
+    let shown = properties.map { "<property name=\(quoted($0.name)) value=\(quoted($0.value))/>\n" }
+    let counts = "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\""
+    let time = "time=\(seconds(milliseconds))"
+    let head =
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites \(counts) \(time)>\n"
+      + "<testsuite name=\"tender batch\" \(counts) skipped=\"\(skipped)\" \(time) "
+      + "timestamp=\"\(start)\">\n<properties>\n\(shown.joined())</properties>\n"
     let isWhole = Environment.compose(
       path,
       head: head,
       from: part,
-      tail: JUnit.tail,
+      tail: "</testsuite>\n</testsuites>\n",
       closing: descriptor
     )
     guard !isWhole || isBroken else { return nil }

@@ -15,15 +15,10 @@ struct CompleteCommand {
   /// A word that may be typed, and what it means.
   private typealias Candidate = (word: String, meaning: String)
 
-  private let providers: Providers
-  private let catalogue: Catalogue
-  private let environment: Environment
+  let providers: Providers
+  let environment: Environment
 
-  init(_ providers: Providers, _ catalogue: Catalogue, _ environment: Environment) {
-    self.providers = providers
-    self.catalogue = catalogue
-    self.environment = environment
-  }
+  private var catalogue: Catalogue { providers.catalogue }
 
   /// Prints one candidate a line, its meaning behind a tab; never an error, which nobody would see.
   func run(_ arguments: [String]) -> Int32 {
@@ -78,19 +73,13 @@ struct CompleteCommand {
 
   /// First words, or the second words of a group.
   private func commands(_ operands: [String]) -> [Candidate] {
-    guard let group = operands.first else {
-      let groups = catalogue.groups.map { group in
-        (
-          group,
-          catalogue.commands.filter { $0.words[0] == group }.map { $0.words[1] }
-            .joined(separator: ", ")
-        )
-      }
-      return catalogue.commands.filter { $0.words.count == 1 }.map { ($0.name, $0.summary) }
-        + groups
+    func inGroup(_ group: String) -> [Candidate] {
+      catalogue.commands.filter { $0.words.count == 2 && $0.words[0] == group }
+        .map { ($0.words[1], $0.summary) }
     }
-    return catalogue.commands.filter { $0.words.count == 2 && $0.words[0] == group }
-      .map { ($0.words[1], $0.summary) }
+    if let group = operands.first { return inGroup(group) }
+    return catalogue.commands.filter { $0.words.count == 1 }.map { ($0.name, $0.summary) }
+      + catalogue.groups.map { ($0, inGroup($0).map(\.word).joined(separator: ", ")) }
   }
 
   private func operands(of command: Command, _ typed: Typed) -> [Candidate] {
@@ -185,12 +174,10 @@ private struct Typed {
   private(set) var places: [String] = []
 
   init(_ words: [String], _ catalogue: Catalogue) {
-    let isPlace: Set = [Keys.stateDir, Keys.config].reduce(into: Set<String>()) {
-      $0.insert($1.option.name)
-    }
+    let ofPlaces = [Keys.stateDir, Keys.config].map(\.option.name)
     for word in words {
       if let option = open {
-        if isPlace.contains(option.name) { places += ["--" + option.name, word] }
+        if ofPlaces.contains(option.name) { places += ["--" + option.name, word] }
         open = nil
       } else if word.hasPrefix("-"), word.count > 1 {
         let name = word.drop { $0 == "-" }.prefix { $0 != "=" }
@@ -200,7 +187,7 @@ private struct Typed {
         }
         guard let option else { continue }
         names.insert(option.name)
-        if isPlace.contains(option.name), word.contains("=") { places.append(word) }
+        if ofPlaces.contains(option.name), word.contains("=") { places.append(word) }
         if case .required = option.value, !word.contains("=") { open = option }
       } else {
         operands.append(word)

@@ -11,8 +11,6 @@ struct DoctorCommand {
 
   private var output: Output { composition.output }
 
-  init(composition: Composition) { self.composition = composition }
-
   func run(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
     let target = try composition.target()
     subject.take(target)
@@ -76,12 +74,7 @@ struct DoctorCommand {
       let security = answer.host.hasPrefix("https://") ? ", TLS verified" : ""
       words.append("\(answer.host) in \(answer.milliseconds) ms\(security), \(clock)")
       if let skew = answer.skew, abs(skew) > Reach.tolerance {
-        throw Fault(
-          .usage,
-          code: "clock_wrong",
-          "this machine's clock is \(abs(skew)) s \(skew > 0 ? "ahead of" : "behind") \(answer.host)",
-          hint: "set it, such as by: timedatectl set-ntp true"
-        )
+        throw .clockWrong(skew, from: answer.host)
       }
     }
     return words + (words.isEmpty ? [] : proxy)
@@ -149,7 +142,6 @@ struct DoctorCommand {
       let folder = try composition.settings.stateFolder().text
       return try composition.sharedJournal(address, folder, isReading: true).facts()
     }
-    func facts() throws(Fault) -> SharedJournal.Facts { try asked.get() }
     func later(
       _ name: String,
       _ run: @escaping (SharedJournal.Facts) throws(Fault) -> String
@@ -163,7 +155,7 @@ struct DoctorCommand {
     }
     return [
       Check("journal") { () throws(Fault) in
-        let facts = try facts()
+        let facts = try asked.get()
         return "\(facts.place): \(facts.server), \(facts.payments) payments"
           + (facts.isStandby ? ", a standby: it is read from here, and takes no payments" : "")
           + facts.notes.map { "; " + $0 }.joined()
@@ -182,6 +174,18 @@ struct DoctorCommand {
 
   /// What the journal needs for some thousand payments, in bytes.
   private static let enough = 16 << 20
+}
+
+extension Fault {
+  /// This machine's clock is ahead of another one by so many seconds, or behind.
+  fileprivate static func clockWrong(_ skew: Int, from other: String) -> Fault {
+    Fault(
+      .usage,
+      code: "clock_wrong",
+      "this machine's clock is \(abs(skew)) s \(skew > 0 ? "ahead of" : "behind") \(other)",
+      hint: "set it, such as by: timedatectl set-ntp true"
+    )
+  }
 }
 
 extension SharedJournal.Facts {
@@ -213,13 +217,7 @@ extension SharedJournal.Facts {
     guard off > Reach.tolerance * 1000 else {
       return "this machine's clock is the server's, give or take \(precision) ms"
     }
-    throw Fault(
-      .usage,
-      code: "clock_wrong",
-      "this machine's clock is \(abs(skew) / 1000) s "
-        + "\(skew > 0 ? "ahead of" : "behind") the journal's server",
-      hint: "set it, such as by: timedatectl set-ntp true"
-    )
+    throw .clockWrong(skew / 1000, from: "the journal's server")
   }
 
   /// What a failover of its servers can lose.

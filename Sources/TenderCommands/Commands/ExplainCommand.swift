@@ -26,23 +26,21 @@ struct ExplainCommand {
     }
     let all = pages
     let found = all.filter { $0.page.isAbout(String(word.prefix { $0 != ":" })) }
-    if found.isEmpty {
-      guard try explainPayment(word) else { throw unknown(word, all.map(\.page)) }
-    } else {
-      for (index, page) in found.enumerated() {
-        if index > 0, output.isTable { output.put("\n") }
-        show(page)
-      }
+    for (index, page) in found.enumerated() {
+      if index > 0, output.isTable { output.put("\n") }
+      show(page)
     }
-  }
-
-  private func unknown(_ word: String, _ pages: [Explanation]) -> Fault {
-    let nearest = Suggestion.nearest(to: word.lowercased(), among: pages.map(\.code))
-    return Fault(
+    guard found.isEmpty, try !explainPayment(word) else { return }
+    let codes = all.map(\.page.code)
+    throw Fault(
       .notFound,
       code: "code_not_found",
       "no word, reference or id \(word.quotedForMessage) is known",
-      hint: nearest.map { "did you mean \($0)?" } ?? "see: tender explain --list"
+      hint: Suggestion.hint(
+        for: word.lowercased(),
+        among: codes,
+        else: "see: tender explain --list"
+      )
     )
   }
 
@@ -66,18 +64,11 @@ struct ExplainCommand {
   ///
   /// False where the journal knows none.
   private func explainPayment(_ handle: String) throws(Fault) -> Bool {
-    var filter = PaymentFilter()
-    filter.env = try invocation.value(Keys.env)
-    filter.provider = invocation[Keys.provider].map(ProviderName.init)
-    let payments = try composition.journal().payments(matching: handle, filter: filter)
+    let places = try invocation.places()
+    let payments = try composition.journal().payments(matching: handle, filter: places)
     var explained: Set<Explanation> = []
     for payment in payments {
-      let verdict = records.verdict(payment)
-      if output.isTable {
-        output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
-      } else {
-        output.show(records.entry(payment, verdict: verdict))
-      }
+      composition.show(inWords: payment)
       for page in records.pages(of: payment) where explained.insert(page.page).inserted {
         show(page)
       }

@@ -62,11 +62,7 @@ struct FindOnline {
     _ name: String
   ) throws(Fault) -> Int32 {
     composition.tell("\(name) has no search: looking up the payments of the journal")
-    var payments: [Payment] = []
-    try composition.journal().each(filter) { payment in
-      payments.append(payment)
-      return true
-    }
+    let payments = try composition.journal().all(filter)
     let asked = payments.filter { $0.state.id != nil }
     if asked.count < payments.count {
       composition.tell("\(payments.count - asked.count) without an id of the provider are left out")
@@ -87,10 +83,6 @@ struct FindOnline {
   private func show(_ report: Report) {
     if let note = report.note { output.warn(note) }
     let verdict = composition.records.verdict(report)
-    if output.isTable {
-      output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
-    } else {
-      output.show(composition.records.record(report, verdict: verdict))
-    }
+    composition.show(verdict) { composition.records.record(report, verdict: verdict) }
   }
 }

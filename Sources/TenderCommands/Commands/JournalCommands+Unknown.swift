@@ -9,7 +9,7 @@ extension JournalCommands {
 
   func resume(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
     composition.signals.hold()
-    if invocation.has(Keys.finish) { try WriteCommands(composition: composition).refuseReadOnly() }
+    if invocation.has(Keys.finish) { try writes.refuseReadOnly() }
     guard !invocation.has(Keys.all) else { return try resumeAll() }
     let handle = try invocation.handle()
     subject.reference = handle
@@ -37,7 +37,6 @@ extension JournalCommands {
   ///
   /// What a key or a look ends is ended first; only then is a request without a key asked about, by its amount.
   private func finish(_ payment: Payment, _ engine: Engine) throws(Fault) -> Report {
-    let writes = WriteCommands(composition: composition)
     if payment.state.isUnknown {
       try writes.approve(payment.env, "finish what is unknown of \(payment.reference)")
       composition.signals.hold()
@@ -45,9 +44,7 @@ extension JournalCommands {
     do throws(Fault) {
       return try engine.resume(payment, finish: true, resend: false)
     } catch {
-      guard error.effect == .unknown, !error.kind.isStop else {
-        throw error
-      }
+      guard error.effect == .unknown, !error.kind.isStop else { throw error }
       let target = Target(module: try composition.module(payment.provider.text), env: payment.env)
       let current = try composition.payment(payment.reference, target) ?? payment
       let repeated = resends(current, engine)
@@ -81,16 +78,12 @@ extension JournalCommands {
     }
     var filter = try filter()
     filter.statuses = [.unknown]
-    var unknown: [Payment] = []
-    try composition.journal().each(filter) { payment in
-      unknown.append(payment)
-      return true
-    }
+    let unknown = try composition.journal().all(filter)
     if unknown.isEmpty { output.note("no operation is unknown") }
     let finishes = invocation.has(Keys.finish)
     if finishes, unknown.contains(where: { $0.env == .live }) {
       let count = unknown.count { $0.env == .live }
-      try WriteCommands(composition: composition).approve(
+      try writes.approve(
         .live,
         "finish what is unknown of \(count) \(count == 1 ? "payment" : "payments")"
       )
@@ -151,7 +144,6 @@ extension JournalCommands {
     guard !invocation.has(Keys.all) else {
       throw .badOptions("--all does not go with journal resolve", hint: "name one reference")
     }
-    let writes = WriteCommands(composition: composition)
     try writes.refuseReadOnly()
     composition.signals.hold()
     let handle = try invocation.handle()
@@ -188,7 +180,6 @@ extension JournalCommands {
         hint: "the reason goes into the history: how the missing payments were looked up"
       )
     }
-    let writes = WriteCommands(composition: composition)
     try writes.refuseReadOnly()
     composition.signals.hold()
     try writes.confirm("accept this journal", "accepting a journal", code: "not_confirmed")

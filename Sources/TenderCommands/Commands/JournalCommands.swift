@@ -5,36 +5,28 @@ internal import TenderSystem
 
 /// `find`, and every command of `journal`.
 struct JournalCommands {
-  /// The second words of `journal`.
-  enum Word: String, CaseIterable {
-    case list, show, resume, export, `import`, migrate, grants, prune, verify, backup, resolve
-    case accept
-  }
-
   let composition: Composition
 
   var invocation: Invocation { composition.invocation }
   var output: Output { composition.output }
+  var writes: WriteCommands { WriteCommands(composition: composition) }
 
   func run(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
-    let words = invocation.command.words
-    guard words.count > 1 else { return try whole(try find()) }
-    guard let word = Word(rawValue: words[1]) else {
-      throw Fault(.internal, code: "internal", "no such command: \(invocation.command.name)")
-    }
-    return switch word {
-    case .list: try whole(try list())
-    case .show: try whole(try show(&subject))
-    case .resume: try resume(&subject)
-    case .export: try whole(try export())
-    case .import: try takeOver()
-    case .migrate: try migrate()
-    case .grants: try grants()
-    case .prune: try prune()
-    case .verify: try verify()
-    case .backup: try backUp()
-    case .resolve: try resolve(&subject)
-    case .accept: try accept()
+    switch invocation.command.name {
+    case "find": try whole(try find())
+    case "journal list": try whole(try list())
+    case "journal show": try whole(try show(&subject))
+    case "journal resume": try resume(&subject)
+    case "journal export": try whole(try export())
+    case "journal import": try takeOver()
+    case "journal migrate": try migrate()
+    case "journal grants": try grants()
+    case "journal prune": try prune()
+    case "journal verify": try verify()
+    case "journal backup": try backUp()
+    case "journal resolve": try resolve(&subject)
+    case "journal accept": try accept()
+    default: throw Fault(.internal, code: "internal", "no such command: \(invocation.command.name)")
     }
   }
 
@@ -44,44 +36,7 @@ struct JournalCommands {
     return exit
   }
 
-  private func verify() throws(Fault) -> Int32 {
-    let journal = try composition.journal()
-    let problems = try journal.verify()
-    var rows: [Record] = []
-    func add(_ outcome: String, _ detail: String) {
-      let record = composition.records.record(
-        .check,
-        ["name": "journal", "outcome": .string(outcome), "detail": .string(detail)]
-      )
-      if output.isTable { rows.append(record) } else { output.show(record) }
-    }
-    for problem in problems { add("fail", problem) }
-    if problems.isEmpty {
-      add(
-        "ok",
-        composition.settings.journal() == nil
-          ? "every row, the history and the mark agree" : "every row and its history agree"
-      )
-    }
-    if output.isTable { output.show(rows, columns: ["name", "outcome", "detail"]) }
-    return output.exit(problems.isEmpty ? 0 : Fault.Kind.state.exitStatus)
-  }
-
-  private func backUp() throws(Fault) -> Int32 {
-    guard let path = invocation.operands.first, invocation.operands.count == 1 else {
-      throw .badOperand(
-        "journal backup needs one file name",
-        hint: "such as: tender journal backup journal-2026-11-21.db"
-      )
-    }
-    let journal = try composition.journal()
-    try journal.checkWhole()
-    composition.signals.hold()
-    try journal.backUp(to: path)
-    output.tell("the journal is written to \(path)")
-    return 0
-  }
-
+  private static let rowLimit = 50
   private static let countLimit = 10_000
 
   /// Goes through what a filter lets through: every one as JSON lines, in a table the latest 50
@@ -93,26 +48,31 @@ struct JournalCommands {
     _ body: (Payment) -> Void
   ) throws(Fault) -> (count: Int, isCut: Bool) {
     let limit = invocation.has(Keys.all) || !output.isTable ? Int.max : Self.rowLimit
-    var shown = 0
-    var isCut = false
+    var shown = (count: 0, isCut: false)
     try composition.journal().each(filter) { payment in
-      isCut = shown == limit
-      if isCut { return false }
-      shown += 1
+      shown.isCut = shown.count == limit
+      if shown.isCut { return false }
+      shown.count += 1
       body(payment)
       return !output.isBroken
     }
-    return (shown, isCut)
+    return shown
   }
 
-  private static let rowLimit = 50
-
-  /// Says how many there are where some were left out.
-  private func tellOfTheRest(_ filter: PaymentFilter) throws(Fault) {
-    // Counting a million takes longer than finding fifty.
-    let count = try composition.journal().count(filter, upTo: Self.countLimit + 1)
-    let total = count > Self.countLimit ? "more than \(Self.countLimit)" : String(count)
-    output.note("the latest \(Self.rowLimit) of \(total); --all shows all")
+  /// Says that nothing was found, or how many there are where some were left out.
+  private func tell(
+    of shown: (count: Int, isCut: Bool),
+    _ filter: PaymentFilter,
+    none: String
+  ) throws(Fault) -> Int32 {
+    if shown.isCut {
+      // Counting a million takes longer than finding fifty.
+      let count = try composition.journal().count(filter, upTo: Self.countLimit + 1)
+      let total = count > Self.countLimit ? "more than \(Self.countLimit)" : String(count)
+      output.note("the latest \(Self.rowLimit) of \(total); --all shows all")
+    }
+    if shown.count == 0 { output.note(none) }
+    return output.exit(0)
   }
 
   private func find() throws(Fault) -> Int32 {
@@ -123,8 +83,7 @@ struct JournalCommands {
     filter.failure = invocation[Keys.failure]
     filter.failureCodes = composition.records.codes(thatSay: invocation[Keys.failure])
     for pair in invocation.all(Keys.metadata) {
-      let (name, value) = try OptionReader.split(pair, option: "--metadata")
-      filter.metadata.append((name, value))
+      filter.metadata.append(try OptionReader.split(pair, option: "--metadata"))
     }
     if let provider = filter.provider { try invocation.checkOptions(for: provider) }
     // What a provider adds to this command are members of its orders.
@@ -144,16 +103,9 @@ struct JournalCommands {
       )
     }
     let shown = try eachShown(filter) { payment in
-      let verdict = composition.records.verdict(payment)
-      if output.isTable {
-        output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
-      } else {
-        output.show(composition.records.entry(payment, verdict: verdict))
-      }
+      composition.show(inWords: payment)
     }
-    if shown.isCut { try tellOfTheRest(filter) }
-    if shown.count == 0 { output.note("no matching payments") }
-    return output.exit(0)
+    return try tell(of: shown, filter, none: "no matching payments")
   }
 
   private func list() throws(Fault) -> Int32 {
@@ -175,9 +127,7 @@ struct JournalCommands {
         body(LookUpCommands.row(composition.records.entry(payment)))
       }
     }
-    if shown.isCut { try tellOfTheRest(filter) }
-    if shown.count == 0 { output.note("no payments") }
-    return output.exit(0)
+    return try tell(of: shown, filter, none: "no payments")
   }
 
   private func show(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
@@ -229,5 +179,86 @@ struct JournalCommands {
     }
     if let problem { throw problem }
     return output.exit(0)
+  }
+
+  /// What the options of a command let through.
+  ///
+  /// Throws `usage`.
+  func filter() throws(Fault) -> PaymentFilter {
+    var filter = try invocation.places()
+    filter.statuses = Set(invocation.all(Keys.status).compactMap(Status.init(rawValue:)))
+    filter.isOpen = invocation.all(Keys.status).contains("open")
+    filter.lastFour = try invocation.value(Keys.lastFour)
+    let read = OptionReader(invocation, currency: "USD")
+    filter.amount = try read.money(Keys.amount)?.minorUnits
+    if invocation.has(Keys.currency) { filter.currency = try read.currencyValue() }
+    filter.by = invocation[Keys.by]
+    filter.since = try time(Keys.since)?.lowerBound
+    filter.until = try time(Keys.until)?.upperBound
+    if let since = filter.since, let until = filter.until, since > until {
+      throw .badOptions("--since is after --until", hint: "exchange them")
+    }
+    return filter
+  }
+
+  /// The moments that an option names, in the local zone.
+  ///
+  /// Throws `usage`.
+  func time(_ key: Key<TimeExpression>) throws(Fault) -> ClosedRange<Int>? {
+    guard let expression = try invocation.value(key) else { return nil }
+    guard let range = LocalTime.range(of: expression, now: composition.clock.now) else {
+      throw .badValue(
+        "--" + key.option.name,
+        invocation.text(key) ?? "",
+        hint: "the local time zone has no such time"
+      )
+    }
+    return range
+  }
+}
+
+extension Invocation {
+  /// The one reference or id that a command is about.
+  ///
+  /// Throws `usage` for none, several, or `-`, which stands for many.
+  func handle() throws(Fault) -> String {
+    guard let handle = operands.first, operands.count == 1, handle != "-" else {
+      throw .badOperand(
+        "\(command.name) needs one reference or id",
+        hint: "such as: tender \(command.name) ORDER-1042"
+      )
+    }
+    return handle
+  }
+
+  /// The payments of `--env` and `--provider`, where they are given.
+  func places() throws(Fault) -> PaymentFilter {
+    PaymentFilter(env: try value(Keys.env), provider: self[Keys.provider].map(ProviderName.init))
+  }
+}
+
+extension Composition {
+  /// Shows a payment of the journal in words, or its record with them.
+  func show(inWords payment: Payment) {
+    let verdict = records.verdict(payment)
+    show(verdict) { records.entry(payment, verdict: verdict) }
+  }
+
+  /// Shows what became of a payment in words, or its record.
+  func show(_ verdict: Verdict, _ record: () -> Record) {
+    guard output.isTable else { return output.show(record()) }
+    output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
+  }
+}
+
+extension Journal {
+  /// The payments that a filter lets through, newest first.
+  func all(_ filter: PaymentFilter) throws(Fault) -> [Payment] {
+    var payments: [Payment] = []
+    try each(filter) { payment in
+      payments.append(payment)
+      return true
+    }
+    return payments
   }
 }

@@ -43,10 +43,8 @@ struct LookUpCommands {
     }
     if operands.count == 1, operands[0] != "-" {
       subject.reference = operands[0]
-      let (shown, exit) = expectation.judge(
-        try look(operands[0], wait, &subject),
-        composition.records
-      )
+      let report = try look(operands[0], wait, &subject)
+      let (shown, exit) = expectation.judge(report, composition.records)
       composition.show(shown)
       return output.exit(exit)
     }
@@ -145,16 +143,14 @@ struct LookUpCommands {
   /// The answers of several look-ups, each shown in its place, and what they come to.
   private struct Answers {
     let output: Output
-    private var rows: [Record] = []
+    var rows: [Record] = []
     /// The first one, until there is a second: alone it is answered like a single look-up.
-    private var first: Answer?
-    private var count = 0
-    private var hasFault = false
-    private var worst: Int32 = 0
+    var first: Answer?
+    var count = 0
+    var hasFault = false
+    var worst: Int32 = 0
 
-    init(output: Output) { self.output = output }
-
-    private mutating func put(_ record: Record) {
+    mutating func put(_ record: Record) {
       if output.isTable { rows.append(LookUpCommands.row(record)) } else { output.show(record) }
     }
 
@@ -238,36 +234,24 @@ struct LookUpCommands {
     let common = CommonParts()
     let hub = CurlHub(connections: jobs)
     return Workers(count: jobs) {
+      // Each has its own journal, connection and tokens; only what is safe to share is shared.
       let parts = SharedParts(common: common, hub: hub)
-      return .init(perform: Self.worker(providers, invocation, asked, redactor, signals, parts))
-    }
-  }
-
-  /// What one thread looks up with: its own journal, connection and tokens; only what is safe to
-  /// share is shared.
-  private static func worker(
-    _ providers: Providers,
-    _ invocation: Invocation,
-    _ asked: Asked,
-    _ redactor: Redactor,
-    _ signals: Signals,
-    _ parts: SharedParts
-  ) -> (Job) -> Answer {
-    do throws(Fault) {
-      let composition = try Composition(
-        providers,
-        invocation,
-        Environment(),
-        redactor,
-        signals,
-        sharing: parts
-      )
-      let commands = LookUpCommands(composition: composition)
-      return { job in commands.answer(job, asked) }
-    } catch {
-      let record = Records(command: invocation.command.name, now: 0).record(error)
-      let answer = Answer(record: record, fault: error)
-      return { _ in answer }
+      do throws(Fault) {
+        let composition = try Composition(
+          providers,
+          invocation,
+          Environment(),
+          redactor,
+          signals,
+          sharing: parts
+        )
+        let commands = LookUpCommands(composition: composition)
+        return .init { job in commands.answer(job, asked) }
+      } catch {
+        let record = Records(command: invocation.command.name, now: 0).record(error)
+        let answer = Answer(record: record, fault: error)
+        return .init { _ in answer }
+      }
     }
   }
 

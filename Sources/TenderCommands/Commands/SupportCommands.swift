@@ -19,8 +19,11 @@ struct SupportCommands {
     case "explain": try ExplainCommand(composition: composition).run()
     case "schema": schema()
     case "completion":
-      output.put(Completions.script(for: invocation.operands[0]) ?? "")
-    case "simulator serve": return try serve()
+      output.put(Completions.scripts[invocation.operands[0]] ?? "")
+    case "simulator serve":
+      try serve()
+      output.note("stopped")
+      return 0
     case "simulator reset": try reset()
     case "simulator scenarios": scenarios()
     case "config show": try showConfig()
@@ -62,14 +65,12 @@ struct SupportCommands {
   }
 
   private func scenarios() {
-    let scenarios = composition.providers.simulated.flatMap(\.scenarios).map {
-      ($0.name, "--sim-scenario", $0.meaning)
-    }
-    let faults = composition.providers.simulated.flatMap(\.faults).map {
-      ($0.name, "--sim-fault", $0.meaning)
-    }
+    let simulated = composition.providers.simulated
+    let all =
+      simulated.flatMap(\.scenarios).map { ($0.name, "--sim-scenario", $0.meaning) }
+      + simulated.flatMap(\.faults).map { ($0.name, "--sim-fault", $0.meaning) }
     let word = (invocation.operands.first ?? "").lowercased()
-    let found = (scenarios + faults).filter { name, _, meaning in
+    let found = all.filter { name, _, meaning in
       word.isEmpty || name.lowercased().contains(word) || meaning.lowercased().contains(word)
     }
     guard !output.isTable else {
@@ -79,12 +80,10 @@ struct SupportCommands {
       return
     }
     for (name, option, meaning) in found {
-      output.show(
-        records.record(
-          .scenario,
-          ["name": .string(name), "option": .string(option), "meaning": .string(meaning)]
-        )
-      )
+      let fields: JSONObject = [
+        "name": .string(name), "option": .string(option), "meaning": .string(meaning),
+      ]
+      output.show(records.record(.scenario, fields))
     }
   }
 
@@ -94,7 +93,8 @@ struct SupportCommands {
     output.note("the simulated world is empty; the journal is as it was")
   }
 
-  private func serve() throws(Fault) -> Int32 {
+  /// Serves until a signal comes.
+  private func serve() throws(Fault) {
     let port = try invocation.value(Keys.port) ?? 0
     let world = try composition.servedWorld()
     // Fail now, not at the first request, where the ledger cannot be used.
@@ -103,23 +103,13 @@ struct SupportCommands {
     let nextCustomer = NextCustomer()
     let server = SimulatorServer(world, nextCustomer)
     let chosen = try server.start(port: port)
+    defer { server.stop() }
     let reader = DeviceServer(world, nextCustomer)
-    let readerPort: UInt16
-    do throws(Fault) {
-      // A port that was named has the reader's right behind it.
-      readerPort = try reader.start(port: port == 0 || port == .max ? 0 : port + 1)
-    } catch {
-      server.stop()
-      throw error
-    }
+    // A port that was named has the reader's right behind it.
+    let readerPort = try reader.start(port: port == 0 || port == .max ? 0 : port + 1)
+    defer { reader.stop() }
     let served = ServedPorts(composition.settings)
-    do throws(Fault) {
-      for port in [chosen, readerPort] { try served.announce(port) }
-    } catch {
-      reader.stop()
-      server.stop()
-      throw error
-    }
+    for port in [chosen, readerPort] { try served.announce(port) }
     let addresses = composition.providers.simulated.flatMap(\.variables).map { name, address in
       (name, address.text(port: chosen, devicePort: readerPort))
     }
@@ -137,53 +127,41 @@ struct SupportCommands {
     while composition.signals.kind == nil {
       try? SystemClock(interruption: composition.signals).pause(milliseconds: 3_600_000)
     }
-    reader.stop()
-    server.stop()
-    output.note("stopped")
-    return 0
   }
 
   private func showConfig() throws(Fault) {
     let settings = composition.settings
     var rows: [Record] = []
-    func add(_ name: String, _ value: String?, _ origin: Settings.Origin) {
-      var fields: JSONObject = ["name": .string(name)]
-      fields["value"] = .string(value ?? "")
-      fields["origin"] = .string(origin.rawValue)
+    func add(_ name: String, _ value: String, _ origin: Settings.Origin) {
+      let fields: JSONObject = [
+        "name": .string(name), "value": .string(value), "origin": .string(origin.rawValue),
+      ]
       rows.append(records.record(.setting, fields))
     }
     func add(_ name: String, _ value: Settings.Value?, otherwise: String) {
       add(name, value?.text ?? otherwise, value?.origin ?? .default)
     }
+    /// One that option, environment or profile may set under its own name.
+    func add(_ name: String, _ option: any OptionKey, inProfile: Bool = true, otherwise: String) {
+      let variable = "TENDER_" + name.uppercased()
+      let key = inProfile ? name : nil
+      let value = settings.value(option: option, variable: variable, key: key)
+      add(name, value, otherwise: otherwise)
+    }
     add("config", settings.config.path, invocation.has(Keys.config) ? .option : .default)
-    add(
-      "profile",
-      settings.value(option: Keys.profile, variable: "TENDER_PROFILE", key: nil),
-      otherwise: settings.profileName ?? ""
-    )
+    add("profile", Keys.profile, inProfile: false, otherwise: settings.profileName ?? "")
     add("provider", try settings.provider(), otherwise: settings.modules[0].name.text)
     add("env", try settings.env(), otherwise: "simulator")
-    add(
-      "output",
-      settings.value(option: Keys.output, variable: "TENDER_OUTPUT", key: "output"),
-      otherwise: "auto"
-    )
+    add("output", Keys.output, otherwise: "auto")
     let journal = settings.journal().map { journal in
       let shown = PostgresAddress(journal.text)?.masked ?? journal.text
       return Settings.Value(text: shown, origin: journal.origin)
     }
     add("journal", journal, otherwise: "")
     add("state_dir", try settings.stateFolder(), otherwise: "")
-    add(
-      "timeout",
-      settings.value(option: Keys.timeout, variable: "TENDER_TIMEOUT", key: "timeout"),
-      otherwise: "30s"
-    )
-    add(
-      "mode",
-      settings.profile.text("mode") ?? "read-write",
-      settings.isReadOnly ? .profile : .default
-    )
+    add("timeout", Keys.timeout, otherwise: "30s")
+    let mode = settings.profile.text("mode") ?? "read-write"
+    add("mode", mode, settings.isReadOnly ? .profile : .default)
     for module in settings.modules {
       for key in module.section.credentials {
         let name = "\(module.name.text).\(key)"
@@ -201,18 +179,10 @@ struct SupportCommands {
   /// Reading the settings was the check: a fault of theirs ended the run before this.
   private func checkConfig() {
     let config = composition.settings.config
-    let exists = Environment.exists(config.path)
-    output.show(
-      records.record(
-        .check,
-        [
-          "name": "config", "outcome": "ok",
-          "detail": .string(
-            exists
-              ? "\(config.path): \(config.profiles.count) profiles" : "there is no \(config.path)"
-          ),
-        ]
-      )
-    )
+    let detail =
+      Environment.exists(config.path)
+      ? "\(config.path): \(config.profiles.count) profiles" : "there is no \(config.path)"
+    let fields: JSONObject = ["name": "config", "outcome": "ok", "detail": .string(detail)]
+    output.show(records.record(.check, fields))
   }
 }

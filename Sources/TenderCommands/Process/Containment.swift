@@ -32,11 +32,8 @@ struct Containment {
 
   /// What is bounded, in words.
   var text: String {
-    let bounds = [
-      files ? "files" : nil, ports ? "TCP ports" : nil,
-      calls ? "programs and other processes" : nil,
-    ]
-    .compactMap { $0 }
+    let all = [(files, "files"), (ports, "TCP ports"), (calls, "programs and other processes")]
+    let bounds = all.filter(\.0).map(\.1)
     guard !bounds.isEmpty else { return "this system bounds nothing of this process" }
     let missing =
       files && ports && calls ? "" : "; the rest this kernel cannot, or it was turned off"
@@ -49,17 +46,13 @@ struct Containment {
   /// `TENDER_CONTAINMENT=off` leaves it as it is.
   static func begin(_ settings: Settings) -> Containment {
     let command = settings.invocation.command
-    guard command.work != .local(.nothing),
-      settings.environment["TENDER_CONTAINMENT"] != "off"
-    else {
-      return .none
-    }
-    let bounds = Bounds(settings)
-    let result = bounds.apply()
+    guard command.work != .local(.nothing), settings.environment["TENDER_CONTAINMENT"] != "off"
+    else { return .none }
+    let result = Int(Bounds(settings).apply())
     return Containment(
-      files: Int(result) & TENDER_BOUND_FILES != 0,
-      ports: Int(result) & TENDER_BOUND_PORTS != 0,
-      calls: Int(result) & TENDER_BOUND_CALLS != 0
+      files: result & TENDER_BOUND_FILES != 0,
+      ports: result & TENDER_BOUND_PORTS != 0,
+      calls: result & TENDER_BOUND_CALLS != 0
     )
   }
 
@@ -83,7 +76,8 @@ struct Containment {
       readable += Self.files(in: .object(settings.profile))
       for (name, values) in invocation.values where invocation.command.isFile(name) {
         readable += values
-        if Self.isWritten(name) { for path in values { writable += Self.place(path) } }
+        // Its file is made.
+        if ["trace", "junit"].contains(name) { writable += values.flatMap(Self.place) }
       }
       readable += Self.filesOfJournal(settings)
       switch invocation.command.words[0] {
@@ -93,7 +87,6 @@ struct Containment {
       case "simulator": break
       default: ports = Self.portsOfJournal(settings).map { Self.ports(settings) + $0 }
       }
-      if let junit = invocation[Keys.junit] { writable += Self.place(junit) }
     }
 
     func apply() -> Int32 {
@@ -139,11 +132,6 @@ struct Containment {
       }
       while !parts.isEmpty, !Environment.exists(whole()) { parts.removeLast() }
       return [whole()]
-    }
-
-    /// Whether an option names a file that is made.
-    private static func isWritten(_ option: String) -> Bool {
-      option == "trace" || option == "junit"
     }
 
     /// Whether a variable's value is a path to read.

@@ -1,4 +1,5 @@
-internal import TenderModel
+import TenderCommandLine
+import TenderModel
 
 /// Pages about what programs read: the configuration file, the records, the exit status.
 extension ManPage {
@@ -55,9 +56,12 @@ extension ManPage {
       "the JSON lines that tender prints, and the lines that a batch reads"
     )
     text += Self.section("DESCRIPTION") + body(of: "output")
-    for (record, members) in records {
-      text += Self.section("RECORD \(record.uppercased())")
-      for member in members { text += Self.entry(member.name, member.meaning) }
+    for kind in Record.Kind.allCases {
+      text += Self.section("RECORD \(kind.rawValue.uppercased())")
+      for field in RecordSchema.fields(kind) {
+        let always = field.isAlways ? ", always" : ""
+        text += Self.entry(field.name, "\(field.meaning) (\(field.type)\(always))")
+      }
     }
     text += Self.section("LINES OF A BATCH")
     for part in catalogue.command(["batch"])?.description ?? [] { text += Self.paragraph(part) }

@@ -4,30 +4,97 @@ internal import TenderJournal
 internal import TenderModel
 internal import TenderSystem
 
-/// `journal migrate`, `journal grants` and `journal import`.
+/// What keeps a journal whole, moves it and makes it smaller.
 extension JournalCommands {
+  func verify() throws(Fault) -> Int32 {
+    let problems = try composition.journal().verify()
+    let whole =
+      composition.settings.journal() == nil
+      ? "every row, the history and the mark agree" : "every row and its history agree"
+    show(problems.isEmpty ? [("ok", whole)] : problems.map { ("fail", $0) })
+    return output.exit(problems.isEmpty ? 0 : Fault.Kind.state.exitStatus)
+  }
+
+  /// Shows what was found of the journal.
+  private func show(_ checks: [(outcome: String, detail: String)]) {
+    let records = checks.map { outcome, detail in
+      composition.records.record(
+        .check,
+        ["name": "journal", "outcome": .string(outcome), "detail": .string(detail)]
+      )
+    }
+    output.show(records, columns: ["name", "outcome", "detail"])
+  }
+
+  func backUp() throws(Fault) -> Int32 {
+    guard let path = invocation.operands.first, invocation.operands.count == 1 else {
+      throw .badOperand(
+        "journal backup needs one file name",
+        hint: "such as: tender journal backup journal-2026-11-21.db"
+      )
+    }
+    let journal = try composition.journal()
+    try journal.checkWhole()
+    composition.signals.hold()
+    try journal.backUp(to: path)
+    output.tell("the journal is written to \(path)")
+    return 0
+  }
+
+  func prune() throws(Fault) -> Int32 {
+    guard let before = try time(Keys.before)?.lowerBound else {
+      throw .missingOption(
+        "journal prune needs --before",
+        hint: "such as --before 2026-01-01: payments last changed before that day are deleted"
+      )
+    }
+    let filter = try filter()
+    let journal = try composition.journal()
+    func tell(_ count: Int, _ what: String) {
+      output.tell("\(count) \(count == 1 ? "payment" : "payments") \(what)")
+    }
+    if invocation.has(Keys.dryRun) {
+      tell(try journal.prunable(before: before, filter), "would be deleted")
+      return 0
+    }
+    try writes.refuseReadOnly()
+    // What was paid today would be paid again.
+    let recent = composition.clock.now - 24 * 60 * 60_000
+    if before > recent {
+      let count =
+        try journal.prunable(before: before, filter)
+        - (try journal.prunable(before: recent, filter))
+      if count > 0 {
+        try writes.confirm(
+          "delete \(count) payments of the last 24 hours (the same commands would pay again)",
+          "deleting payments of the last 24 hours",
+          code: "prune_not_confirmed"
+        )
+      }
+    }
+    if filter.env == nil || filter.env == .live {
+      var live = filter
+      live.env = .live
+      // The same command pays again under a deleted reference.
+      let count = try journal.prunable(before: before, live)
+      if count > 0 { try writes.approve(.live, "delete \(count) payments") }
+    }
+    composition.signals.hold()
+    tell(try journal.prune(before: before, filter), "deleted")
+    return 0
+  }
+
   func migrate() throws(Fault) -> Int32 {
     guard let address = composition.settings.journal()?.text else {
       _ = try composition.journal()
-      show("ok", "the journal is a file of this machine: each command brings it up to date")
+      show([("ok", "the journal is a file of this machine: each command brings it up to date")])
       return output.exit(0)
     }
     let folder = try composition.settings.stateFolder().text
     composition.signals.hold()
-    show("ok", try composition.sharedJournal(address, folder, isReading: false).migrate())
+    let journal = try composition.sharedJournal(address, folder, isReading: false)
+    show([("ok", try journal.migrate())])
     return output.exit(0)
-  }
-
-  private func show(_ outcome: String, _ detail: String) {
-    let record = composition.records.record(
-      .check,
-      ["name": "journal", "outcome": .string(outcome), "detail": .string(detail)]
-    )
-    if output.isTable {
-      output.show([record], columns: ["name", "outcome", "detail"])
-    } else {
-      output.show(record)
-    }
   }
 
   func grants() throws(Fault) -> Int32 {
@@ -38,7 +105,7 @@ extension JournalCommands {
   /// Copies payments from the lines of an export.
   func takeOver() throws(Fault) -> Int32 {
     let path = invocation.operands.first ?? "-"
-    try WriteCommands(composition: composition).refuseReadOnly()
+    try writes.refuseReadOnly()
     let source = try BatchSource(path) { composition.signals.wish != nil }
     let journal = try composition.journal()
     try journal.checkWhole()
@@ -68,7 +135,7 @@ extension JournalCommands {
     let words =
       "\(taken) \(taken == 1 ? "payment" : "payments") copied, \(there) there already"
       + (failed == 0 ? "" : ", \(failed) not copied")
-    show(failed == 0 ? "ok" : "fail", words)
+    show([(failed == 0 ? "ok" : "fail", words)])
     if held > 0 {
       output.note(
         "\(held) of them are held: their preparations stay in the journal that they come from"

@@ -1,30 +1,17 @@
-package import TenderModel
+import TenderCommandLine
+import TenderModel
 
-/// Manual pages in the man macros, from the catalogue.
-package struct ManPage {
-  /// A member of a record, and what it means.
-  package typealias Member = (name: String, meaning: String)
-
+/// Manual pages in the man macros, from the catalogue; `make generate` writes them.
+struct ManPage {
   let catalogue: Catalogue
-  /// Each kind of record with its members.
-  let records: [(record: String, members: [Member])]
-
   /// Error codes that no provider has alone.
   let errors: [Explanation]
 
-  /// Text about what a catalogue defines, and about the records and errors that it prints.
-  package init(
-    _ catalogue: Catalogue,
-    records: [(record: String, members: [Member])],
-    errors: [Explanation]
-  ) {
-    self.catalogue = catalogue
-    self.records = records
-    self.errors = errors
-  }
+  /// The day of this version, for the head of manual pages.
+  private static let date = "2026-11-22"
 
   /// The file name of each page and its text.
-  package var all: [(file: String, text: String)] {
+  var all: [(file: String, text: String)] {
     let pages =
       [
         ("tender.1", overview), ("tender-config.5", configuration), ("tender-jsonl.5", formats),
@@ -51,7 +38,7 @@ package struct ManPage {
     _ number: Int = 1,
     _ volume: String = "User Commands"
   ) -> String {
-    ".TH \(title.uppercased()) \(number) \"\(Catalogue.date)\" "
+    ".TH \(title.uppercased()) \(number) \"\(date)\" "
       + "\"tender \(Catalogue.version)\" \"\(volume)\"\n"
   }
 
@@ -75,7 +62,8 @@ package struct ManPage {
       text += ".TP\n.BR tender\\-\(Self.escaped(command.words.joined(separator: "-"))) (1)\n"
       text += Self.escaped(command.summary) + "\n"
     }
-    text += Self.section("OPTIONS") + Self.entries(catalogue.generalOptions)
+    let general = catalogue.options.filter { $0.group == .general }
+    text += Self.section("OPTIONS") + Self.entries(general)
     text += Self.section("EXIT STATUS")
     text += ".TP\n.B 0\nwhat was asked for was reached, or looked up\n"
     for kind in Fault.Kind.allCases.sorted(by: { $0.exitStatus < $1.exitStatus }) {
@@ -89,8 +77,7 @@ package struct ManPage {
     text += Self.section("EXAMPLES")
     for command in catalogue.commands.prefix(5) {
       guard let example = command.examples.first else { continue }
-      text +=
-        ".PP\n\(Self.escaped(example.meaning)):\n.PP\n.nf\n.RS\n\(Self.escaped(example.lines.joined(separator: "\n")))\n.RE\n.fi\n"
+      text += Self.shown(example)
     }
     text += Self.section("SEE ALSO")
     text += ".BR tender\\-config (5),\n.BR tender\\-jsonl (5),\n.BR tender\\-exit\\-codes (7),\n"
@@ -122,11 +109,15 @@ package struct ManPage {
     for kind in exits { text += ".TP\n.B \(kind.exitStatus)\n\(Self.escaped(kind.meaning))\n" }
     text += Self.section("EXAMPLES")
     for example in command.examples {
-      text +=
-        ".PP\n\(Self.escaped(example.meaning)):\n.PP\n.nf\n.RS\n\(Self.escaped(example.lines.joined(separator: "\n")))\n.RE\n.fi\n"
+      text += Self.shown(example)
     }
     text += Self.section("SEE ALSO") + ".BR tender (1)\n"
     return text
+  }
+
+  private static func shown(_ example: Command.Example) -> String {
+    let lines = escaped(example.lines.joined(separator: "\n"))
+    return ".PP\n\(escaped(example.meaning)):\n.PP\n.nf\n.RS\n\(lines)\n.RE\n.fi\n"
   }
 
   private static func entries(_ options: [Option]) -> String {
