@@ -85,13 +85,4 @@ struct ExampleModule: ProviderModule {
     case .refund: LaterPlan(.refund(RefundRequest(amount: part, name: nil)), need: .held)
     }
   }
-
-  func checks(_ session: any Session, _ env: Env) -> [Check] {
-    [
-      Check("example credentials") { () throws(Fault) in
-        _ = try make(session, env, for: .lookUp)
-        return "the key is set"
-      }
-    ]
-  }
 }

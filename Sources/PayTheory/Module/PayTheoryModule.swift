@@ -12,8 +12,6 @@ package struct PayTheoryModule: ProviderModule {
 
   package var currency: String { "USD" }
 
-  package var takesInstruments: Bool { true }
-
   package var uses: [CommandUse] {
     [
       CommandUse(
@@ -119,11 +117,7 @@ package struct PayTheoryModule: ProviderModule {
     ]
   }
 
-  package var explanations: [Explanation] { PayTheoryProvider.explanations }
-
-  package func inKeyOrder(_ result: JSONObject) -> JSONObject {
-    PayTheoryProvider.inKeyOrder(result)
-  }
+  package var explanations: [Explanation] { Vocabulary.pages }
 
   package func make(
     _ session: any Session,
@@ -175,10 +169,7 @@ package struct PayTheoryModule: ProviderModule {
     let need: Need = session.invocation.has(Keys.token) ? .storedMethod : .attempt
     var plan = OrderPlan(need: need) { reference throws(Fault) in
       .payment(
-        try builder.payment(
-          reference,
-          instrument: try instrument(session, env, tokenizing: false)
-        )
+        try builder.payment(reference, instrument: try instrument(session, env, tokenizing: false))
       )
     }
     plan.asksPayer = true
@@ -206,7 +197,7 @@ package struct PayTheoryModule: ProviderModule {
     } catch {
       var fault = error
       if [.noFields, .noInstrument].contains(fault.cause) {
-        fault.result = PayTheoryProvider.noFields(tokenizing: tokenizing)
+        fault.result = Fault.noFields(tokenizing ? "tokenize" : "transact").result
       }
       throw fault
     }
@@ -242,11 +233,7 @@ package struct PayTheoryModule: ProviderModule {
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
-      Check("paytheory credentials") { () throws(Fault) in
-        try make(session, env, for: .lookUp).checkReady(for: .lookUp)
-        return env == .simulator
-          ? "the simulator needs none of yours" : "API key and merchant credentials are set"
-      },
+      .credentials(of: self, session, env, "API key and merchant credentials are set"),
       Check("paytheory token service") { () throws(Fault) in
         try payTheory(session, env, for: nil).checkTokens()
       },

@@ -52,18 +52,15 @@ struct PayTheorySetup {
     guard session.settings.mayRedirect(env) else {
       throw .basesOnLive("\(own.variable("token_url")), …_SOCKET_URL and …_GRAPHQL_URL")
     }
-    var missing: [String] = []
-    switch need {
-    case .attempt, .held:
-      if token == nil { missing.append(own.variable("token_url")) }
-      if socket == nil { missing.append(own.variable("socket_url")) }
-    case .storedMethod, .reversal, .lookUp:
-      if graphQL == nil { missing.append(own.variable("graphql_url")) }
-    case nil: break
-    }
+    let needed: KeyValuePairs<String, String?> =
+      switch need {
+      case .attempt, .held: ["token_url": token, "socket_url": socket]
+      case .storedMethod, .reversal, .lookUp: ["graphql_url": graphQL]
+      case nil: [:]
+      }
+    let missing = needed.filter { $0.value == nil }.map { own.variable($0.key) }
     guard missing.isEmpty else { throw .basesMissing(missing) }
-    configuration.tokenBase = token
-    configuration.socketBase = socket
+    (configuration.tokenBase, configuration.socketBase) = (token, socket)
     configuration.graphQLBase = graphQL
     configuration.isRedirected = true
   }
