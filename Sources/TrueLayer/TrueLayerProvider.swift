@@ -41,27 +41,14 @@ package struct TrueLayerProvider: Provider {
 
   package func checkReady(for need: Need) throws(Fault) {
     let configuration = context.configuration
-    let hasToken = configuration.resourceToken != nil
     switch need {
-    case .attempt:
-      let missing = configuration.missing(key: true)
-      guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: "to create it") }
-    case .held, .reversal:
-      let missing = configuration.missing(key: true)
-      guard hasToken || missing.isEmpty else {
+    case .attempt: try requireClient(for: "to create it")
+    case .held, .reversal, .lookUp:
+      let missing = configuration.missing(key: need != .lookUp).joined(separator: ", ")
+      guard configuration.resourceToken != nil || missing.isEmpty else {
         throw .sdkNotConfigured(
-          ["TENDER_TRUELAYER_RESOURCE_TOKEN (or \(missing.joined(separator: ", ")))"],
-          for: "this command"
-        )
-      }
-    case .lookUp:
-      guard hasToken || configuration.hasClient else {
-        throw .sdkNotConfigured(
-          [
-            "TENDER_TRUELAYER_RESOURCE_TOKEN (or "
-              + "\(configuration.missing(key: false).joined(separator: ", ")))"
-          ],
-          for: "a look-up"
+          ["TENDER_TRUELAYER_RESOURCE_TOKEN (or \(missing))"],
+          for: need == .lookUp ? "a look-up" : "this command"
         )
       }
     case .storedMethod: throw .unsupportedOperation(name, "stored payment methods")
@@ -136,7 +123,9 @@ package struct TrueLayerProvider: Provider {
       return try create(Array(body.utf8), progress).outcome
     } catch {
       guard error.kind == .rejected, error.effect == .none, age > Self.lifetime else { throw error }
-      return .neverAuthorized(error, progress.payment.kind)
+      // Its payer cannot have authorized it.
+      let fault = Fault.neverAuthorized(error, progress.payment.kind)
+      return Outcome(status: .expired, result: fault.result ?? [:], fault: fault)
     }
   }
 
@@ -196,9 +185,7 @@ package struct TrueLayerProvider: Provider {
     let kind = progress.payment.kind
     let id = try id(of: progress)
     let seen = kind == .mandate ? try? runner.look(kind, id) : nil
-    return try runner.giveUp(
-      seen ?? Resource(kind: kind, id: id, body: ["status": "authorizing"])
-    )
+    return try runner.giveUp(seen ?? Resource(kind: kind, id: id, body: ["status": "authorizing"]))
   }
 
   package func adopt(_ id: String) throws(Fault) -> (kind: Payment.Kind, outcome: Outcome)? {
@@ -220,8 +207,7 @@ package struct TrueLayerProvider: Provider {
     let resource = try client.resource(query.kind, id, decides: query.isKnown)
     var outcome = resource.lookedUp
     if case .redirect(let address)? = resource.next, Redirection.isUsable(address) {
-      // Opens the bank's page: whoever pays must see it whole.
-      if !context.redactor.holdsSecret(address) { context.redactor.exempt(address) }
+      context.redactor.showWhole(address)
     }
     try takeRefunds(into: &outcome, resource, query)
     return outcome
@@ -248,9 +234,7 @@ package struct TrueLayerProvider: Provider {
   }
 
   func runner(_ progress: Progress, _ visit: (any RedirectVisit)? = nil) -> FlowRunner {
-    var context = context
-    context.guide = WritingFirst(guide: context.guide, progress: progress)
-    return FlowRunner(context: context, client: client, progress: progress, visit: visit)
+    FlowRunner(context: context, client: client, progress: progress, visit: visit)
   }
 
   private func visit() throws(Fault) -> (any RedirectVisit)? {
@@ -285,17 +269,8 @@ package struct TrueLayerProvider: Provider {
       kind == .mandate
       ? Scopes.mandate(sent["mandate"]?["type"]?.text ?? "sweeping") : Scopes.payments
     try progress.willSend()
-    let answer = try client.send(
-      Client.Call(
-        method: .post,
-        path: Paths.collection(kind),
-        body: body,
-        key: key,
-        credential: .client(scope),
-        progress: progress,
-        kind: kind
-      )
-    )
+    let path = Paths.collection(kind)
+    let answer = try client.post(path, body, key: key, .client(scope), progress, about: kind)
     guard let id = answer.body.text("id"), ResourceID.isSafe(id) else {
       throw Fault.unexpectedBehaviour("an answer without id", traceID: answer.traceID).afterSending
     }
@@ -315,22 +290,10 @@ package struct TrueLayerProvider: Provider {
   }
 
   /// Hands what the bank returned to TrueLayer (direct return; README, 4.6).
-  private func forward(
-    _ address: ReturnAddress,
-    _ kind: Payment.Kind,
-    _ id: String
-  ) throws(Fault) {
+  private func forward(_ address: ReturnAddress, _ kind: Payment.Kind, _ id: String) throws(Fault) {
     let body: JSON = ["query": .string(address.query), "fragment": .string(address.fragment)]
-    let answer = try client.send(
-      Client.Call(
-        method: .post,
-        path: "/v3/payments-provider-return",
-        body: Array(JSONWriter.text(body).utf8),
-        key: context.randomness.uuid().lowercased(),
-        credential: .nobody,
-        kind: kind
-      )
-    )
+    let text = Array(JSONWriter.text(body).utf8)
+    let answer = try client.post("/v3/payments-provider-return", text, .nobody, nil, about: kind)
     let named = answer.body["resource"]?[ReturnAddress.parameter(kind)]?.text
     guard named == id else { throw .otherReturn(named ?? "something else", id) }
   }

@@ -10,7 +10,7 @@ package struct TrueLayerModule: ProviderModule {
   package var name: ProviderName { TrueLayerProvider.name }
 
   package var options: [any OptionKey] {
-    BankOptions.creation + BankOptions.existing + BankOptions.flow + BankOptions.refund
+    BankOptions.creation + BankOptions.existing + BankOptions.flow + [Keys.refund]
   }
 
   package var currency: String { "GBP" }
@@ -118,11 +118,7 @@ package struct TrueLayerModule: ProviderModule {
     ["state", "failure_reason", "failure_stage", "trace_id"]
   }
 
-  package var explanations: [Explanation] { TrueLayerProvider.explanations }
-
-  package func inKeyOrder(_ result: JSONObject) -> JSONObject {
-    TrueLayerProvider.inKeyOrder(result)
-  }
+  package var explanations: [Explanation] { Vocabulary.pages }
 
   package func make(
     _ session: any Session,
@@ -177,10 +173,7 @@ package struct TrueLayerModule: ProviderModule {
         Keys.amount, Keys.rest, Keys.currency, Keys.paymentReference, Keys.refundReference,
       ]).first
     {
-      throw .badOptions(
-        "--\(option.name) is for --refund",
-        hint: "add --refund, or leave it out"
-      )
+      throw .badOptions("--\(option.name) is for --refund", hint: "add --refund, or leave it out")
     }
     guard isRefund else {
       return LaterPlan(
@@ -203,11 +196,7 @@ package struct TrueLayerModule: ProviderModule {
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
-      Check("truelayer credentials") { () throws(Fault) in
-        try make(session, env, for: .attempt).checkReady(for: .attempt)
-        return env == .simulator
-          ? "the simulator needs none of yours" : "client and signing key are set"
-      },
+      .credentials(of: self, session, env, for: .attempt, "client and signing key are set"),
       .lookUp("truelayer api") { () throws(Fault) in try make(session, env, for: .lookUp) },
     ]
   }
