@@ -1,8 +1,8 @@
 private import CSodium
-import TenderModel
+package import TenderModel
 
 /// NaCl's `crypto_box`: X25519, HSalsa20, XSalsa20-Poly1305 (README, 3.3).
-enum Box {
+package enum Box {
   static let keyLength = 32
   static let nonceLength = 24
   static let tagLength = 16
@@ -16,7 +16,7 @@ enum Box {
   }
 
   /// `nonce ‖ tag ‖ ciphertext` of a text; nil where the public key is no point to agree with.
-  static func seal(
+  package static func seal(
     _ text: borrowing Secret,
     nonce: [UInt8],
     to publicKey: [UInt8],
@@ -35,7 +35,8 @@ enum Box {
   }
 
   /// The text in `nonce ‖ tag ‖ ciphertext`; nil where it was made for another key or changed.
-  static func open(_ sealed: [UInt8], from publicKey: [UInt8], to keys: KeyPair) -> [UInt8]? {
+  package static func open(_ sealed: [UInt8], from publicKey: [UInt8], to keys: KeyPair) -> [UInt8]?
+  {
     guard publicKey.count == keyLength, sealed.count >= nonceLength + tagLength else { return nil }
     let nonce = Array(sealed.prefix(nonceLength))
     let rest = Array(sealed.dropFirst(nonceLength))
@@ -48,14 +49,14 @@ enum Box {
 }
 
 /// A fresh X25519 key pair, its secret half wiped when it is let go.
-final class KeyPair {
-  let publicKey: [UInt8]
+package final class KeyPair {
+  package let publicKey: [UInt8]
   private let secretKey: Secret
   /// What was agreed on last, and with whom.
   private var agreed: (publicKey: [UInt8], key: SharedSecret)?
 
   /// The pair of 32 random bytes.
-  init(seed: [UInt8]) {
+  package init(seed: [UInt8]) {
     var secret = seed
     var point = [UInt8](repeating: 0, count: Box.keyLength)
     _ = unsafe crypto_scalarmult_base(&point, secret)
@@ -87,32 +88,5 @@ final class KeyPair {
       guard let key = unsafe bytes.bindMemory(to: UInt8.self).baseAddress else { return -1 }
       return unsafe body(key)
     }
-  }
-}
-
-/// The box under a key pair of a given seed, for published vectors alone.
-package enum BoxVectors {
-  /// The public key of a seed.
-  package static func publicKey(seed: [UInt8]) -> [UInt8] { KeyPair(seed: seed).publicKey }
-
-  /// `nonce ‖ tag ‖ ciphertext`, as `Box.seal`.
-  package static func seal(
-    _ text: [UInt8],
-    nonce: [UInt8],
-    to publicKey: [UInt8],
-    seed: [UInt8]
-  ) -> [UInt8]? {
-    var text = text
-    return Box.seal(
-      Secret(consuming: &text),
-      nonce: nonce,
-      to: publicKey,
-      from: KeyPair(seed: seed)
-    )
-  }
-
-  /// The text, as `Box.open`.
-  package static func open(_ sealed: [UInt8], from publicKey: [UInt8], seed: [UInt8]) -> [UInt8]? {
-    Box.open(sealed, from: publicKey, to: KeyPair(seed: seed))
   }
 }

@@ -1,4 +1,5 @@
-import TenderEngine
+private import Synchronization
+package import TenderEngine
 import TenderModel
 
 /// What one text message of the socket says (README, 3.2): pure.
@@ -22,12 +23,8 @@ enum Reply {
     }
     guard let type = message.text("type") else {
       let text = message.text("message")
-      self = .failure(
-        .socketError(
-          text.map { "the gateway says \($0.quotedForMessage)" } ?? "an answer without a type",
-          text: text
-        )
-      )
+      let why = text.map { "the gateway says \($0.quotedForMessage)" }
+      self = .failure(.socketError(why ?? "an answer without a type", text: text))
       return
     }
     if type == "error" {
@@ -188,10 +185,7 @@ final class Conversation {
     }
   }
 
-  static func fetchToken(
-    session: String,
-    _ context: PayTheoryContext
-  ) throws(Fault) -> String {
+  static func fetchToken(session: String, _ context: PayTheoryContext) throws(Fault) -> String {
     let configuration = context.configuration
     try configuration.checkBases()
     let answer: HTTPResponse
@@ -213,31 +207,18 @@ final class Conversation {
     }
     switch answer.status {
     case 200..<300: break
-    case 429, 300..<400, 500...:
-      throw .noToken(
-        .providerError,
-        code: "no_token_unavailable",
-        "it answered \(answer.status)",
-        hint: "no money moved; try again later"
-      )
+    case 429, 300..<400, 500...: throw .noToken("it answered \(answer.status)")
     default:
       throw .noToken(
+        "it answered \(answer.status)",
         .auth,
         code: "no_token_refused",
-        "it answered \(answer.status)",
         hint: "check TENDER_PAYTHEORY_API_KEY and that its stage is the one you mean"
       )
     }
     guard let token = JSONReader.read(answer.body)?["pt-token"]?.text, !token.isEmpty,
       token.utf8.count <= 16_384
-    else {
-      throw .noToken(
-        .providerError,
-        code: "no_token_unavailable",
-        "an answer without a token",
-        hint: "no money moved; try again later"
-      )
-    }
+    else { throw .noToken("an answer without a token") }
     return token
   }
 
@@ -245,19 +226,13 @@ final class Conversation {
     switch fault.kind {
     case .notSent:
       .noToken(
+        fault.message,
         .notSent,
         code: "no_token_unreachable",
-        fault.message,
         hint: fault.hint ?? "nothing was sent; repeat it freely"
       )
     case .interrupted, .terminated, .hungUp, .internal, .state, .usage: fault.withoutEffect
-    default:
-      .noToken(
-        .providerError,
-        code: "no_token_unavailable",
-        fault.message,
-        hint: "no money moved; try again later"
-      )
+    default: .noToken(fault.message)
     }
   }
 
@@ -333,5 +308,90 @@ final class Conversation {
     }
     if fault.isProven { return fault }
     return canMoveMoney ? shown.afterSending : shown.withoutEffect
+  }
+}
+
+/// Conversations that are opened while others run: five of a payment's seven round trips are the same for
+/// every payment, and move no money.
+///
+/// At most one is opened for every two that were taken, so that few lines leave little behind; what is
+/// left at the end is closed with the process.
+package final class ConversationsAhead: Sendable {
+  package typealias Exchanges = (http: any HTTPExchange, sockets: any SocketExchange)
+
+  private struct State: Sendable {
+    var ready: [Opened] = []
+    var opening = 0
+    var taken = 0
+    var idle: [Exchanges] = []
+  }
+
+  /// A conversation that nobody uses yet.
+  private struct Opened: @unchecked Sendable {
+    // Unchecked: it goes from the thread that opened it to the one that takes it, under the lock.
+    let conversation: Conversation
+    let name: String
+    let at: Int
+  }
+
+  /// Shorter than any documented life of a token, and than what gateways let idle, in milliseconds.
+  private static let freshness = 60_000
+  private static let threadsAtOnce = 4
+
+  private let state = Mutex(State())
+  private let most: Int
+  private let make: @Sendable () -> Exchanges
+
+  /// So many at most; `make` gives a thread what it opens them with.
+  package init(most: Int, make: @escaping @Sendable () -> Exchanges) {
+    self.most = most
+    self.make = make
+  }
+
+  /// How many wait to be taken.
+  package var count: Int { state.withLock(\.ready.count) }
+
+  /// A conversation that was opened for the same account; nil where there is none.
+  ///
+  /// Begins to open others.
+  func take(_ context: PayTheoryContext) -> Conversation? {
+    let name = context.account
+    let now = context.clock.uptime
+    let (found, lacking) = state.withLock { state in
+      state.taken += 1
+      state.ready.removeAll { now - $0.at > Self.freshness }
+      var found: Conversation?
+      if let index = state.ready.firstIndex(where: { $0.name == name }) {
+        found = state.ready.remove(at: index).conversation
+      }
+      let wanted = min(most, state.taken / 2) - state.ready.count - state.opening
+      let lacking = max(0, min(wanted, Self.threadsAtOnce))
+      state.opening += lacking
+      return (found, lacking)
+    }
+    for _ in 0..<lacking { begin(context, name) }
+    guard let found, found.isOpen else { return nil }
+    found.serve(context)
+    return found
+  }
+
+  private func begin(_ context: PayTheoryContext, _ name: String) {
+    let hasBegun = DetachedThread.begin { [self] in
+      let carrier = state.withLock { $0.idle.popLast() } ?? make()
+      var own = context
+      (own.http, own.sockets) = carrier
+      // What a line learns is its thread's alone.
+      own.redactor = Redactor()
+      let opened = (try? Conversation.open(session: own.randomness.uuid(), own)).map {
+        Opened(conversation: $0, name: name, at: own.clock.uptime)
+      }
+      state.withLock { state in
+        state.opening -= 1
+        state.idle.append(carrier)
+        // Where it failed, the next line finds out why by itself.
+        if let opened { state.ready.append(opened) }
+      }
+    }
+    if !hasBegun { state.withLock { $0.opening -= 1 } }
   }
 }

@@ -1,12 +1,130 @@
-package import TenderModel
+internal import TenderModel
 
-/// The pages of `tender explain` for Pay Theory's documented errors and the processor's codes.
-extension PayTheoryProvider {
+/// The words that Pay Theory's documents use, and what they mean.
+enum Vocabulary {
+  /// The processor's codes in `status.reason.error_code`.
+  static let processorCodes = Explanation.reasons(
+    .processorCode,
+    at: "transaction.failure_reasons",
+    "Pay Theory's documentation, page Failed Transactions",
+    """
+    ADDRESS_VERIFICATION_FAILED_RISK_RULES payer corrected: the merchant's risk rules want the address that the card is registered at
+    AUTHORIZATION_EXPIRED_OR_ALREADY_CAPTURED order no: the authorization is over, or was captured before; a new one is needed
+    BANK_ACCOUNT_CLOSED payer other: the bank account is closed
+    BANK_ACCOUNT_FROZEN payer other: the bank account is frozen
+    CALL_ISSUER bank other: the issuer declined without a reason and wants its cardholder to call
+    CARDHOLDER_PREVENTED_RECURRING_TRANSACTION payer no: the cardholder has stopped recurring or instalment payments
+    CARD_ACCOUNT_CLOSED payer other: the card's account is closed
+    CARD_NETWORK_ERROR network later: the card network had a problem
+    CARD_NOT_SUPPORTED bank other: the card is not for purchases of this kind
+    COMMUNICATION_ERROR network later: the connection to the processor failed
+    CVV_FAILED_RISK_RULES payer corrected: the merchant's risk rules want the right security code
+    DEVICE_IN_USE shop later: the device works on another request (6 minutes at most)
+    DEVICE_NOT_CONNECTED shop corrected: the payment terminal has no network
+    DO_NOT_HONOR bank other: the issuer declined without a reason
+    DUPLICATE_TRANSACTION order no: the same amount was approved with the same instrument a moment ago
+    EXCEEDS_APPROVAL_LIMIT bank other: the amount is above the issuer's limit for an approval
+    EXCEEDS_WITHDRAWAL_FREQUENCY_LIMIT bank other: the card was used too often in its period
+    EXPIRED_CARD payer other: the card has expired
+    FRAUD_DETECTED bank other: the processor suspects fraud
+    GENERIC_DECLINE bank other: the issuer declined without a reason
+    INACTIVE_CARD payer other: the card is not activated yet
+    INCOMPLETE_TRANSACTION payer yes: the cardholder did not complete the payment
+    INSUFFICIENT_FUNDS payer other: the account has insufficient funds
+    INVALID_ACCOUNT_NUMBER payer corrected: there is no card with this number
+    INVALID_AMOUNT bank other: the amount is more than the card allows
+    INVALID_BANK_ACCOUNT_NUMBER payer corrected: there is no bank account with this number
+    INVALID_CARD payer other: the card is not valid
+    INVALID_CVV payer corrected: the security code is wrong
+    INVALID_ISSUER payer corrected: the card number belongs to no issuer
+    INVALID_ROUTING_NUMBER payer corrected: the routing number belongs to no bank
+    INVALID_TRANSACTION bank other: the issuer does not permit this transaction
+    LOST_OR_STOLEN_CARD bank other: the card was reported as lost or stolen; the payer is told only that it was declined
+    MAX_TRANSACTION_AMOUNT_EXCEEDED merchant corrected: the amount is above the merchant's own limit
+    NON_TRANSACTION_ACCOUNT payer other: the bank account is not for payments
+    NO_BANK_ACCOUNT_FOUND payer corrected: the account is not open, or is not this account holder's
+    PAYMENT_STOPPED payer no: the account holder has stopped the payment at the bank
+    PICK_UP_CARD bank other: the card was reported as lost or stolen; the payer is told only that it was declined
+    RESTRICTED_CARD bank other: a restriction of the card forbids this payment
+    RESUBMIT_TRANSACTION bank yes: the issuer could not process it and asks for a second try
+    SYSTEM_ERROR provider later: the processor had a system error
+    TIMEOUT provider later: the processor did not answer in time
+    TRANSACTION_NOT_PERMITTED bank other: the card, or this type of transaction, is not permitted
+    UNKNOWN_ERROR provider later: the processor names no reason
+    """
+  )
+
+  /// A processor's code as ours, where it is one of those that are documented (README, 8.3); other texts are no codes.
+  static func code(_ text: String) -> String? {
+    let upper = text.uppercased()
+    return processorCodes.contains { $0.code == upper } ? upper.lowercased() : nil
+  }
+
+  /// States, types and members that results have.
+  static let words: [Explanation] =
+    Explanation.words(
+      .type,
+      "Pay Theory's iOS library, completion handler",
+      """
+      PT_CONFIRMATION: held with --confirmation: the fee is known, nothing is captured before tender confirm
+      PT_COMPLETE: the payment was taken
+      PT_BARCODE: a cash barcode, which the payer takes to a shop
+      PT_TOKENIZE: the instrument is stored
+      """
+    )
+    + Explanation.words(
+      .state,
+      "Pay Theory's GraphQL schema, TransactionStatus, and transfer_complete's state",
+      """
+      PENDING: taken and not settled; a reversal voids it
+      SUCCEEDED: taken
+      SETTLED: taken and paid out to the merchant; a reversal refunds it
+      FAILED: not taken; failure_reasons say why
+      FAILURE: not taken; type says why
+      REFUNDED: given back as a whole
+      PARTIALLY_REFUNDED: given back in part
+      VOIDED: undone before it was settled
+      RETURNED: an ACH payment that the payer's bank sent back
+      """
+    )
+    + Explanation.words(
+      .member,
+      "Pay Theory's iOS library, completion handler",
+      """
+      type: which result it is; for a failure the processor's reason
+      body.receipt_number: Pay Theory's id of the payment
+      body.amount: what the payer pays, fee included, in minor units
+      body.service_fee: the fee within the amount, in minor units
+      body.brand: the card's brand, or ACH
+      body.first_six: the first six digits of the card
+      body.last_four: the last four digits of the card or account
+      body.created_at: when it was taken, in UTC
+      body.state: PENDING or SUCCEEDED
+      body.metadata: what --metadata gave, and what the payment method has
+      body.payor_id: Pay Theory's id of the payer
+      body.payment_method_id: the stored instrument, for --token
+      body.BarcodeUid: Pay Theory's id of the barcode
+      body.Merchant: Pay Theory's id of the merchant
+      body.barcode: the digits of the barcode
+      body.barcodeFee: the retailer's fee, in units of the currency, as text
+      body.barcodeUrl: where the barcode can be shown
+      body.mapUrl: where a shop that takes it is found
+      body.expiration: when the card expires, MMYY
+      body.payment_type: card or ach
+      receipt_number: Pay Theory's id of the payment that failed
+      last_four: the last four digits of the instrument that failed
+      brand: the brand of the instrument that failed
+      state: FAILURE
+      """
+    )
+
+  // MARK: Pages of `tender explain`
+
   /// Every page of this provider.
-  package static let explanations: [Explanation] =
+  static let pages: [Explanation] =
     documented.map { page in
       page.provider == nil ? page : page.from("Pay Theory's iOS library, FailureResponse")
-    } + processor + Vocabulary.words
+    } + processor + words
 
   private static let documented: [Explanation] = Explanation.errors(
     """
@@ -36,7 +154,7 @@ extension PayTheoryProvider {
     """
   )
 
-  private static let processor: [Explanation] = Vocabulary.processorCodes.map { code in
+  private static let processor: [Explanation] = processorCodes.map { code in
     var page = Explanation(
       code.code.lowercased(),
       .declined,

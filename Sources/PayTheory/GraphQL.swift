@@ -21,10 +21,7 @@ struct GraphQL {
   /// older schema refuses the whole document for one of them.
   ///
   /// `document` makes the query of the fields' text. Nothing that can move money goes this way.
-  func ask(
-    _ fields: [String],
-    _ document: (String) -> String
-  ) throws(Fault) -> JSONObject {
+  func ask(_ fields: [String], _ document: (String) -> String) throws(Fault) -> JSONObject {
     var fields = fields
     for _ in 0..<3 {
       let answer = try send(document(fields.joined(separator: " ")))
@@ -39,13 +36,12 @@ struct GraphQL {
   }
 
   /// The first name in quotes of each error of an answer without data: what a server does not know.
-  private static func unknownFields(_ answer: HTTPResponse) -> Set<String> {
-    guard (200..<300).contains(answer.status) || answer.status == 400,
-      let body = JSONReader.read(answer.body)?.object,
-      body["data"] == nil || body["data"] == .null
-    else { return [] }
+  private static func unknownFields(_ answer: Answer) -> Set<String> {
+    guard (200..<300).contains(answer.status) || answer.status == 400, answer.lacksData else {
+      return []
+    }
     var names: Set<String> = []
-    for error in body["errors"]?.array?.prefix(100) ?? [] {
+    for error in answer.errors.prefix(100) {
       // Servers differ in the quote mark; what follows the name may be a suggestion.
       let parts = (error["message"]?.text ?? "").split(
         maxSplits: 2,
@@ -56,9 +52,6 @@ struct GraphQL {
     }
     return names
   }
-
-  /// A string literal of GraphQL (specification, section 2.9.4): JSON's escapes are a subset.
-  static func quoted(_ text: String) -> String { JSONWriter.text(.string(text)) }
 
   /// Sends a mutation, which is recorded as sent first; gives what it answers under its name.
   func run(_ mutation: Mutation, _ progress: Progress) throws(Fault) -> JSON {
@@ -74,28 +67,35 @@ struct GraphQL {
     }
   }
 
-  private func send(_ document: String, _ permit: SendPermit? = nil) throws(Fault) -> HTTPResponse {
+  /// What came of a request, read once; nothing of a body that is not a JSON object.
+  private struct Answer {
+    let status: Int
+    let data: JSON?
+    let errors: [JSON]
+
+    init(_ answer: HTTPResponse) {
+      let body = JSONReader.read(answer.body)?.object
+      (status, data, errors) = (answer.status, body?["data"], body?["errors"]?.array ?? [])
+    }
+
+    var lacksData: Bool { data == nil || data == .null }
+  }
+
+  private func send(_ document: String, _ permit: SendPermit? = nil) throws(Fault) -> Answer {
     let configuration = context.configuration
     let request = HTTPRequest(
       method: .post,
       url: configuration.graphQLURL,
       fields: [
-        HTTPRequest.Field(
-          "Authorization",
-          "\(merchantUID);\(secretKey.revealed)",
-          isSecret: true
-        ),
+        HTTPRequest.Field("Authorization", "\(merchantUID);\(secretKey.revealed)", isSecret: true),
         HTTPRequest.Field("Content-Type", "application/json"),
         HTTPRequest.Field("Accept", "application/json"),
       ],
       body: Array(JSONWriter.text(["query": .string(document), "variables": [:]]).utf8)
     )
     do throws(Fault) {
-      return try context.http.send(
-        request,
-        permit,
-        by: Deadline(in: configuration.timeout, on: context.clock)
-      )
+      let deadline = Deadline(in: configuration.timeout, on: context.clock)
+      return Answer(try context.http.send(request, permit, by: deadline))
     } catch {
       if error.isProven { throw error }
       if error.kind == .notSent || permit == nil { throw error.withoutEffect }
@@ -108,39 +108,25 @@ struct GraphQL {
   /// Errors without `data` were raised before anything was executed (GraphQL specification,
   /// "Response Format"): the request was refused and nothing was done. Errors beside `data`, and
   /// everything unreadable, leave open what was done: the code `graphql_unclear`.
-  private static func data(_ answer: HTTPResponse) throws(Fault) -> JSONObject {
-    let body = JSONReader.read(answer.body)?.object
-    let texts = body?["errors"]?.array?.compactMap { $0["message"]?.text } ?? []
-    let text = texts.joined(separator: "; ")
+  private static func data(_ answer: Answer) throws(Fault) -> JSONObject {
     switch answer.status {
     case 401, 403: throw .credentialsRefused
-    case 429: throw .unavailable("it answered 429")
+    case 429: throw .unreadable("it answered 429", code: "graphql_unavailable", cause: nil)
     case 200..<300, 400..<408, 409..<500: break
     default: throw .unreadable("it answered \(answer.status)")
     }
-    if let errors = body?["errors"]?.array, !errors.isEmpty {
-      if Self.isAboutCredentials(body) { throw .credentialsRefused }
-      guard body?["data"] == nil || body?["data"] == .null && answer.status >= 400 else {
+    guard answer.errors.isEmpty else {
+      let text = answer.errors.compactMap { $0["message"]?.text }.joined(separator: "; ")
+      if Self.isAboutCredentials(answer) { throw .credentialsRefused }
+      guard answer.data == nil || answer.data == .null && answer.status >= 400 else {
         throw .unreadable(text.isEmpty ? "an error" : text)
       }
-      throw Fault(
-        .rejected,
-        code: "graphql_refused",
-        cause: .refused,
-        "Pay Theory refused the request: \(text.isEmpty ? "no reason given" : text)",
-        hint: "nothing was done at the provider"
-      )
+      throw .refused("refused the request: \(text.isEmpty ? "no reason given" : text)")
     }
     guard answer.status < 300 else {
-      throw Fault(
-        .rejected,
-        code: "graphql_refused",
-        cause: .refused,
-        "Pay Theory refused the request with status \(answer.status)",
-        hint: "nothing was done at the provider"
-      )
+      throw .refused("refused the request with status \(answer.status)")
     }
-    guard let data = body?["data"]?.object else { throw .unreadable("an answer without data") }
+    guard let data = answer.data?.object else { throw .unreadable("an answer without data") }
     return data
   }
 
@@ -148,11 +134,10 @@ struct GraphQL {
   ///
   /// GraphQL specification, section 7.1.2, "Request Errors"; the sentences are graphql-js', graphql-java's and AWS
   /// AppSync's. Both of their parts are compared, because a resolver's own words may begin alike.
-  private static func isOfDocument(_ answer: HTTPResponse) -> Bool {
-    guard [200, 400].contains(answer.status), let body = JSONReader.read(answer.body)?.object,
-      body["data"] == nil || body["data"] == .null,
-      let errors = body["errors"]?.array, !errors.isEmpty
-    else { return false }
+  private static func isOfDocument(_ answer: Answer) -> Bool {
+    guard [200, 400].contains(answer.status), answer.lacksData, !answer.errors.isEmpty else {
+      return false
+    }
     let codes = ["GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED"]
     let sentences = [
       ("Cannot query field \"", "\" on type \""), ("Unknown argument \"", "\" on field \""),
@@ -167,7 +152,7 @@ struct GraphQL {
       ("Validation error of type ", ": "), ("Validation error (", ") : "),
       ("Invalid Syntax : ", ""),
     ]
-    return errors.allSatisfy { error in
+    return answer.errors.allSatisfy { error in
       guard error["path"] == nil || error["path"] == .null else { return false }
       // A code of something else outweighs words that look alike.
       if let code = error["extensions"]?["code"]?.text, !codes.contains(code) { return false }
@@ -177,13 +162,136 @@ struct GraphQL {
     }
   }
 
-  private static func isAboutCredentials(_ body: JSONObject?) -> Bool {
-    guard body?["data"] == nil || body?["data"] == .null else { return false }
-    return body?["errors"]?.array?.contains { error in
-      let type = error["errorType"]?.text ?? error["extensions"]?["code"]?.text ?? ""
-      return ["UnauthorizedException", "Unauthorized", "UNAUTHENTICATED"].contains(type)
-    } ?? false
+  private static func isAboutCredentials(_ answer: Answer) -> Bool {
+    answer.lacksData
+      && answer.errors.contains { error in
+        let type = error["errorType"]?.text ?? error["extensions"]?["code"]?.text ?? ""
+        return ["UnauthorizedException", "Unauthorized", "UNAUTHENTICATED"].contains(type)
+      }
   }
+
+  // MARK: Questions, which can move nothing
+
+  /// The transactions that match a key, newest first, at most `limit`.
+  func transactions(_ key: String, _ value: String, limit: Int) throws(Fault) -> [JSONObject] {
+    try search([Condition(key, "EQUAL", value)], TransactionFields.all, limit: limit).found
+  }
+
+  /// A transaction by its receipt number; nil where there is none.
+  func transaction(_ receipt: String) throws(Fault) -> JSONObject? {
+    try transactions("transaction_id", receipt, limit: 1).first { Transactions.id($0) == receipt }
+  }
+
+  /// The transactions that match every condition, newest first, at most `limit`, and how many there are.
+  func search(
+    _ conditions: [Condition],
+    _ fields: [String] = TransactionFields.ofSearch,
+    limit: Int
+  ) throws(Fault) -> (found: [JSONObject], total: Int?) {
+    try list("transactions", fields, conditions, newestBy: "transaction_date", limit: limit)
+  }
+
+  /// The authorizations that match a key, newest first.
+  func authorizations(_ key: String, _ value: String) throws(Fault) -> [JSONObject] {
+    let condition = Condition(key, "EQUAL", value)
+    return try list(
+      "authorizations",
+      TransactionFields.ofLookedUpAuthorization,
+      [condition],
+      newestBy: "authorization_date",
+      limit: 50
+    ).found
+  }
+
+  /// An authorization; nil where there is none of that id.
+  func authorization(_ id: String) throws(Fault) -> JSONObject? {
+    try authorizations("authorization_id", id).first { $0.text("authorization_id") == id }
+  }
+
+  /// A stored payment method; nil where there is none of that id.
+  func method(_ id: String) throws(Fault) -> JSONObject? {
+    let fields = ["payment_method_id", "payment_type", "card_brand", "last_four", "is_active"]
+    let condition = Condition("payment_method_id", "EQUAL", id)
+    return try list("paymentMethodTokens", fields, [condition], limit: 1).found
+      .first { $0.text("payment_method_id") == id }
+  }
+
+  /// What Pay Theory adds for a payer who pays the fee, in cents.
+  func serviceFee(amount: Int, method: String) throws(Fault) -> Int {
+    let data = try ask(["fee"]) { fields in
+      "query { serviceFee(merchant_uid: \(merchantUID.literal), amount: \(amount), "
+        + "payment_method_id: \(method.literal)) { \(fields) } }"
+    }
+    guard let fee = data["serviceFee"]?["fee"]?.boundedNumber else {
+      throw .unreadable("a service fee that cannot be read")
+    }
+    return fee
+  }
+
+  /// A cash barcode; nil where there is none of that id.
+  func barcode(_ id: String) throws(Fault) -> JSONObject? {
+    let data = try ask([
+      "barcode_id", "amount", "fees", "barcode_url", "expiration_date", "merchant_uid", "reference",
+    ]) { fields in
+      "query { barcode(merchant_uid: \(merchantUID.literal), barcode_id: \(id.literal)) "
+        + "{ \(fields) } }"
+    }
+    return data["barcode"]?.object.flatMap { $0.text("barcode_id") == id ? $0 : nil }
+  }
+
+  private func list(
+    _ name: String,
+    _ fields: [String],
+    _ conditions: [Condition],
+    newestBy key: String? = nil,
+    limit: Int
+  ) throws(Fault) -> (found: [JSONObject], total: Int?) {
+    let order = key.map { ", sort_list: [{direction: DESC, key: \($0.literal)}]" } ?? ""
+    let data = try ask(fields) { fields in
+      "query { \(name)(limit: \(limit), query: {query_list: \(Condition.list(conditions))\(order)}) "
+        + "{ items { \(fields) } total_row_count } }"
+    }
+    guard let items = data[name]?["items"]?.array else {
+      throw .unreadable("an answer without \(name)")
+    }
+    return (items.compactMap(\.object), data[name]?["total_row_count"]?.boundedNumber)
+  }
+
+  /// One pair of a query (README, 6.2).
+  struct Condition {
+    private let text: String
+
+    /// A comparison with one value, or for IN_LIST with several.
+    init(_ key: String, _ comparison: String, _ values: String...) {
+      self.init(key, comparison, among: values)
+    }
+
+    init(_ key: String, _ comparison: String, among values: [String]) {
+      let value =
+        comparison == "IN_LIST"
+        ? "in_values: [\(values.map(\.literal).joined(separator: ", "))], "
+        : values.first.map { "value: \($0.literal), " } ?? ""
+      text = "key: \(key.literal), \(value)operator: \(comparison)"
+    }
+
+    /// Either of two conditions.
+    init(_ one: Condition, or other: Condition) {
+      text = "query_group: " + Self.list([one, other], joinedBy: "OR_NEXT")
+    }
+
+    static func list(_ conditions: [Condition], joinedBy word: String = "AND_NEXT") -> String {
+      let pairs = conditions.enumerated().map { index, condition in
+        let next = index == conditions.count - 1 ? "NONE_NEXT" : word
+        return "{\(condition.text), conjunctive_operator: \(next)}"
+      }
+      return "[\(pairs.joined(separator: ", "))]"
+    }
+  }
+}
+
+extension String {
+  /// The text as a string literal of GraphQL (specification, section 2.9.4): JSON's escapes are a subset.
+  var literal: String { JSONWriter.text(.string(self)) }
 }
 
 extension Fault {
@@ -196,20 +304,20 @@ extension Fault {
     )
   }
 
-  fileprivate static func unavailable(_ why: String) -> Fault {
-    Fault(
-      .providerError,
-      code: "graphql_unavailable",
-      "Pay Theory's GraphQL interface: \(why)",
-      hint: "no money moved; try again later"
-    )
+  /// What Pay Theory did not do; `hint` says what to do next.
+  static func refused(_ what: String, hint: String = "nothing was done at the provider") -> Fault {
+    Fault(.rejected, code: "graphql_refused", cause: .refused, "Pay Theory \(what)", hint: hint)
   }
 
-  static func unreadable(_ why: String) -> Fault {
+  static func unreadable(
+    _ why: String,
+    code: String = "graphql_unclear",
+    cause: Fault.Cause? = .unclear
+  ) -> Fault {
     Fault(
       .providerError,
-      code: "graphql_unclear",
-      cause: .unclear,
+      code: code,
+      cause: cause,
       "Pay Theory's GraphQL interface: \(why)",
       hint: "no money moved; try again later"
     )

@@ -9,14 +9,23 @@ struct Mutation {
   let name: String
   let document: String
   /// The transaction or authorization that it changes.
-  private(set) var target: String?
+  let target: String?
   /// How much of that was refunded before, in cents.
-  private(set) var refunded: Int?
+  let refunded: Int?
 
-  private init(_ name: String, _ arguments: [String], _ selection: [String]) {
+  /// Each argument has a name and its literal; one without a literal is left out.
+  private init(
+    _ name: String,
+    _ arguments: [(String, String?)],
+    _ selection: [String] = [],
+    target: String? = nil,
+    refunded: Int? = nil
+  ) {
     self.name = name
+    let given = arguments.compactMap { name, literal in literal.map { "\(name): \($0)" } }
     let fields = selection.isEmpty ? "" : " { \(selection.joined(separator: " ")) }"
-    document = "mutation { \(name)(\(arguments.joined(separator: ", ")))\(fields) }"
+    document = "mutation { \(name)(\(given.joined(separator: ", ")))\(fields) }"
+    (self.target, self.refunded) = (target, refunded)
   }
 
   /// Reads back what the journal kept; nil where it is not that.
@@ -40,53 +49,47 @@ struct Mutation {
 
   // MARK: The requests
 
-  /// Charges a stored method; `fee` is what the payer pays on top.
-  static func charge(
+  /// Charges a stored method, or authorizes it without a capture; `fee` is what the payer pays on top.
+  static func pay(
     _ order: PaymentOrder,
-    _ method: String,
+    by method: String,
     fee: Int?,
     merchant: String
   ) -> Mutation {
-    var arguments = common(order, method, fee, merchant)
-    arguments += text([
-      ("recurring_id", order.stored.text("recurring_id")),
-      ("receipt_description", order.receiptDescription),
-    ])
-    if order.sendsReceipt { arguments.append("send_receipt: true") }
-    return Mutation("createTransaction", arguments, TransactionFields.ofCharge)
-  }
-
-  /// Authorizes a stored method without a capture.
-  static func authorize(
-    _ order: PaymentOrder,
-    _ method: String,
-    fee: Int?,
-    merchant: String
-  ) -> Mutation {
-    Mutation(
-      "createAuthorization",
-      common(order, method, fee, merchant),
-      TransactionFields.ofAuthorization
-    )
+    // AWSJSON: an object as text.
+    let metadata = order.metadata.members.isEmpty ? nil : JSONWriter.text(.object(order.metadata))
+    let arguments = [
+      ("amount", "\(order.amount.minorUnits)"), ("merchant_uid", merchant.literal),
+      ("payment_method_id", method.literal), ("fee_mode", order.feeMode.rawValue.uppercased()),
+      ("fee", fee.map { "\($0)" }), ("reference", order.reference.text.literal),
+      ("account_code", order.stored.text("account_code")?.literal),
+      ("invoice_id", order.stored.text("invoice_id")?.literal), ("metadata", metadata?.literal),
+    ]
+    if order.stopsAtConfirmation {
+      return Mutation("createAuthorization", arguments, TransactionFields.ofAuthorization)
+    }
+    let ofCharge = [
+      ("recurring_id", order.stored.text("recurring_id")?.literal),
+      ("receipt_description", order.receiptDescription?.literal),
+      ("send_receipt", order.sendsReceipt ? "true" : nil),
+    ]
+    return Mutation("createTransaction", arguments + ofCharge, TransactionFields.ofCharge)
   }
 
   /// Captures an authorization; `amount` is without the fee.
   static func capture(_ authorization: String, amount: Int, fee: Int?, merchant: String) -> Mutation
   {
-    var arguments = text([("merchant_uid", merchant), ("authorization_id", authorization)])
-    arguments.append("amount: \(amount)")
-    if let fee { arguments.append("fee: \(fee)") }
-    var mutation = Mutation("createCapture", arguments, TransactionFields.ofCharge)
-    mutation.target = authorization
-    return mutation
+    let arguments = [
+      ("merchant_uid", merchant.literal), ("authorization_id", authorization.literal),
+      ("amount", "\(amount)"), ("fee", fee.map { "\($0)" }),
+    ]
+    return Mutation("createCapture", arguments, TransactionFields.ofCharge, target: authorization)
   }
 
   /// Releases an authorization.
   static func release(_ authorization: String) -> Mutation {
-    let arguments = text([("authorization_id", authorization)])
-    var mutation = Mutation("createVoidForAuthorization", arguments, [])
-    mutation.target = authorization
-    return mutation
+    let arguments = [("authorization_id", authorization.literal)]
+    return Mutation("createVoidForAuthorization", arguments, target: authorization)
   }
 
   /// Voids or refunds a transaction, of which `refunded` was refunded before.
@@ -96,39 +99,16 @@ struct Mutation {
     refunded: Int,
     because reason: String?
   ) -> Mutation {
-    let arguments =
-      ["amount: \(amount)"] + text([("transaction_id", receipt)])
-      + ["refund_reason: \(Self.reason(reason))"]
-    var mutation = Mutation("createReversal", arguments, ["is_void", "transaction_id"])
-    mutation.target = receipt
-    mutation.refunded = refunded
-    return mutation
-  }
-
-  /// The arguments that a charge and an authorization share.
-  private static func common(
-    _ order: PaymentOrder,
-    _ method: String,
-    _ fee: Int?,
-    _ merchant: String
-  ) -> [String] {
-    var arguments = ["amount: \(order.amount.minorUnits)"]
-    arguments += text([("merchant_uid", merchant), ("payment_method_id", method)])
-    arguments.append("fee_mode: \(order.feeMode.rawValue.uppercased())")
-    if let fee { arguments.append("fee: \(fee)") }
-    arguments += text([
-      ("reference", order.reference.text), ("account_code", order.stored.text("account_code")),
-      ("invoice_id", order.stored.text("invoice_id")),
-    ])
-    if !order.metadata.members.isEmpty {
-      // AWSJSON: an object as text.
-      arguments += text([("metadata", JSONWriter.text(.object(order.metadata)))])
-    }
-    return arguments
-  }
-
-  private static func text(_ arguments: [(String, String?)]) -> [String] {
-    arguments.compactMap { name, value in value.map { "\(name): \(GraphQL.quoted($0))" } }
+    Mutation(
+      "createReversal",
+      [
+        ("amount", "\(amount)"), ("transaction_id", receipt.literal),
+        ("refund_reason", Self.reason(reason)),
+      ],
+      ["is_void", "transaction_id"],
+      target: receipt,
+      refunded: refunded
+    )
   }
 
   /// The codes that a refund can have (published schema, `RefundReasonCode`).
@@ -140,6 +120,6 @@ struct Mutation {
     let code = text.uppercased().replacing("-", with: "_").replacing(" ", with: "_")
     return reasons.contains(code)
       ? "{reason_code: \(code), reason_details: \"\"}"
-      : "{reason_code: OTHER, reason_details: \(GraphQL.quoted(text))}"
+      : "{reason_code: OTHER, reason_details: \(text.literal)}"
   }
 }

@@ -1,6 +1,35 @@
 internal import TenderCommandLine
-internal import TenderEngine
+package import TenderEngine
 package import TenderModel
+
+/// What the adapter works with: all of it passed in.
+package struct PayTheoryContext: Sendable {
+  let configuration: PayTheoryConfiguration
+  var http: any HTTPExchange
+  var sockets: any SocketExchange
+  let clock: any Clock
+  let randomness: any Randomness
+  var redactor: Redactor
+
+  package init(
+    configuration: PayTheoryConfiguration,
+    http: any HTTPExchange,
+    sockets: any SocketExchange,
+    clock: any Clock,
+    randomness: any Randomness,
+    redactor: Redactor
+  ) {
+    (self.configuration, self.http, self.sockets) = (configuration, http, sockets)
+    (self.clock, self.randomness, self.redactor) = (clock, randomness, redactor)
+  }
+
+  /// Who pays into which account, and where it is reached.
+  var account: String {
+    [configuration.tokenURL, configuration.socketURL, configuration.key.text].joined(
+      separator: "\n"
+    )
+  }
+}
 
 /// What the adapter must be told: whose account, where, and how.
 package struct PayTheoryConfiguration: Sendable {
@@ -19,32 +48,19 @@ package struct PayTheoryConfiguration: Sendable {
   /// Which of the two ways a live account accepts is not public.
   package var twoStep: Bool
   /// The time zone that requests carry, by its IANA name.
-  package var timeZone: String
+  package var timeZone = "UTC"
   /// How long one request may take, in milliseconds.
-  package var timeout: Int
+  package var timeout = 30_000
 
   package init(
     env: Env,
     key: APIKey,
     merchantUID: String? = nil,
     secretKey: SharedSecret? = nil,
-    tokenBase: String? = nil,
-    socketBase: String? = nil,
-    graphQLBase: String? = nil,
-    twoStep: Bool = true,
-    timeZone: String = "UTC",
-    timeout: Int = 30_000
+    twoStep: Bool = true
   ) {
-    self.env = env
-    self.key = key
-    self.merchantUID = merchantUID
-    self.secretKey = secretKey
-    self.tokenBase = tokenBase
-    self.socketBase = socketBase
-    self.graphQLBase = graphQLBase
-    self.twoStep = twoStep
-    self.timeZone = timeZone
-    self.timeout = timeout
+    (self.env, self.key, self.twoStep) = (env, key, twoStep)
+    (self.merchantUID, self.secretKey) = (merchantUID, secretKey)
   }
 
   /// Throws `auth` or `usage` where credentials or addresses are missing that an order needs; nil is a look-up.
@@ -110,5 +126,72 @@ package struct PayTheoryConfiguration: Sendable {
   /// Where look-ups and reversals go.
   var graphQLURL: String {
     (graphQLBase ?? "https://api.\(key.partner).\(key.stage.rawValue).com") + "/graphql"
+  }
+}
+
+/// A Pay Theory API key, `{partner}-{stage}-{id}`: a public key, not a secret.
+///
+/// Partner builds carry `new` or `old` between partner and stage (README, 1.1).
+package struct APIKey: Sendable, Hashable {
+  /// The three stages that SDKs know.
+  package enum Stage: String, Sendable, Hashable, CaseIterable {
+    case production = "paytheory"
+    case study = "paytheorystudy"
+    case lab = "paytheorylab"
+  }
+
+  package let text: String
+  package let partner: String
+  package let stage: Stage
+
+  /// Checks the shape.
+  ///
+  /// Throws a `usage` fault that names what is wrong.
+  package init(_ text: String) throws(Fault) {
+    var parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+    if parts.count == 4, parts[1] == "new" || parts[1] == "old" { parts.remove(at: 1) }
+    let plain = text.utf8.allSatisfy { byte in
+      UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "-")
+        || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+    }
+    guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), plain, text.utf8.count <= 200 else {
+      throw Fault(
+        .usage,
+        code: "bad_api_key",
+        "the Pay Theory API key has the wrong shape",
+        hint: "it is {partner}-{stage}-{id}, as the Pay Theory portal shows it"
+      )
+    }
+    guard let stage = Stage(rawValue: parts[1]) else {
+      throw Fault(
+        .usage,
+        code: "bad_api_key",
+        "the Pay Theory API key has the unknown stage \(parts[1].quotedForMessage)",
+        hint: "stages are paytheory, paytheorystudy and paytheorylab"
+      )
+    }
+    self.text = text
+    self.stage = stage
+    partner = parts[0]
+  }
+
+  /// Checks that the stage fits the env.
+  ///
+  /// Throws a `usage` fault.
+  package func check(fits env: Env) throws(Fault) {
+    let fits =
+      switch env {
+      case .simulator: true
+      case .sandbox: stage != .production
+      case .live: stage == .production
+      }
+    guard fits else {
+      throw Fault(
+        .usage,
+        code: "stage_mismatch",
+        "the API key's stage \(stage.rawValue) does not fit --env \(env.rawValue)",
+        hint: "sandbox takes paytheorystudy and paytheorylab, live takes paytheory"
+      )
+    }
   }
 }

@@ -4,7 +4,12 @@ package import TenderModel
 /// Pay Theory's documented error types, as the type text of `FailureResponse` begins (README, 8.1).
 extension Fault {
   /// The token could not be fetched: refused (4), unreachable (10), or no readable answer (11).
-  static func noToken(_ kind: Kind, code: String, _ why: String, hint: String) -> Fault {
+  static func noToken(
+    _ why: String,
+    _ kind: Kind = .providerError,
+    code: String = "no_token_unavailable",
+    hint: String = "no money moved; try again later"
+  ) -> Fault {
     Fault(
       kind,
       code: code,
@@ -75,48 +80,17 @@ extension Fault {
     )
   }
 
-  /// The fault as one of a request that can move nothing.
-  var withoutEffect: Fault {
-    var fault = self
-    fault.effect = .none
-    return fault
-  }
-
   static func missingMerchant(_ what: String) -> Fault {
     Fault(
       .auth,
       code: "credentials_missing",
       cause: .credentialsMissing,
-      "\(what) needs merchant credentials, and \(Self.merchantVariables) are not set",
+      "\(what) needs merchant credentials, and TENDER_PAYTHEORY_MERCHANT_UID and "
+        + "TENDER_PAYTHEORY_SECRET_KEY are not set",
       hint: "set both, or the same with _FILE behind them for files that hold the values"
     )
   }
 
-  private static let merchantVariables =
-    "TENDER_PAYTHEORY_MERCHANT_UID and TENDER_PAYTHEORY_SECRET_KEY"
-}
-
-/// Error texts of the socket that are known refusals, each with where it was read.
-///
-/// The live server's own texts are not public; these are the ones that Pay Theory's web SDK and
-/// documentation show (README, 8.2).
-enum KnownRefusal {
-  static let texts: [(text: String, source: String)] = [
-    ("unable to process when both payorid and payorinfo are provided", "web SDK, validation.ts"),
-    ("invoiceid and recurringid cannot both be present", "web SDK, validation.ts"),
-    ("amount cannot have a decimal", "web SDK, validation.ts"),
-    ("fee must be a positive integer", "web SDK, validation.ts"),
-    ("fee must be passed in if you are using the service fee fee mode", "iOS SDK, 2024"),
-    ("cash payment methods are not able to be tokenized", "iOS SDK, 2024"),
-  ]
-
-  static func contains(_ text: String) -> Bool {
-    let text = text.lowercased()
-    return texts.contains { text.contains($0.text) }
-  }
-}
-
-extension Fault {
   /// Cash has no payment method to store.
   package static var cashToken: Fault {
     Fault(
@@ -144,5 +118,25 @@ extension Fault {
         )
       ]
     )
+  }
+}
+
+/// Error texts of the socket that are known refusals, each with where it was read.
+///
+/// The live server's own texts are not public; these are the ones that Pay Theory's web SDK and
+/// documentation show (README, 8.2).
+enum KnownRefusal {
+  private static let texts: [(text: String, source: String)] = [
+    ("unable to process when both payorid and payorinfo are provided", "web SDK, validation.ts"),
+    ("invoiceid and recurringid cannot both be present", "web SDK, validation.ts"),
+    ("amount cannot have a decimal", "web SDK, validation.ts"),
+    ("fee must be a positive integer", "web SDK, validation.ts"),
+    ("fee must be passed in if you are using the service fee fee mode", "iOS SDK, 2024"),
+    ("cash payment methods are not able to be tokenized", "iOS SDK, 2024"),
+  ]
+
+  static func contains(_ text: String) -> Bool {
+    let text = text.lowercased()
+    return texts.contains { text.contains($0.text) }
   }
 }

@@ -18,11 +18,7 @@ extension PayTheoryProvider {
     guard stored["is_active"]?.truth != false else { throw .disabledToken(method) }
     let fee = try fee(order, method, graphQL)
     let total = order.amount.minorUnits + (fee ?? 0)
-    let merchant = graphQL.merchantUID
-    let mutation: Mutation =
-      order.stopsAtConfirmation
-      ? .authorize(order, method, fee: fee, merchant: merchant)
-      : .charge(order, method, fee: fee, merchant: merchant)
+    let mutation = Mutation.pay(order, by: method, fee: fee, merchant: graphQL.merchantUID)
     return try send(mutation, amount: total, progress)
   }
 
@@ -45,10 +41,9 @@ extension PayTheoryProvider {
     let graphQL = try GraphQL(context, for: "a capture")
     let (attempt, payment) = (progress.attempt, progress.payment)
     let amount = progress.operation.amount ?? payment.state.authorized
-    guard let id = attempt.id,
-      let found = try graphQL.authorizations("authorization_id", id)
-        .first(where: { $0.text("authorization_id") == id })
-    else { throw .unknownReceipt(payment, attempt.id ?? "") }
+    guard let id = attempt.id, let found = try graphQL.authorization(id) else {
+      throw .unknownReceipt(payment, attempt.id ?? "")
+    }
     guard !Authorizations.isOver(found, at: context.clock.now) else {
       return Outcome(status: .expired, result: nothingHeld, fault: .holdExpired)
     }
@@ -134,7 +129,9 @@ extension PayTheoryProvider {
     case "createVoidForAuthorization":
       switch answer.truth {
       case true?: return try seen(progress)
-      case false?: throw Fault.notReleased.proven
+      case false?:
+        let hint = "it may be captured or released already: see tender payment-status"
+        throw Fault.refused("did not release the authorization", hint: hint).proven
       case nil: throw Fault.unreadable("neither yes nor no to a release").afterSending
       }
     default:
@@ -187,7 +184,7 @@ extension PayTheoryProvider {
     guard let amount else { return false }
     if let asked = operation.amount, amount != asked {
       guard progress.attempt.content.text("fee_mode") == FeeMode.service.rawValue,
-        made.text("fee_mode")?.uppercased() == "SERVICE_FEE", let fee = made["fees"]?.boundedNumber,
+        Transactions.hasServiceFee(made), let fee = made["fees"]?.boundedNumber,
         amount - fee == asked || amount + fee == asked
       else { return false }
     }
@@ -208,25 +205,6 @@ extension PayTheoryProvider {
       return false
     }
     return made.text("reference").map { $0.isEmpty || $0 == payment.reference.text } ?? true
-  }
-
-  /// The outcome of a reversal; of a void of a part it is the transaction that takes the first one's place.
-  func reversed(
-    isVoid: Bool,
-    transaction: String?,
-    target: String?,
-    _ operation: Operation
-  ) -> Outcome {
-    var reversal: JSONObject = ["is_void": .bool(isVoid)]
-    reversal["transaction_id"] = transaction.map(JSON.string)
-    var outcome = Outcome(
-      status: isVoid ? .cancelled : .refunded,
-      id: transaction == target ? nil : transaction,
-      amount: operation.amount,
-      result: ["reversal": .object(reversal)]
-    )
-    outcome.isVoid = isVoid
-    return outcome
   }
 }
 
@@ -263,16 +241,6 @@ extension Fault {
       code: "fee_differs",
       "Pay Theory's service fee for this payment is \(fee.text); nothing was sent",
       hint: "leave --fee out, or pass --fee \(fee.decimalText)"
-    )
-  }
-
-  fileprivate static var notReleased: Fault {
-    Fault(
-      .rejected,
-      code: "graphql_refused",
-      cause: .refused,
-      "Pay Theory did not release the authorization",
-      hint: "it may be captured or released already: see tender payment-status"
     )
   }
 

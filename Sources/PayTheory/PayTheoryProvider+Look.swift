@@ -84,10 +84,9 @@ extension PayTheoryProvider {
     _ progress: Progress,
     _ graphQL: GraphQL
   ) throws(Fault) -> Finding {
-    guard let id = progress.attempt.id,
-      let found = try graphQL.authorizations("authorization_id", id)
-        .first(where: { $0.text("authorization_id") == id })
-    else { return .absent }
+    guard let id = progress.attempt.id, let found = try graphQL.authorization(id) else {
+      return .absent
+    }
     let captured = found.text("transaction_id").flatMap { $0.isEmpty ? nil : $0 }
     if progress.operation.kind == .void {
       if captured != nil { return .refuted(.capturedMeanwhile) }
@@ -119,9 +118,19 @@ extension PayTheoryProvider {
     let followers = try graphQL.transactions("parent_id", receipt, limit: 50).filter {
       $0.text("parent_id") == receipt && !progress.otherIDs.contains(Transactions.id($0))
     }
+    // Of a void of a part `made` is the transaction that takes the first one's place.
     func happened(isVoid: Bool, _ made: JSONObject?) -> Finding {
       let id = made.map { Transactions.id($0) }
-      return .happened(reversed(isVoid: isVoid, transaction: id, target: receipt, operation))
+      var reversal: JSONObject = ["is_void": .bool(isVoid)]
+      reversal["transaction_id"] = id.map(JSON.string)
+      var outcome = Outcome(
+        status: isVoid ? .cancelled : .refunded,
+        id: id == receipt ? nil : id,
+        amount: operation.amount,
+        result: ["reversal": .object(reversal)]
+      )
+      outcome.isVoid = isVoid
+      return .happened(outcome)
     }
     if Transactions.status(found) == .cancelled {
       let left = (Transactions.gross(found) ?? 0) - before - amount
@@ -211,22 +220,141 @@ extension PayTheoryProvider {
     // A date alone is that day's first moment.
     let precision = date.utf8.count == 10 ? 24 * 60 * 60_000 : 0
     if made >= sent - Self.skew - precision { return true }
-    throw Fault(
-      .unknown,
-      code: "outcome_unknown",
+    throw .cannotTell(
       "Pay Theory has an older payment like it, \(Transactions.id(item)): whether that is this one "
         + "cannot be told"
     )
   }
+
+  // MARK: Look-ups (README, 6.4): transactions, authorizations and cash barcodes
+
+  package func lookUp(_ query: LookUp) throws(Fault) -> Outcome? {
+    let graphQL = try GraphQL(context, for: "a look-up")
+    if let id = query.id, Barcodes.isID(id) { return try lookUp(barcode: id, query, graphQL) }
+    if let found = try transaction(query, graphQL) {
+      return try lookedUp(found, query, graphQL)
+    }
+    return try authorization(query, graphQL)
+  }
+
+  /// A hold by a stored method; what was captured of it is the transaction of the capture.
+  private func authorization(_ query: LookUp, _ graphQL: GraphQL) throws(Fault) -> Outcome? {
+    let key = query.id == nil ? "reference" : "authorization_id"
+    guard let value = query.id ?? query.reference?.text else { return nil }
+    let found: [JSONObject]
+    do throws(Fault) {
+      found = try graphQL.authorizations(key, value)
+    } catch {
+      // Only certain processors have them.
+      guard error.cause == .refused else { throw error }
+      return nil
+    }
+    guard let authorization = found.first(where: { $0.text(key) == value }) else { return nil }
+    if let made = authorization.text("transaction_id"), !made.isEmpty,
+      let transaction = try graphQL.transaction(made)
+    {
+      return try lookedUp(transaction, query, graphQL)
+    }
+    return Authorizations.lookedUp(authorization, at: context.clock.now)
+  }
+
+  private func lookUp(
+    barcode id: String,
+    _ query: LookUp,
+    _ graphQL: GraphQL
+  ) throws(Fault) -> Outcome? {
+    guard let barcode = try graphQL.barcode(id) else { return nil }
+    guard let paid = try paid(barcode, graphQL) else {
+      return Barcodes.lookedUp(barcode, at: context.clock.now)
+    }
+    return try lookedUp(paid, query, graphQL)
+  }
+
+  /// The payment of a transaction, under the id that the journal has of it.
+  private func lookedUp(
+    _ transaction: JSONObject,
+    _ query: LookUp,
+    _ graphQL: GraphQL
+  ) throws(Fault) -> Outcome {
+    var outcome = try chain(of: transaction, graphQL).lookedUp
+    if query.isKnown { outcome.id = query.id ?? outcome.id }
+    return outcome
+  }
+
+  /// The transaction that paid a barcode; nil where none has.
+  private func paid(_ barcode: JSONObject, _ graphQL: GraphQL) throws(Fault) -> JSONObject? {
+    guard let id = barcode.text("barcode_id"), let reference = barcode.text("reference"),
+      !reference.isEmpty
+    else { return nil }
+    return try graphQL.transactions("reference", reference, limit: 50).first { found in
+      found["payment_method"]?["barcode_id"]?.text == id && Transactions.isPayment(found)
+        && found.text("parent_id")?.isEmpty ?? true
+    }
+  }
+
+  /// The transaction that a payment was captured as, by the id that the journal has of it.
+  func captured(_ id: String, _ graphQL: GraphQL) throws(Fault) -> JSONObject? {
+    guard Barcodes.isID(id) else { return try graphQL.transaction(id) }
+    return try graphQL.barcode(id).flatMap { found throws(Fault) in try paid(found, graphQL) }
+  }
+
+  /// The transaction that a look-up finds: by receipt number, else the newest of the reference that is a payment and
+  /// that no other operation has.
+  func transaction(
+    _ query: LookUp,
+    _ graphQL: GraphQL,
+    where isOne: (JSONObject) throws(Fault) -> Bool = { _ throws(Fault) in true }
+  ) throws(Fault) -> JSONObject? {
+    if let id = query.id { return try graphQL.transaction(id) }
+    guard let reference = query.reference else { return nil }
+    var declined: JSONObject?
+    for item in try graphQL.transactions("reference", reference.text, limit: 50) {
+      guard Transactions.isPayment(item), !query.others.contains(Transactions.id(item)),
+        item.text("reference").map({ $0 == reference.text }) ?? true, try isOne(item)
+      else { continue }
+      // One that took money counts before one that did not.
+      guard Transactions.status(item) == .declined else { return item }
+      declined = declined ?? item
+    }
+    return declined
+  }
+
+  /// More parts than are ever voided of one payment, one after the other.
+  private static let mostParts = 20
+
+  /// A transaction with what it took the place of, and what took its place.
+  func chain(of asked: JSONObject, _ graphQL: GraphQL) throws(Fault) -> FoundPayment {
+    var found = FoundPayment(asked)
+    guard Transactions.isPayment(asked) else { return found }
+    for _ in 0..<Self.mostParts {
+      guard let parent = found.first.text("parent_id"), !parent.isEmpty,
+        let earlier = try graphQL.transaction(parent)
+      else { break }
+      found.first = earlier
+    }
+    for _ in 0..<Self.mostParts where Transactions.status(found.now) == .cancelled {
+      guard let next = try replacement(of: Transactions.id(found.now), graphQL) else { break }
+      found.now = next
+    }
+    return found
+  }
+
+  /// The transaction that took the place of one that was voided in part; nil where there is none.
+  func replacement(of receipt: String, _ graphQL: GraphQL) throws(Fault) -> JSONObject? {
+    try graphQL.transactions("parent_id", receipt, limit: 50).first {
+      Transactions.isPayment($0) && $0.text("parent_id") == receipt
+    }
+  }
 }
 
 extension Fault {
+  /// What is seen says neither that something happened nor that it did not.
+  static func cannotTell(_ why: String, hint: String? = nil) -> Fault {
+    Fault(.unknown, code: "outcome_unknown", why, hint: hint)
+  }
+
   fileprivate static func otherPayment(_ receipt: String) -> Fault {
-    Fault(
-      .unknown,
-      code: "outcome_unknown",
-      "\(receipt) has another amount, currency or reference at Pay Theory"
-    )
+    cannotTell("\(receipt) has another amount, currency or reference at Pay Theory")
   }
 
   fileprivate static var capturedMeanwhile: Fault {
@@ -240,9 +368,7 @@ extension Fault {
 
   /// What was refunded is not what was sent: somebody else refunds it too.
   fileprivate static func refundedElsewhere(_ payment: Payment, _ what: String) -> Fault {
-    Fault(
-      .unknown,
-      code: "outcome_unknown",
+    cannotTell(
       "\(payment.reference.quotedForMessage) is not as this refund alone would leave it: \(what)",
       hint: "look at it in the merchant portal; then: tender journal resolve "
         + "\(payment.shellReference) --as refunded --reason TEXT"

@@ -30,9 +30,7 @@ extension PayTheoryProvider: SearchFlow {
       let payment = Self.chain(of: item, known)
       // A voided transaction and the one that took its place are one payment.
       guard shown.insert(Transactions.id(payment.now)).inserted, Self.lets(payment.now, filter)
-      else {
-        return nil
-      }
+      else { return nil }
       let outcome = payment.lookedUp
       guard payment.isReplaced || Transactions.status(item) == .cancelled else { return outcome }
       let isOpen = filter.isOpen && !outcome.status.isFinal
@@ -106,22 +104,18 @@ extension PayTheoryProvider: SearchFlow {
         conditions.append(.init(isReceipt ? "transaction_id" : "reference", "EQUAL", handle))
       }
     }
-    if let amount = filter.amount {
-      conditions.append(.init("gross_amount", "EQUAL", String(amount)))
+    let bounds: [(String, String, String?)] = [
+      ("gross_amount", "EQUAL", filter.amount.map { String($0) }),
+      ("currency", "EQUAL", filter.currency?.code),
+      ("transaction_date", "GREATER_EQUAL", filter.since.map(Timestamp.preciseText)),
+      ("transaction_date", "LESS_EQUAL", filter.until.map(Timestamp.preciseText)),
+    ]
+    let members = filter.members.map { ($0.name, "EQUAL", Optional($0.value)) }
+    for (key, comparison, value) in bounds + members {
+      if let value { conditions.append(.init(key, comparison, value)) }
     }
-    if let currency = filter.currency {
-      conditions.append(.init("currency", "EQUAL", currency.code))
-    }
-    if let since = filter.since {
-      conditions.append(.init("transaction_date", "GREATER_EQUAL", Timestamp.preciseText(since)))
-    }
-    if let until = filter.until {
-      conditions.append(.init("transaction_date", "LESS_EQUAL", Timestamp.preciseText(until)))
-    }
-    for member in filter.members {
-      conditions.append(.init(member.name, "EQUAL", member.value))
-    }
-    let statuses = filter.statuses.flatMap(words) + (filter.isOpen ? ["PENDING"] : [])
+    let named = Transactions.statuses.filter { filter.statuses.contains($0.value) }.map(\.key)
+    let statuses = named + (filter.isOpen ? ["PENDING"] : [])
     if filter.isOpen || !filter.statuses.isEmpty {
       let asked = GraphQL.Condition("status", "IN_LIST", among: statuses.sorted())
       // A payment of which a part was voided goes on as a transaction with a parent.
@@ -132,21 +126,6 @@ extension PayTheoryProvider: SearchFlow {
       )
     }
     return conditions
-  }
-
-  /// Pay Theory's words for a status; none for one that it does not have.
-  private static func words(_ status: Status) -> [String] {
-    switch status {
-    case .pending: ["PENDING"]
-    case .succeeded: ["SUCCEEDED", "SETTLED"]
-    case .declined: ["FAILED"]
-    case .cancelled: ["VOIDED"]
-    case .refunded: ["REFUNDED"]
-    case .partiallyRefunded: ["PARTIALLY_REFUNDED"]
-    case .returned: ["RETURNED"]
-    case .requiresConfirmation, .requiresAction, .authorized, .expired, .revoked, .failed, .unknown:
-      []
-    }
   }
 
   private static func lets(_ item: JSONObject, _ filter: PaymentFilter) -> Bool {
@@ -171,11 +150,7 @@ extension PayTheoryProvider: SearchFlow {
         return false
       }
     }
-    let metadata =
-      item["metadata"]?.object
-      ?? item.text("metadata").flatMap {
-        JSONReader.read($0)?.object
-      }
-    return filter.metadata.allSatisfy { metadata?[$0.name]?.plainText == $0.value }
+    let metadata = item["metadata"].orEmptyObject
+    return filter.metadata.allSatisfy { metadata[$0.name]?.plainText == $0.value }
   }
 }

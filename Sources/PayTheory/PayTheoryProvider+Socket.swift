@@ -9,9 +9,7 @@ extension PayTheoryProvider {
   func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome {
     guard order.instrument != nil else { throw .noFields("transact") }
     let isTwoStep = context.configuration.twoStep || order.stopsAtConfirmation
-    progress.enter("connecting")
-    let conversation = try beginConversation()
-    let requests = requests(conversation)
+    let (conversation, requests) = try begin(progress)
     progress.enter("preparing")
     let answer = try conversation.ask(
       "host:transfer_part1",
@@ -101,11 +99,7 @@ extension PayTheoryProvider {
   func release(_ progress: Progress) throws(Fault) -> Outcome {
     guard !progress.payment.followers.contains(where: { $0.kind == .capture && $0.isUnknown })
     else {
-      throw Fault(
-        .unknown,
-        code: "outcome_unknown",
-        "the hold may have been captured: the result of its capture is unknown"
-      )
+      throw .cannotTell("the hold may have been captured: the result of its capture is unknown")
     }
     let prepared = try preparation(progress)
     progress.enter("connecting")
@@ -168,9 +162,7 @@ extension PayTheoryProvider {
     _ payer: CashPayer,
     _ progress: Progress
   ) throws(Fault) -> Outcome {
-    progress.enter("connecting")
-    let conversation = try beginConversation()
-    let requests = requests(conversation)
+    let (conversation, requests) = try begin(progress)
     let answer = try conversation.ask("host:barcode", wanting: ["barcode_complete"], nil) {
       requests.barcode(order, payer, &$0)
     }
@@ -179,9 +171,7 @@ extension PayTheoryProvider {
 
   func tokenize(_ order: TokenOrder, _ progress: Progress) throws(Fault) -> Outcome {
     if case .cash = order.instrument { throw .cashToken }
-    progress.enter("connecting")
-    let conversation = try beginConversation()
-    let requests = requests(conversation)
+    let (conversation, requests) = try begin(progress)
     let answer = try conversation.ask(
       "host:tokenize",
       wanting: ["tokenize_complete"],
@@ -190,6 +180,14 @@ extension PayTheoryProvider {
       believesRefusal: true
     ) { requests.tokenize(order, &$0) }
     return try Replies.token(answer.body)
+  }
+
+  /// Takes a conversation that was opened ahead, or opens one.
+  private func begin(_ progress: Progress) throws(Fault) -> (Conversation, Requests) {
+    progress.enter("connecting")
+    if let opened = ahead?.take(context) { return (opened, requests(opened)) }
+    let conversation = try Conversation.open(session: context.randomness.uuid(), context)
+    return (conversation, requests(conversation))
   }
 
   private func requests(_ conversation: Conversation) -> Requests {

@@ -11,121 +11,109 @@ struct Requests {
   /// `host:transfer_part1` (README, 4.2).
   func transferPart1(_ order: PaymentOrder, confirmation: Bool, _ json: inout JSONWriter) {
     writeSession(&json)
-    json.name("payment_method_data")
     writeMethod(order.instrument, &json)
-    json.name("payment_data")
-    json.write([
-      "fee_mode": .string(order.feeMode.rawValue), "currency": .string(order.amount.currency.code),
-      "amount": .integer(order.amount.minorUnits),
+    json.write(members: [
+      "payment_data": [
+        "fee_mode": .string(order.feeMode.rawValue),
+        "currency": .string(order.amount.currency.code),
+        "amount": .integer(order.amount.minorUnits),
+      ],
+      "confirmation_needed": .bool(confirmation),
     ])
-    json.name("confirmation_needed")
-    json.write(.bool(confirmation))
-    writeTail(order, &json)
+    writeTail(order.payor, payTheoryData(order), order.metadata, &json)
   }
 
   /// `host:barcode` (README, 4.11).
   func barcode(_ order: PaymentOrder, _ payer: CashPayer, _ json: inout JSONWriter) {
     writeSession(&json)
-    json.name("payment")
-    json.write([
-      "payor": .string(payer.name), "payor_contact": .string(payer.contact),
-      "amount": .integer(order.amount.minorUnits),
+    json.write(members: [
+      "payment": [
+        "payor": .string(payer.name), "payor_contact": .string(payer.contact),
+        "amount": .integer(order.amount.minorUnits),
+      ]
     ])
-    writeTail(order, &json)
+    writeTail(order.payor, payTheoryData(order), order.metadata, &json)
   }
 
   /// `host:tokenize` (README, 4.10).
   func tokenize(_ order: TokenOrder, _ json: inout JSONWriter) {
     writeSession(&json)
-    json.name("payment_method_data")
     writeMethod(order.instrument, &json)
-    json.name("payor_info")
-    json.write(.object(Self.payorInfo(order.payor)))
-    json.name("pay_theory_data")
-    json.write(["payor_id": .string(order.payorID ?? "")])
-    json.name("metadata")
-    json.write(.object(order.metadata))
+    let data: JSONObject = ["payor_id": .string(order.payorID ?? "")]
+    writeTail(order.payor, data, order.metadata, &json)
   }
 
   /// `host:transfer_part2`, with the preparation byte for byte as it came (README, 4.7).
   func transferPart2(_ preparation: PreparedTransfer, _ json: inout JSONWriter) {
     json.name("payment_prep")
     json.verbatim(preparation.text.utf8)
-    json.name("sessionKey")
-    json.write(.string(sessionKey))
-    json.name("timing")
-    json.write(.integer(now))
-    json.name("metadata")
-    json.write(.object(preparation.metadata))
+    json.write(members: [
+      "sessionKey": .string(sessionKey), "timing": .integer(now),
+      "metadata": .object(preparation.metadata),
+    ])
   }
 
   /// `host:cancel_transfer` (README, 4.9).
   func cancel(_ preparation: PreparedTransfer, _ json: inout JSONWriter) {
-    json.name("payment_intent_id")
-    json.write(.string(preparation.intent))
-    json.name("sessionKey")
-    json.write(.string(sessionKey))
-    json.name("timing")
-    json.write(.integer(now))
+    json.write(members: [
+      "payment_intent_id": .string(preparation.intent), "sessionKey": .string(sessionKey),
+      "timing": .integer(now),
+    ])
   }
 
   private func writeSession(_ json: inout JSONWriter) {
-    json.name("hostToken")
-    json.write(.string(hostToken))
-    json.name("sessionKey")
-    json.write(.string(sessionKey))
-    json.name("timing")
-    json.write(.integer(now))
+    json.write(members: [
+      "hostToken": .string(hostToken), "sessionKey": .string(sessionKey), "timing": .integer(now),
+    ])
   }
 
-  private func writeTail(_ order: PaymentOrder, _ json: inout JSONWriter) {
-    json.name("payor_info")
-    json.write(.object(Self.payorInfo(order.payor)))
-    json.name("pay_theory_data")
-    json.write(.object(payTheoryData(order)))
-    json.name("metadata")
-    json.write(.object(order.metadata))
+  private func writeTail(
+    _ payor: JSONObject,
+    _ data: JSONObject,
+    _ metadata: JSONObject,
+    _ json: inout JSONWriter
+  ) {
+    json.write(members: [
+      "payor_info": .object(payorInfo(payor)), "pay_theory_data": .object(data),
+      "metadata": .object(metadata),
+    ])
   }
 
   /// `payment_method_data` (README, 4.3); empty for cash, which has a member of its own (README, 4.11).
   private func writeMethod(_ instrument: Instrument?, _ json: inout JSONWriter) {
+    json.name("payment_method_data")
     json.beginObject()
     switch instrument {
     case .card(let card):
-      json.name("type")
-      json.write("card")
+      json.write(members: ["type": "card"])
       json.name("number")
       json.write(card.number)
       json.name("security_code")
       json.write(card.securityCode)
-      json.name("expiration_month")
-      json.write(.string(card.expiration.monthText))
-      json.name("expiration_year")
-      json.write(.string(card.expiration.yearText))
-      if let name = card.name {
-        json.name("name")
-        json.write(.string(name))
+      var rest: JSONObject = [
+        "expiration_month": .string(card.expiration.monthText),
+        "expiration_year": .string(card.expiration.yearText),
+      ]
+      rest["name"] = card.name.map(JSON.string)
+      let address = card.address.parts.map {
+        JSONObject.Member(key: $0.name, value: .string($0.value))
       }
-      json.name("address")
-      json.write(.object(Self.object(card.address)))
+      rest["address"] = .object(JSONObject(address))
+      json.write(members: rest)
     case .bankAccount(let account):
-      json.name("type")
-      json.write("ach")
-      json.name("name")
-      json.write(.string(account.name))
+      json.write(members: ["type": "ach", "name": .string(account.name)])
       json.name("account_number")
       json.write(account.number)
-      json.name("account_type")
-      json.write(.string(account.kind.rawValue))
-      json.name("bank_code")
-      json.write(.string(account.routing))
+      json.write(members: [
+        "account_type": .string(account.kind.rawValue), "bank_code": .string(account.routing),
+      ])
     case .cash, nil: break
     }
     json.endObject()
   }
 
   /// `payor_info` (README, 4.4): the personal address is always sent.
-  static func payorInfo(_ payor: JSONObject) -> JSONObject {
+  private func payorInfo(_ payor: JSONObject) -> JSONObject {
     var info: JSONObject = [:]
     for name in ["first_name", "last_name", "email", "phone"] { info[name] = payor[name] }
     var address: JSONObject = [:]
@@ -137,7 +125,7 @@ struct Requests {
   }
 
   /// `pay_theory_data` (README, 4.5): every key, with the SDK's defaults.
-  func payTheoryData(_ order: PaymentOrder) -> JSONObject {
+  private func payTheoryData(_ order: PaymentOrder) -> JSONObject {
     [
       "account_code": .string(order.stored.text("account_code") ?? ""),
       "reference": .string(order.reference.text),
@@ -150,9 +138,5 @@ struct Requests {
       "timezone": .string(timeZone),
       "fee": .integer(order.fee?.minorUnits ?? 0),
     ]
-  }
-
-  private static func object(_ address: Address) -> JSONObject {
-    JSONObject(address.parts.map { JSONObject.Member(key: $0.name, value: .string($0.value)) })
   }
 }

@@ -17,35 +17,39 @@ enum Transactions {
       "payment_method_id": (method?["payment_method_id"]).orEmpty,
       "brand": brand(method),
     ]
+    var outcome: Outcome
     if status(transaction) == .declined {
       body["state"] = "FAILURE"
       let reasons = transaction["failure_reasons"]?.array?.compactMap(\.text) ?? []
       body["type"] = .string(reasons.first ?? "")
-      var outcome = Replies.declined(body)
-      outcome.currency = currency(transaction)
-      outcome.providerStatus = transaction.text("status")
-      return outcome
+      outcome = Replies.declined(body)
+    } else {
+      body["service_fee"] = hasServiceFee(transaction) ? transaction["fees"] ?? 0 : 0
+      outcome = Replies.complete(body, hasServiceFee: true)
+      outcome.status = status(transaction)
     }
-    let isServiceFee = transaction.text("fee_mode")?.uppercased() == "SERVICE_FEE"
-    body["service_fee"] = isServiceFee ? transaction["fees"] ?? 0 : 0
-    var outcome = Replies.complete(body, hasServiceFee: true)
-    outcome.status = status(transaction)
     outcome.currency = currency(transaction)
     outcome.providerStatus = transaction.text("status")
     return outcome
   }
 
+  /// The statuses that can be searched for, in our words.
+  static let statuses: KeyValuePairs<String, Status> = [
+    "PENDING": .pending, "SUCCEEDED": .succeeded, "SETTLED": .succeeded, "FAILED": .declined,
+    "VOIDED": .cancelled, "REFUNDED": .refunded, "PARTIALLY_REFUNDED": .partiallyRefunded,
+    "RETURNED": .returned,
+  ]
+
   /// Our word for a status; `PENDING` for one that is new to us, since it is not known to be final.
   static func status(_ transaction: JSONObject) -> Status {
-    switch transaction.text("status")?.uppercased() {
-    case "SUCCEEDED", "SUCCESS", "SETTLED": .succeeded
-    case "FAILED", "FAILURE": .declined
-    case "VOIDED": .cancelled
-    case "REFUNDED": .refunded
-    case "PARTIALLY_REFUNDED": .partiallyRefunded
-    case "RETURNED": .returned
-    default: .pending
-    }
+    let word = transaction.text("status")?.uppercased()
+    let other = ["SUCCESS": Status.succeeded, "FAILURE": .declined]
+    return statuses.first { $0.key == word }?.value ?? word.flatMap { other[$0] } ?? .pending
+  }
+
+  /// Whether the payer pays the fee.
+  static func hasServiceFee(_ answer: JSONObject) -> Bool {
+    answer.text("fee_mode")?.uppercased() == "SERVICE_FEE"
   }
 
   static func id(_ transaction: JSONObject) -> String { transaction.text("transaction_id") ?? "" }
@@ -156,7 +160,6 @@ enum Authorizations {
   static func held(_ authorization: JSONObject, amount: Int? = nil) -> Outcome {
     let method = authorization["payment_method"]
     let id = authorization.text("authorization_id")
-    let isServiceFee = authorization.text("fee_mode")?.uppercased() == "SERVICE_FEE"
     let amount = amount ?? authorization["amount"]?.boundedNumber
     guard authorization.text("status")?.uppercased() != "FAILED" else {
       let reasons = authorization["failure_reasons"]?.array?.compactMap(\.text) ?? []
@@ -177,7 +180,7 @@ enum Authorizations {
         "type": "PT_CONFIRMATION",
         "body": [
           "receipt_number": id.map(JSON.string).orEmpty, "amount": .integer(amount ?? 0),
-          "service_fee": isServiceFee ? authorization["fees"] ?? 0 : 0,
+          "service_fee": Transactions.hasServiceFee(authorization) ? authorization["fees"] ?? 0 : 0,
           "brand": (method?["card_brand"]).orEmpty, "first_six": "",
           "last_four": (method?["last_four"]).orEmpty,
         ],
@@ -252,4 +255,82 @@ enum Barcodes {
     }
     return day + 36 * 60 * 60_000 <= now
   }
+}
+
+/// The fields of a `Transaction` that are asked for (published schema of 2026).
+enum TransactionFields {
+  /// For a look-up: everything that support asks about.
+  static let all = [
+    "transaction_id", "status", "transaction_type", "transaction_date", "gross_amount",
+    "net_amount", "fees", "fee_mode", "currency", "reference", "account_code", "parent_id",
+    "refunded_amount", "refund_voidable", "refund_reason { reason_code reason_details }",
+    "dispute_status", "failure_reasons", "is_settled",
+    "ach_return_details { return_code return_details transfer_type }", "authorization_id",
+    "avs_status", "metadata", paidMethod, "updated_row_at",
+  ]
+
+  /// For a search: who paid as well.
+  static let ofSearch =
+    all.filter { $0 != paidMethod } + [
+      """
+      payment_method { payment_method_id payment_type card_brand last_four exp_date barcode_id \
+      payor { payor_id full_name email phone } }
+      """
+    ]
+
+  /// For a charge: what its result is made of, and nothing that a schema of before 2026 lacks, since
+  /// a charge is never asked for twice.
+  static let ofCharge = [
+    "transaction_id", "status", "transaction_date", "gross_amount", "fees", "fee_mode", "currency",
+    "reference", "failure_reasons", "metadata", method,
+  ]
+
+  /// For an authorization, which is not asked for twice either.
+  static let ofAuthorization = [
+    "authorization_id", "status", "authorization_date", "expiration_date", "amount", "fees",
+    "fee_mode", "currency", "reference", "failure_reasons", method,
+  ]
+
+  /// For a look at an authorization: whether it was captured.
+  static let ofLookedUpAuthorization = ofAuthorization + ["captured_amount", "transaction_id"]
+
+  /// Their types in the published schema of 2026, and what is shown of an answer.
+  static let shape: Shape = .object([
+    "transaction_id": .word, "status": .word, "transaction_type": .word, "transaction_date": .word,
+    "gross_amount": .number, "net_amount": .number, "fees": .number, "fee_mode": .word,
+    "currency": .word, "reference": .word, "account_code": .word, "parent_id": .word,
+    "refunded_amount": .number, "refund_voidable": .truth,
+    "refund_reason": .object(["reason_code": .word, "reason_details": .text(4096)]),
+    "dispute_status": .word, "failure_reasons": .list(.text(4096)), "is_settled": .truth,
+    "ach_return_details": .object([
+      "return_code": .word, "return_details": .text(4096), "transfer_type": .word,
+    ]),
+    "authorization_id": .word, "avs_status": .word, "metadata": .own, "updated_row_at": .word,
+    "payment_method": .object([
+      "payment_method_id": .word, "payment_type": .word, "card_brand": .word,
+      "last_four": .lastFour, "exp_date": .word, "barcode_id": .word,
+      "payor": .object(["payor_id": .word]),
+    ]),
+    "authorization_date": .word, "expiration_date": .word, "amount": .number,
+    "captured_amount": .number, "barcode_url": .text(8192), "barcode_id": .word,
+    "merchant_uid": .word,
+  ])
+
+  /// Without these a transaction says nothing.
+  static let needed: Set<String> = [
+    "transaction_id", "status", "gross_amount", "amount", "barcode_id", "fee",
+  ]
+
+  private static let method = """
+    payment_method { payment_method_id payment_type card_brand last_four exp_date \
+    payor { payor_id } }
+    """
+
+  private static let paidMethod = """
+    payment_method { payment_method_id payment_type card_brand last_four exp_date barcode_id \
+    payor { payor_id } }
+    """
+
+  /// The name of a field without its selection.
+  static func name(_ field: String) -> String { String(field.prefix { $0 != " " }) }
 }

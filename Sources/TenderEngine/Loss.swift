@@ -39,6 +39,13 @@ extension Fault {
     )
   }
 
+  /// The same failure of a request that can move nothing.
+  package var withoutEffect: Fault {
+    var fault = self
+    fault.effect = .none
+    return fault
+  }
+
   /// The same failure as a plain refusal, which cannot follow an execution.
   ///
   /// After a send, effect none stands on such a proof alone.

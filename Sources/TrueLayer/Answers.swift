@@ -12,8 +12,15 @@ struct Submission: Sendable {
 /// Finds the answer to an action: from options, else from whoever can be asked.
 struct Answers {
   let context: TrueLayerContext
+  let progress: Progress
 
   private var options: FlowOptions { context.options }
+
+  /// Asks for one of several; what is known is written down before.
+  private func choose(_ subject: String, among choices: [Choice]) throws(Fault) -> String? {
+    try progress.save()
+    return try context.guide.choose(subject, among: choices)
+  }
 
   /// The submission for an action; nil where an answer is missing that nobody can be asked for.
   ///
@@ -25,15 +32,15 @@ struct Answers {
       var body: JSONObject = ["provider_id": .string(bank)]
       if resource.kind == .payment { body["branch_id"] = options.branch.map(JSON.string) }
       return Submission(action: "provider-selection", body: body)
-    case .branchSelection(let choices):
+    case .choice(.branch, let choices):
       return try choice("branch", choices, options.branch).map {
         Submission(action: "branch-selection", body: ["branch_id": .string($0)])
       }
-    case .schemeSelection(let choices):
+    case .choice(.scheme, let choices):
       return try choice("scheme", choices, options.scheme).map {
         Submission(action: "scheme-selection", body: ["scheme_id": .string($0)])
       }
-    case .userAccountSelection(let choices): return try account(among: choices)
+    case .choice(.account, let choices): return try account(among: choices)
     case .consent(let requirements):
       let scopes = try scopes(requirements, of: resource.kind)
       return Submission(
@@ -94,20 +101,13 @@ struct Answers {
     }
     let (offered, note) = offered(banks)
     if let note { context.guide.note(note) }
-    let chosen = try context.guide.choose(
-      Question(
-        subject: "bank",
-        choices: offered.map { bank in
-          Choice(
-            id: bank.id,
-            name: bank.isHealthy ? bank.name : bank.name + " (not healthy)",
-            isRecommended: false
-          )
-        },
-        aliases: Dictionary(offered.map { ($0.id, $0.aliases) }, uniquingKeysWith: { $1 })
-      )
+    return try choose(
+      "bank",
+      among: offered.map { bank in
+        let name = bank.isHealthy ? bank.name : bank.name + " (not healthy)"
+        return Choice(id: bank.id, name: name, aliases: bank.aliases)
+      }
     )
-    return chosen
   }
 
   private func choice(
@@ -123,25 +123,18 @@ struct Answers {
     }
     // With one choice there is nothing to ask.
     if choices.count == 1 { return choices[0].id }
-    return try context.guide.choose(
-      Question(subject: subject, choices: choices, aliases: [:])
-    )
+    return try choose(subject, among: choices)
   }
 
   private func account(among choices: [Choice]) throws(Fault) -> Submission? {
-    let new = Choice(id: "new", name: "another account", isRecommended: false)
-    let chosen: String?
-    if let wanted = options.account {
-      guard wanted == "new" || choices.contains(where: { $0.id == wanted }) else {
-        throw .notOffered("--account", wanted, among: ["new"] + choices.map(\.id))
-      }
-      chosen = wanted
-    } else {
-      chosen = try context.guide.choose(
-        Question(subject: "account", choices: [new] + choices, aliases: [:])
-      )
+    let all = [Choice(id: "new", name: "another account")] + choices
+    let wanted = options.account
+    guard let chosen = wanted == nil ? try choose("account", among: all) : wanted else {
+      return nil
     }
-    guard let chosen else { return nil }
+    guard all.contains(where: { $0.id == chosen }) else {
+      throw .notOffered("--account", chosen, among: all.map(\.id))
+    }
     return Submission(
       action: "user-account-selection",
       body: chosen == "new"
@@ -150,10 +143,7 @@ struct Answers {
   }
 
   /// The account data that is read beside the payment: what the bank requires, where it was agreed.
-  private func scopes(
-    _ requirements: JSONObject,
-    of kind: Payment.Kind
-  ) throws(Fault) -> [JSON] {
+  private func scopes(_ requirements: JSONObject, of kind: Payment.Kind) throws(Fault) -> [JSON] {
     let required = requirements["ais"]?["required_scopes"]?.array ?? []
     let optional = requirements["ais"]?["optional_scopes"]?.array ?? []
     guard options.consentsToAccountData else {
@@ -187,14 +177,13 @@ struct Answers {
     for input in inputs {
       if let value = given[input.id] {
         if let problem = input.problem(with: value) {
-          throw Fault(
-            .pending,
-            code: "bad_form_value",
+          throw .badForm(
             "the value for \(input.id.quotedForMessage) cannot be used: \(problem)",
             hint: "see --form and --form-file in: tender help transact"
           )
         }
       } else {
+        try progress.save()
         guard let value = try context.guide.ask(input) else {
           if input.isMandatory { return nil }
           continue
@@ -214,6 +203,11 @@ struct Answers {
 }
 
 extension Fault {
+  /// A value that does not fit a form, or must not be given where it was.
+  static func badForm(_ message: String, hint: String) -> Fault {
+    Fault(.pending, code: "bad_form_value", message, hint: hint)
+  }
+
   fileprivate static func notOffered(
     _ option: String,
     _ value: String,

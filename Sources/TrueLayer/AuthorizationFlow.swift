@@ -15,7 +15,6 @@ struct AuthorizationFlow {
     case end
   }
 
-  private let kind: String
   /// Whether the payer comes back to this process.
   private let listens: Bool
   private let retries: Bool
@@ -28,8 +27,7 @@ struct AuthorizationFlow {
   /// More steps than any bank has; what goes on longer goes in a circle.
   private static let limit = 40
 
-  init(kind: String, listens: Bool, retries: Bool) {
-    self.kind = kind
+  init(listens: Bool, retries: Bool) {
     self.listens = listens
     self.retries = retries
   }
@@ -55,7 +53,7 @@ struct AuthorizationFlow {
     case "authorized", "executed", "settled", "failed", "revoked": return .end
     default:
       throw .unexpectedBehaviour(
-        "the \(kind) has the unknown status \(resource.status.quotedForMessage)"
+        "the \(resource.kind.noun) has the unknown status \(resource.status.quotedForMessage)"
       )
     }
   }
@@ -82,7 +80,7 @@ struct AuthorizationFlow {
     case .retry: return .end
     case .form(let inputs) where inputs.isEmpty:
       throw .unexpectedBehaviour("a form without fields")
-    case .branchSelection, .schemeSelection, .userAccountSelection, .consent, .form: break
+    case .choice, .consent, .form: break
     }
     if case .form = next { hasAnsweredForm = true }
     answers += 1

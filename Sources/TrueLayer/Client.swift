@@ -24,7 +24,7 @@ final class Client: Sendable {
   }
 
   /// One request.
-  struct Call {
+  private struct Call {
     var method = HTTPMethod.get
     var path: String
     var body: [UInt8] = []
@@ -34,6 +34,31 @@ final class Client: Sendable {
     var progress: Progress?
     /// What it is about, for the names of errors.
     var kind = Payment.Kind.payment
+
+    /// Whether it can move money.
+    var isEffecting: Bool { progress != nil }
+  }
+
+  /// Sends a write, with a key of its own where none is given.
+  func post(
+    _ path: String,
+    _ body: [UInt8] = [],
+    key: String? = nil,
+    _ credential: Credential,
+    _ progress: Progress?,
+    about kind: Payment.Kind = .payment
+  ) throws(Fault) -> Answer {
+    try send(
+      Call(
+        method: .post,
+        path: path,
+        body: body,
+        key: key ?? context.randomness.uuid().lowercased(),
+        credential: credential,
+        progress: progress,
+        kind: kind
+      )
+    )
   }
 
   /// A readable answer: a JSON object, empty where the body is.
@@ -62,11 +87,19 @@ final class Client: Sendable {
     made.withLock { $0[id] = token }
   }
 
-  /// Sends a request, again where its key makes that safe and there is time, and gives the answer.
+  /// Asks a question.
+  func get(
+    _ path: String,
+    _ credential: Credential,
+    about kind: Payment.Kind = .payment
+  ) throws(Fault) -> Answer { try send(Call(path: path, credential: credential, kind: kind)) }
+
+  /// Sends a request, again where there is time, and gives the answer: the same one twice does no more than
+  /// once, since it is a read or has a key.
   ///
   /// Each repetition has a permit of its own. Throws with effect unknown where a request that can move money
   /// may have been carried out.
-  func send(_ call: Call) throws(Fault) -> Answer {
+  private func send(_ call: Call) throws(Fault) -> Answer {
     let deadline = Deadline(in: configuration.timeout, on: context.clock)
     var pause = 500
     var wasLost = false
@@ -79,13 +112,11 @@ final class Client: Sendable {
       } catch {
         if error.kind.isStop || error.kind == .usage {
           let mayBeDone = call.isEffecting && (wasLost || error.effect == .unknown)
-          throw mayBeDone ? error.afterSendingAnyway : error.harmless.proven
+          throw mayBeDone ? error.afterSendingAnyway : error.withoutEffect.proven
         }
         let isLost = error.effect == .unknown
         wasLost = wasLost || isLost
-        if isLost, error.cause == .connectionClosed, call.isSafeToRepeat,
-          pause < deadline.remaining
-        {
+        if isLost, error.cause == .connectionClosed, pause < deadline.remaining {
           try context.clock.pause(milliseconds: pause)
           pause *= 2
           continue
@@ -108,7 +139,7 @@ final class Client: Sendable {
         answer.status == 429 || answer.status >= 500
         || problem.fragment?.hasSuffix("concurrency-conflict") == true
         || answer.fields["tl-should-retry"]?.lowercased() == "true"
-      if isBusy, call.isSafeToRepeat, pause < deadline.remaining, pause <= 2000 {
+      if isBusy, pause < deadline.remaining, pause <= 2000 {
         wasLost = wasLost || answer.status >= 500 || isAtWork
         try context.clock.pause(milliseconds: pause)
         pause *= 2
@@ -144,11 +175,7 @@ final class Client: Sendable {
     }
   }
 
-  private func request(
-    _ call: Call,
-    bearer: String?,
-    isOwn: Bool
-  ) throws(Fault) -> HTTPRequest {
+  private func request(_ call: Call, bearer: String?, isOwn: Bool) throws(Fault) -> HTTPRequest {
     var fields = [HTTPRequest.Field("Accept", "application/json; charset=UTF-8")]
     if let bearer {
       fields.append(HTTPRequest.Field("Authorization", "Bearer \(bearer)", isSecret: true))
@@ -274,7 +301,9 @@ final class Client: Sendable {
           by: deadline
         )
       } catch {
-        guard error.kind == .notSent || error.kind == .providerError else { throw error.harmless }
+        guard error.kind == .notSent || error.kind == .providerError else {
+          throw error.withoutEffect
+        }
         throw .connectionIssues(error)
       }
       let object = answer.body.isEmpty ? [:] : JSONReader.read(answer.body)?.object
@@ -304,14 +333,59 @@ final class Client: Sendable {
       throw fault
     }
   }
-}
 
-extension Client.Call {
-  /// Whether it can move money.
-  fileprivate var isEffecting: Bool { progress != nil }
+  // MARK: Payments and mandates
 
-  /// Whether the same request twice does no more than once: a read, or a write with a key.
-  fileprivate var isSafeToRepeat: Bool { method == .get || key != nil }
+  /// What was made elsewhere, of which this journal knows nothing that an answer could be compared with: asked
+  /// for twice, since one answer may be another payment's.
+  ///
+  /// Throws `provider_error` where the two differ in amount or currency.
+  func adopted(_ kind: Payment.Kind, _ id: String) throws(Fault) -> Resource {
+    let first = try resource(kind, id)
+    guard first.amount != nil else { return first }
+    let second = try resource(kind, id)
+    guard first.amount == second.amount, first.currency == second.currency else {
+      throw .unexpectedBehaviour(
+        "two answers about \(id) name different amounts or currencies",
+        traceID: second.traceID
+      )
+    }
+    return second
+  }
+
+  /// How a payment or mandate stands.
+  ///
+  /// What decides about an attempt must be of that very one; a look-up of an id shows what the provider
+  /// has to say.
+  func resource(
+    _ kind: Payment.Kind,
+    _ id: String,
+    decides: Bool = true
+  ) throws(Fault) -> Resource {
+    let answer = try get(Paths.resource(kind, id), .resource(id, kind), about: kind)
+    guard answer.body.text("status") != nil else {
+      throw .unexpectedBehaviour("a \(kind.noun) without status")
+    }
+    let seen = Resource(kind: kind, id: id, body: answer.body, traceID: answer.traceID)
+    guard decides else { return seen.masked }
+    if let other = answer.body.text("id"), other != id {
+      throw .unexpectedBehaviour("the answer is about another \(kind.noun)")
+    }
+    // The end that lets somebody pay again must name the payment whole.
+    let isWhole = answer.body["id"] != nil && (kind == .mandate || seen.amount != nil)
+    guard seen.status != "failed" || isWhole else {
+      throw .unexpectedBehaviour("a failure that does not name its payment and amount")
+    }
+    // What is there and cannot be read says that the rest is not what it looks like either.
+    let isReadable =
+      (answer.body["amount_in_minor"] == nil || (seen.amount ?? -1) >= 0)
+      && (answer.body["currency"] == nil || seen.currency != nil)
+    guard isReadable else {
+      let why = "an amount or currency that cannot be read"
+      throw .unexpectedBehaviour(why, traceID: answer.traceID)
+    }
+    return seen.masked
+  }
 }
 
 extension HTTPResponse {
@@ -340,13 +414,4 @@ enum Scopes {
 
   /// For a mandate whose type is known.
   static func mandate(_ type: String) -> String { "recurring_payments:\(type)" }
-}
-
-extension Fault {
-  /// The failure of something that could not move money.
-  fileprivate var harmless: Fault {
-    var fault = self
-    fault.effect = .none
-    return fault
-  }
 }

@@ -110,18 +110,14 @@ package struct Creation: Sendable {
   }
 
   private var paymentSelection: JSONObject {
+    let instant: JSON = ["type": "instant_preferred"]
     guard let preselectedBank else {
-      var selection: JSONObject = ["type": "user_selected"]
-      selection["scheme_selection"] =
-        scheme == nil ? ["type": "instant_preferred"] : ["type": "user_selected"]
-      return selection
+      let choice: JSON = scheme == nil ? instant : ["type": "user_selected"]
+      return ["type": "user_selected", "scheme_selection": choice]
     }
-    var selection: JSONObject = [
-      "type": "preselected", "provider_id": .string(preselectedBank),
-    ]
+    var selection: JSONObject = ["type": "preselected", "provider_id": .string(preselectedBank)]
     selection["scheme_selection"] =
-      scheme.map { ["type": "preselected", "scheme_id": .string($0)] }
-      ?? ["type": "instant_preferred"]
+      scheme.map { ["type": "preselected", "scheme_id": .string($0)] } ?? instant
     if let branch {
       selection["branch_selection"] = ["type": "preselected", "branch_id": .string(branch)]
     }
@@ -130,20 +126,17 @@ package struct Creation: Sendable {
 
   func beneficiary(withReference: Bool) throws(Fault) -> JSONObject {
     if let merchantAccount {
-      guard sortCode == nil, accountNumber == nil, iban == nil else {
-        throw .creation(
-          "bad_options",
-          "--merchant-account and an account's numbers exclude each other",
-          "give one payee"
-        )
-      }
-      guard ResourceID.isUUID(merchantAccount) else {
-        throw .creation(
-          "bad_value",
-          "--merchant-account cannot be \(merchantAccount.quotedForMessage)",
-          "the id of the account in TrueLayer's Console, a UUID"
-        )
-      }
+      try Self.require(
+        sortCode == nil && accountNumber == nil && iban == nil,
+        "--merchant-account and an account's numbers exclude each other",
+        "give one payee",
+        code: "bad_options"
+      )
+      try Self.require(
+        ResourceID.isUUID(merchantAccount),
+        "--merchant-account cannot be \(merchantAccount.quotedForMessage)",
+        "the id of the account in TrueLayer's Console, a UUID"
+      )
       var payee: JSONObject = [
         "type": "merchant_account", "merchant_account_id": .string(merchantAccount),
       ]
@@ -167,49 +160,40 @@ package struct Creation: Sendable {
   }
 
   private func name() throws(Fault) -> String? {
-    guard let beneficiaryName else { return nil }
-    let isShort = (1...40).contains(beneficiaryName.count)
-    guard isShort, !beneficiaryName.contains(where: { "()".contains($0) || $0.isNewline }) else {
-      throw .creation(
-        "bad_value",
-        "--beneficiary-name \(beneficiaryName.quotedForMessage) cannot be used",
-        "1 to 40 characters, no parentheses"
-      )
-    }
-    return beneficiaryName
+    guard let name = beneficiaryName else { return nil }
+    try Self.require(
+      (1...40).contains(name.count) && !name.contains { "()".contains($0) || $0.isNewline },
+      "--beneficiary-name \(name.quotedForMessage) cannot be used",
+      "1 to 40 characters, no parentheses"
+    )
+    return name
   }
 
   private func account() throws(Fault) -> JSON {
     switch (sortCode, accountNumber, iban) {
     case (let sortCode?, let number?, nil):
       let digits = sortCode.filter { $0 != "-" && $0 != " " }
-      guard AccountNumbers.isSortCode(digits) else {
-        throw .creation(
-          "bad_value",
-          "--sort-code \(sortCode.quotedForMessage) is no sort code",
-          "six digits, such as 56-00-29"
-        )
-      }
-      guard AccountNumbers.isAccount(number) else {
-        throw .creation(
-          "bad_value",
-          "--account-number \(number.quotedForMessage) is no account number",
-          "eight digits, such as 26207729"
-        )
-      }
+      try Self.require(
+        AccountNumbers.isSortCode(digits),
+        "--sort-code \(sortCode.quotedForMessage) is no sort code",
+        "six digits, such as 56-00-29"
+      )
+      try Self.require(
+        AccountNumbers.isAccount(number),
+        "--account-number \(number.quotedForMessage) is no account number",
+        "eight digits, such as 26207729"
+      )
       return [
         "type": "sort_code_account_number", "sort_code": .string(digits),
         "account_number": .string(number),
       ]
     case (nil, nil, let iban?):
       let compact = iban.filter { $0 != " " }.uppercased()
-      guard AccountNumbers.isIBAN(compact) else {
-        throw .creation(
-          "bad_value",
-          "--iban \(iban.quotedForMessage) is no IBAN",
-          "check its digits: they have a checksum"
-        )
-      }
+      try Self.require(
+        AccountNumbers.isIBAN(compact),
+        "--iban \(iban.quotedForMessage) is no IBAN",
+        "check its digits: they have a checksum"
+      )
       return ["type": "iban", "iban": .string(compact)]
     default:
       throw .creation(
@@ -221,11 +205,19 @@ package struct Creation: Sendable {
   }
 
   /// The characters that references may have (README, 3.3).
-  private static let referenceMarks: Set<Character> = Set("-:().,'+ ?/")
-
   private static func isReferenceText(_ character: Character) -> Bool {
     character.isASCII && (character.isLetter || character.isNumber)
-      || referenceMarks.contains(character)
+      || "-:().,'+ ?/".contains(character)
+  }
+
+  /// Throws `usage` for what TrueLayer would not take.
+  private static func require(
+    _ isFine: Bool,
+    _ message: @autoclosure () -> String,
+    _ hint: @autoclosure () -> String,
+    code: String = "bad_value"
+  ) throws(Fault) {
+    guard isFine else { throw .creation(code, message(), hint()) }
   }
 
   /// What the payee reads: as given, else as much of the reference as fits.
@@ -241,21 +233,16 @@ package struct Creation: Sendable {
     orFrom text: String,
     limit: Int = 18
   ) throws(Fault) -> String {
-    guard let given else { return statement(from: text, limit: limit) }
-    guard (1...limit).contains(given.count), given.allSatisfy(isReferenceText) else {
-      throw .creation(
-        "bad_value",
-        "--payment-reference \(given.quotedForMessage) cannot be used",
-        "1 to \(limit) letters, digits, spaces and -:().,'+?/"
-      )
+    guard let given else {
+      let fitting = String(text.filter(isReferenceText).prefix(limit))
+      return fitting.isEmpty ? "payment" : fitting
     }
+    try require(
+      (1...limit).contains(given.count) && given.allSatisfy(isReferenceText),
+      "--payment-reference \(given.quotedForMessage) cannot be used",
+      "1 to \(limit) letters, digits, spaces and -:().,'+?/"
+    )
     return given
-  }
-
-  /// As much of a text as a statement takes.
-  private static func statement(from text: String, limit: Int) -> String {
-    let fitting = String(text.filter(isReferenceText).prefix(limit))
-    return fitting.isEmpty ? "payment" : fitting
   }
 
   func checkedUser() throws(Fault) -> JSONObject {
@@ -266,17 +253,12 @@ package struct Creation: Sendable {
       throw .creation("missing_option", "the payer's e-mail or phone is missing: --user", hint)
     }
     if let email = user.text("email"), !Contact.isEmail(email) {
-      throw .creation(
-        "bad_value",
-        "--user email=\(email.quotedForMessage) has the wrong shape",
-        hint
-      )
+      let what = "--user email=\(email.quotedForMessage) has the wrong shape"
+      throw .creation("bad_value", what, hint)
     }
-    if let birth = user.text("date_of_birth"),
-      birth.utf8.count != 10 || Timestamp.read(birth) == nil
-    {
-      throw .creation(
-        "bad_value",
+    if let birth = user.text("date_of_birth") {
+      try Self.require(
+        birth.utf8.count == 10 && Timestamp.read(birth) != nil,
         "--user date_of_birth=\(birth.quotedForMessage) is no date",
         "such as 1990-01-31"
       )
@@ -286,13 +268,12 @@ package struct Creation: Sendable {
 
   /// The merchant's metadata with the reference, which travels in it.
   func checkedMetadata() throws(Fault) -> JSONObject {
-    guard metadata["reference"] == nil else {
-      throw .creation(
-        "bad_options",
-        "--metadata reference=… is where --reference travels",
-        "use another name"
-      )
-    }
+    try Self.require(
+      metadata["reference"] == nil,
+      "--metadata reference=… is where --reference travels",
+      "use another name",
+      code: "bad_options"
+    )
     var all: JSONObject = ["reference": .string(reference.text)]
     for member in metadata.members {
       guard let text = member.value.text, (1...40).contains(member.key.count), text.count <= 500
@@ -305,10 +286,111 @@ package struct Creation: Sendable {
       }
       all[member.key] = member.value
     }
-    guard all.members.count <= 10 else {
-      throw .creation("bad_value", "there is too much metadata", "at most 9 entries")
-    }
+    try Self.require(all.members.count <= 10, "there is too much metadata", "at most 9 entries")
     return all
+  }
+
+  // MARK: Mandates (OpenAPI, `CreateMandateRequest`)
+
+  private static let periods = ["day", "week", "fortnight", "month", "half_year", "year"]
+  private static let useCases = ["charity", "financial_services", "government", "utilities"]
+
+  func mandateBody() throws(Fault) -> JSONObject {
+    let constraints = try constraints()
+    return [
+      "mandate": .object(try mandate()), "currency": .string(currency.code),
+      "user": .object(try checkedUser()), "constraints": .object(constraints),
+      "metadata": .object(try checkedMetadata()),
+    ]
+  }
+
+  /// How much it may take, and when.
+  private func constraints() throws(Fault) -> JSONObject {
+    guard let most = maximumIndividual, (1...100_000_000).contains(most) else {
+      throw .creation(
+        "missing_option",
+        "a mandate needs --max-individual, the most that one payment may take",
+        "such as --max-individual 100.00"
+      )
+    }
+    let periodic = try periodicLimits(atLeast: most)
+    var constraints: JSONObject = [:]
+    for (name, option, text) in [
+      ("valid_from", "--valid-from", validFrom), ("valid_to", "--valid-to", validTo),
+    ] {
+      guard let text else { continue }
+      guard let time = Timestamp.read(text) else {
+        throw .creation(
+          "bad_value",
+          "\(option) \(text.quotedForMessage) is no time",
+          "such as 2027-01-31 or 2027-01-31T00:00:00Z"
+        )
+      }
+      constraints[name] = .string(Timestamp.text(time))
+    }
+    constraints["maximum_individual_amount"] = .integer(most)
+    constraints["periodic_limits"] = .object(periodic)
+    return constraints
+  }
+
+  private func periodicLimits(atLeast most: Int) throws(Fault) -> JSONObject {
+    try Self.require(
+      !limits.isEmpty,
+      "a mandate needs --limit, the most that a period may take",
+      "such as --limit month:2000.00",
+      code: "missing_option"
+    )
+    var periodic: JSONObject = [:]
+    for limit in limits {
+      let name = limit.period
+      guard Self.periods.contains(name), periodic[name] == nil else {
+        let nearest = Suggestion.nearest(to: name, among: Self.periods)
+        throw .creation(
+          "bad_value",
+          "--limit has no period \(name.quotedForMessage), or has it twice",
+          nearest.map { "did you mean \($0)?" } ?? "one of \(Self.periods.joined(separator: ", "))"
+        )
+      }
+      try Self.require(
+        limit.amount >= most,
+        "--limit \(name) is less than --max-individual",
+        "it cannot be less than one payment"
+      )
+      guard name != "fortnight" || limit.alignment == "consent" else {
+        throw .creation("bad_value", "--limit fortnight counts from consent", "leave :calendar out")
+      }
+      periodic[name] = [
+        "maximum_amount": .integer(limit.amount), "period_alignment": .string(limit.alignment),
+      ]
+    }
+    return periodic
+  }
+
+  private func mandate() throws(Fault) -> JSONObject {
+    var mandate: JSONObject = ["type": .string(mandateType)]
+    if mandateType == "commercial" {
+      guard let useCase, Self.useCases.contains(useCase) else {
+        throw .creation(
+          "missing_option",
+          "a commercial mandate needs --use-case",
+          "one of \(Self.useCases.joined(separator: ", "))"
+        )
+      }
+      mandate["use_case"] = .string(useCase)
+    } else if useCase != nil {
+      throw .creation("bad_options", "--use-case is for commercial mandates", "leave it out")
+    }
+    // A preselected bank of a mandate needs the payer's account beside it, which no option takes.
+    var selection: JSONObject = ["type": "user_selected"]
+    if let preselectedBank {
+      selection["filter"] = ["provider_ids": [.string(preselectedBank)]]
+    }
+    mandate["provider_selection"] = .object(selection)
+    mandate["beneficiary"] = .object(try beneficiary(withReference: false))
+    if statement != nil {
+      mandate["statement_reference"] = .string(try statementText(limit: 18))
+    }
+    return mandate
   }
 }
 

@@ -11,11 +11,7 @@ struct FlowRunner {
 
   /// Goes through the flow from how the resource stands to where this run ends.
   func run(_ resource: Resource) throws(Fault) -> Outcome {
-    var flow = AuthorizationFlow(
-      kind: resource.kind == .mandate ? "mandate" : "payment",
-      listens: visit != nil,
-      retries: context.options.retries
-    )
+    var flow = AuthorizationFlow(listens: visit != nil, retries: context.options.retries)
     let patience = Patience(context)
     var current = resource
     var stale = 0
@@ -34,7 +30,10 @@ struct FlowRunner {
             isGiven = isGiven || submission.isEffecting
           case .failure(let missing):
             // What a program reads is what a person would be shown.
-            return current.awaiting(Answers(context: context).offered(next), missing)
+            return current.awaiting(
+              Answers(context: context, progress: progress).offered(next),
+              missing
+            )
           }
         case .redirect(let address):
           try show(address, isAwaited: true)
@@ -76,8 +75,18 @@ struct FlowRunner {
     _ resource: Resource
   ) throws(Fault) -> Result<Submission, Fault> {
     do throws(Fault) {
-      let submission = try Answers(context: context).submission(for: next, resource)
-      return submission.map(Result.success) ?? .failure(.inputMissing(next.missing))
+      let answers = Answers(context: context, progress: progress)
+      if let submission = try answers.submission(for: next, resource) {
+        return .success(submission)
+      }
+      return .failure(
+        Fault(
+          .pending,
+          code: "input_missing",
+          "the bank wants \(next.missing), and there is nobody to ask",
+          hint: "give it, and run the same command again"
+        )
+      )
     } catch {
       guard error.kind == .pending else { throw error }
       return .failure(error)
@@ -111,8 +120,6 @@ struct FlowRunner {
     if case .wait? = resource.next, before?.next != resource.next { progress.enter("wait") }
   }
 
-  private func path(_ resource: Resource) -> String { Paths.resource(resource.kind, resource.id) }
-
   /// The resource as it is now.
   ///
   /// Throws `provider_error` for an answer about another amount or currency.
@@ -123,7 +130,28 @@ struct FlowRunner {
   }
 
   private func start(_ resource: Resource) throws(Fault) -> Resource {
-    try post("/authorization-flow", Capabilities(context).body(resource.kind), resource)
+    try post("/authorization-flow", capabilities(resource.kind), resource)
+  }
+
+  /// What this program can do in a flow, as it declares it (README, 4.2).
+  private func capabilities(_ kind: Payment.Kind) -> JSONObject {
+    let redirect: JSON = ["return_uri": .string(context.configuration.redirectURL)]
+    guard kind == .payment else {
+      return ["provider_selection": [:], "redirect": redirect, "consent": [:]]
+    }
+    var consent: JSONObject = ["pis": [:]]
+    if context.options.consentsToAccountData {
+      consent["ais"] = ["scopes": ["accounts", "balance"]]
+    }
+    var body: JSONObject = [
+      "provider_selection": [:], "scheme_selection": [:], "branch_selection": [:],
+      "redirect": redirect, "form": ["input_types": ["text", "text_with_image", "select"]],
+      "consent": ["action_type": "explicit", "requirements": .object(consent)],
+    ]
+    // Without it saved accounts are never offered, and nobody has to choose among them.
+    if context.options.account != nil { body["user_account_selection"] = [:] }
+    if context.options.retries { body["retry"] = [:] }
+    return body
   }
 
   private func submit(_ submission: Submission, _ resource: Resource) throws(Fault) -> Resource {
@@ -149,17 +177,13 @@ struct FlowRunner {
     var writer = JSONWriter()
     writer.write(.object(body))
     defer { writer.wipe() }
-    let answer = try client.send(
-      Client.Call(
-        method: .post,
-        path: path(resource) + tail,
-        body: writer.bytes,
-        // Its own for each submission: the same form may rightly be sent twice.
-        key: context.randomness.uuid().lowercased(),
-        credential: .resource(resource.id, resource.kind),
-        progress: permits,
-        kind: resource.kind
-      )
+    // With a key of its own for each submission: the same form may rightly be sent twice.
+    let answer = try client.post(
+      Paths.resource(resource.kind, resource.id) + tail,
+      writer.bytes,
+      .resource(resource.id, resource.kind),
+      permits,
+      about: resource.kind
     )
     guard answer.body.text("status") != nil else {
       let fault = Fault.unexpectedBehaviour("an answer without status", traceID: answer.traceID)
@@ -240,15 +264,12 @@ struct FlowRunner {
   /// Throws with effect unknown where nothing can be seen.
   func cancel(_ resource: Resource, key: String? = nil) throws(Fault) -> Resource {
     try progress.willSend()
-    _ = try client.send(
-      Client.Call(
-        method: .post,
-        path: path(resource) + "/actions/cancel",
-        key: key ?? context.randomness.uuid().lowercased(),
-        credential: .resource(resource.id, resource.kind),
-        progress: progress,
-        kind: resource.kind
-      )
+    _ = try client.post(
+      Paths.resource(resource.kind, resource.id) + "/actions/cancel",
+      key: key,
+      .resource(resource.id, resource.kind),
+      progress,
+      about: resource.kind
     )
     // It was accepted; how the payment shows it may take a moment.
     guard let seen = lookAfterwards(resource, until: { !$0.isOpen }) else {
@@ -277,8 +298,8 @@ struct FlowRunner {
     guard Redirection.isUsable(address) else {
       throw .unexpectedBehaviour("a redirect to an address that is not of the web")
     }
-    // Opens the bank's page: whoever pays must see it whole.
-    if !context.redactor.holdsSecret(address) { context.redactor.exempt(address) }
+    context.redactor.showWhole(address)
+    try progress.save()
     try context.guide.show(address, isAwaited: isAwaited)
   }
 }
@@ -310,22 +331,14 @@ private final class Patience {
   }
 }
 
-extension Resource {
-  /// Whether it stands elsewhere than before.
-  func hasMoved(from other: Resource) -> Bool { status != other.status || next != other.next }
-
-  /// Whether the payer may still authorize it.
-  var isOpen: Bool { ["authorization_required", "authorizing", "attempt_failed"].contains(status) }
-}
-
 extension NextAction {
   /// What is missing, in a few words with the option that gives it.
   fileprivate var missing: String {
     switch self {
     case .providerSelection: "a bank (--bank)"
-    case .branchSelection: "a branch (--branch)"
-    case .schemeSelection: "a scheme (--scheme)"
-    case .userAccountSelection: "an account (--account)"
+    case .choice(.branch, _): "a branch (--branch)"
+    case .choice(.scheme, _): "a scheme (--scheme)"
+    case .choice(.account, _): "an account (--account)"
     case .form: "a form filled in (--form, --form-file)"
     default: type
     }

@@ -21,6 +21,12 @@ package struct FormInput: Sendable, Hashable {
   struct Pattern: Sendable, Hashable {
     let text: String
     let message: String?
+
+    /// Whether a value fits; what cannot be judged in bounded time is left to the provider.
+    func accepts(_ value: String) -> Bool {
+      // The rules are written for tests of the whole value, with anchors or without.
+      TextPattern(text)?.fits(value) ?? true
+    }
   }
 
   init?(_ object: JSONObject) {
@@ -37,11 +43,7 @@ package struct FormInput: Sendable, Hashable {
     lengths = least...max(least, object["max_length"]?.boundedNumber ?? 4096)
     options = (object["options"]?.array ?? []).compactMap { option in
       guard let id = option["id"]?.text else { return nil }
-      return Choice(
-        id: id,
-        name: option["display_text"]?["default"]?.text ?? id,
-        isRecommended: false
-      )
+      return Choice(id: id, name: option["display_text"]?["default"]?.text ?? id)
     }
     image = object["image"]?["uri"]?.text ?? object["image"]?["media_type"]?.text
     patterns = (object["regexes"]?.array ?? []).compactMap { item in
@@ -109,10 +111,69 @@ package struct FormInput: Sendable, Hashable {
   }
 }
 
-extension FormInput.Pattern {
-  /// Whether a value fits; what cannot be judged in bounded time is left to the provider.
-  fileprivate func accepts(_ value: String) -> Bool {
-    // The rules are written for tests of the whole value, with anchors or without.
-    TextPattern(text)?.fits(value) ?? true
+/// A bank that an authorization can go to.
+package struct Bank: Sendable, Hashable {
+  package let id: String
+  package let name: String
+  package let country: String?
+  package let aliases: [String]
+  /// Whether TrueLayer says that it works: anything but `unhealthy`.
+  package let isHealthy: Bool
+}
+
+/// One of several things to choose from.
+package struct Choice: Sendable, Hashable {
+  package let id: String
+  package let name: String
+  /// Whether the provider would choose this one.
+  package var isRecommended = false
+  /// Further words by which it may be searched.
+  package var aliases: [String] = []
+}
+
+extension Bank {
+  /// Reads a provider; older answers name its id `provider_id`.
+  init?(_ object: JSONObject) {
+    guard let id = object.text("id") ?? object.text("provider_id") else { return nil }
+    self.id = id
+    name = object.text("display_name") ?? id
+    country = object.text("country_code")
+    aliases = object["search_aliases"]?.array?.compactMap(\.text) ?? []
+    isHealthy = object["availability"]?["recommended_status"]?.text != "unhealthy"
+  }
+}
+
+/// The account numbers that TrueLayer takes (README, 3.3).
+package enum AccountNumbers {
+  /// Six digits.
+  static func isSortCode(_ text: String) -> Bool { isDigits(text, count: 6) }
+
+  /// Eight digits.
+  static func isAccount(_ text: String) -> Bool { isDigits(text, count: 8) }
+
+  private static func isDigits(_ text: String, count: Int) -> Bool {
+    text.utf8.count == count
+      && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+  }
+
+  /// Two letters, two check digits, 11 to 30 letters and digits, modulo 97 (ISO 13616-1, section 6).
+  package static func isIBAN(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard (15...34).contains(bytes.count) else { return false }
+    var remainder = 0
+    for (index, byte) in (bytes[4...] + bytes[..<4]).enumerated() {
+      // Where this byte stands in the text: the first four were moved behind the rest.
+      let place = index < bytes.count - 4 ? index + 4 : index - (bytes.count - 4)
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        guard place >= 2 else { return false }
+        remainder = (remainder * 10 + Int(byte - UInt8(ascii: "0"))) % 97
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"):
+        guard place < 2 || place >= 4 else { return false }
+        remainder = (remainder * 100 + Int(byte - UInt8(ascii: "A")) + 10) % 97
+      default: return false
+      }
+    }
+    return remainder == 1
   }
 }

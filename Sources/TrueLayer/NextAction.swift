@@ -4,15 +4,29 @@ package import TenderModel
 /// What an authorization flow wants next (README, 4.3): an open set.
 package enum NextAction: Sendable, Hashable {
   case providerSelection([Bank])
-  case branchSelection([Choice])
-  case schemeSelection([Choice])
-  case userAccountSelection([Choice])
+  case choice(Selection, [Choice])
   case consent(JSONObject)
   case form([FormInput])
   case redirect(String)
   case wait(String?)
   case retry([String])
   case other(String)
+
+  /// What a payer chooses among a few, by the wire's word.
+  package enum Selection: String, Sendable {
+    case branch = "branch_selection"
+    case scheme = "scheme_selection"
+    case account = "user_account_selection"
+
+    /// The member that has the choices.
+    fileprivate var member: String {
+      switch self {
+      case .branch: "branches"
+      case .scheme: "schemes"
+      case .account: "user_accounts"
+      }
+    }
+  }
 }
 
 extension NextAction {
@@ -22,10 +36,11 @@ extension NextAction {
     switch type {
     case "provider_selection":
       self = .providerSelection(Self.objects(object["providers"]).compactMap(Bank.init))
-    case "branch_selection": self = .branchSelection(Self.choices(object["branches"]))
-    case "scheme_selection": self = .schemeSelection(Self.choices(object["schemes"]))
+    case "branch_selection": self = .choice(.branch, Self.choices(object["branches"]))
+    case "scheme_selection": self = .choice(.scheme, Self.choices(object["schemes"]))
     case "user_account_selection":
-      self = .userAccountSelection(
+      self = .choice(
+        .account,
         Self.objects(object["user_accounts"]).compactMap { account in
           guard let id = account.text("id") else { return nil }
           let parts = [
@@ -33,11 +48,7 @@ extension NextAction {
             // Masked again: the last four are all that is shown of a payer's account.
             account.text("masked_account_identifier").map { "…" + $0.suffix(4) },
           ]
-          return Choice(
-            id: id,
-            name: parts.compactMap(\.self).joined(separator: " "),
-            isRecommended: false
-          )
+          return Choice(id: id, name: parts.compactMap(\.self).joined(separator: " "))
         }
       )
     case "consent": self = .consent(object["requirements"]?.object ?? [:])
@@ -70,9 +81,7 @@ extension NextAction {
   var type: String {
     switch self {
     case .providerSelection: "provider_selection"
-    case .branchSelection: "branch_selection"
-    case .schemeSelection: "scheme_selection"
-    case .userAccountSelection: "user_account_selection"
+    case .choice(let selection, _): selection.rawValue
     case .consent: "consent"
     case .form: "form"
     case .redirect: "redirect"
@@ -97,9 +106,14 @@ extension NextAction {
           return .object(item)
         }
       )
-    case .branchSelection(let choices): object["branches"] = Self.shown(choices)
-    case .schemeSelection(let choices): object["schemes"] = Self.shown(choices)
-    case .userAccountSelection(let choices): object["user_accounts"] = Self.shown(choices)
+    case .choice(let selection, let choices):
+      object[selection.member] = .array(
+        choices.map { choice in
+          var item: JSONObject = ["id": .string(choice.id), "display_name": .string(choice.name)]
+          if choice.isRecommended { item["recommended"] = true }
+          return .object(item)
+        }
+      )
     case .consent(let requirements): object["requirements"] = .object(requirements)
     case .form(let inputs): object["inputs"] = .array(inputs.map(\.shown))
     case .redirect(let uri): if Redirection.isUsable(uri) { object["url"] = .string(uri) }
@@ -109,14 +123,21 @@ extension NextAction {
     }
     return PayerAction(type, object, isAskedAnew: true)
   }
+}
 
-  private static func shown(_ choices: [Choice]) -> JSON {
-    .array(
-      choices.map { choice in
-        var item: JSONObject = ["id": .string(choice.id), "display_name": .string(choice.name)]
-        if choice.isRecommended { item["recommended"] = true }
-        return .object(item)
-      }
-    )
+/// The addresses that a payer may be sent to.
+enum Redirection {
+  /// Encrypted, or on this machine; visible ASCII and no longer than browsers take.
+  static func isUsable(_ address: String) -> Bool {
+    let front = address.prefix { $0 != "#" }
+    guard address.utf8.count <= 8192, address.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+      let parts = WebAddress(String(front)), ["http", "https"].contains(parts.scheme)
+    else { return false }
+    return parts.isEncrypted || parts.isLoopback
   }
+}
+
+extension Redactor {
+  /// Lets an address that opens the bank's page through: whoever pays must see it whole.
+  func showWhole(_ address: String) { if !holdsSecret(address) { exempt(address) } }
 }

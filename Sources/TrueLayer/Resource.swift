@@ -56,6 +56,12 @@ struct Resource: Sendable {
     }
   }
 
+  /// Whether it stands elsewhere than before.
+  func hasMoved(from other: Resource) -> Bool { status != other.status || next != other.next }
+
+  /// Whether the payer may still authorize it.
+  var isOpen: Bool { ["authorization_required", "authorizing", "attempt_failed"].contains(status) }
+
   /// The status of a record, the same words for every provider (README, 5.1 and 5.2).
   var shownStatus: Status {
     switch (status, kind) {
@@ -108,44 +114,44 @@ struct Resource: Sendable {
       shown["last_four"] = lastFour.map(JSON.string)
       details["payer"] = .object(shown)
     }
-    for name in [
-      "mandate_id", "type", "use_case", "constraints", "failed_attempts", "revocation_source",
-      "revocation_reason", "created_at", "authorized_at", "executed_at", "settled_at",
-      "creditable_at", "failed_at", "revoked_at", "reversed_at", "reversal_reason", "metadata",
-    ] {
-      details[name] = body[name]
-    }
+    for (name, _) in Self.shown { details[name] = body[name] }
     if kind == .payment { details["mandate_id"] = method["mandate_id"] }
-    return Self.shown.filtered(details).withoutNulls
+    return Self.shape.filtered(details).withoutNulls
   }
 
-  /// What TrueLayer documents of these (API reference, payments and mandates).
-  private static let shown: Shape = {
-    let names = [
-      "bank", "scheme", "mandate_id", "type", "use_case", "revocation_source", "created_at",
-      "authorized_at", "executed_at", "settled_at", "creditable_at", "failed_at", "revoked_at",
-      "reversed_at", "reversal_reason",
-    ]
-    var members = Dictionary(uniqueKeysWithValues: names.map { ($0, Shape.word) })
-    members["revocation_reason"] = .text(4096)
-    members["payee"] = .object([
-      "type": .word, "name": .word, "merchant_account_id": .word, "last_four": .text(4),
-      "reference": .word,
-    ])
-    members["payer"] = .object(["name": .word, "last_four": .text(4)])
+  /// The members that are shown as they are, in their order, as TrueLayer documents them (API reference, payments
+  /// and mandates).
+  private static let shown: KeyValuePairs<String, Shape> = {
     let limits: Shape = .object([
       "start_date": .word, "end_date": .word, "maximum_amount": .number, "period_alignment": .word,
       "maximum_available_amount": .number, "current_amount": .number,
     ])
     let periods = ["day", "week", "fortnight", "month", "half_year", "year"]
-    members["constraints"] = .object([
-      "valid_from": .word, "valid_to": .word, "maximum_individual_amount": .number,
-      "periodic_limits": .object(Dictionary(uniqueKeysWithValues: periods.map { ($0, limits) })),
-    ])
-    members["failed_attempts"] = .list(
-      .object(["attempt_number": .number, "failed_at": .word, "failure_reason": .word])
-    )
-    members["metadata"] = .own
+    return [
+      "mandate_id": .word, "type": .word, "use_case": .word,
+      "constraints": .object([
+        "valid_from": .word, "valid_to": .word, "maximum_individual_amount": .number,
+        "periodic_limits": .object(Dictionary(uniqueKeysWithValues: periods.map { ($0, limits) })),
+      ]),
+      "failed_attempts": .list(
+        .object(["attempt_number": .number, "failed_at": .word, "failure_reason": .word])
+      ),
+      "revocation_source": .word, "revocation_reason": .text(4096), "created_at": .word,
+      "authorized_at": .word, "executed_at": .word, "settled_at": .word, "creditable_at": .word,
+      "failed_at": .word, "revoked_at": .word, "reversed_at": .word, "reversal_reason": .word,
+      "metadata": .own,
+    ]
+  }()
+
+  private static let shape: Shape = {
+    var members: [String: Shape] = [
+      "bank": .word, "scheme": .word, "payer": .object(["name": .word, "last_four": .text(4)]),
+      "payee": .object([
+        "type": .word, "name": .word, "merchant_account_id": .word, "last_four": .text(4),
+        "reference": .word,
+      ]),
+    ]
+    for (name, shape) in shown { members[name] = shape }
     return .object(members)
   }()
 
@@ -157,11 +163,13 @@ struct Resource: Sendable {
     return nil
   }
 
+  private var payerAccounts: [JSON] {
+    payer?["account_identifiers"]?.array ?? [payer?["account_identifier"]].compactMap(\.self)
+  }
+
   /// The last four of the payer's account; never more of it.
   var lastFour: String? {
-    let identifiers =
-      payer?["account_identifiers"]?.array ?? [payer?["account_identifier"]].compactMap(\.self)
-    for identifier in identifiers {
+    for identifier in payerAccounts {
       guard let account = Self.account(identifier), account.count > 4 else { continue }
       return String(account.suffix(4))
     }
@@ -170,12 +178,10 @@ struct Resource: Sendable {
 
   /// The resource with the payer's account numbers gone from every text that is shown.
   var masked: Resource {
-    let identifiers =
-      payer?["account_identifiers"]?.array ?? [payer?["account_identifier"]].compactMap(\.self)
     // In one pass over each text, however many there are.
     let redactor = Redactor()
     var isAny = false
-    for text in identifiers.flatMap({ $0.object?.members.compactMap(\.value.text) ?? [] })
+    for text in payerAccounts.flatMap({ $0.object?.members.compactMap(\.value.text) ?? [] })
     where text.utf8.count >= 6 && text.contains(where: \.isNumber) {
       redactor.learn(number: text)
       isAny = true
@@ -233,4 +239,99 @@ struct FailureReason {
     default: .declined
     }
   }
+}
+
+/// Resources as outcomes, in the words of TrueLayer's iOS SDK (README, 5.4).
+extension Resource {
+  /// What `transact` and `confirm` end with: a state, an error, or what is awaited.
+  var outcome: Outcome {
+    var outcome = base
+    switch (status, next) {
+    case ("failed", _):
+      outcome.fault = .failed(self)
+      outcome.result = outcome.fault?.result ?? [:]
+    case ("attempt_failed", _):
+      var fault = Fault.failed(self)
+      fault.kind = .declined
+      fault.hint = "start it again with: tender confirm REF --retry"
+      outcome.fault = fault
+      outcome.result = statusResult
+    case ("revoked", _):
+      outcome.fault = .revoked(self)
+      outcome.result = outcome.fault?.result ?? statusResult
+    case ("authorizing", .redirect?): outcome.result = state("redirect")
+    case ("authorizing", .wait?) where kind == .payment: outcome.result = state("wait")
+    case ("authorized", _), ("executed", _), ("settled", _):
+      outcome.result = state(documentedStatus)
+    default: outcome.result = statusResult
+    }
+    outcome.nextAction = awaited?.shown
+    return outcome
+  }
+
+  /// What the flow waits for; nil where it has not begun, or is over.
+  private var awaited: NextAction? {
+    switch status {
+    case "authorization_required", "authorized", "executed", "settled", "failed", "revoked": nil
+    case "authorizing": next
+    case "attempt_failed": if case .retry? = next { next } else { .retry([]) }
+    // A status that is not known decides nothing.
+    default: next ?? .wait(nil)
+    }
+  }
+
+  /// What a look-up shows: in the words of `transact`, and of the status commands.
+  var lookedUp: Outcome {
+    var outcome = outcome
+    outcome.shown = statusResult
+    return outcome
+  }
+
+  /// The outcome of the operation that cancelled or revoked it.
+  var withdrawn: Outcome {
+    var outcome = base
+    // It has no id of its own.
+    outcome.id = nil
+    outcome.result = statusResult
+    return outcome
+  }
+
+  /// What it ends with where an answer is missing that only the payer or operator can give.
+  func awaiting(_ next: NextAction, _ missing: Fault) -> Outcome {
+    var shown = outcome
+    shown.result = statusResult
+    shown.nextAction = next.shown
+    shown.fault = missing
+    return shown
+  }
+
+  private var statusResult: JSONObject {
+    let status: JSONObject = ["status": .string(documentedStatus)]
+    return status.adding(reasons)
+  }
+
+  private func state(_ name: String) -> JSONObject {
+    let state: JSONObject = ["state": .string(name)]
+    return state.adding(reasons)
+  }
+
+  private var base: Outcome {
+    var outcome = Outcome(
+      status: shownStatus,
+      id: id,
+      amount: amount,
+      currency: currency.flatMap(Currency.init(code:)),
+      lastFour: lastFour,
+      result: [:]
+    )
+    outcome.details = details
+    outcome.providerStatus = status
+    outcome.madeAt = body.text("created_at").flatMap(Timestamp.read)
+    return outcome
+  }
+}
+
+extension JSONObject {
+  /// The object with the members of another behind its own.
+  func adding(_ other: JSONObject) -> JSONObject { JSONObject(members + other.members) }
 }

@@ -44,7 +44,7 @@ struct ReturnAddress {
 
   /// The parameter that names a resource of a kind.
   static func parameter(_ kind: Payment.Kind) -> String {
-    kind == .mandate ? "mandate_id" : "payment_id"
+    kind.noun + "_id"
   }
 
   /// Checks that it is about this payment or mandate.
@@ -66,15 +66,6 @@ struct ReturnAddress {
 }
 
 extension Fault {
-  private static func returned(_ message: String, _ kind: Kind) -> Fault {
-    Fault(
-      kind,
-      code: "return_mismatch",
-      message,
-      hint: "hand in the address to which the bank sent the payer of this payment"
-    )
-  }
-
   fileprivate static func badReturn(_ problem: String) -> Fault {
     Fault(
       .usage,
@@ -86,6 +77,11 @@ extension Fault {
 
   /// The payer came back from another payment than this.
   static func otherReturn(_ named: String, _ id: String) -> Fault {
-    returned("the return address is about \(named.quotedForMessage), not about \(id)", .conflict)
+    Fault(
+      .conflict,
+      code: "return_mismatch",
+      "the return address is about \(named.quotedForMessage), not about \(id)",
+      hint: "hand in the address to which the bank sent the payer of this payment"
+    )
   }
 }

@@ -22,11 +22,7 @@ package struct TrueLayerConfiguration: Sendable {
   /// How long one request may take, in milliseconds.
   package var timeout: Int
 
-  package init(
-    env: Env,
-    redirectURL: String = Self.defaultRedirectURL,
-    timeout: Int = 30_000
-  ) {
+  package init(env: Env, redirectURL: String = Self.defaultRedirectURL, timeout: Int = 30_000) {
     self.env = env
     self.redirectURL = redirectURL
     self.timeout = timeout
@@ -95,6 +91,27 @@ package final class AccessTokens: Sendable {
   }
 }
 
+/// Whoever answers what a flow asks and options leave open: a person at a terminal, or nobody.
+package protocol FlowGuide: Sendable {
+  /// Chooses one of several by its id: a `bank`, `branch`, `scheme` or `account`; nil where nobody can be
+  /// asked. Throws `cancelled` where the person gives up, `interrupted` at Ctrl-C.
+  func choose(_ subject: String, among choices: [Choice]) throws(Fault) -> String?
+  /// The values of a form by id, as far as options and files give them.
+  func given(_ inputs: [FormInput]) throws(Fault) -> [String: String]
+  /// Asks for one value; nil where nobody can be asked. Throws as `choose` does.
+  func ask(_ input: FormInput) throws(Fault) -> String?
+  /// Shows the address that the payer must open.
+  func show(_ address: String, isAwaited: Bool) throws(Fault)
+  /// Says something that is good to know.
+  func note(_ text: String)
+  /// Hears for how many milliseconds more the payer is awaited.
+  func waits(left: Int)
+}
+
+extension FlowGuide {
+  package func waits(left: Int) {}
+}
+
 /// What the adapter works with: all of it passed in.
 package struct TrueLayerContext: Sendable {
   let configuration: TrueLayerConfiguration
@@ -102,7 +119,7 @@ package struct TrueLayerContext: Sendable {
   let http: any HTTPExchange
   /// Nil where the payer comes back to somebody else's address.
   let redirects: (any RedirectListener)?
-  var guide: any FlowGuide
+  let guide: any FlowGuide
   let clock: any Clock
   let randomness: any Randomness
   let interruption: any Interruption
@@ -121,15 +138,9 @@ package struct TrueLayerContext: Sendable {
     redactor: Redactor,
     tokens: AccessTokens = AccessTokens()
   ) {
-    self.configuration = configuration
-    self.options = options
-    self.http = http
-    self.redirects = redirects
-    self.guide = guide
-    self.clock = clock
-    self.randomness = randomness
-    self.interruption = interruption
-    self.redactor = redactor
-    self.tokens = tokens
+    (self.configuration, self.options, self.guide) = (configuration, options, guide)
+    (self.http, self.redirects, self.tokens) = (http, redirects, tokens)
+    (self.clock, self.randomness) = (clock, randomness)
+    (self.interruption, self.redactor) = (interruption, redactor)
   }
 }

@@ -3,12 +3,7 @@ import TenderModel
 
 /// TrueLayer's documented errors by the names of its iOS SDK, for payments and for mandates (README, 6.3).
 extension Fault {
-  /// What a payment or mandate is called within the names of errors.
-  private static func noun(_ kind: Payment.Kind) -> String {
-    kind == .mandate ? "mandate" : "payment"
-  }
-
-  fileprivate static func result(
+  private static func result(
     _ name: String,
     reason: String? = nil,
     traceID: String? = nil,
@@ -26,58 +21,40 @@ extension Fault {
     _ status: Int,
     _ body: JSONObject,
     traceID: String?,
-    _ kind: Payment.Kind
-  )
-    -> Fault
-  {
-    let problem = Problem(status, body, traceID: traceID)
-    let noun = noun(kind)
-    switch status {
-    case 401, 403:
-      return problem.fault(
-        .auth,
-        "invalid_token",
-        "invalidToken",
-        cause: .tokenRefused,
-        hint: "the token or the signing key does not fit this \(noun)"
-      )
-    case 404:
-      return problem.fault(
-        .notFound,
-        "\(noun)_not_found",
-        "\(noun)NotFound",
-        hint: "check the id, and --env",
-        hasReason: false
-      )
-    case 409, 422:
-      return problem.fault(
-        .conflict,
-        "generic_conflict",
-        "generic",
-        cause: .genericConflict,
-        hint: "look at it first"
-      )
-    case 400 where problem.fragment == "invalid-state":
-      return problem.fault(
-        .conflict,
-        "generic_conflict",
-        "generic",
-        cause: .genericConflict,
-        hint: "its state forbids it; see: tender \(noun)-status"
-      )
-    case 429:
-      return problem.fault(
-        .providerError,
-        "generic_rate_limited",
-        "generic",
-        hint: "try again later"
-      )
-    case 500...:
-      return problem.fault(.providerError, "server_error", "serverError", hint: "try again later")
-    case 400..<500:
-      return problem.fault(.rejected, "generic_rejected", "generic", hint: "change what is named")
-    default: return .unexpectedBehaviour("it answered \(status)", traceID: traceID)
+    _ about: Payment.Kind
+  ) -> Fault {
+    let problem = Problem(status, body)
+    let noun = about.noun
+    guard status >= 400 else {
+      return .unexpectedBehaviour("it answered \(status)", traceID: traceID)
     }
+    let (kind, code, name, hint): (Kind, String, String, String) =
+      switch status {
+      case 401, 403:
+        (
+          .auth, "invalid_token", "invalidToken",
+          "the token or the signing key does not fit this \(noun)"
+        )
+      case 404: (.notFound, "\(noun)_not_found", "\(noun)NotFound", "check the id, and --env")
+      case 409, 422: (.conflict, "generic_conflict", "generic", "look at it first")
+      case 400 where problem.fragment == "invalid-state":
+        (
+          .conflict, "generic_conflict", "generic",
+          "its state forbids it; see: tender \(noun)-status"
+        )
+      case 429: (.providerError, "generic_rate_limited", "generic", "try again later")
+      case 500...: (.providerError, "server_error", "serverError", "try again later")
+      default: (.rejected, "generic_rejected", "generic", "change what is named")
+      }
+    let reason = kind == .notFound ? nil : problem.text
+    return Fault(
+      kind,
+      code: code,
+      cause: kind == .auth ? .tokenRefused : kind == .conflict ? .genericConflict : nil,
+      "TrueLayer: \(problem.text)",
+      hint: hint,
+      result: result(name, reason: reason, traceID: traceID)
+    )
   }
 
   /// An answer that cannot be understood.
@@ -118,13 +95,13 @@ extension Fault {
   }
 
   /// The operator stopped it.
-  static func userCanceled(_ resource: Resource?) -> Fault {
+  static func userCanceled(_ resource: Resource) -> Fault {
     Fault(
       .cancelled,
       code: "user_canceled",
-      "the \(noun(resource?.kind ?? .payment)) was cancelled",
+      "the \(resource.kind.noun) was cancelled",
       hint: "a further try needs --new-attempt",
-      result: result("userCanceled", resource.map { $0.reasons } ?? [:])
+      result: result("userCanceled", resource.reasons)
     )
   }
 
@@ -153,7 +130,7 @@ extension Fault {
 
   /// What a failed payment or mandate failed of.
   static func failed(_ resource: Resource) -> Fault {
-    let noun = noun(resource.kind)
+    let noun = resource.kind.noun
     let word = resource.failureReason ?? "no reason given"
     let (kind, code, name, hint): (Kind, String, String, String) =
       switch FailureReason(resource.failureReason).kind {
@@ -167,7 +144,7 @@ extension Fault {
         (.declined, "server_error_declined", "serverError", "TrueLayer or the bank failed at it")
       case .other: (.declined, "generic_declined", "generic", "see the reason in the result")
       }
-    var result = Self.result(name, traceID: nil, resource.reasons)
+    var result = Self.result(name, resource.reasons)
     if name == "generic" { result["reason"] = .string(word) }
     return Fault(
       kind,
@@ -180,11 +157,10 @@ extension Fault {
 
   /// A creation was refused, and what an earlier try may have made has expired.
   static func neverAuthorized(_ refusal: Fault, _ kind: Payment.Kind) -> Fault {
-    let noun = noun(kind)
-    let code = noun + "_expired"
+    let noun = kind.noun
     return Fault(
       .expired,
-      code: code,
+      code: noun + "_expired",
       "the \(noun) was not authorized within 15 minutes, and TrueLayer refused to make it again: "
         + refusal.message,
       hint: "a further try needs --new-attempt",
@@ -193,10 +169,10 @@ extension Fault {
   }
 
   /// A mandate that is no more: before it was authorized it was rejected (README, 5.2).
-  static func revoked(_ resource: Resource, wasAuthorized isKnown: Bool = false) -> Fault {
-    let wasAuthorized =
-      isKnown
-      || ["authorized_at", "revocation_source"].contains { resource.body[$0]?.text != nil }
+  static func revoked(_ resource: Resource) -> Fault {
+    let wasAuthorized = ["authorized_at", "revocation_source"].contains {
+      resource.body[$0]?.text != nil
+    }
     return Fault(
       wasAuthorized ? .cancelled : .declined,
       code: wasAuthorized ? "mandate_revoked" : "mandate_rejected",
@@ -225,23 +201,8 @@ struct Problem {
   let fragment: String?
   /// Title, detail and the named fields in one line.
   let text: String
-  let traceID: String?
 
-  /// The fault that it means, by the code and by TrueLayer's own name.
-  func fault(
-    _ kind: Fault.Kind,
-    _ code: String,
-    _ name: String,
-    cause: Fault.Cause? = nil,
-    hint: String,
-    hasReason: Bool = true
-  ) -> Fault {
-    let result = Fault.result(name, reason: hasReason ? text : nil, traceID: traceID)
-    return Fault(kind, code: code, cause: cause, "TrueLayer: \(text)", hint: hint, result: result)
-  }
-
-  init(_ status: Int, _ body: JSONObject, traceID: String? = nil) {
-    self.traceID = traceID
+  init(_ status: Int, _ body: JSONObject) {
     let type = body.text("type") ?? ""
     fragment = type.lastIndex(of: "#").map { mark in
       String(type[type.index(after: mark)...].map { $0 == "_" ? "-" : $0 })

@@ -27,15 +27,12 @@ extension TrueLayerProvider {
     guard resource.status == "authorized" else { throw .notRevocable(resource) }
     try requireClient(for: "to revoke a mandate")
     try progress.willSend()
-    let answer = try client.send(
-      Client.Call(
-        method: .post,
-        path: Paths.resource(.mandate, resource.id) + "/revoke",
-        key: progress.operation.key ?? context.randomness.uuid().lowercased(),
-        credential: .client(Scopes.of(.mandate)),
-        progress: progress,
-        kind: .mandate
-      )
+    let answer = try client.post(
+      Paths.resource(.mandate, resource.id) + "/revoke",
+      key: progress.operation.key,
+      .client(Scopes.of(.mandate)),
+      progress,
+      about: .mandate
     )
     let seen = runner.lookAfterwards(resource) { $0.status == "revoked" }
     if let seen, seen.status == "revoked" { return seen.withdrawn }
@@ -77,16 +74,9 @@ extension TrueLayerProvider {
     guard let key = progress.operation.key else { throw .requestLost(progress.payment) }
     let payment = try id(of: progress)
     try progress.willSend()
-    let answer = try client.send(
-      Client.Call(
-        method: .post,
-        path: Paths.resource(.payment, payment) + "/refunds",
-        body: Array(body.utf8),
-        key: key,
-        credential: .client(Scopes.payments),
-        progress: progress
-      )
-    )
+    let path = Paths.resource(.payment, payment) + "/refunds"
+    let scope = Client.Credential.client(Scopes.payments)
+    let answer = try client.post(path, Array(body.utf8), key: key, scope, progress)
     guard let id = answer.body.text("id"), ResourceID.isSafe(id) else {
       throw Fault.unexpectedBehaviour("a refund without id", traceID: answer.traceID).afterSending
     }
@@ -112,12 +102,8 @@ extension TrueLayerProvider {
   ///
   /// Throws `provider_error` for an answer that is about another one.
   private func look(atRefund id: String, _ progress: Progress) throws(Fault) -> Outcome {
-    let answer = try client.send(
-      Client.Call(
-        path: Paths.resource(.payment, try self.id(of: progress)) + "/refunds/" + id,
-        credential: .client(Scopes.payments)
-      )
-    )
+    let path = Paths.resource(.payment, try self.id(of: progress)) + "/refunds/" + id
+    let answer = try client.get(path, .client(Scopes.payments))
     let refund = BankRefund(answer.body)
     let currency = progress.payment.currency?.code
     guard refund.id == id, refund.amount == progress.operation.amount,
@@ -145,12 +131,8 @@ extension TrueLayerProvider {
     else { return }
     let answer: Client.Answer
     do throws(Fault) {
-      answer = try client.send(
-        Client.Call(
-          path: Paths.resource(.payment, resource.id) + "/refunds",
-          credential: .client(Scopes.payments)
-        )
-      )
+      let path = Paths.resource(.payment, resource.id) + "/refunds"
+      answer = try client.get(path, .client(Scopes.payments))
     } catch {
       // Not every account may list refunds: what the payment itself says stands.
       guard error.kind == .notFound || error.kind == .auth || error.kind == .rejected else {
@@ -209,35 +191,34 @@ extension Resource {
 }
 
 extension Fault {
+  private static func notAllowed(code: String, _ message: String, hint: String?) -> Fault {
+    let result: JSONObject = ["error": "generic", "reason": "the status does not allow it"]
+    return Fault(.conflict, code: code, message, hint: hint, result: result)
+  }
+
   fileprivate static func tooLate(_ resource: Resource) -> Fault {
-    Fault(
-      .conflict,
+    notAllowed(
       code: "nothing_to_cancel",
       "the payment is \(resource.status): it cannot be cancelled any more",
       hint: resource.status == "failed"
         ? "there is nothing to undo"
-        : "once it is settled it can be refunded: see tender help refund",
-      result: ["error": "generic", "reason": "the status does not allow it"]
+        : "once it is settled it can be refunded: see tender help refund"
     )
   }
 
   fileprivate static func notRevocable(_ resource: Resource) -> Fault {
-    Fault(
-      .conflict,
+    notAllowed(
       code: "mandate_not_authorized",
       "the mandate is \(resource.status): only an authorized one can be revoked",
-      hint: resource.isOpen ? "it expires by itself, 15 minutes after its creation" : nil,
-      result: ["error": "generic", "reason": "the status does not allow it"]
+      hint: resource.isOpen ? "it expires by itself, 15 minutes after its creation" : nil
     )
   }
 
   static func nothingToRefund(_ payment: Payment) -> Fault {
-    Fault(
-      .conflict,
+    notAllowed(
       code: "nothing_to_refund",
       "\(payment.reference.quotedForMessage) is not a settled payment to a merchant account",
-      hint: "TrueLayer refunds only those; to look: tender payment-status \(payment.reference)",
-      result: ["error": "generic", "reason": "the status does not allow it"]
+      hint: "TrueLayer refunds only those; to look: tender payment-status \(payment.reference)"
     )
   }
 
@@ -248,6 +229,63 @@ extension Fault {
       code: "creation_lost",
       "what was sent for \(payment.reference.quotedForMessage) is no longer in the journal",
       hint: "look for its reference in TrueLayer's Console"
+    )
+  }
+}
+
+/// A refund as TrueLayer shows it (README, 8.3 and 8.4).
+struct BankRefund {
+  let members: JSONObject
+
+  init(_ members: JSONObject) { self.members = members.withoutNulls }
+
+  var id: String? { members.text("id") }
+  var amount: Int? { members["amount_in_minor"]?.boundedNumber }
+  var currency: String? { members.text("currency") }
+  var isExecuted: Bool { members.text("status") == "executed" }
+  var isFailed: Bool { members.text("status") == "failed" }
+
+  private var status: Status {
+    switch members.text("status") {
+    case "executed": .succeeded
+    // One that came back later had been executed.
+    case "failed": members["executed_at"] == nil ? .declined : .returned
+    default: .pending
+    }
+  }
+
+  private var fault: Fault? {
+    guard members.text("status") == "failed" else { return nil }
+    return Fault(
+      .declined,
+      code: "refund_failed",
+      "the refund failed: \(members.text("failure_reason") ?? "no reason given")",
+      hint: "nothing was refunded; the same command tries again"
+    )
+  }
+
+  var outcome: Outcome {
+    var outcome = Outcome(
+      status: status,
+      id: id,
+      amount: amount,
+      currency: currency.flatMap(Currency.init(code:)),
+      result: ["refund": .object(members)],
+      fault: fault
+    )
+    outcome.providerStatus = members.text("status")
+    return outcome
+  }
+
+  /// The refund in a list; nil where it has no id.
+  var seen: Outcome.SeenRefund? {
+    guard let id, let state = outcome.state else { return nil }
+    return Outcome.SeenRefund(
+      id: id,
+      state: state,
+      amount: amount,
+      result: outcome.result,
+      fault: fault
     )
   }
 }

@@ -46,7 +46,8 @@ package struct TrueLayerProvider: Provider {
     case nil:
       if configuration.hasClient { return }
       (missing, purpose) = (configuration.missing(key: false), "a look-up")
-    case .authorization(let order)? where order.existingID == nil: return try checkSigning()
+    case .authorization(let order)? where order.existingID == nil:
+      return try requireClient(for: "to create it")
     case .authorization?, .capture?, .cancel?, .refund?, .payment?, .token?, .sale?:
       (missing, purpose) = (configuration.missing(key: true), "this command")
     }
@@ -55,12 +56,6 @@ package struct TrueLayerProvider: Provider {
       ["TENDER_TRUELAYER_RESOURCE_TOKEN (or \(missing.joined(separator: ", ")))"],
       for: purpose
     )
-  }
-
-  /// Throws `auth` where the client or its signing key is missing: nothing is created without.
-  func checkSigning() throws(Fault) {
-    let missing = context.configuration.missing(key: true)
-    guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: "to create it") }
   }
 
   package func way(of order: Order, _ payment: Payment?) -> String? {
@@ -132,14 +127,16 @@ package struct TrueLayerProvider: Provider {
     guard let body = progress.operation.preparation?.text else {
       throw .requestLost(progress.payment)
     }
-    try checkSigning()
+    try requireClient(for: "to create it")
     // Before it is sent, which counts anew.
     let age = progress.sinceSent
     do throws(Fault) {
       return try create(Array(body.utf8), progress).outcome
     } catch {
       guard error.kind == .rejected, error.effect == .none, age > Self.lifetime else { throw error }
-      return .neverAuthorized(error, progress.payment.kind)
+      // Its payer cannot have authorized it.
+      let fault = Fault.neverAuthorized(error, progress.payment.kind)
+      return Outcome(status: .expired, result: fault.result ?? [:], fault: fault)
     }
   }
 
@@ -199,9 +196,7 @@ package struct TrueLayerProvider: Provider {
     let kind = progress.payment.kind
     let id = try id(of: progress)
     let seen = kind == .mandate ? try? runner.look(kind, id) : nil
-    return try runner.giveUp(
-      seen ?? Resource(kind: kind, id: id, body: ["status": "authorizing"])
-    )
+    return try runner.giveUp(seen ?? Resource(kind: kind, id: id, body: ["status": "authorizing"]))
   }
 
   package func adopt(_ id: String) throws(Fault) -> (kind: Payment.Kind, outcome: Outcome)? {
@@ -223,8 +218,7 @@ package struct TrueLayerProvider: Provider {
     let resource = try client.resource(query.kind, id, decides: query.isKnown)
     var outcome = resource.lookedUp
     if case .redirect(let address)? = resource.next, Redirection.isUsable(address) {
-      // Opens the bank's page: whoever pays must see it whole.
-      if !context.redactor.holdsSecret(address) { context.redactor.exempt(address) }
+      context.redactor.showWhole(address)
     }
     try takeRefunds(into: &outcome, resource, query)
     return outcome
@@ -251,9 +245,7 @@ package struct TrueLayerProvider: Provider {
   }
 
   func runner(_ progress: Progress, _ visit: (any RedirectVisit)? = nil) -> FlowRunner {
-    var context = context
-    context.guide = WritingFirst(guide: context.guide, progress: progress)
-    return FlowRunner(context: context, client: client, progress: progress, visit: visit)
+    FlowRunner(context: context, client: client, progress: progress, visit: visit)
   }
 
   private func visit() throws(Fault) -> (any RedirectVisit)? {
@@ -288,17 +280,8 @@ package struct TrueLayerProvider: Provider {
       kind == .mandate
       ? Scopes.mandate(sent["mandate"]?["type"]?.text ?? "sweeping") : Scopes.payments
     try progress.willSend()
-    let answer = try client.send(
-      Client.Call(
-        method: .post,
-        path: Paths.collection(kind),
-        body: body,
-        key: key,
-        credential: .client(scope),
-        progress: progress,
-        kind: kind
-      )
-    )
+    let path = Paths.collection(kind)
+    let answer = try client.post(path, body, key: key, .client(scope), progress, about: kind)
     guard let id = answer.body.text("id"), ResourceID.isSafe(id) else {
       throw Fault.unexpectedBehaviour("an answer without id", traceID: answer.traceID).afterSending
     }
@@ -318,22 +301,10 @@ package struct TrueLayerProvider: Provider {
   }
 
   /// Hands what the bank returned to TrueLayer (direct return; README, 4.6).
-  private func forward(
-    _ address: ReturnAddress,
-    _ kind: Payment.Kind,
-    _ id: String
-  ) throws(Fault) {
+  private func forward(_ address: ReturnAddress, _ kind: Payment.Kind, _ id: String) throws(Fault) {
     let body: JSON = ["query": .string(address.query), "fragment": .string(address.fragment)]
-    let answer = try client.send(
-      Client.Call(
-        method: .post,
-        path: "/v3/payments-provider-return",
-        body: Array(JSONWriter.text(body).utf8),
-        key: context.randomness.uuid().lowercased(),
-        credential: .nobody,
-        kind: kind
-      )
-    )
+    let text = Array(JSONWriter.text(body).utf8)
+    let answer = try client.post("/v3/payments-provider-return", text, .nobody, nil, about: kind)
     let named = answer.body["resource"]?[ReturnAddress.parameter(kind)]?.text
     guard named == id else { throw .otherReturn(named ?? "something else", id) }
   }

@@ -76,13 +76,4 @@ struct ExampleModule: ProviderModule {
       return .payment(order)
     }
   }
-
-  func checks(_ session: any Session, _ env: Env) -> [Check] {
-    [
-      Check("example credentials") { () throws(Fault) in
-        _ = try make(session, env)
-        return "the key is set"
-      }
-    ]
-  }
 }

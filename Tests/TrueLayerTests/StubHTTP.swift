@@ -93,7 +93,7 @@ final class SilentGuide: FlowGuide {
 
   var addresses: [String] { shown.withLock { $0 } }
 
-  func choose(_ question: Question) throws(Fault) -> String? {
+  func choose(_ subject: String, among choices: [Choice]) throws(Fault) -> String? {
     heard.withLock { $0("choose") }
     return nil
   }

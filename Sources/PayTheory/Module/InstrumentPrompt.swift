@@ -13,76 +13,55 @@ struct InstrumentPrompt {
   private(set) var object: JSONObject = [:]
   private(set) var secrets: [String: SharedSecret] = [:]
 
-  init(
-    terminal: Terminal,
-    interruption: Signals,
-    today: YearMonth,
-    learn: @escaping (_ member: String, _ secret: SharedSecret) -> Void
-  ) {
-    self.terminal = terminal
-    self.interruption = interruption
-    self.today = today
-    self.learn = learn
-  }
-
   /// Asks for all that a method needs.
   ///
   /// Throws `usage` after a third answer that cannot be, `refused` at the end of the input.
   mutating func ask(for method: Instrument.Method) throws(Fault) {
-    switch method {
-    case .card: try askCard()
-    case .ach: try askAccount()
-    case .cash: try askCash()
-    }
-  }
-
-  private mutating func askCard() throws(Fault) {
-    try askSecret("number", "Card number (hidden): ") { answer throws(Fault) in
-      guard Digits.areCardNumber(answer) else {
-        throw .badField("number", "must be 13 to 19 digits with a valid check digit")
-      }
-    }
     let today = today
-    try ask("expiration", "Expiration MM/YY: ") { answer throws(Fault) in
-      guard try !Expiration(answer).month.isBefore(today) else {
-        throw .badField("expiration", "is in the past")
+    switch method {
+    case .card:
+      try askSecret("number", "Card number (hidden): ") { answer throws(Fault) in
+        guard Digits.areCardNumber(answer) else {
+          throw .badField("number", "must be 13 to 19 digits with a valid check digit")
+        }
       }
-    }
-    try askSecret("security_code", "Security code (hidden): ") { answer throws(Fault) in
-      guard Digits.plain(answer, count: 3...4) else {
-        throw .badField("security_code", "must be 3 digits, 4 for American Express")
+      try ask("expiration", "Expiration MM/YY: ") { answer throws(Fault) in
+        guard try !Expiration(answer).month.isBefore(today) else {
+          throw .badField("expiration", "is in the past")
+        }
+      }
+      try askSecret("security_code", "Security code (hidden): ") { answer throws(Fault) in
+        guard Digits.plain(answer, count: 3...4) else {
+          throw .badField("security_code", "must be 3 digits, 4 for American Express")
+        }
+      }
+    case .ach:
+      try ask("name", "Account holder: ", Self.isThere)
+      try ask("routing_number", "Routing number: ") { answer throws(Fault) in
+        guard Digits.passRouting(Digits.only(in: answer) ?? []) else {
+          throw .badField("routing_number", "must be 9 digits with a valid ABA check digit")
+        }
+      }
+      try askSecret("account_number", "Account number (hidden): ") { answer throws(Fault) in
+        guard Digits.plain(answer, count: 4...17) else {
+          throw .badField("account_number", "must be 4 to 17 digits")
+        }
+      }
+      try ask("account_type", "CHECKING or SAVINGS: ") { answer throws(Fault) in
+        guard BankAccount.Kind(rawValue: answer.uppercased()) != nil else {
+          throw .badField("account_type", "must be CHECKING or SAVINGS")
+        }
+      }
+    case .cash:
+      try ask("name", "Payer's name: ", Self.isThere)
+      try ask("contact", "E-mail or phone: ") { answer throws(Fault) in
+        _ = try CashPayer(name: "x", contact: answer)
       }
     }
   }
 
-  private mutating func askAccount() throws(Fault) {
-    try ask("name", "Account holder: ", Self.isThere("name"))
-    try ask("routing_number", "Routing number: ") { answer throws(Fault) in
-      guard Digits.passRouting(Digits.only(in: answer) ?? []) else {
-        throw .badField("routing_number", "must be 9 digits with a valid ABA check digit")
-      }
-    }
-    try askSecret("account_number", "Account number (hidden): ") { answer throws(Fault) in
-      guard Digits.plain(answer, count: 4...17) else {
-        throw .badField("account_number", "must be 4 to 17 digits")
-      }
-    }
-    try ask("account_type", "CHECKING or SAVINGS: ") { answer throws(Fault) in
-      guard BankAccount.Kind(rawValue: answer.uppercased()) != nil else {
-        throw .badField("account_type", "must be CHECKING or SAVINGS")
-      }
-    }
-  }
-
-  private mutating func askCash() throws(Fault) {
-    try ask("name", "Payer's name: ", Self.isThere("name"))
-    try ask("contact", "E-mail or phone: ") { answer throws(Fault) in
-      _ = try CashPayer(name: "x", contact: answer)
-    }
-  }
-
-  private static func isThere(_ member: String) -> (String) throws(Fault) -> Void {
-    { answer throws(Fault) in if answer.isBlank { throw .badField(member, "is missing") } }
+  private static func isThere(_ name: String) throws(Fault) {
+    if name.isBlank { throw .badField("name", "is missing") }
   }
 
   private mutating func ask(

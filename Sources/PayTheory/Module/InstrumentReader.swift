@@ -1,6 +1,6 @@
 internal import TenderCommandLine
 internal import TenderEngine
-internal import TenderModel
+package import TenderModel
 internal import TenderSystem
 
 /// Gets the instrument of a command: from test data, JSON, or questions on the terminal.
@@ -28,11 +28,9 @@ struct InstrumentReader {
   func read() throws(Fault) -> Instrument? {
     let named = invocation.given(among: Self.sources)
     guard named.count + (session.instrument == nil ? 0 : 1) <= 1 else {
+      let names = named.map { "--\($0.name)" } + (session.instrument == nil ? [] : ["instrument"])
       throw .badOptions(
-        (named.map { "--\($0.name)" } + (session.instrument == nil ? [] : ["instrument"])).joined(
-          separator: " and "
-        )
-          + " exclude each other",
+        names.joined(separator: " and ") + " exclude each other",
         hint: "give one of them"
       )
     }
@@ -45,12 +43,17 @@ struct InstrumentReader {
     if let brand = try invocation.value(Keys.testCard) {
       if let method, method != .card { throw .methodMismatch(method, "--test-card") }
       try refuseOnLive("--test-card")
-      return try learned(.card(TestInstruments.card(brand, today: today)))
+      let card = try TestInstruments.card(brand, today: today)
+      learn("number", card.number)
+      learn("security_code", card.securityCode)
+      return .card(card)
     }
     if let outcome = try invocation.value(Keys.testAccount) {
       if let method, method != .ach { throw .methodMismatch(method, "--test-account") }
       try refuseOnLive("--test-account")
-      return try learned(.bankAccount(TestInstruments.account(outcome)))
+      let account = try TestInstruments.account(outcome)
+      learn("account_number", account.number)
+      return .bankAccount(account)
     }
     if invocation.has(Keys.instrumentStdin) { return try parse(bytes(0, "--instrument-stdin")) }
     if let descriptor = try invocation.value(Keys.instrumentDescriptor) {
@@ -108,10 +111,8 @@ struct InstrumentReader {
   }
 
   /// What of an instrument is no secret; whatever else is a text in it is taken for one.
-  private static let openMembers: Set<String> = [
-    "type", "expiration", "name", "address", "account_type", "routing_number", "contact", "line1",
-    "line2", "city", "region", "postal_code", "country",
-  ]
+  private static let openMembers = Set(Instrument.Method.allCases.flatMap(keys) + addressKeys)
+    .subtracting(["number", "security_code", "account_number"])
 
   private static func keys(_ method: Instrument.Method) -> [String] {
     switch method {
@@ -121,9 +122,7 @@ struct InstrumentReader {
     }
   }
 
-  private static let addressKeys = [
-    "line1", "line2", "city", "region", "postal_code", "country",
-  ]
+  private static let addressKeys = ["line1", "line2", "city", "region", "postal_code", "country"]
 
   private static func check(_ object: JSONObject, _ known: [String], place: String) throws(Fault) {
     for member in object.members {
@@ -154,11 +153,15 @@ struct InstrumentReader {
     _ secrets: [String: SharedSecret]
   ) throws(Fault) -> Instrument {
     let nothing = SharedSecret("")
+    let needed =
+      switch method {
+      case .card: ["number", "security_code", "expiration"]
+      case .ach: ["account_number", "account_type", "routing_number"]
+      case .cash: [String]()
+      }
+    for name in needed where object.text(name) == nil { throw .badField(name, "is missing") }
     switch method {
     case .card:
-      for name in ["number", "security_code", "expiration"] where object.text(name) == nil {
-        throw .badField(name, "is missing")
-      }
       return .card(
         try Card(
           number: secrets["number"] ?? nothing,
@@ -170,10 +173,6 @@ struct InstrumentReader {
         )
       )
     case .ach:
-      for name in ["account_number", "account_type", "routing_number"]
-      where object.text(name) == nil {
-        throw .badField(name, "is missing")
-      }
       return .bankAccount(
         try BankAccount(
           name: object.text("name") ?? "",
@@ -201,17 +200,6 @@ struct InstrumentReader {
       postalCode: object.text("postal_code"),
       country: object.text("country")
     ).checked()
-  }
-
-  private func learned(_ instrument: Instrument) -> Instrument {
-    switch instrument {
-    case .card(let card):
-      redactor.learn(card.number.secret)
-      redactor.learnShort(card.securityCode.secret)
-    case .bankAccount(let account): redactor.learn(account.number.secret)
-    case .cash: break
-    }
-    return instrument
   }
 
   private func ask(_ method: Instrument.Method) throws(Fault) -> Instrument {
@@ -247,9 +235,48 @@ extension Fault {
   }
 
   fileprivate static func methodMismatch(_ method: Instrument.Method, _ other: String) -> Fault {
-    Fault.badOptions(
-      "--method \(method.rawValue) does not go with \(other)",
-      hint: "leave --method out"
+    .badOptions("--method \(method.rawValue) does not go with \(other)", hint: "leave --method out")
+  }
+}
+
+/// Pay Theory's documented test data (README, 11); never for live.
+package enum TestInstruments {
+  /// The brands that have a test card.
+  package enum Brand: String, Sendable, CaseIterable {
+    case visa, mastercard, amex, discover
+
+    fileprivate var number: String {
+      switch self {
+      case .visa: "4111111111111111"
+      case .mastercard: "5454545454545454"
+      case .amex: "343434343434343"
+      case .discover: "6542154846623459"
+      }
+    }
+  }
+
+  /// What becomes of a payment from a test account.
+  package enum Outcome: String, Sendable, CaseIterable { case success, failure }
+
+  /// The test card of a brand, good until the end of the next decade: the same card for years.
+  package static func card(_ brand: Brand, today: YearMonth) throws(Fault) -> Card {
+    try Card(
+      number: SharedSecret(brand.number),
+      securityCode: SharedSecret(brand == .amex ? "1234" : "123"),
+      expiration: Expiration("12/\((today.year / 10 + 1) * 10 + 9)"),
+      name: "Test Payer",
+      address: Address(postalCode: "45209", country: "US"),
+      today: today
+    )
+  }
+
+  /// The test account of an outcome.
+  package static func account(_ outcome: Outcome) throws(Fault) -> BankAccount {
+    try BankAccount(
+      name: "Test Payer",
+      number: SharedSecret(outcome == .success ? "0000000016" : "0000000005"),
+      kind: "CHECKING",
+      routing: "122105278"
     )
   }
 }

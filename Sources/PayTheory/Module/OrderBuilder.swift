@@ -12,10 +12,7 @@ struct OrderBuilder {
     read = OptionReader(invocation, currency: "USD")
   }
 
-  func payment(
-    _ reference: Reference,
-    _ amount: Money
-  ) throws(Fault) -> PaymentOrder {
+  func payment(_ reference: Reference, _ amount: Money) throws(Fault) -> PaymentOrder {
     var order = PaymentOrder(reference: reference, amount: amount)
     order.fee = try read.money(Keys.fee)
     order.feeMode = try invocation.value(Keys.feeMode) ?? .merchant
@@ -36,10 +33,7 @@ struct OrderBuilder {
   func token(_ reference: Reference, instrument: Instrument) throws(Fault) -> TokenOrder {
     let payor = try payor()
     if !payor.members.isEmpty, invocation.has(Keys.payorID) {
-      throw .badOptions(
-        "--payor and --payor-id exclude each other",
-        hint: "give one of them"
-      )
+      throw .badOptions("--payor and --payor-id exclude each other", hint: "give one of them")
     }
     var order = TokenOrder(reference: reference, instrument: instrument)
     order.payor = payor
@@ -48,13 +42,8 @@ struct OrderBuilder {
     return order
   }
 
-  private static let payorFields = [
-    "first_name", "last_name", "email", "phone", "line1", "line2", "city", "region",
-    "postal_code", "country",
-  ]
-
   private func payor() throws(Fault) -> JSONObject {
-    let payor = try read.fields(Keys.payor, among: Self.payorFields)
+    let payor = try read.fields(Keys.payor, among: Keys.payorFields)
     do throws(Fault) {
       _ = try Address(
         postalCode: payor.text("postal_code"),

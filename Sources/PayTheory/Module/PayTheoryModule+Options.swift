@@ -9,31 +9,18 @@ extension Keys {
     "MODE",
     "who pays the fee: the merchant (default) or, on top of the amount, the payer"
   )
-  static let confirmation = Key<Bool>(
-    "confirmation",
-    .payment,
-    "the same as --hold"
-  )
+  static let confirmation = Key<Bool>("confirmation", .payment, "the same as --hold")
   static let payor = Key<String>(
     "payor",
     .payment,
     "FIELD=VALUE",
     repeats: true,
-    "a field of the payer: first_name, last_name, email, phone, line1, line2, city, region, "
-      + "postal_code, country"
+    "a field of the payer: " + payorFields.joined(separator: ", ")
   )
-  static let payorID = Key<String>(
-    "payor-id",
-    .payment,
-    "ID",
-    "a payer that the provider knows; not with --payor"
-  )
-  static let accountCode = Key<String>(
-    "account-code",
-    .payment,
-    "CODE",
-    "an account code, shown in the portal"
-  )
+  static let payorID =
+    Key<String>("payor-id", .payment, "ID", "a payer that the provider knows; not with --payor")
+  static let accountCode =
+    Key<String>("account-code", .payment, "CODE", "an account code, shown in the portal")
   static let paymentParameters = Key<String>(
     "payment-parameters",
     .payment,
@@ -48,12 +35,8 @@ extension Keys {
     "the recurring payment that is paid; not with --invoice-id"
   )
   static let sendReceipt = Key<Bool>("send-receipt", .payment, "send the payer a receipt by e-mail")
-  static let receiptDescription = Key<String>(
-    "receipt-description",
-    .payment,
-    "TEXT",
-    "what the receipt says"
-  )
+  static let receiptDescription =
+    Key<String>("receipt-description", .payment, "TEXT", "what the receipt says")
   static let method = Key<Instrument.Method>(
     "method",
     .instrument,
@@ -92,6 +75,12 @@ extension Keys {
     "the service fee; it must be the one the provider computes",
     minor: "the service fee in minor units"
   )
+
+  /// The fields that `--payor` takes.
+  static let payorFields = [
+    "first_name", "last_name", "email", "phone", "line1", "line2", "city", "region",
+    "postal_code", "country",
+  ]
 
   /// What goes into the content of a payment under the option's own name, where `find` finds it: texts whose names end
   /// in `-code` or `-id` (`SearchTerm`).

@@ -12,8 +12,6 @@ package struct PayTheoryModule: ProviderModule {
 
   package var currency: String { "USD" }
 
-  package var takesInstruments: Bool { true }
-
   package var uses: [CommandUse] {
     [
       CommandUse(
@@ -119,11 +117,7 @@ package struct PayTheoryModule: ProviderModule {
     ]
   }
 
-  package var explanations: [Explanation] { PayTheoryProvider.explanations }
-
-  package func inKeyOrder(_ result: JSONObject) -> JSONObject {
-    PayTheoryProvider.inKeyOrder(result)
-  }
+  package var explanations: [Explanation] { Vocabulary.pages }
 
   package func make(_ session: any Session, _ env: Env) throws(Fault) -> any Provider {
     try provider(session, env)
@@ -213,7 +207,7 @@ package struct PayTheoryModule: ProviderModule {
     } catch {
       var fault = error
       if [.noFields, .noInstrument].contains(fault.cause) {
-        fault.result = PayTheoryProvider.noFields(tokenizing: payment == nil)
+        fault.result = Fault.noFields(payment == nil ? "tokenize" : "transact").result
       }
       throw fault
     }
@@ -241,11 +235,7 @@ package struct PayTheoryModule: ProviderModule {
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
-      Check("paytheory credentials") { () throws(Fault) in
-        try provider(session, env).checkReady(for: nil, of: nil)
-        return env == .simulator
-          ? "the simulator needs none of yours" : "API key and merchant credentials are set"
-      },
+      .credentials(of: self, session, env, "API key and merchant credentials are set"),
       Check("paytheory token service") { () throws(Fault) in
         try provider(session, env).checkTokens()
       },

@@ -49,8 +49,7 @@ struct PayTheorySetup {
     guard session.settings.mayRedirect(env) else {
       throw .basesOnLive("\(own.variable("token_url")), …_SOCKET_URL and …_GRAPHQL_URL")
     }
-    configuration.tokenBase = token
-    configuration.socketBase = socket
+    (configuration.tokenBase, configuration.socketBase) = (token, socket)
     configuration.graphQLBase = graphQL
     configuration.isRedirected = true
   }

@@ -26,8 +26,8 @@ extension Catalogue {
       Keys.outcome, Keys.operation, Keys.finish, Keys.reason, Keys.lastFour, Keys.customer,
       Keys.traceID, Keys.failure, Keys.all, Keys.online, Keys.jobs, Keys.rate, Keys.resume,
       Keys.check, Keys.ordered, Keys.stopOnError, Keys.junit, Keys.list, Keys.receipt, Keys.port,
-      Keys.idempotencyKey, Keys.newAttempt, Keys.allowPartial, Keys.wait, Keys.interval, Keys.expect, Keys.events,
-      Keys.dryRun, Keys.id,
+      Keys.idempotencyKey, Keys.newAttempt, Keys.allowPartial, Keys.wait, Keys.interval,
+      Keys.expect, Keys.events, Keys.dryRun, Keys.id,
     ] + simulation
 
   private static let general: [any OptionKey] = [

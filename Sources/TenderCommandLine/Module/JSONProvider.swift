@@ -85,10 +85,7 @@ package struct JSONClient: Sendable {
         by: Deadline(in: timeout, on: clock)
       )
     } catch {
-      guard permit == nil else { throw error.afterSending }
-      var harmless = error
-      harmless.effect = .none
-      throw harmless
+      throw permit == nil ? error.withoutEffect : error.afterSending
     }
     if permit == nil, answer.status == 404 { return nil }
     if (200..<300).contains(answer.status), let object = JSONReader.read(answer.body)?.object {

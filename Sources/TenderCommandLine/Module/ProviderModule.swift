@@ -25,8 +25,6 @@ package protocol ProviderModule: Sendable {
 
   /// Members of its result that people ask for, as paths with dots, in the order of a table.
   var facts: [String] { get }
-  /// Whether a line of a batch may bring an instrument for it.
-  var takesInstruments: Bool { get }
 
   /// The shapes that its result can have.
   var results: [ResultShape] { get }
@@ -58,13 +56,20 @@ extension ProviderModule {
 
   package var facts: [String] { [] }
 
-  package var takesInstruments: Bool { false }
+  /// Whether a line of a batch may bring an instrument for it: then an option can as well.
+  package var takesInstruments: Bool {
+    options.flatMap(\.options).contains { $0.name == Keys.instrumentDescriptor.option.name }
+  }
 
   package var results: [ResultShape] { [] }
 
   package func inKeyOrder(_ result: JSONObject) -> JSONObject { result }
 
   package func receipt(of payment: Payment, _ settings: Settings) -> String? { nil }
+
+  package func checks(_ session: any Session, _ env: Env) -> [Check] {
+    [.credentials(of: self, session, env, "credentials are set")]
+  }
 
   package func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)] { [] }
 
@@ -123,6 +128,19 @@ package struct Check {
 }
 
 extension Check {
+  /// Makes a module's provider, for which credentials must be set; `found` says so.
+  package static func credentials(
+    of module: any ProviderModule,
+    _ session: any Session,
+    _ env: Env,
+    _ found: String
+  ) -> Check {
+    Check("\(module.name.text) credentials") { () throws(Fault) in
+      try module.make(session, env).checkReady(for: nil, of: nil)
+      return env == .simulator ? "the simulator needs none of yours" : found
+    }
+  }
+
   /// Asks a provider for a payment that cannot exist: what it answers shows that it can be reached, and
   /// takes the credentials.
   package static func lookUp(

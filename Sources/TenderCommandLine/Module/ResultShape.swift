@@ -7,10 +7,14 @@ package import TenderModel
 /// its value. A member is text; `#` behind its name makes it a whole number, `!` a truth, `{}` an object, `[]` a
 /// list, and `?` after that an optional one. Members at the top have `.` for their place.
 package struct ResultShape: Sendable {
-  private let name: String
-  private let value: String?
+  /// The member that tells the shape, and its value where that tells it.
+  package let name: String
+  package let value: String?
   private let place: String
   private let members: [Member]
+
+  /// The names of its members, in their order.
+  package var names: [String] { members.map(\.name) }
 
   private struct Member: Sendable {
     let name: String

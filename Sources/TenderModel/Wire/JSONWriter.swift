@@ -31,10 +31,7 @@ package struct JSONWriter {
       return
     case .object(let object):
       open(UInt8(ascii: "{"))
-      for member in object.members {
-        name(member.key)
-        write(member.value)
-      }
+      write(members: object)
       close(UInt8(ascii: "}"))
       return
     }
@@ -56,6 +53,14 @@ package struct JSONWriter {
     appendQuoted(name.utf8)
     bytes.append(UInt8(ascii: ":"))
     needsComma = false
+  }
+
+  /// Writes members into the object begun last.
+  package mutating func write(members: JSONObject) {
+    for member in members.members {
+      name(member.key)
+      write(member.value)
+    }
   }
 
   /// Writes JSON text that somebody else made, byte for byte.

@@ -47,9 +47,9 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
     }
   }
 
-  func choose(_ question: Question) throws(Fault) -> String? {
+  func choose(_ subject: String, among choices: [Choice]) throws(Fault) -> String? {
     guard let terminal = someone() else { return nil }
-    var shown = question.choices
+    var shown = choices
     while true {
       let limit = 20
       for (index, choice) in shown.prefix(limit).enumerated() {
@@ -59,20 +59,20 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
       if shown.count > limit { terminal.say("  … and \(shown.count - limit) more") }
       let answer = try ask(
         terminal,
-        "Which \(question.subject)? A number, or part of its name (empty: stop): "
+        "Which \(subject)? A number, or part of its name (empty: stop): "
       )
       if answer.isBlank { throw .givenUp }
       if let number = Int(answer), shown.indices.contains(number - 1) {
         return shown[number - 1].id
       }
       let word = answer.lowercased()
-      let found = question.choices.filter { choice in
-        let names = [choice.name, choice.id] + (question.aliases[choice.id] ?? [])
+      let found = choices.filter { choice in
+        let names = [choice.name, choice.id] + choice.aliases
         return names.contains { $0.lowercased().contains(word) }
       }
       if found.count == 1 { return found[0].id }
       if found.isEmpty { terminal.say("  none has '\(Self.plain(answer))' in its name") }
-      shown = found.isEmpty ? question.choices : found
+      shown = found.isEmpty ? choices : found
     }
   }
 
@@ -92,9 +92,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
     for pair in formTexts {
       let (name, value) = try OptionReader.split(pair, option: "--form")
       if inputs.contains(where: { $0.id == name && $0.isSensitive }) {
-        throw Fault(
-          .pending,
-          code: "bad_form_value",
+        throw .badForm(
           "\(name.quotedForMessage) is a secret: not on a command line",
           hint: "give it by --form-file, or at the prompt"
         )
@@ -107,13 +105,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
   private func fileValues() throws(Fault) -> JSONObject {
     if let file { return file }
     guard let path = formFile else { return [:] }
-    var bytes: [UInt8]
-    if path == "-" {
-      try invocation.checkStandardInput()
-      bytes = Console.readAll(0, limit: 65_536) ?? []
-    } else {
-      bytes = try Environment.read(path, named: "--form-file", rule: .ownersAlone, limit: 65_536)
-    }
+    var bytes = try invocation.readOwn(path, "--form-file") ?? []
     defer { bytes.wipe() }
     guard let object = JSONReader.read(bytes, duplicates: .refused)?.object else {
       throw .badFile(
@@ -132,7 +124,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
     if let help = input.help { terminal.say("  \(Self.plain(help))") }
     if let image = input.image { terminal.say("  (see the image: \(Self.plain(image)))") }
     if input.type == "select" {
-      return try choose(Question(subject: input.label, choices: input.options, aliases: [:]))
+      return try choose(input.label, among: input.options)
     }
     let optional = input.isMandatory ? "" : " (optional)"
     for turn in 1...3 {
@@ -144,9 +136,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
       guard let problem = input.problem(with: answer) else { return answer }
       terminal.say("  \(Self.plain(problem))")
       if turn == 3 {
-        throw Fault(
-          .pending,
-          code: "bad_form_value",
+        throw .badForm(
           "the value for \(input.id.quotedForMessage) cannot be used: \(problem)",
           hint: "run the same command again"
         )

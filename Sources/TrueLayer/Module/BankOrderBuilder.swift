@@ -107,10 +107,7 @@ struct BankOrderBuilder {
     }
     guard invocation.has(Keys.mandate) else {
       if let option = invocation.given(among: BankOptions.mandateTerms).first {
-        throw .badOptions(
-          "--\(option.name) is for mandates",
-          hint: "add --mandate"
-        )
+        throw .badOptions("--\(option.name) is for mandates", hint: "add --mandate")
       }
       creation.amount = try general.amount()
       return creation

@@ -1,97 +1,67 @@
 internal import TenderCommandLine
 internal import TenderModel
+internal import TenderSystem
+
+extension Key where Value == String {
+  /// A text of a bank payment or mandate.
+  fileprivate init(
+    _ name: String,
+    _ placeholder: String,
+    repeats: Bool = false,
+    choices: [String] = [],
+    _ summary: String
+  ) {
+    self.init(name, .bank, placeholder, repeats: repeats, choices: choices, summary)
+  }
+}
 
 extension Keys {
-  static let beneficiaryName = Key<String>(
-    "beneficiary-name",
-    .bank,
-    "NAME",
-    "who is paid: the account's holder"
-  )
-  static let sortCode = Key<String>(
-    "sort-code",
-    .bank,
-    "CODE",
-    "the payee's sort code, such as 56-00-29"
-  )
-  static let accountNumber = Key<String>(
-    "account-number",
-    .bank,
-    "NUMBER",
-    "the payee's account, eight digits"
-  )
-  static let iban = Key<String>("iban", .bank, "IBAN", "the payee's account as an IBAN")
-  static let merchantAccount = Key<String>(
-    "merchant-account",
-    .bank,
-    "ID",
-    "pay into this merchant account of TrueLayer's instead"
-  )
-  static let paymentReference = Key<String>(
+  static let beneficiaryName = Key("beneficiary-name", "NAME", "who is paid: the account's holder")
+  static let sortCode = Key("sort-code", "CODE", "the payee's sort code, such as 56-00-29")
+  static let accountNumber = Key("account-number", "NUMBER", "the payee's account, eight digits")
+  static let iban = Key("iban", "IBAN", "the payee's account as an IBAN")
+  static let merchantAccount =
+    Key("merchant-account", "ID", "pay into this merchant account of TrueLayer's instead")
+  static let paymentReference = Key(
     "payment-reference",
-    .bank,
     "TEXT",
     "what the payee's statement says (18 characters; else what fits of --reference)"
   )
-  static let user = Key<String>(
+  static let user = Key(
     "user",
-    .bank,
     "FIELD=VALUE",
     repeats: true,
     "a field of the payer: name, email, phone, date_of_birth, id"
   )
-  static let preselect = Key<Bool>(
-    "preselect",
-    .bank,
-    "put --bank into the creation, so that nobody chooses"
-  )
-  static let mandate = Key<Bool>(
-    "mandate",
-    .bank,
-    "make a mandate for recurring payments instead of a payment"
-  )
-  static let mandateType = Key<String>(
+  static let preselect =
+    Key<Bool>("preselect", .bank, "put --bank into the creation, so that nobody chooses")
+  static let mandate =
+    Key<Bool>("mandate", .bank, "make a mandate for recurring payments instead of a payment")
+  static let mandateType = Key(
     "mandate-type",
-    .bank,
     "TYPE",
     choices: ["sweeping", "commercial"],
     "between the payer's own accounts (default), or to a business"
   )
-  static let useCase = Key<String>(
+  static let useCase = Key(
     "use-case",
-    .bank,
     "CASE",
     choices: ["charity", "financial_services", "government", "utilities"],
     "what a commercial mandate is for"
   )
-  static let validFrom = Key<String>("valid-from", .bank, "TIME", "when the mandate begins")
-  static let validTo = Key<String>("valid-to", .bank, "TIME", "when the mandate ends")
-  static let maxIndividual = Key<String>(
-    "max-individual",
-    .bank,
-    "AMOUNT",
-    "the most that one payment of the mandate may take"
-  )
-  static let limit = Key<String>(
+  static let validFrom = Key("valid-from", "TIME", "when the mandate begins")
+  static let validTo = Key("valid-to", "TIME", "when the mandate ends")
+  static let maxIndividual =
+    Key("max-individual", "AMOUNT", "the most that one payment of the mandate may take")
+  static let limit = Key(
     "limit",
-    .bank,
     "PERIOD:AMOUNT[:ALIGNMENT]",
     repeats: true,
     "the most in a day, week, fortnight, month, half_year or year, counted from consent or by "
       + "calendar: month:2000.00:calendar"
   )
-  static let paymentID = Key<String>(
-    "payment-id",
-    .bank,
-    "ID",
-    "go on with a payment that exists already"
-  )
-  static let mandateID = Key<String>(
-    "mandate-id",
-    .bank,
-    "ID",
-    "go on with a mandate that exists already"
-  )
+  static let paymentID = Key("payment-id", "ID", "go on with a payment that exists already")
+  static let mandateID = Key("mandate-id", "ID", "go on with a mandate that exists already")
   static let resourceTokenFile = Key<String>(
     "resource-token-file",
     .bank,
@@ -100,37 +70,29 @@ extension Keys {
     readsStandardInput: true,
     "the token of that payment or mandate, in a file or (-) on standard input"
   )
-  static let redirectURL = Key<String>(
+  static let redirectURL = Key(
     "redirect-url",
-    .bank,
     "URL",
     "where the bank sends the payer back (http://localhost:3000/callback, where tender listens)"
   )
-  static let returnURL = Key<String>(
+  static let returnURL = Key(
     "return-url",
-    .bank,
     "URL",
     "the address that the payer came back to, where tender could not listen"
   )
-  static let country = Key<String>("country", .bank, "CODE", "whose banks to offer, such as GB")
-  static let bank = Key<String>("bank", .bank, "ID", "the bank, such as mock-payments-gb-redirect")
-  static let branch = Key<String>("branch", .bank, "ID", "the branch, where the bank wants one")
-  static let scheme = Key<String>(
-    "scheme",
-    .bank,
-    "ID",
-    "the payment scheme, where it can be chosen"
-  )
-  static let account = Key<String>("account", .bank, "ID", "a saved account of the payer's, or new")
+  static let country = Key("country", "CODE", "whose banks to offer, such as GB")
+  static let bank = Key("bank", "ID", "the bank, such as mock-payments-gb-redirect")
+  static let branch = Key("branch", "ID", "the branch, where the bank wants one")
+  static let scheme = Key("scheme", "ID", "the payment scheme, where it can be chosen")
+  static let account = Key("account", "ID", "a saved account of the payer's, or new")
   static let consent = Key<Consent>(
     "consent",
     .bank,
     "WHAT",
     "to the payment alone (default), or to reading account data as well"
   )
-  static let form = Key<String>(
+  static let form = Key(
     "form",
-    .bank,
     "ID=VALUE",
     repeats: true,
     "a field of the bank's form; sensitive ones only by --form-file or prompt"
@@ -144,21 +106,18 @@ extension Keys {
     "the bank's form as a JSON object, in a file or (-) on standard input"
   )
   static let retry = Key<Bool>("retry", .bank, "let a failed authorization be started again (GBP)")
-  static let refund = Key<Bool>(
-    "refund",
-    .bank,
-    "send a settled payment back, whole or with --amount in part"
-  )
+  static let refund =
+    Key<Bool>("refund", .bank, "send a settled payment back, whole or with --amount in part")
 }
 
 /// The options of bank payments and mandates, as commands list them.
 enum BankOptions {
   /// What is made: payee, payer, and of a mandate its limits.
-  static let creation: [any OptionKey] = [
-    Keys.beneficiaryName, Keys.sortCode, Keys.accountNumber, Keys.iban, Keys.merchantAccount,
-    Keys.paymentReference, Keys.user, Keys.preselect, Keys.mandate, Keys.mandateType, Keys.useCase,
-    Keys.validFrom, Keys.validTo, Keys.maxIndividual, Keys.limit,
-  ]
+  static let creation: [any OptionKey] =
+    [
+      Keys.beneficiaryName, Keys.sortCode, Keys.accountNumber, Keys.iban, Keys.merchantAccount,
+      Keys.paymentReference, Keys.user, Keys.preselect, Keys.mandate,
+    ] + mandateTerms
 
   /// What exists already, by its id.
   static let existing: [any OptionKey] = [Keys.paymentID, Keys.mandateID]
@@ -173,8 +132,6 @@ enum BankOptions {
   static let mandateTerms: [any OptionKey] = [
     Keys.mandateType, Keys.useCase, Keys.validFrom, Keys.validTo, Keys.maxIndividual, Keys.limit,
   ]
-
-  static let refund: [any OptionKey] = [Keys.refund]
 }
 
 /// What the payer consents to.
@@ -183,4 +140,15 @@ enum Consent: String, CaseIterable, Sendable {
   case payment = "pis"
   /// Reading account data (account information service) as well.
   case paymentAndAccounts = "pis,ais"
+}
+
+extension Invocation {
+  /// What a file of its owner's alone holds, or with `-` standard input; nil for more than 64 KiB there.
+  func readOwn(_ path: String, _ option: String) throws(Fault) -> [UInt8]? {
+    guard path == "-" else {
+      return try Environment.read(path, named: option, rule: .ownersAlone, limit: 65_536)
+    }
+    try checkStandardInput()
+    return Console.readAll(0, limit: 65_536)
+  }
 }

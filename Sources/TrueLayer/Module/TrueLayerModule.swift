@@ -10,7 +10,7 @@ package struct TrueLayerModule: ProviderModule {
   package var name: ProviderName { TrueLayerProvider.name }
 
   package var options: [any OptionKey] {
-    BankOptions.creation + BankOptions.existing + BankOptions.flow + BankOptions.refund
+    BankOptions.creation + BankOptions.existing + BankOptions.flow + [Keys.refund]
   }
 
   package var currency: String { "GBP" }
@@ -118,11 +118,7 @@ package struct TrueLayerModule: ProviderModule {
     ["state", "failure_reason", "failure_stage", "trace_id"]
   }
 
-  package var explanations: [Explanation] { TrueLayerProvider.explanations }
-
-  package func inKeyOrder(_ result: JSONObject) -> JSONObject {
-    TrueLayerProvider.inKeyOrder(result)
-  }
+  package var explanations: [Explanation] { Vocabulary.pages }
 
   package func make(_ session: any Session, _ env: Env) throws(Fault) -> any Provider {
     try provider(session, env)
@@ -187,7 +183,7 @@ package struct TrueLayerModule: ProviderModule {
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
       Check("truelayer credentials") { () throws(Fault) in
-        try provider(session, env).checkSigning()
+        try provider(session, env).requireClient(for: "to create it")
         return env == .simulator
           ? "the simulator needs none of yours" : "client and signing key are set"
       },

@@ -24,12 +24,7 @@ struct TrueLayerSetup {
     configuration.privateKey = learned(try own.credential("private_key").map(Self.withLines))
     configuration.resourceToken = learned(try resourceToken())
     configuration.scope = own.section.text("scope")
-    let bases = try bases()
-    configuration.apiBase = bases.api
-    configuration.authBase = bases.auth
-    guard bases.api == nil || bases.auth != nil || configuration.resourceToken != nil else {
-      throw .basesMissing([own.variable("auth_url")])
-    }
+    try setBases(&configuration)
     return configuration
   }
 
@@ -53,15 +48,8 @@ struct TrueLayerSetup {
       return try own.credential("resource_token")
     }
     let option = "--resource-token-file"
-    var bytes: [UInt8]
-    if path == "-" {
-      try invocation.checkStandardInput()
-      guard let read = Console.readAll(0, limit: 65_536) else {
-        throw .badValue(option, path, hint: "at most 64 KiB on standard input")
-      }
-      bytes = read
-    } else {
-      bytes = try Environment.read(path, named: option, rule: .ownersAlone, limit: 65_536)
+    guard var bytes = try invocation.readOwn(path, option) else {
+      throw .badValue(option, path, hint: "at most 64 KiB on standard input")
     }
     return try Settings.secret(&bytes, path, option)
   }
@@ -79,18 +67,21 @@ struct TrueLayerSetup {
     return text
   }
 
-  /// Base addresses from the environment.
+  /// The base addresses from the environment.
   ///
-  /// Throws `usage` where one is set that does not go with the env, or without the other.
-  func bases() throws(Fault) -> (api: String?, auth: String?) {
+  /// Throws `usage` where one is set that does not go with the env, or without the other that is needed.
+  private func setBases(_ configuration: inout TrueLayerConfiguration) throws(Fault) {
     let api = try own.base("api_url", ["http", "https"])
     let auth = try own.base("auth_url", ["http", "https"])
-    guard api != nil || auth != nil else { return (nil, nil) }
+    guard api != nil || auth != nil else { return }
     guard settings.mayRedirect(env) else {
       throw .basesOnLive("TENDER_TRUELAYER_API_URL and TENDER_TRUELAYER_AUTH_URL")
     }
-    guard api != nil else { throw .basesMissing(["TENDER_TRUELAYER_API_URL"]) }
-    return (api, auth)
+    guard api != nil else { throw .basesMissing([own.variable("api_url")]) }
+    guard auth != nil || configuration.resourceToken != nil else {
+      throw .basesMissing([own.variable("auth_url")])
+    }
+    (configuration.apiBase, configuration.authBase) = (api, auth)
   }
 
   func options() throws(Fault) -> FlowOptions {

@@ -216,8 +216,8 @@ private struct AdapterRun {
       let known = try? journal.payment(
         .init(env: .simulator, provider: PayTheoryProvider.name, reference: "A")
       )
-      _ = PayTheoryProvider.inKeyOrder(known?.attempt?.result ?? [:])
-      _ = PayTheoryProvider.explanations.count
+      _ = PayTheoryModule().inKeyOrder(known?.attempt?.result ?? [:])
+      _ = PayTheoryModule().explanations.count
       let text = feed.take { String(decoding: $0.chunk(60), as: UTF8.self) }
       _ = try? APIKey(text)
       let today = YearMonth(year: 2026, month: 11)
@@ -304,7 +304,7 @@ private struct AdapterRun {
     }
     let other = {
       _ = try? engine.preview(.authorization(order))
-      _ = TrueLayerProvider.explanations.count
+      _ = TrueLayerModule().explanations.count
       _ = AccountNumbers.isIBAN(feed.take { String(decoding: $0.chunk(40), as: UTF8.self) })
       for order in [nil, .authorization(order), .capture(nil)] as [Order?] {
         try? engine.provider.checkReady(for: order, of: nil)

@@ -26,8 +26,8 @@ struct AnyGuide: FlowGuide {
 
   init(_ feed: SharedFeed) { self.feed = feed }
 
-  func choose(_ question: Question) throws(Fault) -> String? {
-    feed.take { $0.one(of: question.choices.map(\.id) + ["x"]) }
+  func choose(_ subject: String, among choices: [Choice]) throws(Fault) -> String? {
+    feed.take { $0.one(of: choices.map(\.id) + ["x"]) }
   }
 
   func given(_ inputs: [FormInput]) throws(Fault) -> [String: String] {
