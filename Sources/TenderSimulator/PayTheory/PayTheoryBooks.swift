@@ -265,10 +265,10 @@ struct PayTheoryBooks {
 }
 
 extension Fault {
-  private static let refusal = "simulated_refusal"
-
   /// Why the simulated provider refuses something, in the simulator's own words.
-  static func simulatedRefusal(_ text: String) -> Fault { Fault(.declined, code: refusal, text) }
+  ///
+  /// It never leaves the simulator, so its code, the text itself, has no page.
+  static func simulatedRefusal(_ text: String) -> Fault { Fault(.declined, code: text, text) }
 
   /// Gives what `body` gives, or the words of the provider's refusal; the ledger's faults pass.
   static func refusable<Value>(
@@ -277,7 +277,7 @@ extension Fault {
     do throws(Fault) {
       return .success(try body())
     } catch {
-      guard error.code == refusal else { throw error }
+      guard error.kind == .declined else { throw error }
       return .failure(error)
     }
   }
