@@ -4,19 +4,14 @@ package import TenderModel
 /// The simulated providers within this process: no socket, no port, no waiting.
 package final class InProcessSimulator: @unchecked Sendable {
   // Unchecked: a command works on one thread; a batch gives each of its workers one of these.
-  package let world: SimulatorWorld
-  package let ledger: Ledger
-  package let faults: FaultPlan
+  let parts: SimulatorParts
 
-  /// Opens the ledger.
+  var world: SimulatorWorld { parts.world }
+
+  /// Opens the ledger; `playsPayer` says that no browser can reach the bank's pages.
   ///
   /// Throws `state` where it cannot be used.
-  package convenience init(_ world: SimulatorWorld) throws(Fault) {
-    try self.init(world, playsPayer: true)
-  }
-
-  /// `playsPayer` says that no browser can reach the bank's pages.
-  package init(_ world: SimulatorWorld, playsPayer: Bool) throws(Fault) {
+  package init(_ world: SimulatorWorld, playsPayer: Bool = true) throws(Fault) {
     let ledger = try Ledger(path: world.ledgerPath)
     var world = world
     world.playsPayer = playsPayer
@@ -26,9 +21,7 @@ package final class InProcessSimulator: @unchecked Sendable {
       let label = world.options.seedLabel ?? String(count)
       world.randomness = SeededRandomness(seed: seed, label: "world/\(label)")
     }
-    self.world = world
-    self.ledger = ledger
-    faults = FaultPlan(world.options, ledger)
+    parts = SimulatorParts(world: world, ledger: ledger, faults: FaultPlan(world.options, ledger))
   }
 }
 
@@ -57,10 +50,6 @@ extension InProcessSimulator {
       if let session = try provider.device(parts) { return session }
     }
     return nil
-  }
-
-  private var parts: SimulatorParts {
-    SimulatorParts(world: world, ledger: ledger, faults: faults)
   }
 }
 
@@ -187,6 +176,52 @@ private final class InProcessSocket: MessageSocket {
   func close(waiting: Bool) { isBroken = true }
 }
 
+/// The simulated device within this process: no cable, no waiting for what comes at once.
+package struct SimulatedDevices: DeviceExchange {
+  private let simulator: InProcessSimulator
+
+  package init(_ simulator: InProcessSimulator) { self.simulator = simulator }
+
+  package func open(_ address: String, by deadline: Deadline) throws(Fault) -> any ByteStream {
+    guard let device = try simulator.device() else { throw .gone }
+    return DeviceLink(device, clock: simulator.world.clock)
+  }
+}
+
+/// A stream whose other end is a reader in this process.
+private final class DeviceLink: ByteStream {
+  private let reader: any DeviceSession
+  private let clock: any Clock
+  private var pending: [DeviceReaction]
+  private var isBroken = false
+
+  init(_ reader: any DeviceSession, clock: any Clock) {
+    self.reader = reader
+    self.clock = clock
+    pending = reader.greet()
+  }
+
+  func send(_ bytes: [UInt8]) throws(Fault) {
+    guard !isBroken else { throw .gone }
+    pending += reader.receive(bytes)
+  }
+
+  func receive(milliseconds: Int) throws(Fault) -> StreamEvent {
+    if !pending.isEmpty {
+      switch pending.removeFirst() {
+      case .send(let bytes): return .bytes(bytes)
+      case .drop: isBroken = true
+      }
+    }
+    guard !isBroken else { return .ended }
+    // A signal ends the wait, which is no failure of the link's.
+    try? clock.pause(milliseconds: milliseconds)
+    return .nothing
+  }
+
+  func close() { isBroken = true }
+}
+
 extension Fault {
   /// Silence in the simulator costs no time: the deadline is taken as passed.
   fileprivate static var noAnswer: Fault {
@@ -206,6 +241,10 @@ extension Fault {
       cause: .connectionClosed,
       "the connection was closed before an answer"
     )
+  }
+
+  fileprivate static var gone: Fault {
+    Fault(.device, code: "device_disconnected", "the simulated reader is gone")
   }
 
   fileprivate static func unreachable(_ what: String) -> Fault {

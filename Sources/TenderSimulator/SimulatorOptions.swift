@@ -91,39 +91,41 @@ package struct SimulatorOptions: Sendable, Hashable {
   }
 }
 
-/// A way the simulated world can be.
-package struct Scenario: Sendable, Hashable {
+/// A word of `--sim-scenario`, a way the simulated world can be, or of `--sim-fault`, `STEP:FAULT`.
+package struct SimulatorWord: Sendable, Hashable {
   package let name: String
   package let meaning: String
 
-  /// A scenario by the name that `--sim-scenario` takes.
-  package init(name: String, meaning: String) {
-    self.name = name
-    self.meaning = meaning
-  }
-}
-
-/// Something that goes wrong on the way.
-package struct SimulatedFault: Sendable, Hashable {
-  package let name: String
-  package let meaning: String
-
-  /// A fault by the name that `--sim-fault` takes: `STEP:FAULT`.
-  package init(name: String, meaning: String) {
+  /// A word, and what it does.
+  package init(_ name: String, _ meaning: String) {
     self.name = name
     self.meaning = meaning
   }
 
-  /// What can happen to any request over HTTP at a step.
-  package static func exchange(_ step: String) -> [SimulatedFault] {
-    [
-      SimulatedFault(name: "\(step):garbage", meaning: "does it, answers what is not JSON"),
-      SimulatedFault(name: "\(step):silence", meaning: "does it, never answers"),
-      SimulatedFault(name: "\(step):close-before", meaning: "closes before it reads the request"),
-      SimulatedFault(name: "\(step):close-after", meaning: "does it, then closes without answer"),
-      SimulatedFault(name: "\(step):slow", meaning: "answers after 2 s"),
-    ]
+  /// The words of a text, a line each: the name, a space, the meaning.
+  package static func list(_ text: String) -> [SimulatorWord] {
+    text.split(separator: "\n").map { line in
+      let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+      return SimulatorWord(parts[0], parts[1])
+    }
   }
+
+  /// The words for troubles that can strike at each of some steps, with spaces between the steps.
+  package static func faults(at steps: String, _ troubles: String) -> [SimulatorWord] {
+    let troubles = list(troubles)
+    return steps.split(separator: " ").flatMap { step in
+      troubles.map { SimulatorWord("\(step):\($0.name)", $0.meaning) }
+    }
+  }
+
+  /// What can happen to any request over HTTP.
+  package static let exchange = """
+    garbage does it, answers what is not JSON
+    silence does it, never answers
+    close-before closes before it reads the request
+    close-after does it, then closes without answer
+    slow answers after 2 s
+    """
 }
 
 extension Fault {

@@ -9,11 +9,13 @@ struct SimulatedExample: SimulatedProvider {
   var name: ProviderName { ExampleProvider.name }
   var section: JSONObject { ["access_key": .string(Self.key)] }
 
-  var scenarios: [Scenario] {
-    [Scenario(name: "example:refuse", meaning: "every payment by example is refused")]
+  var scenarios: [SimulatorWord] {
+    [SimulatorWord("example:refuse", "every payment by example is refused")]
   }
 
-  var faults: [SimulatedFault] { SimulatedFault.exchange("example") }
+  var faults: [SimulatorWord] {
+    SimulatorWord.faults(at: "example", SimulatorWord.exchange)
+  }
 
   var variables: [(name: String, address: ServedAddress)] { [("TENDER_EXAMPLE_API_URL", .http)] }
 

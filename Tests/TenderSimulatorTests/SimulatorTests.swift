@@ -86,6 +86,19 @@ import Testing
     #expect(answer.body == ["data": ["found": ["items": [], "total_row_count": 0]]])
   }
 
+  @Test func `refuses a query key that nothing listed has`() throws {
+    let fields = ["Authorization": "u;s"]
+    let query =
+      #"{"query":"{ transactions(query: {query_list: [{key: \"KEY\", value: \"x\", operator: EQUAL, conjunctive_operator: NONE_NEXT}]}) { total_row_count } }"}"#
+    let known = query.replacing("KEY", with: "reference")
+    let answer = try send("POST", "/graphql", fields: fields, body: known)
+    #expect(answer.body == ["data": ["transactions": ["total_row_count": 0]]])
+    let unknown = query.replacing("KEY", with: "referense")
+    let refusal = try send("POST", "/graphql", fields: fields, body: unknown)
+    #expect(refusal.body["data"] == nil)
+    #expect(refusal.body["errors"]?.array?.first?["path"] == ["transactions"])
+  }
+
   @Test func `spells its options in a header and reads them back`() throws {
     var options = SimulatorOptions()
     try options.set(

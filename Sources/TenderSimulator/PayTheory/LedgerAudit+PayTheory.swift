@@ -77,8 +77,10 @@ extension LedgerAudit {
     of receipt: String,
     in world: SimulatorWorld
   ) throws(Fault) {
-    let ledger = try Ledger(path: world.ledgerPath)
-    _ = try PayTheoryBooks(world: world, ledger: ledger).reverse(receipt, amount: amount)
+    let simulator = try InProcessSimulator(world)
+    _ = try Fault.refusable { () throws(Fault) in
+      try PayTheoryBooks(simulator.parts).reverse(receipt, amount: amount)
+    }
   }
 
   /// How many payments under a reference took money, failures not counted.

@@ -6,11 +6,9 @@ struct PayTheoryBooks {
   let world: SimulatorWorld
   let ledger: Ledger
 
-  /// Why something is refused, in the simulator's own words.
-  struct Refusal: Error {
-    let text: String
-
-    init(_ text: String) { self.text = text }
+  init(_ parts: SimulatorParts) {
+    world = parts.world
+    ledger = parts.ledger
   }
 
   /// How long a pending payment stays so, and when a barcode is paid in its scenario, in milliseconds.
@@ -34,11 +32,12 @@ struct PayTheoryBooks {
   }
 
   /// A stored method that can be charged.
-  func usableMethod(_ id: String?) throws(Fault) -> Result<BookedMethod, Refusal> {
+  func usableMethod(_ id: String?) throws(Fault) -> BookedMethod {
     guard let id, let method = try ledger.find(BookedMethod.self, id) else {
-      return .failure(Refusal("Payment method not found"))
+      throw .simulatedRefusal("Payment method not found")
     }
-    return method.isActive ? .success(method) : .failure(Refusal("Payment method is not active"))
+    guard method.isActive else { throw .simulatedRefusal("Payment method is not active") }
+    return method
   }
 
   // MARK: Charges
@@ -58,8 +57,8 @@ struct PayTheoryBooks {
     if payment.failure == nil {
       let isACH = method.type == .ach
       if isACH || scenario == "pending" {
-        let isReturned = isACH && scenario == "returned"
-        payment.settling = .init(at: at + Self.settling, isReturned: isReturned)
+        payment.settlesAt = at + Self.settling
+        payment.isReturned = isACH && scenario == "returned"
       }
       let isTrigger = terms.amount == PayTheoryCatalog.disputedAmount && method.type == .card
       payment.isDisputed = scenario == "dispute" || isTrigger && !terms.isServiceFee
@@ -118,28 +117,27 @@ struct PayTheoryBooks {
   }
 
   /// Voids a pending payment, refunds another; `amount` in cents.
-  func reverse(_ id: String, amount: Int) throws(Fault) -> Result<Reversal, Refusal> {
+  func reverse(_ id: String, amount: Int) throws(Fault) -> Reversal {
     guard var payment = try payment(of: id), payment.current == id else {
-      return .failure(Refusal("Transaction not found, or it cannot be reversed"))
+      throw .simulatedRefusal("Transaction not found, or it cannot be reversed")
     }
     guard payment.failure == nil, !payment.isReturned(at: world.now) else {
-      return .failure(Refusal("Transaction cannot be reversed"))
+      throw .simulatedRefusal("Transaction cannot be reversed")
     }
     guard amount > 0, amount <= payment.left else {
-      return .failure(Refusal("Amount exceeds what is left"))
+      throw .simulatedRefusal("Amount exceeds what is left")
     }
     if payment.isPending(at: world.now) {
       let replacement = amount < payment.left ? receipt() : nil
-      payment.operations.append(.void(amount: amount, replacement: replacement))
+      payment.operations.append(.init(amount: amount, replacement: replacement))
       try put(payment, replacement)
-      return .success(Reversal(isVoid: true, transaction: replacement))
+      return Reversal(isVoid: true, transaction: replacement)
     }
-    let number = payment.rows(at: world.now).filter { $0.type == .reversal && $0.parent == id }
-      .count
+    let number = payment.rows(at: world.now).count { $0.type == .reversal && $0.parent == id }
     let refund = "\(id):R\(number + 1)"
-    payment.operations.append(.refund(id: refund, amount: amount, at: world.now))
+    payment.operations.append(.init(amount: amount, refund: refund, at: world.now))
     try put(payment, refund)
-    return .success(Reversal(isVoid: false, transaction: refund))
+    return Reversal(isVoid: false, transaction: refund)
   }
 
   /// A receipt number of the simulated merchant.
@@ -175,25 +173,24 @@ struct PayTheoryBooks {
     fee: Int?,
     mayExceed: Bool,
     mayRenew: Bool
-  ) throws(Fault) -> Result<BookedPayment, Refusal> {
+  ) throws(Fault) -> BookedPayment {
     guard var authorization = try ledger.find(BookedAuthorization.self, id) else {
-      return .failure(Refusal("Authorization not found"))
+      throw .simulatedRefusal("Authorization not found")
     }
     var terms = authorization.terms
     let isWhole = amount == terms.amount - (terms.isServiceFee ? terms.fee : 0)
-    guard authorization.state == .succeeded, authorization.capture == nil else {
-      return .failure(Refusal("AUTHORIZATION_EXPIRED_OR_ALREADY_CAPTURED"))
-    }
-    guard authorization.expiresAt > world.now || mayRenew else {
-      return .failure(Refusal("AUTHORIZATION_EXPIRED_OR_ALREADY_CAPTURED"))
+    guard authorization.state == .succeeded, authorization.capture == nil,
+      authorization.expiresAt > world.now || mayRenew
+    else {
+      throw .simulatedRefusal("AUTHORIZATION_EXPIRED_OR_ALREADY_CAPTURED")
     }
     guard amount > 0, amount + (fee ?? 0) <= terms.amount || mayExceed else {
-      return .failure(Refusal("Amount exceeds the authorization"))
+      throw .simulatedRefusal("Amount exceeds the authorization")
     }
     if terms.isServiceFee {
       let isACH = authorization.method.type == .ach
       guard fee == (isWhole ? terms.fee : PayTheoryCatalog.fee(amount: amount, isACH: isACH)) else {
-        return .failure(Refusal("Fee does not match"))
+        throw .simulatedRefusal("Fee does not match")
       }
     }
     terms.fee = terms.fee(of: amount + (fee ?? 0), isACH: authorization.method.type == .ach)
@@ -203,20 +200,19 @@ struct PayTheoryBooks {
     authorization.capture = payment.receipt
     authorization.captured = terms.amount
     try ledger.put(authorization)
-    return .success(payment)
+    return payment
   }
 
   /// Releases an authorization that was not captured.
-  func release(_ id: String) throws(Fault) -> Refusal? {
+  func release(_ id: String) throws(Fault) {
     guard var authorization = try ledger.find(BookedAuthorization.self, id) else {
-      return Refusal("Authorization not found")
+      throw .simulatedRefusal("Authorization not found")
     }
     guard authorization.state == .succeeded, authorization.capture == nil else {
-      return Refusal("Authorization cannot be voided")
+      throw .simulatedRefusal("Authorization cannot be voided")
     }
     authorization.state = .canceled
     try ledger.put(authorization)
-    return nil
   }
 
   // MARK: Barcodes
@@ -246,16 +242,15 @@ struct PayTheoryBooks {
   }
 
   /// Pays a barcode in a shop, once.
-  func pay(barcode id: String, amount: Int) throws(Fault) -> Refusal? {
+  func pay(barcode id: String, amount: Int) throws(Fault) {
     guard var barcode = try ledger.find(BookedBarcode.self, id) else {
-      return Refusal("Barcode not found")
+      throw .simulatedRefusal("Barcode not found")
     }
     guard barcode.payment == nil, barcode.amount == amount,
       barcode.lastDay + Self.day > world.now
-    else { return Refusal("Barcode cannot be paid with that amount, or any more") }
+    else { throw .simulatedRefusal("Barcode cannot be paid with that amount, or any more") }
     try pay(&barcode, at: world.now)
     try ledger.put(barcode)
-    return nil
   }
 
   private func pay(_ barcode: inout BookedBarcode, at time: Int) throws(Fault) {
@@ -263,13 +258,27 @@ struct PayTheoryBooks {
     method.type = .cash
     method.barcode = barcode.id
     method.payorName = barcode.name
-    let terms = BookedTerms(
-      amount: barcode.amount,
-      fee: 0,
-      isServiceFee: false,
-      reference: barcode.reference
-    )
+    let terms = BookedTerms(amount: barcode.amount, reference: barcode.reference)
     let payment = try charge(receipt(), terms, try store(method), at: time)
     barcode.payment = payment.receipt
+  }
+}
+
+extension Fault {
+  /// Why the simulated provider refuses something, in the simulator's own words.
+  ///
+  /// It never leaves the simulator, so its code, the text itself, has no page.
+  static func simulatedRefusal(_ text: String) -> Fault { Fault(.declined, code: text, text) }
+
+  /// Gives what `body` gives, or the words of the provider's refusal; the ledger's faults pass.
+  static func refusable<Value>(
+    _ body: () throws(Fault) -> Value
+  ) throws(Fault) -> Result<Value, Fault> {
+    do throws(Fault) {
+      return .success(try body())
+    } catch {
+      guard error.kind == .declined else { throw error }
+      return .failure(error)
+    }
   }
 }

@@ -2,33 +2,34 @@ import TenderModel
 
 /// What the simulated provider checks of a payment method, and what it keeps: never a whole number.
 enum PayTheoryChecks {
-  /// What is wrong with a method, or nil.
+  /// Refuses a method with which something is wrong.
   ///
   /// Texts are the simulator's own.
-  static func method(_ method: JSONObject, now: Int) -> String? {
+  static func check(_ method: JSONObject, now: Int) throws(Fault) {
     switch method.text("type") {
     case "card":
       guard let number = method.text("number").flatMap(Digits.only(in:)),
         (13...19).contains(number.count), Digits.passLuhn(number)
-      else { return "Invalid card number" }
+      else { throw .simulatedRefusal("Invalid card number") }
       guard let code = method.text("security_code"), Digits.plain(code, count: 3...4) else {
-        return "Invalid security code"
+        throw .simulatedRefusal("Invalid security code")
       }
       guard let month = method.text("expiration_month").flatMap({ Int($0) }),
         let year = method.text("expiration_year").flatMap({ Int($0) }), (1...12).contains(month),
         year > 2000
-      else { return "Invalid expiration" }
+      else { throw .simulatedRefusal("Invalid expiration") }
       let today = Timestamp.yearAndMonth(now)
-      return (year, month) < (today.year, today.month) ? "Card is expired" : nil
+      guard (year, month) >= (today.year, today.month) else {
+        throw .simulatedRefusal("Card is expired")
+      }
     case "ach":
       guard let routing = method.text("bank_code").flatMap(Digits.only(in:)),
         Digits.passRouting(routing)
-      else { return "Invalid routing number" }
+      else { throw .simulatedRefusal("Invalid routing number") }
       guard let account = method.text("account_number"), Digits.plain(account, count: 4...17),
         let name = method.text("name"), !name.isEmpty
-      else { return "Invalid bank account" }
-      return nil
-    default: return "Unknown payment method type"
+      else { throw .simulatedRefusal("Invalid bank account") }
+    default: throw .simulatedRefusal("Unknown payment method type")
     }
   }
 

@@ -3,8 +3,7 @@ import TenderModel
 
 /// Pay Theory's GraphQL, as far as payments go (PayTheory/README, 6).
 struct PayTheoryGraphQL {
-  let world: SimulatorWorld
-  let ledger: Ledger
+  let parts: SimulatorParts
 
   func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPResponse {
     let credentials = (request.fields["authorization"] ?? "").utf8.split(
@@ -23,10 +22,16 @@ struct PayTheoryGraphQL {
     guard problems.isEmpty else { return Self.errors(problems, status: 200) }
     var data: JSONObject = [:]
     for field in document.fields {
-      let arguments = GraphQLValidation.arguments(of: field, in: document, variables: variables)
-      switch try answer(field.name, arguments, isMutation: document.isMutation) {
+      let arguments = document.arguments(of: field, variables)
+      let answer = try Fault.refusable { () throws(Fault) in
+        document.isMutation
+          ? try PayTheoryMutations(books: books).answer(field.name, arguments)
+          : try look(field.name, arguments)
+      }
+      switch answer {
       case .success(let value): data[field.alias] = Self.select(value, field.selection ?? [])
-      case .failure(let problem): return Self.errors([problem.text], at: field.alias, status: 200)
+      case .failure(let refusal):
+        return Self.errors([refusal.message], at: field.alias, status: 200)
       }
     }
     return HTTPResponse(
@@ -36,41 +41,42 @@ struct PayTheoryGraphQL {
     )
   }
 
-  private typealias Refusal = PayTheoryBooks.Refusal
+  private var books: PayTheoryBooks { PayTheoryBooks(parts) }
 
-  private var books: PayTheoryBooks { PayTheoryBooks(world: world, ledger: ledger) }
-
-  private func answer(
-    _ name: String,
-    _ arguments: JSONObject,
-    isMutation: Bool
-  ) throws(Fault) -> Result<JSON, Refusal> {
-    if isMutation { return try PayTheoryMutations(books: books).answer(name, arguments) }
+  private func look(_ name: String, _ arguments: JSONObject) throws(Fault) -> JSON {
     switch name {
     case "transactions":
-      return .success(Self.page(try transactions(arguments).map(\.graphQL), arguments))
+      let pairs = try pairs(arguments, "Transaction")
+      return page(try transactions(pairs).map(\.graphQL), arguments)
     case "authorizations":
-      return .success(
-        Self.page(
-          try ledger.list(BookedAuthorization.self).map(\.graphQL),
-          arguments,
-          isFiltered: true
-        )
-      )
+      let pairs = try pairs(arguments, "Authorization")
+      let all = try parts.ledger.list(BookedAuthorization.self).map(\.graphQL)
+      return page(all.filter { PayTheoryQuery.matches($0, pairs) }, arguments)
     case "paymentMethodTokens":
-      return .success(
-        Self.page(try ledger.list(BookedMethod.self).map(\.graphQL), arguments, isFiltered: true)
-      )
+      let pairs = try pairs(arguments, "PaymentMethodToken")
+      let all = try parts.ledger.list(BookedMethod.self).map(\.graphQL)
+      return page(all.filter { PayTheoryQuery.matches($0, pairs) }, arguments)
     case "serviceFee": return try serviceFee(arguments)
     case "barcode":
-      let found = try ledger.find(BookedBarcode.self, arguments.text("barcode_id") ?? "")
-      return .success(found.map { .object($0.graphQL) } ?? .null)
-    default: return .failure(Refusal("Cannot query field \"\(name)\"."))
+      let found = try parts.ledger.find(BookedBarcode.self, arguments.text("barcode_id") ?? "")
+      return found.map { .object($0.graphQL) } ?? .null
+    default: throw .simulatedRefusal("Cannot query field \"\(name)\".")
     }
   }
 
-  private func transactions(_ arguments: JSONObject) throws(Fault) -> [BookedRow] {
+  /// The pairs of a list's query; a key that is no field of what is listed is refused.
+  private func pairs(_ arguments: JSONObject, _ type: String) throws(Fault) -> [JSON] {
     let pairs = arguments["query"]?["query_list"]?.array ?? []
+    var schema = PayTheorySchema.schema
+    if case .object(let fields) = schema[type],
+      let key = PayTheoryQuery.keys(pairs).first(where: { fields[$0] == nil })
+    {
+      throw .simulatedRefusal("Unknown query key \"\(key)\" of type \"\(type)\".")
+    }
+    return pairs
+  }
+
+  private func transactions(_ pairs: [JSON]) throws(Fault) -> [BookedRow] {
     // The keys that payments are asked for by most have an index.
     if pairs.count == 1, let value = pairs[0]["value"]?.text,
       pairs[0]["operator"]?.text == "EQUAL"
@@ -86,13 +92,8 @@ struct PayTheoryGraphQL {
   }
 
   /// The items that were asked for; rows come out oldest first, and dates are what is sorted by.
-  private static func page(
-    _ found: [JSONObject],
-    _ arguments: JSONObject,
-    isFiltered: Bool = false
-  ) -> JSON {
-    let pairs = arguments["query"]?["query_list"]?.array ?? []
-    var items = isFiltered ? found.filter { PayTheoryQuery.matches($0, pairs) } : found
+  private func page(_ found: [JSONObject], _ arguments: JSONObject) -> JSON {
+    var items = found
     let sorting = arguments["query"]?["sort_list"]?.array?.first
     if sorting?["direction"]?.text == "DESC" { items.reverse() }
     let total = items.count
@@ -102,23 +103,20 @@ struct PayTheoryGraphQL {
     return ["items": .array(items.map(JSON.object)), "total_row_count": .integer(total)]
   }
 
-  private func serviceFee(_ arguments: JSONObject) throws(Fault) -> Result<JSON, Refusal> {
+  private func serviceFee(_ arguments: JSONObject) throws(Fault) -> JSON {
     let amount = arguments["amount"]?.boundedNumber ?? 0
     var isACH = arguments["is_ach"]?.truth ?? (arguments.text("payment_type") == "ACH")
     if let id = arguments.text("payment_method_id") {
-      switch try books.usableMethod(id) {
-      case .failure(let refusal): return .failure(refusal)
-      case .success(let method): isACH = method.type == .ach
-      }
+      isACH = try books.usableMethod(id).type == .ach
     }
     if let bank = arguments.text("bank_id"), !(6...8).contains(bank.utf8.count) {
-      return .failure(Refusal("bank_id must be 6 to 8 digits"))
+      throw .simulatedRefusal("bank_id must be 6 to 8 digits")
     }
     let fee = PayTheoryCatalog.fee(amount: amount, isACH: isACH)
-    return .success([
+    return [
       "adjusted_total": .integer(amount + fee), "fee": .integer(fee), "fee_limit_reached": false,
       "total": .integer(amount),
-    ])
+    ]
   }
 
   /// What was asked for of a value, under the asked-for names, absent fields as null.

@@ -3,9 +3,7 @@ import TenderModel
 
 /// Pay Theory's HTTP side: the token service and GraphQL (PayTheory/README, 2.1 and 6).
 struct PayTheoryHTTP {
-  let world: SimulatorWorld
-  let ledger: Ledger
-  let faults: FaultPlan
+  let parts: SimulatorParts
 
   /// Handles a request; nil where the path is not one of Pay Theory's.
   func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
@@ -15,11 +13,11 @@ struct PayTheoryHTTP {
     case ("POST", "/graphql"):
       let own = Self.step(of: request)
       return try react(
-        own.map(faults.isAbout) == true ? own ?? "" : "graphql",
+        own.map(parts.faults.isAbout) == true ? own ?? "" : "graphql",
         refusal: 401,
         echo: request.fields["authorization"] ?? ""
       ) { () throws(Fault) in
-        try PayTheoryGraphQL(world: world, ledger: ledger).handle(request)
+        try PayTheoryGraphQL(parts: parts).handle(request)
       }
     default: return nil
     }
@@ -39,7 +37,7 @@ struct PayTheoryHTTP {
     _ body: () throws(Fault) -> HTTPResponse
   ) throws(Fault) -> HTTPReaction {
     let forced = { (status: Int) in HTTPResponse(status: status) }
-    return try faults.react(
+    return try parts.faults.react(
       step,
       forced: forced,
       own: { fault in
@@ -61,12 +59,12 @@ struct PayTheoryHTTP {
     guard let key = request.fields["x-api-key"], SimulatedKey(key) != nil else {
       return HTTPResponse(status: 404, body: Array(#"{"message":"Not Found"}"#.utf8))
     }
-    let challenge = Base64.encodeURL(world.randomness.bytes(128), padding: true)
+    let challenge = Base64.encodeURL(parts.world.randomness.bytes(128), padding: true)
     var claims: JSONObject = [
       "api_key": .string(key), "merchant_uid": .string(PayTheoryCatalog.merchantUID),
       "card_processor": "finix", "ach_processor": "finix", "cash_processor": "pay it today",
       "challenge": .string(challenge), "origin": "native",
-      "exp": .integer(world.now / 1000 + 300),
+      "exp": .integer(parts.world.now / 1000 + 300),
     ]
     claims["session_key"] = request.fields["x-session-key"].map(JSON.string)
     let body: JSON = [

@@ -19,6 +19,14 @@ enum PayTheoryQuery {
     return result
   }
 
+  /// The keys that pairs and the groups within them ask by.
+  static func keys(_ pairs: [JSON]) -> [String] {
+    pairs.flatMap { pair in
+      let group = pair["query_group"]?.array ?? []
+      return group.isEmpty ? [pair["key"]?.text ?? ""] : keys(group)
+    }
+  }
+
   private static func matches(_ value: JSON?, _ pair: JSON) -> Bool {
     let text = text(value)
     let wanted = pair["value"]?.text ?? ""

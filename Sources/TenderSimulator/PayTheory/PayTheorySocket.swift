@@ -3,67 +3,45 @@ import TenderModel
 
 /// One client of Pay Theory's socket (PayTheory/README, 3, 4 and 12).
 final class PayTheorySocket: SocketSession {
-  private let world: SimulatorWorld
-  private let ledger: Ledger
-  private let faults: FaultPlan
+  private let parts: SimulatorParts
   private let token: String
   private let claims: JSONObject
   private let key: SimulatedKey
   private let box: ServerBox
   private let sessionKey: String
-  private var steps: PayTheorySteps
+
+  private var world: SimulatorWorld { parts.world }
+
+  private var steps: PayTheorySteps {
+    PayTheorySteps(parts: parts, key: key, sessionKey: sessionKey)
+  }
 
   /// What an upgrade request at a path with a query comes to; nil where it is not Pay Theory's.
-  static func open(
-    path: String,
-    query: String,
-    world: SimulatorWorld,
-    ledger: Ledger,
-    faults: FaultPlan
-  ) -> UpgradeReaction? {
+  static func open(path: String, query: String, _ parts: SimulatorParts) -> UpgradeReaction? {
     // Without it nobody knows whose socket it is to be.
     guard let token = QueryText.parameters(query)["pt_token"] else { return nil }
-    if faults.strike("socket") == "refused" { return .refuse(status: 403) }
-    guard let claims = WebToken.verify(token, now: world.now),
+    if parts.faults.strike("socket") == "refused" { return .refuse(status: 403) }
+    guard let claims = WebToken.verify(token, now: parts.world.now),
       let key = claims.text("api_key").flatMap(SimulatedKey.init)
     else { return .refuse(status: 401) }
     guard path == "/\(key.partner)" || path == "/\(key.partner)/" else {
       return .refuse(status: 403)
     }
-    return .accept(
-      PayTheorySocket(
-        token: token,
-        claims: claims,
-        key: key,
-        world: world,
-        ledger: ledger,
-        faults: faults
-      )
-    )
+    return .accept(PayTheorySocket(token, claims, key, parts))
   }
 
   private init(
-    token: String,
-    claims: JSONObject,
-    key: SimulatedKey,
-    world: SimulatorWorld,
-    ledger: Ledger,
-    faults: FaultPlan
+    _ token: String,
+    _ claims: JSONObject,
+    _ key: SimulatedKey,
+    _ parts: SimulatorParts
   ) {
     self.token = token
     self.claims = claims
     self.key = key
-    self.world = world
-    self.ledger = ledger
-    self.faults = faults
-    box = ServerBox(seed: world.randomness.bytes(32))
-    sessionKey = claims.text("session_key") ?? Base64.encode(world.randomness.bytes(11))
-    steps = PayTheorySteps(
-      world: world,
-      ledger: ledger,
-      key: key,
-      sessionKey: sessionKey
-    )
+    self.parts = parts
+    box = ServerBox(seed: parts.world.randomness.bytes(32))
+    sessionKey = claims.text("session_key") ?? Base64.encode(parts.world.randomness.bytes(11))
   }
 
   func receive(_ text: String) throws(Fault) -> [SocketReaction] {
@@ -73,12 +51,8 @@ final class PayTheorySocket: SocketSession {
     guard let step = Self.steps[action] else {
       return [.send(Self.error("Unknown action"))]
     }
-    if step == "host-token",
-      try PayTheorySteps.isExpired(session: sessionKey, world, ledger)
-    {
-      return [.close(code: 1001)]
-    }
-    let fault = faults.strike(step)
+    if step == "host-token", try steps.isExpired() { return [.close(code: 1001)] }
+    let fault = parts.faults.strike(step)
     switch fault {
     case "close-before": return [.close(code: 1001)]
     case "drop-before": return [.drop]
@@ -92,14 +66,7 @@ final class PayTheorySocket: SocketSession {
     case "error-array": return [.send(#"{"error":["Simulated ","errors"]}"#)]
     default: break
     }
-    let answer = try perform(
-      action,
-      message,
-      encoded,
-      wrongKey: fault == "wrong-key",
-      echoes: fault == "echo",
-      mistakenFor: fault.flatMap { $0.hasPrefix("other-") ? $0 : nil }
-    )
+    let answer = try perform(action, message, encoded, fault)
     return switch fault {
     case "close-after": [.close(code: 1001)]
     case "drop-after": [.drop]
@@ -119,10 +86,10 @@ final class PayTheorySocket: SocketSession {
     _ action: String,
     _ message: JSONObject,
     _ encoded: String,
-    wrongKey: Bool,
-    echoes: Bool,
-    mistakenFor other: String?
+    _ fault: String?
   ) throws(Fault) -> String {
+    let echoes = fault == "echo"
+    let wrongKey = fault == "wrong-key"
     if action == "host:hostToken" {
       if echoes { return Self.error("Cannot take \(token)") }
       return hostToken(encoded, wrongKey: wrongKey)
@@ -134,37 +101,34 @@ final class PayTheorySocket: SocketSession {
       let plain = open(encoded, from: client), let inner = JSONReader.read(plain)?.object
     else { return Self.error("Unable to decrypt request") }
     if echoes { return Self.error("Cannot take " + String(decoding: plain, as: UTF8.self)) }
-    let result = try ledger.transaction { () throws(Fault) in
-      try steps.perform(action, inner, now: world.now)
-    }
-    switch result {
-    case .failure(let text): return Self.error(text)
-    case .plain(let type, let body): return Self.envelope(type, body: .object(body))
-    case .sealed(let type, let body):
-      let shown = other.map { Self.body(body, mistakenFor: $0) } ?? body
-      let box = wrongKey ? ServerBox(seed: world.randomness.bytes(32)) : self.box
-      let plain = Array(JSONWriter.text(.object(shown)).utf8)
-      guard let sealed = box.seal(plain, nonce: world.randomness.bytes(24), for: client) else {
-        return Self.error("Unable to encrypt answer")
+    // What comes before a refusal stays: a host token that was spent.
+    let result = try parts.ledger.transaction { () throws(Fault) in
+      try Fault.refusable { () throws(Fault) in
+        try steps.perform(action, inner, now: world.now)
       }
-      return JSONWriter.text([
-        "type": .string(type), "body": .string(Base64.encode(sealed)),
-        "public_key": .string(Base64.encode(self.box.publicKey)),
-      ])
     }
+    let answer: PayTheorySteps.Answer
+    switch result {
+    case .failure(let refusal): return Self.error(refusal.message)
+    case .success(let made): answer = made
+    }
+    guard answer.isSealed else { return Self.envelope(answer.type, body: .object(answer.body)) }
+    let shown = Self.body(answer.body, mistakenFor: fault)
+    let box = wrongKey ? ServerBox(seed: world.randomness.bytes(32)) : self.box
+    let text = Array(JSONWriter.text(.object(shown)).utf8)
+    guard let sealed = box.seal(text, nonce: world.randomness.bytes(24), for: client) else {
+      return Self.error("Unable to encrypt answer")
+    }
+    return JSONWriter.text([
+      "type": .string(answer.type), "body": .string(Base64.encode(sealed)),
+      "public_key": .string(Base64.encode(self.box.publicKey)),
+    ])
   }
 
   /// iOS sends base64 of `nonce ‖ box`; Android hexadecimal of a sealed box (PayTheory/README, 3.5).
   private func open(_ encoded: String, from client: [UInt8]) -> [UInt8]? {
-    let isHex = encoded.utf8.allSatisfy { byte in
-      UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "F") ~= byte
-    }
-    if isHex, encoded.utf8.count % 2 == 0 {
-      let digits = Array(encoded)
-      let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { index in
-        UInt8(String(digits[index...(index + 1)]), radix: 16)
-      }
-      return box.openSealed(bytes)
+    if encoded == encoded.uppercased(), let sealed = Hex.decode(encoded) {
+      return box.openSealed(sealed)
     }
     return Base64.decode(encoded).flatMap { box.open($0, from: client) }
   }
@@ -175,7 +139,7 @@ final class PayTheorySocket: SocketSession {
     else { return Self.error("Unable to validate connection token") }
     let mustAttest =
       inner["require_attestation"]?.truth == true || key.stage == "paytheory"
-      || faults.strike("attestation") == "refused"
+      || parts.faults.strike("attestation") == "refused"
     if mustAttest, inner.text("attestation")?.isEmpty ?? true {
       return Self.error("App attestation failed")
     }
@@ -195,16 +159,17 @@ final class PayTheorySocket: SocketSession {
     )
   }
 
-  /// The answer to another payment, which is sent by mistake.
-  private static func body(_ body: JSONObject, mistakenFor other: String) -> JSONObject {
+  /// The answer as it is, or to another payment where a fault sends that by mistake.
+  private static func body(_ body: JSONObject, mistakenFor fault: String?) -> JSONObject {
     var body = body
-    switch other {
+    switch fault {
     case "other-amount": body["amount"] = 1
     case "other-decline":
       body["receipt_number"] = "pt-tender-paytheorylab-another00001"
       body["state"] = "FAILURE"
       body["type"] = "DECLINED"
-    default: body["receipt_number"] = "pt-tender-paytheorylab-another00001"
+    case "other-receipt": body["receipt_number"] = "pt-tender-paytheorylab-another00001"
+    default: break
     }
     return body
   }

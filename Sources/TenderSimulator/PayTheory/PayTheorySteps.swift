@@ -3,31 +3,28 @@ import TenderModel
 
 /// What the encrypted requests do to the books (PayTheory/README, 4 and 12).
 struct PayTheorySteps {
-  /// What a request comes to.
-  enum Result {
-    case sealed(type: String, body: JSONObject)
-    case plain(type: String, body: JSONObject)
-    case failure(String)
-  }
+  /// What a request is answered with, and whether that is sealed.
+  typealias Answer = (type: String, body: JSONObject, isSealed: Bool)
 
-  let world: SimulatorWorld
-  let ledger: Ledger
+  let parts: SimulatorParts
   let key: SimulatedKey
   let sessionKey: String
 
   /// Whose intents these are.
   private var merchant: String { "\(key.partner)-\(key.stage)" }
 
-  private var books: PayTheoryBooks { PayTheoryBooks(world: world, ledger: ledger) }
+  private var world: SimulatorWorld { parts.world }
+  private var ledger: Ledger { parts.ledger }
+  private var books: PayTheoryBooks { PayTheoryBooks(parts) }
 
-  func perform(_ action: String, _ inner: JSONObject, now: Int) throws(Fault) -> Result {
+  func perform(_ action: String, _ inner: JSONObject, now: Int) throws(Fault) -> Answer {
     switch action {
     case "host:transfer_part1": try part1(inner, now)
     case "host:transfer_part2": try part2(inner)
     case "host:cancel_transfer": try cancel(inner)
     case "host:tokenize": try tokenize(inner, now)
     case "host:barcode": try barcode(inner, now)
-    default: .failure("Unknown action")
+    default: throw .simulatedRefusal("Unknown action")
     }
   }
 
@@ -35,48 +32,47 @@ struct PayTheorySteps {
   ///
   /// Neither how long a real hold lives nor how its end is told is public: a session that is closed
   /// is the documented way in which one ends.
-  static func isExpired(
-    session: String,
-    _ world: SimulatorWorld,
-    _ ledger: Ledger
-  ) throws(Fault) -> Bool {
-    try ledger.list(BookedIntent.self, reference: session).contains { intent in
+  func isExpired() throws(Fault) -> Bool {
+    try ledger.list(BookedIntent.self, reference: sessionKey).contains { intent in
       intent.state == .pending
         && (world.options.scenario == "hold:expired" || intent.expiresAt <= world.now)
     }
   }
 
-  /// A host token serves once (PayTheory/README, 2.2); what is wrong with this one, or nil.
-  private func spend(_ inner: JSONObject, _ now: Int) throws(Fault) -> String? {
+  /// A host token serves once (PayTheory/README, 2.2).
+  private func spend(_ inner: JSONObject, _ now: Int) throws(Fault) {
     guard let token = inner.text("hostToken"), let claims = WebToken.verify(token, now: now),
       let id = claims.text("jti"), claims.text("sessionKey") == sessionKey
-    else { return "Invalid host token" }
-    let isFresh = try ledger.put("spent-token", id, [:], replacing: false)
-    return isFresh ? nil : "Host token has been spent"
+    else { throw .simulatedRefusal("Invalid host token") }
+    guard try ledger.put("spent-token", id, [:], replacing: false) else {
+      throw .simulatedRefusal("Host token has been spent")
+    }
   }
 
-  private func part1(_ inner: JSONObject, _ now: Int) throws(Fault) -> Result {
-    if let problem = try spend(inner, now) { return .failure(problem) }
+  private func part1(_ inner: JSONObject, _ now: Int) throws(Fault) -> Answer {
+    try spend(inner, now)
     guard let method = inner["payment_method_data"]?.object,
       let payment = inner["payment_data"]?.object, let data = inner["pay_theory_data"]?.object
-    else { return .failure("Missing payment details") }
-    if let problem = PayTheoryChecks.method(method, now: now) { return .failure(problem) }
+    else { throw .simulatedRefusal("Missing payment details") }
+    try PayTheoryChecks.check(method, now: now)
     guard let amount = payment["amount"]?.boundedNumber, amount > 0 else {
-      return .failure("Amount must be a positive integer")
+      throw .simulatedRefusal("Amount must be a positive integer")
     }
-    guard payment.text("currency") == "USD" else { return .failure("Currency must be USD") }
+    guard payment.text("currency") == "USD" else { throw .simulatedRefusal("Currency must be USD") }
     let isServiceFee = payment.text("fee_mode") == "service_fee"
     let booked = PayTheoryChecks.booked(inner, method)
     let fee = PayTheoryCatalog.fee(amount: amount, isACH: booked.type == .ach)
     let needsConfirmation = inner["confirmation_needed"]?.truth ?? false
     if isServiceFee, !needsConfirmation, data["fee"]?.boundedNumber != fee {
-      return .failure("Fee does not match")
+      throw .simulatedRefusal("Fee does not match")
     }
     if let name = data.text("payment_parameters"), !name.isEmpty {
       guard let range = PayTheoryCatalog.paymentParameters[name] else {
-        return .failure("Unknown payment parameters")
+        throw .simulatedRefusal("Unknown payment parameters")
       }
-      guard range.contains(amount) else { return .failure("Amount is outside of the parameters") }
+      guard range.contains(amount) else {
+        throw .simulatedRefusal("Amount is outside of the parameters")
+      }
     }
     let terms = BookedTerms(
       amount: isServiceFee ? amount + fee : amount,
@@ -88,7 +84,7 @@ struct PayTheorySteps {
     )
     let receipt = books.receipt(key.partner, key.stage)
     guard needsConfirmation else {
-      return .sealed(type: "transfer_complete", body: try capture(receipt, terms, booked))
+      return ("transfer_complete", try capture(receipt, terms, booked), true)
     }
     let intent = BookedIntent(
       id: "pt_int_" + books.code(16),
@@ -100,7 +96,7 @@ struct PayTheorySteps {
       expiresAt: now + PayTheoryCatalog.holdLife
     )
     try ledger.put(intent)
-    return .sealed(type: "transfer_confirmation", body: preparation(intent, inner, method))
+    return ("transfer_confirmation", preparation(intent, inner, method), true)
   }
 
   /// The body of `transfer_confirmation` (PayTheory/README, 4.6).
@@ -131,25 +127,22 @@ struct PayTheorySteps {
     return body
   }
 
-  private func part2(_ inner: JSONObject) throws(Fault) -> Result {
+  private func part2(_ inner: JSONObject) throws(Fault) -> Answer {
     guard let prepared = inner["payment_prep"]?.object,
       var intent = try intent(prepared.text("payment_intent_id")),
       intent.receipt == prepared.text("idempotency")
-    else { return .failure("Unknown payment intent") }
+    else { throw .simulatedRefusal("Unknown payment intent") }
     switch intent.state {
     case .pending: break
-    case .cancelled: return .failure("Payment intent was cancelled")
-    case .transferred: return .failure("Payment intent was already transferred")
+    case .cancelled: throw .simulatedRefusal("Payment intent was cancelled")
+    case .transferred: throw .simulatedRefusal("Payment intent was already transferred")
     }
     guard prepared["amount"]?.boundedNumber == intent.terms.amount else {
-      return .failure("Amount does not match the payment intent")
+      throw .simulatedRefusal("Amount does not match the payment intent")
     }
     intent.state = .transferred
     try ledger.put(intent)
-    return .sealed(
-      type: "transfer_complete",
-      body: try capture(intent.receipt, intent.terms, intent.method)
-    )
+    return ("transfer_complete", try capture(intent.receipt, intent.terms, intent.method), true)
   }
 
   private func intent(_ id: String?) throws(Fault) -> BookedIntent? {
@@ -160,46 +153,46 @@ struct PayTheorySteps {
   /// `host:cancel_transfer` (PayTheory/README, 4.9).
   ///
   /// The shape of the real answer is not public; this one is the simulator's own.
-  private func cancel(_ inner: JSONObject) throws(Fault) -> Result {
+  private func cancel(_ inner: JSONObject) throws(Fault) -> Answer {
     guard var intent = try intent(inner.text("payment_intent_id")) else {
-      return .failure("Unknown payment intent")
+      throw .simulatedRefusal("Unknown payment intent")
     }
     guard intent.state != .transferred else {
-      return .failure("Payment intent was already transferred")
+      throw .simulatedRefusal("Payment intent was already transferred")
     }
     intent.state = .cancelled
     try ledger.put(intent)
-    return .plain(type: "cancel", body: ["payment_intent_id": .string(intent.id)])
+    return ("cancel", ["payment_intent_id": .string(intent.id)], false)
   }
 
-  private func tokenize(_ inner: JSONObject, _ now: Int) throws(Fault) -> Result {
-    if let problem = try spend(inner, now) { return .failure(problem) }
+  private func tokenize(_ inner: JSONObject, _ now: Int) throws(Fault) -> Answer {
+    try spend(inner, now)
     guard let method = inner["payment_method_data"]?.object else {
-      return .failure("Missing payment details")
+      throw .simulatedRefusal("Missing payment details")
     }
-    if let problem = PayTheoryChecks.method(method, now: now) { return .failure(problem) }
+    try PayTheoryChecks.check(method, now: now)
     let stored = try books.store(PayTheoryChecks.booked(inner, method))
-    return .sealed(
-      type: "tokenize_complete",
-      body: [
+    return (
+      "tokenize_complete",
+      [
         "payment_method_id": .string(stored.id), "payor_id": .string(stored.payor),
         "last_four": .string(stored.lastFour),
         "first_six": stored.firstSix.isEmpty ? .null : .string(stored.firstSix),
         "brand": .string(stored.brand), "card_brand": .string(stored.brand),
         "expiration": .string(stored.expiration), "exp_date": .string(stored.expiration),
         "payment_type": method["type"] ?? "", "metadata": inner["metadata"] ?? [:],
-      ]
+      ], true
     )
   }
 
-  private func barcode(_ inner: JSONObject, _ now: Int) throws(Fault) -> Result {
-    if let problem = try spend(inner, now) { return .failure(problem) }
+  private func barcode(_ inner: JSONObject, _ now: Int) throws(Fault) -> Answer {
+    try spend(inner, now)
     guard let payment = inner["payment"]?.object,
       let amount = payment["amount"]?.boundedNumber, amount > 0,
       let payor = payment.text("payor") ?? payment.text("buyer"), !payor.isEmpty,
       let contact = payment.text("payor_contact") ?? payment.text("buyer_contact"),
       !contact.isEmpty
-    else { return .failure("Missing payment details") }
+    else { throw .simulatedRefusal("Missing payment details") }
     let number = world.randomness.text(20, from: "0123456789")
     let barcode = try books.makeBarcode(
       amount,
@@ -208,12 +201,12 @@ struct PayTheorySteps {
       contact: contact,
       key: key
     )
-    return .sealed(
-      type: "barcode_complete",
-      body: [
+    return (
+      "barcode_complete",
+      [
         "BarcodeUid": .string(barcode.id), "Merchant": .string(PayTheoryCatalog.merchantUID),
         "barcode": .string(number), "barcodeFee": "2.0", "barcodeUrl": .string(barcode.url),
-      ]
+      ], true
     )
   }
 

@@ -25,8 +25,7 @@ package struct SimulatedPayTheory: SimulatedProvider {
     _ request: SimulatedRequest,
     _ parts: SimulatorParts
   ) throws(Fault) -> HTTPReaction? {
-    try PayTheoryHTTP(world: parts.world, ledger: parts.ledger, faults: parts.faults)
-      .handle(request)
+    try PayTheoryHTTP(parts: parts).handle(request)
   }
 
   package func open(
@@ -34,104 +33,75 @@ package struct SimulatedPayTheory: SimulatedProvider {
     query: String,
     _ parts: SimulatorParts
   ) -> UpgradeReaction? {
-    PayTheorySocket.open(
-      path: path,
-      query: query,
-      world: parts.world,
-      ledger: parts.ledger,
-      faults: parts.faults
-    )
+    PayTheorySocket.open(path: path, query: query, parts)
   }
 
-  package var scenarios: [Scenario] {
-    [
-      Scenario(name: "approve", meaning: "every payment succeeds, whatever its amount"),
-      Scenario(
-        name: "pending",
-        meaning: "payments stay PENDING for 5 s of the clock, then succeed"
-      ),
-      Scenario(name: "returned", meaning: "ACH payments are RETURNED after 5 s of the clock"),
-      Scenario(name: "dispute", meaning: "payments succeed and are disputed"),
-      Scenario(
-        name: "hold:expired",
-        meaning: "a hold is too old: its session is closed (SESSION_EXPIRED), as it is 24 h of the "
-          + "clock after it was made"
-      ),
-      Scenario(
-        name: "barcode:paid",
-        meaning: "a cash barcode is paid 5 s of the clock after it was made"
-      ),
-      Scenario(name: "barcode:expired", meaning: "the last day of a cash barcode is over"),
-    ]
+  package var scenarios: [SimulatorWord] {
+    SimulatorWord.list(
+      """
+      approve every payment succeeds, whatever its amount
+      pending payments stay PENDING for 5 s of the clock, then succeed
+      returned ACH payments are RETURNED after 5 s of the clock
+      dispute payments succeed and are disputed
+      hold:expired a hold is too old: its session is closed (SESSION_EXPIRED), as it is 24 h of the \
+      clock after it was made
+      barcode:paid a cash barcode is paid 5 s of the clock after it was made
+      barcode:expired the last day of a cash barcode is over
+      """
+    )
       + PayTheoryCatalog.declineCodes.map { code in
-        Scenario(name: "decline:\(code.lowercased())", meaning: "payments fail with \(code)")
+        SimulatorWord("decline:\(code.lowercased())", "payments fail with \(code)")
       }
   }
 
-  package var faults: [SimulatedFault] {
-    var faults = [
-      SimulatedFault(name: "token:refused", meaning: "the token service answers 404"),
-      SimulatedFault(
-        name: "attestation:refused",
-        meaning: "the host token is refused, naming attestation"
-      ),
-      SimulatedFault(name: "socket:refused", meaning: "the upgrade to WebSocket is answered 403"),
-      SimulatedFault(name: "graphql:refused", meaning: "GraphQL answers 401"),
-    ]
-    for step in ["token", "graphql"] {
-      faults +=
-        [
-          SimulatedFault(name: "\(step):http-429", meaning: "answers 429"),
-          SimulatedFault(name: "\(step):http-500", meaning: "answers 500"),
-          SimulatedFault(name: "\(step):http-503", meaning: "answers 503"),
-        ] + SimulatedFault.exchange(step)
-    }
-    for (step, what) in [
-      ("reversal", "a reversal alone"), ("stored", "a payment or hold by a stored method alone"),
-    ] {
-      faults += SimulatedFault.exchange(step).map { fault in
-        SimulatedFault(name: fault.name, meaning: "\(what): \(fault.meaning)")
-      }
-    }
-    for step in ["host-token", "part1", "part2", "cancel", "tokenize", "barcode"] {
-      faults += [
-        SimulatedFault(name: "\(step):close-before", meaning: "closes before it reads the message"),
-        SimulatedFault(name: "\(step):close-after", meaning: "does it, then closes without answer"),
-        SimulatedFault(
-          name: "\(step):drop-before",
-          meaning: "the connection breaks before it reads"
-        ),
-        SimulatedFault(name: "\(step):drop-after", meaning: "does it, then the connection breaks"),
-        SimulatedFault(name: "\(step):silence", meaning: "does it, never answers"),
-        SimulatedFault(name: "\(step):garbage", meaning: "does it, answers what is not JSON"),
-        SimulatedFault(name: "\(step):wrong-key", meaning: "does it, answers under another key"),
-        SimulatedFault(
-          name: "\(step):gateway-error",
-          meaning: "does it not, answers as the gateway does"
-        ),
-        SimulatedFault(name: "\(step):error", meaning: "does it not, answers with an error text"),
-        SimulatedFault(
-          name: "\(step):error-array",
-          meaning: "does it not, answers with a list of errors"
-        ),
-        SimulatedFault(name: "\(step):slow", meaning: "answers after 2 s"),
-        SimulatedFault(
-          name: "\(step):echo",
-          meaning: "does it not, repeats what it was sent in its error text"
-        ),
-      ]
-    }
-    for (other, what) in [
-      ("receipt", "the success of another payment"), ("decline", "the decline of another payment"),
-      ("amount", "another amount"),
-    ] {
-      faults.append(
-        SimulatedFault(name: "part2:other-\(other)", meaning: "does it, answers with \(what)")
-      )
-    }
-    faults.append(
-      SimulatedFault(name: "graphql:echo", meaning: "repeats the credentials in its error text")
+  package var faults: [SimulatorWord] {
+    SimulatorWord.list(
+      """
+      token:refused the token service answers 404
+      attestation:refused the host token is refused, naming attestation
+      socket:refused the upgrade to WebSocket is answered 403
+      graphql:refused GraphQL answers 401
+      """
     )
-    return faults
+      + SimulatorWord.faults(
+        at: "token graphql",
+        """
+        http-429 answers 429
+        http-500 answers 500
+        http-503 answers 503
+        \(SimulatorWord.exchange)
+        """
+      )
+      + [
+        ("reversal", "a reversal alone"), ("stored", "a payment or hold by a stored method alone"),
+      ].flatMap { step, what in
+        SimulatorWord.faults(at: step, SimulatorWord.exchange)
+          .map { SimulatorWord($0.name, "\(what): \($0.meaning)") }
+      }
+      + SimulatorWord.faults(
+        at: "host-token part1 part2 cancel tokenize barcode",
+        """
+        close-before closes before it reads the message
+        close-after does it, then closes without answer
+        drop-before the connection breaks before it reads
+        drop-after does it, then the connection breaks
+        silence does it, never answers
+        garbage does it, answers what is not JSON
+        wrong-key does it, answers under another key
+        gateway-error does it not, answers as the gateway does
+        error does it not, answers with an error text
+        error-array does it not, answers with a list of errors
+        slow answers after 2 s
+        echo does it not, repeats what it was sent in its error text
+        """
+      )
+      + SimulatorWord.list(
+        """
+        part2:other-receipt does it, answers with the success of another payment
+        part2:other-decline does it, answers with the decline of another payment
+        part2:other-amount does it, answers with another amount
+        graphql:echo repeats the credentials in its error text
+        """
+      )
   }
 }

@@ -1,24 +1,33 @@
 package import TenderModel
 
 /// A sale or refund as the acquirer has it, with the advices about it and the refunds of it.
-struct BookedSale {
+struct BookedSale: Booked {
   /// One message about the sale, or one refund of it.
-  struct Entry {
-    enum Kind: String { case completion, cancellation, refund }
+  struct Entry: BookedPart {
+    enum Kind: String, BookedValue { case completion, cancellation, refund }
 
-    var kind: Kind
+    var kind = Kind.completion
     /// The message's own `TxRef`.
-    var reference: String
+    var reference = ""
     /// In minor units.
-    var amount: Int
-    var response: String
+    var amount = 0
+    var response = ""
 
     var isApproved: Bool { response == "APPR" }
+
+    mutating func exchange(_ book: inout BookedMembers) {
+      book.needed("kind", &kind)
+      book.member("ref", &reference)
+      book.member("amount", &amount)
+      book.member("rspn", &response)
+    }
   }
 
+  static let kind = "toro-sale"
+
   /// The merchant's name for it (`SaleRefId`), and the terminal's (`TxRef`).
-  var sale: String
-  var reference: String
+  var sale = ""
+  var reference = ""
   /// When it was, as the terminal says (`TxDtTm`).
   var time = ""
   var terminal = ""
@@ -41,9 +50,37 @@ struct BookedSale {
   var original: String?
   var entries: [Entry] = []
 
-  init(sale: String, reference: String) {
-    self.sale = sale
-    self.reference = reference
+  var key: String { reference }
+  var listing: String? { sale }
+
+  mutating func exchange(_ book: inout BookedMembers) {
+    book.needed("sale", &sale)
+    book.needed("ref", &reference)
+    book.member("at", &time)
+    book.member("terminal", &terminal)
+    book.member("type", &type)
+    book.member("currency", &currency)
+    book.member("amount", &amount)
+    book.member("authorised", &authorised)
+    book.member("captured", &capturesAtOnce)
+    book.member("completion", &needsCompletion)
+    book.member("rspn", &response)
+    book.member("rsn", &reason)
+    book.member("inf", &words)
+    book.member("code", &code)
+    book.member("rcpt", &recipient)
+    book.member("original", &original)
+    if book.isReading, book.json["operations"] == nil { addOldEntries(book.json) }
+    book.member("operations", &entries)
+  }
+
+  /// Reads the state and the sum that the ledger of an earlier version has instead of entries.
+  private mutating func addOldEntries(_ json: JSONObject) {
+    func add(_ kind: Entry.Kind, _ amount: Int) {
+      entries.append(Entry(kind: kind, amount: amount, response: "APPR"))
+    }
+    if json.text("state") == "gone" { add(.cancellation, amount) }
+    if let sum = json["refunded"]?.boundedNumber { add(.refund, sum) }
   }
 
   var isCancelled: Bool { entries.contains { $0.kind == .cancellation && $0.isApproved } }
@@ -67,80 +104,15 @@ struct BookedSale {
   var left: Int { captured - refunded }
 }
 
-extension BookedSale {
-  /// The sale as the ledger has it.
-  var json: JSONObject {
-    var json: JSONObject = [
-      "sale": .string(sale), "ref": .string(reference), "at": .string(time),
-      "terminal": .string(terminal), "type": .string(type), "amount": .integer(amount),
-      "captured": .bool(capturesAtOnce), "completion": .bool(needsCompletion),
-      "rspn": .string(response), "rsn": .string(reason), "inf": .string(words),
-    ]
-    json["currency"] = (currency?.code).map(JSON.string)
-    json["authorised"] = authorised.map(JSON.integer)
-    json["code"] = code.map(JSON.string)
-    json["rcpt"] = recipient.map(JSON.string)
-    json["original"] = original.map(JSON.string)
-    json["operations"] = .array(
-      entries.map { entry in
-        [
-          "kind": .string(entry.kind.rawValue), "ref": .string(entry.reference),
-          "amount": .integer(entry.amount), "rspn": .string(entry.response),
-        ]
-      }
-    )
-    return json
-  }
+extension Currency: BookedValue {
+  init?(booked: JSON) { self.init(code: booked.text ?? "") }
 
-  /// Reads what the ledger has; nil for what is not a sale.
-  init?(_ json: JSONObject) {
-    guard let sale = json.text("sale"), let reference = json.text("ref") else { return nil }
-    self.init(sale: sale, reference: reference)
-    time = json.text("at") ?? ""
-    terminal = json.text("terminal") ?? ""
-    type = json.text("type") ?? ""
-    currency = json.text("currency").flatMap(Currency.init(code:))
-    amount = json["amount"]?.boundedNumber ?? 0
-    authorised = json["authorised"]?.boundedNumber
-    capturesAtOnce = json["captured"] == true
-    needsCompletion = json["completion"] == true
-    response = json.text("rspn") ?? ""
-    reason = json.text("rsn") ?? ""
-    words = json.text("inf") ?? ""
-    code = json.text("code")
-    recipient = json.text("rcpt")
-    original = json.text("original")
-    guard let operations = json["operations"]?.array else {
-      addOldEntries(json)
-      return
-    }
-    entries = operations.compactMap { operation in
-      guard let kind = operation["kind"]?.text.flatMap(Entry.Kind.init(rawValue:)) else {
-        return nil
-      }
-      return Entry(
-        kind: kind,
-        reference: operation["ref"]?.text ?? "",
-        amount: operation["amount"]?.boundedNumber ?? 0,
-        response: operation["rspn"]?.text ?? ""
-      )
-    }
-  }
-
-  /// Reads the state and the sum that the ledger of an earlier version has instead of entries.
-  private mutating func addOldEntries(_ json: JSONObject) {
-    func add(_ kind: Entry.Kind, _ amount: Int) {
-      entries.append(Entry(kind: kind, reference: "", amount: amount, response: "APPR"))
-    }
-    if json.text("state") == "gone" { add(.cancellation, amount) }
-    if let sum = json["refunded"]?.boundedNumber { add(.refund, sum) }
-  }
+  var booked: JSON { .string(code) }
 }
 
 extension LedgerAudit {
   private static func booked(path: String, reference: String) throws(Fault) -> [BookedSale] {
-    try Ledger(path: path).list("toro-sale", column: "reference", value: reference)
-      .compactMap(BookedSale.init)
+    try Ledger(path: path).list(BookedSale.self, reference: reference)
   }
 
   /// The sales under a reference as the acquirer has them: how many were authorised, how many of

@@ -52,20 +52,12 @@ struct GatewayWriter {
     var mac = GatewaySecurity.mac(body.bytes) ?? []
     if fault == "bad-mac", !mac.isEmpty { mac[0] ^= 1 }
     if fault != "no-trailer" {
-      writer.element("SctyTrlr") { writer in
-        writer.element("CnttTp", "AUTH")
-        writer.element("AuthntcdData") { writer in
-          writer.element("Rcpt") { writer in
-            writer.element("KeyIdr") { writer in
-              writer.element("KeyId", ToroCatalog.keyID)
-              writer.element("KeyVrsn", ToroCatalog.keyVersion)
-            }
-          }
-          writer.element("MACAlgo") { $0.element("Algo", "CCA3") }
-          writer.element("NcpsltdCntt") { $0.element("CnttTp", "DATA") }
-          writer.element("MAC", Base64.encode(mac))
-        }
-      }
+      writer.raw(
+        "<SctyTrlr><CnttTp>AUTH</CnttTp><AuthntcdData><Rcpt><KeyIdr><KeyId>\(ToroCatalog.keyID)</KeyId>"
+          + "<KeyVrsn>\(ToroCatalog.keyVersion)</KeyVrsn></KeyIdr></Rcpt><MACAlgo><Algo>CCA3</Algo>"
+          + "</MACAlgo><NcpsltdCntt><CnttTp>DATA</CnttTp></NcpsltdCntt><MAC>\(Base64.encode(mac))</MAC>"
+          + "</AuthntcdData></SctyTrlr>"
+      )
     }
     writer.raw("</\(root)></Document>")
     return Self.response(writer.bytes)
@@ -77,11 +69,10 @@ struct GatewayWriter {
 
   private func writeEnvironment(_ writer: inout XMLWriter) {
     writer.element("Envt") { writer in
-      writer.element("Mrchnt") { writer in
-        writer.element("Id") { $0.element("Id", text("Envt/Mrchnt/Id/Id")) }
-      }
-      writer.element("POI") { writer in
-        writer.element("Id") { $0.element("Id", text("Envt/POI/Id/Id")) }
+      for party in ["Mrchnt", "POI"] {
+        writer.element(party) { writer in
+          writer.element("Id") { $0.element("Id", text("Envt/\(party)/Id/Id")) }
+        }
       }
     }
   }
@@ -134,20 +125,14 @@ struct GatewayWriter {
             writer.element("AuthstnCd", sale.code)
             writer.element("CmpltnReqrd", sale.needsCompletion ? "true" : "false")
           }
-          if sale.reason == "01" { Self.writeReferral(&writer) }
+          // Refer to the issuer: an action, and a text for the cardholder's display (`Action14`).
+          if sale.reason == "01" {
+            writer.raw(
+              "<Actn><ActnTp>RFRL</ActnTp><MsgToPres><MsgDstn>CDSP</MsgDstn><Frmt>TEXT</Frmt>"
+                + "<MsgCntt>Please call your bank</MsgCntt></MsgToPres></Actn>"
+            )
+          }
         }
-      }
-    }
-  }
-
-  /// Refer to the issuer: an action, and a text for the cardholder's display (`Action14`).
-  private static func writeReferral(_ writer: inout XMLWriter) {
-    writer.element("Actn") { writer in
-      writer.element("ActnTp", "RFRL")
-      writer.element("MsgToPres") { writer in
-        writer.element("MsgDstn", "CDSP")
-        writer.element("Frmt", "TEXT")
-        writer.element("MsgCntt", "Please call your bank")
       }
     }
   }
@@ -193,18 +178,10 @@ struct GatewayWriter {
       writer.element("MgmtPlan") { writer in
         writer.element("POIId") { $0.element("Id", text("POIId/Id")) }
         writer.element("TermnlMgrId") { $0.element("Id", text("TermnlMgrId/Id")) }
-        writer.element("DataSet") { writer in
-          writer.element("Id") { writer in
-            writer.element("Tp", "MGTP")
-            writer.element("Vrsn", "1")
-          }
-          writer.element("Cntt") { writer in
-            writer.element("Actn") { writer in
-              writer.element("Tp", "DWNL")
-              writer.element("Trggr", "DATE")
-            }
-          }
-        }
+        writer.raw(
+          "<DataSet><Id><Tp>MGTP</Tp><Vrsn>1</Vrsn></Id>"
+            + "<Cntt><Actn><Tp>DWNL</Tp><Trggr>DATE</Trggr></Actn></Cntt></DataSet>"
+        )
       }
     }
   }

@@ -13,11 +13,7 @@ struct ToroBooks {
   }
 
   private func find(_ reference: String) throws(Fault) -> BookedSale? {
-    try ledger.find("toro-sale", reference).flatMap(BookedSale.init)
-  }
-
-  private func put(_ sale: BookedSale) throws(Fault) {
-    try ledger.put("toro-sale", sale.reference, sale.json, reference: sale.sale)
+    try ledger.find(BookedSale.self, reference)
   }
 
   // MARK: Authorisations
@@ -49,17 +45,12 @@ struct ToroBooks {
       if sale.type == "RFND", var original = try original(body) {
         sale.original = original.reference
         original.entries.append(
-          BookedSale.Entry(
-            kind: .refund,
-            reference: reference,
-            amount: sale.amount,
-            response: "APPR"
-          )
+          .init(kind: .refund, reference: reference, amount: sale.amount, response: "APPR")
         )
-        try put(original)
+        try ledger.put(original)
       }
     }
-    try put(sale)
+    try ledger.put(sale)
     return sale
   }
 
@@ -144,7 +135,7 @@ struct ToroBooks {
     if answer.response == "APPR", let reference = known.original, var original = try find(reference)
     {
       original.entries.removeAll { $0.kind == .refund && $0.reference == known.reference }
-      try put(original)
+      try ledger.put(original)
     }
     return answer
   }
@@ -168,7 +159,7 @@ struct ToroBooks {
     booked.entries.append(
       BookedSale.Entry(kind: kind, reference: reference, amount: amount ?? 0, response: response)
     )
-    try put(booked)
+    try ledger.put(booked)
     return Advised(response: response, recipient: sale.recipient)
   }
 

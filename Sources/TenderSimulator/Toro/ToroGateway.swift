@@ -4,9 +4,7 @@ import TenderModel
 /// The simulated Toro gateway: structure, then trailer, then ids, then business
 /// (Toro/README, 3 and 10.1).
 struct ToroGateway {
-  let world: SimulatorWorld
-  let ledger: Ledger
-  let faults: FaultPlan
+  let parts: SimulatorParts
 
   /// Why a message is refused (`RejectReason1Code`), and words for people.
   struct Refusal: Error {
@@ -26,7 +24,7 @@ struct ToroGateway {
   func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
     guard let (step, root, schema) = Self.steps[request.path] else { return nil }
     guard request.method == "POST" else { return .answer(HTTPResponse(status: 405)) }
-    let fault = faults.strike(step)
+    let fault = parts.faults.strike(step)
     if let fault {
       if fault == "close-before" { return .drop }
       if fault.hasPrefix("http-") {
@@ -132,10 +130,10 @@ struct ToroGateway {
     let number = message.header?.text("XchgId") ?? ""
     let isNew: Bool
     do throws(Fault) {
-      isNew = try ledger.put(
+      isNew = try parts.ledger.put(
         "toro-exchange",
         "\(sender)/\(number)",
-        ["at": .integer(world.now)],
+        ["at": .integer(parts.world.now)],
         replacing: false
       )
     } catch {
@@ -145,8 +143,8 @@ struct ToroGateway {
   }
 
   private func answer(_ message: GatewayMessage, _ fault: String?) throws(Fault) -> HTTPResponse {
-    let books = ToroBooks(world: world, ledger: ledger)
-    let writer = GatewayWriter(message: message, now: world.now, fault: fault)
+    let books = ToroBooks(world: parts.world, ledger: parts.ledger)
+    let writer = GatewayWriter(message: message, now: parts.world.now, fault: fault)
     switch message.step {
     case "authorisation":
       let sale = try books.authorise(message.body)
@@ -173,7 +171,7 @@ struct ToroGateway {
       refusal.words,
       request.body,
       isTerminal: isTerminal,
-      now: world.now
+      now: parts.world.now
     )
   }
 }

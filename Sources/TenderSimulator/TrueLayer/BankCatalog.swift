@@ -33,120 +33,79 @@ package enum BankCatalog {
 
   /// A bank of the simulated world.
   struct Bank: Sendable {
+    enum Way: Sendable { case redirect, decoupled, embedded }
+
     let id: String
     let name: String
     let country: String
-    var schemes: [String]
+    private let traits: [Substring]
+
     /// How its payer authorizes.
-    var way = Way.redirect
-    /// The forms that come before, page by page: ids of `inputs`.
-    var forms: [[String]] = []
-    var isHealthy = true
-    var branches: [(id: String, name: String)] = []
-    var allowsMandates = false
+    var way: Way {
+      traits.contains("embedded")
+        ? .embedded : traits.contains("decoupled") ? .decoupled : .redirect
+    }
+
+    /// The forms that come before, page by page: ids of `BankInput`.
+    var forms: [[String]] {
+      traits.filter { $0.hasPrefix("form ") }
+        .map { $0.split(separator: " ").dropFirst().map(String.init) }
+    }
+
+    var branches: [(id: String, name: String)] {
+      traits.contains("branches")
+        ? [("main-branch", "Main Branch"), ("north-branch", "North Branch")] : []
+    }
+
+    var isHealthy: Bool { !traits.contains("unhealthy") }
+    var allowsMandates: Bool { traits.contains("mandates") }
+
     /// Whether it reads account data beside a payment.
-    var wantsAccountData = false
+    var wantsAccountData: Bool { traits.contains("account data") }
 
     /// The scopes of account data that it wants.
     var requiredScopes: [String] { wantsAccountData ? ["accounts"] : [] }
 
-    enum Way: Sendable { case redirect, decoupled, embedded }
+    var schemes: [String] {
+      switch country {
+      case "GB": ["faster_payments_service"]
+      case "PL": ["polish_domestic_standard", "polish_domestic_express"]
+      default: ["sepa_credit_transfer", "sepa_credit_transfer_instant"]
+      }
+    }
+
+    fileprivate init(_ line: Substring) {
+      let words = line.split(separator: "; ")
+      id = String(words[0])
+      name = String(words[1])
+      country = String(words[2])
+      traits = Array(words.dropFirst(3))
+    }
   }
 
-  private static let sepa = ["sepa_credit_transfer", "sepa_credit_transfer_instant"]
-
-  static let banks: [Bank] =
-    [
-      Bank(
-        id: "mock-payments-gb-redirect",
-        name: "Mock UK Payments - Redirect Flow",
-        country: "GB",
-        schemes: ["faster_payments_service"],
-        allowsMandates: true
-      ),
-      Bank(
-        id: "mock-payments-gb-redirect-unhealthy",
-        name: "Mock UK Payments - Unhealthy",
-        country: "GB",
-        schemes: ["faster_payments_service"],
-        isHealthy: false
-      ),
-      Bank(
-        id: "ob-natwest-vrp-sandbox",
-        name: "NatWest VRP Sandbox",
-        country: "GB",
-        schemes: ["faster_payments_service"],
-        allowsMandates: true
-      ),
-      Bank(
-        id: "mock-payments-de-redirect",
-        name: "Mock DE Payments - Redirect",
-        country: "DE",
-        schemes: sepa
-      ),
-      Bank(
-        id: "mock-payments-de-redirect-additional-input-text",
-        name: "Mock DE Payments - Redirect, Additional Input",
-        country: "DE",
-        schemes: sepa,
-        forms: [["psu-branch-code", "psu-account-number", "psu-sub-account"]]
-      ),
-      Bank(
-        id: "mock-payments-de-embedded",
-        name: "Mock DE Payments - Embedded",
-        country: "DE",
-        schemes: sepa,
-        way: .embedded,
-        forms: [
-          ["psu-id", "psu-password"], ["embedded-auth-flow-sca-select"], ["otp_authorization"],
-        ]
-      ),
-      Bank(
-        id: "mock-payments-de-embedded-ais-pis",
-        name: "Mock DE Payments - Embedded, Account Data",
-        country: "DE",
-        schemes: sepa,
-        way: .embedded,
-        forms: [["psu-id", "psu-password"]],
-        wantsAccountData: true
-      ),
-      Bank(
-        id: "mock-payments-de-decoupled",
-        name: "Mock DE Payments - Decoupled",
-        country: "DE",
-        schemes: sepa,
-        way: .decoupled
-      ),
-      Bank(
-        id: "mock-payments-fr-redirect",
-        name: "Mock FR Payments - Redirect",
-        country: "FR",
-        schemes: sepa,
-        branches: [("main-branch", "Main Branch"), ("north-branch", "North Branch")]
-      ),
-      Bank(
-        id: "mock-payments-nl-redirect",
-        name: "Mock NL Payments - Redirect",
-        country: "NL",
-        schemes: sepa,
-        forms: [["remitter-iban"]]
-      ),
-      Bank(
-        id: "mock-payments-pl-redirect",
-        name: "Mock PL Payments - Redirect",
-        country: "PL",
-        schemes: ["polish_domestic_standard", "polish_domestic_express"],
-        forms: [["remitter-name", "remitter-nrb"]]
-      ),
-    ]
-    + ["ES", "FI", "IE", "IT", "LT", "PT"].map { country in
-      Bank(
-        id: "mock-payments-\(country.lowercased())-redirect",
-        name: "Mock \(country) Payments - Redirect",
-        country: country,
-        schemes: sepa
-      )
-    }
+  /// The banks: id, name, country, and what is special.
+  static let banks = """
+    mock-payments-gb-redirect; Mock UK Payments - Redirect Flow; GB; mandates
+    mock-payments-gb-redirect-unhealthy; Mock UK Payments - Unhealthy; GB; unhealthy
+    ob-natwest-vrp-sandbox; NatWest VRP Sandbox; GB; mandates
+    mock-payments-de-redirect; Mock DE Payments - Redirect; DE
+    mock-payments-de-redirect-additional-input-text; Mock DE Payments - Redirect, Additional Input; DE; \
+    form psu-branch-code psu-account-number psu-sub-account
+    mock-payments-de-embedded; Mock DE Payments - Embedded; DE; embedded; form psu-id psu-password; \
+    form embedded-auth-flow-sca-select; form otp_authorization
+    mock-payments-de-embedded-ais-pis; Mock DE Payments - Embedded, Account Data; DE; embedded; \
+    form psu-id psu-password; account data
+    mock-payments-de-decoupled; Mock DE Payments - Decoupled; DE; decoupled
+    mock-payments-fr-redirect; Mock FR Payments - Redirect; FR; branches
+    mock-payments-nl-redirect; Mock NL Payments - Redirect; NL; form remitter-iban
+    mock-payments-pl-redirect; Mock PL Payments - Redirect; PL; form remitter-name remitter-nrb
+    mock-payments-es-redirect; Mock ES Payments - Redirect; ES
+    mock-payments-fi-redirect; Mock FI Payments - Redirect; FI
+    mock-payments-ie-redirect; Mock IE Payments - Redirect; IE
+    mock-payments-it-redirect; Mock IT Payments - Redirect; IT
+    mock-payments-lt-redirect; Mock LT Payments - Redirect; LT
+    mock-payments-pt-redirect; Mock PT Payments - Redirect; PT
+    """.split(separator: "\n").map(Bank.init)
 
   /// The one account that is saved of any payer, and its bank.
   static let savedAccount = "25bf2298-0000-4000-8000-000000000001"

@@ -10,7 +10,9 @@ struct BankCreation {
 
   /// A payment or mandate from a body that has the published shape.
   func make(_ body: JSONObject) throws(BankProblem) -> BankResource {
-    guard let order = BankOrder(body) else { throw .invalid("$", "The body is incomplete.") }
+    guard let order = BankOrder(booked: .object(body)) else {
+      throw .invalid("$", "The body is incomplete.")
+    }
     if order.kind == .mandate { return try mandate(order, body) }
     if let id = order.mandateID { return try payment(order, onMandate: id) }
     let place = "payment_method.provider_selection.provider_id"

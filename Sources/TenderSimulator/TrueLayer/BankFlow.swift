@@ -1,9 +1,9 @@
 import TenderModel
 
 /// What the payer goes through on the way to the bank, and how far they are.
-struct BankFlow: Equatable {
+struct BankFlow: Equatable, BookedPart {
   /// What the client puts in front of the payer (TrueLayer/README, 4.3).
-  enum Step: Equatable {
+  enum Step: Equatable, BookedValue {
     case userAccountSelection, providerSelection, branchSelection, schemeSelection, consent
     /// A page of the bank's forms.
     case form(Int)
@@ -22,7 +22,8 @@ struct BankFlow: Equatable {
     ]
 
     /// The step by the word that the ledger has.
-    fileprivate init?(_ text: String) {
+    init?(booked: JSON) {
+      let text = booked.text ?? ""
       if text.hasPrefix("form:"), let page = Int(text.dropFirst("form:".count)) {
         self = .form(page)
       } else {
@@ -31,9 +32,10 @@ struct BankFlow: Equatable {
       }
     }
 
-    fileprivate var text: String {
-      if case .form(let page) = self { return "form:\(page)" }
-      return Self.words.first { $0.step == self }?.word ?? ""
+    private var text: String { Self.words.first { $0.step == self }?.word ?? "" }
+
+    var booked: JSON {
+      if case .form(let page) = self { .string("form:\(page)") } else { .string(text) }
     }
 
     /// What TrueLayer calls it.
@@ -47,7 +49,7 @@ struct BankFlow: Equatable {
   }
 
   /// What a payer does at the bank, by the documented names of the mock bank (TrueLayer/README, 10.4).
-  enum Action: String {
+  enum Action: String, BookedValue {
     case execute = "Execute"
     case rejectAuthorisation = "RejectAuthorisation"
     case rejectExecution = "RejectExecution"
@@ -56,7 +58,7 @@ struct BankFlow: Equatable {
     case revoke = "Revoke"
   }
 
-  let capabilities: BankCapabilities
+  private(set) var capabilities = BankCapabilities()
   /// What is in front of the payer; nil once the flow has ended.
   private(set) var step: Step?
   /// When it was put there, in milliseconds since 1970.
@@ -70,7 +72,19 @@ struct BankFlow: Equatable {
   /// Whether the payer never comes back.
   var isAbandoned = false
 
+  init() {}
+
   init(_ capabilities: BankCapabilities) { self.capabilities = capabilities }
+
+  mutating func exchange(_ book: inout BookedMembers) {
+    book.needed("capabilities", &capabilities.given)
+    book.member("step", &step)
+    book.member("shown_at", &shownAt)
+    book.member("queue", &queue)
+    book.member("session", &session)
+    book.member("action", &action)
+    book.member("abandoned", &isAbandoned)
+  }
 
   /// Puts a step in front of the payer.
   mutating func show(_ step: Step, at time: Int) {
@@ -85,59 +99,35 @@ struct BankFlow: Equatable {
   }
 }
 
-extension BankFlow {
-  init?(_ stored: JSONObject) {
-    guard let capabilities = stored["capabilities"]?.object else { return nil }
-    self.init(BankCapabilities(capabilities))
-    step = stored.text("step").flatMap(Step.init)
-    shownAt = stored["shown_at"]?.boundedNumber ?? 0
-    queue = stored["queue"]?.array?.compactMap { $0.text.flatMap(Step.init) } ?? []
-    session = stored.text("session")
-    action = stored.text("action").flatMap(Action.init)
-    isAbandoned = stored["abandoned"] == true
-  }
-
-  var stored: JSONObject {
-    var stored: JSONObject = ["capabilities": .object(capabilities.given)]
-    stored["step"] = step.map { .string($0.text) }
-    stored["shown_at"] = .integer(shownAt)
-    if !queue.isEmpty { stored["queue"] = .array(queue.map { .string($0.text) }) }
-    stored["session"] = session.map(JSON.string)
-    stored["action"] = action.map { .string($0.rawValue) }
-    if isAbandoned { stored["abandoned"] = true }
-    return stored
-  }
-}
-
 /// What a client can do, as it declares it (TrueLayer/README, 4.2).
 struct BankCapabilities: Equatable {
-  let given: JSONObject
-  let choosesBank: Bool
-  let choosesAccount: Bool
-  let redirects: Bool
-  /// Where the payer comes back to.
-  let returnAddress: String?
-  /// Where the bank sends the payer, to be handed in by the client.
-  let directReturn: String?
-  let takesForms: Bool
-  /// Whether forms are declared without any type of input.
-  let hasEmptyForm: Bool
-  let takesConsent: Bool
-  /// Whether the consent comes with the form.
-  let isConsentAdjacent: Bool
-  let retries: Bool
+  fileprivate(set) var given: JSONObject = [:]
 
-  init(_ given: JSONObject) {
-    self.given = given
-    choosesBank = given["provider_selection"] != nil
-    choosesAccount = given["user_account_selection"] != nil
-    redirects = given["redirect"] != nil
-    returnAddress = given["redirect"]?["return_uri"]?.text
-    directReturn = given["redirect"]?["direct_return_uri"]?.text
-    takesForms = given["form"] != nil
-    hasEmptyForm = takesForms && given["form"]?["input_types"]?.array?.isEmpty != false
-    isConsentAdjacent = given["consent"]?["action_type"]?.text == "adjacent"
-    takesConsent = given["consent"] != nil
-    retries = given["retry"] != nil
+  init() {}
+
+  init(_ given: JSONObject) { self.given = given }
+
+  var choosesBank: Bool { given["provider_selection"] != nil }
+  var choosesAccount: Bool { given["user_account_selection"] != nil }
+  var redirects: Bool { given["redirect"] != nil }
+
+  /// Where the payer comes back to.
+  var returnAddress: String? { given["redirect"]?["return_uri"]?.text }
+
+  /// Where the bank sends the payer, to be handed in by the client.
+  var directReturn: String? { given["redirect"]?["direct_return_uri"]?.text }
+
+  var takesForms: Bool { given["form"] != nil }
+
+  /// Whether forms are declared without any type of input.
+  var hasEmptyForm: Bool {
+    takesForms && given["form"]?["input_types"]?.array?.isEmpty != false
   }
+
+  var takesConsent: Bool { given["consent"] != nil }
+
+  /// Whether the consent comes with the form.
+  var isConsentAdjacent: Bool { given["consent"]?["action_type"]?.text == "adjacent" }
+
+  var retries: Bool { given["retry"] != nil }
 }

@@ -5,87 +5,63 @@ import TenderModel
 /// The simulated TrueLayer's HTTP side: tokens, signatures, keys, and the endpoints
 /// (TrueLayer/README, 1.4 and 10).
 struct BankHTTP {
-  let bank: BankWorld
-  let faults: FaultPlan
-
-  var world: SimulatorWorld { bank.world }
-  var ledger: Ledger { bank.ledger }
-
-  init(world: SimulatorWorld, ledger: Ledger, faults: FaultPlan) {
-    bank = BankWorld(world: world, ledger: ledger)
-    self.faults = faults
-  }
-
   /// Who asks.
-  enum Caller: Equatable {
+  private enum Caller: Equatable {
     case client
     /// A token of one resource; nil for the simulator's own, which is good for all.
     case resource(String?)
+  }
+
+  /// An answer before it is bytes.
+  private typealias Reply = (status: Int, body: JSONObject?)
+
+  private let bank: BankWorld
+  private let faults: FaultPlan
+
+  init(_ parts: SimulatorParts) {
+    bank = BankWorld(parts)
+    faults = parts.faults
   }
 
   /// Handles a request; nil where the path is not one of TrueLayer's.
   func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
     let parts = request.path.split(separator: "/").map(String.init)
     if request.path == "/connect/token" {
-      return try faults.react("bank-token", forced: forced) { () throws(Fault) in
-        try answer(request) { request throws(BankProblem) in try token(request) }
+      return try faults.react("bank-token", forced: forced) { answer(request, token) }
+    }
+    if request.path == "/test-signature" { return .answer(answer(request, testSignature)) }
+    guard parts.first == "v3" else {
+      do throws(BankProblem) {
+        return try BankPages(bank: bank).handle(request, parts).map(HTTPReaction.answer)
+      } catch {
+        return .answer(error.answer(traceID: traceID))
       }
     }
-    if request.path == "/test-signature" {
-      return .answer(
-        try answer(request) { request throws(BankProblem) in
-          _ = try client(request)
-          guard BankSignature.fits(request.fields["tl-signature"] ?? "", request) else {
-            throw .badSignature
-          }
-          return Reply(204, nil)
-        }
-      )
+    guard let route = BankRoute.of(parts) else {
+      return .answer(answer(request) { _ throws(BankProblem) in throw .notFound })
     }
-    guard parts.first == "v3" else {
-      return try BankPages(bank: bank).handle(request, parts)
-    }
-    guard let route = BankRoute(parts) else {
-      return .answer(try answer(request) { _ throws(BankProblem) in throw .notFound })
-    }
-    guard route.methods.contains(request.method) else {
-      var refused = try answer(request) { _ throws(BankProblem) in throw .method }
-      refused.fields["allow"] = route.methods.joined(separator: ", ")
+    guard let step = route.methods.first(where: { $0.name == request.method })?.step else {
+      var refused = answer(request) { _ throws(BankProblem) in throw .method }
+      refused.fields["allow"] = route.methods.map(\.name).joined(separator: ", ")
       return .answer(refused)
     }
-    return try faults.react(route.step(request.method), forced: forced) { () throws(Fault) in
-      try answer(request) { request throws(BankProblem) in try self.answer(request, parts, route) }
+    return try faults.react(step, forced: forced) {
+      answer(request) { request throws(BankProblem) in try reply(request, parts, route) }
     }
   }
 
-  func forced(_ status: Int) -> HTTPResponse {
-    var answer = BankProblem.forced(status).answer(traceID: traceID)
+  private func forced(_ status: Int) -> HTTPResponse {
+    var answer = BankProblem.of(status).answer(traceID: traceID)
     answer.fields["tl-should-retry"] = status >= 500 ? "true" : "false"
     return answer
   }
 
-  var traceID: String {
-    world.randomness.bytes(16).map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
-    }.joined()
-  }
+  private var traceID: String { Hex.encode(bank.world.randomness.bytes(16)).lowercased() }
 
-  /// An answer before it is bytes.
-  struct Reply {
-    var status: Int
-    var body: JSONObject?
-
-    init(_ status: Int, _ body: JSONObject?) {
-      self.status = status
-      self.body = body
-    }
-  }
-
-  func answer(
+  private func answer(
     _ request: SimulatedRequest,
     _ body: (SimulatedRequest) throws(BankProblem) -> Reply
-  ) throws(Fault) -> HTTPResponse {
+  ) -> HTTPResponse {
     var response: HTTPResponse
     do throws(BankProblem) {
       let reply = try body(request)
@@ -104,7 +80,19 @@ struct BankHTTP {
     return response
   }
 
-  func token(_ request: SimulatedRequest) throws(BankProblem) -> Reply {
+  private func testSignature(_ request: SimulatedRequest) throws(BankProblem) -> Reply {
+    guard try caller(request) == .client else { throw .forbidden }
+    try checkSignature(request)
+    return (204, nil)
+  }
+
+  private func checkSignature(_ request: SimulatedRequest) throws(BankProblem) {
+    guard BankSignature.fits(request.fields["tl-signature"] ?? "", request) else {
+      throw .badSignature
+    }
+  }
+
+  private func token(_ request: SimulatedRequest) -> Reply {
     let body: [String: String]
     if request.fields["content-type"]?.contains("x-www-form-urlencoded") == true {
       body = QueryText.parameters(String(decoding: request.body, as: UTF8.self))
@@ -117,22 +105,21 @@ struct BankHTTP {
     }
     guard body["grant_type"] == "client_credentials", body["client_id"] == BankCatalog.clientID,
       body["client_secret"] == BankCatalog.clientSecret
-    else { return Reply(400, ["error": "invalid_client"]) }
-    let scope = body["scope"] ?? "payments"
+    else { return (400, ["error": "invalid_client"]) }
+    let scope = JSON.string(body["scope"] ?? "payments")
     let token = WebToken.sign([
-      "client_id": .string(BankCatalog.clientID), "scope": .string(scope),
+      "client_id": .string(BankCatalog.clientID), "scope": scope,
       "exp": .integer(bank.now / 1000 + 3600), "jti": .string(bank.uuid()),
     ])
-    return Reply(
+    return (
       200,
       [
-        "access_token": .string(token), "expires_in": 3600, "token_type": "Bearer",
-        "scope": .string(scope),
+        "access_token": .string(token), "expires_in": 3600, "token_type": "Bearer", "scope": scope,
       ]
     )
   }
 
-  func caller(_ request: SimulatedRequest) throws(BankProblem) -> Caller {
+  private func caller(_ request: SimulatedRequest) throws(BankProblem) -> Caller {
     let header = request.fields["authorization"] ?? ""
     guard header.hasPrefix("Bearer ") else { throw .noToken }
     let token = String(header.dropFirst("Bearer ".count))
@@ -143,58 +130,40 @@ struct BankHTTP {
     return .resource(id)
   }
 
-  func client(_ request: SimulatedRequest) throws(BankProblem) -> Caller {
-    let caller = try caller(request)
-    guard caller == .client else { throw .forbidden }
-    return caller
-  }
-
-  func answer(
+  private func reply(
     _ request: SimulatedRequest,
     _ parts: [String],
     _ route: BankRoute
   ) throws(BankProblem) -> Reply {
     switch route.endpoint {
-    case .providerReturn:
-      return try keyed(request, route) { body throws(BankProblem) in try providerReturn(body) }
+    case .providerReturn: return try keyed(request, route, providerReturn)
     case .provider:
       guard let found = BankCatalog.bank(parts[2]) else { throw .notFound }
-      return Reply(
-        200,
-        BankLookUps(screens: BankScreens(bank: bank, pages: pages(request))).provider(found)
-      )
+      let screens = BankScreens(bank: bank, pages: request.pages)
+      return (200, BankLookUps(screens: screens).provider(found))
     default: break
     }
     let caller = try caller(request)
-    let isWrite = request.method == "POST"
     if case .resource(let id) = caller {
       guard !route.isForClient, id == nil || parts.count > 2 && id == parts[2] else {
         throw .forbidden
       }
     }
+    guard request.method == "POST" else { return (200, try read(route, parts, caller, request)) }
     // A search changes nothing and is not signed.
-    if isWrite, caller == .client, route.endpoint != .search {
-      guard BankSignature.fits(request.fields["tl-signature"] ?? "", request) else {
-        throw .badSignature
-      }
-    }
-    guard isWrite else { return Reply(200, try read(route, parts, caller, request)) }
+    if caller == .client, route.endpoint != .search { try checkSignature(request) }
     if route.wantsKey, request.fields["idempotency-key"] == nil {
       throw .invalid("Idempotency-Key", "Value is required.")
     }
     return try keyed(request, route) { body throws(BankProblem) in
-      try write(route, parts, body, pages: pages(request))
+      try write(route, parts, body, pages: request.pages)
     }
-  }
-
-  func pages(_ request: SimulatedRequest) -> String {
-    request.fields["host"].map { "http://\($0)" } ?? "https://bank.simulator.invalid"
   }
 
   /// Runs a write once for each idempotency key, and repeats its answer afterwards (TrueLayer/README, 7.1).
   ///
   /// A member that is null is one that is not there; some clients write an empty list for nothing.
-  func keyed(
+  private func keyed(
     _ request: SimulatedRequest,
     _ route: BankRoute,
     _ perform: (JSONObject) throws(BankProblem) -> Reply
@@ -203,79 +172,71 @@ struct BankHTTP {
     guard let body = given == [] ? [:] : given?.object?.withoutNulls else {
       throw .invalid("$", "The body is no JSON object.")
     }
-    func run(_ body: JSONObject) throws(BankProblem) -> Reply {
-      if let violation = route.body.violation(in: .object(body)) {
-        throw .invalid(violation.place.isEmpty ? "$" : violation.place, violation.reason)
-      }
-      return try perform(body)
-    }
-    guard let key = request.fields["idempotency-key"] else { return try run(body) }
     // A form holds passwords: what was sent is remembered by its hash.
     let content = Self.hash("\(request.method) \(request.path)\n", request.body)
-    let known = try stored { () throws(Fault) in
-      try ledger.find(BankKey.table, key).flatMap(BankKey.init)
-    }
-    if let known, bank.now - known.used < BankKey.life {
+    let key = request.fields["idempotency-key"]
+    if let known = try key.map(bank.key) ?? nil, bank.now - known.used < BankKey.life {
       guard known.content == content else { throw .keyReuse }
       var body = known.body
       if known.hasToken, let id = body?.text("id") {
         body?["resource_token"] = .string(resourceToken(id))
       }
-      return Reply(known.status, body)
+      return (known.status, body)
     }
-    let reply = try run(body)
-    let entry = BankKey(content: content, status: reply.status, body: reply.body, at: bank.now)
-    _ = try stored { () throws(Fault) in try ledger.put(BankKey.table, key, entry.stored) }
+    if let shape = route.body { try BankRequests.check(body, shape) }
+    let reply = try perform(body)
+    if let key {
+      var kept = reply.body
+      kept?["resource_token"] = nil
+      let hasToken = reply.body?["resource_token"] != nil
+      try bank.save(
+        BankKey(
+          key: key,
+          content: content,
+          status: reply.status,
+          body: kept,
+          hasToken: hasToken,
+          used: bank.now
+        )
+      )
+    }
     return reply
   }
 
-  /// The ledger's faults end as the server's own.
-  func stored<Value>(_ body: () throws(Fault) -> Value) throws(BankProblem) -> Value {
-    do throws(Fault) {
-      return try body()
-    } catch {
-      throw .forced(500)
-    }
-  }
-
-  func find(
+  private func find(
     _ kind: BankOrder.Kind,
     _ id: String,
     isAwaited: Bool = false
   ) throws(BankProblem) -> BankResource {
-    let found = try stored { () throws(Fault) in
-      try bank.find(kind, id, isAwaited: isAwaited)
-    }
-    guard let found else { throw .notFound }
+    guard let found = try bank.find(kind, id, isAwaited: isAwaited) else { throw .notFound }
     return found
   }
 
-  func read(
+  private func read(
     _ route: BankRoute,
     _ parts: [String],
     _ caller: Caller,
     _ request: SimulatedRequest
   ) throws(BankProblem) -> JSONObject {
-    let screens = BankScreens(bank: bank, pages: pages(request))
+    let screens = BankScreens(bank: bank, pages: request.pages)
     let lookUps = BankLookUps(screens: screens)
-    guard parts.count >= 3 else { return try stored { () throws(Fault) in try lookUps.mandates() } }
+    guard parts.count >= 3 else { return try lookUps.mandates() }
     let resource = try find(route.kind, parts[2], isAwaited: true)
     switch route.endpoint {
-    case .refunds, .refund:
-      let refunds = try stored { () throws(Fault) in try bank.refunds(of: resource.id) }
-      guard route.endpoint == .refund else {
-        return ["items": .array(refunds.map { .object($0.shown(at: bank.now)) })]
-      }
+    case .refunds:
+      let refunds = try bank.refunds(of: resource.id)
+      return ["items": .array(refunds.map { .object($0.shown(at: bank.now)) })]
+    case .refund:
+      let refunds = try bank.refunds(of: resource.id)
       guard let refund = refunds.first(where: { $0.id == parts[4] }) else { throw .notFound }
       return refund.shown(at: bank.now)
     case .funds: return try lookUps.funds(resource, request.query)
-    case .constraints:
-      return try stored { () throws(Fault) in try lookUps.constraints(resource) }
+    case .constraints: return try lookUps.constraints(resource)
     default: return screens.shown(resource, toClient: caller == .client)
     }
   }
 
-  func write(
+  private func write(
     _ route: BankRoute,
     _ parts: [String],
     _ body: JSONObject,
@@ -283,52 +244,98 @@ struct BankHTTP {
   ) throws(BankProblem) -> Reply {
     let screens = BankScreens(bank: bank, pages: pages)
     let steps = BankSteps(bank: bank)
-    if route.endpoint == .search { return Reply(200, BankLookUps(screens: screens).search(body)) }
+    if route.endpoint == .search { return (200, BankLookUps(screens: screens).search(body)) }
     if route.endpoint == .collection {
       var made = try BankCreation(bank: bank).make(body)
       if let capabilities = body["authorization_flow"]?.object {
         try steps.start(&made, capabilities)
       }
-      try save(made)
-      return Reply(201, screens.created(made, token: resourceToken(made.id)))
+      try bank.save(made)
+      return (201, screens.created(made, token: resourceToken(made.id)))
     }
     var resource = try find(route.kind, parts[2])
     let reply: Reply
     switch route.endpoint {
     case .start:
       try steps.start(&resource, body)
-      reply = Reply(200, screens.progress(resource))
+      reply = (200, screens.progress(resource))
     case .cancel:
       guard resource.isOpen else { throw .state }
       resource.fail("canceled", at: bank.now)
-      reply = Reply(202, nil)
+      reply = (202, nil)
     case .revoke:
       guard resource.status == .authorized else { throw .state }
       resource.revoke(at: bank.now)
-      reply = Reply(204, nil)
+      reply = (204, nil)
     case .refunds: return try refund(resource, body)
-    case .submission(let action):
-      try steps.submit(action, body, &resource)
-      reply = Reply(200, screens.progress(resource))
+    case .submission:
+      try steps.submit(parts.last, body, &resource)
+      reply = (200, screens.progress(resource))
     default: throw .notFound
     }
-    try save(resource)
+    try bank.save(resource)
     return reply
   }
 
-  private func save(_ resource: BankResource) throws(BankProblem) {
-    try stored { () throws(Fault) in try bank.save(resource) }
+  private func refund(_ payment: BankResource, _ body: JSONObject) throws(BankProblem) -> Reply {
+    guard payment.status == .settled else { throw .state }
+    let known = try bank.refunds(of: payment.id)
+    let refunded = known.filter { $0.status(at: bank.now) != .failed }.reduce(0) { $0 + $1.amount }
+    let left = payment.order.amount - refunded
+    let amount = body["amount_in_minor"]?.boundedNumber ?? left
+    guard amount > 0, amount <= left else {
+      throw .invalid("amount_in_minor", "More than is left of the payment.")
+    }
+    guard let reference = body.text("reference"), (1...18).contains(reference.count) else {
+      throw .invalid("reference", "Must have 1 to 18 characters.")
+    }
+    let course: BankRefund.Course =
+      switch bank.world.options.scenario {
+      case "refund:failed": .failed
+      case "refund:returned": .returned
+      default: .executed
+      }
+    let refund = BankRefund(
+      id: bank.uuid(),
+      payment: payment.id,
+      amount: amount,
+      currency: payment.order.currency,
+      reference: reference,
+      metadata: body["metadata"]?.object,
+      course: course,
+      created: bank.now
+    )
+    try bank.save(refund)
+    return (202, ["id": .string(refund.id)])
+  }
+
+  /// What the bank said on the payer's way back (TrueLayer/README, 4.6).
+  private func providerReturn(_ body: JSONObject) throws(BankProblem) -> Reply {
+    guard body.text("query")?.isEmpty == false || body.text("fragment")?.isEmpty == false else {
+      throw .invalid("query", "Either query or fragment is required.")
+    }
+    let parameters = QueryText.parameters(body.text("query") ?? "")
+      .merging(QueryText.parameters(body.text("fragment") ?? "")) { first, _ in first }
+    guard let state = parameters["state"] else {
+      throw .invalid("query.state", "Value is required.")
+    }
+    guard let returned = try BankPages(bank: bank).takeReturn(state: state) else { throw .notFound }
+    let kind = returned.kind
+    return (
+      200,
+      ["resource": ["type": .string(kind.rawValue), kind.parameter: .string(returned.id)]]
+    )
   }
 
   /// A token for one resource, good for 15 minutes (TrueLayer/README, 1.3).
-  func resourceToken(_ id: String) -> String {
+  private func resourceToken(_ id: String) -> String {
     WebToken.sign([
       "client_id": .string(BankCatalog.clientID), "jti": .string(id),
       "nbf": .integer(bank.now / 1000), "exp": .integer(bank.now / 1000 + 900),
     ])
   }
 
-  static func hash(_ head: String, _ body: [UInt8]) -> String {
+  private static func hash(_ head: String, _ body: [UInt8]) -> String {
     let bytes = Array(head.utf8) + body
     var digest = [UInt8](repeating: 0, count: 32)
     _ = unsafe crypto_generichash(&digest, 32, bytes, UInt64(bytes.count), nil, 0)

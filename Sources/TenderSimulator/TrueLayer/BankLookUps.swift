@@ -9,7 +9,7 @@ struct BankLookUps {
   private var bank: BankWorld { screens.bank }
 
   /// Every mandate, newest first, a hundred at most.
-  func mandates() throws(Fault) -> JSONObject {
+  func mandates() throws(BankProblem) -> JSONObject {
     var items: [JSON] = []
     for known in try bank.all(.mandate).reversed().prefix(100) {
       guard let mandate = try bank.find(.mandate, known.id) else { continue }
@@ -37,7 +37,7 @@ struct BankLookUps {
   }
 
   /// How much of a mandate's limits is used.
-  func constraints(_ mandate: BankResource) throws(Fault) -> JSONObject {
+  func constraints(_ mandate: BankResource) throws(BankProblem) -> JSONObject {
     guard let constraints = mandate.order.constraints else { return [:] }
     let payments = try bank.all(.payment).filter { payment in
       payment.order.mandateID == mandate.id && payment.status != .failed

@@ -1,7 +1,7 @@
 import TenderModel
 
-/// What a payment or mandate was made for: the body of its creation, read once.
-struct BankOrder: Equatable {
+/// What a payment or mandate was made for: the body of its creation, in the published shape.
+struct BankOrder: Equatable, BookedValue {
   enum Kind: String {
     case payment, mandate
 
@@ -9,72 +9,109 @@ struct BankOrder: Equatable {
     var parameter: String { "\(rawValue)_id" }
   }
 
-  /// The creation's body, in the published shape.
-  private let body: JSONObject
-  let kind: Kind
-  let currency: String
-  /// In minor units; of a payment alone.
-  let amount: Int
-  /// The mandate that a payment is made on.
-  let mandateID: String?
-  let payee: Payee?
-  /// Whether a failed authorization may be followed by another.
-  let retries: Bool
-  /// What a mandate allows.
-  let constraints: BankConstraints?
-  let selection: BankSelection
-  let userID: String?
-  let metadata: JSONObject?
-
   /// The account that is paid to.
-  struct Payee: Equatable {
-    let isMerchantAccount: Bool
+  struct Payee {
+    fileprivate let given: JSONObject
+
+    var isMerchantAccount: Bool { given.text("type") == "merchant_account" }
+
     /// The type of its identifier: `iban`, `sort_code_account_number`, ….
-    let accountType: String?
+    var accountType: String? { given["account_identifier"]?["type"]?.text }
+
     /// Its holder, or the merchant account's id.
-    let name: String
-    /// Its number with the sort code before it, in full.
-    let number: String?
-    let reference: String?
-
-    fileprivate init?(_ given: JSON?) {
-      guard let given = given?.object else { return nil }
-      let account = given["account_identifier"]?.object
-      isMerchantAccount = given.text("type") == "merchant_account"
-      accountType = account?.text("type")
-      name =
-        given.text("account_holder_name") ?? given.text("merchant_account_id") ?? "the merchant"
-      let number = account?.text("account_number") ?? account?.text("iban")
-      self.number = account.map { account in
-        [account.text("sort_code"), number].compactMap(\.self).joined(separator: " ")
-      }
-      reference = given.text("reference")
+    var name: String {
+      given.text("account_holder_name") ?? given.text("merchant_account_id") ?? "the merchant"
     }
+
+    /// Its number with the sort code before it, in full.
+    var number: String? {
+      given["account_identifier"]?.object.map { account in
+        let number = account.text("account_number") ?? account.text("iban")
+        return [account.text("sort_code"), number].compactMap(\.self).joined(separator: " ")
+      }
+    }
+
+    var reference: String? { given.text("reference") }
   }
 
-  /// Reads a body in the published shape; nil for one that makes neither payment nor mandate.
-  init?(_ body: JSONObject) {
-    let method = body["payment_method"]?.object
-    guard let terms = method ?? body["mandate"]?.object else { return nil }
+  private let body: JSONObject
+
+  /// Reads a body; nil for one that makes neither payment nor mandate.
+  init?(booked: JSON) {
+    guard let body = booked.object, body["payment_method"]?.object ?? body["mandate"]?.object != nil
+    else { return nil }
     self.body = body
-    kind = method == nil ? .mandate : .payment
-    currency = body.text("currency") ?? "GBP"
-    amount = body["amount_in_minor"]?.boundedNumber ?? 0
-    mandateID = terms.text("type") == "mandate" ? terms.text("mandate_id") : nil
-    payee = Payee(terms["beneficiary"])
-    retries = terms["retry"] != nil
-    constraints = body["constraints"].flatMap(BankConstraints.init)
-    selection = BankSelection(terms["provider_selection"]?.object ?? [:])
-    userID = body["user"]?["id"]?.text
-    metadata = body["metadata"]?.object
   }
+
+  /// An order of nothing, before one is read.
+  init() { body = [:] }
+
+  private var terms: JSONObject {
+    body["payment_method"]?.object ?? body["mandate"]?.object ?? [:]
+  }
+
+  var kind: Kind { body["payment_method"]?.object == nil ? .mandate : .payment }
+  var currency: String { body.text("currency") ?? "GBP" }
+
+  /// In minor units; of a payment alone.
+  var amount: Int { body["amount_in_minor"]?.boundedNumber ?? 0 }
+
+  /// The mandate that a payment is made on.
+  var mandateID: String? { terms.text("type") == "mandate" ? terms.text("mandate_id") : nil }
+
+  var payee: Payee? { terms["beneficiary"]?.object.map(Payee.init(given:)) }
+
+  /// Whether a failed authorization may be followed by another.
+  var retries: Bool { terms["retry"] != nil }
+
+  /// What a mandate allows.
+  var constraints: BankConstraints? { body["constraints"].flatMap(BankConstraints.init) }
+
+  /// How a bank is to be chosen.
+  private var choice: JSONObject { terms["provider_selection"]?.object ?? [:] }
+
+  /// What the creation chooses itself.
+  var selection: BankSelection {
+    BankSelection(
+      bank: choice.text("provider_id"),
+      scheme: choice["scheme_selection"]?["scheme_id"]?.text,
+      branch: choice["branch_selection"]?["branch_id"]?.text
+    )
+  }
+
+  /// Whether the payer chooses the scheme.
+  var choosesScheme: Bool { choice["scheme_selection"]?["type"]?.text == "user_selected" }
+
+  /// Whether the creation lets a bank be chosen.
+  func allows(_ candidate: BankCatalog.Bank) -> Bool {
+    func names(_ list: JSON?) -> [String] { list?.array?.compactMap(\.text) ?? [] }
+    let filter = choice["filter"]
+    let countries = names(filter?["countries"])
+    let wanted = names(filter?["provider_ids"])
+    return (countries.isEmpty || countries.contains(candidate.country))
+      && (wanted.isEmpty || wanted.contains(candidate.id))
+      && !names(filter?["excludes"]?["provider_ids"]).contains(candidate.id)
+  }
+
+  var userID: String? { body["user"]?["id"]?.text }
+  var metadata: JSONObject? { body["metadata"]?.object }
 
   /// What the ledger keeps: the payer's name and addresses are not needed again.
-  var stored: JSONObject {
-    var stored = body
-    stored["user"] = userID.map { ["id": .string($0)] }
-    stored["authorization_flow"] = nil
-    return stored
+  var booked: JSON {
+    var kept = body
+    kept["user"] = userID.map { ["id": .string($0)] }
+    kept["authorization_flow"] = nil
+    return .object(kept)
+  }
+
+  private func shown(_ selection: BankSelection) -> JSON {
+    var shown = choice
+    shown["provider_id"] = selection.bank.map(JSON.string)
+    shown["scheme_id"] = selection.scheme.map(JSON.string)
+    if let branch = selection.branch, choice["branch_selection"]?["branch_id"] == nil {
+      shown["branch_selection"] = ["type": "user_selected", "branch_id": .string(branch)]
+    }
+    return .object(shown)
   }
 
   /// The members that a look-up shows as they were given.
@@ -84,12 +121,12 @@ struct BankOrder: Equatable {
     case .payment:
       shown["amount_in_minor"] = .integer(amount)
       shown["currency"] = .string(currency)
-      var method = body["payment_method"]?.object ?? [:]
-      if mandateID == nil { method["provider_selection"] = .object(selection.shown) }
+      var method = terms
+      if mandateID == nil { method["provider_selection"] = self.shown(selection) }
       shown["payment_method"] = .object(method)
     case .mandate:
-      shown = body["mandate"]?.object ?? [:]
-      shown["provider_selection"] = .object(selection.shown)
+      shown = terms
+      shown["provider_selection"] = self.shown(selection)
       shown["currency"] = .string(currency)
       shown["constraints"] = constraints.map { .object($0.shown) }
       if shown["reference"] == nil {
@@ -102,74 +139,52 @@ struct BankOrder: Equatable {
   }
 }
 
-/// How a bank is chosen: as the creation says, and what was chosen since.
-struct BankSelection: Equatable {
-  private let given: JSONObject
-  private let countries: [String]
-  private let wanted: [String]
-  private let excluded: [String]
-  /// Whether the payer chooses the scheme.
-  let choosesScheme: Bool
+/// What was chosen of a bank, by the creation and since.
+struct BankSelection: Equatable, BookedPart {
   var bank: String?
   var scheme: String?
   var branch: String?
 
-  fileprivate init(_ given: JSONObject) {
-    self.given = given
-    let filter = given["filter"]
-    countries = filter?["countries"]?.array?.compactMap(\.text) ?? []
-    wanted = filter?["provider_ids"]?.array?.compactMap(\.text) ?? []
-    excluded = filter?["excludes"]?["provider_ids"]?.array?.compactMap(\.text) ?? []
-    choosesScheme = given["scheme_selection"]?["type"]?.text == "user_selected"
-    bank = given.text("provider_id")
-    scheme = given["scheme_selection"]?["scheme_id"]?.text
-    branch = given["branch_selection"]?["branch_id"]?.text
-  }
-
-  /// Whether the creation lets a bank be chosen.
-  func allows(_ candidate: BankCatalog.Bank) -> Bool {
-    (countries.isEmpty || countries.contains(candidate.country))
-      && (wanted.isEmpty || wanted.contains(candidate.id)) && !excluded.contains(candidate.id)
-  }
-
-  fileprivate var shown: JSONObject {
-    var shown = given
-    shown["provider_id"] = bank.map(JSON.string)
-    shown["scheme_id"] = scheme.map(JSON.string)
-    if let branch, given["branch_selection"]?["branch_id"] == nil {
-      shown["branch_selection"] = ["type": "user_selected", "branch_id": .string(branch)]
-    }
-    return shown
+  mutating func exchange(_ book: inout BookedMembers) {
+    book.member("bank", &bank)
+    book.member("scheme", &scheme)
+    book.member("branch", &branch)
   }
 }
 
 /// How much a mandate allows, and when.
-struct BankConstraints: Equatable {
+struct BankConstraints {
   /// The most that may be taken in a period.
-  struct Limit: Equatable {
+  struct Limit {
     let period: String
     /// In minor units.
     let amount: Int
     let isCalendar: Bool
   }
 
-  /// Milliseconds since 1970; nil where the creation names none.
-  let validFrom: Int?
-  let validTo: Int?
+  private let given: JSON
   /// The most that one payment may take, in minor units.
   let most: Int
-  let limits: [Limit]
-  /// The names of times that are not times.
-  let unreadable: [String]
 
   fileprivate init?(_ given: JSON) {
     guard let most = given["maximum_individual_amount"]?.boundedNumber else { return nil }
-    func time(_ name: String) -> Int? { given[name]?.text.flatMap(Timestamp.read) }
     self.most = most
-    validFrom = time("valid_from")
-    validTo = time("valid_to")
-    unreadable = ["valid_from", "valid_to"].filter { given[$0] != nil && time($0) == nil }
-    limits = (given["periodic_limits"]?.object?.members ?? []).map { member in
+    self.given = given
+  }
+
+  /// Milliseconds since 1970; nil where the creation names none.
+  private func time(_ name: String) -> Int? { given[name]?.text.flatMap(Timestamp.read) }
+
+  var validFrom: Int? { time("valid_from") }
+  var validTo: Int? { time("valid_to") }
+
+  /// The names of times that are not times.
+  var unreadable: [String] {
+    ["valid_from", "valid_to"].filter { given[$0] != nil && time($0) == nil }
+  }
+
+  var limits: [Limit] {
+    (given["periodic_limits"]?.object?.members ?? []).map { member in
       Limit(
         period: member.key,
         amount: member.value["maximum_amount"]?.boundedNumber ?? 0,

@@ -9,18 +9,21 @@ struct BankPages {
   let bank: BankWorld
 
   /// Handles a request for a page; nil where it is none of the bank's.
-  func handle(_ request: SimulatedRequest, _ parts: [String]) throws(Fault) -> HTTPReaction? {
+  func handle(
+    _ request: SimulatedRequest,
+    _ parts: [String]
+  ) throws(BankProblem) -> HTTPResponse? {
     switch (request.method, parts.first, parts.count) {
     case ("GET", "login", 2):
-      return .answer(try page(parts[1]) { BankHTML.login($0) })
+      return try page(parts[1]) { BankHTML.login($0) }
     case ("POST", "login", 2), ("POST", "authorise", 2):
-      return .answer(try post(request, session: parts[1], isLogin: parts[0] == "login"))
+      return try post(request, session: parts[1], isLogin: parts[0] == "login")
     case ("GET", "provider-return", 1):
       let state = QueryText.parameters(request.query)["state"] ?? ""
-      guard let returned = try takeReturn(state: state) else { return .answer(missing) }
-      return .answer(redirect(to: returned.address))
+      guard let returned = try takeReturn(state: state) else { return missing }
+      return redirect(to: returned.address)
     case ("POST", "api", 4) where parts[3] == "action":
-      return .answer(try machine(request, parts))
+      return try machine(request, parts)
     default: return nil
     }
   }
@@ -33,7 +36,7 @@ struct BankPages {
   }
 
   /// Finds the resource of a session, which is named in its redirect alone.
-  private func find(_ session: String) throws(Fault) -> BankResource? {
+  private func find(_ session: String) throws(BankProblem) -> BankResource? {
     for kind in [BankOrder.Kind.payment, .mandate] {
       if let known = try bank.all(kind).first(where: { $0.flow?.session == session }) {
         return try bank.find(kind, known.id)
@@ -45,7 +48,7 @@ struct BankPages {
   private func page(
     _ session: String,
     _ body: (BankResource) -> String
-  ) throws(Fault) -> HTTPResponse {
+  ) throws(BankProblem) -> HTTPResponse {
     guard let resource = try find(session) else { return missing }
     guard isOpen(resource) else { return ended(resource) }
     return html(200, body(resource))
@@ -59,16 +62,17 @@ struct BankPages {
     _ request: SimulatedRequest,
     session: String,
     isLogin: Bool
-  ) throws(Fault) -> HTTPResponse {
+  ) throws(BankProblem) -> HTTPResponse {
     guard var resource = try find(session) else { return missing }
     guard isOpen(resource) else { return ended(resource) }
     let form = QueryText.parameters(String(decoding: request.body, as: UTF8.self))
-    func finish(_ action: BankFlow.Action) throws(Fault) -> HTTPResponse {
+    func finish(_ action: BankFlow.Action) throws(BankProblem) -> HTTPResponse {
       redirect(to: try returnAddress(after: action, &resource, pages: ""))
     }
     if form["action"] == "Cancel" { return try finish(.cancel) }
     if isLogin {
-      let user = (form["username"] ?? "").trimmed
+      let typed = (form["username"] ?? "").drop(while: \.isWhitespace)
+      let user = String(typed.reversed().drop(while: \.isWhitespace).reversed())
       guard BankHTML.users.contains(where: { $0.name == user }) else {
         return html(422, BankHTML.login(resource, wrongUser: user))
       }
@@ -87,7 +91,7 @@ struct BankPages {
     after action: BankFlow.Action,
     _ resource: inout BankResource,
     pages: String
-  ) throws(Fault) -> String {
+  ) throws(BankProblem) -> String {
     resource.flow?.action = action
     try bank.save(resource)
     let id = resource.id
@@ -100,7 +104,7 @@ struct BankPages {
   }
 
   /// Takes in that a payer came back: what they did at the bank happens now.
-  func takeReturn(state: String) throws(Fault) -> Returned? {
+  func takeReturn(state: String) throws(BankProblem) -> Returned? {
     // `mandate-` may stand before the id, and the id of a mandate comes without its dashes.
     let id = state.hasPrefix("mandate-") ? String(state.dropFirst("mandate-".count)) : state
     for kind in [BankOrder.Kind.payment, .mandate] {
@@ -142,7 +146,7 @@ struct BankPages {
   private func machine(
     _ request: SimulatedRequest,
     _ parts: [String]
-  ) throws(Fault) -> HTTPResponse {
+  ) throws(BankProblem) -> HTTPResponse {
     let token = (request.fields["authorization"] ?? "").dropFirst("Bearer ".count)
     guard let claims = WebToken.verify(String(token), now: bank.now),
       claims.text("jti") == parts[2]
@@ -152,8 +156,7 @@ struct BankPages {
     guard let wanted, Self.actions(resource.kind).contains(wanted), isOpen(resource) else {
       return HTTPResponse(status: 400)
     }
-    let pages = request.fields["host"].map { "http://\($0)" } ?? "https://bank.simulator.invalid"
-    let address = try returnAddress(after: wanted, &resource, pages: pages)
+    let address = try returnAddress(after: wanted, &resource, pages: request.pages)
     return HTTPResponse(
       status: 202,
       body: Array(address.utf8),
@@ -196,11 +199,9 @@ struct BankPages {
   }
 }
 
-extension String {
-  fileprivate var trimmed: String {
-    var text = Substring(self)
-    while text.first?.isWhitespace == true { text.removeFirst() }
-    while text.last?.isWhitespace == true { text.removeLast() }
-    return String(text)
+extension SimulatedRequest {
+  /// Where the bank's pages are, as the asker knows the host.
+  var pages: String {
+    fields["host"].map { "http://\($0)" } ?? "https://bank.simulator.invalid"
   }
 }

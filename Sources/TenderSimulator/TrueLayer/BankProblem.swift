@@ -3,102 +3,56 @@ import TenderModel
 
 /// An answer that says no: problem details by kind (TrueLayer/README, 6.1).
 struct BankProblem: Error {
-  let status: Int
-  let name: String
-  let title: String
-  let detail: String
-  var errors: JSONObject = [:]
+  private let status: Int
+  private let name: String
+  private let title: String
+  private let detail: String
+  private var errors: JSONObject = [:]
 
-  static func invalid(_ name: String, _ text: String) -> BankProblem {
-    BankProblem(
-      status: 400,
-      name: "invalid-parameters",
-      title: "Invalid Parameters",
-      detail: "The request body was invalid.",
-      errors: [name: [.string(text)]]
-    )
+  /// The kinds: status, name, title and detail.
+  ///
+  /// 405 is not documented, since the documented methods are the only ones.
+  private static let kinds = """
+    400; invalid-parameters; Invalid Parameters; The request body was invalid.
+    400; invalid-state; Invalid State; Status of the payment does not allow this action to be executed.
+    401; unauthenticated; Unauthenticated; A Bearer token must be provided in the Authorization header.
+    403; forbidden; Forbidden; The token used for Authorization is not authorized to perform the request.
+    404; not-found; Not Found; Resource could not be found.
+    405; method-not-allowed; Method Not Allowed; This path has other methods.
+    409; concurrency-conflict; Concurrency Conflict; The resource is already used by another request.
+    422; idempotency-key-reuse; Idempotency-Key Reuse; \
+    The Idempotency-Key value has already been used for a different request.
+    429; rate-limit-exceeded; Rate Limit Exceeded; \
+    Too many API requests have been received within the allowed time frame.
+    502; provider-error; Provider Error; Provider is temporarily unavailable, please retry.
+    500; unknown-error; Unknown Error; An error occurred. Please contact customer support.
+    """.split(separator: "\n").map { $0.split(separator: "; ").map(String.init) }
+
+  private init(_ kind: [String], status: Int? = nil, detail: String? = nil) {
+    self.status = status ?? Int(kind[0]) ?? 500
+    name = kind[1]
+    title = kind[2]
+    self.detail = detail ?? kind[3]
   }
 
-  static let state = BankProblem(
-    status: 400,
-    name: "invalid-state",
-    title: "Invalid State",
-    detail: "Status of the payment does not allow this action to be executed."
-  )
-  static let noToken = BankProblem(
-    status: 401,
-    name: "unauthenticated",
-    title: "Unauthenticated",
-    detail: "A Bearer token must be provided in the Authorization header."
-  )
-  static let badSignature = BankProblem(
-    status: 401,
-    name: "unauthenticated",
-    title: "Unauthenticated",
-    detail: "Invalid request signature."
-  )
-  static let forbidden = BankProblem(
-    status: 403,
-    name: "forbidden",
-    title: "Forbidden",
-    detail: "The token used for Authorization is not authorized to perform the request."
-  )
-  static let notFound = BankProblem(
-    status: 404,
-    name: "not-found",
-    title: "Not Found",
-    detail: "Resource could not be found."
-  )
-  /// Not documented, since the documented methods are the only ones.
-  static let method = BankProblem(
-    status: 405,
-    name: "method-not-allowed",
-    title: "Method Not Allowed",
-    detail: "This path has other methods."
-  )
-  static let keyReuse = BankProblem(
-    status: 422,
-    name: "idempotency-key-reuse",
-    title: "Idempotency-Key Reuse",
-    detail: "The Idempotency-Key value has already been used for a different request."
-  )
+  static func invalid(_ name: String, _ text: String) -> BankProblem {
+    var problem = BankProblem(kinds[0])
+    problem.errors = [name: [.string(text)]]
+    return problem
+  }
 
-  /// The problem that a fault of the simulator wants.
-  static func forced(_ status: Int) -> BankProblem {
-    switch status {
-    case 401: noToken
-    case 403: forbidden
-    case 404: notFound
-    case 409:
-      BankProblem(
-        status: 409,
-        name: "concurrency-conflict",
-        title: "Concurrency Conflict",
-        detail: "The resource is already used by another request."
-      )
-    case 422: keyReuse
-    case 429:
-      BankProblem(
-        status: 429,
-        name: "rate-limit-exceeded",
-        title: "Rate Limit Exceeded",
-        detail: "Too many API requests have been received within the allowed time frame."
-      )
-    case 502:
-      BankProblem(
-        status: 502,
-        name: "provider-error",
-        title: "Provider Error",
-        detail: "Provider is temporarily unavailable, please retry."
-      )
-    default:
-      BankProblem(
-        status: status,
-        name: "unknown-error",
-        title: "Unknown Error",
-        detail: "An error occurred. Please contact customer support."
-      )
-    }
+  static let state = BankProblem(kinds[1])
+  static let noToken = of(401)
+  static let badSignature = BankProblem(kinds[2], detail: "Invalid request signature.")
+  static let forbidden = of(403)
+  static let notFound = of(404)
+  static let method = of(405)
+  static let keyReuse = of(422)
+
+  /// The problem of a status, such as a fault of the simulator wants.
+  static func of(_ status: Int) -> BankProblem {
+    let known = kinds.first { $0[0] == String(status) }
+    return BankProblem(known ?? kinds[kinds.count - 1], status: status)
   }
 
   /// The answer with a trace id.

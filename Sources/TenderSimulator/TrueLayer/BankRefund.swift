@@ -1,11 +1,11 @@
 import TenderModel
 
 /// A refund in the simulated TrueLayer's books.
-struct BankRefund {
-  static let table = "bank-refund"
+struct BankRefund: Booked {
+  static let kind = "bank-refund"
 
   /// How it ends.
-  enum Course: String {
+  enum Course: String, BookedValue {
     case executed, failed
     /// It is executed, and comes back two seconds later.
     case returned
@@ -14,36 +14,30 @@ struct BankRefund {
   /// In TrueLayer's words (TrueLayer/README, 8.4).
   enum Status: String { case pending, executed, failed }
 
-  let id: String
+  var id = ""
   /// The payment's id.
-  let payment: String
+  var payment = ""
   /// In minor units.
-  let amount: Int
-  let currency: String
-  let reference: String
-  let metadata: JSONObject?
+  var amount = 0
+  var currency = ""
+  var reference = ""
+  var metadata: JSONObject?
+  var course = Course.executed
   /// Milliseconds since 1970.
-  let created: Int
-  let course: Course
+  var created = 0
 
-  init(
-    id: String,
-    of payment: String,
-    amount: Int,
-    currency: String,
-    reference: String,
-    metadata: JSONObject?,
-    course: Course,
-    at time: Int
-  ) {
-    self.id = id
-    self.payment = payment
-    self.amount = amount
-    self.currency = currency
-    self.reference = reference
-    self.metadata = metadata
-    self.course = course
-    created = time
+  var key: String { id }
+  var parent: String? { payment }
+
+  mutating func exchange(_ book: inout BookedMembers) {
+    book.needed("id", &id)
+    book.needed("payment", &payment)
+    book.needed("amount", &amount)
+    book.needed("currency", &currency)
+    book.needed("reference", &reference)
+    book.needed("created", &created)
+    book.needed("course", &course)
+    book.member("metadata", &metadata)
   }
 
   /// How long it takes, in milliseconds.
@@ -81,35 +75,5 @@ struct BankRefund {
       shown["failure_reason"] = course == .returned ? "returned" : "insufficient_funds"
     }
     return shown
-  }
-}
-
-extension BankRefund {
-  /// Reads what the ledger has; nil for what is not a refund.
-  init?(_ stored: JSONObject) {
-    guard let id = stored.text("id"), let payment = stored.text("payment"),
-      let amount = stored["amount"]?.boundedNumber, let currency = stored.text("currency"),
-      let reference = stored.text("reference"), let created = stored["created"]?.boundedNumber,
-      let course = stored.text("course").flatMap(Course.init)
-    else { return nil }
-    self.id = id
-    self.payment = payment
-    self.amount = amount
-    self.currency = currency
-    self.reference = reference
-    self.created = created
-    self.course = course
-    metadata = stored["metadata"]?.object
-  }
-
-  /// What the ledger keeps.
-  var stored: JSONObject {
-    var stored: JSONObject = [
-      "id": .string(id), "payment": .string(payment), "amount": .integer(amount),
-      "currency": .string(currency), "reference": .string(reference),
-      "created": .integer(created), "course": .string(course.rawValue),
-    ]
-    stored["metadata"] = metadata.map(JSON.object)
-    return stored
   }
 }

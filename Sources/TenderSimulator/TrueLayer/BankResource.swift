@@ -1,34 +1,45 @@
 import TenderModel
 
 /// A payment or mandate in the simulated TrueLayer's books.
-struct BankResource: Equatable {
+struct BankResource: Equatable, BookedPart {
   /// In TrueLayer's words (TrueLayer/README, 5.1 and 5.2).
-  enum Status: String, CaseIterable {
+  enum Status: String, CaseIterable, BookedValue {
     case authorizationRequired = "authorization_required"
     case authorizing, authorized, executed, settled, failed
     case attemptFailed = "attempt_failed"
     case revoked
   }
 
-  struct Failure: Equatable {
+  struct Failure: Equatable, BookedPart {
     /// The status in which it failed.
-    var stage: Status
-    var reason: String
+    var stage = Status.authorizing
+    var reason = ""
+
+    mutating func exchange(_ book: inout BookedMembers) {
+      book.needed("stage", &stage)
+      book.needed("reason", &reason)
+    }
   }
 
   /// A status that it enters at a time to come, in milliseconds since 1970.
-  struct Due: Equatable {
-    var status: Status
-    var at: Int
+  struct Due: Equatable, BookedPart {
+    var status = Status.failed
+    var at = 0
     var reason: String?
+
+    mutating func exchange(_ book: inout BookedMembers) {
+      book.needed("status", &status)
+      book.needed("at", &at)
+      book.member("reason", &reason)
+    }
   }
 
-  let id: String
-  let order: BankOrder
-  let userID: String
+  private(set) var id = ""
+  private(set) var order = BankOrder()
+  private(set) var userID = ""
   /// Milliseconds since 1970.
-  let created: Int
-  var selection: BankSelection
+  private(set) var created = 0
+  var selection = BankSelection()
   private(set) var status = Status.authorizationRequired
   /// When it entered a status, in milliseconds since 1970.
   private(set) var times: [Status: Int] = [:]
@@ -39,6 +50,8 @@ struct BankResource: Equatable {
   var flow: BankFlow?
   private var due: [Due] = []
 
+  init() {}
+
   init(_ order: BankOrder, id: String, userID: String, at time: Int) {
     self.order = order
     self.id = id
@@ -47,12 +60,31 @@ struct BankResource: Equatable {
     selection = order.selection
   }
 
+  mutating func exchange(_ book: inout BookedMembers) {
+    book.needed("id", &id)
+    book.needed("user", &userID)
+    book.needed("created", &created)
+    book.needed("status", &status)
+    book.needed("order", &order)
+    book.member("selection", &selection)
+    var entered: JSONObject = [:]
+    for status in Status.allCases { entered[status.rawValue] = times[status].map(JSON.integer) }
+    book.member("times", &entered)
+    for member in entered.members {
+      if let status = Status(rawValue: member.key) { times[status] = member.value.boundedNumber }
+    }
+    book.member("failure", &failure)
+    book.member("revoked_by_payer", &isRevokedByPayer)
+    book.member("flow", &flow)
+    book.member("due", &due)
+  }
+
   var kind: BankOrder.Kind { order.kind }
 
   /// The banks that its payer may choose.
   var banks: [BankCatalog.Bank] {
     BankCatalog.banks.filter { candidate in
-      selection.allows(candidate) && BankCatalog.currency(of: candidate) == order.currency
+      order.allows(candidate) && BankCatalog.currency(of: candidate) == order.currency
         && (candidate.forms.isEmpty || flow?.capabilities.takesForms == true)
         && (kind == .payment || candidate.allowsMandates)
     }
@@ -123,69 +155,4 @@ struct BankResource: Equatable {
 
   /// A payment on a mandate: no payer has to authorize it.
   mutating func authorizeByMandate(at time: Int) { enter(.authorized, at: time) }
-}
-
-extension BankResource {
-  /// Reads what the ledger has; nil for what is not a resource.
-  init?(_ stored: JSONObject) {
-    guard let id = stored.text("id"), let userID = stored.text("user"),
-      let created = stored["created"]?.boundedNumber,
-      let status = stored.text("status").flatMap(Status.init),
-      let order = stored["order"]?.object.flatMap(BankOrder.init)
-    else { return nil }
-    self.init(order, id: id, userID: userID, at: created)
-    self.status = status
-    selection.bank = stored["selection"]?["bank"]?.text
-    selection.scheme = stored["selection"]?["scheme"]?.text
-    selection.branch = stored["selection"]?["branch"]?.text
-    for member in stored["times"]?.object?.members ?? [] {
-      if let status = Status(rawValue: member.key) { times[status] = member.value.boundedNumber }
-    }
-    if let stage = stored["failure"]?["stage"]?.text.flatMap(Status.init),
-      let reason = stored["failure"]?["reason"]?.text
-    {
-      failure = Failure(stage: stage, reason: reason)
-    }
-    isRevokedByPayer = stored["revoked_by_payer"] == true
-    flow = stored["flow"]?.object.flatMap(BankFlow.init)
-    due = stored["due"]?.array?.compactMap(Due.init) ?? []
-  }
-
-  /// What the ledger keeps.
-  var stored: JSONObject {
-    var stored: JSONObject = [
-      "id": .string(id), "user": .string(userID), "created": .integer(created),
-      "status": .string(status.rawValue), "order": .object(order.stored),
-    ]
-    var chosen: JSONObject = [:]
-    chosen["bank"] = selection.bank.map(JSON.string)
-    chosen["scheme"] = selection.scheme.map(JSON.string)
-    chosen["branch"] = selection.branch.map(JSON.string)
-    stored["selection"] = .object(chosen)
-    var entered: JSONObject = [:]
-    for status in Status.allCases { entered[status.rawValue] = times[status].map(JSON.integer) }
-    stored["times"] = .object(entered)
-    stored["failure"] = failure.map { failure in
-      ["stage": .string(failure.stage.rawValue), "reason": .string(failure.reason)]
-    }
-    if isRevokedByPayer { stored["revoked_by_payer"] = true }
-    stored["flow"] = flow.map { .object($0.stored) }
-    if !due.isEmpty { stored["due"] = .array(due.map(\.stored)) }
-    return stored
-  }
-}
-
-extension BankResource.Due {
-  fileprivate init?(_ stored: JSON) {
-    guard let status = stored["status"]?.text.flatMap(BankResource.Status.init),
-      let time = stored["at"]?.boundedNumber
-    else { return nil }
-    self.init(status: status, at: time, reason: stored["reason"]?.text)
-  }
-
-  fileprivate var stored: JSON {
-    var stored: JSONObject = ["status": .string(status.rawValue), "at": .integer(at)]
-    stored["reason"] = reason.map(JSON.string)
-    return .object(stored)
-  }
 }

@@ -3,7 +3,8 @@ import TenderModel
 /// The shape of a request's body, as TrueLayer's OpenAPI writes it: required members, enumerations,
 /// patterns, lengths, and one of several shapes by a member's value.
 indirect enum BankSchema: Sendable {
-  case text(Text)
+  /// How many characters there may be, and what they must be.
+  case text(ClosedRange<Int>, @Sendable (String) -> Bool)
   /// One of these words.
   case word([String])
   case integer(ClosedRange<Int>)
@@ -12,119 +13,117 @@ indirect enum BankSchema: Sendable {
   /// Different elements, at least one.
   case list(of: BankSchema)
   case object(required: [String], members: [String: BankSchema])
-  /// By the word of a member.
-  case choice(by: String, [String: BankSchema])
+  /// By the word of the member `type`.
+  case choice([String: BankSchema])
   /// Names and texts of the caller's own: how many at most, and how long.
   case pairs(count: Int, name: Int, value: Int)
 
-  /// What a text may be.
-  struct Text: Sendable {
-    /// How many characters it may have.
-    var length = 0...Int.max
-    /// Which characters it may have; nil for all.
-    var characters: (@Sendable (Unicode.Scalar) -> Bool)?
-    /// What it must be as a whole; nil for anything.
-    var form: (@Sendable (String) -> Bool)?
+  /// The shapes that have no members to write down.
+  private static let known: [String: BankSchema] = [
+    "text": .text(0...Int.max) { _ in true }, "object": .object(required: [], members: [:]),
+    "truth": .truth, "positive": .integer(1...Int.max), "positiveNumber": .number(atLeast: 1),
+    "limitedAmount": .integer(1...100_000_000), "seconds": .integer(0...60),
+    "metadata": .pairs(count: 10, name: 40, value: 500),
+    "pairs": .pairs(count: Int.max, name: Int.max, value: Int.max),
+    "email": .text(0...Int.max, BankText.isEmail), "date": .text(10...10, BankText.isDate),
+    "ibanText": .text(15...34, BankText.isIBAN), "uuid": .text(36...36, BankText.isUUID),
+    "token": .text(0...10_000, BankText.isToken),
+  ]
+
+  /// Reads a shape as `BankRequests` writes them.
+  init(_ text: String, among texts: [String: String]) {
+    let words = text.split { $0 == " " || $0 == "\n" }.map(String.init)
+    switch words.prefix(2) {
+    case ["one", "of"]: self = .word(Array(words.dropFirst(2)))
+    case ["by", "type"]: self = .choice(Self.members(words.dropFirst(2), texts))
+    default:
+      let required = words.filter { $0.contains("!") }.map { String($0.prefix { $0 != "!" }) }
+      self = .object(required: required, members: Self.members(words[...], texts))
+    }
   }
 
-  /// What is wrong with a value: a place such as `payment_method.type`, and why.
-  struct Violation {
-    var place: String
-    var reason: String
+  private static func members(
+    _ words: ArraySlice<String>,
+    _ texts: [String: String]
+  ) -> [String: BankSchema] {
+    var members: [String: BankSchema] = [:]
+    for word in words {
+      let parts = word.split(separator: ":").map(String.init)
+      let name = parts[0].prefix { $0 != "!" }
+      members[String(name)] = BankSchema(named: parts.count > 1 ? parts[1] : "text", texts)
+    }
+    return members
   }
 
-  static func shape(_ required: String..., members: [String: BankSchema]) -> BankSchema {
-    .object(required: required, members: members)
-  }
-
-  static let anyText = BankSchema.text(Text())
-  static let anyObject = BankSchema.object(required: [], members: [:])
-
-  static func string(
-    _ length: ClosedRange<Int> = 0...Int.max,
-    _ characters: (@Sendable (Unicode.Scalar) -> Bool)? = nil
-  ) -> BankSchema {
-    .text(Text(length: length, characters: characters))
-  }
-
-  static func form(
-    length: ClosedRange<Int> = 0...Int.max,
-    _ form: @escaping @Sendable (String) -> Bool
-  ) -> BankSchema {
-    .text(Text(length: length, form: form))
-  }
-
-  /// The first thing that is wrong with a value; nil where nothing is.
-  ///
-  /// Members that the schema does not name are let through, as there.
-  func violation(in value: JSON, at place: String = "") -> Violation? {
-    switch (self, value) {
-    case (.text(let wanted), .string(let text)):
-      return wanted.fits(text) ? nil : Violation(place: place, reason: "The format is invalid.")
-    case (.word(let words), .string(let text)) where words.contains(text): return nil
-    case (.word(let words), _):
-      let list = words.joined(separator: ", ")
-      return Violation(place: place, reason: "Must be one of \(list).")
-    case (.integer(let range), .integer(let number)):
-      if range.contains(number) { return nil }
-      return Violation(
-        place: place,
-        reason: "Must be from \(range.lowerBound) to \(range.upperBound)."
-      )
-    case (.number(let least), .integer(let number)) where number >= least: return nil
-    case (.number, .number): return nil
-    case (.truth, .bool): return nil
-    case (.list(let schema), .array(let elements)):
-      return Self.violation(in: elements, schema, at: place)
-    case (.object(let required, let members), .object(let object)):
-      return Self.violation(in: object, required, members, at: place)
-    case (.choice(let name, let shapes), .object(let object)):
-      guard let word = object.text(name), let shape = shapes[word] else {
-        return Violation(
-          place: Self.place(name, in: place),
-          reason: object[name] == nil ? "Value is required." : "Unknown value."
-        )
+  private init(named name: String, _ texts: [String: String]) {
+    let parts = name.split(separator: "/").map(String.init)
+    if name.hasPrefix("[") {
+      self = .list(of: BankSchema(named: String(name.dropFirst().dropLast()), texts))
+    } else if let text = texts[name] {
+      self = BankSchema(text, among: texts)
+    } else if let known = Self.known[name] {
+      self = known
+    } else if parts.count == 2, let characters = BankText.characters[parts[0]] {
+      let bounds = parts[1].split(separator: "-").compactMap { Int($0) }
+      self = .text(bounds[0]...(bounds.count > 1 ? bounds[1] : Int.max)) { text in
+        text.unicodeScalars.allSatisfy(characters)
       }
-      return shape.violation(in: value, at: place)
+    } else {
+      preconditionFailure("there is no shape \(name)")
+    }
+  }
+
+  /// Checks a value.
+  ///
+  /// Throws `invalid-parameters` for the first thing that is wrong with it, under its place such as
+  /// `payment_method.type`. Members that the schema does not name are let through, as there.
+  func check(_ value: JSON, at place: String = "") throws(BankProblem) {
+    func refuse(_ reason: String, _ name: String? = nil) -> BankProblem {
+      let place = name.map { Self.place($0, in: place) } ?? place
+      return .invalid(place.isEmpty ? "$" : place, reason)
+    }
+    switch (self, value) {
+    case (.text(let length, let fits), .string(let text)):
+      guard length.contains(text.unicodeScalars.count), fits(text) else {
+        throw refuse("The format is invalid.")
+      }
+    case (.word(let words), .string(let text)) where words.contains(text): break
+    case (.word(let words), _): throw refuse("Must be one of \(words.joined(separator: ", ")).")
+    case (.integer(let range), .integer(let number)):
+      guard range.contains(number) else {
+        throw refuse("Must be from \(range.lowerBound) to \(range.upperBound).")
+      }
+    case (.number(let least), .integer(let number)) where number >= least: break
+    case (.number, .number), (.truth, .bool): break
+    case (.list(let schema), .array(let elements)):
+      guard !elements.isEmpty, Set(elements).count == elements.count else {
+        throw refuse("Must have different elements, and one at least.")
+      }
+      for (index, element) in elements.enumerated() {
+        try schema.check(element, at: "\(place)[\(index)]")
+      }
+    case (.object(let required, let members), .object(let object)):
+      if let missing = required.first(where: { object[$0] == nil }) {
+        throw refuse("Value is required.", missing)
+      }
+      for member in object.members {
+        try members[member.key]?.check(member.value, at: Self.place(member.key, in: place))
+      }
+    case (.choice(let shapes), .object(let object)):
+      guard let shape = object.text("type").flatMap({ shapes[$0] }) else {
+        throw refuse(object["type"] == nil ? "Value is required." : "Unknown value.", "type")
+      }
+      try shape.check(value, at: place)
     case (.pairs(let count, let name, let length), .object(let object)):
       let fits = object.members.allSatisfy { member in
         member.key.unicodeScalars.count <= name
           && member.value.text.map { $0.unicodeScalars.count <= length } ?? false
       }
-      if fits, object.members.count <= count { return nil }
-      return Violation(place: place, reason: "At most \(count) pairs of text.")
-    default: return Violation(place: place, reason: "The type is invalid.")
+      guard fits, object.members.count <= count else {
+        throw refuse("At most \(count) pairs of text.")
+      }
+    default: throw refuse("The type is invalid.")
     }
-  }
-
-  private static func violation(
-    in elements: [JSON],
-    _ schema: BankSchema,
-    at place: String
-  ) -> Violation? {
-    guard !elements.isEmpty, Set(elements).count == elements.count else {
-      return Violation(place: place, reason: "Must have different elements, and one at least.")
-    }
-    for (index, element) in elements.enumerated() {
-      if let found = schema.violation(in: element, at: "\(place)[\(index)]") { return found }
-    }
-    return nil
-  }
-
-  private static func violation(
-    in object: JSONObject,
-    _ required: [String],
-    _ members: [String: BankSchema],
-    at place: String
-  ) -> Violation? {
-    for name in required where object[name] == nil {
-      return Violation(place: Self.place(name, in: place), reason: "Value is required.")
-    }
-    for member in object.members {
-      let inner = Self.place(member.key, in: place)
-      if let found = members[member.key]?.violation(in: member.value, at: inner) { return found }
-    }
-    return nil
   }
 
   private static func place(_ name: String, in place: String) -> String {
@@ -132,53 +131,43 @@ indirect enum BankSchema: Sendable {
   }
 }
 
-extension BankSchema.Text {
-  func fits(_ text: String) -> Bool {
-    guard length.contains(text.unicodeScalars.count) else { return false }
-    if let characters, !text.unicodeScalars.allSatisfy(characters) { return false }
-    return form?(text) ?? true
-  }
-}
-
 /// The forms that texts of the schema have.
 enum BankText {
-  /// References: letters, digits, space and `-:().,'+?/`.
-  static let reference: @Sendable (Unicode.Scalar) -> Bool = { scalar in
-    letterOrDigit(scalar) || "-:().,'+ ?/".unicodeScalars.contains(scalar)
-  }
+  private static let digits: ClosedRange<Unicode.Scalar> = "0"..."9"
+  private static let capitals: ClosedRange<Unicode.Scalar> = "A"..."Z"
+  private static let smalls: ClosedRange<Unicode.Scalar> = "a"..."z"
 
-  /// Everything but parentheses.
-  static let name: @Sendable (Unicode.Scalar) -> Bool = { $0 != "(" && $0 != ")" }
+  /// The sets of characters by the names that the schema's shapes have for them.
+  static let characters: [String: @Sendable (Unicode.Scalar) -> Bool] = [
+    "any": { _ in true }, "name": { $0 != "(" && $0 != ")" }, "line": { $0 != "\n" },
+    "digit": digits.contains, "capital": capitals.contains, "small": smalls.contains,
+    "reference": { isWord($0) || "-:().,'+ ?/".unicodeScalars.contains($0) },
+  ]
 
-  /// Everything but line ends.
-  static let line: @Sendable (Unicode.Scalar) -> Bool = { $0 != "\n" }
-
-  static let digit: @Sendable (Unicode.Scalar) -> Bool = { ("0"..."9").contains($0) }
-  static let capital: @Sendable (Unicode.Scalar) -> Bool = { ("A"..."Z").contains($0) }
-  static let small: @Sendable (Unicode.Scalar) -> Bool = { ("a"..."z").contains($0) }
-
-  static func letterOrDigit(_ scalar: Unicode.Scalar) -> Bool {
-    digit(scalar) || capital(scalar) || small(scalar)
+  private static func isWord(_ scalar: Unicode.Scalar) -> Bool {
+    digits.contains(scalar) || capitals.contains(scalar) || smalls.contains(scalar)
   }
 
   /// Two capital letters, two digits, capital letters and digits.
+  @Sendable
   static func isIBAN(_ text: String) -> Bool {
-    let scalars = Array(text.unicodeScalars)
-    return (15...34).contains(scalars.count) && scalars.prefix(2).allSatisfy(capital)
-      && scalars[2..<4].allSatisfy(digit)
-      && scalars.dropFirst(4).allSatisfy { capital($0) || digit($0) }
+    text.unicodeScalars.enumerated().allSatisfy { index, scalar in
+      index < 2
+        ? capitals.contains(scalar)
+        : digits.contains(scalar) || index > 3 && capitals.contains(scalar)
+    }
   }
 
   /// Five groups of hexadecimal digits (RFC 9562, section 4).
+  @Sendable
   static func isUUID(_ text: String) -> Bool {
     let groups = text.split(separator: "-", omittingEmptySubsequences: false)
     return groups.map(\.count) == [8, 4, 4, 4, 12]
-      && groups.joined().unicodeScalars.allSatisfy { scalar in
-        digit(scalar) || ("a"..."f").contains(scalar) || ("A"..."F").contains(scalar)
-      }
+      && groups.joined().allSatisfy { $0.isASCII && $0.isHexDigit }
   }
 
   /// Something, an at sign, and a host with a dot in it.
+  @Sendable
   static func isEmail(_ text: String) -> Bool {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else { return false }
@@ -188,16 +177,16 @@ enum BankText {
   }
 
   /// A day that there is.
+  @Sendable
   static func isDate(_ text: String) -> Bool {
     text.utf8.count == 10 && Timestamp.read(text) != nil
   }
 
   /// Two or three parts of base64url, parted by dots.
+  @Sendable
   static func isToken(_ text: String) -> Bool {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count >= 2 && !parts[0].isEmpty && !parts[1].isEmpty
-      && text.unicodeScalars.allSatisfy {
-        letterOrDigit($0) || "-_=.+/".unicodeScalars.contains($0)
-      }
+      && text.unicodeScalars.allSatisfy { isWord($0) || "-_=.+/".unicodeScalars.contains($0) }
   }
 }

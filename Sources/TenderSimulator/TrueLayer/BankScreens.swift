@@ -122,7 +122,7 @@ struct BankScreens {
     case .consent: for member in consent(chosen, resource.kind) { next[member.key] = member.value }
     case .form(let page):
       let ids = chosen.map { $0.forms.indices.contains(page) ? $0.forms[page] : [] } ?? []
-      next["inputs"] = .array(ids.map { BankInput($0).shown })
+      next["inputs"] = .array(ids.map(BankInput.shown))
     case .redirect:
       let session = flow.session ?? ""
       let claims: JSONObject = [

@@ -46,7 +46,7 @@ struct BankSteps {
     let selection = resource.selection
     var steps: [BankFlow.Step] = []
     if !chosen.branches.isEmpty, selection.branch == nil { steps.append(.branchSelection) }
-    if resource.kind == .payment, selection.choosesScheme, selection.scheme == nil {
+    if resource.kind == .payment, resource.order.choosesScheme, selection.scheme == nil {
       steps.append(.schemeSelection)
     }
     if given.takesConsent, !given.isConsentAdjacent { steps.append(.consent) }
@@ -75,7 +75,7 @@ struct BankSteps {
 
   /// Takes a submission; it must answer what is in front of the payer.
   func submit(
-    _ action: String,
+    _ action: String?,
     _ body: JSONObject,
     _ resource: inout BankResource
   ) throws(BankProblem) {
@@ -104,7 +104,7 @@ struct BankSteps {
       }
     case .form(let page):
       guard let chosen, chosen.forms.indices.contains(page) else { throw .state }
-      for id in chosen.forms[page] { try BankInput(id).check(body["inputs"]?[id]?.text ?? "") }
+      for id in chosen.forms[page] { try BankInput.check(body["inputs"]?[id]?.text ?? "", id: id) }
     case .redirect, .wait, .working, .retry: throw .state
     }
     try advance(&resource)

@@ -4,7 +4,12 @@ import TenderModel
 /// The simulated TrueLayer's payments, mandates and refunds, as they are at a time, and what their payers do.
 struct BankWorld {
   let world: SimulatorWorld
-  let ledger: Ledger
+  private let ledger: Ledger
+
+  init(_ parts: SimulatorParts) {
+    world = parts.world
+    ledger = parts.ledger
+  }
 
   /// Authorization takes this long at most (TrueLayer/README, 1.3), in milliseconds.
   static let lifetime = 900_000
@@ -31,8 +36,10 @@ struct BankWorld {
     _ kind: BankOrder.Kind,
     _ id: String,
     isAwaited: Bool = false
-  ) throws(Fault) -> BankResource? {
-    var found = try ledger.find(kind.table, id).flatMap(BankResource.init)
+  ) throws(BankProblem) -> BankResource? {
+    var found = try stored { () throws(Fault) in
+      try ledger.find(kind.table, id).flatMap { BankResource(booked: .object($0)) }
+    }
     if found == nil, let made = wellKnown(kind, id) {
       try save(made)
       found = made
@@ -45,26 +52,39 @@ struct BankWorld {
   }
 
   /// The resources of a kind as they were last written, oldest first.
-  func all(_ kind: BankOrder.Kind) throws(Fault) -> [BankResource] {
-    try ledger.list(kind.table).compactMap(BankResource.init)
+  func all(_ kind: BankOrder.Kind) throws(BankProblem) -> [BankResource] {
+    try stored { () throws(Fault) in try ledger.list(kind.table) }
+      .compactMap { BankResource(booked: .object($0)) }
   }
 
-  func save(_ resource: BankResource) throws(Fault) {
-    try ledger.put(
-      resource.kind.table,
-      resource.id,
-      resource.stored,
-      reference: resource.order.metadata?.text("reference")
-    )
+  func save(_ resource: BankResource) throws(BankProblem) {
+    let reference = resource.order.metadata?.text("reference")
+    let body = resource.booked.object ?? [:]
+    _ = try stored { () throws(Fault) in
+      try ledger.put(resource.kind.table, resource.id, body, reference: reference)
+    }
   }
 
   /// The refunds of a payment, oldest first.
-  func refunds(of payment: String) throws(Fault) -> [BankRefund] {
-    try ledger.list(BankRefund.table, column: "parent", value: payment).compactMap(BankRefund.init)
+  func refunds(of payment: String) throws(BankProblem) -> [BankRefund] {
+    try stored { () throws(Fault) in try ledger.list(BankRefund.self, parent: payment) }
   }
 
-  func save(_ refund: BankRefund) throws(Fault) {
-    try ledger.put(BankRefund.table, refund.id, refund.stored, parent: refund.payment)
+  func key(_ id: String) throws(BankProblem) -> BankKey? {
+    try stored { () throws(Fault) in try ledger.find(BankKey.self, id) }
+  }
+
+  func save(_ thing: some Booked) throws(BankProblem) {
+    try stored { () throws(Fault) in try ledger.put(thing) }
+  }
+
+  /// The ledger's faults end as the server's own.
+  private func stored<Value>(_ body: () throws(Fault) -> Value) throws(BankProblem) -> Value {
+    do throws(Fault) {
+      return try body()
+    } catch {
+      throw .of(500)
+    }
   }
 
   /// What exists without a creation: `00000000-0000-4000-8000-` and an amount in minor units awaits its payer,
@@ -99,7 +119,7 @@ struct BankWorld {
           "type": "bank_transfer", "provider_selection": selection, "beneficiary": payee,
         ],
       ]
-    return BankOrder(body).map { fresh($0, id: id) }
+    return BankOrder(booked: .object(body)).map { fresh($0, id: id) }
   }
 
   // MARK: Time and payers

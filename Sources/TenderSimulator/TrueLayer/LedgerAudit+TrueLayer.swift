@@ -26,15 +26,14 @@ extension LedgerAudit {
       BankOrder.Kind.payment.table,
       column: "reference",
       value: reference
-    ).compactMap(BankResource.init)
+    ).compactMap { BankResource(booked: .object($0)) }
     for payment in payments {
       books.made += 1
       if payment.times[.authorized] != nil { books.authorized += 1 }
       if [.authorized, .executed, .settled].contains(payment.status) {
         books.paid += payment.order.amount
       }
-      let refunds = try ledger.list(BankRefund.table, column: "parent", value: payment.id)
-      for refund in refunds.compactMap(BankRefund.init) {
+      for refund in try ledger.list(BankRefund.self, parent: payment.id) {
         switch refund.status(at: now) {
         case .pending: books.refunding += refund.amount
         case .executed: books.refunded += refund.amount

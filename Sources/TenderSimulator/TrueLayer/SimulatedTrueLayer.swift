@@ -22,61 +22,58 @@ package struct SimulatedTrueLayer: SimulatedProvider {
     _ request: SimulatedRequest,
     _ parts: SimulatorParts
   ) throws(Fault) -> HTTPReaction? {
-    let bank = BankHTTP(world: parts.world, ledger: parts.ledger, faults: parts.faults)
-    return try parts.ledger.transaction { () throws(Fault) in try bank.handle(request) }
+    try parts.ledger.transaction { () throws(Fault) in try BankHTTP(parts).handle(request) }
   }
 
   /// What the payer of a bank payment or mandate does, and what the bank makes of it.
-  package var scenarios: [Scenario] {
-    [
-      ("bank:execute", "the payer authorises and the bank pays; the default in process"),
-      ("bank:reject_authorisation", "the authorisation fails (authorization_failed)"),
-      ("bank:reject_execution", "the bank rejects what was authorised (provider_rejected)"),
-      ("bank:cancel", "the payer cancels on the bank's page (not_authorized)"),
-      ("bank:slow", "the bank takes 5 s of the clock to pay"),
-      ("bank:decoupled", "the payer confirms in an app, 3 s later"),
-      ("bank:expire", "the 15 minutes are over when the payer gets to the bank (expired)"),
-      ("bank:abandon", "the payer never comes back"),
-      ("mandate:authorise", "the payer authorises the mandate"),
-      ("mandate:reject_authorisation", "the authorisation of the mandate fails"),
-      ("mandate:cancel", "the payer cancels the mandate on the bank's page"),
-      ("mandate:revoke", "the payer authorises the mandate, and revokes it at the bank"),
-      ("mandate:expire", "the 15 minutes are over when the payer gets to the bank"),
-      ("refund:failed", "refunds fail (insufficient_funds)"),
-      ("refund:returned", "refunds are executed, and come back 2 s later"),
-    ].map { Scenario(name: $0.0, meaning: $0.1) }
-      + [
-        "blocked", "canceled", "constraint_violation", "insufficient_funds",
-        "internal_server_error", "invalid_account_details", "invalid_account_holder_name",
-        "invalid_beneficiary_account", "invalid_credentials", "invalid_mandate_state",
-        "invalid_otp", "invalid_remitter_account", "invalid_request", "invalid_sort_code",
-        "mandate_revoked", "not_authorized", "payment_limit_exceeded", "provider_error",
-        "provider_expired", "provider_rejected", "rejected", "scheme_unavailable",
-        "unknown_error", "user_canceled_at_provider", "verification_declined",
-      ].map { Scenario(name: "bank:failed:\($0)", meaning: "it fails with \($0)") }
+  package var scenarios: [SimulatorWord] {
+    SimulatorWord.list(
+      """
+      bank:execute the payer authorises and the bank pays; the default in process
+      bank:reject_authorisation the authorisation fails (authorization_failed)
+      bank:reject_execution the bank rejects what was authorised (provider_rejected)
+      bank:cancel the payer cancels on the bank's page (not_authorized)
+      bank:slow the bank takes 5 s of the clock to pay
+      bank:decoupled the payer confirms in an app, 3 s later
+      bank:expire the 15 minutes are over when the payer gets to the bank (expired)
+      bank:abandon the payer never comes back
+      mandate:authorise the payer authorises the mandate
+      mandate:reject_authorisation the authorisation of the mandate fails
+      mandate:cancel the payer cancels the mandate on the bank's page
+      mandate:revoke the payer authorises the mandate, and revokes it at the bank
+      mandate:expire the 15 minutes are over when the payer gets to the bank
+      refund:failed refunds fail (insufficient_funds)
+      refund:returned refunds are executed, and come back 2 s later
+      """
+    )
+      + """
+      blocked canceled constraint_violation insufficient_funds internal_server_error
+      invalid_account_details invalid_account_holder_name invalid_beneficiary_account
+      invalid_credentials invalid_mandate_state invalid_otp invalid_remitter_account invalid_request
+      invalid_sort_code mandate_revoked not_authorized payment_limit_exceeded provider_error
+      provider_expired provider_rejected rejected scheme_unavailable unknown_error
+      user_canceled_at_provider verification_declined
+      """.split { $0.isWhitespace }.map {
+        SimulatorWord("bank:failed:\($0)", "it fails with \($0)")
+      }
   }
 
-  /// What TrueLayer is asked for, in the order of a payment.
-  private static let bankSteps = [
-    "bank-token", "create", "start", "selection", "consent", "form", "return", "status",
-    "bank-cancel", "revoke", "refund", "refunds",
-  ]
-  private static let bankAnswers = [
-    (401, "the token is refused"), (403, "the token is for something else"), (404, "not found"),
-    (409, "another request works on it"), (422, "the key was used for something else"),
-    (429, "too many requests"), (500, "an error"), (502, "the bank is not available"),
-  ]
-
-  package var faults: [SimulatedFault] {
-    var faults: [SimulatedFault] = []
-    for step in Self.bankSteps {
-      for (status, meaning) in Self.bankAnswers {
-        faults.append(
-          SimulatedFault(name: "\(step):http-\(status)", meaning: "answers \(status): \(meaning)")
-        )
-      }
-      faults += SimulatedFault.exchange(step)
-    }
-    return faults
+  /// What TrueLayer is asked for, in the order of a payment, and what can happen.
+  package var faults: [SimulatorWord] {
+    SimulatorWord.faults(
+      at: "bank-token create start selection consent form return status bank-cancel revoke refund "
+        + "refunds",
+      """
+      http-401 answers 401: the token is refused
+      http-403 answers 403: the token is for something else
+      http-404 answers 404: not found
+      http-409 answers 409: another request works on it
+      http-422 answers 422: the key was used for something else
+      http-429 answers 429: too many requests
+      http-500 answers 500: an error
+      http-502 answers 502: the bank is not available
+      \(SimulatorWord.exchange)
+      """
+    )
   }
 }

@@ -1,71 +1,75 @@
 import TenderModel
 
 /// A payment in the simulated provider's books: one charge, and what was done to it since.
-struct BookedPayment {
-  /// Something that was done to the charge; amounts in cents.
-  enum Operation: Hashable {
-    /// `replacement` is the transaction for what is left; nil where nothing is.
-    case void(amount: Int, replacement: String?)
-    case refund(id: String, amount: Int, at: Int)
+struct BookedPayment: Booked {
+  /// Something that was done to the charge: a refund, or a void where it has no id.
+  struct Operation: BookedPart {
+    /// In cents.
+    var amount = 0
+    /// The transaction for what a void leaves; nil where nothing is left.
+    var replacement: String?
+    /// The id of a refund, and when it was, in milliseconds since 1970.
+    var refund: String?
+    var at: Int?
+
+    mutating func exchange(_ book: inout BookedMembers) {
+      book.needed("amount", &amount)
+      book.member("replacement", &replacement)
+      book.member("refund", &refund)
+      book.member("at", &at)
+    }
   }
 
-  /// How a charge ends that is pending.
-  struct Settling: Hashable {
-    /// Milliseconds since 1970.
-    var at: Int
-    var isReturned: Bool
-  }
+  static let kind = "payment"
 
-  var receipt: String
-  var terms: BookedTerms
-  var method: BookedMethod
+  var receipt = ""
+  var terms = BookedTerms()
+  var method = BookedMethod()
   /// When it was charged, in milliseconds since 1970; a barcode may be paid later than it was made.
-  var at: Int
+  var at = 0
   /// Why it failed; nil where it did not.
   var failure: String?
-  var settling: Settling?
+  /// When it is no longer pending, in milliseconds since 1970, and whether it is returned then.
+  var settlesAt: Int?
+  var isReturned = false
   var isDisputed = false
   /// The authorization that it captures.
   var authorization: String?
   var operations: [Operation] = []
 
-  init(receipt: String, terms: BookedTerms, method: BookedMethod, at: Int) {
-    self.receipt = receipt
-    self.terms = terms
-    self.method = method
-    self.at = at
+  var key: String { receipt }
+  var listing: String? { terms.reference }
+
+  mutating func exchange(_ book: inout BookedMembers) {
+    book.needed("receipt", &receipt)
+    book.needed("terms", &terms)
+    book.needed("method", &method)
+    book.needed("at", &at)
+    book.member("failure", &failure)
+    book.member("settles_at", &settlesAt)
+    book.member("returned", &isReturned)
+    book.member("disputed", &isDisputed)
+    book.member("authorization", &authorization)
+    book.member("operations", &operations)
   }
 
   /// What was taken of the payer, in cents.
   var charged: Int { failure == nil ? terms.amount : 0 }
 
-  var voided: Int {
-    operations.reduce(0) { sum, operation in
-      if case .void(let amount, _) = operation { sum + amount } else { sum }
-    }
-  }
-
-  var refunded: Int {
-    operations.reduce(0) { sum, operation in
-      if case .refund(_, let amount, _) = operation { sum + amount } else { sum }
-    }
-  }
+  var voided: Int { operations.filter { $0.refund == nil }.reduce(0) { $0 + $1.amount } }
+  var refunded: Int { operations.filter { $0.refund != nil }.reduce(0) { $0 + $1.amount } }
 
   /// What can still be voided or refunded, in cents.
   var left: Int { charged - voided - refunded }
 
   func isPending(at now: Int) -> Bool {
-    failure == nil && voided < charged && (settling.map { now < $0.at } ?? false)
+    failure == nil && voided < charged && now < settlesAt ?? .min
   }
 
-  func isReturned(at now: Int) -> Bool { settling.map { $0.isReturned && $0.at <= now } ?? false }
+  func isReturned(at now: Int) -> Bool { isReturned && settlesAt ?? .max <= now }
 
   /// The id of the transaction that takes refunds now.
-  var current: String {
-    operations.reduce(receipt) { id, operation in
-      if case .void(_, let replacement?) = operation { replacement } else { id }
-    }
-  }
+  var current: String { operations.compactMap(\.replacement).last ?? receipt }
 
   /// The transactions that it is at a time, oldest first.
   func rows(at now: Int) -> [BookedRow] {
@@ -74,17 +78,16 @@ struct BookedPayment {
     var refunds: [BookedRow] = []
     var row = BookedRow(self, id: receipt, gross: terms.amount)
     for operation in operations {
-      switch operation {
-      case .void(let amount, let replacement):
+      if let id = operation.refund {
+        row.refunded += operation.amount
+        var refund = BookedRow(self, id: id, gross: operation.amount, parent: row.id)
+        (refund.type, refund.status, refund.at) = (.reversal, .pending, operation.at ?? at)
+        refunds.append(refund)
+      } else {
         row.status = .voided
         done.append(row)
-        guard let replacement else { return done + refunds }
-        row = BookedRow(self, id: replacement, gross: row.gross - amount, parent: row.id)
-      case .refund(let id, let amount, let time):
-        row.refunded += amount
-        var refund = BookedRow(self, id: id, gross: amount, parent: row.id)
-        (refund.type, refund.status, refund.at) = (.reversal, .pending, time)
-        refunds.append(refund)
+        guard let replacement = operation.replacement else { return done + refunds }
+        row = BookedRow(self, id: replacement, gross: row.gross - operation.amount, parent: row.id)
       }
     }
     row.status = status(of: row, at: now)

@@ -1,15 +1,24 @@
 import TenderModel
 
 /// What a payment was ordered as.
-struct BookedTerms: Hashable {
+struct BookedTerms: BookedPart {
   /// What the payer pays, a service fee within it, in cents.
-  var amount: Int
+  var amount = 0
   /// The fee, whoever pays it, in cents.
-  var fee: Int
-  var isServiceFee: Bool
+  var fee = 0
+  var isServiceFee = false
   var reference = ""
   var accountCode = ""
   var metadata: JSONObject = [:]
+
+  mutating func exchange(_ book: inout BookedMembers) {
+    book.needed("amount", &amount)
+    book.needed("fee", &fee)
+    book.member("service", &isServiceFee)
+    book.member("reference", &reference)
+    book.member("account", &accountCode)
+    book.member("metadata", &metadata)
+  }
 
   /// The fee within a part of the amount, in cents.
   func fee(of part: Int, isACH: Bool) -> Int {
@@ -18,5 +27,152 @@ struct BookedTerms: Hashable {
     return isServiceFee
       ? (fee * part + amount / 2) / max(amount, 1)
       : PayTheoryCatalog.fee(amount: part, isACH: isACH)
+  }
+}
+
+/// A stored payment method, and what a request says of one: never a whole number.
+struct BookedMethod: Booked {
+  enum Kind: String, BookedValue {
+    case card = "CARD"
+    case ach = "ACH"
+    case cash = "CASH"
+  }
+
+  static let kind = "method"
+
+  var id = ""
+  var type = Kind.card
+  var payor = ""
+  var lastFour = ""
+  var firstSix = ""
+  var brand = ""
+  /// MMYY; empty for what does not expire.
+  var expiration = ""
+  var payorName: String?
+  var email: String?
+  var phone: String?
+  /// The barcode that cash was paid by.
+  var barcode: String?
+  var isActive = true
+  /// Whether every payment by it fails.
+  var fails = false
+
+  var key: String { id }
+
+  mutating func exchange(_ book: inout BookedMembers) {
+    book.needed("type", &type)
+    book.member("id", &id)
+    book.member("payor", &payor)
+    book.member("last_four", &lastFour)
+    book.member("first_six", &firstSix)
+    book.member("brand", &brand)
+    book.member("expiration", &expiration)
+    book.member("name", &payorName)
+    book.member("email", &email)
+    book.member("phone", &phone)
+    book.member("barcode", &barcode)
+    book.member("active", &isActive)
+    book.member("fails", &fails)
+  }
+}
+
+/// A transfer that was prepared and waits for its second part.
+struct BookedIntent: Booked {
+  enum State: String, BookedValue { case pending, cancelled, transferred }
+
+  static let kind = "intent"
+
+  var id = ""
+  var receipt = ""
+  /// Whose intent it is, and the session that it was made in.
+  var merchant = ""
+  var session = ""
+  var state = State.pending
+  var terms = BookedTerms()
+  var method = BookedMethod()
+  /// Milliseconds since 1970.
+  var expiresAt = 0
+
+  var key: String { id }
+  var listing: String? { session }
+
+  mutating func exchange(_ book: inout BookedMembers) {
+    book.needed("id", &id)
+    book.needed("receipt", &receipt)
+    book.needed("state", &state)
+    book.needed("terms", &terms)
+    book.needed("method", &method)
+    book.member("merchant", &merchant)
+    book.member("session", &session)
+    book.member("expires_at", &expiresAt)
+  }
+}
+
+/// An authorization of a stored method (`Authorization` of the published schema).
+struct BookedAuthorization: Booked {
+  enum State: String, BookedValue {
+    case succeeded = "SUCCEEDED"
+    case failed = "FAILED"
+    case canceled = "CANCELED"
+  }
+
+  static let kind = "authorization"
+
+  var id = ""
+  var state = State.succeeded
+  var terms = BookedTerms()
+  var method = BookedMethod()
+  /// Milliseconds since 1970.
+  var at = 0
+  var expiresAt = 0
+  var failure: String?
+  /// The receipt of its capture, and how much that took, in cents.
+  var capture: String?
+  var captured: Int?
+
+  var key: String { id }
+  var listing: String? { terms.reference }
+
+  mutating func exchange(_ book: inout BookedMembers) {
+    book.needed("id", &id)
+    book.needed("state", &state)
+    book.needed("terms", &terms)
+    book.needed("method", &method)
+    book.member("at", &at)
+    book.member("expires_at", &expiresAt)
+    book.member("failure", &failure)
+    book.member("capture", &capture)
+    book.member("captured", &captured)
+  }
+}
+
+/// A cash barcode (`Barcode` of the published schema).
+struct BookedBarcode: Booked {
+  static let kind = "barcode"
+
+  var id = ""
+  /// In cents.
+  var amount = 0
+  var url = ""
+  var reference = ""
+  var name = ""
+  var contact = ""
+  /// The last day on which it can be paid, as a time of that day in milliseconds since 1970.
+  var lastDay = 0
+  /// The receipt of its payment.
+  var payment: String?
+
+  var key: String { id }
+  var listing: String? { reference }
+
+  mutating func exchange(_ book: inout BookedMembers) {
+    book.needed("id", &id)
+    book.needed("amount", &amount)
+    book.member("url", &url)
+    book.member("reference", &reference)
+    book.member("name", &name)
+    book.member("contact", &contact)
+    book.member("last_day", &lastDay)
+    book.member("payment", &payment)
   }
 }

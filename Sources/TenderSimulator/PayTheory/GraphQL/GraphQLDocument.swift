@@ -3,18 +3,26 @@ import TenderModel
 /// A value as a GraphQL document writes it (specification, section 2.9).
 indirect enum GraphQLValue: Equatable, Sendable {
   case variable(String)
-  case integer(String)
-  case float(String)
-  case string(String)
-  case boolean(Bool)
-  case null
-  case enumeration(String)
+  /// A word of an enumeration.
+  case word(String)
+  /// A number, text, truth value or null.
+  case scalar(JSON)
   case list([GraphQLValue])
   case object([Member])
 
   struct Member: Equatable, Sendable {
     var name: String
     var value: GraphQLValue
+  }
+
+  /// The value that a variable is given.
+  init(_ json: JSON) {
+    switch json {
+    case .array(let elements): self = .list(elements.map { GraphQLValue($0) })
+    case .object(let object):
+      self = .object(object.members.map { Member(name: $0.key, value: GraphQLValue($0.value)) })
+    default: self = .scalar(json)
+    }
   }
 }
 
@@ -62,33 +70,51 @@ struct GraphQLDocument {
     var initial: GraphQLValue?
   }
 
-  var isMutation: Bool
-  var variables: [Variable]
-  var fields: [Field]
+  private(set) var isMutation = false
+  private(set) var variables: [Variable] = []
+  private(set) var fields: [Field] = []
 
   /// Reads a document; nil where it is not one of the supported kind.
   init?(_ text: String) {
     guard text.utf8.count <= 100_000 else { return nil }
     var reader = GraphQLReader(text)
-    var isMutation = false
-    var variables: [Variable] = []
     if let word = reader.peek, word == "query" || word == "mutation" {
       isMutation = word == "mutation"
       reader.advance()
-      if let name = reader.peek, name != "{", name != "(" {
-        guard reader.name() != nil else { return nil }
-      }
+      if let name = reader.peek, name != "{", name != "(", reader.name() == nil { return nil }
       if reader.peek == "(" {
-        guard let declared = reader.variables() else { return nil }
+        guard let declared = reader.list("(", ")", { $0.variable() }), !declared.isEmpty else {
+          return nil
+        }
         variables = declared
       }
     }
-    guard let fields = reader.selection(depth: 0), reader.peek == nil, !fields.isEmpty else {
-      return nil
-    }
-    self.isMutation = isMutation
-    self.variables = variables
+    guard let fields = reader.selection(depth: 0), reader.peek == nil else { return nil }
     self.fields = fields
+  }
+
+  /// A field's arguments as values, variables put in; null and absent are the same.
+  func arguments(of field: Field, _ given: JSONObject) -> JSONObject {
+    resolve(.object(field.arguments), given).object ?? [:]
+  }
+
+  private func resolve(_ value: GraphQLValue, _ given: JSONObject) -> JSON {
+    switch value {
+    case .variable(let name):
+      if let given = given[name] { return given }
+      let initial = variables.first { $0.name == name }?.initial
+      return initial.map { resolve($0, [:]) } ?? .null
+    case .word(let word): return .string(word)
+    case .scalar(let json): return json
+    case .list(let elements): return .array(elements.map { resolve($0, given) })
+    case .object(let members):
+      var object: JSONObject = [:]
+      for member in members {
+        let value = resolve(member.value, given)
+        if value != .null { object[member.name] = value }
+      }
+      return .object(object)
+    }
   }
 }
 
@@ -109,10 +135,28 @@ struct GraphQLReader {
     return true
   }
 
+  /// What stands between two brackets.
+  mutating func list<Element>(
+    _ opening: String,
+    _ closing: String,
+    _ element: (inout GraphQLReader) -> Element?
+  ) -> [Element]? {
+    guard take(opening) else { return nil }
+    var elements: [Element] = []
+    while !take(closing) {
+      guard let next = element(&self) else { return nil }
+      elements.append(next)
+    }
+    return elements
+  }
+
+  private static func isName(_ token: String) -> Bool {
+    guard let first = token.unicodeScalars.first else { return false }
+    return first == "_" || ("a"..."z").contains(first) || ("A"..."Z").contains(first)
+  }
+
   mutating func name() -> String? {
-    guard let token = peek, let first = token.unicodeScalars.first,
-      first == "_" || ("a"..."z").contains(first) || ("A"..."Z").contains(first)
-    else { return nil }
+    guard let token = peek, Self.isName(token) else { return nil }
     advance()
     return token
   }
@@ -130,49 +174,40 @@ struct GraphQLReader {
     return take("!") ? .nonNull(type) : type
   }
 
-  mutating func variables() -> [GraphQLDocument.Variable]? {
-    guard take("(") else { return nil }
-    var variables: [GraphQLDocument.Variable] = []
-    while !take(")") {
-      guard take("$"), let name = name(), take(":"), let type = type() else { return nil }
-      var initial: GraphQLValue?
-      if take("=") {
-        guard let value = value(depth: 0) else { return nil }
-        initial = value
-      }
-      variables.append(GraphQLDocument.Variable(name: name, type: type, initial: initial))
+  fileprivate mutating func variable() -> GraphQLDocument.Variable? {
+    guard take("$"), let name = name(), take(":"), let type = type() else { return nil }
+    var variable = GraphQLDocument.Variable(name: name, type: type)
+    if take("=") {
+      guard let value = value(depth: 0) else { return nil }
+      variable.initial = value
     }
-    return variables.isEmpty ? nil : variables
+    return variable
   }
 
-  mutating func selection(depth: Int) -> [GraphQLDocument.Field]? {
-    guard depth < 16, take("{") else { return nil }
-    var fields: [GraphQLDocument.Field] = []
-    while !take("}") {
-      guard var name = name() else { return nil }
-      let alias = name
-      if take(":") {
-        guard let real = self.name() else { return nil }
-        name = real
-      }
-      var arguments: [GraphQLValue.Member] = []
-      if take("(") {
-        while !take(")") {
-          guard let argument = member(depth: 0) else { return nil }
-          arguments.append(argument)
-        }
-        guard !arguments.isEmpty else { return nil }
-      }
-      var inner: [GraphQLDocument.Field]?
-      if peek == "{" {
-        guard let selected = selection(depth: depth + 1) else { return nil }
-        inner = selected
-      }
-      fields.append(
-        GraphQLDocument.Field(name: name, alias: alias, arguments: arguments, selection: inner)
-      )
+  fileprivate mutating func selection(depth: Int) -> [GraphQLDocument.Field]? {
+    guard depth < 16, let fields = list("{", "}", { $0.field(depth: depth) }), !fields.isEmpty
+    else { return nil }
+    return fields
+  }
+
+  private mutating func field(depth: Int) -> GraphQLDocument.Field? {
+    guard let alias = name() else { return nil }
+    var field = GraphQLDocument.Field(name: alias, alias: alias, arguments: [])
+    if take(":") {
+      guard let name = name() else { return nil }
+      field.name = name
     }
-    return fields.isEmpty ? nil : fields
+    if peek == "(" {
+      guard let arguments = list("(", ")", { $0.member(depth: 0) }), !arguments.isEmpty else {
+        return nil
+      }
+      field.arguments = arguments
+    }
+    if peek == "{" {
+      guard let selection = selection(depth: depth + 1) else { return nil }
+      field.selection = selection
+    }
+    return field
   }
 
   private mutating func member(depth: Int) -> GraphQLValue.Member? {
@@ -180,76 +215,22 @@ struct GraphQLReader {
     return GraphQLValue.Member(name: name, value: value)
   }
 
-  mutating func value(depth: Int) -> GraphQLValue? {
+  private mutating func value(depth: Int) -> GraphQLValue? {
     guard depth < 32, let token = peek else { return nil }
-    advance()
     switch token {
-    case "$": return name().map(GraphQLValue.variable)
-    case "[":
-      var elements: [GraphQLValue] = []
-      while !take("]") {
-        guard let element = value(depth: depth + 1) else { return nil }
-        elements.append(element)
-      }
-      return .list(elements)
-    case "{":
-      var members: [GraphQLValue.Member] = []
-      while !take("}") {
-        guard let member = member(depth: depth + 1) else { return nil }
-        members.append(member)
-      }
-      return .object(members)
-    case "true": return .boolean(true)
-    case "false": return .boolean(false)
-    case "null": return .null
-    default: return Self.scalar(token)
+    case "[": return list("[", "]") { $0.value(depth: depth + 1) }.map(GraphQLValue.list)
+    case "{": return list("{", "}") { $0.member(depth: depth + 1) }.map(GraphQLValue.object)
+    default: break
     }
-  }
-
-  private static func scalar(_ token: String) -> GraphQLValue? {
-    guard let first = token.unicodeScalars.first else { return nil }
-    switch first {
-    case "\"": return .string(String(token.dropFirst()))
-    case "-", "0"..."9":
-      // Numbers are JSON's (specification, sections 2.9.1 and 2.9.2).
-      guard let number = JSONNumber(token) else { return nil }
-      return number.isInteger ? .integer(token) : .float(token)
-    case "_", "a"..."z", "A"..."Z": return .enumeration(token)
-    default: return nil
-    }
+    advance()
+    if token == "$" { return name().map(GraphQLValue.variable) }
+    // Numbers, texts and the three words are JSON's (specification, sections 2.9.1 to 2.9.5).
+    if let scalar = JSONReader.read(token) { return .scalar(scalar) }
+    return Self.isName(token) ? .word(token) : nil
   }
 }
 
-/// The grammar of a JSON number, which GraphQL shares.
-private struct JSONNumber {
-  let isInteger: Bool
-
-  init?(_ text: String) {
-    var rest = text.utf8[...]
-    if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
-    let digits = rest.prefix { (0x30...0x39).contains($0) }
-    guard let first = digits.first, first != 0x30 || digits.count == 1 else { return nil }
-    rest = rest.dropFirst(digits.count)
-    isInteger = rest.isEmpty
-    if rest.first == UInt8(ascii: ".") {
-      let fraction = rest.dropFirst().prefix { (0x30...0x39).contains($0) }
-      guard !fraction.isEmpty else { return nil }
-      rest = rest.dropFirst(1 + fraction.count)
-    }
-    if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
-      rest = rest.dropFirst()
-      if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") {
-        rest = rest.dropFirst()
-      }
-      let power = rest.prefix { (0x30...0x39).contains($0) }
-      guard !power.isEmpty else { return nil }
-      rest = rest.dropFirst(power.count)
-    }
-    guard rest.isEmpty else { return nil }
-  }
-}
-
-/// Punctuators, names, numbers, and strings with a leading quote mark (specification, section 2.1).
+/// Punctuators, names, numbers, and strings with their quote marks (specification, section 2.1).
 private enum GraphQLTokens {
   private enum Kind {
     case ignored
@@ -262,24 +243,25 @@ private enum GraphQLTokens {
     var tokens: [String] = []
     var index = 0
     while index < bytes.count {
-      let next = bytes[index]
-      switch kind(next) {
-      case .ignored: index += 1
-      case .punctuator:
-        tokens.append(String(decoding: bytes[index...index], as: UTF8.self))
-        index += 1
-      case .other where next == 0x23:
+      let first = index
+      index += 1
+      switch kind(bytes[first]) {
+      case .ignored: continue
+      case .punctuator: break
+      case .other where bytes[first] == 0x23:
         while index < bytes.count, bytes[index] != 0x0a { index += 1 }
-      case .other where next == 0x22:
-        index += 1
-        tokens.append(string(bytes, &index))
-      case .other where next == 0xef && bytes[index...].starts(with: byteOrderMark):
-        index += byteOrderMark.count
-      case .other:
-        let first = index
-        repeat { index += 1 } while index < bytes.count && isWord(bytes[index])
-        tokens.append(String(decoding: bytes[first..<index], as: UTF8.self))
+        continue
+      case .other where bytes[first] == 0x22:
+        while index < bytes.count, bytes[index] != 0x22 {
+          index = min(index + (bytes[index] == UInt8(ascii: "\\") ? 2 : 1), bytes.count)
+        }
+        index = min(index + 1, bytes.count)
+      case .other where bytes[first...].starts(with: byteOrderMark):
+        index = first + byteOrderMark.count
+        continue
+      case .other: while index < bytes.count, isWord(bytes[index]) { index += 1 }
       }
+      tokens.append(String(decoding: bytes[first..<index], as: UTF8.self))
     }
     return tokens
   }
@@ -301,36 +283,5 @@ private enum GraphQLTokens {
   private static func isWord(_ byte: UInt8) -> Bool {
     if case .other = kind(byte) { return byte != 0x22 && byte != 0x23 }
     return false
-  }
-
-  /// What a string says from behind its first mark on, with the mark before it.
-  private static func string(_ bytes: [UInt8], _ index: inout Int) -> String {
-    var text = [UInt8(ascii: "\"")]
-    while index < bytes.count {
-      let next = bytes[index]
-      index += 1
-      if next == UInt8(ascii: "\"") { break }
-      guard next == UInt8(ascii: "\\"), index < bytes.count else {
-        if next != UInt8(ascii: "\\") { text.append(next) }
-        continue
-      }
-      let escape = bytes[index]
-      index += 1
-      switch escape {
-      case UInt8(ascii: "n"): text.append(0x0a)
-      case UInt8(ascii: "r"): text.append(0x0d)
-      case UInt8(ascii: "t"): text.append(0x09)
-      case UInt8(ascii: "b"): text.append(0x08)
-      case UInt8(ascii: "f"): text.append(0x0c)
-      case UInt8(ascii: "u"):
-        let digits = String(decoding: bytes[index...].prefix(4), as: UTF8.self)
-        index += min(4, bytes.count - index)
-        if let code = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(code) {
-          text += Array(String(scalar).utf8)
-        }
-      default: text.append(escape)
-      }
-    }
-    return String(decoding: text, as: UTF8.self)
   }
 }

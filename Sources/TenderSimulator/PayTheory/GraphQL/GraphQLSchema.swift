@@ -57,52 +57,19 @@ struct GraphQLSchema: Sendable {
     let definition: Definition? =
       switch keyword {
       case "scalar": .scalar
-      case "enum": values(&reader).map(Definition.enumeration)
-      case "input": inputs(&reader, "{", "}").map(Definition.input)
-      case "type": fields(&reader).map(Definition.object)
+      case "enum": reader.list("{", "}") { $0.name() }.map(Definition.enumeration)
+      case "input": reader.list("{", "}", field).map(Definition.input)
+      case "type": reader.list("{", "}", field).map(Definition.object)
       default: nil
       }
     return reader.peek == nil ? definition : nil
   }
 
-  private static func values(_ reader: inout GraphQLReader) -> [String]? {
-    guard reader.take("{") else { return nil }
-    var values: [String] = []
-    while !reader.take("}") {
-      guard let value = reader.name() else { return nil }
-      values.append(value)
-    }
-    return values
-  }
-
-  private static func inputs(
-    _ reader: inout GraphQLReader,
-    _ open: String,
-    _ close: String
-  ) -> [Field]? {
-    guard reader.take(open) else { return nil }
-    var fields: [Field] = []
-    while !reader.take(close) {
-      guard let name = reader.name(), reader.take(":"), let type = reader.type() else { return nil }
-      fields.append(Field(name: name, type: type))
-    }
-    return fields
-  }
-
-  private static func fields(_ reader: inout GraphQLReader) -> [Field]? {
-    guard reader.take("{") else { return nil }
-    var fields: [Field] = []
-    while !reader.take("}") {
-      guard let name = reader.name() else { return nil }
-      var arguments: [Field] = []
-      if reader.peek == "(" {
-        guard let given = inputs(&reader, "(", ")") else { return nil }
-        arguments = given
-      }
-      guard reader.take(":"), let type = reader.type() else { return nil }
-      fields.append(Field(name: name, type: type, arguments: arguments))
-    }
-    return fields
+  private static func field(_ reader: inout GraphQLReader) -> Field? {
+    guard let name = reader.name() else { return nil }
+    let arguments = reader.peek == "(" ? reader.list("(", ")", field) : []
+    guard let arguments, reader.take(":"), let type = reader.type() else { return nil }
+    return Field(name: name, type: type, arguments: arguments)
   }
 }
 

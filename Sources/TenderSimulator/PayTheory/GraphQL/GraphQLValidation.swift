@@ -21,46 +21,6 @@ struct GraphQLValidation {
     }
   }
 
-  /// A field's arguments as values, variables put in; null and absent are the same.
-  static func arguments(
-    of field: GraphQLDocument.Field,
-    in document: GraphQLDocument,
-    variables: JSONObject
-  ) -> JSONObject {
-    var arguments: JSONObject = [:]
-    for argument in field.arguments {
-      let value = resolve(argument.value, document, variables)
-      if value != .null { arguments[argument.name] = value }
-    }
-    return arguments
-  }
-
-  private static func resolve(
-    _ value: GraphQLValue,
-    _ document: GraphQLDocument,
-    _ variables: JSONObject
-  ) -> JSON {
-    switch value {
-    case .variable(let name):
-      if let given = variables[name] { return given }
-      let initial = document.variables.first { $0.name == name }?.initial
-      return initial.map { resolve($0, document, [:]) } ?? .null
-    case .integer(let text): return Int(text).map(JSON.integer) ?? .number(text)
-    case .float(let text): return .number(text)
-    case .string(let text), .enumeration(let text): return .string(text)
-    case .boolean(let truth): return .bool(truth)
-    case .null: return .null
-    case .list(let elements): return .array(elements.map { resolve($0, document, variables) })
-    case .object(let members):
-      var object: JSONObject = [:]
-      for member in members {
-        let value = resolve(member.value, document, variables)
-        if value != .null { object[member.name] = value }
-      }
-      return .object(object)
-    }
-  }
-
   private mutating func declare(_ variable: GraphQLDocument.Variable) {
     guard declared[variable.name] == nil else {
       problems.append("There can be only one variable named \"$\(variable.name)\".")
@@ -79,7 +39,7 @@ struct GraphQLValidation {
         }
         return
       }
-      check(value, fits: variable.type, at: "$" + variable.name)
+      check(GraphQLValue(value), fits: variable.type, at: "$" + variable.name)
     }
   }
 
@@ -135,48 +95,66 @@ struct GraphQLValidation {
     }
   }
 
-  /// A literal against a type (specification, section 5.6).
-  private mutating func check(_ value: GraphQLValue, fits type: GraphQLTypeReference) {
-    if case .variable(let name) = value {
-      used.insert(name)
-      guard let variable = declared[name] else {
-        problems.append("Variable \"$\(name)\" is not defined.")
-        return
-      }
-      if !Self.allows(type, variable) {
-        problems.append(
-          "Variable \"$\(name)\" of type \"\(variable.type)\" used in position expecting type "
-            + "\"\(type)\"."
-        )
-      }
-      return
-    }
+  /// A literal against a type (specification, section 5.6), or what the variable at a place is given against
+  /// its own (section 6.1.2).
+  private mutating func check(
+    _ value: GraphQLValue,
+    fits type: GraphQLTypeReference,
+    at place: String? = nil
+  ) {
     switch (type, value) {
-    case (.nonNull, .null): problems.append("Expected value of type \"\(type)\", found null.")
-    case (.nonNull(let inner), _): check(value, fits: inner)
-    case (_, .null): break
+    case (_, .variable(let name)): checkUse(of: name, as: type)
+    case (.nonNull, .scalar(.null)):
+      problems.append(
+        place.map { "Variable \"\($0)\" must not be null." }
+          ?? "Expected value of type \"\(type)\", found null."
+      )
+    case (.nonNull(let inner), _): check(value, fits: inner, at: place)
+    case (_, .scalar(.null)): break
     case (.list(let inner), .list(let elements)):
-      for element in elements { check(element, fits: inner) }
-    case (.list(let inner), _): check(value, fits: inner)
-    case (.named(let name), _): checkNamed(value, name)
+      for element in elements { check(element, fits: inner, at: place) }
+    case (.list(let inner), _): check(value, fits: inner, at: place)
+    case (.named(let name), _): checkNamed(value, name, at: place)
     }
   }
 
-  private mutating func checkNamed(_ value: GraphQLValue, _ name: String) {
-    let fits: Bool
+  private mutating func checkUse(of name: String, as type: GraphQLTypeReference) {
+    used.insert(name)
+    guard let variable = declared[name] else {
+      problems.append("Variable \"$\(name)\" is not defined.")
+      return
+    }
+    // An initial value makes up for null (specification, section 5.8.5).
+    let isNeverNull = variable.initial != nil && variable.initial != .scalar(.null)
+    guard
+      !Self.allows(type, variable.type)
+        && !(isNeverNull && Self.allows(type, .nonNull(variable.type)))
+    else { return }
+    problems.append(
+      "Variable \"$\(name)\" of type \"\(variable.type)\" used in position expecting type "
+        + "\"\(type)\"."
+    )
+  }
+
+  private mutating func checkNamed(_ value: GraphQLValue, _ name: String, at place: String?) {
     switch (schema[name], value) {
-    case (.enumeration(let values), .enumeration(let word)): fits = values.contains(word)
     case (.input(let fields), .object(let members)):
       checkMembers(fields, members.map(\.name), of: name)
       for member in members {
-        if let type = fields[member.name]?.type { check(member.value, fits: type) }
+        guard let type = fields[member.name]?.type else { continue }
+        check(member.value, fits: type, at: place.map { "\($0).\(member.name)" })
       }
-      return
-    case (.scalar, .object), (.scalar, .list), (.scalar, .enumeration): fits = false
-    case (.scalar, _): fits = Self.fits(value, scalar: name)
-    default: fits = false
+    case (.enumeration(let values), .word(let word)) where values.contains(word): break
+    // A variable gives an enumeration's word as text.
+    case (.enumeration(let values), .scalar(.string(let word)))
+    where place != nil && values.contains(word): break
+    case (.scalar, .scalar(let json)) where Self.fits(json, scalar: name): break
+    default:
+      problems.append(
+        place.map { "Variable \"\($0)\" got an invalid value; expected type \"\(name)\"." }
+          ?? "Value cannot represent \"\(name)\"."
+      )
     }
-    if !fits { problems.append("Value cannot represent \"\(name)\".") }
   }
 
   private mutating func checkMembers(
@@ -199,10 +177,10 @@ struct GraphQLValidation {
     }
   }
 
-  private static func fits(_ value: GraphQLValue, scalar: String) -> Bool {
+  private static func fits(_ value: JSON, scalar: String) -> Bool {
     switch (scalar, value) {
-    case ("Int", .integer(let text)): Int32(text) != nil
-    case ("Float", .integer), ("Float", .float), ("String", .string), ("Boolean", .boolean),
+    case ("Int", .integer(let number)): Int32(exactly: number) != nil
+    case ("Float", .integer), ("Float", .number), ("String", .string), ("Boolean", .bool),
       ("ID", .string), ("ID", .integer):
       true
     case ("AWSJSON", .string(let text)): JSONReader.read(text) != nil
@@ -211,65 +189,13 @@ struct GraphQLValidation {
     }
   }
 
-  /// A variable's value against its type (specification, section 6.1.2).
-  private mutating func check(_ value: JSON, fits type: GraphQLTypeReference, at place: String) {
-    switch (type, value) {
-    case (.nonNull, .null): problems.append("Variable \"\(place)\" must not be null.")
-    case (.nonNull(let inner), _): check(value, fits: inner, at: place)
-    case (_, .null): break
-    case (.list(let inner), .array(let elements)):
-      for element in elements { check(element, fits: inner, at: place) }
-    case (.list(let inner), _): check(value, fits: inner, at: place)
-    case (.named(let name), _):
-      switch (schema[name], value) {
-      case (.input(let fields), .object(let object)):
-        checkMembers(fields, object.members.map(\.key), of: name)
-        for member in object.members {
-          guard let type = fields[member.key]?.type else { continue }
-          check(member.value, fits: type, at: place + "." + member.key)
-        }
-      case (.enumeration(let values), .string(let word)) where values.contains(word): break
-      case (.scalar, _) where Self.fits(value, scalar: name): break
-      default:
-        problems.append("Variable \"\(place)\" got an invalid value; expected type \"\(name)\".")
-      }
-    }
-  }
-
-  private static func fits(_ value: JSON, scalar: String) -> Bool {
-    let literal: GraphQLValue
-    switch value {
-    case .integer(let number): literal = .integer(String(number))
-    case .number(let text): literal = .float(text)
-    case .string(let text): literal = .string(text)
-    case .bool(let truth): literal = .boolean(truth)
-    default: return false
-    }
-    return fits(literal, scalar: scalar)
-  }
-
-  /// Whether a variable may stand where a type is expected (specification, section 5.8.5).
-  private static func allows(
-    _ place: GraphQLTypeReference,
-    _ variable: GraphQLDocument.Variable
-  ) -> Bool {
-    if case .nonNull(let inner) = place {
-      if case .nonNull(let own) = variable.type { return compatible(inner, own) }
-      return variable.initial != nil && variable.initial != .null
-        && compatible(inner, variable.type)
-    }
-    return compatible(place, variable.type)
-  }
-
-  private static func compatible(
-    _ place: GraphQLTypeReference,
-    _ type: GraphQLTypeReference
-  ) -> Bool {
+  /// Whether a variable's type may stand where another is expected (specification, section 5.8.5).
+  private static func allows(_ place: GraphQLTypeReference, _ type: GraphQLTypeReference) -> Bool {
     switch (place, type) {
-    case (.nonNull(let place), .nonNull(let type)): compatible(place, type)
+    case (.nonNull(let place), .nonNull(let type)): allows(place, type)
     case (.nonNull, _): false
-    case (_, .nonNull(let type)): compatible(place, type)
-    case (.list(let place), .list(let type)): compatible(place, type)
+    case (_, .nonNull(let type)): allows(place, type)
+    case (.list(let place), .list(let type)): allows(place, type)
     case (.named(let place), .named(let type)): place == type
     default: false
     }

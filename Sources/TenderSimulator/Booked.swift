@@ -1,0 +1,156 @@
+import TenderModel
+
+/// A value as the ledger has it.
+protocol BookedValue {
+  /// Reads one; nil for what is none.
+  init?(booked: JSON)
+  var booked: JSON { get }
+}
+
+/// Something with members in the ledger, each of them named once.
+protocol BookedPart: BookedValue {
+  init()
+  /// Reads the members, or writes them.
+  mutating func exchange(_ book: inout BookedMembers)
+}
+
+/// A thing of the ledger's own, by a kind and an id.
+protocol Booked: BookedPart {
+  static var kind: String { get }
+  var key: String { get }
+  /// What it is listed by.
+  var listing: String? { get }
+  var parent: String? { get }
+}
+
+/// The members of something in the ledger while they are read, or written.
+struct BookedMembers {
+  private(set) var json: JSONObject = [:]
+  private(set) var isReading = false
+  fileprivate private(set) var lacksSomething = false
+
+  init() {}
+
+  fileprivate init(reading json: JSONObject) {
+    self.json = json
+    isReading = true
+  }
+
+  /// A member that keeps its value where the ledger has none.
+  mutating func member<Value: BookedValue>(_ name: String, _ value: inout Value) {
+    if !isReading {
+      json[name] = value.booked
+    } else if let found = json[name].flatMap(Value.init(booked:)) {
+      value = found
+    }
+  }
+
+  mutating func member<Value: BookedValue>(_ name: String, _ value: inout Value?) {
+    if isReading {
+      value = json[name].flatMap(Value.init(booked:))
+    } else {
+      json[name] = value?.booked
+    }
+  }
+
+  /// A member without which a thing is none.
+  mutating func needed<Value: BookedValue>(_ name: String, _ value: inout Value) {
+    if isReading, json[name].flatMap(Value.init(booked:)) == nil { lacksSomething = true }
+    member(name, &value)
+  }
+}
+
+extension BookedPart {
+  init?(booked: JSON) {
+    guard let object = booked.object else { return nil }
+    var book = BookedMembers(reading: object)
+    self.init()
+    exchange(&book)
+    if book.lacksSomething { return nil }
+  }
+
+  var booked: JSON {
+    var copy = self
+    var book = BookedMembers()
+    copy.exchange(&book)
+    return .object(book.json)
+  }
+}
+
+extension Booked {
+  var listing: String? { nil }
+  var parent: String? { nil }
+}
+
+extension Ledger {
+  func find<Thing: Booked>(_ type: Thing.Type, _ id: String) throws(Fault) -> Thing? {
+    try find(Thing.kind, id).flatMap { Thing(booked: .object($0)) }
+  }
+
+  /// All of a kind, or those of a reference or a parent, oldest first.
+  func list<Thing: Booked>(
+    _ type: Thing.Type,
+    reference: String? = nil,
+    parent: String? = nil
+  ) throws(Fault) -> [Thing] {
+    let column = reference != nil ? "reference" : parent != nil ? "parent" : nil
+    return try list(Thing.kind, column: column, value: reference ?? parent ?? "")
+      .compactMap { Thing(booked: .object($0)) }
+  }
+
+  func put<Thing: Booked>(_ thing: Thing) throws(Fault) {
+    let body = thing.booked.object ?? [:]
+    try put(Thing.kind, thing.key, body, reference: thing.listing, parent: thing.parent)
+  }
+}
+
+extension String: BookedValue {
+  init?(booked: JSON) {
+    guard let text = booked.text else { return nil }
+    self = text
+  }
+
+  var booked: JSON { .string(self) }
+}
+
+extension Int: BookedValue {
+  init?(booked: JSON) {
+    guard let number = booked.boundedNumber else { return nil }
+    self = number
+  }
+
+  var booked: JSON { .integer(self) }
+}
+
+extension Bool: BookedValue {
+  init?(booked: JSON) {
+    guard let truth = booked.truth else { return nil }
+    self = truth
+  }
+
+  var booked: JSON { .bool(self) }
+}
+
+extension JSONObject: BookedValue {
+  init?(booked: JSON) {
+    guard let object = booked.object else { return nil }
+    self = object
+  }
+
+  var booked: JSON { .object(self) }
+}
+
+extension Array: BookedValue where Element: BookedValue {
+  init?(booked: JSON) {
+    guard let array = booked.array else { return nil }
+    self = array.compactMap(Element.init(booked:))
+  }
+
+  var booked: JSON { .array(map(\.booked)) }
+}
+
+extension BookedValue where Self: RawRepresentable, RawValue == String {
+  init?(booked: JSON) { self.init(rawValue: booked.text ?? "") }
+
+  var booked: JSON { .string(rawValue) }
+}
