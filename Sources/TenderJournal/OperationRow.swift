@@ -21,7 +21,7 @@ package enum OperationRow {
 
   /// Reads operations `o` with their preparations `x`.
   package static func select(_ prefix: String = "") -> String {
-    "SELECT o.row, o.payment, \(columns.list("o")), o.sum, x.text FROM \(prefix)operation o "
+    "SELECT o.row, o.payment, \(columns.names.list("o")), o.sum, x.text FROM \(prefix)operation o "
       + "LEFT JOIN \(prefix)preparation x ON x.row = o.row"
   }
 

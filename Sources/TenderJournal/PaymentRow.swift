@@ -29,7 +29,7 @@ package enum PaymentRow {
 
   /// Reads payments `p`.
   package static func select(_ prefix: String = "") -> String {
-    "SELECT p.row, \(columns.list("p")), p.sum FROM \(prefix)payment p"
+    "SELECT p.row, \(columns.names.list("p")), p.sum FROM \(prefix)payment p"
   }
 
   /// The values of the columns.

@@ -54,14 +54,6 @@ package struct Columns: Sendable {
 
   /// What a column holds; text where it is none of these.
   package func kind(_ name: String) -> Kind { place(of: name).map { kinds[$0] } ?? .text }
-
-  /// The names as a list, each after the alias of its table.
-  package func list(_ alias: String) -> String {
-    names.map { "\(alias).\($0)" }.joined(separator: ", ")
-  }
-
-  /// The names as a list.
-  package var list: String { names.joined(separator: ", ") }
 }
 
 /// One row: values by the names of their columns.
@@ -180,6 +172,13 @@ package struct Row: Sendable {
     }
     for part in parts { sum.add(Database.Value(part)) }
     return sum.text()
+  }
+}
+
+extension [String] {
+  /// The names of columns as a list, each after the alias of its table where that is given.
+  func list(_ alias: String? = nil) -> String {
+    map { name in alias.map { "\($0)." + name } ?? name }.joined(separator: ", ")
   }
 }
 

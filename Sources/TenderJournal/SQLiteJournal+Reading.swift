@@ -168,7 +168,7 @@ extension SQLiteJournal {
 
   package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
     var entries: [HistoryEntry] = []
-    let sql = "SELECT \(EventRow.columns.list) FROM event WHERE payment = ? ORDER BY line"
+    let sql = "SELECT \(EventRow.columns.names.list()) FROM event WHERE payment = ? ORDER BY line"
     try rows(EventRow.columns, sql, [.integer(payment.row)]) { row in
       entries.append(EventRow.entry(row))
       return true

@@ -21,7 +21,7 @@ extension SQLiteJournal {
 
   private static func insertion(_ table: String, _ names: [String]) -> String {
     let marks = String(repeating: ", ?", count: names.count - 1)
-    return "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (?\(marks))"
+    return "INSERT INTO \(table) (\(names.list())) VALUES (?\(marks))"
   }
 
   private static let insertionOfLine = insertion("event", EventRow.columns.names + ["link"])

@@ -42,7 +42,7 @@ extension SQLiteJournal {
       let columns = ObservationRow.columns.with(last: [("sum", .text)])
       try rows(
         columns,
-        "SELECT \(ObservationRow.columns.list), sum FROM observation WHERE payment = ?",
+        "SELECT \(ObservationRow.columns.names.list()), sum FROM observation WHERE payment = ?",
         [.integer(number)]
       ) { said in
         guard let seen = ObservationRow.observation(said),
@@ -114,7 +114,7 @@ extension SQLiteJournal {
     var link: String?
     var latest: [Int: String] = [:]
     let columns = EventRow.columns.with(last: [("link", .text)])
-    let sql = "SELECT \(EventRow.columns.list), link FROM event ORDER BY line"
+    let sql = "SELECT \(EventRow.columns.names.list()), link FROM event ORDER BY line"
     try rows(columns, sql) { row in
       let line = row.number("line") ?? 0
       if line == newest + 1, row.text("link") != EventRow.link(row, after: link) {

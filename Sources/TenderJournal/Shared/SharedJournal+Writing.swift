@@ -265,9 +265,7 @@ extension SharedJournal {
 
   /// Reads a payment again, with what the database has of it.
   func reread(_ row: Int) throws(Fault) -> Payment? {
-    var statement = select
-    statement.add(" WHERE a.row = \(statement.bind(row))")
-    return try payment(query([statement])[0].first)
+    try payment(query(["\(select) WHERE a.row = \(row)"])[0].first)
   }
 }
 

@@ -221,21 +221,21 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   private func check(_ marked: HighWaterMark.Position?) -> Statement {
     let parts = marked?.link.split(separator: ".") ?? []
     let numbers = parts.compactMap { Int($0) }
-    var statement = Statement(
-      "SELECT max(version), max(name), 1 / CASE WHEN max(version) = \(SharedSchema.version) THEN 1 ELSE 0 END, "
-        + "max(accepted), (SELECT 1 FROM tender.event WHERE payment = "
-    )
-    statement.add("\(statement.bind(numbers.first ?? 0)) AND line = ")
-    statement.add("\(statement.bind(numbers.dropFirst().first ?? 0)) AND sum = ")
-    statement.add("\(statement.bind(String(parts.last ?? "")))) FROM tender.journal")
-    return statement
+    return """
+      SELECT max(version), max(name),
+        1 / CASE WHEN max(version) = \(sql: SharedSchema.version) THEN 1 ELSE 0 END, max(accepted),
+        (SELECT 1 FROM tender.event WHERE payment = \(numbers.first ?? 0)
+          AND line = \(numbers.dropFirst().first ?? 0) AND sum = \(String(parts.last ?? "")))
+      FROM tender.journal
+      """
   }
 
   private func otherVersion(
     by deadline: Deadline
   ) throws(PostgresConnection.Failure) -> PostgresConnection.Failure {
-    let asked = Statement("SELECT max(version) FROM tender.journal")
-    let found = try connected(by: deadline).run([asked], by: deadline)[0].first?[0].integer ?? 0
+    let rows = try connected(by: deadline)
+      .run(["SELECT max(version) FROM tender.journal"], by: deadline)
+    let found = rows[0].first?[0].integer ?? 0
     return PostgresConnection.Failure(
       code: found > SharedSchema.version ? Self.newer : Self.older,
       text: "the tables are of version \(found)"
