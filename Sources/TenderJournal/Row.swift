@@ -37,13 +37,6 @@ package struct Columns: Sendable {
     return names.firstIndex { $0.utf8.count == length && $0 == name }
   }
 
-  /// Columns of three kinds, in the order numbers, texts, JSON.
-  package init(numbers: [String], texts: [String], json: [String] = []) {
-    self.init(
-      numbers.map { ($0, .number) } + texts.map { ($0, .text) } + json.map { ($0, .json) }
-    )
-  }
-
   /// These columns between others, as a select list has them; a checksum takes these alone.
   package func with(first: [(String, Kind)] = [], last: [(String, Kind)] = []) -> Columns {
     Columns(
@@ -56,34 +49,115 @@ package struct Columns: Sendable {
   package func kind(_ name: String) -> Kind { place(of: name).map { kinds[$0] } ?? .text }
 }
 
+/// What a column can hold of the program.
+protocol Storable: Sendable {
+  static var columnKind: Columns.Kind { get }
+  /// Reads a column; nil where it holds none.
+  init?(_ value: Database.Value)
+  var value: Database.Value { get }
+}
+
+extension Int: Storable {
+  static var columnKind: Columns.Kind { .number }
+  init?(_ value: Database.Value) {
+    guard let number = value.integer else { return nil }
+    self = number
+  }
+  var value: Database.Value { .integer(self) }
+}
+
+extension Bool: Storable {
+  static var columnKind: Columns.Kind { .number }
+  init(_ value: Database.Value) { self = value.integer == 1 }
+  var value: Database.Value { .init(self) }
+}
+
+extension String: Storable {
+  static var columnKind: Columns.Kind { .text }
+  init?(_ value: Database.Value) {
+    guard let text = value.text else { return nil }
+    self = text
+  }
+  var value: Database.Value { .text(self) }
+}
+
+extension JSONObject: Storable {
+  static var columnKind: Columns.Kind { .json }
+  init?(_ value: Database.Value) {
+    guard let object = value.object else { return nil }
+    self = object
+  }
+  /// An object without members is null.
+  var value: Database.Value { members.isEmpty ? .null : .text(JSONWriter.text(.object(self))) }
+}
+
+extension Optional: Storable where Wrapped: Storable {
+  static var columnKind: Columns.Kind { Wrapped.columnKind }
+  init(_ value: Database.Value) { self = Wrapped(value) }
+  var value: Database.Value { map(\.value) ?? .null }
+}
+
+/// A column of a table, and how a value of the program has it.
+struct Field<Source>: Sendable {
+  let name: String
+  let kind: Columns.Kind
+  let get: @Sendable (Source) -> Database.Value
+  /// Takes a column's value in.
+  private(set) var set: @Sendable (inout Source, Database.Value) -> Void = { _, _ in }
+
+  /// A column that is computed, or read together with others.
+  init<Value: Storable>(_ name: String, from get: @escaping @Sendable (Source) -> Value) {
+    (self.name, kind, self.get) = (name, Value.columnKind, { get($0).value })
+  }
+
+  init<Value: Storable>(_ name: String, _ path: any WritableKeyPath<Source, Value> & Sendable) {
+    self.init(name, from: { $0[keyPath: path] })
+    set = { source, value in
+      if let value = Value(value) { source[keyPath: path] = value }
+    }
+  }
+
+  /// A column of a time in milliseconds since 1970.
+  init(_ name: String, time path: any WritableKeyPath<Source, Int> & Sendable) {
+    self.init(name, from: { $0[keyPath: path] })
+    set = { $0[keyPath: path] = $1.time }
+  }
+}
+
+/// The columns of a table, each named once.
+struct Table<Source>: Sendable {
+  private let fields: [Field<Source>]
+  let columns: Columns
+
+  init(_ fields: [Field<Source>]) {
+    self.fields = fields
+    columns = Columns(fields.map { ($0.name, $0.kind) })
+  }
+
+  /// The values of the columns.
+  func row(_ source: Source) -> Row { Row(columns, fields.map { $0.get(source) }) }
+
+  /// Takes in what a row has under the names of the columns.
+  func read(_ row: Row, into source: inout Source) {
+    for field in fields { field.set(&source, row[field.name]) }
+  }
+}
+
 /// One row: values by the names of their columns.
 package struct Row: Sendable {
   package let columns: Columns
   /// In the order of the columns.
-  package private(set) var values: [Database.Value]
+  package let values: [Database.Value]
 
   /// A row that was read with these columns as its select list; nil where it has another number of them.
   package init?(_ columns: Columns, read values: [Database.Value]) {
     guard values.count == columns.names.count else { return nil }
-    self.columns = columns
-    self.values = values
+    self.init(columns, values)
   }
 
-  /// A row with these values; what is not named is null.
-  package init(_ columns: Columns, _ values: KeyValuePairs<String, Database.Value>) {
+  fileprivate init(_ columns: Columns, _ values: [Database.Value]) {
     self.columns = columns
-    self.values = Array(repeating: .null, count: columns.names.count)
-    var next = 0
-    for (name, value) in values {
-      // Most are in the columns' order.
-      if next < columns.names.count, columns.names[next] == name {
-        self.values[next] = value
-      } else {
-        self[name] = value
-        next = columns.place(of: name) ?? next
-      }
-      next += 1
-    }
+    self.values = values
   }
 
   /// The row that JSON writes by the names of the columns; other members are left out.
@@ -98,13 +172,7 @@ package struct Row: Sendable {
 
   /// The value of a column; null for one that this row does not have.
   package subscript(_ name: String) -> Database.Value {
-    get { columns.place(of: name).map { values[$0] } ?? .null }
-    set {
-      guard let place = columns.place(of: name) else {
-        preconditionFailure("there is no column \(name)")
-      }
-      values[place] = newValue
-    }
+    columns.place(of: name).map { values[$0] } ?? .null
   }
 
   /// The text of a column.
@@ -114,15 +182,13 @@ package struct Row: Sendable {
   package func number(_ name: String) -> Int? { self[name].integer }
 
   /// Whether a column holds 1.
-  package func flag(_ name: String) -> Bool { self[name].integer == 1 }
+  package func flag(_ name: String) -> Bool { Bool(self[name]) }
 
   /// The time in a column, in milliseconds since 1970; 0 where it has none.
-  package func time(_ name: String) -> Int { Timestamp.clamped(number(name) ?? 0) }
+  package func time(_ name: String) -> Int { self[name].time }
 
   /// The object of a column: its members keep their order.
-  package func object(_ name: String) -> JSONObject? {
-    text(name).flatMap { JSONReader.read($0)?.object }
-  }
+  package func object(_ name: String) -> JSONObject? { self[name].object }
 
   /// The row as JSON by the names of its columns, without what is null.
   package var json: JSONObject { json(known: [:]) }
@@ -135,8 +201,7 @@ package struct Row: Sendable {
         let value =
           columns.kinds[place] == .json
           ? (known.first { $0.key == columns.names[place] }?.value
-            ?? values[place].text.flatMap { JSONReader.read($0)?.object })
-            .map(JSON.object)
+            ?? values[place].object).map(JSON.object)
           : values[place].json
         return value.map { .init(key: columns.names[place], value: $0) }
       }
@@ -150,10 +215,11 @@ package struct Row: Sendable {
 
   /// These columns alone.
   package func only(_ columns: Columns) -> Row {
-    var row = Row(columns, [:])
-    for name in columns.names { row[name] = self[name] }
-    return row
+    Row(columns, columns.names.map { self[$0] })
   }
+
+  /// The row with texts that PostgreSQL takes.
+  var storable: Row { Row(columns, values.map { $0.text.map { .text($0.withoutNUL) } ?? $0 }) }
 
   /// The columns whose values differ from those of a row that was read.
   package func changes(from before: Row) -> [(column: String, value: Database.Value)] {
@@ -183,10 +249,10 @@ extension [String] {
 }
 
 extension Database.Value {
-  /// An object's text; null where it has no members.
-  init(_ object: JSONObject) {
-    self = object.members.isEmpty ? .null : .text(JSONWriter.text(.object(object)))
-  }
+  /// A time in milliseconds since 1970; 0 where there is none.
+  var time: Int { Timestamp.clamped(integer ?? 0) }
+
+  var object: JSONObject? { text.flatMap { JSONReader.read($0)?.object } }
 
   /// The value in JSON.
   package var json: JSON {

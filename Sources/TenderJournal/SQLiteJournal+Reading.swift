@@ -179,12 +179,23 @@ extension SQLiteJournal {
 
 /// A line of the history as a row of the `event` table, and back.
 package enum EventRow {
-  /// Its columns, besides the link to the line before.
-  package static let columns = Columns([
-    ("line", .number), ("payment", .number), ("at", .number), ("operation", .text),
-    ("state", .text), ("amount", .number), ("status", .text), ("note", .text), ("by", .text),
-    ("sum", .text),
+  private static let table = Table<
+    (line: Int, payment: Int, entry: HistoryEntry, sum: String?)
+  >([
+    .init("line", from: { $0.line }),
+    .init("payment", from: { $0.payment }),
+    .init("at", from: { $0.entry.at }),
+    .init("operation", from: { $0.entry.operation }),
+    .init("state", from: { $0.entry.state }),
+    .init("amount", from: { $0.entry.amount }),
+    .init("status", from: { $0.entry.status }),
+    .init("note", from: { $0.entry.note }),
+    .init("by", from: { $0.entry.by }),
+    .init("sum", from: { $0.sum }),
   ])
+
+  /// Its columns, besides the link to the line before.
+  package static var columns: Columns { table.columns }
 
   /// The values of a line about a payment whose checksum is `sum`; 0 is the journal itself.
   package static func values(
@@ -193,15 +204,7 @@ package enum EventRow {
     _ entry: HistoryEntry,
     _ sum: String?
   ) -> Row {
-    Row(
-      columns,
-      [
-        "line": .integer(line), "payment": .integer(payment), "at": .integer(entry.at),
-        "operation": .text(entry.operation), "state": .text(entry.state),
-        "amount": Database.Value(entry.amount), "status": .text(entry.status),
-        "note": .text(entry.note), "by": Database.Value(entry.by), "sum": Database.Value(sum),
-      ]
-    )
+    table.row((line, payment, entry, sum))
   }
 
   /// A row of `event` as a line of the history.

@@ -1,4 +1,3 @@
-import Synchronization
 import TenderEngine
 package import TenderModel
 import TenderSystem
@@ -16,7 +15,7 @@ extension SQLiteJournal {
       line: line,
       link: last[1].text ?? "-",
       time: last[2].integer ?? 0,
-      isOutside: isOutside.load(ordering: .relaxed)
+      isOutside: isOutside
     )
   }
 
@@ -142,7 +141,7 @@ extension SQLiteJournal {
 
   package func checkWhole() throws(Fault) {
     guard let problem = try problem() else { return }
-    guard problem.code != "journal_copy" || isOutside.load(ordering: .relaxed) else { return }
+    guard problem.code != "journal_copy" || isOutside else { return }
     throw problem
   }
 

@@ -1,4 +1,3 @@
-import Synchronization
 package import TenderEngine
 package import TenderModel
 import TenderSystem
@@ -243,7 +242,7 @@ extension SQLiteJournal {
   private func eraseOrPutOff() {
     // Another process may have finished its own meanwhile.
     try? unfinished.make()
-    mustEraseLater.store(true, ordering: .relaxed)
+    mustEraseLater = true
     // The state is written by now: a reader that keeps the bytes of the old one from being erased does not
     // make it fail.
     if !sharesWork { try? finishErasing() }

@@ -1,8 +1,9 @@
 import TenderEngine
 import TenderModel
 
-/// A filter as SQL of PostgreSQL: all of it that columns and terms decide, so that few rows are left for
-/// `PaymentFilter.lets`. Each part begins with ` AND`.
+/// A filter as SQL of PostgreSQL, in parts that begin with ` AND`.
+///
+/// It is all that columns and terms decide, so that few rows are left for `PaymentFilter.lets`.
 enum SharedCondition {
   /// What columns decide of payments `a`.
   static func columns(_ filter: PaymentFilter) -> Statement {

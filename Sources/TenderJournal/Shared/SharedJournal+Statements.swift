@@ -285,15 +285,6 @@ extension [String] {
 }
 
 extension Row {
-  /// The row with texts that PostgreSQL takes.
-  var storable: Row {
-    var row = self
-    for name in columns.names {
-      if case .text(let text) = row[name] { row[name] = .text(text.withoutNUL) }
-    }
-    return row
-  }
-
   /// The row as JSON whose members are what the columns hold: texts stay texts.
   var record: JSONObject {
     JSONObject(
