@@ -37,10 +37,10 @@ package enum OperationRow {
   )
 
   /// Reads operations `o` with their preparations `x`.
-  package static func select(_ prefix: String = "") -> String {
-    "SELECT o.row, o.payment, \(columns.names.list("o")), o.sum, x.text FROM \(prefix)operation o "
-      + "LEFT JOIN \(prefix)preparation x ON x.row = o.row"
-  }
+  static let select: Statement = """
+    SELECT o.row, o.payment, \(sql: columns.names.list("o")), o.sum, x.text FROM operation o
+    LEFT JOIN preparation x ON x.row = o.row
+    """
 
   /// The values of the columns.
   package static func values(_ operation: Operation) -> Row { table.row(operation) }
@@ -166,27 +166,24 @@ package enum ObservationRow {
 
 extension Currency: Storable {
   static var columnKind: Columns.Kind { .text }
-  init?(_ value: Database.Value) {
-    guard let text = value.text else { return nil }
-    self.init(code: text)
+  static func read(_ value: Database.Value) -> Currency? {
+    value.text.flatMap(Currency.init(code:))
   }
   var value: Database.Value { .text(code) }
 }
 
 extension Reference: Storable {
   static var columnKind: Columns.Kind { .text }
-  init?(_ value: Database.Value) {
-    guard let text = value.text else { return nil }
-    self.init(stored: text)
+  static func read(_ value: Database.Value) -> Reference? {
+    value.text.map(Reference.init(stored:))
   }
   var value: Database.Value { .text(text) }
 }
 
 extension Fault: Storable {
   static var columnKind: Columns.Kind { .json }
-  init?(_ value: Database.Value) {
-    guard let object = value.object else { return nil }
-    self.init(stored: object)
+  static func read(_ value: Database.Value) -> Fault? {
+    value.object.flatMap(Fault.init(stored:))
   }
 
   /// The error as the journal has it.

@@ -61,9 +61,9 @@ package enum PaymentRow {
   package static let stored = columns.with(first: [("row", .number)], last: [("sum", .text)])
 
   /// Reads payments `p`.
-  package static func select(_ prefix: String = "") -> String {
-    "SELECT p.row, \(columns.names.list("p")), p.sum FROM \(prefix)payment p"
-  }
+  static let select: Statement = """
+    SELECT p.row, \(sql: columns.names.list("p")), p.sum FROM payment p
+    """
 
   /// The values of the columns.
   package static func values(_ payment: Payment) -> Row { table.row(Source(payment)) }

@@ -11,8 +11,12 @@ private import Glibc
 package enum PlainFile {
   /// A file's place on its disk: the same path may lead to another file later.
   package struct Identity: Hashable, Sendable {
-    let device: UInt64
-    let number: UInt64
+    private let device: UInt64
+    private let number: UInt64
+
+    fileprivate init(_ status: stat) {
+      (device, number) = (UInt64(status.st_dev), UInt64(status.st_ino))
+    }
 
     /// It in words, which mean nothing elsewhere.
     package var text: String { "\(device)/\(number)" }
@@ -21,8 +25,7 @@ package enum PlainFile {
   /// The identity of what is at a path; nil where nothing is.
   package static func identity(at path: String) -> Identity? {
     var status = stat()
-    guard unsafe lstat(path, &status) == 0 else { return nil }
-    return Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+    return unsafe lstat(path, &status) == 0 ? Identity(status) : nil
   }
 
   /// When the file at a path was made, in nanoseconds since 1970, which a copy does not share; nil where the file
@@ -33,9 +36,12 @@ package enum PlainFile {
   }
 
   static func identity(of descriptor: Int32) -> Identity? {
+    status(of: descriptor).map(Identity.init)
+  }
+
+  private static func status(of descriptor: Int32) -> stat? {
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
-    return Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+    return unsafe fstat(descriptor, &status) == 0 ? status : nil
   }
 
   /// Opens a file to read and write, made where it is not there.
@@ -51,8 +57,7 @@ package enum PlainFile {
   }
 
   private static func isRegular(_ descriptor: Int32) -> Bool {
-    var status = stat()
-    return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    status(of: descriptor).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
   }
 
   private static func open(_ path: String, _ flags: Int32) -> Int32 {
@@ -113,8 +118,7 @@ package enum PlainFile {
 
   /// How long a file is, in bytes.
   static func size(of descriptor: Int32) -> Int {
-    var status = stat()
-    return unsafe fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+    status(of: descriptor).map { Int($0.st_size) } ?? 0
   }
 
   /// Writes a new file, durably.
@@ -127,13 +131,11 @@ package enum PlainFile {
   }
 
   /// Gives a file a further name, unless another has it.
-  package static func link(_ path: String, as name: String) { _ = Self.hardLink(path, name) }
-
-  private static func hardLink(_ path: String, _ name: String) -> Int32 {
+  package static func link(_ path: String, as name: String) {
     #if canImport(Darwin)
-    unsafe Darwin.link(path, name)
+    _ = unsafe Darwin.link(path, name)
     #else
-    unsafe Glibc.link(path, name)
+    _ = unsafe Glibc.link(path, name)
     #endif
   }
 

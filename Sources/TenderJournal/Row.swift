@@ -53,47 +53,38 @@ package struct Columns: Sendable {
 protocol Storable: Sendable {
   static var columnKind: Columns.Kind { get }
   /// Reads a column; nil where it holds none.
-  init?(_ value: Database.Value)
+  static func read(_ value: Database.Value) -> Self?
   var value: Database.Value { get }
 }
 
 extension Int: Storable {
   static var columnKind: Columns.Kind { .number }
-  init?(_ value: Database.Value) {
-    guard let number = value.integer else { return nil }
-    self = number
-  }
+  static func read(_ value: Database.Value) -> Int? { value.integer }
   var value: Database.Value { .integer(self) }
 }
 
 extension Bool: Storable {
   static var columnKind: Columns.Kind { .number }
-  init(_ value: Database.Value) { self = value.integer == 1 }
+  static func read(_ value: Database.Value) -> Bool? { value.integer == 1 }
   var value: Database.Value { .init(self) }
 }
 
 extension String: Storable {
   static var columnKind: Columns.Kind { .text }
-  init?(_ value: Database.Value) {
-    guard let text = value.text else { return nil }
-    self = text
-  }
+  static func read(_ value: Database.Value) -> String? { value.text }
   var value: Database.Value { .text(self) }
 }
 
 extension JSONObject: Storable {
   static var columnKind: Columns.Kind { .json }
-  init?(_ value: Database.Value) {
-    guard let object = value.object else { return nil }
-    self = object
-  }
+  static func read(_ value: Database.Value) -> JSONObject? { value.object }
   /// An object without members is null.
   var value: Database.Value { members.isEmpty ? .null : .text(JSONWriter.text(.object(self))) }
 }
 
 extension Optional: Storable where Wrapped: Storable {
   static var columnKind: Columns.Kind { Wrapped.columnKind }
-  init(_ value: Database.Value) { self = Wrapped(value) }
+  static func read(_ value: Database.Value) -> Wrapped?? { .some(Wrapped.read(value)) }
   var value: Database.Value { map(\.value) ?? .null }
 }
 
@@ -113,7 +104,7 @@ struct Field<Source>: Sendable {
   init<Value: Storable>(_ name: String, _ path: any WritableKeyPath<Source, Value> & Sendable) {
     self.init(name, from: { $0[keyPath: path] })
     set = { source, value in
-      if let value = Value(value) { source[keyPath: path] = value }
+      if let value = Value.read(value) { source[keyPath: path] = value }
     }
   }
 
@@ -182,7 +173,7 @@ package struct Row: Sendable {
   package func number(_ name: String) -> Int? { self[name].integer }
 
   /// Whether a column holds 1.
-  package func flag(_ name: String) -> Bool { Bool(self[name]) }
+  package func flag(_ name: String) -> Bool { number(name) == 1 }
 
   /// The time in a column, in milliseconds since 1970; 0 where it has none.
   package func time(_ name: String) -> Int { self[name].time }

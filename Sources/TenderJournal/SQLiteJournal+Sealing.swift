@@ -105,10 +105,8 @@ extension SQLiteJournal {
     if let instrument { texts.append(("instrument", instrument)) }
     var prints: JSONObject = [:]
     for (name, text) in texts {
-      let random = try database.first("SELECT hex(randomblob(32))")?.first?.text ?? ""
-      let key = try FingerprintKey(path: folder + "/journal.key").bytes(
-        making: Hex.decode(random) ?? []
-      )
+      let key = try FingerprintKey(path: folder + "/journal.key")
+        .bytes(making: Checksum.randomBytes(32))
       func print(_ name: String, _ text: String) -> String {
         var sum = Checksum()
         sum.add(name)

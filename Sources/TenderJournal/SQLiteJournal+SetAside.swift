@@ -81,7 +81,7 @@ extension SQLiteJournal {
 
   /// What is to be written in the place of what the database has.
   private func waits(_ entry: AsideEntry) throws(Fault) -> Waiting? {
-    guard let row = try row("p.row = ?", [.integer(entry.payment.row)]) else { return nil }
+    guard let row = try row("p.row = \(entry.payment.row)") else { return nil }
     let found = try opened(
       try PaymentRow.payment(row, try operations(of: entry.payment.row))
     )
@@ -107,10 +107,7 @@ extension SQLiteJournal {
   private func legacyEntry(_ json: JSONObject, _ values: [JSON]) throws(Fault) -> AsideEntry? {
     guard let number = json["row"]?.wholeNumber, let over = json["over"]?.wholeNumber,
       let note = json["note"]?.text,
-      let row = try row(
-        "p.row = (SELECT payment FROM operation WHERE row = ?)",
-        [.integer(number)]
-      ),
+      let row = try row("p.row = (SELECT payment FROM operation WHERE row = \(number))"),
       let told = LegacyAttempt(values: values, preparation: nil)?.payment
     else { return nil }
     let found = try PaymentRow.payment(row, try operations(of: row.number("row") ?? 0))

@@ -64,16 +64,16 @@ extension SQLiteJournal {
 
   private func checkElsewhere(_ payment: Payment, _ terms: OpeningTerms) throws(Fault) {
     let values = [payment.reference.text, payment.env.rawValue, payment.provider.text]
-    var others: [Database.Value] = []
+    var others: [Int] = []
     try database.query(
       "SELECT row FROM payment WHERE reference = ? AND env = ? AND provider <> ?",
       values.map(Database.Value.text)
     ) { row in
-      others += row
+      others += row.compactMap(\.integer)
       return true
     }
     for number in others {
-      guard let row = try row("p.row = ?", [number]) else { continue }
+      guard let row = try row("p.row = \(number)") else { continue }
       let other = try self.payment(row)
       if other.blocksElsewhere(namesProvider: terms.namesProvider) {
         throw .referenceElsewhere(other, payment.provider)
@@ -84,17 +84,17 @@ extension SQLiteJournal {
   /// Throws where another operation at the same provider, env and merchant has the key of a new one.
   private func checkKey(of operation: Operation, _ payment: Payment) throws(Fault) {
     guard let key = operation.key else { return }
-    let values = [key, payment.env.rawValue, payment.provider.text, payment.merchant]
-    let sql =
-      OperationRow.select()
-      + " JOIN payment p ON p.row = o.payment WHERE o.key = ? AND p.env = ? AND p.provider = ? "
-      + "AND p.merchant = ?"
-    try rows(OperationRow.stored, sql, values.map(Database.Value.text)) { row throws(Fault) in
+    let others: Statement = """
+      \(OperationRow.select) JOIN payment p ON p.row = o.payment WHERE o.key = \(key)
+      AND p.env = \(payment.env.rawValue) AND p.provider = \(payment.provider.text)
+      AND p.merchant = \(payment.merchant)
+      """
+    try rows(OperationRow.stored, others) { row throws(Fault) in
       let other = try OperationRow.operation(row)
       let isRepetition =
         row.number("payment") == payment.row && other.leavesKey(to: operation)
       guard !isRepetition else { return true }
-      let owner = try self.row("p.row = ?", [row["payment"]])
+      let owner = try self.row("p.row = \(row.number("payment") ?? 0)")
       throw .keyReused(key, by: Reference(stored: owner?.text("reference") ?? ""))
     }
   }
@@ -148,13 +148,35 @@ extension SQLiteJournal {
     return written
   }
 
+  package func take(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {
+    try checkWhole()
+    var taken = payment
+    (taken.row, taken.version) = (0, max(1, payment.version))
+    if let there = try self.payment(payment.key) {
+      guard let merged = there.merged(with: payment) else { throw .taken(payment) }
+      guard !PaymentRow.isSame(merged, there) else { return false }
+      taken = merged
+      taken.version = there.version + 1
+      // Their places may be others now.
+      for operation in merged.operations { try taken.change(operation.sequence) { _ in } }
+    }
+    let note = HistoryEntry(taken, taken.attempt?.sequence ?? 0, note: "taken over", by: nil)
+    _ = try commit(.power) { () throws(Fault) in
+      let written = try write(taken, 0, "", lines: history.isEmpty ? [note] : history)
+      try database.query("DELETE FROM observation WHERE payment = ?", [.integer(written.payment)])
+      if let seen = ObservationRow.all(of: taken) { try insert(seen, of: written.payment) }
+      return written
+    }
+    return true
+  }
+
   /// What the file has of a payment.
   private typealias Found = (row: Row, operations: [Row])
 
   /// What the file has of a payment; nil for a new one.
   private func found(_ payment: Payment, over version: Int) throws(Fault) -> Found? {
     guard payment.row > 0 else { return nil }
-    guard let row = try row("p.row = ?", [.integer(payment.row)]) else {
+    guard let row = try row("p.row = \(payment.row)") else {
       throw .conflict(
         "the journal has no payment at \(payment.reference.quotedForMessage) any more"
       )
@@ -162,7 +184,7 @@ extension SQLiteJournal {
     let operations = try operations(of: payment.row)
     try PaymentRow.check(row, operations)
     guard row.number("version") == version else {
-      throw .conflict("another command changed \(payment.reference.quotedForMessage) meanwhile")
+      throw .changed(payment.reference)
     }
     return (row, operations)
   }
@@ -314,7 +336,23 @@ extension SQLiteJournal {
 }
 
 extension Fault {
-  static func conflict(_ why: String) -> Fault {
+  /// A payment of another journal whose place has another.
+  package static func taken(_ payment: Payment) -> Fault {
+    Fault(
+      .conflict,
+      code: "import_conflict",
+      "\(payment.reference.quotedForMessage) (\(payment.provider.text), \(payment.env.rawValue)) is in the "
+        + "journal with other content",
+      hint: "nothing was changed; compare: tender journal show \(payment.reference)"
+    )
+  }
+
+  /// Another has written a payment since it was read.
+  static func changed(_ reference: Reference) -> Fault {
+    .conflict("another command changed \(reference.quotedForMessage) meanwhile")
+  }
+
+  fileprivate static func conflict(_ why: String) -> Fault {
     Fault(
       .state,
       code: "journal_conflict",

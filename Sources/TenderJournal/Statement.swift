@@ -22,14 +22,23 @@ struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol 
   /// Its text for PostgreSQL.
   var sql: String {
     var count = 0
-    return parts.reduce(into: "") { sql, part in
+    return text { type in
+      count += 1
+      return "$\(count)::\(type)"
+    }
+  }
+
+  /// Its text for SQLite.
+  var sqlite: String { text { _ in "?" } }
+
+  private func text(_ placeholder: (_ type: String) -> String) -> String {
+    parts.map { part in
       switch part {
-      case .text(let text): sql += text
-      case .value(_, let type):
-        count += 1
-        sql += "$\(count)::\(type)"
+      case .text(let text): text
+      case .value(_, let type): placeholder(type)
       }
     }
+    .joined()
   }
 
   var values: [Database.Value] {
@@ -51,7 +60,7 @@ struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol 
     parts.append(.value(.text(text), type))
   }
 
-  mutating func appendInterpolation(_ text: String) { bind(text.withoutNUL, as: "text") }
+  mutating func appendInterpolation(_ text: String) { bind(text, as: "text") }
 
   mutating func appendInterpolation(_ number: Int) {
     parts.append(.value(.integer(number), "bigint"))
@@ -63,9 +72,14 @@ struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol 
 
   mutating func appendInterpolation(_ texts: [String]) {
     let quoted = texts.map { text in
-      "\"" + text.withoutNUL.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+      "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
     bind("{" + quoted.joined(separator: ",") + "}", as: "text[]")
+  }
+
+  /// Adds texts one by one, as a list of SQL.
+  mutating func appendInterpolation(each texts: [String]) {
+    for (index, text) in texts.enumerated() { self += index == 0 ? "\(text)" : ", \(text)" }
   }
 
   /// Takes rows in, as JSON by the names of their columns.
@@ -79,6 +93,24 @@ struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol 
       \(sql: table).reference = \(key.reference.text) AND \(sql: table).provider = \(key.provider.text)
       AND \(sql: table).env = \(key.env.rawValue)
       """
+  }
+}
+
+extension Statement {
+  /// What plain columns of payments, by the alias of their table, decide of a filter: tests that begin with ` AND`.
+  init(_ filter: PaymentFilter, of payments: String) {
+    self.init()
+    let tests: [(String, Statement?)] = [
+      ("env =", filter.env.map { "\($0.rawValue)" }),
+      ("provider =", filter.provider.map { "\($0.text)" }),
+      ("last_four =", filter.lastFour.map { "\($0)" }),
+      ("amount =", filter.amount.map { "\($0)" }),
+      ("currency =", filter.currency.map { "\($0.code)" }),
+      ("created >=", filter.since.map { "\($0)" }), ("created <=", filter.until.map { "\($0)" }),
+    ]
+    for case (let test, let value?) in tests {
+      self += " AND \(sql: payments).\(sql: test) \(value)"
+    }
   }
 }
 

@@ -179,7 +179,7 @@ private import Glibc
         switch value {
         case .null: nil
         case .integer(let number): String(number)
-        case .text(let text): text
+        case .text(let text): text.withoutNUL
         }
       }
       let isSent = unsafe Self.withPointers(values) { values in

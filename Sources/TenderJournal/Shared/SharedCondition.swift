@@ -7,25 +7,20 @@ import TenderModel
 enum SharedCondition {
   /// What columns decide of payments `a`.
   static func columns(_ filter: PaymentFilter) -> Statement {
-    let tests: [Statement?] = [
-      filter.env.map { "a.env = \($0.rawValue)" },
-      filter.provider.map { "a.provider = \($0.text)" }, statuses(filter),
-      filter.lastFour.map { "a.last_four = \($0)" }, filter.amount.map { "a.amount = \($0)" },
-      filter.currency.map { "a.currency = \($0.code)" },
-      filter.since.map { "a.created >= \($0)" }, filter.until.map { "a.created <= \($0)" },
-    ]
-    var all: Statement = ""
-    for case let test? in tests { all += " AND \(test)" }
+    var all = Statement(filter, of: "a")
+    all += statuses(filter)
     if let text = filter.handle { all += handle(text) }
     if let by = filter.by { all += writer(by) }
     return all
   }
 
-  private static func statuses(_ filter: PaymentFilter) -> Statement? {
-    guard filter.isOpen || !filter.statuses.isEmpty else { return nil }
+  private static func statuses(_ filter: PaymentFilter) -> Statement {
+    guard filter.isOpen || !filter.statuses.isEmpty else { return "" }
     let isOpen: Statement = filter.isOpen ? " OR a.is_final = 0" : ""
     let isUnknown: Statement = filter.statuses.contains(.unknown) ? " OR a.is_unknown = 1" : ""
-    return "(a.status = ANY (\(filter.statuses.map(\.rawValue).sorted()))\(isOpen)\(isUnknown))"
+    return """
+       AND (a.status = ANY (\(filter.statuses.map(\.rawValue).sorted()))\(isOpen)\(isUnknown))
+      """
   }
 
   /// That a user or a machine wrote a line of the history: the whole name, or the machine alone.

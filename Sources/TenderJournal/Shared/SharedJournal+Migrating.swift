@@ -137,11 +137,18 @@ extension SharedJournal {
         throw .unconverted(row)
       }
       payment = merged
-      lines += entries(row["lines"]?.array ?? [], of: made)
+      let operation = made.attempt.map { "\($0.kind.rawValue) \($0.number)" } ?? ""
+      lines += (row["lines"]?.array ?? []).map { line in
+        LegacyAttempt.entry(
+          of: operation,
+          made.attempt?.approved ?? made.attempt?.amount,
+          Row(LegacyAttempt.lineColumns, json: line.object ?? [:])
+        )
+      }
     }
-    guard let payment, let first = attempts.first, let last = attempts.last,
-      let row = first["row"]
-    else { throw .unconverted(attempts.first ?? [:]) }
+    guard let payment, let last = attempts.last, let row = attempts[0]["row"] else {
+      throw .unconverted(attempts.first ?? [:])
+    }
     var named = payment.with(payment.operations.map { $0.naming(key(of: last)) })
     (named.row, named.version) = (0, 0)
     var write = try write(of: named, lines)
@@ -167,19 +174,6 @@ extension SharedJournal {
       }
     }
     return payment.key
-  }
-
-  private func entries(_ lines: [JSON], of made: Payment) -> [HistoryEntry] {
-    lines.map { line in
-      LegacyAttempt.entry(
-        of: made,
-        phase: line["phase"]?.text ?? "",
-        at: line["at"]?.wholeNumber ?? 0,
-        status: line["status"]?.text ?? "",
-        note: line["note"]?.text ?? "",
-        by: line["by"]?.text
-      )
-    }
   }
 
   /// The name of the key of an attempt's fingerprints, which version 1 did not write down.

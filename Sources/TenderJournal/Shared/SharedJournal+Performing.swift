@@ -113,14 +113,4 @@ extension Fault {
       hint: "nothing was sent; look at the server's standby, then run the same command again"
     )
   }
-
-  static func changed(_ reference: Reference) -> Fault {
-    Fault(
-      .state,
-      code: "journal_conflict",
-      cause: .changedMeanwhile,
-      "another command changed \(reference.quotedForMessage) meanwhile",
-      hint: "run the same command again"
-    )
-  }
 }

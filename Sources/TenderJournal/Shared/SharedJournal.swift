@@ -20,33 +20,15 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     package var roots: String?
     package var key: FleetKey?
     /// How long one request to a provider may take, in milliseconds.
-    package var timeout: Int
+    package var timeout = 30_000
     /// Whether nothing but look-ups is wanted.
-    package var isReading: Bool
+    package var isReading = false
     /// The user and the machine, for the history: `USER@MACHINE`.
     package var by: String
-    package var variable: (String) -> String?
+    package var variable: (String) -> String? = { _ in nil }
 
-    package init(
-      address: PostgresAddress,
-      folder: String,
-      markFolder: String? = nil,
-      roots: String? = nil,
-      key: FleetKey? = nil,
-      timeout: Int = 30_000,
-      isReading: Bool = false,
-      by: String,
-      variable: @escaping (String) -> String? = { _ in nil }
-    ) {
-      self.address = address
-      self.folder = folder
-      self.markFolder = markFolder
-      self.roots = roots
-      self.key = key
-      self.timeout = timeout
-      self.isReading = isReading
-      self.by = by
-      self.variable = variable
+    package init(address: PostgresAddress, folder: String, by: String) {
+      (self.address, self.folder, self.by) = (address, folder, by)
     }
   }
 
