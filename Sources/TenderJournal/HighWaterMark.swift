@@ -48,7 +48,9 @@ final class HighWaterMark {
   }
 
   /// Why it cannot be written; nil where it can.
-  var problem: String? { PlainFile.problem(writing: path) }
+  var problem: String? {
+    PlainFile.problem(writing: path).map { "cannot write \(path): \($0)" }
+  }
 
   deinit { if let descriptor { PlainFile.close(descriptor) } }
 

@@ -45,14 +45,9 @@ package enum OperationRow {
   /// The values of the columns.
   package static func values(_ operation: Operation) -> Row { table.row(operation) }
 
-  /// The checksum of an operation with the text of its preparation.
-  package static func sum(_ values: Row, preparation: String?) -> String {
-    values.sum([preparation])
-  }
-
   /// Whether a row of `select` matches its checksum.
   static func isWhole(_ row: Row) -> Bool {
-    row.isSummed(as: { sum(row, preparation: row.text("preparation")) })
+    row.isSummed(with: [row.text("preparation")])
   }
 
   /// The operation of a row of `select`, its preparation as the file has it.

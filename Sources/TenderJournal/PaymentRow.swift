@@ -68,11 +68,6 @@ package enum PaymentRow {
   /// The values of the columns.
   package static func values(_ payment: Payment) -> Row { table.row(Source(payment)) }
 
-  /// The checksum of a payment: of its columns, and of the checksums of its operations in their order.
-  package static func sum(_ values: Row, operations: [String]) -> String {
-    values.sum(operations)
-  }
-
   /// The payment of a row of `select`, with its operations' rows in their order.
   ///
   /// Throws `state` where one is not ours, or does not match its checksum: an operation that is missing as well.
@@ -96,9 +91,9 @@ package enum PaymentRow {
   /// Throws `journal_damaged` where a payment's rows do not match their checksums.
   package static func check(_ row: Row, _ operations: [Row]) throws(Fault) {
     let sums = operations.map { $0.text("sum") ?? "" }
-    guard row.isSummed(as: { sum(row, operations: sums) }),
-      operations.allSatisfy(OperationRow.isWhole)
-    else { throw .damagedRow(row.text("reference") ?? "") }
+    guard row.isSummed(with: sums), operations.allSatisfy(OperationRow.isWhole) else {
+      throw .damagedRow(row.text("reference") ?? "")
+    }
   }
 
   /// A payment in JSON, for another journal; without what is secret of it.

@@ -166,20 +166,18 @@ package struct Row: Sendable {
     columns.place(of: name).map { values[$0] } ?? .null
   }
 
-  /// The text of a column.
-  package func text(_ name: String) -> String? { self[name].text }
+  func text(_ name: String) -> String? { self[name].text }
 
-  /// The number of a column.
-  package func number(_ name: String) -> Int? { self[name].integer }
+  func number(_ name: String) -> Int? { self[name].integer }
 
   /// Whether a column holds 1.
-  package func flag(_ name: String) -> Bool { number(name) == 1 }
+  func flag(_ name: String) -> Bool { number(name) == 1 }
 
   /// The time in a column, in milliseconds since 1970; 0 where it has none.
-  package func time(_ name: String) -> Int { self[name].time }
+  func time(_ name: String) -> Int { self[name].time }
 
   /// The object of a column: its members keep their order.
-  package func object(_ name: String) -> JSONObject? { self[name].object }
+  func object(_ name: String) -> JSONObject? { self[name].object }
 
   /// The row as JSON by the names of its columns, without what is null.
   package var json: JSONObject { json(known: [:]) }
@@ -200,8 +198,8 @@ package struct Row: Sendable {
   }
 
   /// Whether it has the checksum that it should have; one that was not read from a table has none.
-  func isSummed(as sum: () -> String) -> Bool {
-    columns.place(of: "sum") == nil || text("sum") == sum()
+  func isSummed(with parts: [String?]) -> Bool {
+    columns.place(of: "sum") == nil || text("sum") == sum(parts)
   }
 
   /// These columns alone.
@@ -220,6 +218,9 @@ package struct Row: Sendable {
   }
 
   /// The checksum of what is not null, with the names: a column that is added later changes none.
+  ///
+  /// `parts` go in with it: of a payment the checksums of its operations in their order, of an operation the text of
+  /// its preparation, of a line of the history the link of the one before.
   package func sum(_ parts: [String?] = []) -> String {
     var sum = Checksum(room: 1024)
     for column in columns.summed {

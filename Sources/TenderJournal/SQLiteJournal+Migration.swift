@@ -119,7 +119,7 @@ extension SQLiteJournal {
       let text =
         try operation.preparation == nil ? nil : movePreparation(to: operation, of: payment)
       let values = OperationRow.values(operation)
-      sums.append(OperationRow.sum(values, preparation: text))
+      sums.append(values.sum([text]))
       try insert(
         .operation,
         values,
@@ -132,7 +132,7 @@ extension SQLiteJournal {
     try insert(
       .payment,
       values,
-      sum ?? PaymentRow.sum(values, operations: sums),
+      sum ?? values.sum(sums),
       row: payment.row
     )
     if let seen = ObservationRow.all(of: payment) { try insert(seen, of: payment.row) }

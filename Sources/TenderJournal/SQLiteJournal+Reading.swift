@@ -55,7 +55,7 @@ extension SQLiteJournal {
 
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
     for form in Reference.forms(of: key.reference.text) {
-      let values = [.text(form)] + Self.values(key).dropFirst()
+      let values = [form, key.provider.text, key.env.rawValue].map(Database.Value.text)
       // A statement of all columns is compiled once, for every row that is read by its number.
       let found = try database.atOneMoment { () throws(Fault) -> Payment? in
         let number = try database.first(
@@ -70,10 +70,6 @@ extension SQLiteJournal {
       if let found { return found }
     }
     return nil
-  }
-
-  static func values(_ key: ReferenceKey) -> [Database.Value] {
-    [.text(key.reference.text), .text(key.provider.text), .text(key.env.rawValue)]
   }
 
   package func payments(
@@ -220,10 +216,5 @@ package enum EventRow {
       note: row.text("note") ?? "",
       by: row.text("by")
     )
-  }
-
-  /// What chains a line to the one before.
-  static func link(_ row: Row, after link: String?) -> String {
-    row.sum([link])
   }
 }

@@ -86,7 +86,7 @@ extension SQLiteJournal {
   /// Adds a line after the link of the one before; gives its own.
   @discardableResult
   func append(_ row: Row, after link: String?) throws(Fault) -> String {
-    let own = EventRow.link(row, after: link)
+    let own = row.sum([link])
     try database.query(Self.insertionOfLine, row.values + [.text(own)])
     return own
   }

@@ -12,10 +12,6 @@ extension SQLiteJournal {
   ///
   /// Throws `state` where the keys cannot be read.
   func opened(_ payment: Payment) throws(Fault) -> Payment {
-    let isSealed = payment.operations.contains {
-      $0.preparation?.secret.map(SealingKeys.isSealed) ?? false
-    }
-    guard isSealed else { return payment }
     var operations = payment.operations
     for index in operations.indices {
       guard let found = operations[index].preparation else { continue }

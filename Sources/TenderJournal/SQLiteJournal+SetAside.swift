@@ -20,7 +20,16 @@ extension SQLiteJournal {
       changed: payment.changed.union(before?.changed ?? []),
       seen: (before?.seen ?? []) + payment.unwritten
     )
-    let entry = AsideEntry(waits, next.redacted(by: redactor), sequence, note)
+    let redacted = next.redacted(by: redactor)
+    let entry = AsideEntry(
+      payment: redacted,
+      over: waits.over,
+      sequence: sequence,
+      note: note,
+      operations: redacted.operations.filter { waits.changed.contains($0.sequence) }
+        .map { ($0, $0.preparation != nil) },
+      seen: waits.seen
+    )
     try aside.write(.object(entry.json(name)), for: payment.row)
     next.settled()
     payment = next
@@ -142,7 +151,7 @@ extension SQLiteJournal.Waiting {
 
 /// An outcome in the file of those set aside: what differs from a version of a payment in the database.
 private struct AsideEntry {
-  /// The payment without its operations.
+  /// The payment, redacted; as it is read, without its operations.
   var payment: Payment
   var over: Int
   var sequence: Int
@@ -153,19 +162,6 @@ private struct AsideEntry {
 }
 
 extension AsideEntry {
-  /// An entry about a payment that is redacted.
-  init(_ waits: SQLiteJournal.Waiting, _ payment: Payment, _ sequence: Int, _ note: String) {
-    self.init(
-      payment: payment,
-      over: waits.over,
-      sequence: sequence,
-      note: note,
-      operations: payment.operations.filter { waits.changed.contains($0.sequence) }
-        .map { ($0, $0.preparation != nil) },
-      seen: waits.seen
-    )
-  }
-
   /// The entry as the file has it.
   func json(_ journal: String) -> JSONObject {
     [

@@ -119,7 +119,7 @@ extension SQLiteJournal {
     let list = EventRow.columns.names.list()
     try rows(columns, "SELECT \(sql: list), link FROM event ORDER BY line") { row in
       let line = row.number("line") ?? 0
-      if line == newest + 1, row.text("link") != EventRow.link(row, after: link) {
+      if line == newest + 1, row.text("link") != row.sum([link]) {
         problems.append("line \(line) of the history does not follow the one before")
       }
       if let sum = row.text("sum"), let payment = row.number("payment") { latest[payment] = sum }

@@ -51,9 +51,7 @@ extension SQLiteJournal {
   }
 
   /// Why there can be no mark, without which a loss of the whole folder is not noticed; nil where there can.
-  package var markProblem: String? {
-    mark.flatMap { mark in mark.problem.map { "cannot write \(mark.path): \($0)" } }
-  }
+  package var markProblem: String? { mark?.problem }
 
   private var nothing: HighWaterMark.Position {
     HighWaterMark.Position(journal: name, line: 0, link: "-", time: 0, isOutside: false)

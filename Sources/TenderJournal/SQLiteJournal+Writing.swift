@@ -127,7 +127,7 @@ extension SQLiteJournal {
       drafts.append(try draft(operation, over: own, isChanged: isChanged, &written))
     }
     let values = PaymentRow.values(redacted)
-    let sum = PaymentRow.sum(values, operations: drafts.map(\.sum))
+    let sum = values.sum(drafts.map(\.sum))
     if let before {
       try update(.payment, written.payment, values.changes(from: before.row), sum)
     } else {
@@ -191,13 +191,12 @@ extension SQLiteJournal {
 
   /// An operation as it is to be written.
   private struct Draft {
-    /// 0 for a new one.
-    var row: Int
-    var sequence: Int
+    let sequence: Int
+    /// What the file has of it.
+    let before: Row?
     var sum: String
     /// What is to be written; nil where nothing changed.
     var values: Row?
-    var before: Row?
     /// The text of its preparation, where that is another.
     var preparation: String??
   }
@@ -208,21 +207,18 @@ extension SQLiteJournal {
     isChanged: Bool,
     _ written: inout Written
   ) throws(Fault) -> Draft {
-    let row = before?.number("row") ?? 0
-    guard isChanged else {
-      return Draft(row: row, sequence: operation.sequence, sum: before?.text("sum") ?? "")
-    }
+    var draft = Draft(
+      sequence: operation.sequence,
+      before: before,
+      sum: before?.text("sum") ?? ""
+    )
+    guard isChanged else { return draft }
     let values = OperationRow.values(operation)
     let stored = before?.text("preparation")
     let text = try preparation(operation.preparation, over: stored, &written)
-    return Draft(
-      row: row,
-      sequence: operation.sequence,
-      sum: OperationRow.sum(values, preparation: text),
-      values: values,
-      before: before,
-      preparation: text == stored ? nil : .some(text)
-    )
+    (draft.values, draft.sum) = (values, values.sum([text]))
+    if text != stored { draft.preparation = .some(text) }
+    return draft
   }
 
   /// The text that the file is to have of a preparation, in the place of another.
@@ -244,8 +240,9 @@ extension SQLiteJournal {
 
   private func write(_ draft: Draft, _ written: inout Written) throws(Fault) {
     guard let values = draft.values else { return }
-    var row = draft.row
+    let row: Int
     if let before = draft.before {
+      row = before.number("row") ?? 0
       // The columns that changed: an index costs pages for every column of its that is set.
       try update(.operation, row, values.changes(from: before), draft.sum)
     } else {

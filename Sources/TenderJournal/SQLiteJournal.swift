@@ -169,7 +169,8 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   }
 
   private func stop(_ key: ReferenceKey) -> MarkFile {
-    MarkFile(folder: folder, name: key.description)
+    let position = LockFile.position(of: key.description)
+    return MarkFile(path: folder + "/stop-" + String(position, radix: 16))
   }
 
   /// Takes out of the files what is to be erased, where that was put off.

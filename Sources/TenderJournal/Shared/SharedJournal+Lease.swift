@@ -100,7 +100,7 @@ extension SharedJournal {
   ///
   /// Reads its payment in the same round trip, and opens it where there is none.
   private func take(_ key: ReferenceKey, opening write: Write?) throws(Fault) -> Lease? {
-    let holder = machine + "/" + Self.random()
+    let holder = machine + "/" + Checksum.random()
     let lending = taking(
       key,
       holder: holder,
@@ -214,9 +214,9 @@ extension SharedJournal {
     let path = folder + machineFile
     if !PlainFile.exists(path) {
       guard makes else { return "" }
-      let draft = path + "-" + random()
+      let draft = path + "-" + Checksum.random()
       defer { PlainFile.remove(draft) }
-      try PlainFile.write(Array(random().utf8), to: draft)
+      try PlainFile.write(Array(Checksum.random().utf8), to: draft)
       PlainFile.link(draft, as: path)
     }
     guard let bytes = PlainFile.read(path, limit: 256), !bytes.isEmpty,
@@ -232,9 +232,6 @@ extension SharedJournal {
       .text(String(decoding: bytes, as: UTF8.self)), .text(host), .text(identity.text),
     ])
   }
-
-  /// Sixteen random bytes in hexadecimal.
-  static func random() -> String { Checksum.random() }
 
   // MARK: A wish to stop
 

@@ -14,7 +14,7 @@ extension SharedJournal {
         ["CREATE SCHEMA IF NOT EXISTS tender"] + SharedSchema.all + [
           """
           INSERT INTO tender.journal (one, version, name)
-          VALUES (1, \(SharedSchema.version), \(Self.random()))
+          VALUES (1, \(SharedSchema.version), \(Checksum.random()))
           """
         ]
       )

@@ -4,9 +4,6 @@ import TenderSystem
 
 /// What an operator does with a shared journal: check it, forget what is old, take another over.
 extension SharedJournal {
-  /// The rights that each role needs, as SQL.
-  package static var grants: String { SharedSchema.grants }
-
   package func verify() throws(Fault) -> [String] {
     var problems: [String] = []
     var last = 0
@@ -81,7 +78,7 @@ extension SharedJournal {
     missing.map { .forgot(settings.address.masked, $0.time) }
   }
 
-  package var markProblem: String? { mark.problem.map { "cannot write \(mark.path): \($0)" } }
+  package var markProblem: String? { mark.problem }
 
   /// Remembers on this machine what was written: the event's place and checksum, at its time.
   func raiseMark(_ write: Write, _ row: Int) {

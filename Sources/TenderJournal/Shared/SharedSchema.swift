@@ -2,7 +2,7 @@
 ///
 /// Plain SQL of PostgreSQL 13 and later. Every name is written with its schema, since a pooler keeps no search
 /// path.
-enum SharedSchema {
+package enum SharedSchema {
   /// Raised with every change of the tables.
   static let version = 2
 
@@ -128,7 +128,7 @@ enum SharedSchema {
   }
 
   /// The least rights of each role, as statements of SQL.
-  static let grants =
+  package static let grants =
     """
     -- For the tables' owner, with CREATEROLE. Roles without a login; a user of your own gets one of them:
     --   CREATE ROLE till3 LOGIN PASSWORD '...' IN ROLE tender_runner;
