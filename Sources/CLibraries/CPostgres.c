@@ -18,42 +18,7 @@ static const char *const libraries[] = {"libpq.5.dylib", "/opt/homebrew/opt/libp
 static const char *const libraries[] = {"libpq.so.5"};
 #endif
 
-static struct {
-  int (*version)(void);
-  struct tender_pq_option *(*parse)(const char *, char **);
-  struct tender_pq_option *(*options)(struct tender_pq *);
-  void (*free_options)(struct tender_pq_option *);
-  void (*free_text)(void *);
-  struct tender_pq *(*begin)(const char *const *, const char *const *, int);
-  int (*poll)(struct tender_pq *);
-  int (*status)(const struct tender_pq *);
-  int (*socket)(const struct tender_pq *);
-  int (*tls)(struct tender_pq *);
-  char *(*host)(const struct tender_pq *);
-  char *(*port)(const struct tender_pq *);
-  char *(*message)(const struct tender_pq *);
-  int (*verbosity)(struct tender_pq *, int);
-  void *(*notices)(struct tender_pq *, void (*)(void *, const char *), void *);
-  int (*nonblocking)(struct tender_pq *, int);
-  int (*pipeline)(struct tender_pq *);
-  int (*send)(struct tender_pq *, const char *, int, const unsigned *, const char *const *,
-              const int *, const int *, int);
-  int (*sync)(struct tender_pq *);
-  int (*flush)(struct tender_pq *);
-  int (*consume)(struct tender_pq *);
-  int (*busy)(struct tender_pq *);
-  struct tender_pq_result *(*result)(struct tender_pq *);
-  void (*end)(struct tender_pq *);
-  int (*result_status)(const struct tender_pq_result *);
-  char *(*field)(const struct tender_pq_result *, int);
-  int (*rows)(const struct tender_pq_result *);
-  int (*columns)(const struct tender_pq_result *);
-  unsigned (*type)(const struct tender_pq_result *, int);
-  char *(*value)(const struct tender_pq_result *, int, int);
-  int (*is_null)(const struct tender_pq_result *, int, int);
-  int (*length)(const struct tender_pq_result *, int, int);
-  void (*clear)(struct tender_pq_result *);
-} api;
+static struct tender_pq_functions api;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *problem = NULL;
@@ -62,39 +27,9 @@ static const struct {
   const char *name;
   void **place;
 } symbols[] = {
-    {"PQlibVersion", (void **)&api.version},
-    {"PQconninfoParse", (void **)&api.parse},
-    {"PQconninfo", (void **)&api.options},
-    {"PQconninfoFree", (void **)&api.free_options},
-    {"PQfreemem", (void **)&api.free_text},
-    {"PQconnectStartParams", (void **)&api.begin},
-    {"PQconnectPoll", (void **)&api.poll},
-    {"PQstatus", (void **)&api.status},
-    {"PQsocket", (void **)&api.socket},
-    {"PQsslInUse", (void **)&api.tls},
-    {"PQhost", (void **)&api.host},
-    {"PQport", (void **)&api.port},
-    {"PQerrorMessage", (void **)&api.message},
-    {"PQsetErrorVerbosity", (void **)&api.verbosity},
-    {"PQsetNoticeProcessor", (void **)&api.notices},
-    {"PQsetnonblocking", (void **)&api.nonblocking},
-    {"PQenterPipelineMode", (void **)&api.pipeline},
-    {"PQsendQueryParams", (void **)&api.send},
-    {"PQpipelineSync", (void **)&api.sync},
-    {"PQflush", (void **)&api.flush},
-    {"PQconsumeInput", (void **)&api.consume},
-    {"PQisBusy", (void **)&api.busy},
-    {"PQgetResult", (void **)&api.result},
-    {"PQfinish", (void **)&api.end},
-    {"PQresultStatus", (void **)&api.result_status},
-    {"PQresultErrorField", (void **)&api.field},
-    {"PQntuples", (void **)&api.rows},
-    {"PQnfields", (void **)&api.columns},
-    {"PQftype", (void **)&api.type},
-    {"PQgetvalue", (void **)&api.value},
-    {"PQgetisnull", (void **)&api.is_null},
-    {"PQgetlength", (void **)&api.length},
-    {"PQclear", (void **)&api.clear},
+#define SYMBOL(type, name, symbol, parameters) {#symbol, (void **)&api.name},
+    TENDER_PQ_FUNCTIONS(SYMBOL)
+#undef SYMBOL
 };
 
 static void open_once(void) {
@@ -118,22 +53,11 @@ static void open_once(void) {
     problem = "libpq is too old: tender needs " LOWEST " or later";
 }
 
-const char *tender_pq_open(void) {
+const struct tender_pq_functions *tender_pq_open(const char **why) {
   pthread_once(&once, open_once);
-  return problem;
+  *why = problem;
+  return problem ? NULL : &api;
 }
-
-struct tender_pq_option *tender_pq_parse(const char *address, char **why) {
-  return api.parse(address, why);
-}
-
-struct tender_pq_option *tender_pq_options(struct tender_pq *connection) {
-  return api.options(connection);
-}
-
-void tender_pq_free_options(struct tender_pq_option *options) { api.free_options(options); }
-
-void tender_pq_free_text(char *text) { api.free_text(text); }
 
 static _Thread_local int has_warned;
 
@@ -161,61 +85,3 @@ struct tender_pq *tender_pq_begin(const char *const *keywords, const char *const
   }
   return made;
 }
-
-int tender_pq_poll(struct tender_pq *connection) { return api.poll(connection); }
-int tender_pq_status(struct tender_pq *connection) { return api.status(connection); }
-int tender_pq_socket(struct tender_pq *connection) { return api.socket(connection); }
-int tender_pq_uses_tls(struct tender_pq *connection) { return api.tls(connection); }
-const char *tender_pq_host(struct tender_pq *connection) { return api.host(connection); }
-const char *tender_pq_port(struct tender_pq *connection) { return api.port(connection); }
-const char *tender_pq_message(struct tender_pq *connection) { return api.message(connection); }
-
-int tender_pq_pipeline(struct tender_pq *connection) {
-  return api.nonblocking(connection, 1) == 0 && api.pipeline(connection);
-}
-
-int tender_pq_send(struct tender_pq *connection, const char *sql, int count,
-                   const char *const *values) {
-  return api.send(connection, sql, count, NULL, values, NULL, NULL, 0);
-}
-
-int tender_pq_sync(struct tender_pq *connection) { return api.sync(connection); }
-int tender_pq_flush(struct tender_pq *connection) { return api.flush(connection); }
-int tender_pq_consume(struct tender_pq *connection) { return api.consume(connection); }
-int tender_pq_is_busy(struct tender_pq *connection) { return api.busy(connection); }
-
-struct tender_pq_result *tender_pq_result(struct tender_pq *connection) {
-  return api.result(connection);
-}
-
-void tender_pq_end(struct tender_pq *connection) { api.end(connection); }
-
-int tender_pq_result_status(const struct tender_pq_result *result) {
-  return api.result_status(result);
-}
-
-// PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY (postgres_ext.h).
-const char *tender_pq_error_code(const struct tender_pq_result *result) {
-  return api.field(result, 'C');
-}
-
-const char *tender_pq_error_text(const struct tender_pq_result *result) {
-  return api.field(result, 'M');
-}
-
-int tender_pq_rows(const struct tender_pq_result *result) { return api.rows(result); }
-int tender_pq_columns(const struct tender_pq_result *result) { return api.columns(result); }
-
-unsigned tender_pq_type(const struct tender_pq_result *result, int column) {
-  return api.type(result, column);
-}
-
-const char *tender_pq_value(const struct tender_pq_result *result, int row, int column) {
-  return api.is_null(result, row, column) ? NULL : api.value(result, row, column);
-}
-
-int tender_pq_length(const struct tender_pq_result *result, int row, int column) {
-  return api.length(result, row, column);
-}
-
-void tender_pq_free(struct tender_pq_result *result) { api.clear(result); }

@@ -127,6 +127,14 @@ package struct Payment: Sendable, Priced {
     unwritten = []
   }
 
+  /// The payment with other operations, which count as written.
+  package func with(_ operations: [Operation], _ observed: Observed? = nil) -> Payment {
+    var made = self
+    (made.operations, made.observed) = (operations, observed ?? self.observed)
+    (made.changed, made.unwritten) = ([], [])
+    return made
+  }
+
   /// The provider's own word for the payment; nil where an operation has changed it since.
   package var providerStatus: String? {
     let changed = followers.filter { $0.effect == .done }.map(\.updatedAt).max() ?? 0

@@ -1,22 +1,20 @@
 private import CSodium
 package import TenderModel
-package import TenderSystem
+import TenderSystem
 
 /// BLAKE2b (RFC 7693) over values, each with its length, as hexadecimal.
-package struct Checksum {
+struct Checksum {
   private var bytes: [UInt8] = []
 
   /// A checksum of nothing yet; `room` is how many bytes are expected.
-  package init(room: Int = 0) { bytes.reserveCapacity(room) }
+  init(room: Int = 0) { bytes.reserveCapacity(room) }
 
-  /// Takes a text in.
-  package mutating func add(_ text: String) {
+  mutating func add(_ text: String) {
     add(length: text.utf8.count)
     bytes += text.utf8
   }
 
-  /// Takes a value in.
-  package mutating func add(_ value: Database.Value) {
+  mutating func add(_ value: Database.Value) {
     switch value {
     case .null: add(length: -1)
     case .integer(let number): add(String(number))
@@ -39,7 +37,7 @@ package struct Checksum {
   mutating func add(taken: [UInt8]) { bytes += taken }
 
   /// The hash in `size` bytes (16 to 64), keyed where there is a key of as many.
-  package func text(_ size: Int = 16, key: [UInt8]? = nil) -> String {
+  func text(_ size: Int = 16, key: [UInt8]? = nil) -> String {
     var digest = [UInt8](repeating: 0, count: size)
     if let key {
       _ = unsafe crypto_generichash(&digest, size, bytes, UInt64(bytes.count), key, key.count)
@@ -50,21 +48,21 @@ package struct Checksum {
   }
 
   /// The hash of several values.
-  package static func of(_ values: [Database.Value]) -> String {
+  static func of(_ values: [Database.Value]) -> String {
     var sum = Checksum()
     for value in values { sum.add(value) }
     return sum.text()
   }
 
   /// That many random bytes.
-  package static func randomBytes(_ count: Int) -> [UInt8] {
+  static func randomBytes(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     unsafe randombytes_buf(&bytes, bytes.count)
     return bytes
   }
 
   /// Sixteen random bytes, written as a checksum is.
-  package static func random() -> String {
+  static func random() -> String {
     Hex.encode(randomBytes(16))
   }
 }
@@ -72,14 +70,12 @@ package struct Checksum {
 /// What tells two values apart that the journal does not keep as they were typed.
 ///
 /// The key lies in a file of its own, so that a journal that gets into other hands tells nothing.
-package struct FingerprintKey {
-  package let path: String
-
-  /// The key in a file, which is made when it is first needed.
-  package init(path: String) { self.path = path }
+struct FingerprintKey {
+  /// The file is made when the key is first needed.
+  let path: String
 
   /// Throws `state` where there is none and none can be made.
-  package func bytes(making random: [UInt8]) throws(Fault) -> [UInt8] {
+  func bytes(making random: [UInt8]) throws(Fault) -> [UInt8] {
     if let known = read() { return known }
     // Written whole, and linked to its name: two processes end with one key.
     let draft = path + "-" + Hex.encode(Array(random.prefix(8)))

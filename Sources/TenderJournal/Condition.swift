@@ -2,39 +2,43 @@ import TenderEngine
 import TenderModel
 import TenderSystem
 
-/// A filter as SQL: all of it that columns decide, so that few rows are left for `PaymentFilter.lets`.
-struct Condition {
-  var and = ""
-  var values: [Database.Value] = []
-
-  init(_ filter: PaymentFilter) {
-    add("p.env = ?", filter.env.map { .text($0.rawValue) })
-    add("p.provider = ?", filter.provider.map { .text($0.text) })
-    addStatuses(filter)
-    add("p.last_four = ?", filter.lastFour.map(Database.Value.text))
-    add("p.amount = ?", filter.amount.map(Database.Value.integer))
-    add("p.currency = ?", filter.currency.map { .text($0.code) })
-    add("p.created >= ?", filter.since.map(Database.Value.integer))
-    add("p.created <= ?", filter.until.map(Database.Value.integer))
-    if let by = filter.by {
-      and += Self.writer
-      values += Self.values(writer: by)
-    }
+/// A filter as SQL of SQLite: all of it that columns decide, so that few rows are left for `PaymentFilter.lets`.
+enum Condition {
+  /// What columns decide of payments `p`: tests that begin with ` AND`.
+  static func columns(_ filter: PaymentFilter) -> Statement {
+    var all = Statement(filter, of: "p")
+    all += statuses(filter)
+    if let by = filter.by { all += writer(by) }
     if let handle = filter.handle {
       // `*` alone stands for others.
-      let glob = Database.Value.text(Self.glob(handle))
-      and += " AND (p.reference GLOB ? OR EXISTS (SELECT 1 FROM operation o "
-      and += "WHERE o.payment = p.row AND o.id GLOB ?))"
-      values += [glob, glob]
+      let glob = glob(handle)
+      all += """
+         AND (p.reference GLOB \(glob)
+        OR EXISTS (SELECT 1 FROM operation o WHERE o.payment = p.row AND o.id GLOB \(glob)))
+        """
     }
+    return all
+  }
+
+  private static func statuses(_ filter: PaymentFilter) -> Statement {
+    guard filter.isOpen || !filter.statuses.isEmpty else { return "" }
+    let isOpen: Statement = filter.isOpen ? " OR p.is_final = 0" : ""
+    let isUnknown: Statement = filter.statuses.contains(.unknown) ? " OR p.is_unknown = 1" : ""
+    let statuses = Status.allCases.filter(filter.statuses.contains)
+    // It says which index to use.
+    let index: Statement =
+      !filter.isOpen && statuses.allSatisfy(SQLiteJournal.isIndexed)
+      ? " AND p.\(sql: SQLiteJournal.settledStatus)" : ""
+    return " AND (p.status IN (\(each: statuses.map(\.rawValue)))\(isOpen)\(isUnknown))\(index)"
   }
 
   /// That a user or a machine wrote a line about a payment: the whole name, or the machine alone.
-  static let writer =
-    " AND EXISTS (SELECT 1 FROM event e WHERE e.payment = p.row AND (e.by = ? OR e.by GLOB ?))"
-
-  static func values(writer by: String) -> [Database.Value] {
-    [.text(by), .text(glob("*@" + by))]
+  static func writer(_ by: String) -> Statement {
+    """
+     AND EXISTS (
+      SELECT 1 FROM event e WHERE e.payment = p.row AND (e.by = \(by) OR e.by GLOB \(glob("*@" + by)))
+    )
+    """
   }
 
   /// A pattern in which `*` alone stands for others.
@@ -42,10 +46,9 @@ struct Condition {
     handle.map { "[?".contains($0) ? "[\($0)]" : String($0) }.joined()
   }
 
-  /// Statements for the rows that may be meant and when they were created.
+  /// The rows that may be meant and when they were created.
   struct Candidates {
-    let sql: String
-    let values: [Database.Value]
+    let statement: Statement
     /// Whether the newest come first.
     var isSorted = false
   }
@@ -53,33 +56,27 @@ struct Condition {
   /// The rows that a reference or a provider's id may mean.
   static func candidates(matching handle: String) -> Candidates {
     guard case .exactly(let term) = SearchTerm.query(id: handle) else {
-      return Candidates(sql: byReference + " = ?", values: [.text(handle)])
+      return Candidates(statement: "\(byReference) = \(handle)")
     }
-    return Candidates(
-      sql: "\(byReference) = ? UNION \(byTerm) = ?",
-      values: [.text(handle), .text(term)]
-    )
+    return Candidates(statement: "\(byReference) = \(handle) UNION \(byTerm) = \(term)")
   }
 
-  private static let byReference = "SELECT row, created FROM payment WHERE reference"
-  private static let byTerm = "SELECT payment, created FROM term WHERE text"
+  private static let byReference: Statement = "SELECT row, created FROM payment WHERE reference"
+  private static let byTerm: Statement = "SELECT payment, created FROM term WHERE text"
 
   /// The rows that may be meant; nil where no index is narrower than a column's.
   static func candidates(_ filter: PaymentFilter) -> Candidates? {
     switch filter.query {
     case .exactly(let term):
       return Candidates(
-        sql: byTerm + " = ? ORDER BY created DESC, payment DESC",
-        values: [.text(term)],
+        statement: "\(byTerm) = \(term) ORDER BY created DESC, payment DESC",
         isSorted: true
       )
     case .range(let low, let high):
-      return Candidates(sql: byTerm + " >= ? AND text < ?", values: [.text(low), .text(high)])
+      return Candidates(statement: "\(byTerm) >= \(low) AND text < \(high)")
     case .anyOf(let terms, let low, let high):
-      let marks = terms.map { _ in "?" }.joined(separator: ", ")
       return Candidates(
-        sql: byTerm + " IN (\(marks)) OR (text >= ? AND text < ?)",
-        values: terms.map(Database.Value.text) + [.text(low), .text(high)]
+        statement: "\(byTerm) IN (\(each: terms)) OR (text >= \(low) AND text < \(high))"
       )
     case nil: break
     }
@@ -89,57 +86,42 @@ struct Condition {
     guard !beginning.isEmpty, case .exactly(let term) = SearchTerm.query(id: beginning) else {
       // Both indexes are read from end to end, which is less than the rows; of an id that is longer than what is
       // indexed of it, the operation is asked.
-      let glob = Database.Value.text(glob(handle))
+      let glob = glob(handle)
       return Candidates(
-        sql: "SELECT row, created FROM payment WHERE row IN ("
-          + "SELECT row FROM payment WHERE reference GLOB ?) UNION "
-          + "SELECT t.payment, t.created FROM term t WHERE t.text GLOB 'i:*' AND (t.text GLOB 'i:' || ? "
-          + "OR length(t.text) >= \(SearchTerm.longestID) AND EXISTS (SELECT 1 FROM operation o "
-          + "WHERE o.payment = t.payment AND o.id GLOB ?))",
-        values: [glob, glob, glob]
+        statement: """
+          SELECT row, created FROM payment WHERE row IN (
+            SELECT row FROM payment WHERE reference GLOB \(glob)
+          ) UNION SELECT t.payment, t.created FROM term t
+          WHERE t.text GLOB 'i:*' AND (t.text GLOB 'i:' || \(glob)
+            OR length(t.text) >= \(sql: SearchTerm.longestID) AND EXISTS (
+              SELECT 1 FROM operation o WHERE o.payment = t.payment AND o.id GLOB \(glob)
+            ))
+          """
       )
     }
-    let range = { (low: String) -> [Database.Value] in
-      [.text(low), .text(SearchTerm.end(of: low))]
-    }
     return Candidates(
-      sql: "\(byReference) >= ? AND reference < ? UNION \(byTerm) >= ? AND text < ?",
-      values: range(beginning) + range(term)
+      statement: """
+        \(byReference) >= \(beginning) AND reference < \(SearchTerm.end(of: beginning))
+        UNION \(byTerm) >= \(term) AND text < \(SearchTerm.end(of: term))
+        """
     )
   }
 
   /// Sorting rows by time takes as much memory as they have; sorting their numbers does not.
   private static func ofSeveralStatuses(_ filter: PaymentFilter) -> Candidates? {
-    let isOpenToo = filter.isOpen || filter.statuses.contains { !$0.isFinal }
-    let statuses = Status.allCases.filter { $0.isFinal && filter.statuses.contains($0) }
-    guard statuses.count > 1 || statuses.count == 1 && isOpenToo else { return nil }
-    let marks = statuses.map { _ in "?" }.joined(separator: ", ")
-    guard case .exactly(let open) = SearchTerm.queryOpen else { return nil }
+    let statuses = Status.allCases.filter {
+      SQLiteJournal.isIndexed($0) && filter.statuses.contains($0)
+    }
+    let isOpenToo = filter.isOpen || statuses.count < filter.statuses.count
+    guard statuses.count > 1 || statuses.count == 1 && isOpenToo,
+      case .exactly(let open) = SearchTerm.queryOpen
+    else { return nil }
+    let others: Statement = isOpenToo ? " UNION \(byTerm) = \(open)" : ""
     return Candidates(
-      sql: "SELECT row, created FROM payment WHERE status IN (\(marks)) "
-        + "AND \(SQLiteJournal.settledStatus)" + (isOpenToo ? " UNION \(byTerm) = ?" : ""),
-      values: statuses.map { .text($0.rawValue) } + (isOpenToo ? [.text(open)] : [])
+      statement: """
+        SELECT row, created FROM payment WHERE status IN (\(each: statuses.map(\.rawValue)))
+        AND \(sql: SQLiteJournal.settledStatus)\(others)
+        """
     )
-  }
-
-  private mutating func addStatuses(_ filter: PaymentFilter) {
-    guard filter.isOpen || !filter.statuses.isEmpty else { return }
-    var tests = filter.isOpen ? ["p.is_final = 0"] : []
-    if filter.statuses.contains(.unknown) { tests.append("p.is_unknown = 1") }
-    for status in Status.allCases where filter.statuses.contains(status) {
-      tests.append("p.status = ?")
-      values.append(.text(status.rawValue))
-    }
-    and += " AND (\(tests.joined(separator: " OR ")))"
-    // It says which index to use.
-    if !filter.isOpen, filter.statuses.allSatisfy(\.isFinal) {
-      and += " AND p." + SQLiteJournal.settledStatus
-    }
-  }
-
-  private mutating func add(_ text: String, _ value: Database.Value?) {
-    guard let value else { return }
-    and += " AND " + text
-    values.append(value)
   }
 }

@@ -1,4 +1,3 @@
-import Synchronization
 import TenderEngine
 import TenderModel
 
@@ -7,54 +6,32 @@ import TenderModel
 ///
 /// Its name is the folder's, beside which it lies: it moves along with what lies there. One line in one
 /// disk sector, written in place after each commit that is on the disk.
-package final class HighWaterMark: Sendable {
+final class HighWaterMark {
   /// What the mark says.
-  package struct Position: Sendable, Hashable {
+  struct Position {
     /// The journal's own name, made with it.
-    package var journal: String
+    var journal: String
     /// The number and the chained checksum of the newest line of its history.
-    package var line: Int
-    package var link: String
+    var line: Int
+    var link: String
     /// Milliseconds since 1970.
-    package var time: Int
+    var time: Int
     /// Whether anything in it was sent to another side than the simulator of its own folder.
-    package var isOutside: Bool
-
-    package init(journal: String, line: Int, link: String, time: Int, isOutside: Bool) {
-      self.journal = journal
-      self.line = line
-      self.link = link
-      self.time = time
-      self.isOutside = isOutside
-    }
+    var isOutside: Bool
   }
 
   private static let magic = "tender-mark-1"
   private static let size = 256
 
-  package let path: String
+  let path: String
   /// Where it is read while there is none at `path`: the folder for marks may have been named later.
   private let earlierPath: String?
-  private let state = Mutex(State())
-
-  private struct State: Sendable {
-    var descriptor: Int32?
-    var last: Position?
-  }
-
-  private var descriptor: Int32? {
-    get { state.withLock { $0.descriptor } }
-    set { state.withLock { $0.descriptor = newValue } }
-  }
-
+  private var descriptor: Int32?
   /// What was written last.
-  private var last: Position? {
-    get { state.withLock { $0.last } }
-    set { state.withLock { $0.last = newValue } }
-  }
+  private var last: Position?
 
   /// The mark of a folder, beside it or in a folder for marks; `isShared` where its journal is elsewhere.
-  package init(of folder: String, in place: String? = nil, isShared: Bool = false) {
+  init(of folder: String, in place: String? = nil, isShared: Bool = false) {
     let whole = PlainFile.resolved(folder)
     let parts = whole.split(separator: "/")
     let name = String(parts.last ?? "")
@@ -71,12 +48,14 @@ package final class HighWaterMark: Sendable {
   }
 
   /// Why it cannot be written; nil where it can.
-  package var problem: String? { PlainFile.problem(writing: path) }
+  var problem: String? {
+    PlainFile.problem(writing: path).map { "cannot write \(path): \($0)" }
+  }
 
   deinit { if let descriptor { PlainFile.close(descriptor) } }
 
   /// What it says; nil where there is none for this folder.
-  package func read() -> Position? {
+  func read() -> Position? {
     let bytes =
       PlainFile.read(path, limit: Self.size)
       ?? earlierPath.flatMap { PlainFile.read($0, limit: Self.size) }
@@ -107,7 +86,7 @@ package final class HighWaterMark: Sendable {
   /// Raises it, never lowers it, unless `anew`, or where it is beyond the `latest` line that there can be.
   ///
   /// A mark that cannot be written protects less and stops nobody: what it is for is in the journal.
-  package func raise(to position: Position, anew: Bool = false, latest: Int = .max) {
+  func raise(to position: Position, anew: Bool = false, latest: Int = .max) {
     func isBehind(_ known: Position) -> Bool {
       // Of two of one moment the later one counts.
       let isSame = latest != .max && known.line == position.line && known.link != position.link

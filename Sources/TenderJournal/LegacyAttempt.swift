@@ -325,45 +325,22 @@ package struct LegacyAttempt {
     return observed
   }
 
-  /// A line of the history of a payment's attempt, in the words of old versions.
-  package static func entry(
-    of payment: Payment,
-    phase: String,
-    at: Int,
-    status: String,
-    note: String,
-    by: String?
-  ) -> HistoryEntry {
-    let attempt = payment.attempt
-    return entry(
-      of: attempt.map { "\($0.kind.rawValue) \($0.number)" } ?? "",
-      amount: attempt?.approved ?? attempt?.amount,
-      phase: phase,
-      at: at,
-      status: status,
-      note: note,
-      by: by
-    )
-  }
-
-  /// A line of the history about an operation, in the words of old versions.
-  static func entry(
-    of operation: String,
-    amount: Int?,
-    phase: String,
-    at: Int,
-    status: String,
-    note: String,
-    by: String?
-  ) -> HistoryEntry {
-    HistoryEntry(
-      at: at,
+  /// A line of the history about an operation, whose row has the columns of old versions.
+  static func entry(of operation: String, _ amount: Int?, _ line: Row) -> HistoryEntry {
+    let (phase, status) = (line.text("phase") ?? "", line.text("status") ?? "")
+    return HistoryEntry(
+      at: line.number("at") ?? 0,
       operation: operation,
       state: phase == "done" ? status : phase,
       amount: amount,
       status: status,
-      note: note,
-      by: by
+      note: line.text("note") ?? "",
+      by: line.text("by")
     )
   }
+
+  /// The columns of an old line of the history.
+  static let lineColumns = Columns(
+    ["line", "attempt", "at", "phase", "status", "note", "by"].map { ($0, .text) }
+  )
 }

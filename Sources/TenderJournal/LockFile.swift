@@ -1,5 +1,5 @@
-package import TenderEngine
-package import TenderModel
+import TenderEngine
+import TenderModel
 
 #if canImport(Darwin)
 private import Darwin
@@ -11,14 +11,12 @@ private import Glibc
 ///
 /// The kernel lets a dead process's lock go at once. Two references may share a byte; they then
 /// wait for each other, and nothing worse.
-package struct LockFile {
-  package let path: String
-
-  /// The locks in a file, which is made with the first of them.
-  package init(path: String) { self.path = path }
+struct LockFile {
+  /// The file is made with the first lock.
+  let path: String
 
   /// Takes the lock of a name, trying until the deadline; nil where another holds it.
-  package func take(
+  func take(
     _ name: String,
     by deadline: Deadline,
     interruption: any Interruption
@@ -60,7 +58,7 @@ package struct LockFile {
 }
 
 /// A lock that ends when it is let go.
-package final class HeldLock: ReferenceLock {
+final class HeldLock: ReferenceLock {
   let descriptor: Int32
   let position: Int
   let identity: PlainFile.Identity?
@@ -76,4 +74,18 @@ package final class HeldLock: ReferenceLock {
     PlainFile.unlock(descriptor, at: position)
     PlainFile.close(descriptor)
   }
+}
+
+/// Empty files beside the journal: a wish that somebody stop, for which who works on a reference looks
+/// while nothing else happens, and the mark of an erasure that is not finished.
+struct MarkFile {
+  let path: String
+
+  func make() throws(Fault) {
+    PlainFile.close(try PlainFile.open(path))
+  }
+
+  var exists: Bool { PlainFile.exists(path) }
+
+  func remove() { PlainFile.remove(path) }
 }

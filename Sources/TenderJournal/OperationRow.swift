@@ -4,14 +4,31 @@ import TenderSystem
 
 /// An operation as a row of the `operation` table, and back.
 package enum OperationRow {
+  private static let table = Table<Operation>([
+    .init("sequence", \.sequence),
+    .init("number", \.number),
+    .init("amount", \.amount),
+    .init("approved", \.approved),
+    .init("is_rest", \.isRest),
+    .init("sent", from: { $0.state.sent?.at }),
+    .init("created", time: \.createdAt),
+    .init("updated", time: \.updatedAt),
+    .init("kind", from: { $0.kind.rawValue }),
+    .init("name", \.name),
+    .init("key", \.key),
+    .init("id", \.id),
+    .init("state", from: { $0.state.name.rawValue }),
+    .init("moment", from: { $0.state.sent?.moment?.text }),
+    .init("link", \.link),
+    .init("next_action", from: { $0.state.action?.json.object }),
+    .init("content", \.content),
+    .init("prints", \.fingerprints),
+    .init("result", \.result),
+    .init("fault", \.fault),
+  ])
+
   /// Its columns, besides the rows' numbers and the checksum.
-  package static let columns = Columns(
-    numbers: [
-      "sequence", "number", "amount", "approved", "is_rest", "sent", "created", "updated",
-    ],
-    texts: ["kind", "name", "key", "id", "state", "moment", "link"],
-    json: ["next_action", "content", "prints", "result", "fault"]
-  )
+  package static var columns: Columns { table.columns }
 
   /// The columns of `select`.
   package static let stored = columns.with(
@@ -20,48 +37,17 @@ package enum OperationRow {
   )
 
   /// Reads operations `o` with their preparations `x`.
-  package static func select(_ prefix: String = "") -> String {
-    "SELECT o.row, o.payment, \(columns.list("o")), o.sum, x.text FROM \(prefix)operation o "
-      + "LEFT JOIN \(prefix)preparation x ON x.row = o.row"
-  }
+  static let select: Statement = """
+    SELECT o.row, o.payment, \(sql: columns.names.list("o")), o.sum, x.text FROM operation o
+    LEFT JOIN preparation x ON x.row = o.row
+    """
 
   /// The values of the columns.
-  package static func values(_ operation: Operation) -> Row {
-    Row(
-      columns,
-      [
-        "sequence": .integer(operation.sequence),
-        "number": .integer(operation.number),
-        "amount": Database.Value(operation.amount),
-        "approved": Database.Value(operation.approved),
-        "is_rest": Database.Value(operation.isRest),
-        "sent": Database.Value(operation.state.sent?.at),
-        "created": .integer(operation.createdAt),
-        "updated": .integer(operation.updatedAt),
-        "kind": .text(operation.kind.rawValue),
-        "name": Database.Value(operation.name),
-        "key": Database.Value(operation.key),
-        "id": Database.Value(operation.id),
-        "state": .text(operation.state.name.rawValue),
-        "moment": Database.Value(operation.state.sent?.moment?.text),
-        "link": Database.Value(operation.link?.text),
-        "next_action": Database.Value((operation.state.action?.json).map(JSONWriter.text)),
-        "content": Database.Value(operation.content),
-        "prints": Database.Value(operation.fingerprints),
-        "result": Database.Value(operation.result),
-        "fault": Database.Value(operation.fault?.stored ?? [:]),
-      ]
-    )
-  }
-
-  /// The checksum of an operation with the text of its preparation.
-  package static func sum(_ values: Row, preparation: String?) -> String {
-    values.sum([preparation])
-  }
+  package static func values(_ operation: Operation) -> Row { table.row(operation) }
 
   /// Whether a row of `select` matches its checksum.
   static func isWhole(_ row: Row) -> Bool {
-    row.isSummed(as: { sum(row, preparation: row.text("preparation")) })
+    row.isSummed(with: [row.text("preparation")])
   }
 
   /// The operation of a row of `select`, its preparation as the file has it.
@@ -77,23 +63,10 @@ package enum OperationRow {
     guard let kind = row.text("kind").flatMap(Operation.Kind.init(rawValue:)),
       let state = state(row)
     else { throw .unreadableRow }
-    var operation = Operation(kind, amount: row.number("amount"), at: row.time("created"))
-    operation.row = row.number("row") ?? 0
-    operation.sequence = row.number("sequence") ?? 0
-    operation.number = row.number("number") ?? 0
-    operation.name = row.text("name")
-    operation.approved = row.number("approved")
-    operation.isRest = row.flag("is_rest")
-    operation.key = row.text("key")
-    operation.id = row.text("id")
-    operation.state = state
-    operation.content = row.object("content") ?? [:]
-    operation.fingerprints = row.object("prints") ?? [:]
-    operation.result = row.object("result") ?? [:]
-    operation.fault = row.object("fault").flatMap(Fault.init(stored:))
+    var operation = Operation(kind, at: 0)
+    table.read(row, into: &operation)
+    (operation.row, operation.state) = (row.number("row") ?? 0, state)
     operation.preparation = row.text("preparation").map(Operation.Preparation.init(stored:))
-    operation.link = row.text("link").map(Reference.init(stored:))
-    operation.updatedAt = row.time("updated")
     return operation
   }
 
@@ -136,26 +109,25 @@ package enum OperationRow {
 
 /// An observation as a row of the `observation` table, and back.
 package enum ObservationRow {
+  private static let table = Table<Observation>([
+    .init("at", time: \.at),
+    .init("operation", \.operation),
+    .init("amount", \.amount),
+    .init("refunded", \.refunded),
+    .init("elsewhere", \.elsewhere),
+    .init("is_revoked", \.isRevoked),
+    .init("source", from: { $0.source.rawValue }),
+    .init("state", from: { $0.state.name.rawValue }),
+    .init("provider_status", \.providerStatus),
+    .init("currency", \.currency),
+    .init("id", \.id),
+  ])
+
   /// Its columns, besides the rows' numbers and the checksum.
-  package static let columns = Columns(
-    numbers: ["at", "operation", "amount", "refunded", "elsewhere", "is_revoked"],
-    texts: ["source", "state", "provider_status", "currency", "id"]
-  )
+  package static var columns: Columns { table.columns }
 
   /// The values of the columns.
-  package static func values(_ seen: Observation) -> Row {
-    Row(
-      columns,
-      [
-        "source": .text(seen.source.rawValue), "at": .integer(seen.at),
-        "operation": .integer(seen.operation), "state": .text(seen.state.name.rawValue),
-        "provider_status": Database.Value(seen.providerStatus),
-        "amount": Database.Value(seen.amount), "refunded": Database.Value(seen.refunded),
-        "elsewhere": Database.Value(seen.elsewhere), "is_revoked": Database.Value(seen.isRevoked),
-        "currency": Database.Value(seen.currency?.code), "id": Database.Value(seen.id),
-      ]
-    )
-  }
+  package static func values(_ seen: Observation) -> Row { table.row(seen) }
 
   /// The observation of a row; nil where it is none.
   ///
@@ -164,19 +136,8 @@ package enum ObservationRow {
     guard let source = row.text("source").flatMap(Observation.Source.init(rawValue:)),
       let state = OperationRow.state(row)
     else { return nil }
-    var seen = Observation(
-      source,
-      at: row.time("at"),
-      operation: row.number("operation") ?? 0,
-      state: state
-    )
-    seen.providerStatus = row.text("provider_status")
-    seen.amount = row.number("amount")
-    seen.refunded = row.number("refunded")
-    seen.elsewhere = row.number("elsewhere")
-    seen.isRevoked = row.flag("is_revoked")
-    seen.currency = row.text("currency").flatMap(Currency.init(code:))
-    seen.id = row.text("id")
+    var seen = Observation(source, at: 0, operation: 0, state: state)
+    table.read(row, into: &seen)
     return seen
   }
 
@@ -198,13 +159,34 @@ package enum ObservationRow {
   }
 }
 
-extension Fault {
+extension Currency: Storable {
+  static var columnKind: Columns.Kind { .text }
+  static func read(_ value: Database.Value) -> Currency? {
+    value.text.flatMap(Currency.init(code:))
+  }
+  var value: Database.Value { .text(code) }
+}
+
+extension Reference: Storable {
+  static var columnKind: Columns.Kind { .text }
+  static func read(_ value: Database.Value) -> Reference? {
+    value.text.map(Reference.init(stored:))
+  }
+  var value: Database.Value { .text(text) }
+}
+
+extension Fault: Storable {
+  static var columnKind: Columns.Kind { .json }
+  static func read(_ value: Database.Value) -> Fault? {
+    value.object.flatMap(Fault.init(stored:))
+  }
+
   /// The error as the journal has it.
-  fileprivate var stored: JSONObject {
+  var value: Database.Value {
     var object = record
     object["kind"] = .string(kind.rawValue)
     object["result"] = result.map(JSON.object)
-    return object
+    return object.value
   }
 
   /// Reads what the journal has.

@@ -4,134 +4,102 @@ import TenderSystem
 
 /// A payment as a row of the `payment` table, and back.
 package enum PaymentRow {
-  /// Its columns, besides the row's number and the checksum.
-  ///
-  /// Those from `amounts` on, and `status`, are what operations and observations come to, for filters and totals.
-  package static let columns = Columns(
-    numbers: ["kind", "created", "updated", "version"] + amounts + seen,
-    texts: [
-      "env", "provider", "reference", "merchant", "currency", "last_four", "brand", "status", "id",
-      "provider_status",
-    ]
-  )
+  /// What a row has: a payment, what its operations come to, and what was observed of it.
+  private struct Source {
+    var payment: Payment
+    let state: PaymentState
+    var observed: Observed
 
-  /// What operations come to.
-  private static let amounts = [
+    init(_ payment: Payment) {
+      (self.payment, state, observed) = (payment, payment.state, payment.observed)
+    }
+  }
+
+  private static let table = Table<Source>([
+    .init("kind", from: { $0.payment.kind.rawValue }),
+    .init("created", time: \.payment.createdAt),
+    .init("updated", time: \.payment.updatedAt),
+    .init("version", \.payment.version),
+    .init("is_final", from: { $0.state.isFinal }),
+    .init("is_unknown", from: { $0.state.isUnknown }),
+    .init("attempt", from: { $0.payment.attempt?.number }),
+    .init("amount", from: { $0.state.amount }),
+    .init("requested", from: { $0.state.requestedAmount }),
+    .init("asked", from: { $0.state.asked }),
+    .init("authorized", from: { $0.state.authorized }),
+    .init("captured", from: { $0.state.captured }),
+    .init("voided", from: { $0.state.voided }),
+    .init("refunded", from: { $0.state.refunded }),
+    .init("refunding", from: { $0.state.refunding }),
+    .init("returned", from: { $0.state.returned }),
+    .init("observed", time: \.observed.at),
+    .init("seen_refunded", \.observed.refunded),
+    .init("seen_elsewhere", \.observed.elsewhere),
+    .init("is_revoked", \.observed.isRevoked),
+    .init("env", from: { $0.payment.env.rawValue }),
+    .init("provider", from: { $0.payment.provider.text }),
+    .init("reference", from: { $0.payment.reference.text }),
+    .init("merchant", \.payment.merchant),
+    .init("currency", \.payment.currency),
+    .init("last_four", \.payment.lastFour),
+    .init("brand", \.payment.brand),
+    .init("status", from: { $0.state.status.rawValue }),
+    .init("id", from: { $0.state.id }),
+    .init("provider_status", \.observed.providerStatus),
+  ])
+
+  /// What operations come to, for filters and totals: a reader of JSON computes them.
+  private static let computed = [
     "is_final", "is_unknown", "attempt", "amount", "requested", "asked", "authorized", "captured",
-    "voided", "refunded", "refunding", "returned",
+    "voided", "refunded", "refunding", "returned", "status", "id",
   ]
 
-  /// What observations come to, besides the provider's word.
-  private static let seen = ["observed", "seen_refunded", "seen_elsewhere", "is_revoked"]
+  /// Its columns, besides the row's number and the checksum.
+  package static var columns: Columns { table.columns }
 
   /// The columns of `select`.
   package static let stored = columns.with(first: [("row", .number)], last: [("sum", .text)])
 
   /// Reads payments `p`.
-  package static func select(_ prefix: String = "") -> String {
-    "SELECT p.row, \(columns.list("p")), p.sum FROM \(prefix)payment p"
-  }
+  static let select: Statement = """
+    SELECT p.row, \(sql: columns.names.list("p")), p.sum FROM payment p
+    """
 
   /// The values of the columns.
-  package static func values(_ payment: Payment) -> Row {
-    let state = payment.state
-    return Row(
-      columns,
-      [
-        "kind": .integer(payment.kind.rawValue),
-        "created": .integer(payment.createdAt),
-        "updated": .integer(payment.updatedAt),
-        "version": .integer(payment.version),
-        "is_final": Database.Value(state.isFinal),
-        "is_unknown": Database.Value(state.isUnknown),
-        "attempt": Database.Value(payment.attempt?.number),
-        "amount": Database.Value(state.amount),
-        "requested": Database.Value(state.requestedAmount),
-        "asked": .integer(state.asked),
-        "authorized": .integer(state.authorized),
-        "captured": .integer(state.captured),
-        "voided": .integer(state.voided),
-        "refunded": .integer(state.refunded),
-        "refunding": .integer(state.refunding),
-        "returned": .integer(state.returned),
-        "observed": .integer(payment.observed.at),
-        "seen_refunded": .integer(payment.observed.refunded),
-        "seen_elsewhere": .integer(payment.observed.elsewhere),
-        "is_revoked": Database.Value(payment.observed.isRevoked),
-        "env": .text(payment.env.rawValue),
-        "provider": .text(payment.provider.text),
-        "reference": .text(payment.reference.text),
-        "merchant": .text(payment.merchant),
-        "currency": Database.Value(payment.currency?.code),
-        "last_four": Database.Value(payment.lastFour),
-        "brand": Database.Value(payment.brand),
-        "status": .text(state.status.rawValue),
-        "id": Database.Value(state.id),
-        "provider_status": Database.Value(payment.observed.providerStatus),
-      ]
-    )
-  }
-
-  /// The checksum of a payment: of its columns, and of the checksums of its operations in their order.
-  package static func sum(_ values: Row, operations: [String]) -> String {
-    values.sum(operations)
-  }
+  package static func values(_ payment: Payment) -> Row { table.row(Source(payment)) }
 
   /// The payment of a row of `select`, with its operations' rows in their order.
   ///
   /// Throws `state` where one is not ours, or does not match its checksum: an operation that is missing as well.
   package static func payment(_ row: Row, _ operations: [Row]) throws(Fault) -> Payment {
     try check(row, operations)
-    guard let env = row.text("env").flatMap(Env.init(rawValue:)), let kind = kind(row) else {
-      throw .unreadableRow
-    }
-    let reference = Reference(stored: row.text("reference") ?? "")
-    var list: [Operation] = []
-    for operation in operations { list.append(try OperationRow.decoded(operation)) }
-    var observed = Observed()
-    observed.providerStatus = row.text("provider_status")
-    observed.at = row.time("observed")
-    observed.refunded = row.number("seen_refunded") ?? 0
-    observed.elsewhere = row.number("seen_elsewhere") ?? 0
-    observed.isRevoked = row.flag("is_revoked")
-    var payment = Payment(
-      key: ReferenceKey(
-        env: env,
-        provider: ProviderName(row.text("provider") ?? ""),
-        reference: reference
-      ),
-      kind: kind,
-      merchant: row.text("merchant") ?? "",
-      operations: list,
-      observed: observed,
-      at: row.time("created")
+    guard let env = row.text("env").flatMap(Env.init(rawValue:)),
+      let kind = row.number("kind").flatMap(Payment.Kind.init(rawValue:))
+    else { throw .unreadableRow }
+    let key = ReferenceKey(
+      env: env,
+      provider: ProviderName(row.text("provider") ?? ""),
+      reference: Reference(stored: row.text("reference") ?? "")
     )
-    payment.row = row.number("row") ?? 0
-    payment.version = row.number("version") ?? 0
-    payment.currency = row.text("currency").flatMap(Currency.init(code:))
-    payment.lastFour = row.text("last_four")
-    payment.brand = row.text("brand")
-    payment.updatedAt = row.time("updated")
-    return payment
+    var read = Source(Payment(key: key, kind: kind, merchant: "", at: 0))
+    table.read(row, into: &read)
+    read.payment.row = row.number("row") ?? 0
+    let list = try operations.map { row throws(Fault) in try OperationRow.decoded(row) }
+    return read.payment.with(list, read.observed)
   }
 
   /// Throws `journal_damaged` where a payment's rows do not match their checksums.
   package static func check(_ row: Row, _ operations: [Row]) throws(Fault) {
     let sums = operations.map { $0.text("sum") ?? "" }
-    guard row.isSummed(as: { sum(row, operations: sums) }),
-      operations.allSatisfy(OperationRow.isWhole)
-    else { throw .damagedRow(row.text("reference") ?? "") }
-  }
-
-  private static func kind(_ row: Row) -> Payment.Kind? {
-    row.number("kind").flatMap(Payment.Kind.init(rawValue:))
+    guard row.isSummed(with: sums), operations.allSatisfy(OperationRow.isWhole) else {
+      throw .damagedRow(row.text("reference") ?? "")
+    }
   }
 
   /// A payment in JSON, for another journal; without what is secret of it.
   package static func object(_ payment: Payment) -> JSONObject {
     var object = values(payment).json
-    // A reader computes them.
-    for name in ["status", "id"] + amounts { object[name] = nil }
+    for name in computed { object[name] = nil }
     object["operations"] = .array(payment.operations.map { .object(OperationRow.object($0)) })
     return object
   }
@@ -142,9 +110,7 @@ package enum PaymentRow {
     let operations = list.compactMap { $0.object.flatMap(OperationRow.operation(of:)) }
     guard operations.count == list.count, !operations.isEmpty else { return nil }
     let row = Row(stored, json: object).only(columns)
-    guard var payment = try? payment(row, []) else { return nil }
-    payment = payment.with(operations)
-    return payment
+    return try? payment(row, []).with(operations)
   }
 
   /// Whether two are the same payment with the same operations, however often each was written.
@@ -156,22 +122,6 @@ package enum PaymentRow {
 }
 
 extension Payment {
-  /// The payment with other operations, which count as written.
-  package func with(_ operations: [Operation], _ observed: Observed? = nil) -> Payment {
-    var made = Payment(
-      key: key,
-      kind: kind,
-      merchant: merchant,
-      operations: operations,
-      observed: observed ?? self.observed,
-      at: createdAt
-    )
-    (made.row, made.version, made.updatedAt) = (row, version, updatedAt)
-    (made.currency, made.lastFour, made.brand) = (currency, lastFour, brand)
-    (made.writer, made.isElsewhere) = (writer, isElsewhere)
-    return made
-  }
-
   /// The payment with everything that a provider wrote redacted; a preparation must stay whole.
   package func redacted(by redactor: Redactor) -> Payment {
     var seen = observed

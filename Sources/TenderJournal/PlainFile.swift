@@ -1,5 +1,5 @@
 private import CLibraries
-package import TenderModel
+import TenderModel
 
 #if canImport(Darwin)
 private import Darwin
@@ -8,21 +8,24 @@ private import Glibc
 #endif
 
 /// Small files beside the journal, for their owner alone; links are not followed.
-package enum PlainFile {
+enum PlainFile {
   /// A file's place on its disk: the same path may lead to another file later.
-  package struct Identity: Hashable, Sendable {
-    let device: UInt64
-    let number: UInt64
+  struct Identity: Hashable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+
+    fileprivate init(_ status: stat) {
+      (device, number) = (UInt64(status.st_dev), UInt64(status.st_ino))
+    }
 
     /// It in words, which mean nothing elsewhere.
-    package var text: String { "\(device)/\(number)" }
+    var text: String { "\(device)/\(number)" }
   }
 
   /// The identity of what is at a path; nil where nothing is.
-  package static func identity(at path: String) -> Identity? {
+  static func identity(at path: String) -> Identity? {
     var status = stat()
-    guard unsafe lstat(path, &status) == 0 else { return nil }
-    return Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+    return unsafe lstat(path, &status) == 0 ? Identity(status) : nil
   }
 
   /// When the file at a path was made, in nanoseconds since 1970, which a copy does not share; nil where the file
@@ -33,9 +36,12 @@ package enum PlainFile {
   }
 
   static func identity(of descriptor: Int32) -> Identity? {
+    status(of: descriptor).map(Identity.init)
+  }
+
+  private static func status(of descriptor: Int32) -> stat? {
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
-    return Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+    return unsafe fstat(descriptor, &status) == 0 ? status : nil
   }
 
   /// Opens a file to read and write, made where it is not there.
@@ -51,8 +57,7 @@ package enum PlainFile {
   }
 
   private static func isRegular(_ descriptor: Int32) -> Bool {
-    var status = stat()
-    return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    status(of: descriptor).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
   }
 
   private static func open(_ path: String, _ flags: Int32) -> Int32 {
@@ -64,7 +69,7 @@ package enum PlainFile {
   }
 
   /// A file's first bytes; nil where it cannot be read.
-  package static func read(_ path: String, limit: Int) -> [UInt8]? {
+  static func read(_ path: String, limit: Int) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -111,14 +116,13 @@ package enum PlainFile {
     return sync(descriptor)
   }
 
-  /// How long a file is, in bytes.
+  /// In bytes.
   static func size(of descriptor: Int32) -> Int {
-    var status = stat()
-    return unsafe fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+    status(of: descriptor).map { Int($0.st_size) } ?? 0
   }
 
   /// Writes a new file, durably.
-  package static func write(_ bytes: [UInt8], to path: String) throws(Fault) {
+  static func write(_ bytes: [UInt8], to path: String) throws(Fault) {
     let descriptor = try open(path, exclusively: true)
     defer { close(descriptor) }
     guard write(bytes, to: descriptor, at: 0), sync(descriptor) else {
@@ -127,21 +131,17 @@ package enum PlainFile {
   }
 
   /// Gives a file a further name, unless another has it.
-  package static func link(_ path: String, as name: String) { _ = Self.hardLink(path, name) }
-
-  private static func hardLink(_ path: String, _ name: String) -> Int32 {
+  static func link(_ path: String, as name: String) {
     #if canImport(Darwin)
-    unsafe Darwin.link(path, name)
+    _ = unsafe Darwin.link(path, name)
     #else
-    unsafe Glibc.link(path, name)
+    _ = unsafe Glibc.link(path, name)
     #endif
   }
 
-  /// Removes a file, where it is there.
-  package static func remove(_ path: String) { _ = unsafe unlink(path) }
+  static func remove(_ path: String) { _ = unsafe unlink(path) }
 
-  /// Whether something is at a path.
-  package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   /// Why a file cannot be written, or made where it is not there; nil where it can.
   static func problem(writing path: String) -> String? {
@@ -212,7 +212,7 @@ package enum PlainFile {
 
 extension Fault {
   /// A file of the state folder that cannot be used.
-  package static func unusable(_ path: String, _ why: String) -> Fault {
+  static func unusable(_ path: String, _ why: String) -> Fault {
     Fault(
       .state,
       code: "state_unusable",

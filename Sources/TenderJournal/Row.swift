@@ -37,13 +37,6 @@ package struct Columns: Sendable {
     return names.firstIndex { $0.utf8.count == length && $0 == name }
   }
 
-  /// Columns of three kinds, in the order numbers, texts, JSON.
-  package init(numbers: [String], texts: [String], json: [String] = []) {
-    self.init(
-      numbers.map { ($0, .number) } + texts.map { ($0, .text) } + json.map { ($0, .json) }
-    )
-  }
-
   /// These columns between others, as a select list has them; a checksum takes these alone.
   package func with(first: [(String, Kind)] = [], last: [(String, Kind)] = []) -> Columns {
     Columns(
@@ -54,44 +47,108 @@ package struct Columns: Sendable {
 
   /// What a column holds; text where it is none of these.
   package func kind(_ name: String) -> Kind { place(of: name).map { kinds[$0] } ?? .text }
+}
 
-  /// The names as a list, each after the alias of its table.
-  package func list(_ alias: String) -> String {
-    names.map { "\(alias).\($0)" }.joined(separator: ", ")
+/// What a column can hold of the program.
+protocol Storable: Sendable {
+  static var columnKind: Columns.Kind { get }
+  /// Reads a column; nil where it holds none.
+  static func read(_ value: Database.Value) -> Self?
+  var value: Database.Value { get }
+}
+
+extension Int: Storable {
+  static var columnKind: Columns.Kind { .number }
+  static func read(_ value: Database.Value) -> Int? { value.integer }
+  var value: Database.Value { .integer(self) }
+}
+
+extension Bool: Storable {
+  static var columnKind: Columns.Kind { .number }
+  static func read(_ value: Database.Value) -> Bool? { value.integer == 1 }
+  var value: Database.Value { .init(self) }
+}
+
+extension String: Storable {
+  static var columnKind: Columns.Kind { .text }
+  static func read(_ value: Database.Value) -> String? { value.text }
+  var value: Database.Value { .text(self) }
+}
+
+extension JSONObject: Storable {
+  static var columnKind: Columns.Kind { .json }
+  static func read(_ value: Database.Value) -> JSONObject? { value.object }
+  /// An object without members is null.
+  var value: Database.Value { members.isEmpty ? .null : .text(JSONWriter.text(.object(self))) }
+}
+
+extension Optional: Storable where Wrapped: Storable {
+  static var columnKind: Columns.Kind { Wrapped.columnKind }
+  static func read(_ value: Database.Value) -> Wrapped?? { .some(Wrapped.read(value)) }
+  var value: Database.Value { map(\.value) ?? .null }
+}
+
+/// A column of a table, and how a value of the program has it.
+struct Field<Source>: Sendable {
+  let name: String
+  let kind: Columns.Kind
+  let get: @Sendable (Source) -> Database.Value
+  /// Takes a column's value in.
+  private(set) var set: @Sendable (inout Source, Database.Value) -> Void = { _, _ in }
+
+  /// A column that is computed, or read together with others.
+  init<Value: Storable>(_ name: String, from get: @escaping @Sendable (Source) -> Value) {
+    (self.name, kind, self.get) = (name, Value.columnKind, { get($0).value })
   }
 
-  /// The names as a list.
-  package var list: String { names.joined(separator: ", ") }
+  init<Value: Storable>(_ name: String, _ path: any WritableKeyPath<Source, Value> & Sendable) {
+    self.init(name, from: { $0[keyPath: path] })
+    set = { source, value in
+      if let value = Value.read(value) { source[keyPath: path] = value }
+    }
+  }
+
+  /// A column of a time in milliseconds since 1970.
+  init(_ name: String, time path: any WritableKeyPath<Source, Int> & Sendable) {
+    self.init(name, from: { $0[keyPath: path] })
+    set = { $0[keyPath: path] = $1.time }
+  }
+}
+
+/// The columns of a table, each named once.
+struct Table<Source>: Sendable {
+  private let fields: [Field<Source>]
+  let columns: Columns
+
+  init(_ fields: [Field<Source>]) {
+    self.fields = fields
+    columns = Columns(fields.map { ($0.name, $0.kind) })
+  }
+
+  /// The values of the columns.
+  func row(_ source: Source) -> Row { Row(columns, fields.map { $0.get(source) }) }
+
+  /// Takes in what a row has under the names of the columns.
+  func read(_ row: Row, into source: inout Source) {
+    for field in fields { field.set(&source, row[field.name]) }
+  }
 }
 
 /// One row: values by the names of their columns.
 package struct Row: Sendable {
   package let columns: Columns
   /// In the order of the columns.
-  package private(set) var values: [Database.Value]
+  package let values: [Database.Value]
 
   /// A row that was read with these columns as its select list; nil where it has another number of them.
   package init?(_ columns: Columns, read values: [Database.Value]) {
     guard values.count == columns.names.count else { return nil }
-    self.columns = columns
-    self.values = values
+    self.init(columns, values)
   }
 
-  /// A row with these values; what is not named is null.
-  package init(_ columns: Columns, _ values: KeyValuePairs<String, Database.Value>) {
+  fileprivate init(_ columns: Columns, _ values: [Database.Value]) {
     self.columns = columns
-    self.values = Array(repeating: .null, count: columns.names.count)
-    var next = 0
-    for (name, value) in values {
-      // Most are in the columns' order.
-      if next < columns.names.count, columns.names[next] == name {
-        self.values[next] = value
-      } else {
-        self[name] = value
-        next = columns.place(of: name) ?? next
-      }
-      next += 1
-    }
+    self.values = values
   }
 
   /// The row that JSON writes by the names of the columns; other members are left out.
@@ -106,31 +163,21 @@ package struct Row: Sendable {
 
   /// The value of a column; null for one that this row does not have.
   package subscript(_ name: String) -> Database.Value {
-    get { columns.place(of: name).map { values[$0] } ?? .null }
-    set {
-      guard let place = columns.place(of: name) else {
-        preconditionFailure("there is no column \(name)")
-      }
-      values[place] = newValue
-    }
+    columns.place(of: name).map { values[$0] } ?? .null
   }
 
-  /// The text of a column.
-  package func text(_ name: String) -> String? { self[name].text }
+  func text(_ name: String) -> String? { self[name].text }
 
-  /// The number of a column.
-  package func number(_ name: String) -> Int? { self[name].integer }
+  func number(_ name: String) -> Int? { self[name].integer }
 
   /// Whether a column holds 1.
-  package func flag(_ name: String) -> Bool { self[name].integer == 1 }
+  func flag(_ name: String) -> Bool { number(name) == 1 }
 
   /// The time in a column, in milliseconds since 1970; 0 where it has none.
-  package func time(_ name: String) -> Int { Timestamp.clamped(number(name) ?? 0) }
+  func time(_ name: String) -> Int { self[name].time }
 
   /// The object of a column: its members keep their order.
-  package func object(_ name: String) -> JSONObject? {
-    text(name).flatMap { JSONReader.read($0)?.object }
-  }
+  func object(_ name: String) -> JSONObject? { self[name].object }
 
   /// The row as JSON by the names of its columns, without what is null.
   package var json: JSONObject { json(known: [:]) }
@@ -143,8 +190,7 @@ package struct Row: Sendable {
         let value =
           columns.kinds[place] == .json
           ? (known.first { $0.key == columns.names[place] }?.value
-            ?? values[place].text.flatMap { JSONReader.read($0)?.object })
-            .map(JSON.object)
+            ?? values[place].object).map(JSON.object)
           : values[place].json
         return value.map { .init(key: columns.names[place], value: $0) }
       }
@@ -152,16 +198,17 @@ package struct Row: Sendable {
   }
 
   /// Whether it has the checksum that it should have; one that was not read from a table has none.
-  func isSummed(as sum: () -> String) -> Bool {
-    columns.place(of: "sum") == nil || text("sum") == sum()
+  func isSummed(with parts: [String?]) -> Bool {
+    columns.place(of: "sum") == nil || text("sum") == sum(parts)
   }
 
   /// These columns alone.
   package func only(_ columns: Columns) -> Row {
-    var row = Row(columns, [:])
-    for name in columns.names { row[name] = self[name] }
-    return row
+    Row(columns, columns.names.map { self[$0] })
   }
+
+  /// The row with texts that PostgreSQL takes.
+  var storable: Row { Row(columns, values.map { $0.text.map { .text($0.withoutNUL) } ?? $0 }) }
 
   /// The columns whose values differ from those of a row that was read.
   package func changes(from before: Row) -> [(column: String, value: Database.Value)] {
@@ -171,6 +218,9 @@ package struct Row: Sendable {
   }
 
   /// The checksum of what is not null, with the names: a column that is added later changes none.
+  ///
+  /// `parts` go in with it: of a payment the checksums of its operations in their order, of an operation the text of
+  /// its preparation, of a line of the history the link of the one before.
   package func sum(_ parts: [String?] = []) -> String {
     var sum = Checksum(room: 1024)
     for column in columns.summed {
@@ -183,11 +233,18 @@ package struct Row: Sendable {
   }
 }
 
-extension Database.Value {
-  /// An object's text; null where it has no members.
-  init(_ object: JSONObject) {
-    self = object.members.isEmpty ? .null : .text(JSONWriter.text(.object(object)))
+extension [String] {
+  /// The names of columns as a list, each after the alias of its table where that is given.
+  func list(_ alias: String? = nil) -> String {
+    map { name in alias.map { "\($0)." + name } ?? name }.joined(separator: ", ")
   }
+}
+
+extension Database.Value {
+  /// A time in milliseconds since 1970; 0 where there is none.
+  var time: Int { Timestamp.clamped(integer ?? 0) }
+
+  var object: JSONObject? { text.flatMap { JSONReader.read($0)?.object } }
 
   /// The value in JSON.
   package var json: JSON {

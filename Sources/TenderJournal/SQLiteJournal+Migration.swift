@@ -77,8 +77,10 @@ extension SQLiteJournal {
     var next = (try database.first("SELECT max(row) FROM old_attempt")?.first?.integer ?? 0) + 1
     try rows(
       Self.old,
-      "SELECT \(list), x.text FROM old_attempt a LEFT JOIN preparation x ON x.row = a.row "
-        + "ORDER BY a.reference, a.provider, a.env, a.number"
+      """
+      SELECT \(sql: list), x.text FROM old_attempt a LEFT JOIN preparation x ON x.row = a.row
+      ORDER BY a.reference, a.provider, a.env, a.number
+      """
     ) { row throws(Fault) in
       let preparation = row.text("preparation")
       let values = row.only(LegacyAttempt.columns)
@@ -117,7 +119,7 @@ extension SQLiteJournal {
       let text =
         try operation.preparation == nil ? nil : movePreparation(to: operation, of: payment)
       let values = OperationRow.values(operation)
-      sums.append(OperationRow.sum(values, preparation: text))
+      sums.append(values.sum([text]))
       try insert(
         .operation,
         values,
@@ -130,7 +132,7 @@ extension SQLiteJournal {
     try insert(
       .payment,
       values,
-      sum ?? PaymentRow.sum(values, operations: sums),
+      sum ?? values.sum(sums),
       row: payment.row
     )
     if let seen = ObservationRow.all(of: payment) { try insert(seen, of: payment.row) }
@@ -157,29 +159,23 @@ extension SQLiteJournal {
 
   /// Writes the lines of the history anew, each about the attempt that it was about.
   private func takeOverHistory(hasChain: Bool) throws(Fault) {
-    let names = ["line", "attempt", "at", "phase", "status", "note", "by"]
     let more = ["payment", "kind", "number", "amount", "sum"]
-    let columns = Columns((names + more).map { ($0, .text) })
+    let columns = LegacyAttempt.lineColumns.with(last: more.map { ($0, .text) })
     var link: String?
     var line = 0
-    let list = try select(names, from: "old_history")
+    let list = try select(LegacyAttempt.lineColumns.names, from: "old_history")
     let order = hasChain ? "a.line" : "a.at, a.attempt, a.number"
     try rows(
       columns,
-      "SELECT \(list), o.payment, o.kind, o.number, coalesce(o.approved, o.amount), p.sum "
-        + "FROM old_history a LEFT JOIN operation o ON o.row = a.attempt "
-        + "LEFT JOIN payment p ON p.row = o.payment ORDER BY \(order)"
+      """
+      SELECT \(sql: list), o.payment, o.kind, o.number, coalesce(o.approved, o.amount), p.sum
+      FROM old_history a LEFT JOIN operation o ON o.row = a.attempt
+      LEFT JOIN payment p ON p.row = o.payment ORDER BY \(sql: order)
+      """
     ) { row throws(Fault) in
       line = row.number("line") ?? line + 1
-      let entry = LegacyAttempt.entry(
-        of: row.text("kind").map { "\($0) \(row.number("number") ?? 1)" } ?? "",
-        amount: row.number("amount"),
-        phase: row.text("phase") ?? "",
-        at: row.number("at") ?? 0,
-        status: row.text("status") ?? "",
-        note: row.text("note") ?? "",
-        by: row.text("by")
-      )
+      let operation = row.text("kind").map { "\($0) \(row.number("number") ?? 1)" } ?? ""
+      let entry = LegacyAttempt.entry(of: operation, row.number("amount"), row)
       let payment = row.number("payment") ?? row.number("attempt") ?? 0
       link = try append(EventRow.values(line, payment, entry, row.text("sum")), after: link)
       return true

@@ -5,8 +5,9 @@ import TenderSystem
 /// What may be forgotten, and forgetting it.
 extension SQLiteJournal {
   package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
-    let (rows, values) = Self.prunable(before: time, filter)
-    return try database.first("SELECT count(*) FROM (\(rows))", values)?.first?.integer ?? 0
+    let rows = Self.prunable(before: time, filter)
+    let count = try database.first("SELECT count(*) FROM (\(rows.sqlite))", rows.values)
+    return count?.first?.integer ?? 0
   }
 
   /// Goes in slices: others write in between, and a run that is killed leaves whole payments behind.
@@ -63,9 +64,9 @@ extension SQLiteJournal {
 
   /// The rows that may go.
   private func slices(before time: Int, _ filter: PaymentFilter) throws(Fault) -> [[Int]] {
-    let (rows, values) = Self.prunable(before: time, filter)
+    let rows = Self.prunable(before: time, filter)
     var slices: [[Int]] = []
-    try database.query(rows, values) { row in
+    try database.query(rows.sqlite, rows.values) { row in
       guard let number = row[0].integer else { return true }
       if slices.last.map({ $0.count >= Self.slice }) ?? true { slices.append([]) }
       slices[slices.count - 1].append(number)
@@ -80,16 +81,16 @@ extension SQLiteJournal {
     before time: Int,
     _ filter: PaymentFilter
   ) throws(Fault) -> Int {
-    let (rows, values) = Self.prunable(before: time, filter)
+    let rows = Self.prunable(before: time, filter)
+    let sql = rows.sqlite + " AND p.row = ?"
     var going: [Int] = []
-    for row in slice
-    where try database.first(rows + " AND p.row = ?", values + [.integer(row)]) != nil {
+    for row in slice where try database.first(sql, rows.values + [.integer(row)]) != nil {
       going.append(row)
     }
     for row in going {
       let value = [Database.Value.integer(row)]
       let lines = try database.first("SELECT count(*) FROM event WHERE payment = ?", value)
-      if let found = try self.row("p.row = ?", value),
+      if let found = try self.row("p.row = \(row)"),
         let payment = try? PaymentRow.payment(found, try operations(of: row))
       {
         try forget(SearchTerm.all(of: payment), row, payment.createdAt)
@@ -110,21 +111,16 @@ extension SQLiteJournal {
   }
 
   /// The rows of payments that are neither young, unfinished nor of use.
-  private static func prunable(
-    before time: Int,
-    _ filter: PaymentFilter
-  ) -> (sql: String, values: [Database.Value]) {
-    let condition = Condition(filter)
-    let sql = """
-      SELECT p.row FROM payment p WHERE p.updated < ? AND p.is_final = 1 AND p.is_unknown = 0
-      AND NOT (p.kind = \(Payment.Kind.mandate.rawValue) AND p.status = 'authorized')
-      -- What is left to refund of an original is counted by its refunds.
-      AND NOT EXISTS (
-        SELECT 1 FROM operation o JOIN payment q ON q.reference = o.link
-        WHERE o.payment = p.row AND o.content IS NOT NULL AND q.env = p.env
-        AND q.provider = p.provider
-      )\(condition.and)
-      """
-    return (sql, [.integer(time)] + condition.values)
+  private static func prunable(before time: Int, _ filter: PaymentFilter) -> Statement {
+    """
+    SELECT p.row FROM payment p WHERE p.updated < \(time) AND p.is_final = 1 AND p.is_unknown = 0
+    AND NOT (p.kind = \(sql: Payment.Kind.mandate.rawValue) AND p.status = 'authorized')
+    -- What is left to refund of an original is counted by its refunds.
+    AND NOT EXISTS (
+      SELECT 1 FROM operation o JOIN payment q ON q.reference = o.link
+      WHERE o.payment = p.row AND o.content IS NOT NULL AND q.env = p.env
+      AND q.provider = p.provider
+    )\(Condition.columns(filter))
+    """
   }
 }

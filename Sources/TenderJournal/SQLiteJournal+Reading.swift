@@ -7,12 +7,11 @@ extension SQLiteJournal {
   /// Runs a statement and hands over its rows by the names of `columns`; `body` says no to stop.
   func rows(
     _ columns: Columns,
-    _ sql: String,
-    _ values: [Database.Value] = [],
+    _ statement: Statement,
     _ body: (Row) throws(Fault) -> Bool
   ) throws(Fault) {
     var problem: Fault?
-    try database.query(sql, values) { values in
+    try database.query(statement.sqlite, statement.values) { values in
       guard let row = Row(columns, read: values) else { return true }
       do throws(Fault) {
         return try body(row)
@@ -24,21 +23,21 @@ extension SQLiteJournal {
     if let problem { throw problem }
   }
 
-  static let select = PaymentRow.select() + " WHERE "
-  private static let selectOperations =
-    OperationRow.select() + " WHERE o.payment = ? ORDER BY o.sequence"
-
   /// The first payment's row that a condition finds.
-  func row(_ condition: String, _ values: [Database.Value]) throws(Fault) -> Row? {
-    let found = try database.first(Self.select + condition, values)
+  func row(_ condition: Statement) throws(Fault) -> Row? {
+    let statement: Statement = "\(PaymentRow.select) WHERE \(condition)"
+    let found = try database.first(statement.sqlite, statement.values)
     return found.flatMap { Row(PaymentRow.stored, read: $0) }
   }
 
   /// The rows of a payment's operations, in their order.
   func operations(of payment: Int) throws(Fault) -> [Row] {
     var found: [Row] = []
-    try database.query(Self.selectOperations, [.integer(payment)]) { values in
-      if let row = Row(OperationRow.stored, read: values) { found.append(row) }
+    try rows(
+      OperationRow.stored,
+      "\(OperationRow.select) WHERE o.payment = \(payment) ORDER BY o.sequence"
+    ) { row in
+      found.append(row)
       return true
     }
     return found
@@ -56,23 +55,21 @@ extension SQLiteJournal {
 
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
     for form in Reference.forms(of: key.reference.text) {
-      let values = [.text(form)] + Self.values(key).dropFirst()
+      let values = [form, key.provider.text, key.env.rawValue].map(Database.Value.text)
       // A statement of all columns is compiled once, for every row that is read by its number.
       let found = try database.atOneMoment { () throws(Fault) -> Payment? in
         let number = try database.first(
           "SELECT row FROM payment WHERE reference = ? AND provider = ? AND env = ?",
           values
         )
-        guard let number, let row = try row("p.row = ?", number) else { return nil }
+        guard let number = number?[0].integer, let row = try row("p.row = \(number)") else {
+          return nil
+        }
         return try payment(row)
       }
       if let found { return found }
     }
     return nil
-  }
-
-  static func values(_ key: ReferenceKey) -> [Database.Value] {
-    [.text(key.reference.text), .text(key.provider.text), .text(key.env.rawValue)]
   }
 
   package func payments(
@@ -93,19 +90,22 @@ extension SQLiteJournal {
   package static func selection(
     _ filter: PaymentFilter
   ) -> (sql: String, values: [Database.Value], isCandidates: Bool) {
-    if let found = Condition.candidates(filter) { return (found.sql, found.values, true) }
-    let condition = Condition(filter)
-    let sql =
-      select + "1" + condition.and + " ORDER BY p.created DESC, p.row DESC"
-    return (sql, condition.values, false)
+    let candidates = Condition.candidates(filter)?.statement
+    let statement = candidates ?? all(filter)
+    return (statement.sqlite, statement.values, candidates != nil)
+  }
+
+  private static func all(_ filter: PaymentFilter) -> Statement {
+    """
+    \(PaymentRow.select) WHERE 1\(Condition.columns(filter)) ORDER BY p.created DESC, p.row DESC
+    """
   }
 
   package func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {
     if let found = Condition.candidates(filter) {
       return try each(of: found, filter.by) { filter.lets($0) ? body($0) : true }
     }
-    let (sql, values, _) = Self.selection(filter)
-    try rows(PaymentRow.stored, sql, values) { row throws(Fault) in
+    try rows(PaymentRow.stored, Self.all(filter)) { row throws(Fault) in
       let found = try payment(row)
       return filter.lets(found) ? body(found) : true
     }
@@ -118,19 +118,16 @@ extension SQLiteJournal {
     _ writer: String? = nil,
     _ body: (Payment) -> Bool
   ) throws(Fault) {
-    let condition = "p.row = ?" + (writer == nil ? "" : Condition.writer)
-    let values = writer.map(Condition.values(writer:)) ?? []
+    let condition = writer.map(Condition.writer) ?? ""
     func look(_ number: Int) throws(Fault) -> Bool {
       let found = try database.atOneMoment { () throws(Fault) -> Payment? in
-        try row(condition, [.integer(number)] + values).map { row throws(Fault) in
-          try payment(row)
-        }
+        try row("p.row = \(number)\(condition)").map { row throws(Fault) in try payment(row) }
       }
       return found.map(body) ?? true
     }
     var found: [(created: Int, row: Int)] = []
     let columns = Columns([("row", .number), ("created", .number)])
-    try rows(columns, candidates.sql, candidates.values) { row throws(Fault) in
+    try rows(columns, candidates.statement) { row throws(Fault) in
       guard let number = row.number("row") else { return true }
       if candidates.isSorted { return try look(number) }
       found.append((row.time("created"), number))
@@ -144,7 +141,6 @@ extension SQLiteJournal {
   }
 
   package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
-    let condition = Condition(filter)
     if waiting.isEmpty, filter.isOfOneTerm, case .exactly(let term)? = filter.query {
       let row = try database.first(
         "SELECT count(*) FROM (SELECT 1 FROM term WHERE text = ? LIMIT ?)",
@@ -155,11 +151,10 @@ extension SQLiteJournal {
     guard filter.query == nil, filter.handle == nil, waiting.isEmpty else {
       return try counted(filter, upTo: limit)
     }
-    let row = try database.first(
-      "SELECT count(*) FROM (SELECT 1 FROM payment p WHERE 1\(condition.and) LIMIT ?)",
-      condition.values + [.integer(limit)]
-    )
-    return row?.first?.integer ?? 0
+    let statement: Statement = """
+      SELECT count(*) FROM (SELECT 1 FROM payment p WHERE 1\(Condition.columns(filter)) LIMIT \(limit))
+      """
+    return try database.first(statement.sqlite, statement.values)?.first?.integer ?? 0
   }
 
   package func count() throws(Fault) -> Int {
@@ -168,8 +163,11 @@ extension SQLiteJournal {
 
   package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
     var entries: [HistoryEntry] = []
-    let sql = "SELECT \(EventRow.columns.list) FROM event WHERE payment = ? ORDER BY line"
-    try rows(EventRow.columns, sql, [.integer(payment.row)]) { row in
+    let list = EventRow.columns.names.list()
+    try rows(
+      EventRow.columns,
+      "SELECT \(sql: list) FROM event WHERE payment = \(payment.row) ORDER BY line"
+    ) { row in
       entries.append(EventRow.entry(row))
       return true
     }
@@ -179,12 +177,23 @@ extension SQLiteJournal {
 
 /// A line of the history as a row of the `event` table, and back.
 package enum EventRow {
-  /// Its columns, besides the link to the line before.
-  package static let columns = Columns([
-    ("line", .number), ("payment", .number), ("at", .number), ("operation", .text),
-    ("state", .text), ("amount", .number), ("status", .text), ("note", .text), ("by", .text),
-    ("sum", .text),
+  private static let table = Table<
+    (line: Int, payment: Int, entry: HistoryEntry, sum: String?)
+  >([
+    .init("line", from: { $0.line }),
+    .init("payment", from: { $0.payment }),
+    .init("at", from: { $0.entry.at }),
+    .init("operation", from: { $0.entry.operation }),
+    .init("state", from: { $0.entry.state }),
+    .init("amount", from: { $0.entry.amount }),
+    .init("status", from: { $0.entry.status }),
+    .init("note", from: { $0.entry.note }),
+    .init("by", from: { $0.entry.by }),
+    .init("sum", from: { $0.sum }),
   ])
+
+  /// Its columns, besides the link to the line before.
+  package static var columns: Columns { table.columns }
 
   /// The values of a line about a payment whose checksum is `sum`; 0 is the journal itself.
   package static func values(
@@ -193,15 +202,7 @@ package enum EventRow {
     _ entry: HistoryEntry,
     _ sum: String?
   ) -> Row {
-    Row(
-      columns,
-      [
-        "line": .integer(line), "payment": .integer(payment), "at": .integer(entry.at),
-        "operation": .text(entry.operation), "state": .text(entry.state),
-        "amount": Database.Value(entry.amount), "status": .text(entry.status),
-        "note": .text(entry.note), "by": Database.Value(entry.by), "sum": Database.Value(sum),
-      ]
-    )
+    table.row((line, payment, entry, sum))
   }
 
   /// A row of `event` as a line of the history.
@@ -215,10 +216,5 @@ package enum EventRow {
       note: row.text("note") ?? "",
       by: row.text("by")
     )
-  }
-
-  /// What chains a line to the one before.
-  static func link(_ row: Row, after link: String?) -> String {
-    row.sum([link])
   }
 }

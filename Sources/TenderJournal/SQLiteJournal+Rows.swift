@@ -21,7 +21,7 @@ extension SQLiteJournal {
 
   private static func insertion(_ table: String, _ names: [String]) -> String {
     let marks = String(repeating: ", ?", count: names.count - 1)
-    return "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (?\(marks))"
+    return "INSERT INTO \(table) (\(names.list())) VALUES (?\(marks))"
   }
 
   private static let insertionOfLine = insertion("event", EventRow.columns.names + ["link"])
@@ -86,7 +86,7 @@ extension SQLiteJournal {
   /// Adds a line after the link of the one before; gives its own.
   @discardableResult
   func append(_ row: Row, after link: String?) throws(Fault) -> String {
-    let own = EventRow.link(row, after: link)
+    let own = row.sum([link])
     try database.query(Self.insertionOfLine, row.values + [.text(own)])
     return own
   }

@@ -12,10 +12,6 @@ extension SQLiteJournal {
   ///
   /// Throws `state` where the keys cannot be read.
   func opened(_ payment: Payment) throws(Fault) -> Payment {
-    let isSealed = payment.operations.contains {
-      $0.preparation?.secret.map(SealingKeys.isSealed) ?? false
-    }
-    guard isSealed else { return payment }
     var operations = payment.operations
     for index in operations.indices {
       guard let found = operations[index].preparation else { continue }
@@ -105,10 +101,8 @@ extension SQLiteJournal {
     if let instrument { texts.append(("instrument", instrument)) }
     var prints: JSONObject = [:]
     for (name, text) in texts {
-      let random = try database.first("SELECT hex(randomblob(32))")?.first?.text ?? ""
-      let key = try FingerprintKey(path: folder + "/journal.key").bytes(
-        making: Hex.decode(random) ?? []
-      )
+      let key = try FingerprintKey(path: folder + "/journal.key")
+        .bytes(making: Checksum.randomBytes(32))
       func print(_ name: String, _ text: String) -> String {
         var sum = Checksum()
         sum.add(name)

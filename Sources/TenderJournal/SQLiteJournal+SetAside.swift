@@ -20,7 +20,16 @@ extension SQLiteJournal {
       changed: payment.changed.union(before?.changed ?? []),
       seen: (before?.seen ?? []) + payment.unwritten
     )
-    let entry = AsideEntry(waits, next.redacted(by: redactor), sequence, note)
+    let redacted = next.redacted(by: redactor)
+    let entry = AsideEntry(
+      payment: redacted,
+      over: waits.over,
+      sequence: sequence,
+      note: note,
+      operations: redacted.operations.filter { waits.changed.contains($0.sequence) }
+        .map { ($0, $0.preparation != nil) },
+      seen: waits.seen
+    )
     try aside.write(.object(entry.json(name)), for: payment.row)
     next.settled()
     payment = next
@@ -81,7 +90,7 @@ extension SQLiteJournal {
 
   /// What is to be written in the place of what the database has.
   private func waits(_ entry: AsideEntry) throws(Fault) -> Waiting? {
-    guard let row = try row("p.row = ?", [.integer(entry.payment.row)]) else { return nil }
+    guard let row = try row("p.row = \(entry.payment.row)") else { return nil }
     let found = try opened(
       try PaymentRow.payment(row, try operations(of: entry.payment.row))
     )
@@ -107,10 +116,7 @@ extension SQLiteJournal {
   private func legacyEntry(_ json: JSONObject, _ values: [JSON]) throws(Fault) -> AsideEntry? {
     guard let number = json["row"]?.wholeNumber, let over = json["over"]?.wholeNumber,
       let note = json["note"]?.text,
-      let row = try row(
-        "p.row = (SELECT payment FROM operation WHERE row = ?)",
-        [.integer(number)]
-      ),
+      let row = try row("p.row = (SELECT payment FROM operation WHERE row = \(number))"),
       let told = LegacyAttempt(values: values, preparation: nil)?.payment
     else { return nil }
     let found = try PaymentRow.payment(row, try operations(of: row.number("row") ?? 0))
@@ -145,7 +151,7 @@ extension SQLiteJournal.Waiting {
 
 /// An outcome in the file of those set aside: what differs from a version of a payment in the database.
 private struct AsideEntry {
-  /// The payment without its operations.
+  /// The payment, redacted; as it is read, without its operations.
   var payment: Payment
   var over: Int
   var sequence: Int
@@ -156,19 +162,6 @@ private struct AsideEntry {
 }
 
 extension AsideEntry {
-  /// An entry about a payment that is redacted.
-  init(_ waits: SQLiteJournal.Waiting, _ payment: Payment, _ sequence: Int, _ note: String) {
-    self.init(
-      payment: payment,
-      over: waits.over,
-      sequence: sequence,
-      note: note,
-      operations: payment.operations.filter { waits.changed.contains($0.sequence) }
-        .map { ($0, $0.preparation != nil) },
-      seen: waits.seen
-    )
-  }
-
   /// The entry as the file has it.
   func json(_ journal: String) -> JSONObject {
     [

@@ -32,7 +32,7 @@ extension SQLiteJournal {
   /// come to.
   private func rowProblems() throws(Fault) -> [String] {
     var problems: [String] = []
-    try rows(PaymentRow.stored, PaymentRow.select()) { row throws(Fault) in
+    try rows(PaymentRow.stored, PaymentRow.select) { row throws(Fault) in
       let number = row.number("row") ?? 0
       guard let found = try? PaymentRow.payment(row, try operations(of: number)) else {
         problems.append("the row of \(name(row)) does not match its checksum")
@@ -42,8 +42,10 @@ extension SQLiteJournal {
       let columns = ObservationRow.columns.with(last: [("sum", .text)])
       try rows(
         columns,
-        "SELECT \(ObservationRow.columns.list), sum FROM observation WHERE payment = ?",
-        [.integer(number)]
+        """
+        SELECT \(sql: ObservationRow.columns.names.list()), sum FROM observation
+        WHERE payment = \(number)
+        """
       ) { said in
         guard let seen = ObservationRow.observation(said),
           said.text("sum") == said.sum()
@@ -85,7 +87,7 @@ extension SQLiteJournal {
   private func termProblems() throws(Fault) -> [String] {
     var problems: [String] = []
     var count = 0
-    try rows(PaymentRow.stored, PaymentRow.select()) { row throws(Fault) in
+    try rows(PaymentRow.stored, PaymentRow.select) { row throws(Fault) in
       let number = row.number("row") ?? 0
       let found = try PaymentRow.payment(row, try operations(of: number))
       for term in SearchTerm.all(of: found) {
@@ -114,10 +116,10 @@ extension SQLiteJournal {
     var link: String?
     var latest: [Int: String] = [:]
     let columns = EventRow.columns.with(last: [("link", .text)])
-    let sql = "SELECT \(EventRow.columns.list), link FROM event ORDER BY line"
-    try rows(columns, sql) { row in
+    let list = EventRow.columns.names.list()
+    try rows(columns, "SELECT \(sql: list), link FROM event ORDER BY line") { row in
       let line = row.number("line") ?? 0
-      if line == newest + 1, row.text("link") != EventRow.link(row, after: link) {
+      if line == newest + 1, row.text("link") != row.sum([link]) {
         problems.append("line \(line) of the history does not follow the one before")
       }
       if let sum = row.text("sum"), let payment = row.number("payment") { latest[payment] = sum }
@@ -125,7 +127,7 @@ extension SQLiteJournal {
       count += 1
       return problems.count < Self.most
     }
-    try rows(PaymentRow.stored, PaymentRow.select()) { row in
+    try rows(PaymentRow.stored, PaymentRow.select) { row in
       if row.text("sum") != latest[row.number("row") ?? 0] {
         problems.append("the row of \(name(row)) is not what its history says was written last")
       }

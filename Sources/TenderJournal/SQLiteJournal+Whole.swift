@@ -1,4 +1,3 @@
-import Synchronization
 import TenderEngine
 package import TenderModel
 import TenderSystem
@@ -16,7 +15,7 @@ extension SQLiteJournal {
       line: line,
       link: last[1].text ?? "-",
       time: last[2].integer ?? 0,
-      isOutside: isOutside.load(ordering: .relaxed)
+      isOutside: isOutside
     )
   }
 
@@ -52,9 +51,7 @@ extension SQLiteJournal {
   }
 
   /// Why there can be no mark, without which a loss of the whole folder is not noticed; nil where there can.
-  package var markProblem: String? {
-    mark.flatMap { mark in mark.problem.map { "cannot write \(mark.path): \($0)" } }
-  }
+  package var markProblem: String? { mark?.problem }
 
   private var nothing: HighWaterMark.Position {
     HighWaterMark.Position(journal: name, line: 0, link: "-", time: 0, isOutside: false)
@@ -142,7 +139,7 @@ extension SQLiteJournal {
 
   package func checkWhole() throws(Fault) {
     guard let problem = try problem() else { return }
-    guard problem.code != "journal_copy" || isOutside.load(ordering: .relaxed) else { return }
+    guard problem.code != "journal_copy" || isOutside else { return }
     throw problem
   }
 

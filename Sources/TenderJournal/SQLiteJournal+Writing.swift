@@ -1,4 +1,3 @@
-import Synchronization
 package import TenderEngine
 package import TenderModel
 import TenderSystem
@@ -65,16 +64,16 @@ extension SQLiteJournal {
 
   private func checkElsewhere(_ payment: Payment, _ terms: OpeningTerms) throws(Fault) {
     let values = [payment.reference.text, payment.env.rawValue, payment.provider.text]
-    var others: [Database.Value] = []
+    var others: [Int] = []
     try database.query(
       "SELECT row FROM payment WHERE reference = ? AND env = ? AND provider <> ?",
       values.map(Database.Value.text)
     ) { row in
-      others += row
+      others += row.compactMap(\.integer)
       return true
     }
     for number in others {
-      guard let row = try row("p.row = ?", [number]) else { continue }
+      guard let row = try row("p.row = \(number)") else { continue }
       let other = try self.payment(row)
       if other.blocksElsewhere(namesProvider: terms.namesProvider) {
         throw .referenceElsewhere(other, payment.provider)
@@ -85,17 +84,17 @@ extension SQLiteJournal {
   /// Throws where another operation at the same provider, env and merchant has the key of a new one.
   private func checkKey(of operation: Operation, _ payment: Payment) throws(Fault) {
     guard let key = operation.key else { return }
-    let values = [key, payment.env.rawValue, payment.provider.text, payment.merchant]
-    let sql =
-      OperationRow.select()
-      + " JOIN payment p ON p.row = o.payment WHERE o.key = ? AND p.env = ? AND p.provider = ? "
-      + "AND p.merchant = ?"
-    try rows(OperationRow.stored, sql, values.map(Database.Value.text)) { row throws(Fault) in
+    let others: Statement = """
+      \(OperationRow.select) JOIN payment p ON p.row = o.payment WHERE o.key = \(key)
+      AND p.env = \(payment.env.rawValue) AND p.provider = \(payment.provider.text)
+      AND p.merchant = \(payment.merchant)
+      """
+    try rows(OperationRow.stored, others) { row throws(Fault) in
       let other = try OperationRow.operation(row)
       let isRepetition =
         row.number("payment") == payment.row && other.leavesKey(to: operation)
       guard !isRepetition else { return true }
-      let owner = try self.row("p.row = ?", [row["payment"]])
+      let owner = try self.row("p.row = \(row.number("payment") ?? 0)")
       throw .keyReused(key, by: Reference(stored: owner?.text("reference") ?? ""))
     }
   }
@@ -128,7 +127,7 @@ extension SQLiteJournal {
       drafts.append(try draft(operation, over: own, isChanged: isChanged, &written))
     }
     let values = PaymentRow.values(redacted)
-    let sum = PaymentRow.sum(values, operations: drafts.map(\.sum))
+    let sum = values.sum(drafts.map(\.sum))
     if let before {
       try update(.payment, written.payment, values.changes(from: before.row), sum)
     } else {
@@ -149,13 +148,35 @@ extension SQLiteJournal {
     return written
   }
 
+  package func take(_ payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Bool {
+    try checkWhole()
+    var taken = payment
+    (taken.row, taken.version) = (0, max(1, payment.version))
+    if let there = try self.payment(payment.key) {
+      guard let merged = there.merged(with: payment) else { throw .taken(payment) }
+      guard !PaymentRow.isSame(merged, there) else { return false }
+      taken = merged
+      taken.version = there.version + 1
+      // Their places may be others now.
+      for operation in merged.operations { try taken.change(operation.sequence) { _ in } }
+    }
+    let note = HistoryEntry(taken, taken.attempt?.sequence ?? 0, note: "taken over", by: nil)
+    _ = try commit(.power) { () throws(Fault) in
+      let written = try write(taken, 0, "", lines: history.isEmpty ? [note] : history)
+      try database.query("DELETE FROM observation WHERE payment = ?", [.integer(written.payment)])
+      if let seen = ObservationRow.all(of: taken) { try insert(seen, of: written.payment) }
+      return written
+    }
+    return true
+  }
+
   /// What the file has of a payment.
   private typealias Found = (row: Row, operations: [Row])
 
   /// What the file has of a payment; nil for a new one.
   private func found(_ payment: Payment, over version: Int) throws(Fault) -> Found? {
     guard payment.row > 0 else { return nil }
-    guard let row = try row("p.row = ?", [.integer(payment.row)]) else {
+    guard let row = try row("p.row = \(payment.row)") else {
       throw .conflict(
         "the journal has no payment at \(payment.reference.quotedForMessage) any more"
       )
@@ -163,20 +184,19 @@ extension SQLiteJournal {
     let operations = try operations(of: payment.row)
     try PaymentRow.check(row, operations)
     guard row.number("version") == version else {
-      throw .conflict("another command changed \(payment.reference.quotedForMessage) meanwhile")
+      throw .changed(payment.reference)
     }
     return (row, operations)
   }
 
   /// An operation as it is to be written.
   private struct Draft {
-    /// 0 for a new one.
-    var row: Int
-    var sequence: Int
+    let sequence: Int
+    /// What the file has of it.
+    let before: Row?
     var sum: String
     /// What is to be written; nil where nothing changed.
     var values: Row?
-    var before: Row?
     /// The text of its preparation, where that is another.
     var preparation: String??
   }
@@ -187,21 +207,18 @@ extension SQLiteJournal {
     isChanged: Bool,
     _ written: inout Written
   ) throws(Fault) -> Draft {
-    let row = before?.number("row") ?? 0
-    guard isChanged else {
-      return Draft(row: row, sequence: operation.sequence, sum: before?.text("sum") ?? "")
-    }
+    var draft = Draft(
+      sequence: operation.sequence,
+      before: before,
+      sum: before?.text("sum") ?? ""
+    )
+    guard isChanged else { return draft }
     let values = OperationRow.values(operation)
     let stored = before?.text("preparation")
     let text = try preparation(operation.preparation, over: stored, &written)
-    return Draft(
-      row: row,
-      sequence: operation.sequence,
-      sum: OperationRow.sum(values, preparation: text),
-      values: values,
-      before: before,
-      preparation: text == stored ? nil : .some(text)
-    )
+    (draft.values, draft.sum) = (values, values.sum([text]))
+    if text != stored { draft.preparation = .some(text) }
+    return draft
   }
 
   /// The text that the file is to have of a preparation, in the place of another.
@@ -223,8 +240,9 @@ extension SQLiteJournal {
 
   private func write(_ draft: Draft, _ written: inout Written) throws(Fault) {
     guard let values = draft.values else { return }
-    var row = draft.row
+    let row: Int
     if let before = draft.before {
+      row = before.number("row") ?? 0
       // The columns that changed: an index costs pages for every column of its that is set.
       try update(.operation, row, values.changes(from: before), draft.sum)
     } else {
@@ -243,7 +261,7 @@ extension SQLiteJournal {
   private func eraseOrPutOff() {
     // Another process may have finished its own meanwhile.
     try? unfinished.make()
-    mustEraseLater.store(true, ordering: .relaxed)
+    mustEraseLater = true
     // The state is written by now: a reader that keeps the bytes of the old one from being erased does not
     // make it fail.
     if !sharesWork { try? finishErasing() }
@@ -315,7 +333,23 @@ extension SQLiteJournal {
 }
 
 extension Fault {
-  static func conflict(_ why: String) -> Fault {
+  /// A payment of another journal whose place has another.
+  package static func taken(_ payment: Payment) -> Fault {
+    Fault(
+      .conflict,
+      code: "import_conflict",
+      "\(payment.reference.quotedForMessage) (\(payment.provider.text), \(payment.env.rawValue)) is in the "
+        + "journal with other content",
+      hint: "nothing was changed; compare: tender journal show \(payment.reference)"
+    )
+  }
+
+  /// Another has written a payment since it was read.
+  static func changed(_ reference: Reference) -> Fault {
+    .conflict("another command changed \(reference.quotedForMessage) meanwhile")
+  }
+
+  fileprivate static func conflict(_ why: String) -> Fault {
     Fault(
       .state,
       code: "journal_conflict",

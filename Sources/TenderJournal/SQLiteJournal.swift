@@ -1,4 +1,3 @@
-import Synchronization
 package import TenderEngine
 package import TenderModel
 import TenderSystem
@@ -7,7 +6,9 @@ import TenderSystem
 ///
 /// Each row has a checksum, the lines of the history form a chain, and a mark outside of the folder
 /// says how far the chain had come.
-package final class SQLiteJournal: Journal {
+package final class SQLiteJournal: Journal, @unchecked Sendable {
+  // Unchecked: a journal is one thread's, as its database is.
+
   let database: Database
   let folder: String
   let redactor: Redactor
@@ -20,29 +21,29 @@ package final class SQLiteJournal: Journal {
   /// Whether many threads of the process write: one sync then serves all who wait for one, more keys are made
   /// at a time, and who writes says when what is erased must be gone for good.
   let sharesWork: Bool
-  let mustEraseLater = Atomic(false)
+  var mustEraseLater = false
   /// The database file as it was opened: another at its path is another journal.
   let file: PlainFile.Identity?
-  private let state = Mutex(State())
   /// Whether it sends to anybody but the simulator of its own folder.
-  let isOutside = Atomic(false)
-
-  private struct State: Sendable {
-    var lockFile: PlainFile.Identity?
-    var name = ""
-    var waiting: [Int: Waiting] = [:]
-    var indexed: Indexed?
-  }
+  var isOutside = false
+  /// The file in which locks were taken last.
+  private var lockFile: PlainFile.Identity?
+  /// This journal's own name, made with it; a copy that is accepted gets a new one.
+  var name = ""
+  /// Outcomes that wait for the database, by the row of their payment.
+  var waiting: [Int: Waiting] = [:]
+  /// The terms of the payment that was written last.
+  var indexed: Indexed?
 
   /// The terms of the payment that this process wrote last.
-  struct Indexed: Sendable {
+  struct Indexed {
     var row: Int
     var version: Int
     var terms: Set<String>
   }
 
   /// An outcome that waits for the database.
-  struct Waiting: Sendable {
+  struct Waiting {
     /// As every reader sees it.
     var payment: Payment
     /// The version in the database over which it is to be written.
@@ -50,30 +51,6 @@ package final class SQLiteJournal: Journal {
     /// What differs from that version.
     var changed: Set<Int>
     var seen: [Observation]
-  }
-
-  /// The file in which locks were taken last.
-  private var lockFile: PlainFile.Identity? {
-    get { state.withLock { $0.lockFile } }
-    set { state.withLock { $0.lockFile = newValue } }
-  }
-
-  /// This journal's own name, made with it; a copy that is accepted gets a new one.
-  var name: String {
-    get { state.withLock { $0.name } }
-    set { state.withLock { $0.name = newValue } }
-  }
-
-  /// The terms of the payment that was written last.
-  var indexed: Indexed? {
-    get { state.withLock { $0.indexed } }
-    set { state.withLock { $0.indexed = newValue } }
-  }
-
-  /// Outcomes that wait for the database, by the row of their payment.
-  var waiting: [Int: Waiting] {
-    get { state.withLock { $0.waiting } }
-    set { state.withLock { $0.waiting = newValue } }
   }
 
   /// Opens `journal.db` and `journal.lock` in a folder, making them where they are not there.
@@ -152,7 +129,7 @@ package final class SQLiteJournal: Journal {
   }
 
   /// Says that it sends to others than the simulator of its own folder from now on.
-  package func reachesOutside() { isOutside.store(true, ordering: .relaxed) }
+  package func reachesOutside() { isOutside = true }
 
   /// The mark of an erasure that is not finished: it is there before the change that needs it.
   var unfinished: MarkFile { MarkFile(path: folder + "/journal.erase") }
@@ -192,18 +169,15 @@ package final class SQLiteJournal: Journal {
   }
 
   private func stop(_ key: ReferenceKey) -> MarkFile {
-    MarkFile(folder: folder, name: key.description)
+    let position = LockFile.position(of: key.description)
+    return MarkFile(path: folder + "/stop-" + String(position, radix: 16))
   }
 
   /// Takes out of the files what is to be erased, where that was put off.
   package func finishErasing() throws(Fault) {
-    guard mustEraseLater.exchange(false, ordering: .relaxed) else { return }
-    do throws(Fault) {
-      try erase()
-    } catch {
-      mustEraseLater.store(true, ordering: .relaxed)
-      throw error
-    }
+    guard mustEraseLater else { return }
+    try erase()
+    mustEraseLater = false
   }
 
   /// Takes erased bytes out of the write-ahead log: everything goes to the database file, whose

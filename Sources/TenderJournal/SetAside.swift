@@ -1,4 +1,3 @@
-import Synchronization
 import TenderEngine
 package import TenderModel
 import TenderSystem
@@ -7,7 +6,7 @@ import TenderSystem
 ///
 /// A slot is locked by who sends, before it sends, and holds what came of that where the database
 /// failed. What is in it is read with every opening, and cleared once the database has it.
-package final class SetAside: Sendable {
+package final class SetAside {
   /// One slot holds one attempt, in bytes.
   static let slotSize = 65_536
   private static let slotCount = 16
@@ -16,23 +15,9 @@ package final class SetAside: Sendable {
   private static let magic = "tender-aside-1"
 
   package let path: String
-  private let state = Mutex(State())
-
-  private struct State: Sendable {
-    var descriptor: Int32?
-    var slots: [Int: Int] = [:]
-  }
-
-  private var descriptor: Int32? {
-    get { state.withLock { $0.descriptor } }
-    set { state.withLock { $0.descriptor = newValue } }
-  }
-
+  private var descriptor: Int32?
   /// The slot that each attempt's row has.
-  private var slots: [Int: Int] {
-    get { state.withLock { $0.slots } }
-    set { state.withLock { $0.slots = newValue } }
-  }
+  private var slots: [Int: Int] = [:]
 
   package init(path: String) { self.path = path }
 

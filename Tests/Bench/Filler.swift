@@ -36,7 +36,7 @@ enum Filler {
     var sums: [String] = []
     for operation in payment.operations {
       let values = OperationRow.values(operation)
-      sums.append(OperationRow.sum(values, preparation: nil))
+      sums.append(values.sum([nil]))
       try insert(
         "operation",
         values,
@@ -45,7 +45,7 @@ enum Filler {
       )
     }
     let values = PaymentRow.values(payment)
-    let sum = PaymentRow.sum(values, operations: sums)
+    let sum = values.sum(sums)
     try insert("payment", values, ["row": .integer(row), "sum": .text(sum)], database)
     for term in SearchTerm.all(of: payment) {
       try database.query(

@@ -29,11 +29,11 @@ enum FleetRows {
       var sums: [String] = []
       for operation in payment.operations {
         let values = OperationRow.values(operation)
-        sums.append(OperationRow.sum(values, preparation: nil))
+        sums.append(values.sum([nil]))
         operations.append(line([.integer(number)] + values.values + [Database.Value(sums.last)]))
       }
       let values = PaymentRow.values(payment)
-      let sum = PaymentRow.sum(values, operations: sums)
+      let sum = values.sum(sums)
       payments.append(line([.integer(number)] + values.values + [.text(sum), by, .text("bench")]))
       let entry = HistoryEntry(payment, 1, note: "outcome", by: by.text)
       events.append(line(EventRow.values(1, number, entry, sum).values))

@@ -16,14 +16,11 @@ enum SharedWorld {
     migrates: Bool = true,
     clock: (any Clock)? = nil
   ) throws -> SharedJournal {
+    let place = try #require(PostgresAddress(address))
+    var settings = SharedJournal.Settings(address: place, folder: folder, by: "anna@till-3")
+    (settings.key, settings.timeout) = (key, timeout)
     let journal = try SharedJournal(
-      SharedJournal.Settings(
-        address: try #require(PostgresAddress(address)),
-        folder: folder,
-        key: key,
-        timeout: timeout,
-        by: "anna@till-3"
-      ),
+      settings,
       redactor: Redactor(),
       clock: clock ?? SystemClock(interruption: NeverInterrupted())
     )

@@ -2,9 +2,6 @@
 #ifndef TENDER_CPOSTGRES_H
 #define TENDER_CPOSTGRES_H
 
-/// Opens the library once; NULL, or why it could not be opened.
-const char *tender_pq_open(void);
-
 /// A connection, an answer, and one option of an address; the members of the last are libpq's own.
 struct tender_pq;
 struct tender_pq_result;
@@ -31,48 +28,63 @@ struct tender_pq_option {
 #define TENDER_PQ_SYNC 10
 #define TENDER_PQ_ABORTED 11
 
-/// Options of an address, ended by one without a keyword; NULL with the reason where it is none.
-struct tender_pq_option *tender_pq_parse(const char *address, char **problem);
-/// The options that a connection ended up with.
-struct tender_pq_option *tender_pq_options(struct tender_pq *connection);
-void tender_pq_free_options(struct tender_pq_option *options);
-void tender_pq_free_text(char *text);
+/// The functions of libpq that are used: type, name here, libpq's name, and parameters (libpq-fe.h).
+///
+/// `parse` gives options that end with one without a keyword, or NULL with the reason; `flush` gives 0 where everything
+/// has left, 1 where some is left, -1 where the connection is broken; `type` is a column's number in the server's
+/// catalogue. Most others give 0 where they cannot.
+#define TENDER_PQ_FUNCTIONS(F)                                                                     \
+  F(int, version, PQlibVersion, (void))                                                            \
+  F(struct tender_pq_option *, parse, PQconninfoParse, (const char *, char **))                    \
+  F(struct tender_pq_option *, options, PQconninfo, (struct tender_pq *))                          \
+  F(void, free_options, PQconninfoFree, (struct tender_pq_option *))                               \
+  F(void, free_text, PQfreemem, (void *))                                                          \
+  F(struct tender_pq *, begin, PQconnectStartParams,                                               \
+    (const char *const *, const char *const *, int))                                               \
+  F(int, poll, PQconnectPoll, (struct tender_pq *))                                                \
+  F(int, status, PQstatus, (const struct tender_pq *))                                             \
+  F(int, socket, PQsocket, (const struct tender_pq *))                                             \
+  F(int, tls, PQsslInUse, (struct tender_pq *))                                                    \
+  F(const char *, host, PQhost, (const struct tender_pq *))                                        \
+  F(const char *, port, PQport, (const struct tender_pq *))                                        \
+  F(const char *, message, PQerrorMessage, (const struct tender_pq *))                             \
+  F(int, verbosity, PQsetErrorVerbosity, (struct tender_pq *, int))                                \
+  F(void *, notices, PQsetNoticeProcessor,                                                         \
+    (struct tender_pq *, void (*)(void *, const char *), void *))                                  \
+  F(int, nonblocking, PQsetnonblocking, (struct tender_pq *, int))                                 \
+  F(int, pipeline, PQenterPipelineMode, (struct tender_pq *))                                      \
+  F(int, send, PQsendQueryParams,                                                                  \
+    (struct tender_pq *, const char *, int, const unsigned *, const char *const *, const int *,    \
+     const int *, int))                                                                            \
+  F(int, sync, PQpipelineSync, (struct tender_pq *))                                               \
+  F(int, flush, PQflush, (struct tender_pq *))                                                     \
+  F(int, consume, PQconsumeInput, (struct tender_pq *))                                            \
+  F(int, busy, PQisBusy, (struct tender_pq *))                                                     \
+  F(struct tender_pq_result *, result, PQgetResult, (struct tender_pq *))                          \
+  F(void, end, PQfinish, (struct tender_pq *))                                                     \
+  F(int, result_status, PQresultStatus, (const struct tender_pq_result *))                         \
+  F(const char *, field, PQresultErrorField, (const struct tender_pq_result *, int))               \
+  F(int, rows, PQntuples, (const struct tender_pq_result *))                                       \
+  F(int, columns, PQnfields, (const struct tender_pq_result *))                                    \
+  F(unsigned, type, PQftype, (const struct tender_pq_result *, int))                               \
+  F(const char *, value, PQgetvalue, (const struct tender_pq_result *, int, int))                  \
+  F(int, is_null, PQgetisnull, (const struct tender_pq_result *, int, int))                        \
+  F(int, length, PQgetlength, (const struct tender_pq_result *, int, int))                         \
+  F(void, clear, PQclear, (struct tender_pq_result *))
 
+struct tender_pq_functions {
+#define TENDER_PQ_MEMBER(type, name, symbol, parameters) type(*name) parameters;
+  TENDER_PQ_FUNCTIONS(TENDER_PQ_MEMBER)
+#undef TENDER_PQ_MEMBER
+};
+
+/// Opens the library once; gives its functions, or NULL with why it could not be opened.
+const struct tender_pq_functions *tender_pq_open(const char **why);
+
+/// Begins to connect; what the server says besides is not printed.
 struct tender_pq *tender_pq_begin(const char *const *keywords, const char *const *values);
-int tender_pq_poll(struct tender_pq *connection);
-int tender_pq_status(struct tender_pq *connection);
-int tender_pq_socket(struct tender_pq *connection);
-int tender_pq_uses_tls(struct tender_pq *connection);
-const char *tender_pq_host(struct tender_pq *connection);
-const char *tender_pq_port(struct tender_pq *connection);
-const char *tender_pq_message(struct tender_pq *connection);
-/// From here on nothing blocks, and several statements go out before the first answer: 0 where that fails.
-int tender_pq_pipeline(struct tender_pq *connection);
-/// Sends a statement with parameters as text, of which a NULL is null: 0 where it cannot.
-int tender_pq_send(struct tender_pq *connection, const char *sql, int count,
-                   const char *const *values);
-int tender_pq_sync(struct tender_pq *connection);
-/// 0 where everything has left, 1 where some is left, -1 where the connection is broken.
-int tender_pq_flush(struct tender_pq *connection);
-/// Takes in what has arrived: 0 where the connection is broken.
-int tender_pq_consume(struct tender_pq *connection);
+
 /// Whether a server warned of something on this thread since the last call.
 int tender_pq_take_warning(void);
-int tender_pq_is_busy(struct tender_pq *connection);
-struct tender_pq_result *tender_pq_result(struct tender_pq *connection);
-void tender_pq_end(struct tender_pq *connection);
-
-int tender_pq_result_status(const struct tender_pq_result *result);
-/// The code (SQLSTATE) or the text of an error, or NULL.
-const char *tender_pq_error_code(const struct tender_pq_result *result);
-const char *tender_pq_error_text(const struct tender_pq_result *result);
-int tender_pq_rows(const struct tender_pq_result *result);
-int tender_pq_columns(const struct tender_pq_result *result);
-/// The type of a column by its number in the server's catalogue (20, 21 and 23 are integers).
-unsigned tender_pq_type(const struct tender_pq_result *result, int column);
-/// A value as text; NULL where it is null.
-const char *tender_pq_value(const struct tender_pq_result *result, int row, int column);
-int tender_pq_length(const struct tender_pq_result *result, int row, int column);
-void tender_pq_free(struct tender_pq_result *result);
 
 #endif

@@ -98,7 +98,7 @@ extension JournalCommands {
   }
 
   func grants() throws(Fault) -> Int32 {
-    output.put(SharedJournal.grants + "\n")
+    output.put(SharedSchema.grants + "\n")
     return output.exit(0)
   }
 

@@ -22,19 +22,16 @@ extension Composition {
       // A look-up needs it only to remember, beside it, what it has seen.
       guard isReading else { throw error }
     }
-    let environment = environment
+    let by = Environment.userAndMachine
+    var wanted = SharedJournal.Settings(address: address, folder: folder, by: by)
+    wanted.markFolder = settings.markFolder()
+    wanted.roots = journalRoots
+    wanted.key = try fleetKey()
+    wanted.timeout = try settings.timeout()
+    wanted.isReading = isReading
+    wanted.variable = { [environment] in environment[$0] }
     return try SharedJournal(
-      SharedJournal.Settings(
-        address: address,
-        folder: folder,
-        markFolder: settings.markFolder(),
-        roots: journalRoots,
-        key: try fleetKey(),
-        timeout: try settings.timeout(),
-        isReading: isReading,
-        by: Environment.userAndMachine,
-        variable: { environment[$0] }
-      ),
+      wanted,
       redactor: redactor,
       clock: SystemClock(interruption: signals),
       interruption: signals

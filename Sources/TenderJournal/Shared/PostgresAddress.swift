@@ -142,21 +142,22 @@ package struct PostgresAddress: Sendable, Hashable {
   }
 
   private func parsed() throws(Fault) -> [String: String] {
-    if let problem = unsafe tender_pq_open() {
+    var missing: UnsafePointer<CChar>?
+    guard let pq = unsafe tender_pq_open(&missing) else {
       throw Fault(
         .internal,
         code: "library_missing",
-        unsafe String(cString: problem),
+        unsafe missing.map { unsafe String(cString: $0) } ?? "",
         hint: "install it: see the README, Requirements"
       )
     }
     var why: UnsafeMutablePointer<CChar>?
-    guard let options = unsafe tender_pq_parse(text, &why) else {
-      defer { unsafe tender_pq_free_text(why) }
+    guard let options = unsafe pq.pointee.parse(text, &why) else {
+      defer { unsafe pq.pointee.free_text(why) }
       let words = unsafe why.map { unsafe String(cString: $0) } ?? ""
       throw .badAddress(masked, words.split(separator: "\n").joined(separator: "; "))
     }
-    defer { unsafe tender_pq_free_options(options) }
+    defer { unsafe pq.pointee.free_options(options) }
     return unsafe Self.values(options)
   }
 

@@ -56,6 +56,7 @@ private import Glibc
     var isTaken: Bool { code.map(["23505"].contains) ?? false }
   }
 
+  private let pq: tender_pq_functions
   private let handle: OpaquePointer
   private let clock: any Clock
   private let interruption: any Interruption
@@ -72,9 +73,11 @@ private import Glibc
     _ clock: any Clock,
     _ interruption: any Interruption
   ) throws(Failure) {
-    if let problem = unsafe tender_pq_open() {
-      throw Failure(code: Failure.here, text: unsafe String(cString: problem))
+    var why: UnsafePointer<CChar>?
+    guard let library = unsafe tender_pq_open(&why) else {
+      throw Failure(code: Failure.here, text: unsafe Self.text(why))
     }
+    unsafe pq = library.pointee
     self.clock = clock
     self.interruption = interruption
     let keywords = options.map(\.keyword)
@@ -90,22 +93,25 @@ private import Glibc
     try connect(by: deadline)
   }
 
-  deinit { unsafe tender_pq_end(handle) }
+  deinit { unsafe pq.end(handle) }
 
   private func connect(by deadline: Deadline) throws(Failure) {
     // Told to write first (libpq, "Database Connection Control Functions").
     var state = Int32(TENDER_PQ_POLL_WRITING)
-    while unsafe tender_pq_status(handle) != TENDER_PQ_BAD {
+    while unsafe pq.status(handle) != TENDER_PQ_BAD {
       switch state {
       case Int32(TENDER_PQ_POLL_OK):
-        guard unsafe tender_pq_pipeline(handle) != 0 else { throw problem() }
+        // From here on nothing blocks, and several statements go out before the first answer.
+        guard unsafe pq.nonblocking(handle, 1) == 0, unsafe pq.pipeline(handle) != 0 else {
+          throw problem()
+        }
         isConnected = true
         return
       case Int32(TENDER_PQ_POLL_READING): try wait(POLLIN, by: deadline)
       case Int32(TENDER_PQ_POLL_WRITING): try wait(POLLOUT, by: deadline)
       default: throw problem()
       }
-      state = unsafe tender_pq_poll(handle)
+      state = unsafe pq.poll(handle)
     }
     throw problem()
   }
@@ -113,7 +119,7 @@ private import Glibc
   /// What libpq says is wrong, on one line.
   private func problem() -> Failure {
     isBroken = true
-    let text = unsafe String(cString: tender_pq_message(handle))
+    let text = unsafe Self.text(pq.message(handle))
     // The place in the server's source is for its authors.
     let lines = text.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:  ") }
       .map { $0.drop { $0 == " " || $0 == "\t" } }
@@ -144,7 +150,7 @@ private import Glibc
       }
       let stop = isStopping ? nil : interruption.descriptor
       var polled = unsafe [
-        pollfd(fd: tender_pq_socket(handle), events: Int16(events), revents: 0),
+        pollfd(fd: pq.socket(handle), events: Int16(events), revents: 0),
         pollfd(fd: stop ?? -1, events: Int16(POLLIN), revents: 0),
       ]
       let count = unsafe poll(&polled, 2, Int32(min(left, 60_000)))
@@ -152,19 +158,19 @@ private import Glibc
     }
   }
 
-  var usesTLS: Bool { unsafe tender_pq_uses_tls(handle) != 0 }
+  var usesTLS: Bool { unsafe pq.tls(handle) != 0 }
 
   /// The server that answers, as `HOST:PORT` or the folder of its socket.
   var place: String {
-    let host = unsafe String(cString: tender_pq_host(handle))
-    let port = unsafe String(cString: tender_pq_port(handle))
+    let host = unsafe Self.text(pq.host(handle))
+    let port = unsafe Self.text(pq.port(handle))
     return host.hasPrefix("/") ? host : host + ":" + port
   }
 
   /// The options that it ended up with, without those that hold secrets.
   var options: [String: String] {
-    guard let options = unsafe tender_pq_options(handle) else { return [:] }
-    defer { unsafe tender_pq_free_options(options) }
+    guard let options = unsafe pq.options(handle) else { return [:] }
+    defer { unsafe pq.free_options(options) }
     return unsafe PostgresAddress.values(options).filter { $0.key != "password" }
   }
 
@@ -179,22 +185,31 @@ private import Glibc
         switch value {
         case .null: nil
         case .integer(let number): String(number)
-        case .text(let text): text
+        case .text(let text): text.withoutNUL
         }
       }
       let isSent = unsafe Self.withPointers(values) { values in
-        unsafe tender_pq_send(handle, statement.sql, Int32(statement.values.count), values)
+        unsafe pq.send(
+          handle,
+          statement.sql,
+          Int32(statement.values.count),
+          nil,
+          values,
+          nil,
+          nil,
+          0
+        )
       }
       guard isSent != 0 else { throw problem() }
     }
-    guard unsafe tender_pq_sync(handle) != 0 else { throw problem() }
+    guard unsafe pq.sync(handle) != 0 else { throw problem() }
     try flush(by: deadline)
     var answers: [Rows] = []
     var failure: Failure?
     while true {
       guard let result = unsafe try next(by: deadline) else { continue }
-      defer { unsafe tender_pq_free(result) }
-      switch unsafe tender_pq_result_status(result) {
+      defer { unsafe pq.clear(result) }
+      switch unsafe pq.result_status(result) {
       case Int32(TENDER_PQ_SYNC):
         if let failure { throw failure }
         guard tender_pq_take_warning() == 0 else {
@@ -207,12 +222,12 @@ private import Glibc
         }
         return answers
       case Int32(TENDER_PQ_TUPLES_OK), Int32(TENDER_PQ_COMMAND_OK):
-        answers.append(unsafe Self.rows(result))
+        answers.append(unsafe rows(result))
       case Int32(TENDER_PQ_ABORTED): break
       default: failure = failure ?? (unsafe self.failure(result))
       }
       // The server said why, and ended the connection.
-      if unsafe tender_pq_status(handle) == TENDER_PQ_BAD {
+      if unsafe pq.status(handle) == TENDER_PQ_BAD {
         isBroken = true
         var lost = failure ?? problem()
         lost.isLost = true
@@ -223,46 +238,54 @@ private import Glibc
 
   private func flush(by deadline: Deadline) throws(Failure) {
     while true {
-      let left = unsafe tender_pq_flush(handle)
+      let left = unsafe pq.flush(handle)
       if left == 0 { return }
       guard left > 0 else { throw problem() }
       let ready = try wait(POLLIN | POLLOUT, by: deadline)
       // A server that answers meanwhile must be heard, or neither goes on.
-      if ready & Int16(POLLIN) != 0, unsafe tender_pq_consume(handle) == 0 { throw problem() }
+      if ready & Int16(POLLIN) != 0, unsafe pq.consume(handle) == 0 { throw problem() }
     }
   }
 
   /// The next result; nil between the results of two statements.
   private func next(by deadline: Deadline) throws(Failure) -> OpaquePointer? {
-    while unsafe tender_pq_is_busy(handle) != 0 {
+    while unsafe pq.busy(handle) != 0 {
       try wait(POLLIN, by: deadline)
-      guard unsafe tender_pq_consume(handle) != 0 else { throw problem() }
+      guard unsafe pq.consume(handle) != 0 else { throw problem() }
     }
-    let result = unsafe tender_pq_result(handle)
-    let isOver = unsafe tender_pq_status(handle) == TENDER_PQ_BAD
+    let result = unsafe pq.result(handle)
+    let isOver = unsafe pq.status(handle) == TENDER_PQ_BAD
     if unsafe result == nil, isOver { throw problem() }
     return unsafe result
   }
 
   private func failure(_ result: OpaquePointer) -> Failure {
-    let code = unsafe tender_pq_error_code(result).map { unsafe String(cString: $0) }
-    let text = unsafe tender_pq_error_text(result).map { unsafe String(cString: $0) }
+    // PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY (postgres_ext.h).
+    let code = unsafe Self.text(pq.field(result, Int32(UInt8(ascii: "C"))))
+    let text = unsafe Self.text(pq.field(result, Int32(UInt8(ascii: "M"))))
     // Without a code libpq itself has lost the server.
-    guard let code else { return problem() }
-    return Failure(code: code, text: text ?? "an error without words")
+    guard !code.isEmpty else { return problem() }
+    return Failure(code: code, text: text.isEmpty ? "an error without words" : text)
   }
 
-  private static func rows(_ result: OpaquePointer) -> Rows {
-    let columns = unsafe tender_pq_columns(result)
-    let count = unsafe tender_pq_rows(result)
+  /// What libpq says; empty where it says nothing.
+  private static func text(_ text: UnsafePointer<CChar>?) -> String {
+    unsafe text.map { unsafe String(cString: $0) } ?? ""
+  }
+
+  private func rows(_ result: OpaquePointer) -> Rows {
+    let columns = unsafe pq.columns(result)
+    let count = unsafe pq.rows(result)
     return (0..<count).map { row in
       (0..<columns).map { column in
-        guard let start = unsafe tender_pq_value(result, row, column) else { return .null }
-        let count = Int(unsafe tender_pq_length(result, row, column))
+        guard unsafe pq.is_null(result, row, column) == 0,
+          let start = unsafe pq.value(result, row, column)
+        else { return .null }
+        let count = Int(unsafe pq.length(result, row, column))
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
         let text = unsafe String(decoding: bytes, as: UTF8.self)
         // int8, int2 and int4 (PostgreSQL's catalogue, pg_type).
-        let type = unsafe tender_pq_type(result, column)
+        let type = unsafe pq.type(result, column)
         let isNumber = [20, 21, 23].contains(type)
         return isNumber ? Database.Value(Int(text)) : .text(text)
       }

@@ -100,24 +100,17 @@ extension SharedJournal {
   ///
   /// Reads its payment in the same round trip, and opens it where there is none.
   private func take(_ key: ReferenceKey, opening write: Write?) throws(Fault) -> Lease? {
-    let holder = machine + "/" + Self.random()
-    var lending = Statement()
-    let until = "clock_timestamp() + \(lending.bind(leaseTime)) * interval '1 millisecond'"
-    lending.add(
-      taking(
-        key,
-        holder: holder,
-        until: until,
-        where: "l.until <= clock_timestamp() OR l.machine = excluded.machine",
-        &lending
-      )
+    let holder = machine + "/" + Checksum.random()
+    let lending = taking(
+      key,
+      holder: holder,
+      for: leaseTime,
+      where: "l.until <= clock_timestamp() OR l.machine = excluded.machine"
     )
-    var wish = Statement("SELECT 1 FROM tender.stop s WHERE ")
-    wish.add(Self.condition(key, "s", &wish))
     // A new statement sees what was committed while the one before it waited.
     var statements = write.map(locks) ?? []
     let first = statements.count
-    statements += [lending, select(key), wish]
+    statements += [lending, select(key), Self.wish(key)]
     if let write { statements.append(opening(write, holder)) }
     let answers = try asked(statements)[first...].map(\.self)
     guard let fence = answers[0].first?[0].integer else { return nil }
@@ -159,11 +152,14 @@ extension SharedJournal {
   ///
   /// Its holder may still be at work: it has the longest time that it can have asked for from now on.
   private func shorten(_ key: ReferenceKey) throws(Fault) {
-    var statement = Statement("UPDATE tender.lease l SET until = clock_timestamp() + ")
-    let longest = statement.bind(longestLease) + " * interval '1 millisecond'"
-    statement.add("\(longest) WHERE \(Self.condition(key, "l", &statement)) ")
-    statement.add("AND l.until > clock_timestamp() + \(longest) RETURNING 1")
-    if try !query([statement])[0].isEmpty { wasSetBack = true }
+    let longest = Self.until(longestLease)
+    let shortened = try query([
+      """
+      UPDATE tender.lease l SET until = \(longest)
+      WHERE \("l", has: key) AND l.until > \(longest) RETURNING 1
+      """
+    ])
+    if !shortened[0].isEmpty { wasSetBack = true }
   }
 
   /// Asks what comes before anything is sent: here alone a stop says that nothing was.
@@ -185,24 +181,21 @@ extension SharedJournal {
     leases[key] = nil
     window?.lend(nil)
     guard !current.isOver else { return }
-    var statement = Statement("UPDATE tender.lease l SET until = clock_timestamp() WHERE ")
-    statement.add(Self.condition(key, "l", &statement))
-    statement.add(Self.fence(lease, &statement))
+    let statement: Statement = """
+      UPDATE tender.lease l SET until = clock_timestamp() WHERE \("l", has: key)\(Self.fence(lease))
+      """
     _ = try? ask([statement], by: Deadline(in: 2000, on: clock), repeating: .never)
   }
 
-  static func fence(_ lease: Lease, _ statement: inout Statement) -> String {
-    " AND l.holder = \(statement.bind(lease.holder)) AND l.fence = \(statement.bind(lease.fence))"
+  static func fence(_ lease: Lease) -> Statement {
+    " AND l.holder = \(lease.holder) AND l.fence = \(lease.fence)"
   }
 
   package func worker(_ key: ReferenceKey) -> String? {
-    var statement = Statement(
-      """
+    let statement: Statement = """
       SELECT l.by, ceil(extract(epoch FROM l.until - clock_timestamp()))::bigint
-      FROM tender.lease l WHERE 
+      FROM tender.lease l WHERE \("l", has: key)
       """
-    )
-    statement.add(Self.condition(key, "l", &statement))
     guard let row = try? query([statement])[0].first, let by = row[0].text else { return nil }
     guard let left = row[1].integer, left > 0 else { return nil }
     return "\(by), who has it for another \(left) s at most"
@@ -221,9 +214,9 @@ extension SharedJournal {
     let path = folder + machineFile
     if !PlainFile.exists(path) {
       guard makes else { return "" }
-      let draft = path + "-" + random()
+      let draft = path + "-" + Checksum.random()
       defer { PlainFile.remove(draft) }
-      try PlainFile.write(Array(random().utf8), to: draft)
+      try PlainFile.write(Array(Checksum.random().utf8), to: draft)
       PlainFile.link(draft, as: path)
     }
     guard let bytes = PlainFile.read(path, limit: 256), !bytes.isEmpty,
@@ -240,20 +233,20 @@ extension SharedJournal {
     ])
   }
 
-  /// Sixteen random bytes in hexadecimal.
-  static func random() -> String { Checksum.random() }
-
   // MARK: A wish to stop
 
   package func requestStop(_ key: ReferenceKey) throws(Fault) {
-    var statement = Statement("INSERT INTO tender.stop (reference, provider, env) VALUES (")
-    let values = [
-      statement.bind(key.reference.text), statement.bind(key.provider.text),
-      statement.bind(key.env.rawValue),
-    ]
-    statement.add(values.joined(separator: ", ") + ") ON CONFLICT DO NOTHING")
-    _ = try query([statement])
+    _ = try query([
+      """
+      INSERT INTO tender.stop (reference, provider, env)
+      VALUES (\(key.reference.text), \(key.provider.text), \(key.env.rawValue)) ON CONFLICT DO NOTHING
+      """
+    ])
     stops[key] = nil
+  }
+
+  private static func wish(_ key: ReferenceKey) -> Statement {
+    "SELECT 1 FROM tender.stop s WHERE \("s", has: key)"
   }
 
   /// How long an answer about a wish to stop counts, in milliseconds.
@@ -263,9 +256,7 @@ extension SharedJournal {
     if let known = stops[key], known.isAsked || clock.uptime - known.at < Self.stopInterval {
       return known.isAsked
     }
-    var statement = Statement("SELECT 1 FROM tender.stop s WHERE ")
-    statement.add(Self.condition(key, "s", &statement))
-    let answer = try? ask([statement], by: Deadline(in: 2000, on: clock))
+    let answer = try? ask([Self.wish(key)], by: Deadline(in: 2000, on: clock))
     let isAsked = answer.map { !$0[0].isEmpty } ?? false
     stops[key] = (isAsked, clock.uptime)
     return isAsked
@@ -274,9 +265,7 @@ extension SharedJournal {
   package func forgetStop(_ key: ReferenceKey) {
     // The lock was taken together with a look at it.
     if let known = stops[key], !known.isAsked { return }
-    var statement = Statement("DELETE FROM tender.stop s WHERE ")
-    statement.add(Self.condition(key, "s", &statement))
-    _ = try? query([statement])
+    _ = try? query(["DELETE FROM tender.stop s WHERE \("s", has: key)"])
     stops[key] = nil
   }
 }

@@ -8,28 +8,26 @@ extension SharedJournal {
   ///
   /// Run again after an interruption it goes on. Throws `state` (`journal_newer`) where they are of a newer version.
   package func migrate() throws(Fault) -> String {
-    do throws(PostgresConnection.Failure) {
-      guard let found = try versionOfTables() else {
-        var last = Statement("INSERT INTO tender.journal (one, version, name) VALUES (1, ")
-        last.add("\(last.bind(SharedSchema.version)), \(last.bind(Self.random())))")
-        // Of two processes that migrate at once one finds the tables made, and changes nothing.
-        try run(
-          ["CREATE SCHEMA IF NOT EXISTS tender"].map { Statement($0) }
-            + SharedSchema.all.map { Statement($0) } + [last]
-        )
-        return "the tables were made, version \(SharedSchema.version)"
-      }
-      guard found <= SharedSchema.version else {
-        throw PostgresConnection.Failure(code: Self.newer, text: "version \(found)")
-      }
-      guard found < SharedSchema.version else {
-        return "the tables are of version \(found), which is this one's: nothing to do"
-      }
-      if found != SharedSchema.converting {
-        try run((SharedSchema.setOldAside + SharedSchema.tables).map { Statement($0) })
-      }
-    } catch {
-      throw fault(error)
+    guard let found = try versionOfTables() else {
+      // Of two processes that migrate at once one finds the tables made, and changes nothing.
+      try run(
+        ["CREATE SCHEMA IF NOT EXISTS tender"] + SharedSchema.all + [
+          """
+          INSERT INTO tender.journal (one, version, name)
+          VALUES (1, \(SharedSchema.version), \(Checksum.random()))
+          """
+        ]
+      )
+      return "the tables were made, version \(SharedSchema.version)"
+    }
+    guard found <= SharedSchema.version else {
+      throw fault(PostgresConnection.Failure(code: Self.newer, text: "version \(found)"))
+    }
+    guard found < SharedSchema.version else {
+      return "the tables are of version \(found), which is this one's: nothing to do"
+    }
+    if found != SharedSchema.converting {
+      try run(SharedSchema.setOldAside + SharedSchema.tables)
     }
     var count = 0
     var after: ReferenceKey?
@@ -37,31 +35,29 @@ extension SharedJournal {
       count += batch.count
       after = batch.last
     }
-    do throws(PostgresConnection.Failure) {
-      try run(SharedSchema.finish.map { Statement($0) })
-    } catch {
-      throw fault(error)
-    }
+    try run(SharedSchema.finish)
     return
       "the tables were brought from version 1 to \(SharedSchema.version): \(count) payments converted"
   }
 
   /// The version of the tables; nil where there are none.
-  private func versionOfTables() throws(PostgresConnection.Failure) -> Int? {
-    do throws(PostgresConnection.Failure) {
-      let rows = try run([Statement("SELECT version FROM tender.journal")])
-      return rows[0].first?[0].integer
-    } catch {
-      guard error.isMissing else { throw error }
-      return nil
-    }
+  private func versionOfTables() throws(Fault) -> Int? {
+    try run(["SELECT version FROM tender.journal"], orMissing: true).first?.first?[0].integer
   }
 
-  /// Runs statements on tables of whatever version.
+  /// Runs statements on tables of whatever version; gives nothing where they are missing, and that is asked.
   @discardableResult
-  private func run(_ statements: [Statement]) throws(PostgresConnection.Failure) -> [Rows] {
+  private func run(
+    _ statements: [Statement],
+    orMissing: Bool = false
+  ) throws(Fault) -> [Rows] {
     let deadline = deadline()
-    return try connected(by: deadline).run(statements, by: deadline)
+    do throws(PostgresConnection.Failure) {
+      return try connected(by: deadline).run(statements, by: deadline)
+    } catch {
+      guard orMissing, error.isMissing else { throw fault(error) }
+      return []
+    }
   }
 
   /// References that are converted in one transaction.
@@ -72,16 +68,11 @@ extension SharedJournal {
   private func convert(
     after last: ReferenceKey?
   ) throws(Fault) -> (count: Int, last: ReferenceKey)? {
-    var rows: [JSONObject] = []
-    do throws(PostgresConnection.Failure) {
-      rows = try run([old(after: last)])[0].map { values in
-        var row = values[0].text.flatMap { JSONReader.read($0)?.object } ?? [:]
-        row["prepared"] = values[1].text.map(JSON.string)
-        row["lines"] = values[2].text.flatMap { JSONReader.read($0) }
-        return row
-      }
-    } catch {
-      throw fault(error)
+    let rows = try run([old(after: last)])[0].map { values in
+      var row = values[0].text.flatMap { JSONReader.read($0)?.object } ?? [:]
+      row["prepared"] = values[1].text.map(JSON.string)
+      row["lines"] = values[2].text.flatMap { JSONReader.read($0) }
+      return row
     }
     var groups: [[JSONObject]] = []
     for row in rows {
@@ -96,18 +87,20 @@ extension SharedJournal {
       newest = try convert(group, to: &records)
     }
     guard let newest, !groups.isEmpty else { return nil }
-    do throws(PostgresConnection.Failure) {
-      try run(Self.puts.compactMap { put(records[$0.table] ?? [], into: $0.table, $0.columns) })
-    } catch {
-      throw fault(error)
-    }
+    try run(Self.puts.compactMap { put(records[$0.table] ?? [], into: $0.table, $0.columns) })
     return (groups.count, newest)
   }
 
   /// The attempts of the next references that are not converted yet, with their preparations and histories.
   private func old(after last: ReferenceKey?) -> Statement {
-    var statement = Statement(
-      """
+    let place: Statement =
+      last.map { last in
+        """
+         AND (b.reference, b.provider, b.env)
+          > (\(last.reference.text), \(last.provider.text), \(last.env.rawValue))
+        """
+      } ?? ""
+    return """
       SELECT to_json(a), p.text,
         (SELECT json_agg(h ORDER BY h.number) FROM tender.history_1 h WHERE h.attempt = a.row)
       FROM tender.attempt_1 a LEFT JOIN tender.preparation_1 p ON p.row = a.row
@@ -115,19 +108,9 @@ extension SharedJournal {
         SELECT DISTINCT b.reference, b.provider, b.env FROM tender.attempt_1 b WHERE NOT EXISTS (
           SELECT 1 FROM tender.payment n
           WHERE n.reference = b.reference AND n.provider = b.provider AND n.env = b.env
-        )
+        )\(place) ORDER BY 1, 2, 3 LIMIT \(sql: Self.batch)
+      ) ORDER BY a.reference, a.provider, a.env, a.number
       """
-    )
-    if let last {
-      statement.add(
-        " AND (b.reference, b.provider, b.env) > (\(statement.bind(last.reference.text)), "
-          + "\(statement.bind(last.provider.text)), \(statement.bind(last.env.rawValue)))"
-      )
-    }
-    statement.add(
-      " ORDER BY 1, 2, 3 LIMIT \(Self.batch)) ORDER BY a.reference, a.provider, a.env, a.number"
-    )
-    return statement
   }
 
   /// Adds the rows of a payment that is made of the attempts of one reference; gives its key.
@@ -154,11 +137,18 @@ extension SharedJournal {
         throw .unconverted(row)
       }
       payment = merged
-      lines += entries(row["lines"]?.array ?? [], of: made)
+      let operation = made.attempt.map { "\($0.kind.rawValue) \($0.number)" } ?? ""
+      lines += (row["lines"]?.array ?? []).map { line in
+        LegacyAttempt.entry(
+          of: operation,
+          made.attempt?.approved ?? made.attempt?.amount,
+          Row(LegacyAttempt.lineColumns, json: line.object ?? [:])
+        )
+      }
     }
-    guard let payment, let first = attempts.first, let last = attempts.last,
-      let row = first["row"]
-    else { throw .unconverted(attempts.first ?? [:]) }
+    guard let payment, let last = attempts.last, let row = attempts[0]["row"] else {
+      throw .unconverted(attempts.first ?? [:])
+    }
     var named = payment.with(payment.operations.map { $0.naming(key(of: last)) })
     (named.row, named.version) = (0, 0)
     var write = try write(of: named, lines)
@@ -186,19 +176,6 @@ extension SharedJournal {
     return payment.key
   }
 
-  private func entries(_ lines: [JSON], of made: Payment) -> [HistoryEntry] {
-    lines.map { line in
-      LegacyAttempt.entry(
-        of: made,
-        phase: line["phase"]?.text ?? "",
-        at: line["at"]?.wholeNumber ?? 0,
-        status: line["status"]?.text ?? "",
-        note: line["note"]?.text ?? "",
-        by: line["by"]?.text
-      )
-    }
-  }
-
   /// The name of the key of an attempt's fingerprints, which version 1 did not write down.
   private func key(of attempt: JSONObject) -> String {
     guard let key = settings.key, !hasOwnKey || attempt.text("machine") == station else {
@@ -221,12 +198,10 @@ extension SharedJournal {
     _ columns: [String]
   ) -> Statement? {
     guard !rows.isEmpty else { return nil }
-    var statement = Statement("INSERT INTO tender.\(table) (\(columns.joined(separator: ", "))) ")
-    statement.add(
-      "SELECT " + columns.map { "r.\($0)" }.joined(separator: ", ")
-        + " FROM json_populate_recordset(NULL::tender.\(table), \(statement.bind(rows))) r"
-    )
-    return statement
+    return """
+      INSERT INTO tender.\(sql: table) (\(sql: columns.list())) SELECT \(sql: columns.list("r"))
+      FROM json_populate_recordset(NULL::tender.\(sql: table), \(rows)) r
+      """
   }
 }
 

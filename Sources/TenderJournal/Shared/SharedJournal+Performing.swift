@@ -34,7 +34,7 @@ extension SharedJournal {
   /// A transaction of one logical message writes to the log and to no table (PostgreSQL's manual, "Generic WAL
   /// Functions"; its commit waits as any other does).
   private func confirmCommits(by deadline: Deadline) throws(Fault) {
-    let message = Statement("SELECT pg_logical_emit_message(true, 'tender', '')")
+    let message: Statement = "SELECT pg_logical_emit_message(true, 'tender', '')"
     var pause = 20
     while true {
       do throws(PostgresConnection.Failure) {
@@ -53,34 +53,25 @@ extension SharedJournal {
 
   /// The payment's row, where a write whose answer was lost is there.
   private func rowWritten(by write: Write) throws(Fault) -> Int? {
-    var statement = Statement("SELECT a.row FROM tender.payment a ")
-    statement.add("JOIN tender.event h ON h.payment = a.row WHERE ")
-    statement.add(Self.condition(write.key, "a", &statement))
-    statement.add(
-      " AND h.line = \(statement.bind(write.payment.version)) "
-        + "AND h.sum = \(statement.bind(write.sum)) "
-        + "AND coalesce(h.by, '') = \(statement.bind(write.lines.last?.by ?? ""))"
-    )
+    var statement: Statement = """
+      SELECT a.row FROM tender.payment a JOIN tender.event h ON h.payment = a.row
+      WHERE \("a", has: write.key) AND h.line = \(write.payment.version) AND h.sum = \(write.sum)
+      AND coalesce(h.by, '') = \(write.lines.last?.by ?? "")
+      """
     // Another machine of the same name may have opened the same.
-    if write.payment.row == 0 {
-      statement.add(" AND a.machine = \(statement.bind(station))")
-    }
+    if write.payment.row == 0 { statement += " AND a.machine = \(station)" }
     return try query([statement])[0].first?[0].integer
   }
 
   /// Why a write changed nothing: another has the reference, or has written meanwhile.
   func lost(_ write: Write) throws(Fault) -> Fault {
-    var statement = Statement("SELECT l.by FROM tender.lease l WHERE ")
-    statement.add(Self.condition(write.key, "l", &statement))
-    if let lease = write.lease {
-      statement.add(
-        " AND (l.holder <> \(statement.bind(lease.holder)) "
-          + "OR l.fence <> \(statement.bind(lease.fence)))"
-      )
-    } else {
-      statement.add(" AND l.until > clock_timestamp()")
-    }
-    guard let by = try query([statement])[0].first?[0].text else {
+    let isLost: Statement =
+      write.lease.map { "(l.holder <> \($0.holder) OR l.fence <> \($0.fence))" }
+      ?? "l.until > clock_timestamp()"
+    let rows = try query([
+      "SELECT l.by FROM tender.lease l WHERE \("l", has: write.key) AND \(isLost)"
+    ])
+    guard let by = rows[0].first?[0].text else {
       return .changed(write.key.reference)
     }
     return Fault(
@@ -94,21 +85,19 @@ extension SharedJournal {
 
   /// Why a new attempt was not written: what the server's lock let it see of other payments.
   func refusal(of write: Write) throws(Fault) -> Fault {
-    if write.opening != nil {
-      var statement = select
-      statement.add(" WHERE a.row IN (SELECT b.row FROM tender.payment b WHERE ")
-      addElsewhere(write, &statement)
-      statement.add(")")
-      if let row = try query([statement])[0].first {
-        return .referenceElsewhere(try shown(row), write.key.provider)
-      }
+    if write.opening != nil,
+      let row = try query([
+        """
+        \(select) WHERE a.row IN (SELECT b.row FROM tender.payment b WHERE \(elsewhere(write)))
+        """
+      ])[0].first
+    {
+      return .referenceElsewhere(try shown(row), write.key.provider)
     }
-    if !write.keys.isEmpty {
-      var statement = Statement("SELECT b.reference, o.key FROM ")
-      addKeys(write, &statement)
-      if let row = try query([statement])[0].first {
-        return .keyReused(row[1].text ?? "", by: Reference(stored: row[0].text ?? ""))
-      }
+    if !write.keys.isEmpty,
+      let row = try query(["SELECT b.reference, o.key FROM \(keys(write))"])[0].first
+    {
+      return .keyReused(row[1].text ?? "", by: Reference(stored: row[0].text ?? ""))
     }
     return try lost(write)
   }
@@ -122,16 +111,6 @@ extension Fault {
       code: "journal_unconfirmed",
       "the journal's server did not confirm a write in time: its standby may be stalled",
       hint: "nothing was sent; look at the server's standby, then run the same command again"
-    )
-  }
-
-  static func changed(_ reference: Reference) -> Fault {
-    Fault(
-      .state,
-      code: "journal_conflict",
-      cause: .changedMeanwhile,
-      "another command changed \(reference.quotedForMessage) meanwhile",
-      hint: "run the same command again"
     )
   }
 }

@@ -9,8 +9,8 @@ extension SharedJournal {
   }
 
   /// The number that a statement gives.
-  func number(_ sql: String) throws(Fault) -> Int {
-    try query([Statement(sql)])[0].first?.first?.integer ?? 0
+  func number(_ sql: Statement) throws(Fault) -> Int {
+    try query([sql])[0].first?.first?.integer ?? 0
   }
 
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
@@ -42,22 +42,21 @@ extension SharedJournal {
     filter: PaymentFilter
   ) throws(Fault) -> [Payment] {
     takeInSpool()
-    let statements = Reference.forms(of: handle).map { form in
-      var statement = select
-      statement.add(" WHERE true")
-      SharedCondition.addHandle(exactly: form, to: &statement)
-      SharedCondition.add(filter, to: &statement)
-      statement.add(" ORDER BY a.created DESC, a.row DESC")
-      return statement
+    let statements: [Statement] = Reference.forms(of: handle).map { form in
+      """
+      \(select) WHERE true\(SharedCondition.handle(exactly: form))\(SharedCondition.columns(filter))
+      ORDER BY a.created DESC, a.row DESC
+      """
     }
     defer { raiseMarkToSeen() }
     return try query(statements).flatMap { $0 }.map { row throws(Fault) in try shown(row) }
   }
 
   package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
-    var statement = Statement("SELECT \(EventRow.columns.list) FROM tender.event WHERE payment = ")
-    statement.add(statement.bind(payment.row) + " ORDER BY line")
-    return try query([statement])[0].compactMap { values in
+    let list = EventRow.columns.names.list()
+    return try query([
+      "SELECT \(sql: list) FROM tender.event WHERE payment = \(payment.row) ORDER BY line"
+    ])[0].compactMap { values in
       Row(EventRow.columns, read: values).map(EventRow.entry)
     }
   }
@@ -66,43 +65,25 @@ extension SharedJournal {
   ///
   /// Where nothing but look-ups is wanted there is no right to read preparations.
   var select: Statement {
-    let prepared =
+    let prepared: (column: Statement, join: Statement) =
       settings.isReading
       ? ("", "")
       : (
         ", p.text AS prepared",
         " LEFT JOIN tender.preparation p ON p.payment = o.payment AND p.sequence = o.sequence"
       )
-    return Statement(
-      """
+    return """
       SELECT to_json(a), (
         SELECT json_agg(x ORDER BY x.sequence) FROM (
           SELECT o.*, floor(extract(epoch FROM clock_timestamp() - o.written) * 1000)::bigint AS age
-            \(prepared.0)
-          FROM tender.operation o\(prepared.1) WHERE o.payment = a.row
+            \(prepared.column)
+          FROM tender.operation o\(prepared.join) WHERE o.payment = a.row
         ) x
       ) FROM tender.payment a
       """
-    )
   }
 
-  func select(_ key: ReferenceKey) -> Statement {
-    var statement = select
-    statement.add(" WHERE " + Self.condition(key, "a", &statement))
-    return statement
-  }
-
-  static func condition(
-    _ key: ReferenceKey,
-    _ table: String,
-    _ statement: inout Statement
-  ) -> String {
-    let reference = statement.bind(key.reference.text)
-    let provider = statement.bind(key.provider.text)
-    let env = statement.bind(key.env.rawValue)
-    return "\(table).reference = \(reference) AND \(table).provider = \(provider) "
-      + "AND \(table).env = \(env)"
-  }
+  func select(_ key: ReferenceKey) -> Statement { "\(select) WHERE \("a", has: key)" }
 
   /// What `select` gave for one payment.
   struct Found {
@@ -213,43 +194,33 @@ extension SharedJournal {
     after: (created: Int, row: Int)?,
     _ size: Int
   ) -> Statement {
-    var statement = select
+    let columns = SharedCondition.columns(filter)
     // An index of one term is in the order of time already: no other has to be sorted.
     if case .exactly(let term)? = filter.query {
-      statement.add(" JOIN tender.term t ON t.payment = a.row WHERE t.text = ")
-      statement.add(statement.bind(term))
-      addPlace("t.created", "t.payment", after, &statement)
-      SharedCondition.add(filter, to: &statement)
-      statement.add(" ORDER BY t.created DESC, t.payment DESC LIMIT \(size)")
-      return statement
+      let place: Statement =
+        after.map { " AND (t.created, t.payment) < (\($0.created), \($0.row))" } ?? ""
+      return """
+        \(select) JOIN tender.term t ON t.payment = a.row WHERE t.text = \(term)\(place)\(columns)
+        ORDER BY t.created DESC, t.payment DESC LIMIT \(sql: size)
+        """
     }
-    statement.add(" WHERE true")
-    addPlace("a.created", "a.row", after, &statement)
-    SharedCondition.add(filter, to: &statement)
-    SharedCondition.addTerms(filter, to: &statement)
-    statement.add(" ORDER BY a.created DESC, a.row DESC LIMIT \(size)")
-    return statement
-  }
-
-  private func addPlace(
-    _ created: String,
-    _ row: String,
-    _ after: (created: Int, row: Int)?,
-    _ statement: inout Statement
-  ) {
-    guard let after else { return }
-    statement.add(
-      " AND (\(created), \(row)) < (\(statement.bind(after.created)), \(statement.bind(after.row)))"
-    )
+    let place: Statement =
+      after.map { " AND (a.created, a.row) < (\($0.created), \($0.row))" } ?? ""
+    return """
+      \(select) WHERE true\(place)\(columns)\(SharedCondition.terms(filter))
+      ORDER BY a.created DESC, a.row DESC LIMIT \(sql: size)
+      """
   }
 
   package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
     takeInSpool()
     guard filter.isOfColumns, waiting.isEmpty else { return try counted(filter, upTo: limit) }
-    var statement = Statement("SELECT count(*) FROM (SELECT 1 FROM tender.payment a WHERE true")
-    SharedCondition.add(filter, to: &statement)
-    statement.add(" LIMIT \(statement.bind(limit))) counted")
-    return try query([statement])[0].first?[0].integer ?? 0
+    return try number(
+      """
+      SELECT count(*) FROM (SELECT 1 FROM tender.payment a WHERE true\(SharedCondition.columns(filter))
+      LIMIT \(limit)) counted
+      """
+    )
   }
 
   package func fingerprints(

@@ -41,7 +41,7 @@ extension SharedJournal {
     guard !entries.isEmpty else { return }
     isDelivering = true
     defer { isDelivering = false }
-    if name.isEmpty { _ = try query([Statement("SELECT 1")]) }
+    if name.isEmpty { _ = try query(["SELECT 1"]) }
     for (slot, sum, entry) in entries {
       guard let outcome = Spooled(entry, in: name) else { continue }
       let key = outcome.key

@@ -52,214 +52,196 @@ extension SharedJournal {
       names.insert("reference \(write.key.env.rawValue) \(write.key.reference.text)", at: 0)
     }
     guard !names.isEmpty else { return [] }
-    var statement = Statement("SELECT pg_advisory_xact_lock(hashtextextended(n, 28)) FROM unnest(")
-    statement.add(statement.bind(names) + ") n")
-    return [statement]
+    return ["SELECT pg_advisory_xact_lock(hashtextextended(n, 28)) FROM unnest(\(names)) n"]
   }
 
   /// Writes a payment, and gives its row where it did.
-  func writing(_ write: Write) -> Statement {
-    writing(write) { statement in held(write, &statement) }
-  }
+  func writing(_ write: Write) -> Statement { writing(write, held: held(write)) }
 
   /// Writes the first attempt at a reference that was taken just before, where there is none.
   func opening(_ write: Write, _ holder: String) -> Statement {
-    writing(write) { statement in
-      "SELECT 1 FROM tender.lease l WHERE " + Self.condition(write.key, "l", &statement)
-        + " AND l.holder = \(statement.bind(holder)) AND NOT EXISTS "
-        + "(SELECT 1 FROM tender.payment a WHERE "
-        + Self.condition(write.key, "a", &statement) + ")"
-    }
+    writing(
+      write,
+      held: """
+        SELECT 1 FROM tender.lease l WHERE \("l", has: write.key) AND l.holder = \(holder)
+        AND NOT EXISTS (SELECT 1 FROM tender.payment a WHERE \("a", has: write.key))
+        """
+    )
   }
 
-  private func writing(_ write: Write, held: (inout Statement) -> String) -> Statement {
-    var statement = Statement("WITH ")
-    statement.add("held AS (\(held(&statement))), made AS (")
-    addPayment(write, &statement)
-    statement.add(")")
-    addOperations(write, &statement)
-    addLines(write, &statement)
-    addTerms(write, &statement)
-    addPreparations(write, &statement)
-    statement.add(" SELECT row FROM made")
-    return statement
+  private func writing(_ write: Write, held: Statement) -> Statement {
+    """
+    WITH held AS (\(held)), made AS (\(payment(write)))\(operations(write))\(lines(write))\(terms(write))\
+    \(preparations(write)) SELECT row FROM made
+    """
   }
 
   /// The part of a statement that gives a row only where the reference is this process's.
-  private func held(_ write: Write, _ statement: inout Statement) -> String {
-    let until = "clock_timestamp() + \(statement.bind(write.lends)) * interval '1 millisecond'"
+  private func held(_ write: Write) -> Statement {
     if let lease = write.lease {
-      let key = Self.condition(write.key, "l", &statement)
-      return "UPDATE tender.lease l SET until = \(until) WHERE \(key)"
-        + Self.fence(lease, &statement) + " RETURNING 1"
+      return """
+        UPDATE tender.lease l SET until = \(Self.until(write.lends))
+        WHERE \("l", has: write.key)\(Self.fence(lease)) RETURNING 1
+        """
     }
-    let isFree = "l.until <= clock_timestamp()"
+    let isFree: Statement = "l.until <= clock_timestamp()"
     return taking(
       write.key,
       holder: machine + "/alone",
-      until: until,
-      where: write.isLocked ? isFree + " OR l.machine = excluded.machine" : isFree,
-      &statement
+      for: write.lends,
+      where: write.isLocked ? "\(isFree) OR l.machine = excluded.machine" : isFree
     )
   }
 
-  /// Takes a reference where a condition says that it may be taken; gives the fence.
+  /// So many milliseconds from now, as the server knows it.
+  static func until(_ time: Int) -> Statement {
+    "clock_timestamp() + \(time) * interval '1 millisecond'"
+  }
+
+  /// Takes a reference for some milliseconds where a condition says that it may be taken; gives the fence.
   func taking(
     _ key: ReferenceKey,
     holder: String,
-    until: String,
-    where condition: String,
-    _ statement: inout Statement
-  ) -> String {
-    let values = [
-      statement.bind(key.env.rawValue), statement.bind(key.provider.text),
-      statement.bind(key.reference.text), statement.bind(holder), statement.bind(machine),
-      statement.bind(settings.by),
-    ]
-    return """
-      INSERT INTO tender.lease AS l
-        (env, provider, reference, holder, machine, by, fence, until)
-      VALUES (\(values.joined(separator: ", ")), 1, \(until))
-      ON CONFLICT (reference, provider, env) DO UPDATE
-      SET holder = excluded.holder, machine = excluded.machine, by = excluded.by,
-        fence = l.fence + 1, until = excluded.until
-      WHERE \(condition)
-      RETURNING fence
-      """
+    for time: Int,
+    where condition: Statement
+  ) -> Statement {
+    """
+    INSERT INTO tender.lease AS l
+      (env, provider, reference, holder, machine, by, fence, until)
+    VALUES (\(key.env.rawValue), \(key.provider.text), \(key.reference.text), \(holder), \(machine),
+      \(settings.by), 1, \(Self.until(time)))
+    ON CONFLICT (reference, provider, env) DO UPDATE
+    SET holder = excluded.holder, machine = excluded.machine, by = excluded.by,
+      fence = l.fence + 1, until = excluded.until
+    WHERE \(condition)
+    RETURNING fence
+    """
   }
 
-  private func addPayment(_ write: Write, _ statement: inout Statement) {
+  private func payment(_ write: Write) -> Statement {
     var row = write.record
     row["machine"] = .string(station)
     let columns = PaymentRow.columns.names + ["sum", "by", "machine"]
-    let rows = "json_populate_recordset(NULL::tender.payment, \(statement.bind([row]))) r"
+    let rows: Statement = "json_populate_recordset(NULL::tender.payment, \([row])) r"
     if write.payment.row == 0 {
-      statement.add(
-        "INSERT INTO tender.payment (\(columns.joined(separator: ", "))) SELECT "
-          + columns.map { "r.\($0)" }.joined(separator: ", ") + " FROM held, \(rows) WHERE true"
-      )
-      addGuards(write, &statement)
-      return statement.add(" RETURNING row")
+      return """
+        INSERT INTO tender.payment (\(sql: columns.list())) SELECT \(sql: columns.list("r"))
+        FROM held, \(rows) WHERE true\(guards(write)) RETURNING row
+        """
     }
-    let changes = columns.map { "\($0) = r.\($0)" }
-    statement.add(
-      "UPDATE tender.payment a SET \(changes.joined(separator: ", ")) FROM held, \(rows) "
-        + "WHERE a.row = \(statement.bind(write.payment.row)) AND a.reference = r.reference "
-        + "AND a.version = \(statement.bind(write.over))"
-    )
-    addGuards(write, &statement)
-    statement.add(" RETURNING a.row")
+    return """
+      UPDATE tender.payment a SET \(sql: columns.settings(from: "r")) FROM held, \(rows)
+      WHERE a.row = \(write.payment.row) AND a.reference = r.reference AND a.version = \(write.over)\
+      \(guards(write)) RETURNING a.row
+      """
   }
 
-  /// Adds what must hold of other payments.
-  private func addGuards(_ write: Write, _ statement: inout Statement) {
+  /// What must hold of other payments.
+  private func guards(_ write: Write) -> Statement {
+    var guards: Statement = ""
     if write.opening != nil {
-      statement.add(" AND NOT EXISTS (SELECT 1 FROM tender.payment b WHERE ")
-      addElsewhere(write, &statement)
-      statement.add(")")
+      guards += " AND NOT EXISTS (SELECT 1 FROM tender.payment b WHERE \(elsewhere(write)))"
     }
-    if !write.keys.isEmpty {
-      statement.add(" AND NOT EXISTS (SELECT 1 FROM ")
-      addKeys(write, &statement)
-      statement.add(")")
-    }
+    if !write.keys.isEmpty { guards += " AND NOT EXISTS (SELECT 1 FROM \(keys(write)))" }
+    return guards
   }
 
-  /// Adds that a payment `b` at another provider forbids a new one under the same reference.
-  func addElsewhere(_ write: Write, _ statement: inout Statement) {
+  /// That a payment `b` at another provider forbids a new one under the same reference.
+  func elsewhere(_ write: Write) -> Statement {
     let isNamed = write.opening?.namesProvider ?? false
     let statuses = [false, true].map { isUnknown in
       Status.allCases.filter { $0.blocksElsewhere(isUnknown: isUnknown, namesProvider: isNamed) }
         .map(\.rawValue)
     }
-    statement.add(
-      "b.reference = \(statement.bind(write.key.reference.text)) "
-        + "AND b.env = \(statement.bind(write.key.env.rawValue)) "
-        + "AND b.provider <> \(statement.bind(write.key.provider.text)) "
-        + "AND (b.status = ANY (\(statement.bind(statuses[0]))) "
-        + "OR b.is_unknown = 1 AND b.status = ANY (\(statement.bind(statuses[1]))))"
-    )
+    return """
+      b.reference = \(write.key.reference.text) AND b.env = \(write.key.env.rawValue)
+      AND b.provider <> \(write.key.provider.text) AND (b.status = ANY (\(statuses[0]))
+      OR b.is_unknown = 1 AND b.status = ANY (\(statuses[1])))
+      """
   }
 
-  /// Adds operations of other payments `b` that have an idempotency key of this write.
-  func addKeys(_ write: Write, _ statement: inout Statement) {
-    statement.add(
-      "tender.operation o JOIN tender.payment b ON b.row = o.payment "
-        + "WHERE o.key = ANY (\(statement.bind(write.keys))) "
-        + "AND b.env = \(statement.bind(write.key.env.rawValue)) "
-        + "AND b.provider = \(statement.bind(write.key.provider.text)) "
-        + "AND b.merchant = \(statement.bind(write.payment.merchant)) "
-        + "AND b.row <> \(statement.bind(write.payment.row))"
-    )
+  /// Operations of other payments `b` that have an idempotency key of this write.
+  func keys(_ write: Write) -> Statement {
+    """
+    tender.operation o JOIN tender.payment b ON b.row = o.payment WHERE o.key = ANY (\(write.keys))
+    AND b.env = \(write.key.env.rawValue) AND b.provider = \(write.key.provider.text)
+    AND b.merchant = \(write.payment.merchant) AND b.row <> \(write.payment.row)
+    """
   }
 
-  private func addOperations(_ write: Write, _ statement: inout Statement) {
-    guard !write.operations.isEmpty else { return }
+  private func operations(_ write: Write) -> Statement {
     let columns = OperationRow.columns.names + ["sum"]
-    add("operation", columns, write.operationRecords, "operations", &statement)
-    let changes = columns.map { "\($0) = excluded.\($0)" } + ["written = clock_timestamp()"]
-    statement.add(
-      " ON CONFLICT (payment, sequence) DO UPDATE SET \(changes.joined(separator: ", ")))"
+    return putting(
+      write.operationRecords,
+      into: "operation",
+      columns,
+      """
+       ON CONFLICT (payment, sequence)
+      DO UPDATE SET \(sql: columns.settings(from: "excluded")), written = clock_timestamp()
+      """
     )
   }
 
-  private func addLines(_ write: Write, _ statement: inout Statement) {
+  private func lines(_ write: Write) -> Statement {
     let columns = EventRow.columns.names.filter { $0 != "payment" }
-    add("event", columns, write.lineRecords, "lines", &statement)
-    statement.add(")")
-    guard !write.seen.isEmpty else { return }
-    add("observation", ObservationRow.columns.names, write.seenRecords, "seen", &statement)
-    statement.add(")")
+    let seen = putting(write.seenRecords, into: "observation", ObservationRow.columns.names)
+    return "\(putting(write.lineRecords, into: "event", columns))\(seen)"
   }
 
-  /// Adds the beginning of a part that puts rows of a payment into a table.
-  private func add(
-    _ table: String,
-    _ columns: [String],
+  /// A part that puts rows of a payment into a table, and what is to be done where they are there; nothing where
+  /// there are no rows.
+  private func putting(
     _ rows: [JSONObject],
-    _ name: String,
-    _ statement: inout Statement
-  ) {
-    statement.add(
-      ", \(name) AS (INSERT INTO tender.\(table) (payment, \(columns.joined(separator: ", "))) "
-        + "SELECT made.row, " + columns.map { "r.\($0)" }.joined(separator: ", ")
-        + " FROM made, json_populate_recordset(NULL::tender.\(table), \(statement.bind(rows))) r"
-    )
+    into table: String,
+    _ columns: [String],
+    _ conflict: Statement = ""
+  ) -> Statement {
+    guard !rows.isEmpty else { return "" }
     // Without a condition `ON CONFLICT` would be read as that of a join.
-    statement.add(" WHERE true")
+    return """
+      , \(sql: table)s AS (INSERT INTO tender.\(sql: table) (payment, \(sql: columns.list()))
+        SELECT made.row, \(sql: columns.list("r"))
+        FROM made, json_populate_recordset(NULL::tender.\(sql: table), \(rows)) r WHERE true\(conflict))
+      """
   }
 
-  private func addTerms(_ write: Write, _ statement: inout Statement) {
+  private func terms(_ write: Write) -> Statement {
+    var statement: Statement = ""
     let before = known[write.payment.row]
     let isMoved = before.map { $0.createdAt != write.payment.createdAt } ?? false
     let had = before?.terms ?? []
     let gone = isMoved ? had : had.subtracting(write.terms)
     if let before, !gone.isEmpty {
-      statement.add(
-        ", gone AS (DELETE FROM tender.term t USING made WHERE t.payment = made.row "
-          + "AND t.created = \(statement.bind(before.createdAt)) "
-          + "AND t.text = ANY (\(statement.bind(gone.sorted()))))"
-      )
+      statement += """
+        , gone AS (DELETE FROM tender.term t USING made WHERE t.payment = made.row
+          AND t.created = \(before.createdAt) AND t.text = ANY (\(gone.sorted())))
+        """
     }
     let new = isMoved ? write.terms : write.terms.subtracting(had)
-    guard !new.isEmpty else { return }
-    let created = statement.bind(write.payment.createdAt)
-    statement.add(
-      ", terms AS (INSERT INTO tender.term (text, created, payment) SELECT t, \(created), row "
-        + "FROM made, unnest(\(statement.bind(new.sorted()))) t ON CONFLICT DO NOTHING)"
-    )
+    guard !new.isEmpty else { return statement }
+    statement += """
+      , terms AS (INSERT INTO tender.term (text, created, payment)
+        SELECT t, \(write.payment.createdAt), row FROM made, unnest(\(new.sorted())) t
+        ON CONFLICT DO NOTHING)
+      """
+    return statement
   }
 
-  private func addPreparations(_ write: Write, _ statement: inout Statement) {
+  private func preparations(_ write: Write) -> Statement {
+    var statement: Statement = ""
     if !write.unprepared.isEmpty {
-      statement.add(
-        ", unprepared AS (DELETE FROM tender.preparation p USING made WHERE p.payment = made.row "
-          + "AND p.sequence = ANY (\(statement.bind(write.unprepared))))"
-      )
+      statement += """
+        , unprepared AS (DELETE FROM tender.preparation p USING made WHERE p.payment = made.row
+          AND p.sequence = ANY (\(write.unprepared)))
+        """
     }
-    guard !write.prepared.isEmpty else { return }
-    add("preparation", ["sequence", "text"], write.preparedRecords, "prepared", &statement)
-    statement.add(" ON CONFLICT (payment, sequence) DO UPDATE SET text = excluded.text)")
+    statement += putting(
+      write.preparedRecords,
+      into: "preparation",
+      ["sequence", "text"],
+      " ON CONFLICT (payment, sequence) DO UPDATE SET text = excluded.text"
+    )
+    return statement
   }
 }
 
@@ -295,16 +277,14 @@ extension SharedJournal.Write {
   }
 }
 
-extension Row {
-  /// The row with texts that PostgreSQL takes.
-  var storable: Row {
-    var row = self
-    for name in columns.names {
-      if case .text(let text) = row[name] { row[name] = .text(text.withoutNUL) }
-    }
-    return row
+extension [String] {
+  /// That each of these columns gets the value that a row has.
+  fileprivate func settings(from row: String) -> String {
+    map { "\($0) = \(row).\($0)" }.joined(separator: ", ")
   }
+}
 
+extension Row {
   /// The row as JSON whose members are what the columns hold: texts stay texts.
   var record: JSONObject {
     JSONObject(

@@ -4,22 +4,19 @@ import TenderSystem
 
 /// What an operator does with a shared journal: check it, forget what is old, take another over.
 extension SharedJournal {
-  /// The rights that each role needs, as SQL.
-  package static var grants: String { SharedSchema.grants }
-
   package func verify() throws(Fault) -> [String] {
     var problems: [String] = []
     var last = 0
     while problems.count < 100 {
-      var statement = select
-      statement.add(" WHERE a.row > \(statement.bind(last)) ORDER BY a.row LIMIT 1000")
-      var lines = Statement(
-        "SELECT h.payment, count(*), max(h.line), "
-          + "(array_agg(h.sum ORDER BY h.line DESC))[1] FROM tender.event h "
-          + "WHERE h.payment IN (SELECT a.row FROM tender.payment a WHERE a.row > "
-      )
-      lines.add(lines.bind(last) + " ORDER BY a.row LIMIT 1000) GROUP BY h.payment")
-      let answers = try query([statement, lines])
+      let answers = try query([
+        "\(select) WHERE a.row > \(last) ORDER BY a.row LIMIT 1000",
+        """
+        SELECT h.payment, count(*), max(h.line), (array_agg(h.sum ORDER BY h.line DESC))[1]
+        FROM tender.event h WHERE h.payment IN (
+          SELECT a.row FROM tender.payment a WHERE a.row > \(last) ORDER BY a.row LIMIT 1000
+        ) GROUP BY h.payment
+        """,
+      ])
       var histories: [Int: [Database.Value]] = [:]
       for line in answers[1] { histories[line[0].integer ?? 0] = line }
       guard !answers[0].isEmpty else { break }
@@ -32,8 +29,10 @@ extension SharedJournal {
     }
     for (table, things) in [("event", "events"), ("operation", "operations")] {
       let count = try number(
-        "SELECT count(DISTINCT h.payment) FROM tender.\(table) h "
-          + "WHERE h.payment > 0 AND NOT EXISTS (SELECT 1 FROM tender.payment a WHERE a.row = h.payment)"
+        """
+        SELECT count(DISTINCT h.payment) FROM tender.\(sql: table) h WHERE h.payment > 0
+        AND NOT EXISTS (SELECT 1 FROM tender.payment a WHERE a.row = h.payment)
+        """
       )
       if count > 0 { problems.append("\(count) payments that have \(things) are missing") }
     }
@@ -79,7 +78,7 @@ extension SharedJournal {
     missing.map { .forgot(settings.address.masked, $0.time) }
   }
 
-  package var markProblem: String? { mark.problem.map { "cannot write \(mark.path): \($0)" } }
+  package var markProblem: String? { mark.problem }
 
   /// Remembers on this machine what was written: the event's place and checksum, at its time.
   func raiseMark(_ write: Write, _ row: Int) {
@@ -110,19 +109,17 @@ extension SharedJournal {
 
   /// Counts for every machine: what their marks say of the time before is not asked for any more.
   package func accept(reason: String, at time: Int) throws(Fault) {
-    var statement = Statement("WITH taken AS (UPDATE tender.journal SET accepted = ")
     // Not beyond now: what is written later must be missed.
-    statement.add("greatest(accepted, \(Self.serverNow))) INSERT INTO tender.event ")
-    let values = [
-      statement.bind(time), statement.bind("accepted: " + redactor.redact(reason)),
-      statement.bind(settings.by),
-    ]
-    statement.add(
-      "(payment, line, at, operation, state, status, note, by) "
-        + "SELECT 0, coalesce(max(line), 0) + 1, \(values[0]), '', '', '', \(values[1]), \(values[2]) "
-        + "FROM tender.event WHERE payment = 0"
-    )
-    _ = try query([statement])
+    _ = try query([
+      """
+      WITH taken AS (
+        UPDATE tender.journal SET accepted = greatest(accepted, \(sql: Self.serverNow))
+      ) INSERT INTO tender.event (payment, line, at, operation, state, status, note, by)
+      SELECT 0, coalesce(max(line), 0) + 1, \(time), '', '', '',
+        \("accepted: " + redactor.redact(reason)), \(settings.by)
+      FROM tender.event WHERE payment = 0
+      """
+    ])
     missing = nil
     let nothing = HighWaterMark.Position(
       journal: name,
@@ -162,10 +159,7 @@ extension SharedJournal {
   // MARK: Forgetting
 
   package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
-    var statement = Statement("SELECT count(*) FROM (")
-    addPrunable(before: time, filter, &statement)
-    statement.add(") going")
-    return try query([statement])[0].first?[0].integer ?? 0
+    try number("SELECT count(*) FROM (\(going(before: time, filter))) going")
   }
 
   /// Payments that are deleted in one statement; others write in between.
@@ -174,57 +168,50 @@ extension SharedJournal {
   package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
     var count = 0
     // A mark of what is deleted says nothing any more.
-    var pruned = Statement("UPDATE tender.journal SET accepted = greatest(accepted, ")
-    pruned.add("least(\(pruned.bind(time)), \(Self.serverNow)))")
-    while true {
-      var statement = Statement("WITH going AS (")
-      addPrunable(before: time, filter, &statement)
-      statement.add(
-        """
-         LIMIT \(Self.slice)), gone AS (
-          DELETE FROM tender.payment a USING going g WHERE g.row = a.row
-          RETURNING a.row, a.reference, a.provider, a.env
-        ), leases AS (
-          DELETE FROM tender.lease l USING gone g
-          WHERE l.reference = g.reference AND l.provider = g.provider AND l.env = g.env
-            AND l.until <= clock_timestamp()
-        )
-        """
+    let pruned: Statement = """
+      UPDATE tender.journal
+      SET accepted = greatest(accepted, least(\(time), \(sql: Self.serverNow)))
+      """
+    var statement: Statement = """
+      WITH going AS (\(going(before: time, filter)) LIMIT \(sql: Self.slice)), gone AS (
+        DELETE FROM tender.payment a USING going g WHERE g.row = a.row
+        RETURNING a.row, a.reference, a.provider, a.env
+      ), leases AS (
+        DELETE FROM tender.lease l USING gone g
+        WHERE l.reference = g.reference AND l.provider = g.provider AND l.env = g.env
+          AND l.until <= clock_timestamp()
       )
-      for table in ["operation", "observation", "event", "preparation", "term"] {
-        statement.add(
-          ", \(table)s AS (DELETE FROM tender.\(table) t USING gone WHERE t.payment = gone.row)"
+      """
+    for table in ["operation", "observation", "event", "preparation", "term"] {
+      statement += """
+        , \(sql: table)s AS (
+          DELETE FROM tender.\(sql: table) t USING gone WHERE t.payment = gone.row
         )
-      }
-      statement.add(" SELECT count(*) FROM gone")
+        """
+    }
+    statement += " SELECT count(*) FROM gone"
+    while true {
       let gone = try query([statement, pruned])[0].first?[0].integer ?? 0
       count += gone
       guard gone > 0 else { return count }
     }
   }
 
-  /// Adds the payments that may go: those of `Journal.prune`, on which no process works.
-  private func addPrunable(
-    before time: Int,
-    _ filter: PaymentFilter,
-    _ statement: inout Statement
-  ) {
-    statement.add("SELECT a.row FROM tender.payment a WHERE a.updated < \(statement.bind(time))")
-    SharedCondition.add(filter, to: &statement)
-    statement.add(
-      """
-       AND a.is_final = 1 AND a.is_unknown = 0
-      AND (a.kind <> \(Payment.Kind.mandate.rawValue) OR a.status <> 'authorized')
-      AND NOT EXISTS (
-        SELECT 1 FROM tender.lease l
-        WHERE l.reference = a.reference AND l.provider = a.provider AND l.env = a.env
-          AND l.until > clock_timestamp()
-      ) AND NOT EXISTS (
-        SELECT 1 FROM tender.operation o JOIN tender.payment b ON b.reference = o.link
-        WHERE o.payment = a.row AND o.content IS NOT NULL AND b.provider = a.provider AND b.env = a.env
-      )
-      """
+  /// The payments that may go: those of `Journal.prune`, on which no process works.
+  private func going(before time: Int, _ filter: PaymentFilter) -> Statement {
+    """
+    SELECT a.row FROM tender.payment a
+    WHERE a.updated < \(time)\(SharedCondition.columns(filter)) AND a.is_final = 1 AND a.is_unknown = 0
+    AND (a.kind <> \(sql: Payment.Kind.mandate.rawValue) OR a.status <> 'authorized')
+    AND NOT EXISTS (
+      SELECT 1 FROM tender.lease l
+      WHERE l.reference = a.reference AND l.provider = a.provider AND l.env = a.env
+        AND l.until > clock_timestamp()
+    ) AND NOT EXISTS (
+      SELECT 1 FROM tender.operation o JOIN tender.payment b ON b.reference = o.link
+      WHERE o.payment = a.row AND o.content IS NOT NULL AND b.provider = a.provider AND b.env = a.env
     )
+    """
   }
 
   // MARK: What doctor asks
@@ -269,18 +256,17 @@ extension SharedJournal {
     let asked = rights.map { right in
       "CASE WHEN has_table_privilege('tender.\(right.table)', '\(right.right)') THEN 1 ELSE 0 END"
     }
-    _ = try query([Statement("SELECT 1")])
+    _ = try query(["SELECT 1"])
     let start = clock.now
+    // The number of standbys is null where this user may not see their state.
     let rows = try query([
-      Statement(
-        "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, version(), "
-          + "current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), "
-          + "CASE WHEN pg_is_in_recovery() THEN 1 ELSE 0 END, "
-          // Null where this user may not see their state.
-          + "(SELECT CASE WHEN count(*) = count(sync_state) "
-          + "THEN count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) END FROM pg_stat_replication)"
-      ), Statement("SELECT " + asked.joined(separator: ", ")),
-      Statement("SELECT count(*) FROM tender.payment"),
+      """
+      SELECT \(sql: Self.serverNow), version(), current_setting('synchronous_commit'),
+        current_setting('synchronous_standby_names'),
+        CASE WHEN pg_is_in_recovery() THEN 1 ELSE 0 END,
+        (SELECT CASE WHEN count(*) = count(sync_state)
+          THEN count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) END FROM pg_stat_replication)
+      """, "SELECT \(sql: asked.list())", "SELECT count(*) FROM tender.payment",
     ])
     let took = clock.now - start
     do throws(PostgresConnection.Failure) {

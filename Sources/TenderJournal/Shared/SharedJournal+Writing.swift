@@ -25,7 +25,7 @@ extension SharedJournal {
       let values = OperationRow.values(operation).storable
       operations[operation.sequence] = values
       // A preparation is no part of it: not every role may read them.
-      sums[operation.sequence] = OperationRow.sum(values, preparation: nil)
+      sums[operation.sequence] = values.sum([nil])
     }
     let values = PaymentRow.values(raised).storable
     let stored = try preparations(of: payment, operations.keys.sorted(), before)
@@ -36,7 +36,7 @@ extension SharedJournal {
       values: values,
       operations: operations,
       sums: sums,
-      sum: PaymentRow.sum(values, operations: raised.operations.map { sums[$0.sequence] ?? "" }),
+      sum: values.sum(raised.operations.map { sums[$0.sequence] ?? "" }),
       seen: payment.unwritten,
       lines: entries,
       terms: SearchTerm.all(of: raised),
@@ -265,9 +265,7 @@ extension SharedJournal {
 
   /// Reads a payment again, with what the database has of it.
   func reread(_ row: Int) throws(Fault) -> Payment? {
-    var statement = select
-    statement.add(" WHERE a.row = \(statement.bind(row))")
-    return try payment(query([statement])[0].first)
+    try payment(query(["\(select) WHERE a.row = \(row)"])[0].first)
   }
 }
 

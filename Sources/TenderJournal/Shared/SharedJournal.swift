@@ -20,33 +20,15 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     package var roots: String?
     package var key: FleetKey?
     /// How long one request to a provider may take, in milliseconds.
-    package var timeout: Int
+    package var timeout = 30_000
     /// Whether nothing but look-ups is wanted.
-    package var isReading: Bool
+    package var isReading = false
     /// The user and the machine, for the history: `USER@MACHINE`.
     package var by: String
-    package var variable: (String) -> String?
+    package var variable: (String) -> String? = { _ in nil }
 
-    package init(
-      address: PostgresAddress,
-      folder: String,
-      markFolder: String? = nil,
-      roots: String? = nil,
-      key: FleetKey? = nil,
-      timeout: Int = 30_000,
-      isReading: Bool = false,
-      by: String,
-      variable: @escaping (String) -> String? = { _ in nil }
-    ) {
-      self.address = address
-      self.folder = folder
-      self.markFolder = markFolder
-      self.roots = roots
-      self.key = key
-      self.timeout = timeout
-      self.isReading = isReading
-      self.by = by
-      self.variable = variable
+    package init(address: PostgresAddress, folder: String, by: String) {
+      (self.address, self.folder, self.by) = (address, folder, by)
     }
   }
 
@@ -221,21 +203,21 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   private func check(_ marked: HighWaterMark.Position?) -> Statement {
     let parts = marked?.link.split(separator: ".") ?? []
     let numbers = parts.compactMap { Int($0) }
-    var statement = Statement(
-      "SELECT max(version), max(name), 1 / CASE WHEN max(version) = \(SharedSchema.version) THEN 1 ELSE 0 END, "
-        + "max(accepted), (SELECT 1 FROM tender.event WHERE payment = "
-    )
-    statement.add("\(statement.bind(numbers.first ?? 0)) AND line = ")
-    statement.add("\(statement.bind(numbers.dropFirst().first ?? 0)) AND sum = ")
-    statement.add("\(statement.bind(String(parts.last ?? "")))) FROM tender.journal")
-    return statement
+    return """
+      SELECT max(version), max(name),
+        1 / CASE WHEN max(version) = \(sql: SharedSchema.version) THEN 1 ELSE 0 END, max(accepted),
+        (SELECT 1 FROM tender.event WHERE payment = \(numbers.first ?? 0)
+          AND line = \(numbers.dropFirst().first ?? 0) AND sum = \(String(parts.last ?? "")))
+      FROM tender.journal
+      """
   }
 
   private func otherVersion(
     by deadline: Deadline
   ) throws(PostgresConnection.Failure) -> PostgresConnection.Failure {
-    let asked = Statement("SELECT max(version) FROM tender.journal")
-    let found = try connected(by: deadline).run([asked], by: deadline)[0].first?[0].integer ?? 0
+    let rows = try connected(by: deadline)
+      .run(["SELECT max(version) FROM tender.journal"], by: deadline)
+    let found = rows[0].first?[0].integer ?? 0
     return PostgresConnection.Failure(
       code: found > SharedSchema.version ? Self.newer : Self.older,
       text: "the tables are of version \(found)"

@@ -209,10 +209,7 @@ package final class Database: @unchecked Sendable {
     sharesSync: Bool = false,
     _ body: () throws(Fault) -> Result
   ) throws(Fault) -> Result {
-    let (result, number) = try inTurn { () throws(Fault) in
-      let result = try commit(body)
-      return (result, sharesSync ? turn.committed() : 0)
-    }
+    let (result, number) = try commit(sharesSync, body)
     if sharesSync {
       let isOnDisk = turn.waitForDisk(number) { syncLog() }
       if !isOnDisk { throw Self.fault(path, unsafe String(cString: sqlite3_errstr(SQLITE_IOERR))) }
@@ -234,18 +231,18 @@ package final class Database: @unchecked Sendable {
     return try body()
   }
 
-  private func inTurn<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+  /// Gives the number of a commit whose sync is shared.
+  private func commit<Result>(
+    _ sharesSync: Bool,
+    _ body: () throws(Fault) -> Result
+  ) throws(Fault) -> (Result, number: Int) {
     turn.take()
     defer { turn.end() }
-    return try body()
-  }
-
-  private func commit<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
     try execute("BEGIN IMMEDIATE")
     do throws(Fault) {
       let result = try body()
       try execute("COMMIT")
-      return result
+      return (result, sharesSync ? turn.committed() : 0)
     } catch {
       try? execute("ROLLBACK")
       throw error
