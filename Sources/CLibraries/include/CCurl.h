@@ -37,7 +37,6 @@ CURLcode tender_curl_set_progress(CURL *easy, curl_xferinfo_callback function, v
 /// 7.80 call it never.
 typedef int (*tender_curl_leaving)(void *context, char *, char *, int, int);
 CURLcode tender_curl_set_leaving(CURL *easy, tender_curl_leaving function, void *context);
-CURLcode tender_curl_set_debug(CURL *easy, curl_debug_callback function, void *context);
 CURLcode tender_curl_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode tender_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
 CURLcode tender_curl_get_socket(CURL *easy, curl_socket_t *value);
