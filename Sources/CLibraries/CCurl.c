@@ -95,18 +95,14 @@ CURLcode tender_curl_set_scheme(CURL *easy, int encrypted) {
 CURLcode tender_curl_set_long(CURL *easy, CURLoption option, long value) {
   return api.curl_easy_setopt(easy, option, value);
 }
-CURLcode tender_curl_set_string(CURL *easy, CURLoption option, const char *value) {
-  return api.curl_easy_setopt(easy, option, value);
-}
 CURLcode tender_curl_set_pointer(CURL *easy, CURLoption option, const void *value) {
   return api.curl_easy_setopt(easy, option, value);
 }
-CURLcode tender_curl_set_write(CURL *easy, curl_write_callback function, void *context) {
-  CURLcode code = api.curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, function);
-  return code == CURLE_OK ? api.curl_easy_setopt(easy, CURLOPT_WRITEDATA, context) : code;
-}
-CURLcode tender_curl_set_header(CURL *easy, curl_write_callback function, void *context) {
-  CURLcode code = api.curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, function);
+CURLcode tender_curl_collect(CURL *easy, curl_write_callback body, curl_write_callback header,
+                             void *context) {
+  CURLcode code = api.curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body);
+  if (code == CURLE_OK) code = api.curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
+  if (code == CURLE_OK) code = api.curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header);
   return code == CURLE_OK ? api.curl_easy_setopt(easy, CURLOPT_HEADERDATA, context) : code;
 }
 CURLcode tender_curl_set_progress(CURL *easy, curl_xferinfo_callback function, void *context) {
