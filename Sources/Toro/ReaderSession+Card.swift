@@ -122,14 +122,11 @@ extension ReaderSession {
       case (0x9000, 0xe5): return leave(.refusedByCard, "Declined")
       default:
         let (error, why) = meaning(of: message.status, during: command.name)
-        return leave(.undo(error, why, reason: "UCMP"), "Cancelled")
+        return leave(.undo(error, why), "Cancelled")
       }
     case .quiet:
       guard case .approved = decision else { return finished(decision) }
-      return leave(
-        .undo(.deviceError, "the reader did not finish with the card", reason: "UCMP"),
-        "Cancelled"
-      )
+      return leave(.undo(.deviceError, "the reader did not finish with the card"), "Cancelled")
     default: return []
     }
   }
@@ -184,7 +181,7 @@ extension ReaderSession {
       if case .reading(let bytes, let size) = touch { return read(bytes, size, message) }
       guard message.status == 0x9000 else {
         let (error, why) = meaning(of: message.status, during: command.name)
-        return leave(.undo(error, why, reason: "UCMP"), "Cancelled")
+        return leave(.undo(error, why), "Cancelled")
       }
       switch touch {
       case .beginning:

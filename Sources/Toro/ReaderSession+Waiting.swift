@@ -8,26 +8,20 @@ extension ReaderSession {
       return []
     }
     let objects = message.template.objects
+    let mayFail = command != .reset && command != .encryptionStatus && command != .touchStatus
+    guard mayFail || message.status == 0x9000 else {
+      return fail(status: message.status, during: command.name)
+    }
     switch command {
     case .reset:
-      guard message.status == 0x9000 else {
-        return fail(status: message.status, during: command.name)
-      }
       serial = objects[tag: 0x9f1e].map { String(decoding: $0.prefix(35), as: UTF8.self) }
       if let serial, terms.refused?.serials.contains(serial) == true { return refuseReader() }
     case .deviceInfo:
       hasContactless = Self.hasContactless(objects)
     case .encryptionStatus:
-      guard message.status == 0x9000 else {
-        return fail(status: message.status, during: command.name)
-      }
       // Bit 2: card data is encrypted; bit 1: PINs are.
       guard let status = objects[tag: 0xdfae01]?.first, status & 0x06 == 0x06 else {
         return fail(.deviceError, "the reader has no keys to encrypt card data and PINs with")
-      }
-    case .touchStatus:
-      guard message.status == 0x9000 else {
-        return fail(status: message.status, during: command.name)
       }
     default: break
     }
@@ -125,7 +119,7 @@ extension ReaderSession {
     step = .waiting(presented, isTapping: true)
     // Its own end comes first: the reader knows best how long it waits.
     patience = terms.cardTimeout + 5000
-    return [.send(.startContactless(money, isRefund: terms.isRefund, at: terms.time))]
+    return [.send(.start(contactless: true, money, isRefund: terms.isRefund, at: terms.time))]
   }
 
   /// Shows what is wanted where no long command listens, cancel key included.
@@ -202,7 +196,7 @@ extension ReaderSession {
     case .chip:
       step = .chip(presented)
       patience = terms.cardTimeout + 5000
-      return [.send(.startTransaction(money, isRefund: terms.isRefund, at: terms.time))]
+      return [.send(.start(contactless: false, money, isRefund: terms.isRefund, at: terms.time))]
     case .unreadable: return fallBack(.cardReadError, presented)
     case .empty:
       step = .waiting(presented, isTapping: false)

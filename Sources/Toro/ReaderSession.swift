@@ -41,13 +41,9 @@ struct ReaderSession: Sendable {
     case unavailable(Lost)
   }
 
-  /// What came of a sale whose answer cannot be believed.
-  enum Lost: Sendable {
-    /// It was undone.
-    case undone(Outcome)
-    /// It was refused, or is not known.
-    case failed(Fault)
-  }
+  /// What came of a sale whose answer cannot be believed: it was undone, or it was refused or is not
+  /// known.
+  typealias Lost = Result<Outcome, Fault>
 
   /// How it ended.
   enum End: Sendable {
@@ -57,8 +53,8 @@ struct ReaderSession: Sendable {
     case declinedByCard
     /// Before the acquirer was asked.
     case failed(ToroError, String)
-    /// After an approval that must be undone; the reason is of ISO 20022's `FailureReason3`.
-    case undo(ToroError, String, reason: String)
+    /// After an approval that must be undone.
+    case undo(ToroError, String)
     /// After an approval, by the card's own no.
     case refusedByCard
     /// After an approval: the signature was not given, or not the card's.
@@ -152,7 +148,7 @@ struct ReaderSession: Sendable {
   mutating func receive(_ event: Event) -> [Action] {
     if case .stop = event { return stop() }
     if case .abandoned(let error, let why) = event {
-      return leave(.undo(error, why, reason: "UCMP"), "Cancelled")
+      return leave(.undo(error, why), "Cancelled")
     }
     switch step {
     case .idle:
@@ -198,7 +194,7 @@ struct ReaderSession: Sendable {
   func end(lostBy fault: ToroError, _ why: String) -> End {
     switch step {
     case .leaving(let end): end
-    case .finishing(.approved), .touching: .undo(fault, why, reason: "UCMP")
+    case .finishing(.approved), .touching: .undo(fault, why)
     case .finishing(.declined): .completed
     case .finishing(.unavailable(let lost)): .released(lost)
     default: .failed(fault, why)
