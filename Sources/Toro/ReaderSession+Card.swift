@@ -1,10 +1,11 @@
+import TenderEngine
 import TenderModel
 
 /// What becomes of a card once it has been read: PIN, acquirer, chip, signature.
 extension ReaderSession {
   mutating func authorise(_ card: PresentedCard) -> [Action] {
     if let keySerial = card.encrypted?.serial,
-      terms.refused?.keySets.contains(Array(keySerial.prefix(5))) == true
+      configuration.refusedReaders?.keySets.contains(Array(keySerial.prefix(5))) == true
     {
       return refuseReader()
     }
@@ -137,10 +138,10 @@ extension ReaderSession {
     case .unavailable(let lost): return leave(.released(lost), "Not completed")
     case .declined: return leave(.completed, "Declined")
     case .approved:
-      guard card?.wantsSignature == true, !terms.isRefund else {
+      guard card?.wantsSignature == true, !order.isRefund else {
         return leave(.completed, "Approved")
       }
-      guard terms.signsOnDevice else {
+      guard signsOnDevice else {
         step = .signing
         return [.enter(.awaitingSignature), .takeSignature]
       }
@@ -186,7 +187,7 @@ extension ReaderSession {
       switch touch {
       case .beginning:
         step = .touching(.drawing)
-        patience = terms.cardTimeout
+        patience = configuration.cardTimeout
         return []
       case .ending:
         step = .touching(.exporting)

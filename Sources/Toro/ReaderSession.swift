@@ -63,17 +63,6 @@ struct ReaderSession: Sendable {
     case released(Lost)
   }
 
-  /// What it is about.
-  struct Terms: Sendable {
-    var money: Money
-    var isRefund: Bool
-    var menu: [Int]
-    var time: ReaderTime
-    var cardTimeout: Int
-    var signsOnDevice: Bool
-    var refused: ToroConfiguration.RefusedReaders?
-  }
-
   enum Step: Sendable {
     case idle
     case settingUp([ReaderCommand])
@@ -125,7 +114,10 @@ struct ReaderSession: Sendable {
     }
   }
 
-  let terms: Terms
+  let order: SaleOrder
+  let configuration: ToroConfiguration
+  let signsOnDevice: Bool
+  let time: ReaderTime
   var step = Step.idle
   /// How long to wait for the next event, in milliseconds.
   var patience = 5000
@@ -139,9 +131,13 @@ struct ReaderSession: Sendable {
   var hasContactless = true
   var isStopping = false
 
-  init(_ terms: Terms) {
-    self.terms = terms
-    money = terms.money
+  /// `now` in milliseconds since 1970.
+  init(_ order: SaleOrder, _ context: ToroContext, now: Int) {
+    self.order = order
+    configuration = context.configuration
+    signsOnDevice = context.options.signatureMode == .device && !order.isRefund
+    time = ReaderTime(now)
+    money = order.amount
   }
 
   /// Takes an event; gives what is to be done, in order.
@@ -154,9 +150,9 @@ struct ReaderSession: Sendable {
     case .idle:
       guard case .begin = event else { return [] }
       var commands = [
-        ReaderCommand.reset, .deviceInfo, .encryptionStatus, .setClock(terms.time),
+        ReaderCommand.reset, .deviceInfo, .encryptionStatus, .setClock(time),
       ]
-      if terms.signsOnDevice { commands.append(.touchStatus) }
+      if signsOnDevice { commands.append(.touchStatus) }
       step = .settingUp(commands)
       return [.enter(.connectingToDevice), .send(commands[0])]
     case .settingUp(let commands): return setUp(commands, event)

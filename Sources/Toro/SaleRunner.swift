@@ -27,17 +27,7 @@ final class SaleRunner {
     self.order = order
     self.progress = progress
     let now = context.clock.now
-    session = ReaderSession(
-      ReaderSession.Terms(
-        money: order.amount,
-        isRefund: order.isRefund,
-        menu: order.gratuityMenu,
-        time: ReaderTime(now),
-        cardTimeout: context.configuration.cardTimeout,
-        signsOnDevice: context.options.signatureMode == .device && !order.isRefund,
-        refused: context.configuration.refusedReaders
-      )
-    )
+    session = ReaderSession(order, context, now: now)
     sale = SaleIdentity(
       saleReference: order.reference.text,
       reference: context.randomness.transactionReference,

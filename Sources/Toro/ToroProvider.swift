@@ -168,14 +168,20 @@ extension ToroProvider {
     throw .deviceError("the reader does not answer")
   }
 
-  /// Asks the gateway whether it is there and knows us; gives what it said in words.
-  package func checkGateway() throws(Fault) -> String {
+  private func ask(
+    _ make: (Messages) -> (Messages.Header) throws(Fault) -> Messages.Message
+  ) throws(Fault) -> XMLElement {
     let gateway = try Gateway(context)
-    let body = try gateway.exchange(
-      try gateway.messages.diagnostic(gateway.header()),
+    return try gateway.exchange(
+      try make(gateway.messages)(gateway.header()),
       nil,
       by: Deadline(in: context.configuration.timeout, on: context.clock)
     )
+  }
+
+  /// Asks the gateway whether it is there and knows us; gives what it said in words.
+  package func checkGateway() throws(Fault) -> String {
+    let body = try ask(Messages.diagnostic)
     let isThere =
       body.text("AcqrrAvlbl").map { ["true", "1"].contains($0) ? "" : " not" }
       .map { ", acquirer\($0) available" } ?? ""
@@ -186,12 +192,7 @@ extension ToroProvider {
 
   /// Reports this terminal's state; gives what its manager sent in words.
   package func checkTerminalManager() throws(Fault) -> String {
-    let gateway = try Gateway(context)
-    let body = try gateway.exchange(
-      try gateway.messages.statusReport(gateway.header()),
-      nil,
-      by: Deadline(in: context.configuration.timeout, on: context.clock)
-    )
+    let body = try ask(Messages.statusReport)
     let what = body.name == "MgmtPlan" ? "a management plan" : "a configuration"
     let version = body.text("DataSet/Id/Vrsn").map { ", version \($0)" } ?? ""
     return "the terminal manager sent \(what)\(version)"
