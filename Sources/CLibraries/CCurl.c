@@ -1,3 +1,5 @@
+// libcurl's type checks are macros with the names of the functions that are looked up here.
+#define CURL_DISABLE_TYPECHECK
 #include "CCurl.h"
 
 #include "Library.h"

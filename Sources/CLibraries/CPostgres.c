@@ -19,7 +19,7 @@
 #define CONNECTION struct tender_pq *connection
 #define RESULT const struct tender_pq_result *result
 
-// What `tender_pq_…` passes on: what it gives, its name, libpq's, what it takes.
+// The functions that are passed on as `tender_pq_…`: result, name, libpq's name, parameters, arguments.
 #define PASSED_ON(F) \
   F(struct tender_pq_option *, parse, PQconninfoParse, (const char *address, char **why), (address, why)) \
   F(struct tender_pq_option *, options, PQconninfo, (CONNECTION), (connection)) \

@@ -1,4 +1,4 @@
-// What the libraries have in common that are opened on first use.
+// A system library that is opened on first use: what every shim needs of it.
 #ifndef TENDER_LIBRARY_H
 #define TENDER_LIBRARY_H
 
@@ -12,7 +12,7 @@ struct library {
   const char *files[3];
   const char *not_found;
   const char *incomplete;
-  /// What is wrong with the version that was opened, or NULL: the library says which it is.
+  /// Returns what is wrong with the version that was opened, or NULL.
   const char *(*check)(void);
   /// Names of functions, and a structure of as many pointers to them.
   const char *const *names;

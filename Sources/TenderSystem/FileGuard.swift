@@ -29,7 +29,7 @@ package enum FileGuard {
     else { return nil }
     let (owner, mode) = (status.st_uid, status.st_mode)
     let user = geteuid()
-    // Nobody can write a read-only file system here, such as a secret in a container.
+    // A secret in a container can be on a file system that cannot be written.
     var system = statvfs()
     let isReadOnly = unsafe fstatvfs(descriptor, &system) == 0 && system.f_flag & 1 != 0
     if owner == 0, user != 0 || isReadOnly {

@@ -158,7 +158,8 @@ package final class Signals: Interruption {
   }
 }
 
-/// The signals as somebody sees them who awaits a payer.
+/// The signals as the wait for a payer sees them: at the till one counts until it is acknowledged, at
+/// the bank for good.
 private struct PayerSignals: Interruption {
   let signals: Signals
   let isAtBank: Bool

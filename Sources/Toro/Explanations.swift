@@ -80,7 +80,7 @@ extension ToroProvider {
     return arranged
   }
 
-  /// What results have, in the order of their pages, which is that of the documentation.
+  /// The members of results, in the order of their pages: the documentation's order.
   private static let members = Vocabulary.words.filter { $0.subject == .member }.map(\.code)
   private static let fields = members.filter { $0.hasPrefix("receipt.") }
     .map { String($0.dropFirst("receipt.".count)) }

@@ -116,7 +116,7 @@ final class CurlStream {
 }
 
 extension Fault {
-  /// A connection that ended in between; what was sent may have arrived.
+  /// The fault of a connection that broke: what was sent may have arrived.
   static func broken(_ connection: String) -> Fault {
     Fault(
       .providerError,
