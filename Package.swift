@@ -173,6 +173,7 @@ let package = Package(
       swiftSettings: rules
     ),
     .target(name: "TenderFaults", path: "Tests/Faults"),
+    .target(name: "TenderSchemas", path: "Tests/Schemas"),
     .executableTarget(
       name: "tender-with-example",
       dependencies: [
@@ -240,8 +241,8 @@ let package = Package(
     .testTarget(
       name: "ToroTests",
       dependencies: [
-        "CLibraries", "TenderEngine", "TenderJournal", "TenderModel", "TenderSimulator",
-        "TenderTestSupport", "Toro",
+        "CLibraries", "TenderEngine", "TenderJournal", "TenderModel", "TenderSchemas",
+        "TenderSimulator", "TenderTestSupport", "Toro",
       ],
       exclude: ["Vectors"],
       swiftSettings: rules

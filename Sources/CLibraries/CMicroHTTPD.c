@@ -1,12 +1,10 @@
 #include "CMicroHTTPD.h"
 
-#include <arpa/inet.h>
-#include "CSystem.h"
+#include "Library.h"
 
-#include <dlfcn.h>
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -37,65 +35,32 @@ struct tender_connections {
   struct entry *first;
 };
 
-static struct {
-  struct MHD_Daemon *(*start)(unsigned int, uint16_t, MHD_AcceptPolicyCallback, void *,
-                              MHD_AccessHandlerCallback, void *, ...);
-  void (*stop)(struct MHD_Daemon *);
-  const union MHD_DaemonInfo *(*info)(struct MHD_Daemon *, enum MHD_DaemonInfoType, ...);
-  const union MHD_ConnectionInfo *(*connection_info)(struct MHD_Connection *,
-                                                     enum MHD_ConnectionInfoType, ...);
-  const char *(*lookup)(struct MHD_Connection *, enum MHD_ValueKind, const char *);
-  int (*values)(struct MHD_Connection *, enum MHD_ValueKind, MHD_KeyValueIterator, void *);
-  struct MHD_Response *(*from_buffer)(size_t, void *, enum MHD_ResponseMemoryMode);
-  struct MHD_Response *(*for_upgrade)(MHD_UpgradeHandler, void *);
-  enum MHD_Result (*add_header)(struct MHD_Response *, const char *, const char *);
-  enum MHD_Result (*queue)(struct MHD_Connection *, unsigned int, struct MHD_Response *);
-  void (*destroy)(struct MHD_Response *);
-  enum MHD_Result (*upgrade_action)(struct MHD_UpgradeResponseHandle *, enum MHD_UpgradeAction,
-                                    ...);
-} api;
+#define FUNCTIONS(F) \
+  F(MHD_start_daemon) F(MHD_stop_daemon) F(MHD_get_daemon_info) F(MHD_get_connection_info) \
+  F(MHD_lookup_connection_value) F(MHD_get_connection_values) F(MHD_create_response_from_buffer) \
+  F(MHD_create_response_for_upgrade) F(MHD_add_response_header) F(MHD_queue_response) \
+  F(MHD_destroy_response) F(MHD_upgrade_action) F(MHD_get_version)
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const char *problem = NULL;
+static struct { FUNCTIONS(MEMBER) } api;
+static const char *const names[] = {FUNCTIONS(NAME)};
 
-static void *symbol(void *library, const char *name) {
-  void *found = dlsym(library, name);
-  if (!found)
-    problem = "libmicrohttpd is too old: a function that tender needs is missing in " LIBRARY;
-  return found;
-}
-
-static void open_once(void) {
-  void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
-  if (!library) {
-    problem = "libmicrohttpd could not be opened (" LIBRARY
-              "): install it with `apt-get install libmicrohttpd12` or "
-              "`brew install libmicrohttpd`";
-    return;
-  }
-  *(void **)&api.start = symbol(library, "MHD_start_daemon");
-  *(void **)&api.stop = symbol(library, "MHD_stop_daemon");
-  *(void **)&api.info = symbol(library, "MHD_get_daemon_info");
-  *(void **)&api.connection_info = symbol(library, "MHD_get_connection_info");
-  *(void **)&api.lookup = symbol(library, "MHD_lookup_connection_value");
-  *(void **)&api.values = symbol(library, "MHD_get_connection_values");
-  *(void **)&api.from_buffer = symbol(library, "MHD_create_response_from_buffer");
-  *(void **)&api.for_upgrade = symbol(library, "MHD_create_response_for_upgrade");
-  *(void **)&api.add_header = symbol(library, "MHD_add_response_header");
-  *(void **)&api.queue = symbol(library, "MHD_queue_response");
-  *(void **)&api.destroy = symbol(library, "MHD_destroy_response");
-  *(void **)&api.upgrade_action = symbol(library, "MHD_upgrade_action");
-  // Which version it is, the library says that was opened.
-  const char *(*text)(void) = NULL;
-  *(void **)&text = symbol(library, "MHD_get_version");
-  const char *version = problem ? NULL : text();
-  if (!problem && !tender_system_is_version(version, LOWEST))
-    problem = "libmicrohttpd is too old: tender needs " LOWEST " or later";
+static const char *check(void) {
+  const char *version = api.MHD_get_version();
+  return tender_system_is_version(version, LOWEST)
+             ? NULL
+             : "libmicrohttpd is too old: tender needs " LOWEST " or later";
 }
 
 const char *tender_httpd_open(void) {
-  pthread_once(&once, open_once);
-  return problem;
+  static struct library library = {
+      .files = {LIBRARY},
+      .not_found = "libmicrohttpd could not be opened (" LIBRARY
+                   "): install it with `apt-get install libmicrohttpd12` or "
+                   "`brew install libmicrohttpd`",
+      .incomplete = "libmicrohttpd is too old: a function that tender needs is missing in " LIBRARY,
+      .check = check, .names = names, .count = sizeof names / sizeof *names, .functions = &api,
+  };
+  return tender_library_open(&library);
 }
 
 struct tender_connections *tender_httpd_connections_new(size_t limit) {
@@ -134,7 +99,7 @@ static void notify(void *context, struct MHD_Connection *connection, void **know
     *known = NULL;
   }
   const union MHD_ConnectionInfo *info =
-      api.connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+      api.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   if (code == MHD_CONNECTION_NOTIFY_STARTED && info && (entry = calloc(1, sizeof *entry))) {
     if (connections->count == connections->limit) {
       struct entry *oldest = connections->first;
@@ -160,7 +125,7 @@ static void notify(void *context, struct MHD_Connection *connection, void **know
 void tender_httpd_set_busy(struct tender_connections *connections, struct MHD_Connection *connection,
                          int is_busy) {
   const union MHD_ConnectionInfo *info =
-      api.connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+      api.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   struct entry *entry = info ? info->socket_context : NULL;
   if (!entry)
     return;
@@ -169,80 +134,69 @@ void tender_httpd_set_busy(struct tender_connections *connections, struct MHD_Co
   pthread_mutex_unlock(&connections->lock);
 }
 
+static struct MHD_Daemon *begin(unsigned int flags, uint16_t port, MHD_AccessHandlerCallback handler,
+                                MHD_RequestCompletedCallback completed, void *context,
+                                struct tender_connections *connections, unsigned int seconds) {
+  struct sockaddr_in address4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+  struct sockaddr_in6 address6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+  address4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address6.sin6_addr = in6addr_loopback;
+  const void *address = flags & MHD_USE_IPv6 ? (const void *)&address6 : (const void *)&address4;
+  return api.MHD_start_daemon(
+      MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | flags, port, NULL, NULL, handler, context,
+      MHD_OPTION_SOCK_ADDR, address, MHD_OPTION_NOTIFY_COMPLETED, completed, context,
+      MHD_OPTION_NOTIFY_CONNECTION, notify, connections,
+      // The ones that were told to go are still there for a moment.
+      MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(2 * connections->limit),
+      MHD_OPTION_CONNECTION_TIMEOUT, seconds, MHD_OPTION_END);
+}
 struct MHD_Daemon *tender_httpd_start(uint16_t port, MHD_AccessHandlerCallback handler,
                                       MHD_RequestCompletedCallback completed, void *context,
                                       struct tender_connections *connections) {
-  struct sockaddr_in address;
-  memset(&address, 0, sizeof address);
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return api.start(
-      MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
-          MHD_ALLOW_UPGRADE,
-      port, NULL, NULL, handler, context, MHD_OPTION_SOCK_ADDR, &address,
-      MHD_OPTION_NOTIFY_COMPLETED, completed, context, MHD_OPTION_NOTIFY_CONNECTION, notify, connections,
-      // The ones that were told to go are still there for a moment.
-      MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(2 * connections->limit),
-      MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)120, MHD_OPTION_END);
+  return begin(MHD_USE_THREAD_PER_CONNECTION | MHD_ALLOW_UPGRADE, port, handler, completed, context,
+               connections, 120);
 }
 struct MHD_Daemon *tender_httpd_visit(uint16_t port, int version6,
                                       MHD_AccessHandlerCallback handler,
                                       MHD_RequestCompletedCallback completed, void *context,
                                       struct tender_connections *connections) {
-  struct sockaddr_in address4;
-  struct sockaddr_in6 address6;
-  memset(&address4, 0, sizeof address4);
-  memset(&address6, 0, sizeof address6);
-  address4.sin_family = AF_INET;
-  address4.sin_port = htons(port);
-  address4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address6.sin6_family = AF_INET6;
-  address6.sin6_port = htons(port);
-  address6.sin6_addr = in6addr_loopback;
-  const struct sockaddr *address =
-      version6 ? (const struct sockaddr *)&address6 : (const struct sockaddr *)&address4;
-  return api.start(
-      MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | (version6 ? MHD_USE_IPv6 : MHD_NO_FLAG),
-      port, NULL, NULL, handler, context, MHD_OPTION_SOCK_ADDR, address,
-      MHD_OPTION_NOTIFY_COMPLETED, completed, context, MHD_OPTION_NOTIFY_CONNECTION, notify,
-      connections, MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(2 * connections->limit),
-      MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)10, MHD_OPTION_END);
+  return begin(version6 ? MHD_USE_IPv6 : MHD_NO_FLAG, port, handler, completed, context,
+               connections, 10);
 }
 const char *tender_httpd_argument(struct MHD_Connection *connection, const char *name) {
-  return api.lookup(connection, MHD_GET_ARGUMENT_KIND, name);
+  return api.MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
 }
 uint16_t tender_httpd_port(struct MHD_Daemon *daemon) {
-  const union MHD_DaemonInfo *info = api.info(daemon, MHD_DAEMON_INFO_BIND_PORT);
+  const union MHD_DaemonInfo *info = api.MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
   return info ? info->port : 0;
 }
-void tender_httpd_stop(struct MHD_Daemon *daemon) { api.stop(daemon); }
+void tender_httpd_stop(struct MHD_Daemon *daemon) { api.MHD_stop_daemon(daemon); }
 const char *tender_httpd_header(struct MHD_Connection *connection, const char *name) {
-  return api.lookup(connection, MHD_HEADER_KIND, name);
+  return api.MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 int tender_httpd_each_header(struct MHD_Connection *connection, MHD_KeyValueIterator iterator,
                              void *context) {
-  return api.values(connection, MHD_HEADER_KIND, iterator, context);
+  return api.MHD_get_connection_values(connection, MHD_HEADER_KIND, iterator, context);
 }
 int tender_httpd_each_argument(struct MHD_Connection *connection, MHD_KeyValueIterator iterator,
                                void *context) {
-  return api.values(connection, MHD_GET_ARGUMENT_KIND, iterator, context);
+  return api.MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, iterator, context);
 }
 struct MHD_Response *tender_httpd_response(size_t count, void *bytes) {
-  return api.from_buffer(count, bytes, MHD_RESPMEM_MUST_COPY);
+  return api.MHD_create_response_from_buffer(count, bytes, MHD_RESPMEM_MUST_COPY);
 }
 struct MHD_Response *tender_httpd_upgrade(MHD_UpgradeHandler handler, void *context) {
-  return api.for_upgrade(handler, context);
+  return api.MHD_create_response_for_upgrade(handler, context);
 }
 enum MHD_Result tender_httpd_add_header(struct MHD_Response *response, const char *name,
                                         const char *value) {
-  return api.add_header(response, name, value);
+  return api.MHD_add_response_header(response, name, value);
 }
 enum MHD_Result tender_httpd_queue(struct MHD_Connection *connection, unsigned int status,
                                    struct MHD_Response *response) {
-  return api.queue(connection, status, response);
+  return api.MHD_queue_response(connection, status, response);
 }
-void tender_httpd_destroy(struct MHD_Response *response) { api.destroy(response); }
+void tender_httpd_destroy(struct MHD_Response *response) { api.MHD_destroy_response(response); }
 enum MHD_Result tender_httpd_close_upgraded(struct MHD_UpgradeResponseHandle *handle) {
-  return api.upgrade_action(handle, MHD_UPGRADE_ACTION_CLOSE);
+  return api.MHD_upgrade_action(handle, MHD_UPGRADE_ACTION_CLOSE);
 }

@@ -1,62 +1,47 @@
 #include "CPostgres.h"
 
-#include "CSystem.h"
+#include "Library.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-/// The lowest version that this was tried with (Libraries.tsv).
+/// The lowest version that this was tried with (Libraries.tsv): the first that has all functions.
 #define LOWEST "14.0"
 
 #ifdef __APPLE__
-static const char *const libraries[] = {"libpq.5.dylib", "/opt/homebrew/opt/libpq/lib/libpq.5.dylib",
-                                        "/usr/local/opt/libpq/lib/libpq.5.dylib"};
+#define FILES                                                   \
+  "libpq.5.dylib", "/opt/homebrew/opt/libpq/lib/libpq.5.dylib", \
+      "/usr/local/opt/libpq/lib/libpq.5.dylib"
 #else
-static const char *const libraries[] = {"libpq.so.5"};
+#define FILES "libpq.so.5"
 #endif
+
+#define TOO_OLD "libpq is too old: tender needs " LOWEST " or later"
 
 static struct tender_pq_functions api;
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const char *problem = NULL;
-
-static const struct {
-  const char *name;
-  void **place;
-} symbols[] = {
-#define SYMBOL(type, name, symbol, parameters) {#symbol, (void **)&api.name},
+static const char *const names[] = {
+#define SYMBOL(type, name, symbol, parameters) #symbol,
     TENDER_PQ_FUNCTIONS(SYMBOL)
 #undef SYMBOL
 };
 
-static void open_once(void) {
-  void *library = NULL;
-  for (size_t i = 0; !library && i < sizeof libraries / sizeof *libraries; i++)
-    library = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL);
-  if (!library) {
-    problem = "libpq could not be opened, which a journal on PostgreSQL needs: install it with "
-              "`apt-get install libpq5` or `brew install libpq`";
-    return;
-  }
-  for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-    *symbols[i].place = dlsym(library, symbols[i].name);
-    // Version 14 is the first that has all of them.
-    if (!*symbols[i].place) problem = "libpq is too old: tender needs " LOWEST " or later";
-  }
-  if (problem) return;
+static const char *check(void) {
   char version[24];
   snprintf(version, sizeof version, "%d.%d", api.version() / 10000, api.version() % 10000);
-  if (!tender_system_is_version(version, LOWEST))
-    problem = "libpq is too old: tender needs " LOWEST " or later";
+  return tender_system_is_version(version, LOWEST) ? NULL : TOO_OLD;
 }
 
 const struct tender_pq_functions *tender_pq_open(const char **why) {
-  pthread_once(&once, open_once);
-  *why = problem;
-  return problem ? NULL : &api;
+  static struct library library = {
+      .files = {FILES},
+      .not_found = "libpq could not be opened, which a journal on PostgreSQL needs: install it with "
+                   "`apt-get install libpq5` or `brew install libpq`",
+      .incomplete = TOO_OLD,
+      .check = check, .names = names, .count = sizeof names / sizeof *names, .functions = &api,
+  };
+  *why = tender_library_open(&library);
+  return *why ? NULL : &api;
 }
 
 static _Thread_local int has_warned;

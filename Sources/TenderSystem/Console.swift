@@ -141,17 +141,19 @@ package struct Console {
     }
   }
 
+  /// The size of the terminal of standard output; nil where it is none.
+  private static var terminal: winsize? {
+    var size = winsize()
+    return unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0 ? size : nil
+  }
+
   /// The width of the terminal in columns, where it says so.
   package static var terminalWidth: Int? {
-    var size = winsize()
-    guard unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-    return Int(size.ws_col)
+    terminal.flatMap { $0.ws_col > 0 ? Int($0.ws_col) : nil }
   }
 
   /// How many lines the terminal of standard output has; nil where it is none.
   package static var terminalRows: Int? {
-    var size = winsize()
-    guard unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else { return nil }
-    return Int(size.ws_row)
+    terminal.flatMap { $0.ws_row > 0 ? Int($0.ws_row) : nil }
   }
 }

@@ -129,8 +129,13 @@ package struct Environment {
 
   /// Whether a folder is at a path.
   package static func isFolder(_ path: String) -> Bool {
+    status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
+  }
+
+  /// What the system says of what a path leads to; nil where nothing is there.
+  private static func status(_ path: String) -> stat? {
     var status = stat()
-    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    return unsafe stat(path, &status) == 0 ? status : nil
   }
 
   /// Whether a folder has certificates by the hash of their names, as `openssl rehash` makes them:
@@ -157,12 +162,7 @@ package struct Environment {
   {
     let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW
     let descriptor = unsafe open(path, flags, 0o600)
-    guard descriptor >= 0 else {
-      throw .badFile(
-        "\(option): cannot write \(path): \(unsafe String(cString: strerror(errno)))",
-        hint: "choose another file"
-      )
-    }
+    guard descriptor >= 0 else { throw .unwritable(path, option) }
     return descriptor
   }
 
@@ -192,12 +192,7 @@ package struct Environment {
     let name = path + "." + Hex.encode(SystemRandomness().bytes(8)).lowercased() + ".tmp"
     let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
     let descriptor = unsafe open(name, flags, 0o600)
-    guard descriptor >= 0 else {
-      throw .badFile(
-        "\(option): cannot write \(path): \(unsafe String(cString: strerror(errno)))",
-        hint: "choose another file"
-      )
-    }
+    guard descriptor >= 0 else { throw .unwritable(path, option) }
     return (name, descriptor)
   }
 
@@ -217,9 +212,7 @@ package struct Environment {
 
   /// Whether two paths lead to one file.
   package static func isSameFile(_ one: String, _ other: String) -> Bool {
-    var first = stat()
-    var second = stat()
-    guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
+    guard let first = status(one), let second = status(other) else { return false }
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 
@@ -265,11 +258,7 @@ package struct Environment {
       unsafe status == 0 && found != nil ? unsafe String(cString: entry.pw_name) : "\(geteuid())"
     var name = [CChar](repeating: 0, count: 256)
     _ = unsafe gethostname(&name, name.count - 1)
-    let host = String(
-      decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) },
-      as: UTF8.self
-    )
-    return "\(user)@\(host)"
+    return "\(user)@\(name.text)"
   }
 
   /// The IANA name of the local time zone: `TZ`, else what `/etc/localtime` points at, else UTC.
@@ -281,10 +270,7 @@ package struct Environment {
     var buffer = [CChar](repeating: 0, count: 1024)
     let count = unsafe readlink("/etc/localtime", &buffer, buffer.count - 1)
     guard count > 0 else { return "UTC" }
-    let target = String(
-      decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) },
-      as: UTF8.self
-    )
+    let target = buffer.text
     let parts = target.split(separator: "/", omittingEmptySubsequences: false)
     guard let mark = parts.firstIndex(of: "zoneinfo") else { return "UTC" }
     return mark + 1 < parts.count ? String(target[parts[mark + 1].startIndex...]) : ""
@@ -305,8 +291,8 @@ package struct Environment {
     guard unsafe localtime_r(&seconds, &parts) != nil else { return nil }
     guard unsafe parts.tm_gmtoff != 0 else { return nil }
     var buffer = [CChar](repeating: 0, count: 64)
-    let count = unsafe strftime(&buffer, buffer.count, "%Y-%m-%d %H:%M:%S %Z", &parts)
-    return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    _ = unsafe strftime(&buffer, buffer.count, "%Y-%m-%d %H:%M:%S %Z", &parts)
+    return buffer.text
   }
 }
 
@@ -354,7 +340,22 @@ package enum ProcessGuard {
   }
 }
 
+extension [CChar] {
+  /// The text in a buffer that C code wrote, up to the first zero byte.
+  var text: String {
+    String(decoding: prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
 extension Fault {
+  /// Why a file cannot be written, as `errno` says.
+  fileprivate static func unwritable(_ path: String, _ option: String) -> Fault {
+    Fault.badFile(
+      "\(option): cannot write \(path): \(unsafe String(cString: strerror(errno)))",
+      hint: "choose another file"
+    )
+  }
+
   fileprivate static func unreadable(_ path: String, _ option: String) -> Fault {
     Fault.badFile(
       "\(option): cannot read \(path.quotedForMessage)",

@@ -7,7 +7,7 @@ private import Glibc
 #endif
 
 /// Who owns a file and who else can reach it, as the open file says (`fstat`).
-package struct FileGuard {
+package enum FileGuard {
   /// What a file must be to be used.
   package enum Rule {
     case any
@@ -17,30 +17,21 @@ package struct FileGuard {
     case ownersAlone
   }
 
-  private let isRegular: Bool
-  private let owner: uid_t
-  private let mode: mode_t
-  /// Whether it is on a file system that nobody can write here, such as a secret in a container.
-  private let isReadOnly: Bool
-
-  /// Asks about an open file; nil where the system does not say.
-  package init?(_ descriptor: Int32) {
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
-    isRegular = status.st_mode & S_IFMT == S_IFREG
-    owner = status.st_uid
-    mode = status.st_mode & 0o7777
-    var system = statvfs()
-    isReadOnly = unsafe fstatvfs(descriptor, &system) == 0 && system.f_flag & 1 != 0
-  }
-
-  /// Why a rule is broken, and what mends it; nil where the file may be used.
+  /// Why a rule is broken, and what mends it; nil where the file may be used, or the system says nothing of it.
   ///
   /// Pipes and devices pass. So do files of root, as containers mount secrets, unless root is who runs
   /// this and could mend them.
-  package func problem(_ rule: Rule) -> (why: String, mending: String)? {
-    guard isRegular, rule != .any else { return nil }
+  private static func problem(_ descriptor: Int32, _ rule: Rule) -> (why: String, mending: String)?
+  {
+    var status = stat()
+    guard rule != .any, unsafe fstat(descriptor, &status) == 0,
+      status.st_mode & S_IFMT == S_IFREG
+    else { return nil }
+    let (owner, mode) = (status.st_uid, status.st_mode)
     let user = geteuid()
+    // A secret in a container can be on a file system that cannot be written.
+    var system = statvfs()
+    let isReadOnly = unsafe fstatvfs(descriptor, &system) == 0 && system.f_flag & 1 != 0
     if owner == 0, user != 0 || isReadOnly {
       return mode & 0o002 == 0 ? nil : ("anybody can write", "chmod o-w")
     }
@@ -63,7 +54,7 @@ package struct FileGuard {
     named option: String,
     _ rule: Rule
   ) throws(Fault) {
-    guard let problem = FileGuard(descriptor)?.problem(rule) else { return }
+    guard let problem = problem(descriptor, rule) else { return }
     throw Fault(
       .usage,
       code: "file_too_open",

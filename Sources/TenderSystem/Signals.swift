@@ -131,11 +131,11 @@ package final class Signals: Interruption {
   package var wish: Fault.Kind? { Self.kind(last) }
 
   /// The same signals for who waits for a payer or a card: the first is for them at once.
-  package var atTheTill: any Interruption { AtTheTill(signals: self) }
+  package var atTheTill: any Interruption { PayerSignals(signals: self, isAtBank: false) }
 
   /// The same signals for who waits for a payer at a bank: the first is for all of them, also once one has
   /// acknowledged it.
-  package var atTheBank: any Interruption { AtTheBank(signals: self) }
+  package var atTheBank: any Interruption { PayerSignals(signals: self, isAtBank: true) }
 
   fileprivate var pressed: Fault.Kind? { Self.kind(state) }
 
@@ -158,24 +158,28 @@ package final class Signals: Interruption {
   }
 }
 
-/// Signals that nothing waits for the end of: nobody has paid yet.
-private struct AtTheTill: Interruption {
+/// The signals as the wait for a payer sees them: at the till one counts until it is acknowledged, at
+/// the bank for good.
+private struct PayerSignals: Interruption {
   let signals: Signals
+  let isAtBank: Bool
 
-  var kind: Fault.Kind? { signals.pressed }
+  var kind: Fault.Kind? { isAtBank ? signals.wish : signals.pressed }
 
   var descriptor: Int32? { signals.descriptor }
 
   func acknowledge() { signals.acknowledge() }
 }
 
-/// A stop that stays asked for: each payer who is awaited is given up.
-private struct AtTheBank: Interruption {
-  let signals: Signals
-
-  var kind: Fault.Kind? { signals.wish }
-
-  var descriptor: Int32? { signals.descriptor }
-
-  func acknowledge() { signals.acknowledge() }
+extension Interruption {
+  /// Waits until a descriptor is ready for `events`, a signal comes or the time is over; gives what
+  /// the descriptor is ready for.
+  func wait(for watched: Int32, _ events: Int32, milliseconds: Int) -> Int16 {
+    var polled = [
+      pollfd(fd: watched, events: Int16(events), revents: 0),
+      pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    _ = unsafe poll(&polled, 2, Int32(clamping: milliseconds))
+    return polled[0].revents
+  }
 }

@@ -28,7 +28,7 @@ package struct SystemClock: Clock {
     var name = [CChar](repeating: 0, count: 64)
     var size = name.count
     guard unsafe sysctlbyname("kern.bootsessionuuid", &name, &size, nil, 0) == 0 else { return "-" }
-    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return name.text
   }()
   #else
   private static let sinceBoot = CLOCK_BOOTTIME
@@ -51,8 +51,7 @@ package struct SystemClock: Clock {
     let end = uptime + milliseconds
     while uptime < end {
       try interruption.check()
-      var polled = pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
-      _ = unsafe poll(&polled, 1, Int32(min(end - uptime, 60_000)))
+      _ = interruption.wait(for: -1, POLLIN, milliseconds: min(end - uptime, 60_000))
     }
     try interruption.check()
   }

@@ -72,11 +72,7 @@ package final class Terminal {
     let line = unsafe Secret(capacity: Self.longestLine) { room in
       var filled = 0
       while filled < room.count {
-        var polled = [
-          pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-          pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
-        ]
-        _ = unsafe poll(&polled, 2, -1)
+        _ = interruption.wait(for: descriptor, POLLIN, milliseconds: -1)
         do throws(Fault) { try interruption.check() } catch {
           stopped = error
           return nil

@@ -129,24 +129,18 @@ package final class Workers<Job: Sendable, Answer: Sendable>: @unchecked Sendabl
 
   /// The answer to the oldest open job, once it is there.
   package func take() -> Answer {
-    locked {
-      while true {
-        if let answer = answers.removeValue(forKey: next) {
-          taken += 1
-          next += 1
-          return answer
-        }
-        wait()
-      }
-    }
+    defer { locked { next += 1 } }
+    return answer { next }
   }
 
   /// The next answer that is there, whichever job it is of; one pool is asked so or in order, not
   /// both.
-  package func takeAny() -> Answer {
+  package func takeAny() -> Answer { answer { answers.keys.min() } }
+
+  private func answer(to number: () -> Int?) -> Answer {
     locked {
       while true {
-        if let first = answers.keys.min(), let answer = answers.removeValue(forKey: first) {
+        if let number = number(), let answer = answers.removeValue(forKey: number) {
           taken += 1
           return answer
         }

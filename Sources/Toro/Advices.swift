@@ -12,20 +12,11 @@ struct Advices {
 
   /// Captures a held sale, or a part of it: the acquirer releases the rest.
   func capture() throws(Fault) -> Outcome {
-    let (sale, advice, isRepeated) = try own()
-    let amount = progress.operation.amount ?? sale.amount
-    let answer = try answer(isRepeated) { header throws(Fault) in
-      try gateway.messages.completion(header, advice, sale, amount: amount)
-    }
-    guard answer.isApproved else {
-      throw refused(
-        "completion",
-        answer,
-        isRepeated,
-        "nothing was captured",
-        hint: "try again later, or release it: tender cancel \(progress.payment.shellReference)"
-      )
-    }
+    let (sale, advice, amount) = try sent(
+      .completion,
+      "nothing was captured",
+      hint: "try again later, or release it: tender cancel \(progress.payment.shellReference)"
+    )
     progress.enter(TransactionState.completed.rawValue)
     var receipt = progress.payment.receipt ?? [:]
     if amount < sale.amount { receipt["amount"] = .integer(amount) }
@@ -41,21 +32,12 @@ struct Advices {
 
   /// Voids a sale, whole: held, captured, or under way at the acquirer.
   func void() throws(Fault) -> Outcome {
-    let (sale, advice, isRepeated) = try own()
-    let amount = progress.operation.amount ?? sale.amount
-    let answer = try answer(isRepeated) { header throws(Fault) in
-      try gateway.messages.cancellation(header, advice, sale, amount: amount)
-    }
-    guard answer.isApproved else {
-      let left = progress.payment.state.leftToRefund
-      throw refused(
-        "cancellation",
-        answer,
-        isRepeated,
-        "the sale is as it was",
-        hint: left > 0 ? progress.payment.cardRefund(left) : "ask the acquirer"
-      )
-    }
+    let (sale, advice, amount) = try sent(
+      .cancellation,
+      "the sale is as it was",
+      hint: progress.payment.state.leftToRefund > 0
+        ? progress.payment.cardRefund(progress.payment.state.leftToRefund) : "ask the acquirer"
+    )
     progress.enter(TransactionState.cancelled.rawValue)
     var result: JSONObject = ["state": "cancelled", "cancellationType": "attendant"]
     if var receipt = progress.payment.receipt {
@@ -71,6 +53,42 @@ struct Advices {
     )
     outcome.isVoid = true
     return outcome
+  }
+
+  /// Sends the advice that the operation is until it is approved; gives what it was about.
+  ///
+  /// Throws where it was declined, with `consequence` and `hint`, and where no answer came.
+  private func sent(
+    _ kind: Messages.Kind,
+    _ consequence: String,
+    hint: @autoclosure () -> String
+  ) throws(Fault) -> (sale: SaleIdentity, advice: Messages.Advice, amount: Int) {
+    let (sale, advice, isRepeated) = try own()
+    let amount = progress.operation.amount ?? sale.amount
+    let answer: Gateway.Advised
+    do throws(Fault) {
+      answer = try gateway.advise(progress, repetition: isRepeated ? 1 : 0) {
+        header throws(Fault) in
+        try gateway.messages.advice(kind, header, advice, sale, amount: amount)
+      }
+    } catch {
+      // An earlier one, of another process, may have been processed whatever this one was told; and a refusal without
+      // a trailer may come after the effect.
+      throw isRepeated || error.cause == .refused
+        ? error.afterSending : error.effect == .none ? error.proven : error
+    }
+    if answer.isApproved { return (sale, advice, amount) }
+    // What a first one did, whose answer was lost, is not known then.
+    let wasSent = isRepeated || answer.wasLost
+    throw Fault(
+      .declined,
+      effect: wasSent ? .unknown : .none,
+      code: kind.rawValue + "_declined",
+      "the acquirer answered \(answer.word) to the \(kind.rawValue); "
+        + (wasSent ? "an earlier one, without an answer, may have been processed" : consequence),
+      hint: wasSent ? "ask the acquirer" : hint(),
+      result: ["state": "completed", "response": .string(answer.word)]
+    ).proven
   }
 
   /// The sale, and the advice that is the operation, recorded as sent; one that was sent before is the same.
@@ -94,7 +112,7 @@ struct Advices {
     }
     let advice = newAdvice(reason: nil)
     try progress.prepare(
-      .plain(SalePreparation(sale, advice: advice).text),
+      .plain(SalePreparation(sale: sale, advice: advice).text),
       id: advice.reference,
       sendingNext: true
     )
@@ -110,40 +128,6 @@ struct Advices {
     )
   }
 
-  private func answer(
-    _ isRepeated: Bool,
-    _ make: (Messages.Header) throws(Fault) -> Messages.Message
-  ) throws(Fault) -> Gateway.Advised {
-    do throws(Fault) {
-      return try gateway.advise(progress, repetition: isRepeated ? 1 : 0, make)
-    } catch {
-      // An earlier one, of another process, may have been processed whatever this one was told; and a refusal without
-      // a trailer may come after the effect.
-      throw isRepeated || error.cause == .refused
-        ? error.afterSending : error.effect == .none ? error.proven : error
-    }
-  }
-
-  /// An advice that was declined: what a first one did, whose answer was lost, is not known then.
-  private func refused(
-    _ name: String,
-    _ answer: Gateway.Advised,
-    _ isRepeated: Bool,
-    _ consequence: String,
-    hint: String
-  ) -> Fault {
-    let wasSent = isRepeated || answer.wasLost
-    return Fault(
-      .declined,
-      effect: wasSent ? .unknown : .none,
-      code: name + "_declined",
-      "the acquirer answered \(answer.word) to the \(name); "
-        + (wasSent ? "an earlier one, without an answer, may have been processed" : consequence),
-      hint: wasSent ? "ask the acquirer" : hint,
-      result: ["state": "completed", "response": .string(answer.word)]
-    ).proven
-  }
-
   // MARK: Undoing of the attempt itself
 
   /// Undoes the sale that the operation itself is; gives what the acquirer said.
@@ -154,7 +138,7 @@ struct Advices {
     let advice = kept ?? newAdvice(reason: reason)
     if kept == nil {
       do throws(Fault) {
-        try progress.prepare(.plain(SalePreparation(sale, advice: advice).text))
+        try progress.prepare(.plain(SalePreparation(sale: sale, advice: advice).text))
       } catch {
         // That the sale was sent is in the journal: a later process undoes it once more, by another
         // advice. Not to send this one now would leave the cardholder charged until then.
@@ -162,7 +146,7 @@ struct Advices {
       }
     }
     return try gateway.advise(progress, repetition: kept == nil ? 0 : 1) { header throws(Fault) in
-      try gateway.messages.cancellation(header, advice, sale, amount: sale.amount)
+      try gateway.messages.advice(.cancellation, header, advice, sale, amount: sale.amount)
     }
   }
 
@@ -262,5 +246,57 @@ extension Fault {
     fault.message = "the sale may have been authorised, and could not be undone: \(why)"
     fault.hint = "the same command, or tender journal resume --finish, goes on undoing it"
     return fault
+  }
+}
+
+/// What the journal keeps of a sale for a later process: its identity, and the advice that is under way.
+struct SalePreparation {
+  var sale: SaleIdentity
+  var advice: Messages.Advice?
+  /// Whether the advice of a capture that an earlier version recorded cancels the sale instead.
+  var cancels = false
+}
+
+extension SalePreparation {
+  /// The text for the journal: no card data, no secrets.
+  var text: String {
+    var object: JSONObject = ["sale": .string(sale.stored)]
+    if let advice {
+      object["advice"] = .string(advice.reference)
+      object["advice_at"] = .string(advice.time)
+      object["reason"] = advice.reason.map(JSON.string)
+    }
+    return JSONWriter.text(.object(object))
+  }
+
+  /// Reads what `text` gave; nil for anything else.
+  init?(_ text: String?) {
+    guard let object = text.flatMap({ JSONReader.read($0)?.object }),
+      let sale = object.text("sale").flatMap(SaleIdentity.init(stored:))
+    else { return nil }
+    self.sale = sale
+    if let reference = object.text("advice"), let time = object.text("advice_at") {
+      advice = Messages.Advice(
+        reference: reference,
+        time: time,
+        reason: object.text("reason")
+      )
+      cancels = object["cancels"] == true
+    }
+  }
+}
+
+extension Payment {
+  /// The newest receipt of the current attempt: a capture or a void has one of its own.
+  var receipt: JSONObject? {
+    ([attempt].compactMap(\.self) + followers).filter { $0.isAttempt || $0.link == nil }
+      .compactMap { $0.result["receipt"]?.object }.last
+  }
+
+  /// The identity of the sale of the current attempt, by its receipt or by what was kept before it was sent.
+  var sale: SaleIdentity? {
+    guard let attempt else { return nil }
+    return attempt.result["receipt"]?.object.flatMap(SaleIdentity.init(receipt:))
+      ?? SalePreparation(attempt.preparation?.plain)?.sale
   }
 }

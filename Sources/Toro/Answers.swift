@@ -32,7 +32,7 @@ struct AuthorisationAnswer {
     actions = Self.actions(body["TxRspn"])
     if let currency = details.text("Ccy"), currency != sale.currency.code { return nil }
     if let text = details.text("AuthrsdAmt") {
-      guard let amount = DecimalAmount.minorUnits(text, sale.currency), amount <= sale.amount
+      guard let amount = Self.minorUnits(text, sale.currency), amount <= sale.amount
       else { return nil }
       authorised = amount
     } else {
@@ -42,7 +42,7 @@ struct AuthorisationAnswer {
     if response == "PART", authorised == nil { return nil }
     if ["APPR", "PART"].contains(response), (authorised ?? sale.amount) <= 0 { return nil }
     if authorised == nil, let total = details.text("TtlAmt"),
-      DecimalAmount.minorUnits(total, sale.currency) != sale.amount
+      Self.minorUnits(total, sale.currency) != sale.amount
     {
       return nil
     }
@@ -102,10 +102,10 @@ struct AuthorisationAnswer {
   }
 }
 
-/// Amounts as messages write them: decimal, of up to five digits behind the point.
-enum DecimalAmount {
-  /// The minor units; nil for what the currency has no digits for.
-  static func minorUnits(_ text: String, _ currency: Currency) -> Int? {
+extension AuthorisationAnswer {
+  /// The minor units of an amount as messages write it, decimal with up to five digits behind the
+  /// point; nil for what the currency has no digits for.
+  private static func minorUnits(_ text: String, _ currency: Currency) -> Int? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), text.utf8.count <= 20 else { return nil }
     var fraction = parts.count == 2 ? String(parts[1]) : ""

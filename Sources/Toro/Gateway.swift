@@ -49,12 +49,13 @@ struct Gateway {
     if let key = configuration.apiKey {
       fields.append(HTTPRequest.Field(configuration.apiKeyHeader, key.revealed, isSecret: true))
     }
+    let path = message.kind == .authorisation ? configuration.authorisationPath : nil
     let answer: HTTPResponse
     do throws(Fault) {
       answer = try context.http.send(
         HTTPRequest(
           method: .post,
-          url: configuration.gatewayURL + path(of: message.kind),
+          url: configuration.gatewayURL + (path ?? message.kind.path),
           fields: fields,
           body: message.bytes
         ),
@@ -75,13 +76,6 @@ struct Gateway {
     return try body(of: answer, to: message)
   }
 
-  private func path(of kind: Messages.Kind) -> String {
-    guard kind == .authorisation, let path = context.configuration.authorisationPath else {
-      return kind.path
-    }
-    return path
-  }
-
   /// Statuses with which a server refuses a request (RFC 9110, section 15.5; RFC 6585, sections 4 and 5).
   ///
   /// They carry no trailer, as a rejection does, so they prove nothing: what they may hide is undone. Any other may
@@ -97,7 +91,7 @@ struct Gateway {
     let root = document?.name == "Document" ? document?.children.first : nil
     if let root, ["AccptrRjctn", "TermnlMgmtRjctn"].contains(root.name) {
       try check(root, message)
-      throw Rejection(root).fault(message.kind)
+      throw rejection(root, message.kind)
     }
     let isAnswer = root.map { root in message.kind.answers.contains { $0.root == root.name } }
     guard (200..<300).contains(answer.status) || isAnswer == true else {
@@ -130,6 +124,27 @@ struct Gateway {
     return body
   }
 
+  /// A rejection (`AcceptorRejection`, `TerminalManagementRejection`): a reason, and words for people.
+  private func rejection(_ root: XMLElement, _ kind: Messages.Kind) -> Fault {
+    let reason = root.text("Rjct/RjctRsn") ?? "UNPR"
+    let words = root.text("Rjct/AddtlInf")
+    // What ISO 20022's `RejectReason1` means, in short.
+    let page = Vocabulary.rejections.first { $0.code == reason }
+    let meaning = page.map { " (\($0.meaning))" } ?? ""
+    var fault = Fault.toro(
+      // Whoever rejects says who it is, whatever it was sent.
+      root.name == "TermnlMgmtRjctn" ? .terminalManagerRejected : .acceptorRejected,
+      "Toro rejected the \(kind.rawValue): \(reason)\(meaning)" + (words.map { ": \($0)" } ?? ""),
+      hint: reason == "SECU"
+        ? "check TENDER_TORO_PASSPHRASE, toro.kdf, toro.key_id and toro.key_version"
+        : "change what is named",
+      reason: reason,
+      cause: .refused
+    )
+    if let words { fault.result?["message"] = .string(words) }
+    return fault
+  }
+
   /// Whether an answer is the answer to this exchange.
   private func check(_ root: XMLElement, _ message: Messages.Message) throws(Fault) {
     let isRejection = root["Rjct"] != nil
@@ -146,17 +161,16 @@ struct Gateway {
     _ body: XMLElement,
     _ message: Messages.Message
   ) throws(Fault) {
-    guard let transaction = message.transaction else { return }
-    guard body.text("Tx/TxId/TxRef") == transaction,
+    guard let subject = message.subject else { return }
+    guard body.text("Tx/TxId/TxRef") == subject.reference,
       let time = body.text("Tx/TxId/TxDtTm"),
-      Timestamp.read(time) == message.time.flatMap(Timestamp.read)
+      Timestamp.read(time) == Timestamp.read(subject.time)
     else { throw malformed("the reference of another transaction", message) }
     let initiator = body.text("Tx/InitrTxId")
-    guard initiator == nil || message.initiator == nil || initiator == message.initiator else {
+    guard initiator == nil || subject.initiator == nil || initiator == subject.initiator else {
       throw malformed("the reference of another initiator", message)
     }
-    let sale = body.text("Tx/SaleRefId")
-    guard sale == nil || sale == message.saleReference else {
+    guard [nil, subject.saleReference].contains(body.text("Tx/SaleRefId")) else {
       throw malformed("the reference of another sale", message)
     }
   }
@@ -227,55 +241,6 @@ struct Gateway {
         pause = min(pause * 2, 5000)
         repetition += 1
       }
-    }
-  }
-}
-
-/// A rejection (`AcceptorRejection`, `TerminalManagementRejection`): a reason, and words for people.
-struct Rejection {
-  let error: ToroError
-  let reason: String
-  let words: String?
-
-  init(_ root: XMLElement) {
-    // Whoever rejects says who it is, whatever it was sent.
-    error = root.name == "TermnlMgmtRjctn" ? .terminalManagerRejected : .acceptorRejected
-    reason = root.text("Rjct/RjctRsn") ?? "UNPR"
-    words = root.text("Rjct/AddtlInf")
-  }
-
-  /// What ISO 20022's `RejectReason1` means, in short.
-  func fault(_ kind: Messages.Kind) -> Fault {
-    let page = Vocabulary.rejections.first { $0.code == reason }
-    let meaning = page.map { " (\($0.meaning))" } ?? ""
-    var fault = Fault.toro(
-      error,
-      "Toro rejected the \(kind.rawValue): \(reason)\(meaning)"
-        + (words.map { ": \($0)" } ?? ""),
-      hint: reason == "SECU"
-        ? "check TENDER_TORO_PASSPHRASE, toro.kdf, toro.key_id and toro.key_version"
-        : "change what is named",
-      reason: reason,
-      cause: .refused
-    )
-    if let words { fault.result?["message"] = .string(words) }
-    return fault
-  }
-}
-
-extension Messages.Kind {
-  /// What may answer: root, schema without its version, and the element that is signed.
-  fileprivate var answers: [(root: String, schema: String, body: String)] {
-    switch self {
-    case .authorisation: [("AccptrAuthstnRspn", "caaa.002.001", "AuthstnRspn")]
-    case .completion: [("AccptrCmpltnAdvcRspn", "caaa.004.001", "CmpltnAdvcRspn")]
-    case .cancellation: [("AccptrCxlAdvcRspn", "caaa.008.001", "CxlAdvcRspn")]
-    case .diagnostic: [("AccptrDgnstcRspn", "caaa.014.001", "DgnstcRspn")]
-    case .statusReport:
-      [
-        ("MgmtPlanRplcmnt", "catm.002.001", "MgmtPlan"),
-        ("AccptrCfgtnUpd", "catm.003.001", "AccptrCfgtn"),
-      ]
     }
   }
 }

@@ -10,95 +10,17 @@ struct Messages {
     let kind: Kind
     let bytes: [UInt8]
     let exchange: String
-    /// The transaction that the answer must name, and when it was.
-    var transaction: String?
-    var time: String?
+    /// The transaction that the answer must name; nil where it names none.
+    let subject: Subject?
+  }
+
+  /// A transaction, as a message and its answer name it.
+  struct Subject {
+    let reference: String
+    let time: String
+    let saleReference: String
     /// What the initiator called it, where the answer says.
     var initiator: String?
-    var saleReference: String?
-  }
-
-  /// The exchanges: paths and message names (README, 3.1; the authorisation's path is inferred).
-  enum Kind: String {
-    case authorisation, completion, cancellation, diagnostic
-    case statusReport = "status-report"
-
-    var path: String {
-      switch self {
-      case .authorisation: "/v1/caaa/authorisation-request"
-      case .completion: "/v1/caaa/completion-advice"
-      case .cancellation: "/v1/caaa/cancellation-advice"
-      case .diagnostic: "/v1/caaa/diagnostic-request"
-      case .statusReport: "/v1/catm/status-report"
-      }
-    }
-
-    fileprivate var schema: String {
-      switch self {
-      case .authorisation: "caaa.001.001.12"
-      case .completion: "caaa.003.001.12"
-      case .cancellation: "caaa.007.001.12"
-      case .diagnostic: "caaa.013.001.10"
-      case .statusReport: "catm.001.001.12"
-      }
-    }
-
-    fileprivate var root: String {
-      switch self {
-      case .authorisation: "AccptrAuthstnReq"
-      case .completion: "AccptrCmpltnAdvc"
-      case .cancellation: "AccptrCxlAdvc"
-      case .diagnostic: "AccptrDgnstcReq"
-      case .statusReport: "StsRpt"
-      }
-    }
-
-    /// Whether it can move money.
-    var isEffecting: Bool { self != .diagnostic && self != .statusReport }
-  }
-
-  /// Puts header, body and trailer together.
-  private func message(
-    _ kind: Kind,
-    function: String?,
-    _ header: Header,
-    _ body: (inout XMLWriter) -> Void
-  ) throws(Fault) -> Message {
-    var content = XMLWriter()
-    body(&content)
-    var writer = XMLWriter()
-    writer.raw(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
-        + "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:\(kind.schema)\"><\(kind.root)><Hdr>"
-    )
-    if let function {
-      writer.element("MsgFctn", function)
-      writer.element("PrtcolVrsn", "12")
-    } else {
-      writer.element("DwnldTrf", "false")
-      writer.element("FrmtVrsn", "12")
-    }
-    writer.element("XchgId", header.exchange)
-    if function != nil, header.repetition > 0 {
-      writer.element("ReTrnsmssnCntr", String(min(header.repetition, 999)))
-    }
-    writer.element("CreDtTm", header.time)
-    writer.element("InitgPty") { writer in
-      writer.element("Id", configuration.poiID)
-      writer.element("Tp", "OPOI")
-      writer.element("Issr", "ACQR")
-    }
-    if let recipient = configuration.recipientID {
-      writer.element("RcptPty") { writer in
-        writer.element("Id", recipient)
-        writer.element("Tp", "ITAG")
-      }
-    }
-    writer.raw("</Hdr>")
-    writer.raw(content.bytes)
-    try key.writeTrailer(over: content.bytes, &writer)
-    writer.raw("</\(kind.root)></Document>")
-    return Message(kind: kind, bytes: writer.bytes, exchange: header.exchange)
   }
 
   /// What the header of a message says of this exchange.
@@ -109,64 +31,40 @@ struct Messages {
     var repetition = 0
   }
 
-  /// Asks to authorise a purchase or refund (`AcceptorAuthorisationRequest`).
-  func authorisation(
+  /// Elements by their paths, in the order of the schema.
+  private typealias Rows = [XMLWriter.Row]
+
+  /// Puts header, body and trailer together.
+  private func message(
+    _ kind: Kind,
+    function: String?,
     _ header: Header,
-    _ sale: SaleIdentity,
-    _ card: PresentedCard,
-    _ terms: Terms
+    _ subject: Subject? = nil,
+    rows: Rows
   ) throws(Fault) -> Message {
-    var message = try message(
-      .authorisation,
-      function: terms.captures ? "FAUQ" : "AUTQ",
-      header
-    ) { writer in
-      writer.element("AuthstnReq") { writer in
-        writeEnvironment(&writer, card, terms)
-        writer.element("Cntxt") { writer in
-          writer.element("PmtCntxt") { writer in
-            for name in ["CardPres", "CrdhldrPres", "OnLineCntxt"] { writer.element(name, "true") }
-            writer.element("AttndncCntxt", "ATTD")
-            writer.element("TxEnvt", "MERC")
-            writer.element("TxChanl", "MPOS")
-            writer.element("CardDataNtryMd", card.entryMode)
-            if card.isFallback { writer.element("FllbckInd", "FFLB") }
-            if !sale.isRefund { writer.element("SpprtdOptn", "PART") }
-          }
-        }
-        writer.element("Tx") { writer in
-          writer.element("TxCaptr", terms.captures ? "true" : "false")
-          writer.element("TxTp", sale.type)
-          if terms.gratuity != nil { writer.element("AddtlSvc", "GRTT") }
-          writer.element("MrchntCtgyCd", configuration.merchantCategory)
-          writer.element("SaleRefId", sale.saleReference)
-          writeID(&writer, sale)
-          if let original = terms.original { writeOriginal(&writer, original) }
-          writer.element("InitrTxId", sale.initiator)
-          writer.element("TxDtls") { writer in
-            writer.element("Ccy", sale.currency.code)
-            writer.element("TtlAmt", sale.money.decimalText)
-            if let gratuity = terms.gratuity {
-              let money = Money(minorUnits: gratuity, currency: sale.currency)
-              writer.element("DtldAmt") { $0.element("Grtty", money.decimalText) }
-            }
-            for item in terms.additional {
-              writer.element("AddtlInf") { writer in
-                writer.element("Id", item.name)
-                writer.element("Val", item.value.isEmpty ? nil : Base64.encode(item.value.utf8))
-              }
-            }
-            let data = card.issuerData
-            writer.element("ICCRltdData", data.isEmpty ? nil : Base64.encode(data))
-          }
-        }
-      }
-    }
-    message.transaction = sale.reference
-    message.time = sale.time
-    message.initiator = sale.initiator
-    message.saleReference = sale.saleReference
-    return message
+    let names = kind.names
+    var content = XMLWriter()
+    content.write(rows)
+    var writer = XMLWriter()
+    writer.raw(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
+        + "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:\(names.schema)\"><\(names.root)>"
+    )
+    let isRepeated = function != nil && header.repetition > 0
+    writer.write([
+      ("Hdr/MsgFctn", function), ("Hdr/PrtcolVrsn", function == nil ? nil : "12"),
+      ("Hdr/DwnldTrf", function == nil ? "false" : nil),
+      ("Hdr/FrmtVrsn", function == nil ? "12" : nil), ("Hdr/XchgId", header.exchange),
+      ("Hdr/ReTrnsmssnCntr", isRepeated ? String(min(header.repetition, 999)) : nil),
+      ("Hdr/CreDtTm", header.time), ("Hdr/InitgPty/Id", configuration.poiID),
+      ("Hdr/InitgPty/Tp", "OPOI"), ("Hdr/InitgPty/Issr", "ACQR"),
+      ("Hdr/RcptPty/Id", configuration.recipientID),
+      ("Hdr/RcptPty/Tp", configuration.recipientID == nil ? nil : "ITAG"),
+    ])
+    writer.raw(content.bytes)
+    writer.write(try key.trailer(over: content.bytes))
+    writer.raw("</\(names.root)></Document>")
+    return Message(kind: kind, bytes: writer.bytes, exchange: header.exchange, subject: subject)
   }
 
   /// What a sale is under, beside its identity.
@@ -180,34 +78,52 @@ struct Messages {
     var serial: String?
   }
 
-  /// Captures an amount of what was authorised, in minor units (`AcceptorCompletionAdvice`).
-  func completion(
+  /// Asks to authorise a purchase or refund (`AcceptorAuthorisationRequest`).
+  func authorisation(
     _ header: Header,
-    _ advice: Advice,
     _ sale: SaleIdentity,
-    amount: Int
+    _ card: PresentedCard,
+    _ terms: Terms
   ) throws(Fault) -> Message {
-    var message = try message(.completion, function: "FCMV", header) { writer in
-      writer.element("CmpltnAdvc") { writer in
-        writeParties(&writer)
-        writer.element("Tx") { writer in
-          writer.element("TxCaptr", "true")
-          writer.element("TxTp", sale.type)
-          writer.element("MrchntCtgyCd", configuration.merchantCategory)
-          writer.element("SaleRefId", sale.saleReference)
-          writeID(&writer, reference: advice.reference, time: advice.time)
-          writeOriginal(&writer, sale)
-          writer.element("TxSucss", "true")
-          writer.element("InitrTxId", sale.initiator.isEmpty ? nil : sale.initiator)
-          writer.element("RcptTxId", Self.fitting(sale.recipient, 1...140))
-          writeAmount(&writer, sale, total: amount)
-        }
-      }
+    let payment: Rows =
+      ["CardPres", "CrdhldrPres", "OnLineCntxt"].map { ($0, "true") } + [
+        ("AttndncCntxt", "ATTD"), ("TxEnvt", "MERC"), ("TxChanl", "MPOS"),
+        ("CardDataNtryMd", card.entryMode), ("FllbckInd", card.isFallback ? "FFLB" : nil),
+        ("SpprtdOptn", sale.isRefund ? nil : "PART"),
+      ]
+    let tip = terms.gratuity.map { Money(minorUnits: $0, currency: sale.currency).decimalText }
+    let data = card.issuerData
+    var details: Rows = [
+      ("Ccy", sale.currency.code), ("TtlAmt", sale.money.decimalText), ("DtldAmt/Grtty", tip),
+    ]
+    for (index, item) in terms.additional.enumerated() {
+      let value = item.value.isEmpty ? nil : Base64.encode(item.value.utf8)
+      details += [("AddtlInf#\(index)/Id", item.name), ("AddtlInf#\(index)/Val", value)]
     }
-    message.transaction = advice.reference
-    message.time = advice.time
-    message.saleReference = sale.saleReference
-    return message
+    details.append(("ICCRltdData", data.isEmpty ? nil : Base64.encode(data)))
+    var transaction: Rows = [
+      ("TxCaptr", terms.captures ? "true" : "false"), ("TxTp", sale.type),
+      ("AddtlSvc", tip == nil ? nil : "GRTT"), ("MrchntCtgyCd", configuration.merchantCategory),
+      ("SaleRefId", sale.saleReference), ("TxId/TxDtTm", sale.time), ("TxId/TxRef", sale.reference),
+    ]
+    transaction += terms.original.map(original) ?? []
+    transaction += [("InitrTxId", sale.initiator)] + Self.within("TxDtls", details)
+    return try message(
+      .authorisation,
+      function: terms.captures ? "FAUQ" : "AUTQ",
+      header,
+      Subject(
+        reference: sale.reference,
+        time: sale.time,
+        saleReference: sale.saleReference,
+        initiator: sale.initiator
+      ),
+      rows: Self.within(
+        "AuthstnReq",
+        Self.within("Envt", environment(card, serial: terms.serial))
+          + Self.within("Cntxt/PmtCntxt", payment) + Self.within("Tx", transaction)
+      )
+    )
   }
 
   /// The identity of an advice: the same however often it is sent.
@@ -218,70 +134,209 @@ struct Messages {
     var reason: String?
   }
 
-  /// Undoes a sale of an amount in minor units, whole (`AcceptorCancellationAdvice`).
-  func cancellation(
+  /// Captures an amount of what was authorised (`AcceptorCompletionAdvice`), or undoes a sale whole
+  /// (`AcceptorCancellationAdvice`); `amount` in minor units.
+  func advice(
+    _ kind: Kind,
     _ header: Header,
     _ advice: Advice,
     _ sale: SaleIdentity,
     amount: Int
   ) throws(Fault) -> Message {
-    var message = try message(.cancellation, function: "CCAV", header) { writer in
-      writer.element("CxlAdvc") { writer in
-        writeParties(&writer)
-        writer.element("Tx") { writer in
-          writer.element("MrchntCtgyCd", configuration.merchantCategory)
-          writer.element("SaleRefId", sale.saleReference)
-          writeID(&writer, reference: advice.reference, time: advice.time)
-          writeOriginal(&writer, sale)
-          writer.element("TxSucss", advice.reason == nil ? "true" : "false")
-          writer.element("FailrRsn", advice.reason)
-          writer.element("InitrTxId", sale.initiator.isEmpty ? nil : sale.initiator)
-          writer.element("RcptTxId", Self.fitting(sale.recipient, 1...140))
-          writeAmount(&writer, sale, total: amount, isCancellation: true)
-        }
-      }
-    }
-    message.transaction = advice.reference
-    message.time = advice.time
-    message.saleReference = sale.saleReference
-    return message
+    let captures = kind == .completion
+    let reason = captures ? nil : advice.reason
+    let total = Money(minorUnits: amount, currency: sale.currency).decimalText
+    let transaction: Rows =
+      [
+        ("TxCaptr", captures ? "true" : nil), ("TxTp", captures ? sale.type : nil),
+        ("MrchntCtgyCd", configuration.merchantCategory), ("SaleRefId", sale.saleReference),
+        ("TxId/TxDtTm", advice.time), ("TxId/TxRef", advice.reference),
+      ] + original(sale) + [
+        ("TxSucss", reason == nil ? "true" : "false"), ("FailrRsn", reason),
+        ("InitrTxId", sale.initiator.isEmpty ? nil : sale.initiator),
+        ("RcptTxId", Self.fitting(sale.recipient, 1...140)), ("TxDtls/Ccy", sale.currency.code),
+        ("TxDtls/TtlAmt", total),
+        // A completion of a part says what was authorised too.
+        ("TxDtls/AuthrsdAmt", captures && amount < sale.amount ? sale.money.decimalText : nil),
+      ]
+    return try message(
+      kind,
+      function: captures ? "FCMV" : "CCAV",
+      header,
+      Subject(
+        reference: advice.reference,
+        time: advice.time,
+        saleReference: sale.saleReference
+      ),
+      rows: Self.within(
+        captures ? "CmpltnAdvc" : "CxlAdvc",
+        parties + Self.within("Tx", transaction)
+      )
+    )
   }
 
   /// Asks whether the gateway is there and knows us (`AcceptorDiagnosticRequest`).
   func diagnostic(_ header: Header) throws(Fault) -> Message {
-    try message(.diagnostic, function: "DGNP", header) { writer in
-      writer.element("DgnstcReq") { writer in
-        writeParties(&writer, withAcquirer: true)
-        writer.element("AcqrrAvlbtyReqd", "true")
-      }
-    }
+    let rows = Self.within("Envt", acquirer) + parties + [("AcqrrAvlbtyReqd", "true")]
+    return try message(.diagnostic, function: "DGNP", header, rows: Self.within("DgnstcReq", rows))
   }
 
   /// Tells the terminal manager what stands here, and asks for its plan (`StatusReport`).
-  func statusReport(_ header: Header, serial: String?) throws(Fault) -> Message {
-    try message(.statusReport, function: nil, header) { writer in
-      writer.element("StsRpt") { writer in
-        writer.element("POIId") { $0.element("Id", configuration.poiID) }
-        writer.element("TermnlMgrId") { writer in
-          writer.element("Id", configuration.recipientID ?? configuration.acquirerID)
-        }
-        writer.element("DataSet") { writer in
-          writer.element("Id") { $0.element("Tp", "STRP") }
-          writer.element("Cntt") { writer in
-            if let serial {
-              writer.element("POICmpnt") { writer in
-                writer.element("Tp", "TERM")
-                writeReader(&writer, serial)
-              }
-            }
-            writer.element("POIDtTm", header.time)
-            // The first item alone is heeded (README, 3.6).
-            writer.element("DataSetReqrd") { writer in
-              writer.element("Id") { $0.element("Tp", "MGTP") }
-            }
-          }
-        }
+  func statusReport(_ header: Header) throws(Fault) -> Message {
+    try message(
+      .statusReport,
+      function: nil,
+      header,
+      rows: [
+        ("StsRpt/POIId/Id", configuration.poiID),
+        ("StsRpt/TermnlMgrId/Id", configuration.recipientID ?? configuration.acquirerID),
+        ("StsRpt/DataSet/Id/Tp", "STRP"), ("StsRpt/DataSet/Cntt/POIDtTm", header.time),
+        // The first item alone is heeded (README, 3.6).
+        ("StsRpt/DataSet/Cntt/DataSetReqrd/Id/Tp", "MGTP"),
+      ]
+    )
+  }
+
+  // MARK: Parts that several messages have
+
+  private static func within(_ path: String, _ rows: Rows) -> Rows {
+    rows.map { ("\(path)/\($0.path)", $0.text) }
+  }
+
+  private func environment(_ card: PresentedCard, serial: String?) -> Rows {
+    var rows = acquirer
+    rows += [
+      ("Mrchnt/Id/Id", configuration.merchantID), ("Mrchnt/CmonNm", configuration.merchantName),
+      ("Mrchnt/LctnCtgy", "FIXD"), ("POI/Id/Id", configuration.poiID),
+    ]
+    if let latitude = configuration.latitude, let longitude = configuration.longitude {
+      let place = "POI/Id/Glctn/GeogcCordints"
+      rows += [("\(place)/Lat", latitude), ("\(place)/Long", longitude)]
+    }
+    rows += ["CICC", "ECTL", "MGST"].map { ("POI/Cpblties/CardRdngCpblties", $0) }
+    rows += ["MNSG", "FEPN", "NPIN"].map { ("POI/Cpblties/CrdhldrVrfctnCpblties", $0) }
+    rows.append(("POI/Cpblties/OnLineCpblties", "ONLN"))
+    if let serial {
+      rows += [
+        ("POI/Cmpnt/Tp", "TERM"), ("POI/Cmpnt/Id/PrvdrId", "Miura"),
+        ("POI/Cmpnt/Id/SrlNb", String(serial.prefix(35))),
+      ]
+    }
+    if let (data, serial) = card.encrypted {
+      rows += Self.within("Card/PrtctdCardData", envelope(data, serial: serial))
+    }
+    rows.append(("Card/MskdPAN", card.number?.shown))
+    guard let method = card.authentication else { return rows }
+    rows.append(("Crdhldr/Authntcn/AuthntcnMtd", method))
+    if case .entered(let block, let serial) = card.pin {
+      let pin = "Crdhldr/Authntcn/CrdhldrOnLinePIN"
+      rows += Self.within("\(pin)/NcrptdPINBlck", envelope(block, serial: serial))
+      rows.append(("\(pin)/PINFrmt", "ISO0"))
+    }
+    return rows
+  }
+
+  private var acquirer: Rows {
+    [
+      ("Acqrr/Id/Id", configuration.acquirerID), ("Acqrr/Id/Tp", "ACQR"),
+      ("Acqrr/ParamsVrsn", configuration.acquirerParameters),
+    ]
+  }
+
+  private var parties: Rows {
+    [("Envt/Mrchnt/Id/Id", configuration.merchantID), ("Envt/POI/Id/Id", configuration.poiID)]
+  }
+
+  /// What the reader encrypted; how Toro wants it wrapped is inferred (README, 3.8): the key's serial
+  /// number in two halves, the data as it is.
+  private func envelope(_ data: [UInt8], serial: [UInt8]) -> Rows {
+    let key = "EnvlpdData/Rcpt/KEK"
+    let content = "EnvlpdData/NcrptdCntt"
+    return [
+      ("CnttTp", "EVLP"), ("\(key)/KEKId/KeyId", configuration.cardKeyID ?? configuration.keyID),
+      ("\(key)/KEKId/KeyVrsn", configuration.cardKeyVersion ?? configuration.keyVersion),
+      ("\(key)/KEKId/DerivtnId", Base64.encode(serial.prefix(5))),
+      ("\(key)/KeyNcrptnAlgo/Algo", "DKP9"), ("\(key)/NcrptdKey", Base64.encode(serial.suffix(5))),
+      ("\(content)/CnttTp", "DATA"), ("\(content)/CnttNcrptnAlgo/Algo", "E3DC"),
+      ("\(content)/NcrptdData", Base64.encode(data)),
+    ]
+  }
+
+  private func original(_ sale: SaleIdentity) -> Rows {
+    var rows: Rows = [
+      ("SaleRefId", sale.saleReference), ("TxId/TxDtTm", sale.time), ("TxId/TxRef", sale.reference),
+      ("POIId/Id", configuration.poiID),
+      ("InitrTxId", sale.initiator.isEmpty ? nil : sale.initiator),
+      ("RcptTxId", Self.fitting(sale.recipient, 1...140)), ("TxTp", sale.type),
+      ("CardDataNtryMd", sale.entryMode),
+    ]
+    if let response = sale.response {
+      let answer = "TxRslt/RspnToAuthstn"
+      rows += [
+        ("\(answer)/Rspn", response),
+        ("\(answer)/RspnRsn", Self.fitting(sale.responseReason, 1...35)),
+        ("\(answer)/AddtlRspnInf", Self.fitting(sale.additionalResponse, 1...140)),
+        // An answer's code may be shorter than what a request may say of it.
+        ("TxRslt/AuthstnCd", Self.fitting(sale.authorisationCode, 6...8)),
+      ]
+    }
+    return Self.within("OrgnlTx", rows)
+  }
+
+  /// What an answer said, where the schema has room for it; it may be left out.
+  private static func fitting(_ text: String?, _ length: ClosedRange<Int>) -> String? {
+    text.flatMap { length.contains($0.count) ? $0 : nil }
+  }
+}
+
+extension Messages {
+  /// The exchanges: paths and message names (README, 3.1; the authorisation's path is inferred).
+  enum Kind: String {
+    case authorisation, completion, cancellation, diagnostic
+    case statusReport = "status-report"
+
+    /// Where it is sent.
+    var path: String {
+      switch self {
+      case .authorisation: "/v1/caaa/authorisation-request"
+      case .completion, .cancellation: "/v1/caaa/\(rawValue)-advice"
+      case .diagnostic: "/v1/caaa/diagnostic-request"
+      case .statusReport: "/v1/catm/status-report"
       }
     }
+
+    /// Schema and root of the message.
+    var names: (schema: String, root: String) {
+      switch self {
+      case .authorisation: ("caaa.001.001.12", "AccptrAuthstnReq")
+      case .completion: ("caaa.003.001.12", "AccptrCmpltnAdvc")
+      case .cancellation: ("caaa.007.001.12", "AccptrCxlAdvc")
+      case .diagnostic: ("caaa.013.001.10", "AccptrDgnstcReq")
+      case .statusReport: ("catm.001.001.12", "StsRpt")
+      }
+    }
+
+    /// What may answer: root, schema without its version, and the element that is signed.
+    var answers: [(root: String, schema: String, body: String)] {
+      switch self {
+      case .authorisation: [("AccptrAuthstnRspn", "caaa.002.001", "AuthstnRspn")]
+      case .completion: [("AccptrCmpltnAdvcRspn", "caaa.004.001", "CmpltnAdvcRspn")]
+      case .cancellation: [("AccptrCxlAdvcRspn", "caaa.008.001", "CxlAdvcRspn")]
+      case .diagnostic: [("AccptrDgnstcRspn", "caaa.014.001", "DgnstcRspn")]
+      case .statusReport:
+        [
+          ("MgmtPlanRplcmnt", "catm.002.001", "MgmtPlan"),
+          ("AccptrCfgtnUpd", "catm.003.001", "AccptrCfgtn"),
+        ]
+      }
+    }
+
+    /// Whether it can move money.
+    var isEffecting: Bool { self != .diagnostic && self != .statusReport }
   }
+}
+
+extension SaleIdentity {
+  /// The kind of transaction, in ISO 20022's `CardPaymentServiceType12`.
+  var type: String { isRefund ? "RFND" : "CRDP" }
 }

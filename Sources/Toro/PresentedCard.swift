@@ -35,7 +35,7 @@ package struct PresentedCard: Sendable {
       for byte in bytes where byte >= 0x20 && !(0x7f..<0xa0).contains(byte) {
         text.unicodeScalars.append(Unicode.Scalar(byte))
       }
-      return text.withoutSpacesAround
+      return text.trimmed { $0 == " " }
     }
   }
 
@@ -53,8 +53,9 @@ package struct PresentedCard: Sendable {
     return value(0xdfae57).map(Hex.encode)
   }
 
-  /// The visible digits in front and behind, and the number with stars between.
-  private var maskedNumber: (start: String, end: String, shown: String)? {
+  /// The visible digits in front (six or eight; README, 4.7) and behind, and the number with stars
+  /// between.
+  var number: (start: String, lastFour: String, shown: String)? {
     let source = text(0xdfae5a) ?? maskedTrack
     guard let source else { return nil }
     let number = source.drop { $0 == ";" || $0 == "%" || $0 == "B" }
@@ -69,13 +70,6 @@ package struct PresentedCard: Sendable {
     let stars = String(repeating: "*", count: number.count - first.count - 4)
     return (first, String(end.suffix(4)), first + stars + end.suffix(4))
   }
-
-  /// The first six or eight digits (README, 4.7).
-  var start: String? { maskedNumber?.start }
-
-  var lastFour: String? { maskedNumber?.end }
-
-  var shownNumber: String? { maskedNumber?.shown }
 
   /// The application's id, upper-case hexadecimal.
   var aid: String? { (value(0x84) ?? value(0x9f06) ?? value(0x4f)).map(Hex.encode) }
@@ -169,13 +163,5 @@ package struct PresentedCard: Sendable {
   var issuerData: [UInt8] {
     guard interface != .magswipe else { return [] }
     return objects.filter { Self.issuerTags.contains($0.tag) }.flatMap(\.encoded)
-  }
-}
-
-extension String {
-  fileprivate var withoutSpacesAround: String {
-    guard let first = firstIndex(where: { $0 != " " }), let last = lastIndex(where: { $0 != " " })
-    else { return "" }
-    return String(self[first...last])
   }
 }

@@ -75,51 +75,36 @@ extension ReaderCommand {
       "GET DYNAMIC TIP",
       [0xd2, 5, 1, 1],
       [
-        TLV(0x9f02, Hex.packed(money.minorUnits, bytes: 6) ?? []), TLV(0xdfa217, slots),
-        TLV(0x5f2a, Hex.packed(money.currency.number, bytes: 2) ?? []),
+        amount(money), TLV(0xdfa217, slots), currency(money),
         TLV(0x5f36, [UInt8(money.currency.exponent)]),
       ],
       isLong: true
     )
   }
 
-  private static func sale(_ money: Money, _ isRefund: Bool, _ time: ReaderTime) -> [TLV] {
-    [
-      TLV(0x9c, [isRefund ? 0x20 : 0]), TLV(0x9f02, Hex.packed(money.minorUnits, bytes: 6) ?? []),
-      TLV(0x9a, time.date), TLV(0x9f21, time.time),
-    ]
+  private static func amount(_ money: Money) -> TLV {
+    TLV(0x9f02, Hex.packed(money.minorUnits, bytes: 6) ?? [])
   }
 
   private static func currency(_ money: Money) -> TLV {
     TLV(0x5f2a, Hex.packed(money.currency.number, bytes: 2) ?? [])
   }
 
-  /// Begins a transaction with the chip in the slot.
-  ///
-  /// The reader lets its customer choose among several applications.
-  package static func startTransaction(
+  /// Begins a transaction: with the chip in the slot, whose applications the reader lets its customer
+  /// choose among, or with a card that is to be tapped.
+  package static func start(
+    contactless: Bool,
     _ money: Money,
     isRefund: Bool,
     at time: ReaderTime
   ) -> ReaderCommand {
     ReaderCommand(
-      "START TRANSACTION",
-      [0xde, 0xd1, 0, 0],
-      sale(money, isRefund, time) + [currency(money)],
-      isLong: true
-    )
-  }
-
-  /// Waits for a card to be tapped.
-  package static func startContactless(
-    _ money: Money,
-    isRefund: Bool,
-    at time: ReaderTime
-  ) -> ReaderCommand {
-    ReaderCommand(
-      "START CONTACTLESS TRANSACTION",
-      [0xde, 0xc1, 0, 0],
-      sale(money, isRefund, time) + [currency(money)],
+      contactless ? "START CONTACTLESS TRANSACTION" : "START TRANSACTION",
+      [0xde, contactless ? 0xc1 : 0xd1, 0, 0],
+      [
+        TLV(0x9c, [isRefund ? 0x20 : 0]), amount(money), TLV(0x9a, time.date),
+        TLV(0x9f21, time.time), currency(money),
+      ],
       isLong: true
     )
   }
@@ -135,8 +120,7 @@ extension ReaderCommand {
       "ONLINE PIN",
       [0xde, 0xd6, 1, 0],
       [
-        TLV(0x9f02, Hex.packed(money.minorUnits, bytes: 6) ?? []), TLV(0x50, Array(label.utf8)),
-        currency(money), TLV(0xdfae22, track),
+        amount(money), TLV(0x50, Array(label.utf8)), currency(money), TLV(0xdfae22, track),
       ],
       isLong: true
     )

@@ -29,14 +29,6 @@ final class ReaderLink {
     self.watch = watch
   }
 
-  /// What comes from a reader.
-  enum Event {
-    case answer(ReaderCommand, ReaderMessage)
-    case unsolicited(ReaderMessage)
-    /// The time was over, or a signal came.
-    case nothing
-  }
-
   /// Sends a command, as soon as no short one is without an answer.
   ///
   /// Throws `deviceDisconnected`.
@@ -59,15 +51,12 @@ final class ReaderLink {
     if command.isSilent { silent = command } else { outstanding.append(command) }
   }
 
-  /// Waits for the next event.
+  /// Waits for the next event; nil where the time was over, or a signal came.
   ///
   /// Throws `deviceDisconnected` at the end of the stream, `deviceError` for bytes that are no
   /// packets.
-  func next(milliseconds: Int) throws(Fault) -> Event {
-    if let message = messages.first {
-      messages.removeFirst()
-      return try event(message)
-    }
+  func next(milliseconds: Int) throws(Fault) -> ReaderSession.Event? {
+    if !messages.isEmpty { return try event(messages.removeFirst()) }
     let event: StreamEvent
     do throws(Fault) {
       event = try stream.receive(milliseconds: milliseconds)
@@ -76,20 +65,18 @@ final class ReaderLink {
     }
     switch event {
     case .ended: throw .disconnected(decoder.isInside ? "in the middle of a packet" : "it hung up")
-    case .nothing: return .nothing
+    case .nothing: return nil
     case .bytes(let bytes):
       do throws(FrameProblem) {
         messages += try decoder.receive(bytes)
       } catch {
         throw .deviceError("the reader sent \(error.text)")
       }
-      guard let message = messages.first else { return .nothing }
-      messages.removeFirst()
-      return try self.event(message)
+      return messages.isEmpty ? nil : try self.event(messages.removeFirst())
     }
   }
 
-  private func event(_ message: ReaderMessage) throws(Fault) -> Event {
+  private func event(_ message: ReaderMessage) throws(Fault) -> ReaderSession.Event? {
     trace(message)
     if message.isUnsolicited { return .unsolicited(message) }
     let isBare = message.body.isEmpty && message.status == 0x9000
@@ -98,7 +85,7 @@ final class ReaderLink {
       return .answer(command, message)
     }
     // Readers put bare successes between (README, 4.1): what the customer ends is never answered so.
-    if isBare, outstanding.last?.isLong ?? true { return .nothing }
+    if isBare, outstanding.last?.isLong ?? true { return nil }
     if outstanding.isEmpty, [0x9f22, 0x9f26].contains(message.status) { throw .busyReader }
     guard let place = place(of: message) else {
       throw .deviceError("the reader answered what it was not asked")
@@ -181,7 +168,7 @@ extension ReaderLink {
     guard !configuration.device.hasPrefix("tty:") else { return link }
     let deadline = Deadline(in: 1500, on: context.clock)
     while deadline.remaining > 0, context.interruption.kind == nil {
-      guard case .unsolicited(let message) = try link.next(milliseconds: deadline.remaining),
+      guard case .unsolicited(let message)? = try link.next(milliseconds: deadline.remaining),
         message.template.objects[tag: 0xc3] == [1]
       else { continue }
       break

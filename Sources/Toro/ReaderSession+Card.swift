@@ -1,10 +1,11 @@
+import TenderEngine
 import TenderModel
 
 /// What becomes of a card once it has been read: PIN, acquirer, chip, signature.
 extension ReaderSession {
   mutating func authorise(_ card: PresentedCard) -> [Action] {
     if let keySerial = card.encrypted?.serial,
-      terms.refused?.keySets.contains(Array(keySerial.prefix(5))) == true
+      configuration.refusedReaders?.keySets.contains(Array(keySerial.prefix(5))) == true
     {
       return refuseReader()
     }
@@ -122,14 +123,11 @@ extension ReaderSession {
       case (0x9000, 0xe5): return leave(.refusedByCard, "Declined")
       default:
         let (error, why) = meaning(of: message.status, during: command.name)
-        return leave(.undo(error, why, reason: "UCMP"), "Cancelled")
+        return leave(.undo(error, why), "Cancelled")
       }
     case .quiet:
       guard case .approved = decision else { return finished(decision) }
-      return leave(
-        .undo(.deviceError, "the reader did not finish with the card", reason: "UCMP"),
-        "Cancelled"
-      )
+      return leave(.undo(.deviceError, "the reader did not finish with the card"), "Cancelled")
     default: return []
     }
   }
@@ -140,10 +138,10 @@ extension ReaderSession {
     case .unavailable(let lost): return leave(.released(lost), "Not completed")
     case .declined: return leave(.completed, "Declined")
     case .approved:
-      guard card?.wantsSignature == true, !terms.isRefund else {
+      guard card?.wantsSignature == true, !order.isRefund else {
         return leave(.completed, "Approved")
       }
-      guard terms.signsOnDevice else {
+      guard signsOnDevice else {
         step = .signing
         return [.enter(.awaitingSignature), .takeSignature]
       }
@@ -184,12 +182,12 @@ extension ReaderSession {
       if case .reading(let bytes, let size) = touch { return read(bytes, size, message) }
       guard message.status == 0x9000 else {
         let (error, why) = meaning(of: message.status, during: command.name)
-        return leave(.undo(error, why, reason: "UCMP"), "Cancelled")
+        return leave(.undo(error, why), "Cancelled")
       }
       switch touch {
       case .beginning:
         step = .touching(.drawing)
-        patience = terms.cardTimeout
+        patience = configuration.cardTimeout
         return []
       case .ending:
         step = .touching(.exporting)

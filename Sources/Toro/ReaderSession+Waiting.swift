@@ -1,3 +1,4 @@
+import TenderEngine
 import TenderModel
 
 /// Getting the reader ready, and waiting for a card.
@@ -8,26 +9,21 @@ extension ReaderSession {
       return []
     }
     let objects = message.template.objects
+    let mayFail = command != .reset && command != .encryptionStatus && command != .touchStatus
+    guard mayFail || message.status == 0x9000 else {
+      return fail(status: message.status, during: command.name)
+    }
     switch command {
     case .reset:
-      guard message.status == 0x9000 else {
-        return fail(status: message.status, during: command.name)
-      }
       serial = objects[tag: 0x9f1e].map { String(decoding: $0.prefix(35), as: UTF8.self) }
-      if let serial, terms.refused?.serials.contains(serial) == true { return refuseReader() }
+      let refused = configuration.refusedReaders?.serials
+      if let serial, refused?.contains(serial) == true { return refuseReader() }
     case .deviceInfo:
       hasContactless = Self.hasContactless(objects)
     case .encryptionStatus:
-      guard message.status == 0x9000 else {
-        return fail(status: message.status, during: command.name)
-      }
       // Bit 2: card data is encrypted; bit 1: PINs are.
       guard let status = objects[tag: 0xdfae01]?.first, status & 0x06 == 0x06 else {
         return fail(.deviceError, "the reader has no keys to encrypt card data and PINs with")
-      }
-    case .touchStatus:
-      guard message.status == 0x9000 else {
-        return fail(status: message.status, during: command.name)
       }
     default: break
     }
@@ -36,10 +32,10 @@ extension ReaderSession {
       step = .settingUp(rest)
       return [.send(next)]
     }
-    guard !terms.menu.isEmpty else { return beginArming() }
+    guard !order.gratuityMenu.isEmpty else { return beginArming() }
     step = .menu
-    patience = terms.cardTimeout
-    return [.enter(.awaitingGratuity), .send(.gratuityMenu(terms.menu, of: money))]
+    patience = configuration.cardTimeout
+    return [.enter(.awaitingGratuity), .send(.gratuityMenu(order.gratuityMenu, of: money))]
   }
 
   /// Whether the reader's own list has contactless, or does not say.
@@ -64,13 +60,13 @@ extension ReaderSession {
       }
       let objects = message.template.objects + (TLV.read(message.body) ?? [])
       guard let value = objects[tag: 0xdfa208], let choice = Self.number(value),
-        terms.menu.indices.contains(choice - 1)
+        order.gratuityMenu.indices.contains(choice - 1)
       else { return fail(.deviceError, "the reader's gratuity menu answered no choice of it") }
-      let chosen = terms.menu[choice - 1]
+      let chosen = order.gratuityMenu[choice - 1]
       // Half a minor unit is rounded up.
-      let amount = (terms.money.minorUnits * chosen + 50) / 100
+      let amount = (order.amount.minorUnits * chosen + 50) / 100
       gratuity = amount
-      money = Money(minorUnits: terms.money.minorUnits + amount, currency: money.currency)
+      money = Money(minorUnits: order.amount.minorUnits + amount, currency: money.currency)
       return beginArming()
     case .quiet:
       return isStopping
@@ -124,14 +120,14 @@ extension ReaderSession {
     guard hasContactless else { return ask("Insert or swipe", presented) }
     step = .waiting(presented, isTapping: true)
     // Its own end comes first: the reader knows best how long it waits.
-    patience = terms.cardTimeout + 5000
-    return [.send(.startContactless(money, isRefund: terms.isRefund, at: terms.time))]
+    patience = configuration.cardTimeout + 5000
+    return [.send(.start(contactless: true, money, isRefund: order.isRefund, at: time))]
   }
 
   /// Shows what is wanted where no long command listens, cancel key included.
   private mutating func ask(_ text: String, _ presented: Presented) -> [Action] {
     step = .waiting(presented, isTapping: false)
-    patience = terms.cardTimeout
+    patience = configuration.cardTimeout
     let amount = "\(money.currency.code) \(money.decimalText)"
     return [.send(.display("\(text)\n\(amount)")), .send(.keyEvents)]
   }
@@ -201,8 +197,8 @@ extension ReaderSession {
     switch presented.slot {
     case .chip:
       step = .chip(presented)
-      patience = terms.cardTimeout + 5000
-      return [.send(.startTransaction(money, isRefund: terms.isRefund, at: terms.time))]
+      patience = configuration.cardTimeout + 5000
+      return [.send(.start(contactless: false, money, isRefund: order.isRefund, at: time))]
     case .unreadable: return fallBack(.cardReadError, presented)
     case .empty:
       step = .waiting(presented, isTapping: false)
@@ -229,7 +225,7 @@ extension ReaderSession {
     card.isFallback = presented.fallback != nil
     guard card.needsPIN else { return authorise(card) }
     step = .pin(card)
-    patience = terms.cardTimeout + 5000
+    patience = configuration.cardTimeout + 5000
     return [
       .enter(.awaitingPinEntry),
       .send(.onlinePIN(money, label: "PIN", track: Array(track.utf8))),

@@ -41,13 +41,9 @@ struct ReaderSession: Sendable {
     case unavailable(Lost)
   }
 
-  /// What came of a sale whose answer cannot be believed.
-  enum Lost: Sendable {
-    /// It was undone.
-    case undone(Outcome)
-    /// It was refused, or is not known.
-    case failed(Fault)
-  }
+  /// What came of a sale whose answer cannot be believed: it was undone, or it was refused or is not
+  /// known.
+  typealias Lost = Result<Outcome, Fault>
 
   /// How it ended.
   enum End: Sendable {
@@ -57,25 +53,14 @@ struct ReaderSession: Sendable {
     case declinedByCard
     /// Before the acquirer was asked.
     case failed(ToroError, String)
-    /// After an approval that must be undone; the reason is of ISO 20022's `FailureReason3`.
-    case undo(ToroError, String, reason: String)
+    /// After an approval that must be undone.
+    case undo(ToroError, String)
     /// After an approval, by the card's own no.
     case refusedByCard
     /// After an approval: the signature was not given, or not the card's.
     case signatureFailed(ToroError)
     /// After no answer of the acquirer's.
     case released(Lost)
-  }
-
-  /// What it is about.
-  struct Terms: Sendable {
-    var money: Money
-    var isRefund: Bool
-    var menu: [Int]
-    var time: ReaderTime
-    var cardTimeout: Int
-    var signsOnDevice: Bool
-    var refused: ToroConfiguration.RefusedReaders?
   }
 
   enum Step: Sendable {
@@ -129,7 +114,10 @@ struct ReaderSession: Sendable {
     }
   }
 
-  let terms: Terms
+  let order: SaleOrder
+  let configuration: ToroConfiguration
+  let signsOnDevice: Bool
+  let time: ReaderTime
   var step = Step.idle
   /// How long to wait for the next event, in milliseconds.
   var patience = 5000
@@ -143,24 +131,28 @@ struct ReaderSession: Sendable {
   var hasContactless = true
   var isStopping = false
 
-  init(_ terms: Terms) {
-    self.terms = terms
-    money = terms.money
+  /// `now` in milliseconds since 1970.
+  init(_ order: SaleOrder, _ context: ToroContext, now: Int) {
+    self.order = order
+    configuration = context.configuration
+    signsOnDevice = context.options.signatureMode == .device && !order.isRefund
+    time = ReaderTime(now)
+    money = order.amount
   }
 
   /// Takes an event; gives what is to be done, in order.
   mutating func receive(_ event: Event) -> [Action] {
     if case .stop = event { return stop() }
     if case .abandoned(let error, let why) = event {
-      return leave(.undo(error, why, reason: "UCMP"), "Cancelled")
+      return leave(.undo(error, why), "Cancelled")
     }
     switch step {
     case .idle:
       guard case .begin = event else { return [] }
       var commands = [
-        ReaderCommand.reset, .deviceInfo, .encryptionStatus, .setClock(terms.time),
+        ReaderCommand.reset, .deviceInfo, .encryptionStatus, .setClock(time),
       ]
-      if terms.signsOnDevice { commands.append(.touchStatus) }
+      if signsOnDevice { commands.append(.touchStatus) }
       step = .settingUp(commands)
       return [.enter(.connectingToDevice), .send(commands[0])]
     case .settingUp(let commands): return setUp(commands, event)
@@ -198,7 +190,7 @@ struct ReaderSession: Sendable {
   func end(lostBy fault: ToroError, _ why: String) -> End {
     switch step {
     case .leaving(let end): end
-    case .finishing(.approved), .touching: .undo(fault, why, reason: "UCMP")
+    case .finishing(.approved), .touching: .undo(fault, why)
     case .finishing(.declined): .completed
     case .finishing(.unavailable(let lost)): .released(lost)
     default: .failed(fault, why)

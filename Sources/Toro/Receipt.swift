@@ -53,8 +53,8 @@ package struct Receipt: Sendable {
     fields["aid"] = card?.aid.map(JSON.string)
     fields["applicationLabel"] = card?.label.map(JSON.string)
     fields["paymentInterface"] = card.map { .string($0.interface.rawValue) }
-    fields["panStart"] = card?.start.map(JSON.string)
-    fields["panLastFour"] = card?.lastFour.map(JSON.string)
+    fields["panStart"] = (card?.number?.start).map(JSON.string)
+    fields["panLastFour"] = (card?.number?.lastFour).map(JSON.string)
     fields["recipientTransactionId"] = answer?.recipient.map(JSON.string)
     fields["initiatorTransactionId"] = .string(sale.initiator)
     fields["transactionReference"] = .string(sale.reference)

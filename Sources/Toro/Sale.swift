@@ -21,6 +21,10 @@ package struct SaleIdentity: Sendable, Hashable {
   package var additionalResponse: String?
   package var authorisationCode: String?
 
+  var money: Money { Money(minorUnits: amount, currency: currency) }
+}
+
+extension SaleIdentity {
   /// The identity as the journal keeps it: no card data, no secrets.
   var stored: String {
     var object: JSONObject = [
@@ -37,7 +41,7 @@ package struct SaleIdentity: Sendable, Hashable {
     return JSONWriter.text(.object(object))
   }
 
-  /// Reads what `kept` wrote; nil for anything else.
+  /// Reads what `stored` gave; nil for anything else.
   init?(stored text: String) {
     guard let object = JSONReader.read(text)?.object, let sale = object.text("sale"),
       let reference = object.text("ref"), let time = object.text("at"),
@@ -59,24 +63,6 @@ package struct SaleIdentity: Sendable, Hashable {
     responseReason = object.text("rsn")
     additionalResponse = object.text("inf")
     authorisationCode = object.text("code")
-  }
-
-  init(
-    saleReference: String,
-    reference: String,
-    time: String,
-    initiator: String,
-    isRefund: Bool,
-    amount: Int,
-    currency: Currency
-  ) {
-    self.saleReference = saleReference
-    self.reference = reference
-    self.time = time
-    self.initiator = initiator
-    self.isRefund = isRefund
-    self.amount = amount
-    self.currency = currency
   }
 
   /// Reads the identity of an earlier sale from its receipt; nil where the receipt lacks it.
@@ -125,6 +111,12 @@ package struct SaleIdentity: Sendable, Hashable {
   private static func whole(_ text: String?) -> String? {
     text.flatMap { isMasked($0) ? nil : $0 }
   }
+}
 
-  var money: Money { Money(minorUnits: amount, currency: currency) }
+/// The words of a receipt's `responseCode` besides `approved` and `declined`: the documents name those
+/// two alone, and these spellings are ours (README, 5.1).
+enum ResponseCode {
+  static let partiallyApproved = "partiallyApproved"
+  static let suspended = "suspended"
+  static let technical = "technicalError"
 }

@@ -27,17 +27,7 @@ final class SaleRunner {
     self.order = order
     self.progress = progress
     let now = context.clock.now
-    session = ReaderSession(
-      ReaderSession.Terms(
-        money: order.amount,
-        isRefund: order.isRefund,
-        menu: order.gratuityMenu,
-        time: ReaderTime(now),
-        cardTimeout: context.configuration.cardTimeout,
-        signsOnDevice: context.options.signatureMode == .device && !order.isRefund,
-        refused: context.configuration.refusedReaders
-      )
-    )
+    session = ReaderSession(order, context, now: now)
     sale = SaleIdentity(
       saleReference: order.reference.text,
       reference: context.randomness.transactionReference,
@@ -54,49 +44,48 @@ final class SaleRunner {
   /// Throws a documented error, with effect unknown where the acquirer may have been moved.
   func run() throws(Fault) -> Outcome {
     defer { link?.close() }
+    let end: ReaderSession.End
+    do throws(Fault) {
+      end = try play()
+    } catch {
+      guard error.kind == .device else { throw error }
+      let lost = error.result?.text("error").flatMap(ToroError.init(rawValue:)) ?? .deviceError
+      end = session.end(lostBy: lost, error.message)
+    }
+    return try finish(end)
+  }
+
+  /// Does what the session asks for, until it ends; throws a fault of kind `device` where the link broke.
+  private func play() throws(Fault) -> ReaderSession.End {
     var pending = session.receive(.begin)
     while true {
-      while !pending.isEmpty {
-        if case .end(let end) = pending[0] { return try finish(end) }
-        let action = pending.removeFirst()
-        if case .settle = action {
-          // The last moment for another shell's cancel: what is recorded from here on is approved.
-          if answer?.isApproved == true, progress.isStopRequested {
-            pending = session.receive(.abandoned(.operatorCancelled, Self.stopped))
-          } else if !conclude() {
-            // An outcome that cannot be recorded is undone, and not reported.
-            pending = session.receive(.abandoned(.transactionError, Self.unrecorded))
-          }
-          continue
+      guard !pending.isEmpty else {
+        pending = session.receive(try next())
+        continue
+      }
+      switch pending.removeFirst() {
+      case .end(let end): return end
+      case .settle:
+        // The last moment for another shell's cancel: what is recorded from here on is approved.
+        if answer?.isApproved == true, progress.isStopRequested {
+          pending = session.receive(.abandoned(.operatorCancelled, Self.stopped))
+        } else if !conclude() {
+          // An outcome that cannot be recorded is undone, and not reported.
+          pending = session.receive(.abandoned(.transactionError, Self.unrecorded))
         }
+      case let action:
         do throws(Fault) {
           pending = try perform(action) + pending
         } catch {
-          if error.kind == .state, answer?.isApproved == true {
-            pending = session.receive(.abandoned(.transactionError, Self.unrecorded))
-            continue
-          }
-          guard let lost = Self.loss(error) else { throw error }
-          return try finish(session.end(lostBy: lost, error.message))
+          guard error.kind == .state, answer?.isApproved == true else { throw error }
+          pending = session.receive(.abandoned(.transactionError, Self.unrecorded))
         }
-      }
-      do throws(Fault) {
-        pending = session.receive(try next())
-      } catch {
-        guard let lost = Self.loss(error) else { throw error }
-        return try finish(session.end(lostBy: lost, error.message))
       }
     }
   }
 
   static let stopped = "the operator cancelled"
   static let unrecorded = "the approval could not be written down"
-
-  /// The error of a fault of the reader's link; nil for any other.
-  private static func loss(_ fault: Fault) -> ToroError? {
-    guard fault.kind == .device else { return nil }
-    return fault.result?.text("error").flatMap(ToroError.init(rawValue:)) ?? .deviceError
-  }
 
   /// The next event: of the reader, or that somebody wants it to stop.
   private func next() throws(Fault) -> ReaderSession.Event {
@@ -115,11 +104,7 @@ final class SaleRunner {
       let left = deadline.remaining
       guard left > 0 else { return .quiet }
       context.attendant.waits(for: state.rawValue, left: left)
-      switch try link?.next(milliseconds: min(left, 200)) {
-      case .answer(let command, let message)?: return .answer(command, message)
-      case .unsolicited(let message)?: return .unsolicited(message)
-      case .nothing?, nil: break
-      }
+      if let event = try link?.next(milliseconds: min(left, 200)) { return event }
     }
   }
 
@@ -183,7 +168,7 @@ final class SaleRunner {
     do throws(Fault) {
       let message = try gateway.messages.authorisation(gateway.header(), sale, card, terms)
       try progress.prepare(
-        .plain(SalePreparation(sale).text),
+        .plain(SalePreparation(sale: sale).text),
         id: sale.reference,
         amount: sale.amount,
         sendingNext: true
@@ -210,26 +195,22 @@ final class SaleRunner {
       sale.additionalResponse = answer.additional
       sale.authorisationCode = answer.code
       session.message = answer.displayText
-      if answer.isApproved, progress.isStopRequested { return .unavailable(stoppedMeanwhile()) }
+      if answer.isApproved, progress.isStopRequested {
+        // Another shell cancelled it meanwhile: it is undone at once.
+        return .unavailable(
+          .init { () throws(Fault) in try undone(receipt(), .operatorCancelled, Self.stopped) }
+        )
+      }
       return answer.isApproved ? .approved(answer.decision) : .declined(answer.decision)
     } catch {
       return .unavailable(recovered(error))
     }
   }
 
-  /// Undoes at once what was approved while another shell cancelled it.
-  private func stoppedMeanwhile() -> ReaderSession.Lost {
-    do throws(Fault) {
-      return .undone(try undone(receipt(), .operatorCancelled, Self.stopped))
-    } catch {
-      return .failed(error)
-    }
-  }
-
   /// What is done about a failure, before anything else; told once the reader has been let go.
   private func recovered(_ error: Fault) -> ReaderSession.Lost {
     guard error.effect == .unknown else {
-      return .failed(progress.hasSent && error.cause == .refused ? proven(error) : error)
+      return .failure(progress.hasSent && error.cause == .refused ? proven(error) : error)
     }
     var lost = error
     if error.kind.isStop || context.interruption.kind != nil {
@@ -243,11 +224,7 @@ final class SaleRunner {
         ).afterSending
     }
     // First of all: a cardholder must not be charged for a sale of which the till knows nothing.
-    do throws(Fault) {
-      return .undone(try advices.lost(sale, lost))
-    } catch {
-      return .failed(error)
-    }
+    return .init { () throws(Fault) in try advices.lost(sale, lost) }
   }
 
   /// Undoes what was refused: a refusal without a signature may come after the effect.
@@ -261,11 +238,11 @@ final class SaleRunner {
   /// Lets the acquirer's own words through that only look like a card number: this card's number
   /// begins and ends otherwise, and they are needed to undo the sale.
   private func keepWhole(_ text: String?) {
-    guard let text, let start = session.card?.start, let end = session.card?.lastFour else {
-      return
-    }
+    guard let text, let number = session.card?.number else { return }
     let digits = text.filter { $0.isASCII && $0.isNumber }
-    if !digits.contains(start.prefix(6)), !digits.hasSuffix(end) { context.redactor.exempt(text) }
+    if !digits.contains(number.start.prefix(6)), !digits.hasSuffix(number.lastFour) {
+      context.redactor.exempt(text)
+    }
   }
 
   private var terms: Messages.Terms {
@@ -289,4 +266,156 @@ extension Randomness {
   /// Letters alone: one in a thousand names with digits would have a card number's in it, and be
   /// masked wherever it is kept.
   var transactionReference: String { text(28, from: "BCDFGHJKLMNPQRSTVWXZ") }
+}
+
+/// What the end of a session comes to: receipt, outcome, and what must be undone.
+extension SaleRunner {
+  func receipt() -> Receipt {
+    var receipt = Receipt(sale: sale)
+    receipt.gratuity = gratuity
+    receipt.card = session.card
+    receipt.serial = session.serial
+    receipt.answer = answer
+    receipt.captures = order.captures
+    receipt.signature = session.signature
+    receipt.latitude = context.configuration.latitude
+    receipt.longitude = context.configuration.longitude
+    receipt.additional = order.additional
+    return receipt
+  }
+
+  /// What the end of a session comes to.
+  func finish(_ end: ReaderSession.End) throws(Fault) -> Outcome {
+    var receipt = receipt()
+    switch end {
+    case .completed:
+      if !progress.isConcluded, !conclude() {
+        return try finish(.undo(.transactionError, Self.unrecorded))
+      }
+      progress.enter(TransactionState.completed.rawValue)
+      return word(receipt)
+    case .declinedByCard:
+      receipt.isDeclinedByCard = true
+      return declinedByCard(receipt)
+    case .failed(let error, let why):
+      progress.enter(error.state.rawValue)
+      if error == .operatorCancelled, let kind = context.interruption.kind {
+        throw .stopped(by: kind, underWay: "the reader was let go")
+      }
+      throw .toro(error, why, hint: "no money moved; run the same command again", reason: why)
+    case .released(.success(let outcome)): return outcome
+    case .released(.failure(let fault)):
+      progress.enter(TransactionState.failed.rawValue)
+      // A refusal that proves nothing was undone, or is unknown, by now.
+      throw fault.effect == .none ? fault.proven : fault
+    case .refusedByCard:
+      receipt.isDeclinedByCard = true
+      try advices.undo(sale, reason: "CDCL", .toro(.transactionError, "the card declined"))
+      return declinedByCard(receipt)
+    case .undo(let error, let why): return try undone(receipt, error, why)
+    case .signatureFailed(let error):
+      receipt.signatureVerificationFailed = true
+      let why =
+        error == .customerCancelled ? "the customer did not sign" : "the signature does not match"
+      return try undone(
+        receipt,
+        error,
+        why,
+        reason: "CUCL",
+        code: "signature_verification_failed"
+      )
+    }
+  }
+
+  /// Undoes what the acquirer approved; `reason` is of ISO 20022's `FailureReason3`.
+  func undone(
+    _ receipt: Receipt,
+    _ error: ToroError,
+    _ why: String,
+    reason: String = "UCMP",
+    code: String = "transaction_undone"
+  ) throws(Fault) -> Outcome {
+    try advices.undo(sale, reason: reason, .toro(error, why, reason: why))
+    progress.enter(TransactionState.cancelled.rawValue)
+    var fields = receipt.fields
+    fields["captured"] = false
+    var result = error.result(receipt.signatureVerificationFailed ? nil : why, receipt: fields)
+    result["state"] = .string(TransactionState.cancelled.rawValue)
+    return outcome(
+      .cancelled,
+      receipt,
+      result,
+      .undone(code: code, "\(why); what had been authorised was undone")
+    )
+  }
+
+  private func declinedByCard(_ receipt: Receipt) -> Outcome {
+    progress.enter(TransactionState.completed.rawValue)
+    return outcome(
+      .declined,
+      receipt,
+      ["state": "completed", "receipt": .object(receipt.fields)],
+      Fault(
+        .declined,
+        code: "declined_by_card",
+        "the card declined",
+        hint: "no money moved; --new-attempt tries again, perhaps with another card"
+      )
+    )
+  }
+
+  /// What the acquirer's answer comes to.
+  func word(_ receipt: Receipt) -> Outcome {
+    let result: JSONObject = ["state": "completed", "receipt": .object(receipt.fields)]
+    guard let answer else { return outcome(.failed, receipt, result, nil) }
+    switch answer.response {
+    case "APPR", "PART":
+      let isHeld = !receipt.isCaptured && !order.isRefund
+      return outcome(isHeld ? .requiresConfirmation : .succeeded, receipt, result, nil)
+    case "SUSP": return outcome(.pending, receipt, result, nil)
+    default:
+      let isTechnical = answer.response == "TECH"
+      let what = isTechnical ? "the acquirer could not process it" : "the acquirer declined"
+      return outcome(
+        .declined,
+        receipt,
+        result,
+        Fault(
+          .declined,
+          code: isTechnical ? "technical_decline" : "acquirer_declined",
+          what + (answer.reason.map { " (\($0))" } ?? ""),
+          hint: "no money moved; --new-attempt tries again"
+            + (isTechnical ? "" : ", perhaps with another card")
+        )
+      )
+    }
+  }
+
+  private func outcome(
+    _ status: Status,
+    _ receipt: Receipt,
+    _ result: JSONObject,
+    _ fault: Fault?
+  ) -> Outcome {
+    var result = result
+    if let actions = answer?.actions, !actions.isEmpty {
+      result["actions"] = .array(actions.map(JSON.object))
+    }
+    let isApproved = answer?.isApproved == true && !receipt.isDeclinedByCard
+    let asked = order.amount.minorUnits
+    // What is suspended was received and not processed: nothing is charged, and nothing can be refunded.
+    let isSuspended = status == .pending && !order.isRefund
+    let amount = isSuspended ? 0 : isApproved ? answer?.authorised ?? sale.amount : sale.amount
+    return Outcome(
+      status: status,
+      id: sale.reference,
+      amount: amount,
+      requestedAmount: amount == asked ? nil : asked,
+      currency: sale.currency,
+      lastFour: session.card?.number?.lastFour,
+      brand: session.card?.label,
+      result: result,
+      fault: fault
+    )
+  }
 }

@@ -16,7 +16,14 @@ package struct MessageKey: Sendable {
     id: String,
     version: String
   ) throws(Fault) {
-    try Self.open()
+    if let problem = unsafe tender_crypto_open() {
+      throw Fault(
+        .internal,
+        code: "library_missing",
+        unsafe String(cString: problem),
+        hint: "nothing was sent"
+      )
+    }
     guard [16, 24, 32].contains(derivation.length), (1...10_000_000).contains(derivation.iterations)
     else {
       throw Fault(
@@ -51,7 +58,6 @@ package struct MessageKey: Sendable {
 
   /// The MAC over a body: CMAC under AES, no hash before it (`CCA3` with a key of 32 bytes).
   package func mac(over body: [UInt8]) throws(Fault) -> [UInt8] {
-    try Self.open()
     var bytes: [UInt8] = []
     key.secret.append(to: &bytes)
     defer { bytes.wipe() }
@@ -71,23 +77,15 @@ package struct MessageKey: Sendable {
     }
   }
 
-  /// Writes the trailer over a body.
-  func writeTrailer(over body: [UInt8], _ writer: inout XMLWriter) throws(Fault) {
-    let mac = Base64.encode(try mac(over: body))
-    writer.element("SctyTrlr") { writer in
-      writer.element("CnttTp", "AUTH")
-      writer.element("AuthntcdData") { writer in
-        writer.element("Rcpt") { writer in
-          writer.element("KeyIdr") { writer in
-            writer.element("KeyId", id)
-            writer.element("KeyVrsn", version)
-          }
-        }
-        writer.element("MACAlgo") { $0.element("Algo", algorithm) }
-        writer.element("NcpsltdCntt") { $0.element("CnttTp", "DATA") }
-        writer.element("MAC", mac)
-      }
-    }
+  /// The trailer over a body.
+  func trailer(over body: [UInt8]) throws(Fault) -> [XMLWriter.Row] {
+    [
+      ("SctyTrlr/CnttTp", "AUTH"), ("SctyTrlr/AuthntcdData/Rcpt/KeyIdr/KeyId", id),
+      ("SctyTrlr/AuthntcdData/Rcpt/KeyIdr/KeyVrsn", version),
+      ("SctyTrlr/AuthntcdData/MACAlgo/Algo", algorithm),
+      ("SctyTrlr/AuthntcdData/NcpsltdCntt/CnttTp", "DATA"),
+      ("SctyTrlr/AuthntcdData/MAC", Base64.encode(try mac(over: body))),
+    ]
   }
 
   /// Whether a trailer fits a body; false for another algorithm, and for none.
@@ -98,16 +96,5 @@ package struct MessageKey: Sendable {
     else { return false }
     let right = try mac(over: body)
     return given.isSame(inConstantTimeAs: right)
-  }
-
-  private static func open() throws(Fault) {
-    if let problem = unsafe tender_crypto_open() {
-      throw Fault(
-        .internal,
-        code: "library_missing",
-        unsafe String(cString: problem),
-        hint: "nothing was sent"
-      )
-    }
   }
 }

@@ -47,11 +47,6 @@ package struct ToroConfiguration: Sendable {
     package var serials: Set<String>
     /// The first five bytes of the serial numbers of their keys (tags DFAE03, DFAE05).
     package var keySets: Set<[UInt8]>
-
-    package init(serials: Set<String>, keySets: Set<[UInt8]>) {
-      self.serials = serials
-      self.keySets = keySets
-    }
   }
 
   package init(env: Env) { self.env = env }

@@ -140,7 +140,7 @@ import Toro
       ("DISPLAY TEXT", .display("Insert or tap\nGBP 10.00")),
       (
         "START CONTACTLESS purchase GBP 10.00",
-        .startContactless(money, isRefund: false, at: time)
+        .start(contactless: true, money, isRefund: false, at: time)
       ),
       (
         "CONTINUE approve",
@@ -162,7 +162,8 @@ import Toro
   /// The vectors ask the host to choose the application (DFA204); tender lets the customer.
   @Test(arguments: [false, true]) func `begins a transaction with the chip`(isRefund: Bool) throws {
     let money = Money(minorUnits: 1000, currency: try #require(Currency(code: "GBP")))
-    let frame = ReaderCommand.startTransaction(
+    let frame = ReaderCommand.start(
+      contactless: false,
       money,
       isRefund: isRefund,
       at: ReaderTime(1_767_323_045_000)

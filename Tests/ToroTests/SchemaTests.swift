@@ -1,7 +1,7 @@
-import CLibraries
 import Foundation
 import TenderEngine
 import TenderModel
+import TenderSchemas
 import TenderTestSupport
 import Testing
 import Toro
@@ -14,10 +14,9 @@ import Toro
     let name = document.namespace.split(separator: ":").last.map(String.init) ?? ""
     let path = Project.path("Tests/ToroTests/Vectors/xsd/\(name).xsd")
     guard FileManager.default.fileExists(atPath: path) else { return "no schema \(name)" }
-    #expect(unsafe tender_xml_open() == nil)
     var why = [CChar](repeating: 0, count: 500)
     let status = unsafe bytes.withUnsafeBytes { raw in
-      unsafe tender_xml_validate(
+      unsafe tender_schema_validate(
         path,
         raw.baseAddress?.assumingMemoryBound(to: CChar.self),
         Int32(raw.count),

@@ -23,10 +23,6 @@ int tender_crypto_sign_es512(const void *pem, size_t pem_count, const void *byte
 int tender_crypto_verify_es512(const void *pem, size_t pem_count, const void *bytes, size_t count,
                                const unsigned char *signature);
 
-
-/// SHA-256 of `count` bytes into 32 bytes; 1 where it worked.
-int tender_crypto_sha256(const void *bytes, size_t count, unsigned char *digest);
-
 /// PBKDF2 (RFC 8018, section 5.2) under HMAC with `digest` ("SHA1", "SHA256", "SHA512"), as many
 /// bytes as `size` into `key`; 1 where it worked, 0 where the digest is not known.
 int tender_crypto_pbkdf2(const char *digest, const void *password, size_t password_count,

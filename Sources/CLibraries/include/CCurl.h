@@ -28,16 +28,14 @@ CURLcode tender_curl_easy_recv(CURL *easy, void *bytes, size_t count, size_t *re
 /// Allows one scheme alone, `https` or `http`, by whichever option this version of libcurl has.
 CURLcode tender_curl_set_scheme(CURL *easy, int encrypted);
 CURLcode tender_curl_set_long(CURL *easy, CURLoption option, long value);
-CURLcode tender_curl_set_string(CURL *easy, CURLoption option, const char *value);
 CURLcode tender_curl_set_pointer(CURL *easy, CURLoption option, const void *value);
-CURLcode tender_curl_set_write(CURL *easy, curl_write_callback function, void *context);
-CURLcode tender_curl_set_header(CURL *easy, curl_write_callback function, void *context);
+CURLcode tender_curl_collect(CURL *easy, curl_write_callback body, curl_write_callback header,
+                             void *context);
 CURLcode tender_curl_set_progress(CURL *easy, curl_xferinfo_callback function, void *context);
 /// Called once a connection is there and before the first byte of a request: 0 lets it leave. Libraries before
 /// 7.80 call it never.
 typedef int (*tender_curl_leaving)(void *context, char *, char *, int, int);
 CURLcode tender_curl_set_leaving(CURL *easy, tender_curl_leaving function, void *context);
-CURLcode tender_curl_set_debug(CURL *easy, curl_debug_callback function, void *context);
 CURLcode tender_curl_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode tender_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
 CURLcode tender_curl_get_socket(CURL *easy, curl_socket_t *value);

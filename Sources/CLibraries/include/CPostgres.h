@@ -16,15 +16,12 @@ struct tender_pq_option {
 };
 
 // What PQconnectPoll, PQstatus and PQresultStatus give (libpq-fe.h).
-#define TENDER_PQ_POLL_FAILED 0
 #define TENDER_PQ_POLL_READING 1
 #define TENDER_PQ_POLL_WRITING 2
 #define TENDER_PQ_POLL_OK 3
-#define TENDER_PQ_OK 0
 #define TENDER_PQ_BAD 1
 #define TENDER_PQ_COMMAND_OK 1
 #define TENDER_PQ_TUPLES_OK 2
-#define TENDER_PQ_FATAL 7
 #define TENDER_PQ_SYNC 10
 #define TENDER_PQ_ABORTED 11
 

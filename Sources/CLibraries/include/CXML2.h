@@ -1,8 +1,6 @@
-// libxml2, opened on first use: a pull reader over bytes in memory, and validation for tests.
+// libxml2, opened on first use: a pull reader over bytes in memory.
 #ifndef TENDER_CXML2_H
 #define TENDER_CXML2_H
-
-#include <stddef.h>
 
 /// Opens the library once; NULL, or why it could not be opened.
 const char *tender_xml_open(void);
@@ -30,10 +28,5 @@ const char *tender_xml_name(struct tender_xml *reader);
 const char *tender_xml_namespace(struct tender_xml *reader);
 const char *tender_xml_value(struct tender_xml *reader);
 void tender_xml_end(struct tender_xml *reader);
-
-/// Validates bytes against the schema in a file: 0 where they fit, else what libxml2 returns; -1
-/// where the schema cannot be read. The first complaint is written into `why`.
-int tender_xml_validate(const char *schema_path, const char *bytes, int count, char *why,
-                        size_t why_size);
 
 #endif

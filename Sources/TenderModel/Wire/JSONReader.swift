@@ -71,15 +71,11 @@ private struct JSONText {
     return true
   }
 
-  private mutating func take(word: [UInt8]) -> Bool {
-    guard bytes[index...].starts(with: word) else { return false }
-    index += word.count
+  private mutating func take(_ word: String) -> Bool {
+    guard bytes[index...].starts(with: word.utf8) else { return false }
+    index += word.utf8.count
     return true
   }
-
-  private static let yes = Array("true".utf8)
-  private static let no = Array("false".utf8)
-  private static let nothing = Array("null".utf8)
 
   private mutating func value(depth: Int) -> JSON? {
     skipSpace()
@@ -87,9 +83,9 @@ private struct JSONText {
     case UInt8(ascii: "{"): return object(depth: depth)
     case UInt8(ascii: "["): return array(depth: depth)
     case UInt8(ascii: "\""): return string().map(JSON.string)
-    case UInt8(ascii: "t"): return take(word: Self.yes) ? true : nil
-    case UInt8(ascii: "f"): return take(word: Self.no) ? false : nil
-    case UInt8(ascii: "n"): return take(word: Self.nothing) ? .null : nil
+    case UInt8(ascii: "t"): return take("true") ? true : nil
+    case UInt8(ascii: "f"): return take("false") ? false : nil
+    case UInt8(ascii: "n"): return take("null") ? .null : nil
     default: return number()
     }
   }
@@ -221,13 +217,7 @@ private struct JSONText {
     guard index + 4 <= bytes.count else { return nil }
     var unit: UInt16 = 0
     for byte in bytes[index..<(index + 4)] {
-      let digit: UInt8
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-      default: return nil
-      }
+      guard let digit = Hex.value(byte) else { return nil }
       unit = unit << 4 | UInt16(digit)
     }
     index += 4

@@ -197,37 +197,14 @@ package struct JSONWriter {
   /// Escapes the character that just ended where it would steer a terminal or hide text: the value
   /// is the same for every reader, and what is printed is what is seen.
   private mutating func escapeInvisible(from start: Int) {
-    // A copy, so that nothing else holds the text while it is changed.
-    let whole = Array(bytes[max(start, bytes.count - 4)...])
-    guard whole.count >= 2 else { return }
-    // Tags, U+E0000 to U+E0FFF: beyond U+FFFF, and so a pair of surrogates (RFC 8259, section 7).
-    if whole.count == 4, whole[0] == 0xf3, whole[1] == 0xa0 {
-      let rest = UInt32(whole[2] & 0x3f) << 6 | UInt32(whole[3] & 0x3f)
-      bytes.removeLast(4)
-      appendEscape(0xdb40 + rest >> 10)
-      appendEscape(0xdc00 + rest & 0x3ff)
-      return
-    }
-    let last = Array(whole.suffix(3))
-    let value: UInt32
-    let length: Int
-    // The first bytes of those that Printable knows.
-    if last.count == 3, [0xe1, 0xe2, 0xe3, 0xef].contains(last[0]) {
-      value =
-        UInt32(last[0] & 0x0f) << 12 | UInt32(last[1] & 0x3f) << 6 | UInt32(last[2] & 0x3f)
-      length = 3
-    } else if [0xc2, 0xd8].contains(last[last.count - 2]) {
-      value = UInt32(last[last.count - 2] & 0x1f) << 6 | UInt32(last[last.count - 1] & 0x3f)
-      length = 2
-    } else {
-      return
-    }
-    guard Printable.isHarmful(value) else { return }
-    bytes.removeLast(length)
-    appendEscape(value)
+    let last = String(decoding: bytes[max(start, bytes.count - 4)...], as: UTF8.self)
+    guard let scalar = last.unicodeScalars.last, Printable.isHarmful(scalar.value) else { return }
+    bytes.removeLast(UTF8.width(scalar))
+    // Beyond U+FFFF it is a pair of surrogates (RFC 8259, section 7).
+    for unit in String(scalar).utf16 { appendEscape(unit) }
   }
 
-  private mutating func appendEscape(_ value: UInt32) {
+  private mutating func appendEscape(_ value: UInt16) {
     append("\\u")
     for shift in [12, 8, 4, 0] { append(hex(UInt8(value >> shift & 15))) }
   }

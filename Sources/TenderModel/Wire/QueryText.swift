@@ -20,7 +20,7 @@ package enum QueryText {
     var index = 0
     while index < bytes.count {
       if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
-        let high = hex(bytes[index + 1]), let low = hex(bytes[index + 2])
+        let high = Hex.value(bytes[index + 1]), let low = Hex.value(bytes[index + 2])
       {
         plain.append(high << 4 | low)
         index += 3
@@ -41,19 +41,9 @@ package enum QueryText {
       if isLetter || isDigit || "-._~".utf8.contains(byte) {
         shown.append(byte)
       } else {
-        let digits = String(byte, radix: 16, uppercase: true)
-        shown += (digits.count == 1 ? "%0" + digits : "%" + digits).utf8
+        shown += "%\(Hex.encode([byte]))".utf8
       }
     }
     return String(decoding: shown, as: UTF8.self)
-  }
-
-  private static func hex(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }

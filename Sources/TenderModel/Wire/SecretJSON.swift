@@ -166,10 +166,7 @@ private struct SecretScanner {
     guard start + 4 <= text.count else { return nil }
     var value: UInt32 = 0
     for place in start..<(start + 4) {
-      let byte = unsafe text[place]
-      guard byte < 0x80, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-        return nil
-      }
+      guard let digit = unsafe Hex.value(text[place]) else { return nil }
       value = value << 4 | UInt32(digit)
     }
     return value

@@ -40,48 +40,37 @@ package struct TLV: Sendable, Hashable {
   /// Tags take up to four bytes and lengths up to five, in any form. Zero bytes between objects are
   /// padding.
   package static func read(_ bytes: some Collection<UInt8>) -> [TLV]? {
-    let bytes = Array(bytes)
+    var rest = Array(bytes)[...]
     var objects: [TLV] = []
-    var index = 0
-    while index < bytes.count {
-      if bytes[index] == 0 {
-        index += 1
-        continue
+    while let first = rest.popFirst() {
+      if first == 0 { continue }
+      guard let tag = tag(first, &rest), let count = length(&rest), count <= rest.count else {
+        return nil
       }
-      guard let tag = tag(bytes, &index), let count = length(bytes, &index),
-        count <= bytes.count - index
-      else { return nil }
-      objects.append(TLV(tag, Array(bytes[index..<(index + count)])))
-      index += count
+      objects.append(TLV(tag, Array(rest.prefix(count))))
+      rest.removeFirst(count)
     }
     return objects
   }
 
-  private static func tag(_ bytes: [UInt8], _ index: inout Int) -> UInt32? {
-    var tag = UInt32(bytes[index])
-    index += 1
+  private static func tag(_ first: UInt8, _ rest: inout ArraySlice<UInt8>) -> UInt32? {
+    var tag = UInt32(first)
     guard tag & 0x1f == 0x1f else { return tag }
     for _ in 0..<3 {
-      guard index < bytes.count else { return nil }
-      let byte = bytes[index]
-      index += 1
+      guard let byte = rest.popFirst() else { return nil }
       tag = tag << 8 | UInt32(byte)
       if byte & 0x80 == 0 { return tag }
     }
     return nil
   }
 
-  private static func length(_ bytes: [UInt8], _ index: inout Int) -> Int? {
-    guard index < bytes.count else { return nil }
-    let first = bytes[index]
-    index += 1
+  private static func length(_ rest: inout ArraySlice<UInt8>) -> Int? {
+    guard let first = rest.popFirst() else { return nil }
     guard first & 0x80 != 0 else { return Int(first) }
     let size = Int(first & 0x7f)
-    guard (1...4).contains(size), size <= bytes.count - index else { return nil }
-    var count = 0
-    for byte in bytes[index..<(index + size)] { count = count << 8 | Int(byte) }
-    index += size
-    return count
+    guard (1...4).contains(size), size <= rest.count else { return nil }
+    defer { rest.removeFirst(size) }
+    return rest.prefix(size).reduce(0) { $0 << 8 | Int($1) }
   }
 
   private static func bytes(of number: UInt32) -> [UInt8] {

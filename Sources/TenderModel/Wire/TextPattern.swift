@@ -36,50 +36,34 @@ package struct TextPattern: Sendable {
   package func fits(_ text: String) -> Bool? {
     let scalars = Array(text.unicodeScalars)
     guard scalars.count <= Self.longestText else { return nil }
-    var states = States(count: steps.count)
+    // The states that are alive at one place of the text, each once.
+    var isAlive = Array(repeating: false, count: steps.count)
+    var waiting: [Int] = []
     for place in 0...scalars.count {
+      var alive: [Int] = []
       // It may begin anywhere.
-      states.waiting.append(0)
-      while let state = states.waiting.popLast() {
-        guard states.enter(state) else { continue }
+      waiting.append(0)
+      while let state = waiting.popLast() {
+        guard !isAlive[state] else { continue }
+        isAlive[state] = true
+        alive.append(state)
         switch steps[state] {
         case .found: return true
-        case .jump(let next): states.waiting.append(next)
-        case .split(let one, let other): states.waiting += [one, other]
-        case .start where place == 0: states.waiting.append(state + 1)
-        case .end where place == scalars.count: states.waiting.append(state + 1)
+        case .jump(let next): waiting.append(next)
+        case .split(let one, let other): waiting += [one, other]
+        case .start where place == 0: waiting.append(state + 1)
+        case .end where place == scalars.count: waiting.append(state + 1)
         case .start, .end, .one: break
         }
       }
       guard place < scalars.count else { break }
-      for state in states.leave() {
+      for state in alive {
+        isAlive[state] = false
         guard case .one(let wanted) = steps[state], wanted.holds(scalars[place]) else { continue }
-        states.waiting.append(state + 1)
+        waiting.append(state + 1)
       }
     }
     return false
-  }
-
-  /// The states that are alive at one place of the text, each once.
-  private struct States {
-    var waiting: [Int] = []
-    private var alive: [Int] = []
-    private var isAlive: [Bool]
-
-    init(count: Int) { isAlive = Array(repeating: false, count: count) }
-
-    mutating func enter(_ state: Int) -> Bool {
-      guard !isAlive[state] else { return false }
-      isAlive[state] = true
-      alive.append(state)
-      return true
-    }
-
-    mutating func leave() -> [Int] {
-      for state in alive { isAlive[state] = false }
-      defer { alive.removeAll(keepingCapacity: true) }
-      return alive
-    }
   }
 
   /// Writes the instructions of one part; false where there are too many.
@@ -135,13 +119,6 @@ private struct CharacterClass: Sendable {
   static let digits = CharacterClass(ranges: [0x30...0x39])
   static let words = CharacterClass(ranges: [0x30...0x39, 0x41...0x5a, 0x5f...0x5f, 0x61...0x7a])
   static let spaces = CharacterClass(ranges: [0x09...0x0d, 0x20...0x20])
-
-  init(ranges: [ClosedRange<UInt32>] = [], isInverted: Bool = false) {
-    self.ranges = ranges
-    self.isInverted = isInverted
-  }
-
-  init(_ scalar: Unicode.Scalar) { ranges = [scalar.value...scalar.value] }
 
   func holds(_ scalar: Unicode.Scalar) -> Bool {
     ranges.contains { $0.contains(scalar.value) } != isInverted
@@ -210,45 +187,38 @@ private struct PatternParser {
 
   private mutating func piece() -> PatternTree? {
     guard let part = atom() else { return nil }
-    guard let counts = quantifier() else { return part }
+    let counts: (least: Int, most: Int?)
+    if let scalar = next, let found = Self.quantifiers[scalar] {
+      index += 1
+      counts = found
+    } else if take("{") {
+      guard let written = writtenCounts() else { return nil }
+      counts = written
+    } else {
+      return part
+    }
     switch part {
     // Dialects differ in what a repeated anchor means.
     case .start, .end: return nil
     default: break
     }
-    guard let counts = counts.value else { return nil }
     _ = take("?")
     // Possessive, or twice: outside the subset.
-    if let after = next, after == "*" || after == "+" || after == "?" || after == "{" { return nil }
+    if let after = next, after == "{" || Self.quantifiers[after] != nil { return nil }
     return .repeated(part, least: counts.least, most: counts.most)
   }
 
-  private struct Counts {
-    /// Nil where what is written is no count.
-    let value: (least: Int, most: Int?)?
-  }
+  private static let quantifiers: [Unicode.Scalar: (least: Int, most: Int?)] = [
+    "*": (0, nil), "+": (1, nil), "?": (0, 1),
+  ]
 
-  /// What follows an atom; nil where it is no quantifier.
-  private mutating func quantifier() -> Counts? {
-    switch next {
-    case "*":
-      index += 1
-      return Counts(value: (0, nil))
-    case "+":
-      index += 1
-      return Counts(value: (1, nil))
-    case "?":
-      index += 1
-      return Counts(value: (0, 1))
-    case "{":
-      index += 1
-      guard let least = number() else { return Counts(value: nil) }
-      var most: Int? = least
-      if take(",") { most = next == "}" ? nil : number() ?? -1 }
-      guard take("}"), most.map({ $0 >= least }) ?? true else { return Counts(value: nil) }
-      return Counts(value: (least, most))
-    default: return nil
-    }
+  /// The counts of `{n}`, `{n,}` or `{n,m}`, from the first digit on; nil where they are none.
+  private mutating func writtenCounts() -> (least: Int, most: Int?)? {
+    guard let least = number() else { return nil }
+    var most: Int? = least
+    if take(",") { most = next == "}" ? nil : number() ?? -1 }
+    guard take("}"), most.map({ $0 >= least }) ?? true else { return nil }
+    return (least, most)
   }
 
   private mutating func number() -> Int? {
@@ -332,6 +302,8 @@ private struct PatternParser {
 }
 
 extension CharacterClass {
+  fileprivate init(_ scalar: Unicode.Scalar) { self.init(ranges: [scalar.value...scalar.value]) }
+
   /// The one character that the class takes; nil where it takes more.
   fileprivate var single: UInt32? {
     guard ranges.count == 1, ranges[0].count == 1 else { return nil }

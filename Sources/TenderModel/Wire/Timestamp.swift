@@ -34,16 +34,18 @@ package enum Timestamp {
 
   /// The same with hundredths of a second: `2026-11-20T17:19:00.00Z`.
   package static func preciseText(_ milliseconds: Int) -> String {
-    let milliseconds = clamped(milliseconds)
-    let hundredths = (milliseconds - milliseconds.flooredQuotient(by: 1000) * 1000) / 10
-    return text(milliseconds).dropLast() + "." + pad(hundredths, 2) + "Z"
+    text(milliseconds).dropLast() + "." + pad(fraction(milliseconds) / 10, 2) + "Z"
   }
 
   /// The same with milliseconds: `2026-11-20T17:19:00.000Z`.
   package static func milliText(_ milliseconds: Int) -> String {
+    text(milliseconds).dropLast() + "." + pad(fraction(milliseconds), 3) + "Z"
+  }
+
+  /// The milliseconds behind the whole second.
+  private static func fraction(_ milliseconds: Int) -> Int {
     let milliseconds = clamped(milliseconds)
-    let rest = milliseconds - milliseconds.flooredQuotient(by: 1000) * 1000
-    return text(milliseconds).dropLast() + "." + pad(rest, 3) + "Z"
+    return milliseconds - milliseconds.flooredQuotient(by: 1000) * 1000
   }
 
   /// The milliseconds of an HTTP date, such as `Fri, 20 Nov 2026 17:19:00 GMT` (RFC 9110, section 5.6.7);

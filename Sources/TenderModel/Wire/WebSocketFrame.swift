@@ -57,16 +57,6 @@ package struct WebSocketFrame: Sendable, Hashable {
 enum WebSocketMask {
   /// Masks or unmasks everything from an index on; `phase` is how many bytes came before.
   static func apply(_ mask: [UInt8], to bytes: inout [UInt8], from start: Int, phase: Int) {
-    let key = (mask[0], mask[1], mask[2], mask[3])
-    var position = phase & 3
-    for index in start..<bytes.count {
-      switch position {
-      case 0: bytes[index] ^= key.0
-      case 1: bytes[index] ^= key.1
-      case 2: bytes[index] ^= key.2
-      default: bytes[index] ^= key.3
-      }
-      position = (position + 1) & 3
-    }
+    for index in start..<bytes.count { bytes[index] ^= mask[(phase + index - start) & 3] }
   }
 }

@@ -164,20 +164,16 @@ package struct WebSocketMachine {
     let count = min(frame.remaining, rest.count)
     if count > 0 {
       let isData = frame.opcode.rawValue < 8
-      let start = isData ? message.count : control.count
-      if isData { message += rest.prefix(count) } else { control += rest.prefix(count) }
+      var bytes = Array(rest.prefix(count))
       if let mask = frame.mask {
-        if isData {
-          WebSocketMask.apply(mask, to: &message, from: start, phase: frame.taken)
-        } else {
-          WebSocketMask.apply(mask, to: &control, from: start, phase: frame.taken)
-        }
+        WebSocketMask.apply(mask, to: &bytes, from: 0, phase: frame.taken)
       }
+      if isData { message += bytes } else { control += bytes }
       rest.removeFirst(count)
       frame.taken += count
       frame.remaining -= count
       self.frame = frame
-      if isData, messageOpcode == .text, !check.accept(message[start...]) {
+      if isData, messageOpcode == .text, !check.accept(bytes) {
         fail(1007, "text is not UTF-8", &events)
         return true
       }

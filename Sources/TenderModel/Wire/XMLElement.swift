@@ -38,7 +38,7 @@ package struct XMLElement: Sendable, Hashable {
     var count = 0
     func close() {
       guard var done = open.popLast() else { return }
-      done.text = done.text.trimmed
+      done.text = done.text.trimmed()
       if open.isEmpty { root = done } else { open[open.count - 1].children.append(done) }
     }
     while true {
@@ -129,9 +129,11 @@ package struct XMLElement: Sendable, Hashable {
   }
 }
 
-extension String {
-  fileprivate var trimmed: String {
-    let isSpace = { (character: Character) in character.isWhitespace }
+extension StringProtocol {
+  /// The text without what is a space at either end.
+  package func trimmed(
+    _ isSpace: (Character) -> Bool = { $0.isWhitespace }
+  ) -> String {
     guard let first = firstIndex(where: { !isSpace($0) }),
       let last = lastIndex(where: { !isSpace($0) })
     else { return "" }

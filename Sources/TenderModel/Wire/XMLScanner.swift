@@ -44,17 +44,13 @@ struct XMLScanner {
   /// Skips what begins and ends so; marks the document broken where it has no end.
   private mutating func skip(_ opening: String, to closing: String) -> Bool {
     guard bytes[index...].starts(with: opening.utf8) else { return false }
-    let closing = Array(closing.utf8)
-    var place = index + opening.utf8.count
-    while place + closing.count <= bytes.count {
-      if bytes[place] == closing[0], bytes[place...].starts(with: closing) {
-        index = place + closing.count
-        return true
-      }
-      place += 1
+    let inside = bytes[(index + opening.utf8.count)...]
+    guard let end = inside.firstRange(of: Array(closing.utf8)) else {
+      isBroken = true
+      return false
     }
-    isBroken = true
-    return false
+    index = end.upperBound
+    return true
   }
 
   private mutating func tag() -> Tag? {

@@ -95,7 +95,8 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
     let fields = FieldList()
     // libcurl would ask for permission to send a large body, and wait for it.
     fields.append("Expect:")
-    if request.method == .post, !request.fields.contains(where: { $0.isContentType }) {
+    let names = request.fields.map { $0.name.lowercased() }
+    if request.method == .post, !names.contains("content-type") {
       // It would call a body that is not there a form.
       fields.append("Content-Type:")
     }
@@ -111,8 +112,4 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
     }
     return fields
   }
-}
-
-extension HTTPRequest.Field {
-  fileprivate var isContentType: Bool { name.lowercased() == "content-type" }
 }

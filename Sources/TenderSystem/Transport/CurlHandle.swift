@@ -43,7 +43,7 @@ final class CurlHandle {
   }
 
   func set(_ option: CURLoption, _ value: String?) {
-    note(unsafe tender_curl_set_string(easy, option, value))
+    note(unsafe tender_curl_set_pointer(easy, option, value))
   }
 
   private func note(_ code: CURLcode) {
@@ -75,7 +75,7 @@ final class CurlHandle {
     case .file(let path):
       set(CURLOPT_CAINFO, path)
       // Not every TLS library has folders of certificates to leave out.
-      _ = unsafe tender_curl_set_string(easy, CURLOPT_CAPATH, nil)
+      _ = unsafe tender_curl_set_pointer(easy, CURLOPT_CAPATH, nil)
     case .folder(let path):
       set(CURLOPT_CAPATH, path)
       set(CURLOPT_CAINFO, nil)
@@ -134,8 +134,9 @@ final class CurlHandle {
 
   func collect(into answer: AnswerBuffer) {
     let context = unsafe Unmanaged.passUnretained(answer).toOpaque()
-    note(unsafe tender_curl_set_write(easy, AnswerBuffer.takeBody, context))
-    note(unsafe tender_curl_set_header(easy, AnswerBuffer.takeField, context))
+    note(
+      unsafe tender_curl_collect(easy, AnswerBuffer.takeBody, AnswerBuffer.takeField, context)
+    )
   }
 
   /// Performs with a body that stays in place meanwhile.

@@ -61,7 +61,7 @@ final class CurlStream {
             cause: .connectionClosed,
             "the connection to \(host) is closed"
           )
-          : .broken(host)
+          : .broken("the connection to \(host)")
       }
     }
   }
@@ -84,17 +84,14 @@ final class CurlStream {
     switch code {
     case CURLE_OK: return Array(buffer.prefix(count))
     case CURLE_AGAIN: return nil
-    default: throw .broken(host)
+    default: throw .broken("the connection to \(host)")
     }
   }
 
   private func wait(for events: Int32, by deadline: Deadline, hasSent: Bool) throws(Fault) {
     try check(deadline, hasSent: hasSent)
-    var polled = [pollfd(fd: handle.socket, events: Int16(events), revents: 0)]
-    if let descriptor = interruption.descriptor {
-      polled.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
-    }
-    _ = unsafe poll(&polled, nfds_t(polled.count), Int32(min(max(deadline.remaining, 0), 60_000)))
+    let left = min(max(deadline.remaining, 0), 60_000)
+    _ = interruption.wait(for: handle.socket, events, milliseconds: left)
     try check(nil, hasSent: hasSent)
   }
 
@@ -119,13 +116,14 @@ final class CurlStream {
 }
 
 extension Fault {
-  fileprivate static func broken(_ host: String) -> Fault {
+  /// The fault of a connection that broke: what was sent may have arrived.
+  static func broken(_ connection: String) -> Fault {
     Fault(
       .providerError,
       effect: .unknown,
       code: "connection_closed",
       cause: .connectionClosed,
-      "the connection to \(host) broke"
+      "\(connection) broke"
     )
   }
 }

@@ -18,19 +18,18 @@ package struct Devices: DeviceExchange {
     let descriptor: Int32
     switch address {
     case .network(let host, let port):
-      descriptor = try Self.connect(host, port, by: deadline, interruption)
+      descriptor = try connectNetwork(host, port, by: deadline)
     case .terminal(let path): descriptor = try Self.openTerminal(path)
     case .bluetooth(let bytes, let channel):
-      descriptor = try Self.connectBluetooth(bytes, channel, by: deadline, interruption)
+      descriptor = try connectBluetooth(bytes, channel, by: deadline)
     }
     return DeviceStream(descriptor, interruption: interruption)
   }
 
-  private static func connect(
+  private func connectNetwork(
     _ host: String,
     _ port: UInt16,
-    by deadline: Deadline,
-    _ interruption: any Interruption
+    by deadline: Deadline
   ) throws(Fault) -> Int32 {
     var hints = unsafe addrinfo()
     #if canImport(Darwin)
@@ -50,28 +49,15 @@ package struct Devices: DeviceExchange {
       unsafe next = entry.pointee.ai_next
       let descriptor = unsafe socket(entry.pointee.ai_family, entry.pointee.ai_socktype, 0)
       guard descriptor >= 0 else { continue }
-      prepare(descriptor)
+      Self.prepare(descriptor)
       var yes: Int32 = 1
       _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, 4)
-      let result = unsafe systemConnect(descriptor, entry.pointee.ai_addr, entry.pointee.ai_addrlen)
-      let problem = try finish(descriptor, result, by: deadline, interruption)
-      guard let problem else { return descriptor }
+      let result = unsafe connect(descriptor, entry.pointee.ai_addr, entry.pointee.ai_addrlen)
+      guard let problem = finish(descriptor, result, by: deadline) else { return descriptor }
       why = problem
       close(descriptor)
     }
     throw .unreachable("\(host):\(port): \(why)")
-  }
-
-  private static func systemConnect(
-    _ descriptor: Int32,
-    _ address: UnsafePointer<sockaddr>?,
-    _ size: socklen_t
-  ) -> Int32 {
-    #if canImport(Darwin)
-    unsafe Darwin.connect(descriptor, address, size)
-    #else
-    unsafe Glibc.connect(descriptor, address, size)
-    #endif
   }
 
   /// Not inherited, and never in the way: who waits does so by `poll`.
@@ -85,22 +71,14 @@ package struct Devices: DeviceExchange {
   }
 
   /// Waits until a connection stands; gives why it does not.
-  private static func finish(
-    _ descriptor: Int32,
-    _ result: Int32,
-    by deadline: Deadline,
-    _ interruption: any Interruption
-  ) throws(Fault) -> String? {
+  private func finish(_ descriptor: Int32, _ result: Int32, by deadline: Deadline) -> String? {
     if result == 0 { return nil }
     guard errno == EINPROGRESS else { return unsafe String(cString: strerror(errno)) }
     while deadline.remaining > 0 {
-      var polled = [
-        pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
-        pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
-      ]
-      _ = unsafe poll(&polled, 2, Int32(min(deadline.remaining, 60_000)))
+      let left = min(deadline.remaining, 60_000)
+      let ready = interruption.wait(for: descriptor, POLLOUT, milliseconds: left)
       if interruption.kind != nil { return "stopped" }
-      guard polled[0].revents != 0 else { continue }
+      guard ready != 0 else { continue }
       var problem: Int32 = 0
       var size = socklen_t(4)
       _ = unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &problem, &size)
@@ -142,7 +120,7 @@ package struct Devices: DeviceExchange {
   ///
   /// Gives false where another has it; both end with the descriptor.
   private static func takeForOneself(_ descriptor: Int32) -> Bool {
-    var region = systemLock()
+    var region = flock()
     #if canImport(Darwin)
     let command: Int32 = 90
     #else
@@ -158,23 +136,6 @@ package struct Devices: DeviceExchange {
     return true
   }
 
-  private static func systemLock() -> flock { flock() }
-
-  #if canImport(Darwin)
-  private static func connectBluetooth(
-    _ address: [UInt8],
-    _ channel: UInt8,
-    by deadline: Deadline,
-    _ interruption: any Interruption
-  ) throws(Fault) -> Int32 {
-    throw Fault(
-      .unsupported,
-      code: "bluetooth_unsupported",
-      "Bluetooth readers are for Linux alone",
-      hint: "connect it by USB (tty:PATH) or network (tcp://HOST:PORT)"
-    )
-  }
-  #else
   /// RFCOMM, the serial port profile: the socket address by its layout in Linux
   /// (include/net/bluetooth/rfcomm.h), since no header of it can be counted on.
   private struct BluetoothAddress {
@@ -184,18 +145,25 @@ package struct Devices: DeviceExchange {
     var padding: UInt8 = 0
   }
 
-  private static func connectBluetooth(
+  private func connectBluetooth(
     _ address: [UInt8],
     _ channel: UInt8,
-    by deadline: Deadline,
-    _ interruption: any Interruption
+    by deadline: Deadline
   ) throws(Fault) -> Int32 {
+    #if canImport(Darwin)
+    throw Fault(
+      .unsupported,
+      code: "bluetooth_unsupported",
+      "Bluetooth readers are for Linux alone",
+      hint: "connect it by USB (tty:PATH) or network (tcp://HOST:PORT)"
+    )
+    #else
     // AF_BLUETOOTH, SOCK_STREAM, BTPROTO_RFCOMM.
     let descriptor = socket(31, Int32(SOCK_STREAM.rawValue), 3)
     guard descriptor >= 0 else {
       throw .unreachable("Bluetooth: \(unsafe String(cString: strerror(errno)))")
     }
-    prepare(descriptor)
+    Self.prepare(descriptor)
     var place = BluetoothAddress()
     // The bytes stand in the opposite order to how people write them.
     place.address = (address[5], address[4], address[3], address[2], address[1], address[0])
@@ -203,16 +171,16 @@ package struct Devices: DeviceExchange {
     let size = socklen_t(MemoryLayout<BluetoothAddress>.size)
     let result = unsafe withUnsafePointer(to: &place) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
-        unsafe Glibc.connect(descriptor, raw, size)
+        unsafe connect(descriptor, raw, size)
       }
     }
-    if let problem = try finish(descriptor, result, by: deadline, interruption) {
+    if let problem = finish(descriptor, result, by: deadline) {
       close(descriptor)
       throw .unreachable("Bluetooth: \(problem)")
     }
     return descriptor
+    #endif
   }
-  #endif
 }
 
 /// A serial line's descriptor, or -1.
@@ -231,15 +199,7 @@ private final class DeviceStream: ByteStream {
     self.interruption = interruption
   }
 
-  deinit { if !isClosed { Self.systemClose(descriptor) } }
-
-  private static func systemClose(_ descriptor: Int32) {
-    #if canImport(Darwin)
-    _ = Darwin.close(descriptor)
-    #else
-    _ = Glibc.close(descriptor)
-    #endif
-  }
+  deinit { if !isClosed { Environment.close(descriptor) } }
 
   func send(_ bytes: [UInt8]) throws(Fault) {
     var rest = bytes[...]
@@ -253,7 +213,9 @@ private final class DeviceStream: ByteStream {
         rest.removeFirst(count)
         continue
       }
-      guard errno == EAGAIN || errno == EINTR, patience > 0 else { throw .broken }
+      guard errno == EAGAIN || errno == EINTR, patience > 0 else {
+        throw Fault(.device, code: "device_disconnected", "the link to the device broke")
+      }
       patience -= 1
       var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
       _ = unsafe poll(&polled, 1, 1000)
@@ -279,7 +241,7 @@ private final class DeviceStream: ByteStream {
   func close() {
     guard !isClosed else { return }
     isClosed = true
-    Self.systemClose(descriptor)
+    Environment.close(descriptor)
   }
 }
 
@@ -295,10 +257,6 @@ extension Fault {
       cause: .deviceInUse,
       "\(path) is in use by another process"
     )
-  }
-
-  fileprivate static var broken: Fault {
-    Fault(.device, code: "device_disconnected", "the link to the device broke")
   }
 
   fileprivate static func noAddress(_ text: String) -> Fault {

@@ -115,13 +115,9 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
 
   func wait(milliseconds: Int) throws(Fault) -> String? {
     try interruption.check()
-    var polled = [
-      pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
-    ]
-    _ = unsafe poll(&polled, 2, Int32(clamping: milliseconds))
+    let ready = interruption.wait(for: readEnd, POLLIN, milliseconds: milliseconds)
     try interruption.check()
-    guard polled[0].revents & Int16(POLLIN) != 0 else { return nil }
+    guard ready & Int16(POLLIN) != 0 else { return nil }
     var byte: UInt8 = 0
     _ = unsafe read(readEnd, &byte, 1)
     return state.withLock { $0.queries.isEmpty ? nil : $0.queries.removeFirst() }
@@ -131,17 +127,9 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     while let daemon = unsafe daemons.popLast() { unsafe tender_httpd_stop(daemon) }
     unsafe tender_httpd_connections_free(connections)
     unsafe connections = nil
-    for end in [readEnd, writeEnd] where end >= 0 { _ = systemClose(end) }
+    for end in [readEnd, writeEnd] where end >= 0 { Environment.close(end) }
     readEnd = -1
     writeEnd = -1
-  }
-
-  private func systemClose(_ descriptor: Int32) -> Int32 {
-    #if canImport(Darwin)
-    Darwin.close(descriptor)
-    #else
-    Glibc.close(descriptor)
-    #endif
   }
 
   private static let handle: MHD_AccessHandlerCallback = {

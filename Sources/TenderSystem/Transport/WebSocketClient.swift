@@ -118,11 +118,11 @@ package final class WebSocket: MessageSocket {
           )
         }
       }
-      guard !isBroken else { throw .cutOff }
+      guard !isBroken else { throw .broken("the socket's connection") }
       let bytes = try stream.receive(by: deadline)
       guard !bytes.isEmpty else {
         isBroken = true
-        throw .cutOff
+        throw .broken("the socket's connection")
       }
       events += machine.receive(bytes)
     }
@@ -186,15 +186,5 @@ package final class WebSocket: MessageSocket {
 extension Fault {
   fileprivate static func noUpgrade(_ why: String) -> Fault {
     Fault(.providerError, code: "upgrade_refused", why)
-  }
-
-  fileprivate static var cutOff: Fault {
-    Fault(
-      .providerError,
-      effect: .unknown,
-      code: "connection_closed",
-      cause: .connectionClosed,
-      "the socket's connection broke"
-    )
   }
 }

@@ -71,14 +71,15 @@ package struct WebSocketHandshake {
       guard let colon = line.firstIndex(of: ":") else {
         return .broken("its answer has a line that is no field")
       }
-      let value = line[line.index(after: colon)...].trimmed
+      let value = line[line.index(after: colon)...].trimmed(Self.isSpace)
       fields[line[..<colon].lowercased(), default: []].append(value)
     }
     guard fields["upgrade"]?.contains(where: { $0.lowercased() == "websocket" }) == true else {
       return .broken("it did not upgrade to WebSocket")
     }
     let connection = fields["connection"]?.joined(separator: ",").lowercased() ?? ""
-    guard connection.split(separator: ",").contains(where: { $0.trimmed == "upgrade" }) else {
+    let words = connection.split(separator: ",").map { $0.trimmed(Self.isSpace) }
+    guard words.contains("upgrade") else {
       return .broken("it did not upgrade the connection")
     }
     guard fields["sec-websocket-accept"] == [accept] else {
@@ -90,19 +91,14 @@ package struct WebSocketHandshake {
     return .open(rest: Array(answer[(end + 4)...]))
   }
 
+  private static func isSpace(_ character: Character) -> Bool {
+    character == " " || character == "\t"
+  }
+
   /// Where the empty line begins that ends the head.
   private static func endOfHead(_ bytes: [UInt8]) -> Int? {
     guard bytes.count >= 4 else { return nil }
     let mark: [UInt8] = [13, 10, 13, 10]
     return (0...(min(bytes.count, limit) - 4)).first { bytes[$0..<($0 + 4)].elementsEqual(mark) }
-  }
-}
-
-extension Substring {
-  fileprivate var trimmed: String {
-    var text = self
-    while text.first == " " || text.first == "\t" { text.removeFirst() }
-    while text.last == " " || text.last == "\t" { text.removeLast() }
-    return String(text)
   }
 }

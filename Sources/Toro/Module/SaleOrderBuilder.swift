@@ -30,7 +30,7 @@ struct SaleOrderBuilder {
     order.captures = !invocation.has(Keys.noCapture) && !invocation.has(Keys.hold)
     order.original = original?.receipt
     order.originalReference = original?.reference
-    order.additional = try additional()
+    order.additional = try money.pairs(Keys.additional, file: Keys.additionalFile)
     return order
   }
 
@@ -45,10 +45,6 @@ struct SaleOrderBuilder {
     if let typed = try invocation.value(Keys.gratuityMenu) { return typed }
     guard section["gratuity_enabled"]?.truth == true else { return [] }
     return section["gratuity_percentages"]?.array?.compactMap(\.wholeNumber) ?? [10, 15, 20]
-  }
-
-  private func additional() throws(Fault) -> JSONObject {
-    try money.pairs(Keys.additional, file: Keys.additionalFile)
   }
 
   /// What is refunded, by reference or from a file.

@@ -209,26 +209,21 @@ package struct ToroModule: ProviderModule {
   }
 
   package func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)] {
-    let given = settings.value(option: Keys.device, variable: "TENDER_TORO_DEVICE", key: nil)
-    let section = settings.profile["toro"]?["device"]?.text
-    return [
-      (
-        "toro.device",
-        given
-          ?? Settings.Value(
-            text: section ?? Self.simulatedDevice,
-            origin: section == nil ? .default : .profile
-          )
-      )
-    ]
+    let simulated = Settings.Value(text: Self.simulatedDevice, origin: .default)
+    return [("toro.device", device(settings) ?? simulated)]
   }
 
   package func ports(_ settings: Settings) -> [UInt16] {
-    let device =
-      settings.value(option: Keys.device, variable: "TENDER_TORO_DEVICE", key: nil)?.text
-      ?? settings.profile["toro"]?["device"]?.text
-    guard let device, case .network(_, let port) = DeviceAddress(device) else { return [] }
+    guard let device = device(settings)?.text, case .network(_, let port) = DeviceAddress(device)
+    else { return [] }
     return [port]
+  }
+
+  /// The reader's address as option, variable or profile give it.
+  private func device(_ settings: Settings) -> Settings.Value? {
+    settings.value(option: Keys.device, variable: "TENDER_TORO_DEVICE", key: nil)
+      ?? settings.profile["toro"]?["device"]?.text
+      .map { Settings.Value(text: $0, origin: .profile) }
   }
 }
 
