@@ -106,7 +106,7 @@ struct TillStory {
       status: "declined"
     )
     #expect(receipt(declined).text("responseCode") == "declined")
-    let part = try sale("S8", ["--sim-scenario", "gateway:partial"], states: pin)
+    let part = try sale("S8", ["--sim-scenario", "gateway:partial"], states: pin, exit: 20)
     #expect(receipt(part)["authorisedAmount"] == 500 && part.records.last?["amount"] == 500)
     #expect(part.records.last?["requested_amount"] == 1000)
     try sale(
