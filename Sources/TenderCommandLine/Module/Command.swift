@@ -95,13 +95,13 @@ package struct Command: Sendable {
   }
   /// The words that name it: `["journal", "list"]`.
   package let words: [String]
-  package let summary: String
-  /// Paragraphs, wrapped by whoever prints them.
-  package private(set) var description: [String]
+  /// Its page of help, of which only help reads more than the words.
+  private let page: String
+  /// What providers add to the page.
+  private var uses: [CommandUse] = []
   package let operands: [Operand]
   /// The names of its options, the general ones left out.
   package private(set) var optionNames: [String]
-  package private(set) var examples: [Example]
   /// Its own options, then the general ones; empty until a catalogue has given it its providers.
   package private(set) var options: [Option] = []
   /// Who uses an option that not every provider uses.
@@ -112,27 +112,57 @@ package struct Command: Sendable {
   /// option without any is not shown at all.
   let unoffered: [String: [String]]
 
-  /// A command with the options that it takes whoever is asked; providers add their own.
+  /// A command by its page of help, with the options that it takes whoever is asked; providers add their own.
+  ///
+  /// The page's first line has the words and what they do. The paragraphs follow, an empty line between two, then
+  /// the examples, each as `$ LINE # MEANING`.
   package init(
-    _ words: String,
-    _ summary: String,
     _ work: Work,
-    description: [String],
+    _ page: String,
     operands: [Operand] = [],
     options: [any OptionKey] = [],
-    examples: [Example],
     exits: [Fault.Kind] = [],
     unoffered: [String: [String]] = [:]
   ) {
     self.work = work
-    self.words = words.split(separator: " ").map(String.init)
-    self.summary = summary
-    self.description = description
+    self.page = page
+    words = page.utf8.prefix { $0 != UInt8(ascii: ":") }.split(separator: UInt8(ascii: " "))
+      .map { String(decoding: $0, as: UTF8.self) }
     self.operands = operands
     optionNames = options.flatMap(\.options).map(\.name)
-    self.examples = examples
     self.exits = exits + (optionNames.contains(Keys.wait.option.name) ? [.pending] : [])
     self.unoffered = unoffered
+  }
+
+  /// The lines of the page; the first one has the words.
+  private var lines: [Substring] {
+    page.split(separator: "\n", omittingEmptySubsequences: false)
+  }
+
+  /// What it does, in one line.
+  package var summary: String { String(lines[0].trimmingPrefix(name + ": ")) }
+
+  /// The page's paragraphs and examples, each on one line.
+  private var parts: [String] {
+    lines.dropFirst().reduce(into: [""]) { parts, line in
+      if line.isEmpty || line.hasPrefix("$ ") {
+        parts.append(String(line))
+      } else {
+        parts[parts.count - 1] += (parts.last == "" ? "" : " ") + line
+      }
+    }
+  }
+
+  /// Paragraphs, wrapped by whoever prints them.
+  package var description: [String] {
+    parts.filter { !$0.hasPrefix("$ ") } + uses.flatMap(\.description)
+  }
+
+  package var examples: [Example] {
+    parts.filter { $0.hasPrefix("$ ") }.map { example in
+      let halves = example.dropFirst(2).split(separator: " # ").map(String.init)
+      return Example(halves[0], halves[1])
+    } + uses.flatMap(\.examples)
   }
 
   /// The words with a space between.
@@ -143,8 +173,7 @@ package struct Command: Sendable {
     var command = self
     for module in modules {
       guard let use = module.uses.first(where: { $0.command == name }) else { continue }
-      command.description += use.description
-      command.examples += use.examples
+      command.uses.append(use)
       for option in use.options.flatMap(\.options).map(\.name) {
         if !command.optionNames.contains(option) { command.optionNames.append(option) }
         command.users[option, default: []].append(module.name.text)

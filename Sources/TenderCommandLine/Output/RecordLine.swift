@@ -50,7 +50,7 @@ package enum RecordLine {
     var fields = record.fields
     fields["schema"] = .integer(RecordSchema.version)
     fields["record"] = .string(record.kind.rawValue)
-    return fields.ordered(by: RecordSchema.namesByKind[record.kind] ?? [])
+    return fields.ordered(by: RecordSchema.names(record.kind))
   }
 }
 

@@ -1,3 +1,4 @@
+import Synchronization
 package import TenderModel
 
 /// What each kind of record looks like, and its JSON Schema.
@@ -165,42 +166,51 @@ package enum RecordSchema {
     vocabulary object the words that it may hold, by provider and subject, with their meanings
     """
 
-  /// The members in the table by the name above them.
-  private static let rows: [String: [Field]] = {
-    var rows: [String: [Field]] = [:]
-    var kinds: [String] = []
+  /// The members in the table below a name; only those are read, since a short command prints one kind.
+  private static func rows(_ kind: String) -> [Field] {
+    var fields: [Field] = []
+    var isBelow = false
     // By bytes: to go through the table by characters takes longer than a short command's other work.
-    for line in table.utf8.split(separator: UInt8(ascii: "\n")) {
+    var rest = table.utf8[...]
+    while !rest.isEmpty {
+      let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+      rest = rest[line.endIndex...].dropFirst()
       let isHead = line.first == UInt8(ascii: "=")
+      guard isHead || isBelow else { continue }
       let words = line.split(separator: UInt8(ascii: " "), maxSplits: isHead ? .max : 2)
         .map { String(decoding: $0, as: UTF8.self) }
       if isHead {
-        kinds = Array(words.dropFirst())
+        isBelow = words.contains(kind)
         continue
       }
       let isAlways = words[0].hasSuffix("!")
       let name = isAlways ? String(words[0].dropLast()) : words[0]
-      let field = Field(name: name, type: words[1], isAlways: isAlways, meaning: words[2])
-      for kind in kinds { rows[kind, default: []].append(field) }
+      fields.append(Field(name: name, type: words[1], isAlways: isAlways, meaning: words[2]))
     }
-    return rows
-  }()
+    return fields
+  }
 
   /// The members of a kind, in the order in which they are printed.
   package static func fields(_ kind: Record.Kind) -> [Field] {
     let others = ["replayed", "source", "line", "created_at", "says", "next", "age"]
-    let shared = kind == .journalEntry ? rows["payment"]?.filter { !others.contains($0.name) } : nil
-    let parts = [rows["common"], shared, rows[kind.rawValue], rows["last"]]
-    return parts.flatMap { $0 ?? [] }
+    let shared = kind == .journalEntry ? rows("payment").filter { !others.contains($0.name) } : []
+    return rows("common") + shared + rows(kind.rawValue) + rows("last")
   }
 
-  /// The names of each kind's members, in their order.
-  static let namesByKind = Dictionary(
-    uniqueKeysWithValues: Record.Kind.allCases.map { ($0, fields($0).map(\.name)) }
-  )
+  /// The names of the members of a kind, in their order.
+  static func names(_ kind: Record.Kind) -> [String] {
+    known.withLock { known in
+      if let names = known[kind] { return names }
+      let names = fields(kind).map(\.name)
+      known[kind] = names
+      return names
+    }
+  }
+
+  private static let known = Mutex<[Record.Kind: [String]]>([:])
 
   /// Every first-level name that some record has, each once.
-  static let names = Record.Kind.allCases.flatMap { namesByKind[$0] ?? [] }
+  static let names = Record.Kind.allCases.flatMap(names)
     .reduce(into: [String]()) { known, name in if !known.contains(name) { known.append(name) } }
 
   private static let errorSchema: JSON = [
@@ -252,8 +262,8 @@ package enum RecordSchema {
       switch field.name {
       case "status": properties["status"] = statusSchema
       case "error": properties["error"] = errorSchema
-      case "operations": properties["operations"] = list(rows["operations"] ?? [], field.meaning)
-      case "history": properties["history"] = list(rows["history"] ?? [], field.meaning)
+      case "operations": properties["operations"] = list(rows("operations"), field.meaning)
+      case "history": properties["history"] = list(rows("history"), field.meaning)
       default: break
       }
     }
