@@ -5,26 +5,26 @@ import TenderSystem
 /// An operation as a row of the `operation` table, and back.
 package enum OperationRow {
   private static let table = Table<Operation>([
-    .init("sequence", \.sequence),
-    .init("number", \.number),
-    .init("amount", \.amount),
-    .init("approved", \.approved),
-    .init("is_rest", \.isRest),
+    .init("sequence", { $0.sequence }, { $0.sequence = $1 }),
+    .init("number", { $0.number }, { $0.number = $1 }),
+    .init("amount", { $0.amount }, { $0.amount = $1 }),
+    .init("approved", { $0.approved }, { $0.approved = $1 }),
+    .init("is_rest", { $0.isRest }, { $0.isRest = $1 }),
     .init("sent", from: { $0.state.sent?.at }),
-    .init("created", time: \.createdAt),
-    .init("updated", time: \.updatedAt),
+    .init("created", time: { $0.createdAt }, { $0.createdAt = $1 }),
+    .init("updated", time: { $0.updatedAt }, { $0.updatedAt = $1 }),
     .init("kind", from: { $0.kind.rawValue }),
-    .init("name", \.name),
-    .init("key", \.key),
-    .init("id", \.id),
+    .init("name", { $0.name }, { $0.name = $1 }),
+    .init("key", { $0.key }, { $0.key = $1 }),
+    .init("id", { $0.id }, { $0.id = $1 }),
     .init("state", from: { $0.state.name.rawValue }),
     .init("moment", from: { $0.state.sent?.moment?.text }),
-    .init("link", \.link),
+    .init("link", { $0.link }, { $0.link = $1 }),
     .init("next_action", from: { $0.state.action?.json.object }),
-    .init("content", \.content),
-    .init("prints", \.fingerprints),
-    .init("result", \.result),
-    .init("fault", \.fault),
+    .init("content", { $0.content }, { $0.content = $1 }),
+    .init("prints", { $0.fingerprints }, { $0.fingerprints = $1 }),
+    .init("result", { $0.result }, { $0.result = $1 }),
+    .init("fault", { $0.fault }, { $0.fault = $1 }),
   ])
 
   /// Its columns, besides the rows' numbers and the checksum.
@@ -110,17 +110,17 @@ package enum OperationRow {
 /// An observation as a row of the `observation` table, and back.
 package enum ObservationRow {
   private static let table = Table<Observation>([
-    .init("at", time: \.at),
-    .init("operation", \.operation),
-    .init("amount", \.amount),
-    .init("refunded", \.refunded),
-    .init("elsewhere", \.elsewhere),
-    .init("is_revoked", \.isRevoked),
+    .init("at", time: { $0.at }, { $0.at = $1 }),
+    .init("operation", { $0.operation }, { $0.operation = $1 }),
+    .init("amount", { $0.amount }, { $0.amount = $1 }),
+    .init("refunded", { $0.refunded }, { $0.refunded = $1 }),
+    .init("elsewhere", { $0.elsewhere }, { $0.elsewhere = $1 }),
+    .init("is_revoked", { $0.isRevoked }, { $0.isRevoked = $1 }),
     .init("source", from: { $0.source.rawValue }),
     .init("state", from: { $0.state.name.rawValue }),
-    .init("provider_status", \.providerStatus),
-    .init("currency", \.currency),
-    .init("id", \.id),
+    .init("provider_status", { $0.providerStatus }, { $0.providerStatus = $1 }),
+    .init("currency", { $0.currency }, { $0.currency = $1 }),
+    .init("id", { $0.id }, { $0.id = $1 }),
   ])
 
   /// Its columns, besides the rows' numbers and the checksum.

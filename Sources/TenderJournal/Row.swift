@@ -101,17 +101,26 @@ struct Field<Source>: Sendable {
     (self.name, kind, self.get) = (name, Value.columnKind, { get($0).value })
   }
 
-  init<Value: Storable>(_ name: String, _ path: any WritableKeyPath<Source, Value> & Sendable) {
-    self.init(name, from: { $0[keyPath: path] })
+  /// Functions, not a key path, which takes thousands of instructions to make in each run.
+  init<Value: Storable>(
+    _ name: String,
+    _ get: @escaping @Sendable (Source) -> Value,
+    _ put: @escaping @Sendable (inout Source, Value) -> Void
+  ) {
+    self.init(name, from: get)
     set = { source, value in
-      if let value = Value.read(value) { source[keyPath: path] = value }
+      if let value = Value.read(value) { put(&source, value) }
     }
   }
 
   /// A column of a time in milliseconds since 1970.
-  init(_ name: String, time path: any WritableKeyPath<Source, Int> & Sendable) {
-    self.init(name, from: { $0[keyPath: path] })
-    set = { $0[keyPath: path] = $1.time }
+  init(
+    _ name: String,
+    time get: @escaping @Sendable (Source) -> Int,
+    _ put: @escaping @Sendable (inout Source, Int) -> Void
+  ) {
+    self.init(name, from: get)
+    set = { put(&$0, $1.time) }
   }
 }
 

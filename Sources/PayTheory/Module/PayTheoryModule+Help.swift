@@ -110,10 +110,9 @@ extension PayTheoryModule {
     ]
   )
 
-  package var results: [ResultShape] { Self.shapes }
+  package var results: [ResultShape] { ResultShape.table(Self.shapes) }
 
-  private static let shapes = ResultShape.table(
-    """
+  private static let shapes = """
     type=PT_CONFIRMATION body: receipt_number amount# service_fee# brand first_six last_four
     type=PT_COMPLETE body: receipt_number last_four created_at amount# service_fee# state metadata{} \
     payor_id payment_method_id brand
@@ -126,16 +125,15 @@ extension PayTheoryModule {
     refunded_amount#? failure_reasons[]? is_settled!?
     reversal reversal: is_void! transaction_id?
     """
-  )
 
   /// A result with its members in the documented order (README, 4.6 to 4.11 and 8.1), wherever it was kept meanwhile.
   package func inKeyOrder(_ result: JSONObject) -> JSONObject {
     guard let type = result.text("type") else { return result }
-    if let shape = Self.shapes.first(where: { $0.value == type }), let body = result["body"]?.object
+    if let names = ResultShape.names("type=\(type)", in: Self.shapes),
+      let body = result["body"]?.object
     {
-      return ["type": .string(type), "body": .object(body.ordered(by: shape.names))]
+      return ["type": .string(type), "body": .object(body.ordered(by: names))]
     }
-    let failure = Self.shapes.first { $0.name == "receipt_number" }
-    return result.ordered(by: failure?.names ?? [])
+    return result.ordered(by: ResultShape.names("receipt_number", in: Self.shapes) ?? [])
   }
 }

@@ -13,9 +13,6 @@ package struct ResultShape: Sendable {
   private let place: String
   private let members: [Member]
 
-  /// The names of its members, in their order.
-  package var names: [String] { members.map(\.name) }
-
   private struct Member: Sendable {
     let name: String
     let type: String
@@ -35,6 +32,15 @@ package struct ResultShape: Sendable {
   /// The shapes of a table, one a line.
   package static func table(_ text: String) -> [ResultShape] {
     text.split(separator: "\n").compactMap { ResultShape($0) }
+  }
+
+  /// The names of the members of the shape that `told` tells, in their order; nil where the table has none.
+  ///
+  /// Only its line is read, since each payment asks.
+  package static func names(_ told: String, in table: String) -> [String]? {
+    let line = table.utf8.split(separator: UInt8(ascii: "\n"))
+      .first { $0.starts(with: (told + " ").utf8) }
+    return line.flatMap { ResultShape(Substring($0)) }?.members.map(\.name)
   }
 
   private init?(_ line: Substring) {

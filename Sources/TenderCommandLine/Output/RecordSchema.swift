@@ -1,4 +1,3 @@
-import Synchronization
 package import TenderModel
 
 /// What each kind of record looks like, and its JSON Schema.
@@ -166,48 +165,64 @@ package enum RecordSchema {
     vocabulary object the words that it may hold, by provider and subject, with their meanings
     """
 
-  /// The members in the table below a name; only those are read, since a short command prints one kind.
+  /// The members in the table below a name.
   private static func rows(_ kind: String) -> [Field] {
     var fields: [Field] = []
     var isBelow = false
-    // By bytes: to go through the table by characters takes longer than a short command's other work.
-    var rest = table.utf8[...]
-    while !rest.isEmpty {
-      let line = rest.prefix { $0 != UInt8(ascii: "\n") }
-      rest = rest[line.endIndex...].dropFirst()
-      let isHead = line.first == UInt8(ascii: "=")
-      guard isHead || isBelow else { continue }
-      let words = line.split(separator: UInt8(ascii: " "), maxSplits: isHead ? .max : 2)
-        .map { String(decoding: $0, as: UTF8.self) }
-      if isHead {
-        isBelow = words.contains(kind)
-        continue
+    for line in table.split(separator: "\n") {
+      if line.hasPrefix("= ") {
+        isBelow = line.split(separator: " ").contains { $0 == kind }
+      } else if isBelow {
+        let words = line.split(separator: " ", maxSplits: 2).map(String.init)
+        let isAlways = words[0].hasSuffix("!")
+        let name = isAlways ? String(words[0].dropLast()) : words[0]
+        fields.append(Field(name: name, type: words[1], isAlways: isAlways, meaning: words[2]))
       }
-      let isAlways = words[0].hasSuffix("!")
-      let name = isAlways ? String(words[0].dropLast()) : words[0]
-      fields.append(Field(name: name, type: words[1], isAlways: isAlways, meaning: words[2]))
     }
     return fields
   }
 
   /// The members of a kind, in the order in which they are printed.
   package static func fields(_ kind: Record.Kind) -> [Field] {
-    let others = ["replayed", "source", "line", "created_at", "says", "next", "age"]
-    let shared = kind == .journalEntry ? rows("payment").filter { !others.contains($0.name) } : []
-    return rows("common") + shared + rows(kind.rawValue) + rows("last")
+    let rows = [rows("common"), rows("payment"), rows(kind.rawValue), rows("last")].joined()
+    let names = names(kind)
+    return names.compactMap { name in rows.last { $0.name == name } }
   }
 
   /// The names of the members of a kind, in their order.
   static func names(_ kind: Record.Kind) -> [String] {
-    known.withLock { known in
-      if let names = known[kind] { return names }
-      let names = fields(kind).map(\.name)
-      known[kind] = names
-      return names
-    }
+    let others = ["replayed", "source", "line", "created_at", "says", "next", "age"]
+    func below(_ head: String) -> [String] { namesByHead[head] ?? [] }
+    let shared = kind == .journalEntry ? below("payment").filter { !others.contains($0) } : []
+    return below("common") + shared + below(kind.rawValue) + below("last")
   }
 
-  private static let known = Mutex<[Record.Kind: [String]]>([:])
+  /// The names in the table by the heads above them.
+  ///
+  /// In one pass over bytes: every run that prints a record needs them.
+  private static let namesByHead: [String: [String]] = {
+    var names: [String: [String]] = [:]
+    var heads: [String] = []
+    let bytes = Array(table.utf8)
+    var start = 0
+    while start < bytes.count {
+      var (space, end) = (start, start)
+      while end < bytes.count, bytes[end] != UInt8(ascii: "\n") {
+        if space == start, bytes[end] == UInt8(ascii: " ") { space = end }
+        end += 1
+      }
+      if bytes[start] == UInt8(ascii: "=") {
+        heads = bytes[(start + 2)..<end].split(separator: UInt8(ascii: " "))
+          .map { String(decoding: $0, as: UTF8.self) }
+      } else {
+        if bytes[space - 1] == UInt8(ascii: "!") { space -= 1 }
+        let name = String(decoding: bytes[start..<space], as: UTF8.self)
+        for head in heads { names[head, default: []].append(name) }
+      }
+      start = end + 1
+    }
+    return names
+  }()
 
   /// Every first-level name that some record has, each once.
   static let names = Record.Kind.allCases.flatMap(names)
