@@ -27,6 +27,15 @@
 
 extern char **environ;
 
+static char **arguments;
+
+// glibc and macOS give a constructor what main gets.
+__attribute__((constructor)) static void keep_arguments(int count, char **given) {
+  if (count > 0) arguments = given;
+}
+
+char **tender_system_arguments(void) { return arguments; }
+
 int tender_system_is_version(const char *found, const char *lowest) {
   if (!found)
     return 0;

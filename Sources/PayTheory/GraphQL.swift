@@ -319,7 +319,7 @@ extension Fault {
       code: code,
       cause: cause,
       "Pay Theory's GraphQL interface: \(why)",
-      hint: "no money moved; try again later"
+      hint: "this request moved no money; try again later"
     )
   }
 }

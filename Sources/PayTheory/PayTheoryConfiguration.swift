@@ -73,7 +73,7 @@ package struct PayTheoryConfiguration: Sendable {
       // A hold by a stored method is captured and released by GraphQL, as a reversal is made.
       let isStored = payment?.content.text("token") != nil
       if isStored || payment?.state.isCaptured == true {
-        _ = try merchant(for: "a reversal")
+        _ = try merchant(for: order?.kind == .capture ? "a capture" : "a void or refund")
       } else {
         try checkBases()
       }

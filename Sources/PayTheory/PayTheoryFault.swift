@@ -8,7 +8,7 @@ extension Fault {
     _ why: String,
     _ kind: Kind = .providerError,
     code: String = "no_token_unavailable",
-    hint: String = "no money moved; try again later"
+    hint: String = "this request moved no money; try again later"
   ) -> Fault {
     Fault(
       kind,
@@ -31,7 +31,8 @@ extension Fault {
       code: code,
       "Pay Theory's socket: \(why)",
       hint: kind == .rejected
-        ? "nothing was created; change the request" : "no money moved; try again later",
+        ? "nothing was created; change the request"
+        : "this request moved no money; try again later",
       // The SDK's own spelling of its text.
       result: ["type": .string("SOCKET_ERROR: \(text ?? "An unknown socket error occured")")]
     )

@@ -150,7 +150,17 @@ private struct Tokens {
 
   private mutating func take(_ option: Option, given: String?, typed: String) throws(Fault) {
     var value = given
-    if given == nil, case .required = option.value { value = rest.popFirst() }
+    if given == nil, case .required = option.value {
+      // An empty variable in a shell leaves the next option here.
+      if let next = rest.first, next.hasPrefix("-"), next != "-" {
+        throw .usage(
+          "bad_value",
+          "\(typed) needs a value, and \(next.quotedForMessage) begins with a dash",
+          "write a value with a dash as \(typed)=VALUE; an empty variable in a script leaves the value out"
+        )
+      }
+      value = rest.popFirst()
+    }
     // An optional value stands behind =; one that can be nothing else is taken for it all the same.
     if given == nil, case .optional = option.value, let next = rest.first,
       next.last?.isLetter == true, (try? TimeText.milliseconds(next, option: typed)) != nil

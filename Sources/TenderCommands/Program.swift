@@ -79,7 +79,7 @@ package struct Program {
       composition.signals.expire(after: limit)
     }
     do throws(Fault) {
-      let exit = try dispatch(composition, &subject)
+      let exit = try searched(composition, &subject)
       let isStopped = exit == Fault.Kind.interrupted.exitStatus && composition.signals.hasExpired
       return isStopped ? Fault.Kind.pending.exitStatus : exit
     } catch {
@@ -89,6 +89,23 @@ package struct Program {
         effect: error.effect,
         underWay: error.effect == .none ? "nothing is under way" : "a request was under way"
       )
+    }
+  }
+
+  /// Runs a command; what was not found names the journal that was searched, since its folder may be a wrong one.
+  private static func searched(
+    _ composition: Composition,
+    _ subject: inout RecordSubject
+  ) throws(Fault) -> Int32 {
+    do throws(Fault) {
+      return try dispatch(composition, &subject)
+    } catch {
+      guard error.kind == .notFound, error.result == nil, composition.hasJournal,
+        let place = try? composition.journalWords(), !error.message.contains(place)
+      else { throw error }
+      var fault = error
+      fault.hint = (fault.hint.map { $0 + "; " } ?? "") + "searched \(place)"
+      throw fault
     }
   }
 

@@ -99,6 +99,8 @@ package protocol Journal: MaintainedJournal {
   func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault)
   /// How many payments a filter lets through; nothing is counted beyond `limit`.
   func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int
+  /// When the oldest payment was recorded, in milliseconds since 1970; nil where there is none.
+  func oldest() throws(Fault) -> Int?
   /// What happened to a payment, oldest first.
   func history(of payment: Payment) throws(Fault) -> [HistoryEntry]
 }
@@ -146,6 +148,8 @@ package struct OpeningTerms: Sendable, Hashable {
 }
 
 extension Journal {
+  package func oldest() throws(Fault) -> Int? { nil }
+
   package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
     try counted(filter, upTo: limit)
   }

@@ -36,14 +36,14 @@ enum Condition {
   static func writer(_ by: String) -> Statement {
     """
      AND EXISTS (
-      SELECT 1 FROM event e WHERE e.payment = p.row AND (e.by = \(by) OR e.by GLOB \(glob("*@" + by)))
+      SELECT 1 FROM event e WHERE e.payment = p.row AND (e.by = \(by) OR e.by GLOB \("*@" + glob(by, except: "[?*")))
     )
     """
   }
 
   /// A pattern in which `*` alone stands for others.
-  private static func glob(_ handle: String) -> String {
-    handle.map { "[?".contains($0) ? "[\($0)]" : String($0) }.joined()
+  private static func glob(_ handle: String, except special: String = "[?") -> String {
+    handle.map { special.contains($0) ? "[\($0)]" : String($0) }.joined()
   }
 
   /// The rows that may be meant and when they were created.

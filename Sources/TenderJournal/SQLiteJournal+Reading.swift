@@ -161,6 +161,10 @@ extension SQLiteJournal {
     try database.first("SELECT max(row) FROM operation")?.first?.integer ?? 0
   }
 
+  package func oldest() throws(Fault) -> Int? {
+    try database.first("SELECT min(created) FROM payment")?.first?.integer
+  }
+
   package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
     var entries: [HistoryEntry] = []
     let list = EventRow.columns.names.list()

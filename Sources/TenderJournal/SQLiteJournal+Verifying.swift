@@ -10,10 +10,11 @@ extension SQLiteJournal {
       if let text = row.first?.text, text != "ok" { problems.append("the database: \(text)") }
       return problems.count < Self.most
     }
-    problems += try rowProblems()
-    problems += try chainProblems()
-    problems += try orphans()
-    if problems.isEmpty { problems += try termProblems() }
+    // At one moment: a payment that is written meanwhile would look like rows that do not agree.
+    problems += try database.atOneMoment { () throws(Fault) in
+      let found = try rowProblems() + chainProblems() + orphans()
+      return try found.isEmpty ? termProblems() : found
+    }
     if let problem = try problem() { problems.append(problem.message) }
     if let mark, mark.read() == nil, try head() != nil {
       problems.append("there is no mark at \(mark.path): a loss of the whole folder is not noticed")

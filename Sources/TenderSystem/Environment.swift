@@ -298,6 +298,23 @@ package struct Environment {
 
 /// What the process does to itself before anything else.
 package enum ProcessGuard {
+  /// The arguments, the program's name first, and the number of the first one that is not UTF-8.
+  ///
+  /// They are repaired, and two references that differ would be one. Not `CommandLine`: it finds none where a
+  /// preloaded library has changed the environment, and the command would print help and end in 0.
+  package static var arguments: (texts: [String], garbled: Int?) {
+    guard let given = unsafe tender_system_arguments() else {
+      return (CommandLine.arguments, nil)
+    }
+    var texts: [String] = []
+    var garbled: Int?
+    while let text = unsafe given[texts.count] {
+      if garbled == nil, unsafe String(validatingCString: text) == nil { garbled = texts.count }
+      unsafe texts.append(String(cString: text))
+    }
+    return (texts, garbled)
+  }
+
   /// Whether a descriptor is open.
   package static func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) != -1 }
 

@@ -69,7 +69,7 @@ struct Gateway {
       throw Fault.toro(
         .gatewayUnavailable,
         "Toro's gateway: \(error.message)",
-        hint: "no money moved; try again later",
+        hint: "this request moved no money; try again later",
         reason: error.code
       ).of(message, isLost: error.effect == .unknown)
     }
@@ -99,7 +99,8 @@ struct Gateway {
         .badGatewayResponse,
         "Toro's gateway answered \(answer.status)",
         hint: [401, 403].contains(answer.status)
-          ? "check TENDER_TORO_API_KEY and toro.api_key_header" : "no money moved; try again later",
+          ? "check TENDER_TORO_API_KEY and toro.api_key_header"
+          : "this request moved no money; try again later",
         reason: "HTTP \(answer.status)",
         cause: Self.refusals.contains(answer.status) ? .refused : nil
       ).of(message, isLost: !Self.refusals.contains(answer.status))
@@ -179,7 +180,7 @@ struct Gateway {
     Fault.toro(
       .malformedResponse,
       "Toro's gateway answered with \(what)",
-      hint: "no money moved; try again later",
+      hint: "this request moved no money; try again later",
       reason: what
     ).of(message, isLost: true)
   }

@@ -12,17 +12,8 @@ private import Glibc
 struct Tender {
   static func main() {
     ProcessGuard.begin()
+    let (arguments, garbled) = ProcessGuard.arguments
     // Nothing is buffered, and the libraries' own farewells take as long as half a look-up's work.
-    _exit(Program.run(Array(CommandLine.arguments.dropFirst()), garbled: garbledArgument))
-  }
-
-  /// The number of the first argument that is not UTF-8; nil where all are.
-  ///
-  /// `CommandLine.arguments` repairs them, and two references that differ would be one.
-  private static var garbledArgument: Int? {
-    (1..<max(1, Int(CommandLine.argc))).first { number in
-      guard let bytes = unsafe CommandLine.unsafeArgv[number] else { return false }
-      return unsafe String(validatingCString: bytes) == nil
-    }
+    _exit(Program.run(Array(arguments.dropFirst()), garbled: garbled))
   }
 }

@@ -107,7 +107,8 @@ import Testing
 
   /// Exits besides 0 that examples have with a journal that is whole.
   private static let exits: [String: Int32] = [
-    "tender journal accept --reason checked --yes": 6
+    "tender journal accept --reason checked --yes": 6,
+    "tender find --amount 10.50 --since yesterday --customer remi@example.com": 5,
   ]
 
   @Test(arguments: Providers().catalogue.commands.map(\.name))

@@ -44,7 +44,7 @@ import Testing
         (pay + "A", 20), (pay + "A", 20), (pay + "A --allow-partial", 0),
         (pay + "B --allow-partial", 0),
         (pay + "H --hold", 20), ("confirm H", 0),
-        ("payment-status A", 0), ("payment-status A --wait=1s", 0), ("journal resume A", 20),
+        ("payment-status A", 0), ("payment-status A --wait=1s", 20), ("journal resume A", 20),
         ("refund A", 0),
       ]
     )
@@ -104,4 +104,81 @@ import Testing
       ]
     )
   }
+
+  /// A half-paid order is not shipped on `--expect succeeded`, nor after a wait.
+  @Test func `a part is not what a status alone expects`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = "transact --provider toro --amount 90.10 --sim-scenario gateway:partial --reference A"
+    try exits(
+      binary,
+      [
+        (pay + " --expect succeeded", 18), (pay + " --expect succeeded,exit:20", 0),
+        (pay + " --expect code:part_paid", 0), ("payment-status A --wait=1s", 20),
+        ("payment-status A --wait=1s --allow-partial", 0),
+      ]
+    )
+  }
+
+  /// An empty variable in a script leaves the next option where a value belongs.
+  @Test func `takes no option for a value`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = "transact --amount 5 --test-card visa --reference"
+    try exits(
+      binary,
+      [
+        (pay, 2), (pay + " --dry-run", 2), (pay + " -n", 2), (pay + "=--odd", 0),
+        ("refund --reason --dry-run -- --odd", 2), ("find --by -x", 2),
+      ]
+    )
+    #expect(try binary.run("find", "--json").records.count == 1)
+  }
+
+  @Test func `a search for one payment that finds none is 5, and names the journal`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    try exits(
+      binary,
+      [
+        ("transact --amount 5 --test-card visa --reference A", 0), ("find A", 0), ("find B", 5),
+        ("find --customer nobody", 5), ("find --last-four 9999", 5), ("find --trace-id x", 5),
+        ("find --status unknown", 0), ("find --amount 7", 0), ("journal list --amount 7", 0),
+        ("find B --online", 5),
+      ]
+    )
+    for words in [["find", "B"], ["payment-status", "B"], ["refund", "B"]] {
+      let error = try binary.run(words + ["--json"]).errorRecord["error"]
+      let text = (error?["message"]?.text ?? "") + (error?["hint"]?.text ?? "")
+      #expect(text.contains("journal.db, which has 1 payment, the first of 20"), "\(text)")
+    }
+  }
+
+  /// With the payment made and no way to look at it, the wait could only end in 8.
+  @Test func `a confirm that cannot wait captures nothing`() throws {
+    let server = try Server()
+    defer { server.stop() }
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables = server.variables(scheme: "http", port: server.port)
+    let hold = "transact --amount 5 --test-account success --hold --reference A --json"
+    let held = try binary.run(hold.split(separator: " ").map(String.init))
+    #expect(held.status == 0, "\(held.errors)")
+    binary.variables["TENDER_PAYTHEORY_GRAPHQL_URL"] = nil
+    let refused = try binary.run("confirm", "A", "--wait=1s", "--json")
+    #expect(refused.status == 2, "\(refused.output) \(refused.errors)")
+    #expect(try binary.run("journal", "show", "A", "--json").record["captured_amount"] == 0)
+  }
+
+  /// Swift finds no arguments where a preloaded library has changed the environment.
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: faketime)))
+  func `keeps its arguments beside a preloaded library`() throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables["LD_PRELOAD"] = Self.faketime
+    let result = try binary.run("explain", "part_paid", "--json")
+    #expect(result.record["code"] == "part_paid", "\(result.output) \(result.errors)")
+  }
+
+  private static let faketime = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
 }

@@ -239,7 +239,7 @@ struct FleetTests {
     for words in [
       ["journal", "list"], ["journal", "show", "R1"], ["find", "--amount", "5"],
       ["payment-status", "R1"], ["journal", "export"], ["journal", "verify"],
-      ["find", "--customer", "x"], ["explain", "R1"],
+      ["find", "--failure", "x"], ["explain", "R1"],
     ] {
       let run = try support.run(words + ["--json"])
       #expect(run.status == 0, "\(words): \(run.errors)")

@@ -126,4 +126,28 @@ import Testing
     #expect(process.terminationStatus == 0)
     #expect(try binary.run(Self.pay + ["A"]).record["replayed"] == true)
   }
+
+  /// The check reads at one moment: rows that are written meanwhile are no damage.
+  @Test func `a check beside payments finds nothing wrong`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let lines = (0..<1200).map { number in
+      #"{"command":"transact","amount":"5","test_card":"visa","reference":"V\#(number)"}"#
+    }
+    let file = binary.home.appending(path: "lines.jsonl")
+    try lines.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
+    #expect(try binary.run("transact", "--amount", "5", "--test-card", "visa").status == 0)
+    let (process, output, errors) = try binary.start(["batch", file.path, "--jobs", "16", "--json"])
+    for pipe in [output, errors] {
+      pipe.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
+    }
+    var checks = 0
+    while process.isRunning, checks < 1000 {
+      let check = try binary.run("journal", "verify", "--json")
+      #expect(check.status == 0, "\(check.output) \(check.errors)")
+      checks += 1
+    }
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0 && checks > 0)
+  }
 }

@@ -9,6 +9,10 @@
 /// a number is left out.
 int tender_system_is_version(const char *found, const char *lowest);
 
+/// The arguments as the loader gave them: a preloaded library that changes the environment hides them from
+/// Swift, and a command without its words would do nothing and end in 0. NULL where the loader gave none.
+char **tender_system_arguments(void);
+
 /// Keeps this process's memory from others of the same user: no debugger, no core dump, whatever
 /// handles them. 0 where the system does so.
 int tender_system_hide_memory(void);

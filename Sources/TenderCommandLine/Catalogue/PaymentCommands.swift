@@ -17,8 +17,9 @@ extension Catalogue {
     .unexpected, .unsupported, .interrupted, .terminated, .hungUp,
   ]
   private static let ofLookUps: [Fault.Kind] = [
-    .auth, .notFound, .notSent, .providerError, .partial, .unsupported, .state, .unexpected,
-    .interrupted, .terminated, .hungUp,
+    .declined, .auth, .notFound, .conflict, .rejected, .notSent, .providerError, .cancelled,
+    .expired, .partial, .unsupported, .state, .unexpected, .partPaid, .interrupted, .terminated,
+    .hungUp,
   ]
 
   static let paymentCommands: [Command] = [
@@ -34,7 +35,7 @@ extension Catalogue {
       a decline.
       """,
       options: [Keys.amount, Keys.currency, Keys.reference, Keys.newAttempt] + sending,
-      exits: [.declined, .cancelled, .notFound, .device] + onTheWay
+      exits: [.declined, .cancelled, .notFound, .device, .partPaid] + onTheWay
     ),
     Command(
       .changes(.confirm),

@@ -68,7 +68,7 @@ extension Catalogue {
         Keys.customer, Keys.metadata, Keys.traceID, Keys.failure, Keys.by, Keys.all, Keys.online,
         Keys.id,
       ] + simulation,
-      exits: [.state]
+      exits: [.auth, .notFound, .notSent, .providerError, .partial, .state]
     ),
     Command(
       .local(.reads),
@@ -115,8 +115,8 @@ extension Catalogue {
       operands: [.init("REF", orID: true)],
       options: [Keys.finish, Keys.all, Keys.id] + simulation,
       exits: [
-        .auth, .notFound, .conflict, .unknown, .notSent, .providerError, .partial, .state, .refused,
-        .interrupted,
+        .declined, .auth, .notFound, .conflict, .rejected, .unknown, .notSent, .providerError,
+        .cancelled, .expired, .partial, .state, .refused, .device, .partPaid, .interrupted,
       ]
     ),
     Command(

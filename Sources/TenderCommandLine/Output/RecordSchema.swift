@@ -203,6 +203,7 @@ package enum RecordSchema {
   private static let namesByHead: [String: [String]] = {
     var names: [String: [String]] = [:]
     var heads: [String] = []
+    var below: [String] = []
     let bytes = Array(table.utf8)
     var start = 0
     while start < bytes.count {
@@ -212,15 +213,17 @@ package enum RecordSchema {
         end += 1
       }
       if bytes[start] == UInt8(ascii: "=") {
+        for head in heads { names[head] = below }
+        below = []
         heads = bytes[(start + 2)..<end].split(separator: UInt8(ascii: " "))
           .map { String(decoding: $0, as: UTF8.self) }
       } else {
         if bytes[space - 1] == UInt8(ascii: "!") { space -= 1 }
-        let name = String(decoding: bytes[start..<space], as: UTF8.self)
-        for head in heads { names[head, default: []].append(name) }
+        below.append(String(decoding: bytes[start..<space], as: UTF8.self))
       }
       start = end + 1
     }
+    for head in heads { names[head] = below }
     return names
   }()
 

@@ -48,6 +48,8 @@ extension Topic {
           let number = String(kind.exitStatus)
           return String(repeating: " ", count: 4 - number.count) + number + "  " + kind.meaning
         } + [" 141  a look-up whose reader closed the pipe"]).joined(separator: "\n"),
+      "Exit 0 of transact can also be pending (ACH) or held (--hold). To ship goods on it, add --wait, or "
+        + "--expect succeeded.",
       "Effect comes first: once a request that can move money was sent and its effect is unknown, "
         + "the exit is 9, whatever the error is called. Then never pay again under another reference. "
         + "tender payment-status looks; the same command again finishes.",

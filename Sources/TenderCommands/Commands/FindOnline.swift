@@ -49,6 +49,8 @@ struct FindOnline {
       composition.tell(
         "searched among the latest \(result.searched)\(total); narrow the search, or --all for 1000"
       )
+    } else if result.found.isEmpty, invocation.asksForOne {
+      throw .noMatch(target.module.name.text)
     } else if result.found.isEmpty {
       composition.tell("no matching payments at \(target.module.name.text)")
     }

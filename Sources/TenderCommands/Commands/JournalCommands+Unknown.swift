@@ -18,9 +18,14 @@ extension JournalCommands {
     guard let payment = target.payment else { throw .unknownHandle(handle) }
     composition.reference = payment.reference.text
     let engine = try engine(of: payment)
-    let resumed =
+    var resumed =
       invocation.has(Keys.finish)
       ? try finish(payment, engine) : try engine.resume(payment, finish: false, resend: false)
+    // A payer's flow goes on at the bank: how it ended is looked up.
+    let isPayersTurn = resumed.status == .requiresAction && engine.provider.traits.hasPayerFlow
+    if isPayersTurn, !invocation.has(Keys.finish) {
+      resumed = try engine.lookUp(handle, known: resumed.payment, kind: payment.kind)
+    }
     // The exit is the one that the payment's own command would have.
     let report = resumed.ended()
     composition.show(report)

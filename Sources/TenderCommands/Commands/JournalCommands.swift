@@ -105,7 +105,10 @@ struct JournalCommands {
     let shown = try eachShown(filter) { payment in
       composition.show(inWords: payment)
     }
-    return try tell(of: shown, filter, none: "no matching payments")
+    guard shown.count == 0 else { return try tell(of: shown, filter, none: "") }
+    let place = try composition.journalWords()
+    if invocation.asksForOne { throw .noMatch(place) }
+    return try tell(of: shown, filter, none: "no matching payments in \(place)")
   }
 
   private func list() throws(Fault) -> Int32 {
@@ -217,7 +220,40 @@ struct JournalCommands {
   }
 }
 
+extension Composition {
+  /// The journal that was searched, how many payments it has and from when: a wrong folder must not read as
+  /// "never charged".
+  func journalWords() throws(Fault) -> String {
+    let place =
+      try settings.journal() == nil
+      ? "\(settings.stateFolder().text)/journal.db" : "the PostgreSQL journal"
+    let count = try journal().count(PaymentFilter(), upTo: 10_001)
+    guard count > 0 else { return "\(place), which has no payments" }
+    let number = count > 10_000 ? "more than 10000" : String(count)
+    let oldest = try journal().oldest().map { ", the first of \(Timestamp.text($0))" } ?? ""
+    return "\(place), which has \(number) payment\(count == 1 ? "" : "s")\(oldest)"
+  }
+}
+
+extension Fault {
+  /// A search for one payment or customer without a match.
+  static func noMatch(_ place: String) -> Fault {
+    Fault(
+      .notFound,
+      code: "payment_not_found",
+      "no matching payments in \(place)",
+      hint: "search by less; --state-dir or TENDER_JOURNAL names another journal"
+    )
+  }
+}
+
 extension Invocation {
+  /// Whether a search names one payment or customer, so that finding none is an answer of its own.
+  var asksForOne: Bool {
+    let names: [any OptionKey] = [Keys.customer, Keys.lastFour, Keys.traceID]
+    return operands.contains { !$0.contains("*") } || !given(among: names).isEmpty
+  }
+
   /// The one reference or id that a command is about.
   ///
   /// Throws `usage` for none, several, or `-`, which stands for many.

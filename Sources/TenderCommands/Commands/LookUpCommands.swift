@@ -280,7 +280,7 @@ struct LookUpCommands {
     let report = try engine.lookUp(handle, known: payment, kind: kind)
     guard let wait else { return report }
     return try wait.apply(to: report, engine, composition).waitingForMerchant
-      .ended(acceptsPart: true)
+      .ended(acceptsPart: invocation.has(Keys.allowPartial))
   }
 
   /// A row of the table of several: the error's message where there is one.

@@ -46,9 +46,7 @@ struct WriteCommands {
       options.namesProvider =
         invocation.has(Keys.provider) && !invocation.inherited.contains(Keys.provider.option.name)
     }
-    if wait != nil, order.reference != nil {
-      try engine.provider.checkReady(for: nil, of: nil)
-    }
+    if wait != nil { try engine.provider.checkReady(for: nil, of: target.payment) }
     if isCheck {
       try engine.provider.checkReady(for: order, of: nil)
       if order.reference == nil { return 0 }

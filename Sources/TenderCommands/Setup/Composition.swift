@@ -118,6 +118,9 @@ final class Composition: Session {
     return found
   }
 
+  /// Whether the journal was opened in this run.
+  var hasJournal: Bool { known != nil }
+
   private func openJournal() throws(Fault) -> any Journal {
     let folder = try settings.stateFolder().text
     let address = settings.journal()?.text

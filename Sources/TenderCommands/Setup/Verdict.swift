@@ -172,7 +172,8 @@ struct Verdict {
     case .requiresAction where report.nextAction?.type == "barcode": "\(look) \(name) --wait"
     case .requiresAction: "tender confirm \(name)"
     // What was received and not processed is not looked at: it is ended.
-    case .pending where payment.attempt?.approved == 0: "tender cancel \(name)"
+    case .pending where payment.attempt?.approved == 0:
+      "ask the acquirer; to void it: tender cancel \(name)"
     case .pending: "\(look) \(name) --wait"
     case .authorized where payment.kind == .payment: "\(look) \(name) --wait"
     // An operator undid it.

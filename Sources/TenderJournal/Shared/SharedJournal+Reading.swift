@@ -8,6 +8,11 @@ extension SharedJournal {
     try number("SELECT count(*) FROM tender.operation WHERE content IS NOT NULL")
   }
 
+  package func oldest() throws(Fault) -> Int? {
+    let oldest = try number("SELECT min(created) FROM tender.payment")
+    return oldest == 0 ? nil : oldest
+  }
+
   /// The number that a statement gives.
   func number(_ sql: Statement) throws(Fault) -> Int {
     try query([sql])[0].first?.first?.integer ?? 0

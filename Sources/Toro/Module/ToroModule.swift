@@ -59,6 +59,7 @@ package struct ToroModule: ProviderModule {
             + "15 and prints that command."
         ]
       ),
+      CommandUse("payment-status", options: [Keys.allowPartial]),
       CommandUse("batch", options: [Keys.device, Keys.signatureMatches]),
       CommandUse(
         "doctor",
