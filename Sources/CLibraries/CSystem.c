@@ -29,10 +29,12 @@ extern char **environ;
 
 static char **arguments;
 
-// glibc and macOS give a constructor what main gets.
+// glibc and macOS give a constructor what main gets; another C library may give it nothing.
+#if defined(__GLIBC__) || defined(__APPLE__)
 __attribute__((constructor)) static void keep_arguments(int count, char **given) {
   if (count > 0) arguments = given;
 }
+#endif
 
 char **tender_system_arguments(void) { return arguments; }
 
