@@ -42,9 +42,11 @@ enum Transactions {
 
   /// Our word for a status; `PENDING` for one that is new to us, since it is not known to be final.
   static func status(_ transaction: JSONObject) -> Status {
-    let word = transaction.text("status")?.uppercased()
-    let other = ["SUCCESS": Status.succeeded, "FAILURE": .declined]
-    return statuses.first { $0.key == word }?.value ?? word.flatMap { other[$0] } ?? .pending
+    switch transaction.text("status")?.uppercased() {
+    case "SUCCESS": .succeeded
+    case "FAILURE": .declined
+    case let word: statuses.first { $0.key == word }?.value ?? .pending
+    }
   }
 
   /// Whether the payer pays the fee.

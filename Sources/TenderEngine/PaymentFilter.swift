@@ -61,7 +61,7 @@ package struct PaymentFilter: Sendable {
       guard handle.hasPrefix("*"), handle.count > 1, !handle.dropFirst().contains("*") else {
         return nil
       }
-      return .beginning("r:" + SearchTerm.cut(handle.dropFirst().reversed()))
+      return .beginning("r:" + SearchTerm.cut(SearchTerm.backwards(String(handle.dropFirst()))))
     }
     guard amount == nil, lastFour == nil else { return nil }
     if isOpen || !statuses.isEmpty {
@@ -188,14 +188,14 @@ package enum SearchTerm {
   /// The terms of a payment.
   package static func all(of payment: Payment) -> Set<String> {
     var terms: Set<String> = [
-      "r:" + cut(payment.reference.text.reversed()), "e:" + payment.env.rawValue,
+      "r:" + cut(backwards(payment.reference.text)), "e:" + payment.env.rawValue,
       "p:" + payment.provider.text,
     ]
     if let currency = payment.currency { terms.insert("u:" + currency.code) }
     let state = payment.state
     if !state.isFinal || state.isUnknown { terms.insert(open) }
     for id in payment.operations.compactMap(\.id) {
-      terms.insert("r:" + cut(id.reversed()))
+      terms.insert("r:" + cut(backwards(id)))
       terms.insert("i:" + cut(id))
     }
     for text in customers(of: payment) { terms.formUnion(beginnings(of: text).map { "c:" + $0 }) }
@@ -236,20 +236,29 @@ package enum SearchTerm {
   package static func end(of beginning: String) -> String { beginning + "\u{10FFFF}" }
 
   /// As much of a text as is indexed.
-  fileprivate static func cut(_ text: some Sequence<Character>) -> String {
-    String(String.UnicodeScalarView(String(text).unicodeScalars.prefix(limit)))
+  fileprivate static func cut(_ text: String) -> String {
+    text.utf8.count <= limit ? text : String(text.unicodeScalars.prefix(limit))
+  }
+
+  /// A text from its end on, by characters as a reader counts them.
+  fileprivate static func backwards(_ text: String) -> String {
+    // Nearly all are ASCII, in which CR LF alone is one character of two bytes.
+    var bytes = Array(text.utf8)
+    guard bytes.allSatisfy({ $0 < 0x80 && $0 != 13 }) else { return String(text.reversed()) }
+    bytes.reverse()
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// What is searched, as the index has it: in small letters, from its first letter or digit on.
-  fileprivate static func word(_ text: String) -> Substring {
+  fileprivate static func word(_ text: String) -> String {
     let text = text.lowercased()
     let word = text.drop { !$0.isLetter && !$0.isNumber }
-    return word.isEmpty ? text[...] : word
+    return word.isEmpty ? text : String(word)
   }
 
   /// A text from each of its words on.
   private static func beginnings(of text: String) -> [String] {
-    starts(of: text.lowercased()).prefix(words).map(cut)
+    starts(of: text.lowercased()).prefix(words).map { String($0.unicodeScalars.prefix(limit)) }
   }
 
   /// Whether a word of a text, and what follows it, begins with another text, in any case.

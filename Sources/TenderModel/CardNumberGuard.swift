@@ -1,7 +1,7 @@
 /// Stops a run whose arguments carry something that looks like a card number.
 package enum CardNumberGuard {
   /// Options whose values are amounts: digits that are never a card.
-  private static let moneyOptions: Set<String> = [
+  private static let moneyOptions = [
     "--amount", "--amount-minor", "--fee", "--fee-minor", "--gratuity", "--gratuity-minor",
   ]
 

@@ -28,7 +28,7 @@ package struct Money: Sendable, Hashable {
       throw .tooManyDigits(text, option: option, currency: currency)
     }
     let padding = String(repeating: "0", count: currency.exponent - fraction.count)
-    guard let units = Int(parts[0] + fraction + padding), units < Self.limit else {
+    guard let units = Int(String(parts[0]) + String(fraction) + padding), units < Self.limit else {
       throw .amountTooLarge(text, option: option)
     }
     self.init(minorUnits: units, currency: currency)

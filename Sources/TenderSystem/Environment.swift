@@ -58,7 +58,8 @@ package struct Environment {
   package static func makeFolder(_ path: String) throws(Fault) {
     var made = path.hasPrefix("/") ? "" : "."
     for part in path.split(separator: "/") {
-      made += "/" + part
+      made += "/"
+      made.append(contentsOf: part)
       if unsafe mkdir(made, 0o700) != 0, errno != EEXIST, errno != EISDIR, errno != EROFS {
         throw Fault(
           .state,

@@ -77,16 +77,15 @@ package enum FileGuard {
   private static func checkParents(of folder: String, home: String?) throws(Fault) {
     guard let real = unsafe realpath(folder, nil) else { return }
     defer { unsafe free(real) }
-    var parts = unsafe String(cString: real).split(separator: "/")
+    var path = unsafe String(cString: real)
     let home =
       home.flatMap { home in
         guard let real = unsafe realpath(home, nil) else { return nil }
         defer { unsafe free(real) }
         return unsafe String(cString: real)
       } ?? "/"
-    while !parts.isEmpty {
-      parts.removeLast()
-      let path = "/" + parts.joined(separator: "/")
+    while path != "/", let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
+      path = slash == path.startIndex ? "/" : String(path[..<slash])
       var status = stat()
       guard unsafe stat(path, &status) == 0 else { return }
       let isSticky = status.st_mode & 0o1000 != 0 && status.st_uid == 0

@@ -38,9 +38,13 @@ package struct ResultShape: Sendable {
   ///
   /// Only its line is read, since each payment asks.
   package static func names(_ told: String, in table: String) -> [String]? {
-    let line = table.utf8.split(separator: UInt8(ascii: "\n"))
-      .first { $0.starts(with: (told + " ").utf8) }
-    return line.flatMap { ResultShape(Substring($0)) }?.members.map(\.name)
+    let head = Array((told + " ").utf8)
+    let line = Array(table.utf8).split(separator: UInt8(ascii: "\n")).first {
+      $0.starts(with: head)
+    }
+    return line?.split(separator: UInt8(ascii: " ")).dropFirst(2).map { member in
+      String(decoding: member.prefix { !Array("#!{[?".utf8).contains($0) }, as: UTF8.self)
+    }
   }
 
   private init?(_ line: Substring) {

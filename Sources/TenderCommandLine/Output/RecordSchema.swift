@@ -190,42 +190,40 @@ package enum RecordSchema {
   }
 
   /// The names of the members of a kind, in their order.
-  static func names(_ kind: Record.Kind) -> [String] {
-    let others = ["replayed", "source", "line", "created_at", "says", "next", "age"]
-    func below(_ head: String) -> [String] { namesByHead[head] ?? [] }
-    let shared = kind == .journalEntry ? below("payment").filter { !others.contains($0) } : []
-    return below("common") + shared + below(kind.rawValue) + below("last")
-  }
-
-  /// The names in the table by the heads above them.
   ///
-  /// In one pass over bytes: every run that prints a record needs them.
-  private static let namesByHead: [String: [String]] = {
-    var names: [String: [String]] = [:]
-    var heads: [String] = []
-    var below: [String] = []
+  /// By bytes, and no further than needed: every run that prints a record asks for them.
+  static func names(_ kind: Record.Kind) -> [String] {
+    let own = kind.rawValue
+    let heads =
+      kind == .journalEntry ? ["common", "payment", own, "last"] : ["common", own, "last"]
+    var names = heads.map { _ in [String]() }
+    var unread = heads.count
+    var place: Int?
     let bytes = Array(table.utf8)
     var start = 0
     while start < bytes.count {
-      var (space, end) = (start, start)
-      while end < bytes.count, bytes[end] != UInt8(ascii: "\n") {
-        if space == start, bytes[end] == UInt8(ascii: " ") { space = end }
-        end += 1
-      }
-      if bytes[start] == UInt8(ascii: "=") {
-        for head in heads { names[head] = below }
-        below = []
-        heads = bytes[(start + 2)..<end].split(separator: UInt8(ascii: " "))
-          .map { String(decoding: $0, as: UTF8.self) }
-      } else {
-        if bytes[space - 1] == UInt8(ascii: "!") { space -= 1 }
-        below.append(String(decoding: bytes[start..<space], as: UTF8.self))
-      }
+      let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+      let line = bytes[start..<end]
       start = end + 1
+      if line.first == UInt8(ascii: "=") {
+        if unread == 0 { break }
+        let kinds = line.split(separator: UInt8(ascii: " ")).map {
+          String(decoding: $0, as: UTF8.self)
+        }
+        place = heads.firstIndex(where: kinds.contains)
+        if place != nil { unread -= 1 }
+      } else if let place {
+        let name = line.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "!") }
+        names[place].append(String(decoding: name, as: UTF8.self))
+      }
     }
-    for head in heads { names[head] = below }
-    return names
-  }()
+    if kind == .journalEntry {
+      names[1].removeAll(
+        where: ["replayed", "source", "line", "created_at", "says", "next", "age"].contains
+      )
+    }
+    return names.flatMap(\.self)
+  }
 
   /// Every first-level name that some record has, each once.
   static let names = Record.Kind.allCases.flatMap(names)

@@ -107,11 +107,11 @@ package final class Database: @unchecked Sendable {
 
   /// The path with the links of its folder resolved.
   private static func resolved(_ path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return path }
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
     let folder = slash == path.startIndex ? "/" : String(path[..<slash])
     guard let text = unsafe realpath(folder, nil) else { return path }
     defer { unsafe free(text) }
-    return unsafe String(cString: text) + path[slash...]
+    return unsafe String(cString: text) + String(path[slash...])
   }
 
   /// Refuses a file that holds a table, index, view or trigger that is not among `known`.
