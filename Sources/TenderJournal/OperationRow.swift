@@ -185,6 +185,8 @@ extension Fault: Storable {
   var value: Database.Value {
     var object = record
     object["kind"] = .string(kind.rawValue)
+    // It follows from the kind.
+    object["retry"] = nil
     object["result"] = result.map(JSON.object)
     return object.value
   }

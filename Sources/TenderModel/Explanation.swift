@@ -69,7 +69,7 @@ package struct Explanation: Sendable, Hashable {
     self.meaning = meaning
     self.advice = advice
     side = kind.side
-    retry = kind.retry
+    retry = kind.furtherTry
     source = "an error code of tender"
   }
 
@@ -186,7 +186,7 @@ extension Fault.Kind {
   }
 
   /// Whether a further try can help after a failure of this kind.
-  fileprivate var retry: Explanation.Retry {
+  fileprivate var furtherTry: Explanation.Retry {
     switch self {
     case .internal, .conflict, .unsupported, .unexpected, .partial, .partPaid: .no
     case .usage, .auth, .notFound, .rejected, .refused, .state: .corrected

@@ -21,6 +21,20 @@ package struct Fault: Error, Sendable, Hashable {
     case unknown
   }
 
+  /// What a program that repeats failed commands does with this one.
+  package enum Retry: String, Sendable, Hashable, CaseIterable {
+    /// Runs the same command again, at once: it goes on where it stands.
+    case sameCommand = "same_command"
+    /// Asks what became of the payment.
+    case look
+    /// Runs the same command again in a while.
+    case later
+    /// Nothing: the same command always ends so.
+    case never
+    /// Tells a person, who has to change something first.
+    case `operator`
+  }
+
   package var kind: Kind
   package var effect: Effect
   /// A stable word in snake case, with a page in `tender explain`.
@@ -35,6 +49,8 @@ package struct Fault: Error, Sendable, Hashable {
   package var result: JSONObject?
   /// Whether something proves that an effecting request that was sent had no effect.
   package var isProven = false
+  /// In how many seconds to come back, where the provider named it.
+  package var after: Int?
 
   package init(
     _ kind: Kind,
@@ -56,6 +72,16 @@ package struct Fault: Error, Sendable, Hashable {
 
   /// The exit status: the kind's, except that an unknown effect comes first.
   package var exitStatus: Int32 { effect == .unknown ? Kind.unknown.exitStatus : kind.exitStatus }
+
+  /// What a program that repeats failed commands does; an unknown effect comes first here too.
+  package var retry: Retry {
+    if effect == .unknown { return .look }
+    return switch cause {
+    case .inProgress, .journalUnreachable: .later
+    case .changedMeanwhile, .leaseLost: .sameCommand
+    default: kind.retry
+    }
+  }
 
   /// Whether what happened is an outcome, printed as a record, rather than a fault.
   package var isOutcome: Bool {
@@ -128,6 +154,17 @@ extension Fault.Kind {
     }
   }
 
+  /// What a program does after a fault of this kind, unless its cause says otherwise.
+  package var retry: Fault.Retry {
+    switch self {
+    case .notSent, .partial, .interrupted, .hungUp, .terminated: .sameCommand
+    case .unknown, .pending, .unexpected: .look
+    case .providerError: .later
+    case .declined, .notFound, .conflict, .rejected, .cancelled, .expired, .unsupported: .never
+    case .internal, .usage, .auth, .state, .refused, .device, .partPaid: .operator
+    }
+  }
+
   /// What the status means, in one line for help and manual.
   package var meaning: String {
     switch self {
@@ -155,6 +192,25 @@ extension Fault.Kind {
     case .hungUp: "stopped since its terminal is gone (SIGHUP); the journal is consistent"
     case .terminated: "stopped by SIGTERM; the journal is consistent"
     }
+  }
+}
+
+extension Fault.Retry {
+  /// What the class asks for, in one line for help and manual.
+  package var meaning: String {
+    switch self {
+    case .sameCommand: "run the same command again: it goes on where it stands"
+    case .look: "tender payment-status REF says what became of it"
+    case .later: "run the same command again in a while (after: seconds, where known)"
+    case .never: "do not repeat it: the same command always ends so"
+    case .operator: "a person has to change something first"
+    }
+  }
+
+  /// The exits that mean it, unless an error says otherwise, such as `3, 5`.
+  package var exits: String {
+    let kinds = Fault.Kind.allCases.filter { $0.retry == self }.map(\.exitStatus).sorted()
+    return kinds.map(String.init).joined(separator: ", ")
   }
 }
 

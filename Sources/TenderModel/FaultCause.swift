@@ -15,6 +15,8 @@ extension Fault {
     case inProgress
     /// Another machine has taken a reference over.
     case leaseLost
+    /// The server of a shared journal does not answer, or does not confirm.
+    case journalUnreachable
     case noFields
     case noInstrument
     /// There is no authorization to capture.

@@ -18,13 +18,16 @@ package struct Record: Sendable, Hashable {
 }
 
 extension Fault {
-  /// The `error` member of a record: code, exit, message, hint, effect.
+  /// The `error` member of a record: code, exit, message, hint, effect, retry.
   package var record: JSONObject {
     var fields: JSONObject = [
       "code": .string(code), "exit": .integer(Int(exitStatus)), "message": .string(message),
     ]
     fields["hint"] = hint.map(JSON.string)
     fields["effect"] = .string(effect.rawValue)
+    var again: JSONObject = ["class": .string(retry.rawValue)]
+    again["after"] = after.map(JSON.integer)
+    fields["retry"] = .object(again)
     return fields
   }
 

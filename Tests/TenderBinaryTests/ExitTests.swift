@@ -181,4 +181,26 @@ import Testing
   }
 
   private static let faketime = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
+
+  @Test func `an error says what a program that repeats commands does`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = "transact --test-card visa --amount "
+    let cases = [
+      ("transact --amount 1x", "operator"), (pay + "9 --reference A", nil),
+      (pay + "8 --reference A", "never"), (pay + "1.93 --reference B", "never"),
+      (pay + "9 --reference C --sim-fault token:http-500", "later"),
+      ("payment-status NOBODY", "never"),
+      ("transact --test-account success --amount 9 --reference E --wait=1ms", "look"),
+      ("transact --amount 9 --reference F", "operator"),
+    ]
+    for (words, expected) in cases {
+      let result = try binary.run(words.split(separator: " ").map(String.init) + ["--json"])
+      let record = result.output.isEmpty ? result.errorRecord : result.record
+      #expect(
+        record["error"]?["retry"]?["class"]?.text == expected,
+        "\(words): \(result.output) \(result.errors)"
+      )
+    }
+  }
 }

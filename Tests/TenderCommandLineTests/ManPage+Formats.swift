@@ -90,6 +90,14 @@ extension ManPage {
       }
     }
     text += Self.section("EXIT 141") + Self.paragraph("A look-up whose reader closed the pipe.")
+    text += Self.section("RETRY")
+    text += Self.paragraph(
+      "error.retry.class of a record says what a program that repeats failed commands does. Some errors say "
+        + "otherwise than their exit."
+    )
+    for retry in Fault.Retry.allCases {
+      text += Self.entry(retry.rawValue, "\(retry.meaning) (\(retry.exits)).")
+    }
     return text + Self.section("SEE ALSO") + ".BR tender (1),\n.BR tender\\-explain (1)\n"
   }
 

@@ -85,6 +85,18 @@ import Testing
 }
 
 @Suite struct FaultTests {
+  @Test func `what is not known is looked at, whatever the error is called`() {
+    for kind in Fault.Kind.allCases {
+      let fault = Fault(kind, effect: .unknown, code: "lost", "lost")
+      #expect(fault.record["retry"] == ["class": "look"], "\(kind)")
+    }
+    var busy = Fault(.providerError, code: "busy", "busy")
+    busy.after = 30
+    #expect(busy.record["retry"] == ["class": "later", "after": 30])
+    #expect(Fault(.conflict, code: "a", cause: .inProgress, "a").retry == .later)
+    #expect(Fault(.state, code: "a", cause: .changedMeanwhile, "a").retry == .sameCommand)
+  }
+
   @Test func `has one exit status for each kind`() {
     let statuses = Fault.Kind.allCases.map(\.exitStatus)
     #expect(Set(statuses).count == statuses.count)

@@ -46,7 +46,7 @@ package enum RecordSchema {
     next_action object what the payer has to do
     source string journal, where the provider was not asked or does not know it
     result! object the provider's answer in its own names
-    error object code, exit, message, hint, effect
+    error object code, exit, message, hint, effect, retry
     explanation string the meaning of the provider's reason for a failure
     details object what else the provider says: bank, payee, payer, times, refunds
     idempotency_key string the key of the operation
@@ -79,7 +79,7 @@ package enum RecordSchema {
     reference string the merchant's own name
     id string what was asked for
     result object the provider's answer in its own names
-    error! object code, exit, message, hint, effect
+    error! object code, exit, message, hint, effect, retry
     line integer the number of the line of a batch, or of the id, that this answers
     = event
     provider string who was asked
@@ -103,7 +103,7 @@ package enum RecordSchema {
     detail string what was found
     remedy string what to do where it failed
     result object the provider's answer in its own names
-    error object code, exit, message, hint, effect
+    error object code, exit, message, hint, effect, retry
     line integer batch --check: the number of the line
     = batch_summary
     lines! integer how many lines were run
@@ -236,9 +236,20 @@ package enum RecordSchema {
       "exit": ["type": "integer", "description": "the exit status it stands for"],
       "message": ["type": "string"], "hint": ["type": "string"],
       "effect": ["enum": ["none", "unknown"], "description": "what is known about the money"],
+      "retry": [
+        "type": "object",
+        "properties": [
+          "class": [
+            "enum": .array(Fault.Retry.allCases.map { .string($0.rawValue) }),
+            "description": "what a program that repeats failed commands does; see tender help exit",
+          ],
+          "after": ["type": "integer", "description": "seconds, where the provider named them"],
+        ],
+        "required": ["class"],
+      ],
       "explanation": ["type": "string", "description": "what the provider's reason means"],
     ],
-    "required": ["code", "exit", "message", "effect"],
+    "required": ["code", "exit", "message", "effect", "retry"],
   ]
 
   private static let statusSchema: JSON = [

@@ -53,6 +53,13 @@ extension Topic {
       "Effect comes first: once a request that can move money was sent and its effect is unknown, "
         + "the exit is 9, whatever the error is called. Then never pay again under another reference. "
         + "tender payment-status looks; the same command again finishes.",
+      "A program that repeats failed commands follows error.retry.class of the record:",
+      Fault.Retry.allCases.map { retry in
+        let name = retry.rawValue + String(repeating: " ", count: 14 - retry.rawValue.count)
+        return "  \(name)\(retry.meaning)\n                (\(retry.exits))"
+      }.joined(separator: "\n"),
+      "Some errors say otherwise than their exit: another command at work on the reference (6) and a journal's "
+        + "server that does not answer (16) are later.",
     ]
   )
 

@@ -291,6 +291,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     return Fault(
       .state,
       code: "journal_unreachable",
+      cause: .journalUnreachable,
       "the journal in \(place) cannot be used: \(text)",
       hint:
         "nothing was sent; check the address, the database's name, the user's password (~/.pgpass), and "
