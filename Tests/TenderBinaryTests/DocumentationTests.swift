@@ -77,6 +77,43 @@ import Testing
     #expect(count > 12)
   }
 
+  /// An amount, and runs one after the other: what is added to the command, and the script's exit.
+  private static let scripts: [(amount: String, runs: [(more: String, exit: Int32)])] = [
+    ("5", [("", 0)]),
+    ("5", [("--sim-fault part2:drop-before", 75), ("", 0), ("", 0)]),
+    ("1.93", [("--sim-fault part2:drop-before", 75), ("", 1), ("", 1)]),
+    ("1.93", [("", 1)]),
+    ("5", [("--sim-fault token:close-before", 75), ("", 0)]),
+    ("5", [("--hold", 1)]),
+    ("", [("", 1)]),
+  ]
+
+  /// Run again and again, as a scheduler would.
+  @Test(arguments: scripts.indices)
+  func `the script of README and help ships on a paid status alone`(_ index: Int) throws {
+    let (amount, runs) = Self.scripts[index]
+    let text = try String(contentsOfFile: Project.path("README.md"), encoding: .utf8)
+    let script = try #require(
+      text.components(separatedBy: "```sh\n").first { $0.contains("case $? in") }?
+        .components(separatedBy: "```")[0]
+    )
+    let (binary, bin) = try home()
+    defer { binary.remove() }
+    let help = try binary.run("help", "exit-status").output.replacing("\n  ", with: "\n")
+    #expect(help.contains(script))
+    try FileManager.default.removeItem(at: bin.appending(path: "tender"))
+    _ = try shell(Self.before("transact", "")[0], binary, bin)
+    for (more, exit) in runs {
+      let wrapper = "#!/bin/sh\nexec \(binary.executable.path) \"$@\" \(more)\n"
+      let file = bin.appending(path: "tender")
+      try wrapper.write(to: file, atomically: true, encoding: .utf8)
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+      let (ended, printed) = try shell("ORDER=O-1 AMOUNT=\(amount)\n\(script)", binary, bin)
+      #expect(ended == exit, "\(amount) \(more): \(printed)")
+      #expect(printed.contains("ship O-1") == (exit == 0), "\(amount) \(more): \(printed)")
+    }
+  }
+
   /// What has to be there before an example.
   private static func before(_ command: String, _ example: String) -> [String] {
     let pay = "tender transact --test-card visa --amount 10 --reference"

@@ -48,8 +48,10 @@ extension Topic {
           let number = String(kind.exitStatus)
           return String(repeating: " ", count: 4 - number.count) + number + "  " + kind.meaning
         } + [" 141  a look-up whose reader closed the pipe"]).joined(separator: "\n"),
-      "Exit 0 of transact can also be pending (ACH) or held (--hold). To ship goods on it, add --wait, or "
-        + "--expect succeeded.",
+      "Exit 0 of transact can also be pending (ACH) or held (--hold). A script that ships goods adds --expect "
+        + "succeeded, and runs again where the result is not known: the same command first looks what became of "
+        + "the one before, and never charges twice.",
+      script,
       "Effect comes first: once a request that can move money was sent and its effect is unknown, "
         + "the exit is 9, whatever the error is called. Then never pay again under another reference. "
         + "tender payment-status looks; the same command again finishes.",
@@ -62,6 +64,17 @@ extension Topic {
         + "server that does not answer (16) are later.",
     ]
   )
+
+  /// Takes a payment, and ships the goods on a paid status alone.
+  private static let script = """
+      tender transact --reference "$ORDER" --amount "$AMOUNT" --instrument-file card.json \\
+        --expect succeeded --json >"$ORDER.json"
+      case $? in
+        0) echo "ship $ORDER" ;;                 # paid: nothing else ends so
+        8|9|10|11|129|130|143) exit 75 ;;        # not known yet, or not sent: run this script again later
+        *) exit 1 ;;                             # not paid; standard error and .error in the file say why
+      esac
+    """
 
   private static func output(_ modules: [any ProviderModule]) -> Topic {
     Topic(

@@ -23,7 +23,8 @@ struct Expectation: Sendable {
     try FieldChoice.check(expected?.paths ?? [], option: Keys.expect.option.name)
   }
 
-  /// The report to show and the exit status: 0 where it was expected, 18 where something else was.
+  /// The report to show and the exit status: 0 where it was expected, 18 where something else was, 9 where it is not
+  /// known.
   func judge(_ report: Report, _ records: Records) -> (Report, Int32) {
     let exit = report.fault?.exitStatus ?? 0
     guard let expected else { return (report, exit) }
@@ -35,11 +36,12 @@ struct Expectation: Sendable {
     let code = report.fault.map { ", code:\($0.code)" } ?? ""
     shown.fault = Fault(
       .unexpected,
+      effect: report.status == .unknown ? .unknown : .none,
       code: "unexpected_status",
       "the result is \(report.status.rawValue), exit:\(exit)\(code), and \(expected.text) was expected",
       hint: report.fault?.message
     )
-    return (shown, Fault.Kind.unexpected.exitStatus)
+    return (shown, shown.fault?.exitStatus ?? 0)
   }
 
   /// Whether a command was expected to end with a fault like this.
