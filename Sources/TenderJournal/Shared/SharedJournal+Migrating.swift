@@ -2,7 +2,7 @@ import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Making the tables, and bringing those of version 1 up to this version.
+/// Making the tables, and bringing those of older versions up to this one.
 extension SharedJournal {
   /// Makes the tables, or brings them up to this version; gives what it did, in words.
   ///
@@ -26,9 +26,13 @@ extension SharedJournal {
     guard found < SharedSchema.version else {
       return "the tables are of version \(found), which is this one's: nothing to do"
     }
-    if found != SharedSchema.converting {
-      try run(SharedSchema.setOldAside + SharedSchema.tables)
+    if found > 1 {
+      try run(SharedSchema.additions + [SharedSchema.raiseVersion])
+      return "the tables were brought from version \(found) to \(SharedSchema.version)"
     }
+    // A conversion that was interrupted may be one by an older program.
+    let isInterrupted = found == SharedSchema.converting
+    try run(isInterrupted ? SharedSchema.additions : SharedSchema.setOldAside + SharedSchema.tables)
     var count = 0
     var after: ReferenceKey?
     while let batch = try convert(after: after) {
