@@ -6,7 +6,7 @@ import TenderSystem
 extension SQLiteJournal {
   func migrate() throws(Fault) {
     try database.transaction { () throws(Fault) in
-      let found = try database.first("PRAGMA user_version")?.first?.integer ?? 0
+      let found = try number("PRAGMA user_version") ?? 0
       // Another process may have been faster.
       guard found < Self.version else { return }
       if found < 7 {
@@ -29,12 +29,8 @@ extension SQLiteJournal {
 
   /// The columns that a table has.
   private func names(of table: String) throws(Fault) -> Set<String> {
-    var names: Set<String> = []
-    try database.query("SELECT name FROM pragma_table_info(?)", [.text(table)]) { row in
-      if let name = row.first?.text { names.insert(name) }
-      return true
-    }
-    return names
+    let found = try database.all("SELECT name FROM pragma_table_info(?)", [.text(table)])
+    return Set(found.compactMap(\.[0].text))
   }
 
   /// Makes payments of the attempts that versions 1 to 6 had.
@@ -97,7 +93,7 @@ extension SQLiteJournal {
     let list = try select(columns, from: "old_attempt")
     var payment: Payment?
     var damaged: String?
-    var next = (try database.first("SELECT max(row) FROM old_attempt")?.first?.integer ?? 0) + 1
+    var next = (try number("SELECT max(row) FROM old_attempt") ?? 0) + 1
     try rows(
       Self.old,
       """

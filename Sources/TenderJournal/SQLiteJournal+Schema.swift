@@ -12,7 +12,7 @@ extension SQLiteJournal {
     try database.useLog()
     try database.transaction { () throws(Fault) in
       // Another process may have been faster.
-      guard try database.first("PRAGMA user_version")?.first?.integer == 0 else { return }
+      guard try number("PRAGMA user_version") == 0 else { return }
       try database.execute(Self.tables + Self.sealing)
       try database.query(
         "INSERT INTO journal (name, forgotten) VALUES (lower(hex(randomblob(16))), 0)"

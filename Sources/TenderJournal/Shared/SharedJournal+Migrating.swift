@@ -8,7 +8,8 @@ extension SharedJournal {
   ///
   /// Run again after an interruption it goes on. Throws `state` (`journal_newer`) where they are of a newer version.
   package func migrate() throws(Fault) -> String {
-    guard let found = try versionOfTables() else {
+    let version = try run(["SELECT version FROM tender.journal"], orMissing: true).first?.first?[0]
+    guard let found = version?.integer else {
       // Of two processes that migrate at once one finds the tables made, and changes nothing.
       try run(
         ["CREATE SCHEMA IF NOT EXISTS tender"] + SharedSchema.all + [
@@ -42,11 +43,6 @@ extension SharedJournal {
     try run(SharedSchema.finish)
     return
       "the tables were brought from version 1 to \(SharedSchema.version): \(count) payments converted"
-  }
-
-  /// The version of the tables; nil where there are none.
-  private func versionOfTables() throws(Fault) -> Int? {
-    try run(["SELECT version FROM tender.journal"], orMissing: true).first?.first?[0].integer
   }
 
   /// Runs statements on tables of whatever version; gives nothing where they are missing, and that is asked.
