@@ -54,6 +54,14 @@ struct Checksum {
     return sum.text()
   }
 
+  /// The keyed hash of a member that is not kept as it was typed.
+  static func fingerprint(_ name: String, _ text: String, _ key: [UInt8]) -> String {
+    var sum = Checksum()
+    sum.add(name)
+    sum.add(text)
+    return sum.text(key: key)
+  }
+
   /// That many random bytes.
   static func randomBytes(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
@@ -89,6 +97,29 @@ struct FingerprintKey {
   private func read() -> [UInt8]? {
     guard let bytes = PlainFile.read(path, limit: 64), bytes.count == 32 else { return nil }
     return bytes
+  }
+}
+
+extension JSONObject {
+  /// The fingerprints of an order: of each member that a redactor changes, and of the instrument.
+  ///
+  /// Each begins with the name of its key, since those of two keys cannot be compared. `key` is asked for where there
+  /// is something to hash.
+  func fingerprints(
+    _ instrument: String?,
+    _ redactor: Redactor,
+    _ key: () throws(Fault) -> (name: String, bytes: [UInt8])
+  ) throws(Fault) -> JSONObject {
+    var texts = members.filter { redactor.redact($0.value) != $0.value }
+      .map { ($0.key, $0.value.canonicalText) }
+    if let instrument { texts.append(("instrument", instrument)) }
+    guard !texts.isEmpty else { return [:] }
+    let key = try key()
+    var prints: JSONObject = [:]
+    for (name, text) in texts {
+      prints[name] = .string("\(key.name):\(Checksum.fingerprint(name, text, key.bytes))")
+    }
+    return prints
   }
 }
 

@@ -68,6 +68,19 @@ package enum PaymentRow {
   /// The values of the columns.
   package static func values(_ payment: Payment) -> Row { table.row(Source(payment)) }
 
+  /// The columns that a payment keeps however much another state of it knows.
+  private static let own: Set<String> = ["created", "updated", "version", "merchant"]
+
+  /// Takes into a payment what another state of it knows, besides its operations and what was observed.
+  static func learn(from other: Payment, _ payment: inout Payment) {
+    let (known, said) = (values(payment), values(other))
+    let learned = columns.names.map { own.contains($0) || said[$0] == .null ? known[$0] : said[$0] }
+    guard let row = Row(columns, read: learned) else { return }
+    var source = Source(payment)
+    table.read(row, into: &source)
+    payment = source.payment
+  }
+
   /// The payment of a row of `select`, with its operations' rows in their order.
   ///
   /// Throws `state` where one is not ours, or does not match its checksum: an operation that is missing as well.

@@ -7,6 +7,14 @@ private import Darwin
 private import Glibc
 #endif
 
+// Functions of the system whose names `PlainFile` has too.
+
+private func opened(_ path: String, _ flags: Int32) -> Int32 { unsafe open(path, flags, 0o600) }
+
+private func linked(_ path: String, _ name: String) { _ = unsafe link(path, name) }
+
+private func closed(_ descriptor: Int32) { _ = close(descriptor) }
+
 /// Small files beside the journal, for their owner alone; links are not followed.
 enum PlainFile {
   /// A file's place on its disk: the same path may lead to another file later.
@@ -47,7 +55,7 @@ enum PlainFile {
   /// Opens a file to read and write, made where it is not there.
   static func open(_ path: String, exclusively: Bool = false) throws(Fault) -> Int32 {
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (exclusively ? O_EXCL : 0)
-    let descriptor = Self.open(path, flags)
+    let descriptor = opened(path, flags)
     guard descriptor >= 0 else { throw .unusable(path, problem) }
     guard isRegular(descriptor) else {
       close(descriptor)
@@ -60,17 +68,9 @@ enum PlainFile {
     status(of: descriptor).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
   }
 
-  private static func open(_ path: String, _ flags: Int32) -> Int32 {
-    #if canImport(Darwin)
-    unsafe Darwin.open(path, flags, 0o600)
-    #else
-    unsafe Glibc.open(path, flags, 0o600)
-    #endif
-  }
-
   /// A file's first bytes; nil where it cannot be read.
   static func read(_ path: String, limit: Int) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    let descriptor = opened(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     guard isRegular(descriptor) else { return nil }
@@ -110,7 +110,7 @@ enum PlainFile {
 
   /// Whether a folder's entries are on the disk: a file that was made in it, for one.
   static func syncFolder(_ path: String) -> Bool {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = opened(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
     return sync(descriptor)
@@ -131,13 +131,7 @@ enum PlainFile {
   }
 
   /// Gives a file a further name, unless another has it.
-  static func link(_ path: String, as name: String) {
-    #if canImport(Darwin)
-    _ = unsafe Darwin.link(path, name)
-    #else
-    _ = unsafe Glibc.link(path, name)
-    #endif
-  }
+  static func link(_ path: String, as name: String) { linked(path, name) }
 
   static func remove(_ path: String) { _ = unsafe unlink(path) }
 
@@ -191,13 +185,7 @@ enum PlainFile {
     return unsafe fcntl(descriptor, command, &region) == 0
   }
 
-  static func close(_ descriptor: Int32) {
-    #if canImport(Darwin)
-    _ = Darwin.close(descriptor)
-    #else
-    _ = Glibc.close(descriptor)
-    #endif
-  }
+  static func close(_ descriptor: Int32) { closed(descriptor) }
 
   /// The path with links and dots resolved; the path itself where it leads nowhere.
   static func resolved(_ path: String) -> String {

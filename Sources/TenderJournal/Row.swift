@@ -7,6 +7,8 @@ package struct Columns: Sendable {
   package enum Kind: Sendable { case text, number, json }
 
   package let names: [String]
+  /// Those that tables in use may lack: they were added later, and null is what the rows from before have.
+  let added: [String]
   fileprivate let kinds: [Kind]
   /// What a checksum takes, in the alphabetical order of the names.
   fileprivate let summed: [Summed]
@@ -16,17 +18,17 @@ package struct Columns: Sendable {
     let name: [UInt8]
   }
 
-  package init(_ columns: [(name: String, kind: Kind)]) {
+  package init(_ columns: [(name: String, kind: Kind)], added: [String] = []) {
     let names = columns.map { $0.name }
     let order = names.indices.sorted { names[$0] < names[$1] }
-    self.init(columns, order.map { Summed(place: $0, name: Checksum.taken(names[$0])) })
+    self.init(columns, order.map { Summed(place: $0, name: Checksum.taken(names[$0])) }, added)
   }
 
   /// Columns of which a checksum takes some alone.
-  private init(_ columns: [(name: String, kind: Kind)], _ summed: [Summed]) {
+  private init(_ columns: [(name: String, kind: Kind)], _ summed: [Summed], _ added: [String]) {
     names = columns.map { $0.name }
     kinds = columns.map { $0.kind }
-    self.summed = summed
+    (self.summed, self.added) = (summed, added)
   }
 
   /// The place of a column; nil where it is none of these.
@@ -41,7 +43,8 @@ package struct Columns: Sendable {
   package func with(first: [(String, Kind)] = [], last: [(String, Kind)] = []) -> Columns {
     Columns(
       first + names.indices.map { (names[$0], kinds[$0]) } + last,
-      summed.map { Summed(place: $0.place + first.count, name: $0.name) }
+      summed.map { Summed(place: $0.place + first.count, name: $0.name) },
+      added
     )
   }
 
@@ -92,6 +95,7 @@ extension Optional: Storable where Wrapped: Storable {
 struct Field<Source>: Sendable {
   let name: String
   let kind: Columns.Kind
+  private(set) var isAdded = false
   let get: @Sendable (Source) -> Database.Value
   /// Takes a column's value in.
   private(set) var set: @Sendable (inout Source, Database.Value) -> Void = { _, _ in }
@@ -113,6 +117,16 @@ struct Field<Source>: Sendable {
     }
   }
 
+  /// A column that tables in use get: it raises the version of both journals, and is null in the rows from before.
+  init<Value: Storable>(
+    added name: String,
+    _ get: @escaping @Sendable (Source) -> Value?,
+    _ put: @escaping @Sendable (inout Source, Value?) -> Void
+  ) {
+    self.init(name, get, put)
+    isAdded = true
+  }
+
   /// A column of a time in milliseconds since 1970.
   init(
     _ name: String,
@@ -131,7 +145,10 @@ struct Table<Source>: Sendable {
 
   init(_ fields: [Field<Source>]) {
     self.fields = fields
-    columns = Columns(fields.map { ($0.name, $0.kind) })
+    columns = Columns(
+      fields.map { ($0.name, $0.kind) },
+      added: fields.filter(\.isAdded).map(\.name)
+    )
   }
 
   /// The values of the columns.

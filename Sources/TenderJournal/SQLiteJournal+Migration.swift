@@ -1,59 +1,78 @@
 import TenderEngine
-import TenderModel
+package import TenderModel
 import TenderSystem
 
-/// Files of versions 1 to 6, brought up to this one in one transaction or not at all.
+/// Files of older versions, brought up to this one in one transaction or not at all.
 extension SQLiteJournal {
   func migrate() throws(Fault) {
     try database.transaction { () throws(Fault) in
-      let found = try database.first("PRAGMA user_version")?.first?.integer ?? 0
+      let found = try number("PRAGMA user_version") ?? 0
       // Another process may have been faster.
       guard found < Self.version else { return }
-      for index in ["id", "time", "status", "last_four", "amount"] {
-        try database.execute("DROP INDEX IF EXISTS attempt_by_\(index)")
+      if found < 7 {
+        try takeOverAttempts(found)
+      } else {
+        for table in StoredTables.all { try addColumns(table.columns, to: table.name) }
       }
+      try database.execute("PRAGMA user_version = \(Self.version)")
+    }
+  }
+
+  /// Adds the columns that a table lacks of those that were added later.
+  package func addColumns(_ columns: Columns, to table: String) throws(Fault) {
+    let known = try names(of: table)
+    for name in columns.added where !known.contains(name) {
+      let definition = Self.dialect.definition(name, columns)
+      try database.execute("ALTER TABLE \(table) ADD COLUMN \(definition)")
+    }
+  }
+
+  /// The columns that a table has.
+  private func names(of table: String) throws(Fault) -> Set<String> {
+    let found = try database.all("SELECT name FROM pragma_table_info(?)", [.text(table)])
+    return Set(found.compactMap(\.[0].text))
+  }
+
+  /// Makes payments of the attempts that versions 1 to 6 had.
+  private func takeOverAttempts(_ found: Int) throws(Fault) {
+    for index in ["id", "time", "status", "last_four", "amount"] {
+      try database.execute("DROP INDEX IF EXISTS attempt_by_\(index)")
+    }
+    try database.execute(
+      """
+      DROP INDEX IF EXISTS history_of_attempt;
+      DROP INDEX IF EXISTS history_by_who;
+      DROP TABLE IF EXISTS term;
+      ALTER TABLE attempt RENAME TO old_attempt;
+      ALTER TABLE history RENAME TO old_history
+      """
+    )
+    // Version 2 had neither a name nor a chain.
+    let hasChain = found > 2
+    if hasChain { try database.execute("ALTER TABLE journal RENAME TO old_journal") }
+    try database.execute(Self.tables + Self.sealing)
+    if hasChain {
       try database.execute(
         """
-        DROP INDEX IF EXISTS history_of_attempt;
-        DROP INDEX IF EXISTS history_by_who;
-        DROP TABLE IF EXISTS term;
-        ALTER TABLE attempt RENAME TO old_attempt;
-        ALTER TABLE history RENAME TO old_history
+        INSERT INTO journal (name, forgotten, loss, earlier_line, earlier_link)
+          SELECT name, forgotten, loss, (SELECT max(line) FROM old_history),
+            (SELECT link FROM old_history ORDER BY line DESC LIMIT 1) FROM old_journal;
+        DROP TABLE old_journal
         """
       )
-      // Version 2 had neither a name nor a chain.
-      let hasChain = found > 2
-      if hasChain { try database.execute("ALTER TABLE journal RENAME TO old_journal") }
-      try database.execute(Self.tables + Self.sealing)
-      if hasChain {
-        try database.execute(
-          """
-          INSERT INTO journal (name, forgotten, loss, earlier_line, earlier_link)
-            SELECT name, forgotten, loss, (SELECT max(line) FROM old_history),
-              (SELECT link FROM old_history ORDER BY line DESC LIMIT 1) FROM old_journal;
-          DROP TABLE old_journal
-          """
-        )
-      } else {
-        try database.execute(
-          "INSERT INTO journal (name, forgotten) VALUES (lower(hex(randomblob(16))), 0)"
-        )
-      }
-      try takeOverPayments()
-      try takeOverHistory(hasChain: hasChain)
+    } else {
       try database.execute(
-        "DROP TABLE old_attempt; DROP TABLE old_history; PRAGMA user_version = \(Self.version)"
+        "INSERT INTO journal (name, forgotten) VALUES (lower(hex(randomblob(16))), 0)"
       )
     }
+    try takeOverPayments()
+    try takeOverHistory(hasChain: hasChain)
+    try database.execute("DROP TABLE old_attempt; DROP TABLE old_history")
   }
 
   /// What a table of an old version has under the names of the newest one.
   private func select(_ columns: [String], from table: String) throws(Fault) -> String {
-    var there: Set<String> = []
-    try database.query("SELECT name FROM pragma_table_info(?)", [.text(table)]) { row in
-      if let name = row.first?.text { there.insert(name) }
-      return true
-    }
+    let there = try names(of: table)
     return columns.map { name in
       // Version 1 only told a token (1) from a payment (0): the numbers of `Payment.Kind`.
       let known = name == "kind" && there.contains("token") ? "token" : name
@@ -74,7 +93,7 @@ extension SQLiteJournal {
     let list = try select(columns, from: "old_attempt")
     var payment: Payment?
     var damaged: String?
-    var next = (try database.first("SELECT max(row) FROM old_attempt")?.first?.integer ?? 0) + 1
+    var next = (try number("SELECT max(row) FROM old_attempt") ?? 0) + 1
     try rows(
       Self.old,
       """

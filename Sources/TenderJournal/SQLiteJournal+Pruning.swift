@@ -5,9 +5,7 @@ import TenderSystem
 /// What may be forgotten, and forgetting it.
 extension SQLiteJournal {
   package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
-    let rows = Self.prunable(before: time, filter)
-    let count = try database.first("SELECT count(*) FROM (\(rows.sqlite))", rows.values)
-    return count?.first?.integer ?? 0
+    try number("SELECT count(*) FROM (\(Self.prunable(before: time, filter)))") ?? 0
   }
 
   /// Goes in slices: others write in between, and a run that is killed leaves whole payments behind.
@@ -22,8 +20,8 @@ extension SQLiteJournal {
       count += try commit(index == slices.count - 1 ? .power : .process) { () throws(Fault) in
         if index == 0 {
           // The newest line stays the newest: the chain and the mark go on from it.
-          let last = try database.first("SELECT max(at) FROM event")?.first?.integer
-          try addLine("\(planned) payments forgotten", at: last ?? 0)
+          let last = try number("SELECT max(at) FROM event") ?? 0
+          try addLine("\(planned) payments forgotten", at: last)
         }
         return try forget(slice, before: time, filter)
       }
@@ -54,7 +52,7 @@ extension SQLiteJournal {
   private static let pages = 200
 
   private func freePages() throws(Fault) -> Int {
-    try database.first("PRAGMA freelist_count")?.first?.integer ?? 0
+    try number("PRAGMA freelist_count") ?? 0
   }
 
   /// Payments that are forgotten under one lock, which others wait for.
@@ -82,14 +80,11 @@ extension SQLiteJournal {
     _ filter: PaymentFilter
   ) throws(Fault) -> Int {
     let rows = Self.prunable(before: time, filter)
-    let sql = rows.sqlite + " AND p.row = ?"
     var going: [Int] = []
-    for row in slice where try database.first(sql, rows.values + [.integer(row)]) != nil {
-      going.append(row)
-    }
+    for row in slice where try number("\(rows) AND p.row = \(row)") != nil { going.append(row) }
     for row in going {
       let value = [Database.Value.integer(row)]
-      let lines = try database.first("SELECT count(*) FROM event WHERE payment = ?", value)
+      let lines = try number("SELECT count(*) FROM event WHERE payment = \(row)") ?? 0
       if let found = try self.row("p.row = \(row)"),
         let payment = try? PaymentRow.payment(found, try operations(of: row))
       {
@@ -102,10 +97,7 @@ extension SQLiteJournal {
         try database.query("DELETE FROM \(table) WHERE payment = ?", value)
       }
       try database.query("DELETE FROM payment WHERE row = ?", value)
-      try database.query(
-        "UPDATE journal SET forgotten = forgotten + ?",
-        [.integer(lines?.first?.integer ?? 0)]
-      )
+      try database.query("UPDATE journal SET forgotten = forgotten + ?", [.integer(lines)])
     }
     return going.count
   }

@@ -23,24 +23,27 @@ extension SQLiteJournal {
     if let problem { throw problem }
   }
 
-  /// The first payment's row that a condition finds.
+  /// The rows of a statement that finds few.
+  func all(_ columns: Columns, _ statement: Statement) throws(Fault) -> [Row] {
+    try database.all(statement.sqlite, statement.values).compactMap { Row(columns, read: $0) }
+  }
+
+  /// The first number that a statement gives; nil where it gives none.
+  func number(_ statement: Statement) throws(Fault) -> Int? {
+    try database.first(statement.sqlite, statement.values)?.first?.integer
+  }
+
+  /// The payment's row that a condition finds.
   func row(_ condition: Statement) throws(Fault) -> Row? {
-    let statement: Statement = "\(PaymentRow.select) WHERE \(condition)"
-    let found = try database.first(statement.sqlite, statement.values)
-    return found.flatMap { Row(PaymentRow.stored, read: $0) }
+    try all(PaymentRow.stored, "\(PaymentRow.select) WHERE \(condition)").first
   }
 
   /// The rows of a payment's operations, in their order.
   func operations(of payment: Int) throws(Fault) -> [Row] {
-    var found: [Row] = []
-    try rows(
+    try all(
       OperationRow.stored,
       "\(OperationRow.select) WHERE o.payment = \(payment) ORDER BY o.sequence"
-    ) { row in
-      found.append(row)
-      return true
-    }
-    return found
+    )
   }
 
   /// The payment of a row, or what waits to be written there.
@@ -55,16 +58,15 @@ extension SQLiteJournal {
 
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
     for form in Reference.forms(of: key.reference.text) {
-      let values = [form, key.provider.text, key.env.rawValue].map(Database.Value.text)
       // A statement of all columns is compiled once, for every row that is read by its number.
       let found = try database.atOneMoment { () throws(Fault) -> Payment? in
-        let number = try database.first(
-          "SELECT row FROM payment WHERE reference = ? AND provider = ? AND env = ?",
-          values
+        let number = try number(
+          """
+          SELECT row FROM payment WHERE reference = \(form) AND provider = \(key.provider.text)
+          AND env = \(key.env.rawValue)
+          """
         )
-        guard let number = number?[0].integer, let row = try row("p.row = \(number)") else {
-          return nil
-        }
+        guard let number, let row = try row("p.row = \(number)") else { return nil }
         return try payment(row)
       }
       if let found { return found }
@@ -142,40 +144,35 @@ extension SQLiteJournal {
 
   package func count(_ filter: PaymentFilter, upTo limit: Int) throws(Fault) -> Int {
     if waiting.isEmpty, filter.isOfOneTerm, case .exactly(let term)? = filter.query {
-      let row = try database.first(
-        "SELECT count(*) FROM (SELECT 1 FROM term WHERE text = ? LIMIT ?)",
-        [.text(term), .integer(limit)]
-      )
-      return row?.first?.integer ?? 0
+      return try number(
+        "SELECT count(*) FROM (SELECT 1 FROM term WHERE text = \(term) LIMIT \(limit))"
+      ) ?? 0
     }
     guard filter.query == nil, filter.handle == nil, waiting.isEmpty else {
       return try counted(filter, upTo: limit)
     }
-    let statement: Statement = """
+    return try number(
+      """
       SELECT count(*) FROM (SELECT 1 FROM payment p WHERE 1\(Condition.columns(filter)) LIMIT \(limit))
       """
-    return try database.first(statement.sqlite, statement.values)?.first?.integer ?? 0
+    ) ?? 0
   }
 
   package func count() throws(Fault) -> Int {
-    try database.first("SELECT max(row) FROM operation")?.first?.integer ?? 0
+    try number("SELECT max(row) FROM operation") ?? 0
   }
 
   package func oldest() throws(Fault) -> Int? {
-    try database.first("SELECT min(created) FROM payment")?.first?.integer
+    try number("SELECT min(created) FROM payment")
   }
 
   package func history(of payment: Payment) throws(Fault) -> [HistoryEntry] {
-    var entries: [HistoryEntry] = []
     let list = EventRow.columns.names.list()
-    try rows(
+    let lines = try all(
       EventRow.columns,
       "SELECT \(sql: list) FROM event WHERE payment = \(payment.row) ORDER BY line"
-    ) { row in
-      entries.append(EventRow.entry(row))
-      return true
-    }
-    return entries
+    )
+    return lines.map(EventRow.entry)
   }
 }
 

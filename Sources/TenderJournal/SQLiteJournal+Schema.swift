@@ -3,8 +3,8 @@ import TenderSystem
 
 /// The tables, made or brought up to this version.
 extension SQLiteJournal {
-  /// Raised with every change of the tables; a file with a higher one is refused.
-  static let version = 7
+  /// Raised with every change of the tables, by an added column itself; a file with a higher one is refused.
+  static let version = 7 + StoredTables.added
 
   func create() throws(Fault) {
     // Before the first page is written: what is pruned gives its pages back.
@@ -12,7 +12,7 @@ extension SQLiteJournal {
     try database.useLog()
     try database.transaction { () throws(Fault) in
       // Another process may have been faster.
-      guard try database.first("PRAGMA user_version")?.first?.integer == 0 else { return }
+      guard try number("PRAGMA user_version") == 0 else { return }
       try database.execute(Self.tables + Self.sealing)
       try database.query(
         "INSERT INTO journal (name, forgotten) VALUES (lower(hex(randomblob(16))), 0)"
@@ -38,19 +38,19 @@ extension SQLiteJournal {
   /// that a version before 7 had written.
   static let tables = """
     CREATE TABLE payment (
-      row INTEGER PRIMARY KEY, \(definitions(PaymentRow.columns)), sum TEXT NOT NULL,
+      row INTEGER PRIMARY KEY, \(dialect.list(PaymentRow.columns)), sum TEXT NOT NULL,
       UNIQUE (reference, provider, env)
     );
     CREATE TABLE operation (
-      row INTEGER PRIMARY KEY, payment INTEGER NOT NULL, \(definitions(OperationRow.columns)),
+      row INTEGER PRIMARY KEY, payment INTEGER NOT NULL, \(dialect.list(OperationRow.columns)),
       sum TEXT NOT NULL
     );
     CREATE TABLE observation (
-      row INTEGER PRIMARY KEY, payment INTEGER NOT NULL, \(definitions(ObservationRow.columns)),
+      row INTEGER PRIMARY KEY, payment INTEGER NOT NULL, \(dialect.list(ObservationRow.columns)),
       sum TEXT NOT NULL
     );
     CREATE TABLE event (
-      line INTEGER PRIMARY KEY, \(definitions(EventRow.columns, without: "line")), link TEXT NOT NULL
+      line INTEGER PRIMARY KEY, \(dialect.list(EventRow.columns, without: "line")), link TEXT NOT NULL
     );
     CREATE TABLE IF NOT EXISTS preparation (row INTEGER PRIMARY KEY, text TEXT NOT NULL);
     CREATE TABLE term (
@@ -89,18 +89,12 @@ extension SQLiteJournal {
     CREATE TABLE IF NOT EXISTS burnt (slot INTEGER PRIMARY KEY)
     """
 
-  /// Columns without which a row means nothing.
-  private static let required: Set<String> = [
-    "env", "provider", "reference", "kind", "merchant", "status", "state", "sequence", "number",
-    "created", "updated", "version", "at", "payment", "operation", "note", "source",
-  ]
-
-  private static func definitions(_ columns: Columns, without left: String = "") -> String {
-    columns.names.filter { $0 != left }
-      .map { name in
-        let type = columns.kind(name) == .number ? "INTEGER" : "TEXT"
-        return "\(name) \(type)" + (required.contains(name) ? " NOT NULL" : "")
-      }
-      .joined(separator: ", ")
-  }
+  static let dialect = StoredTables.Dialect(
+    number: "INTEGER",
+    text: "TEXT",
+    required: [
+      "env", "provider", "reference", "kind", "merchant", "status", "state", "sequence", "number",
+      "created", "updated", "version", "at", "payment", "operation", "note", "source",
+    ]
+  )
 }

@@ -30,7 +30,7 @@ extension SQLiteJournal {
   func sealed(_ preparation: Operation.Preparation) throws(Fault) -> String {
     guard let secret = preparation.secret else { return preparation.stored }
     for _ in 0..<3 {
-      guard let slot = try database.first("SELECT slot FROM fresh LIMIT 1")?.first?.integer else {
+      guard let slot = try number("SELECT slot FROM fresh LIMIT 1") else {
         try makeKeys()
         continue
       }
@@ -69,12 +69,7 @@ extension SQLiteJournal {
   }
 
   private func slots(_ table: String) throws(Fault) -> [Int] {
-    var found: [Int] = []
-    try database.query("SELECT slot FROM \(table)") { row in
-      if let slot = row.first?.integer { found.append(slot) }
-      return true
-    }
-    return found
+    try database.all("SELECT slot FROM \(table)").compactMap(\.[0].integer)
   }
 
   /// Says that the key of a text is to be destroyed; within the transaction that takes the text out.
@@ -96,22 +91,10 @@ extension SQLiteJournal {
     of content: JSONObject,
     instrument: String?
   ) throws(Fault) -> JSONObject {
-    var texts = content.members.filter { redactor.redact($0.value) != $0.value }
-      .map { ($0.key, $0.value.canonicalText) }
-    if let instrument { texts.append(("instrument", instrument)) }
-    var prints: JSONObject = [:]
-    for (name, text) in texts {
-      let key = try FingerprintKey(path: folder + "/journal.key")
-        .bytes(making: Checksum.randomBytes(32))
-      func print(_ name: String, _ text: String) -> String {
-        var sum = Checksum()
-        sum.add(name)
-        sum.add(text)
-        return sum.text(key: key)
-      }
-      // With the key's own name: hashes under different keys tell nothing.
-      prints[name] = .string("\(print("key", "").prefix(8)):\(print(name, text))")
+    try content.fingerprints(instrument, redactor) { () throws(Fault) in
+      let path = folder + "/journal.key"
+      let key = try FingerprintKey(path: path).bytes(making: Checksum.randomBytes(32))
+      return (String(Checksum.fingerprint("key", "", key).prefix(8)), key)
     }
-    return prints
   }
 }

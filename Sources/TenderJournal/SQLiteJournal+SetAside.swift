@@ -48,8 +48,7 @@ extension SQLiteJournal {
   }
 
   private func version(of row: Int) throws(Fault) -> Int {
-    let found = try database.first("SELECT version FROM payment WHERE row = ?", [.integer(row)])
-    return found?.first?.integer ?? 0
+    try number("SELECT version FROM payment WHERE row = \(row)") ?? 0
   }
 
   /// Writes what was set aside in its place, where the database takes it by now.

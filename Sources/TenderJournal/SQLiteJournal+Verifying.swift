@@ -75,11 +75,13 @@ extension SQLiteJournal {
       ("operation", "payments of operations are missing"),
       ("observation", "payments of observations are missing"),
     ] where problems.isEmpty {
-      let count = try database.first(
-        "SELECT count(DISTINCT payment) FROM \(table) "
-          + "WHERE payment > 0 AND payment NOT IN (SELECT row FROM payment)"
+      let count = try number(
+        """
+        SELECT count(DISTINCT payment) FROM \(sql: table)
+        WHERE payment > 0 AND payment NOT IN (SELECT row FROM payment)
+        """
       )
-      if let count = count?.first?.integer, count > 0 { problems.append("\(count) \(what)") }
+      if let count, count > 0 { problems.append("\(count) \(what)") }
     }
     return problems
   }
@@ -103,7 +105,7 @@ extension SQLiteJournal {
       }
       return problems.count < Self.most
     }
-    let all = try database.first("SELECT count(*) FROM term")?.first?.integer ?? 0
+    let all = try number("SELECT count(*) FROM term") ?? 0
     if problems.isEmpty, all != count {
       problems.append("\(all - count) terms that are searched belong to no payment")
     }
@@ -134,7 +136,7 @@ extension SQLiteJournal {
       }
       return problems.count < Self.most
     }
-    let forgotten = try database.first("SELECT forgotten FROM journal")?.first?.integer ?? 0
+    let forgotten = try number("SELECT forgotten FROM journal") ?? 0
     if !(0...max(0, newest)).contains(forgotten) {
       problems.append("the number of lines that were pruned is damaged")
     }

@@ -185,7 +185,9 @@ extension SQLiteJournal {
   func checkPlace() throws(Fault) {
     let path = folder + "/journal.db"
     guard file == nil || PlainFile.identity(at: path) == file else { throw .moved(path) }
-    try checkLockFile()
+    // With another file of locks than the one whose locks are held, others may work on the same references.
+    let lock = locks.path
+    guard lockFile == nil || PlainFile.identity(at: lock) == lockFile else { throw .moved(lock) }
   }
 
   /// Writes a consistent copy of the journal into a new file, while others go on.

@@ -64,15 +64,11 @@ extension SQLiteJournal {
 
   private func checkElsewhere(_ payment: Payment, _ terms: OpeningTerms) throws(Fault) {
     let values = [payment.reference.text, payment.env.rawValue, payment.provider.text]
-    var others: [Int] = []
-    try database.query(
+    let others = try database.all(
       "SELECT row FROM payment WHERE reference = ? AND env = ? AND provider <> ?",
       values.map(Database.Value.text)
-    ) { row in
-      others += row.compactMap(\.integer)
-      return true
-    }
-    for number in others {
+    )
+    for number in others.compactMap(\.[0].integer) {
       guard let row = try row("p.row = \(number)") else { continue }
       let other = try self.payment(row)
       if other.blocksElsewhere(namesProvider: terms.namesProvider) {
@@ -89,11 +85,11 @@ extension SQLiteJournal {
       AND p.env = \(payment.env.rawValue) AND p.provider = \(payment.provider.text)
       AND p.merchant = \(payment.merchant)
       """
-    try rows(OperationRow.stored, others) { row throws(Fault) in
+    for row in try all(OperationRow.stored, others) {
       let other = try OperationRow.operation(row)
       let isRepetition =
         row.number("payment") == payment.row && other.leavesKey(to: operation)
-      guard !isRepetition else { return true }
+      guard !isRepetition else { continue }
       let owner = try self.row("p.row = \(row.number("payment") ?? 0)")
       throw .keyReused(key, by: Reference(stored: owner?.text("reference") ?? ""))
     }
@@ -255,10 +251,7 @@ extension SQLiteJournal {
 
   /// Makes a secret that was taken out unreadable: its key goes, or its bytes where it was not sealed.
   func forget(_ secret: String) {
-    if SealingKeys.isSealed(secret) { keys.destroy(of: secret) } else { eraseOrPutOff() }
-  }
-
-  private func eraseOrPutOff() {
+    guard !SealingKeys.isSealed(secret) else { return keys.destroy(of: secret) }
     // Another process may have finished its own meanwhile.
     try? unfinished.make()
     mustEraseLater = true

@@ -20,7 +20,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   let keys: SealingKeys
   /// Who writes, for the history: `USER@MACHINE`.
   let by: String
-  private let locks: LockFile
+  let locks: LockFile
   /// Whether many threads of the process write: one sync then serves all who wait for one, more keys are made
   /// at a time, and who writes says when what is erased must be gone for good.
   let sharesWork: Bool
@@ -30,7 +30,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   /// Whether it sends to anybody but the simulator of its own folder.
   var isOutside = false
   /// The file in which locks were taken last.
-  private var lockFile: PlainFile.Identity?
+  private(set) var lockFile: PlainFile.Identity?
   /// This journal's own name, made with it; a copy that is accepted gets a new one.
   var name = ""
   /// Outcomes that wait for the database, by the row of their payment.
@@ -119,7 +119,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
 
   /// The version of the schema that the file has, 0 for a new file.
   private func versionFound() throws(Fault) -> Int {
-    let found = try database.first("PRAGMA user_version")?.first?.integer ?? 0
+    let found = try number("PRAGMA user_version") ?? 0
     guard found <= Self.version else {
       throw Fault(
         .state,
@@ -149,14 +149,6 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
       takeInWhatWaits()
     }
     return held
-  }
-
-  /// Throws where the file of the locks is another than the one whose locks are held: then others may
-  /// work on the same references.
-  func checkLockFile() throws(Fault) {
-    guard lockFile == nil || PlainFile.identity(at: locks.path) == lockFile else {
-      throw .moved(locks.path)
-    }
   }
 
   package func requestStop(_ key: ReferenceKey) throws(Fault) {
@@ -192,8 +184,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     try database.execute("PRAGMA busy_timeout = 100")
     defer { try? database.execute("PRAGMA busy_timeout = \(busyTimeout)") }
     for _ in 0..<(sharesWork ? 30 : 3) {
-      let busy = try database.first("PRAGMA wal_checkpoint(TRUNCATE)")?.first?.integer
-      if busy == 0 {
+      guard try number("PRAGMA wal_checkpoint(TRUNCATE)") != 0 else {
         unfinished.remove()
         return
       }

@@ -91,7 +91,7 @@ import Testing
     return (binary, state)
   }
 
-  @Test(arguments: OldJournal.all)
+  @Test(arguments: OldJournal.all + [.withOperations])
   func `what an old version began is gone on with`(_ old: OldJournal) throws {
     let (binary, state) = try Self.home(of: old)
     defer { binary.remove() }

@@ -111,6 +111,38 @@ extension SharedJournalTests {
     #expect(try journal.verify() == [])
   }
 
+  /// Tables of version 2 have operations; columns alone were added since.
+  @Test func `reads tables of version 2`() throws {
+    let path = Project.path("Tests/OldJournals/shared-2.sql")
+    _ = try sql(String(contentsOfFile: path, encoding: .utf8))
+    let journal = try unmigrated()
+    _ = try journal.migrate()
+    let problems = try journal.verify()
+    #expect(problems == [])
+    // The same commands as those of the file of version 7.
+    let said = try OldJournal.withOperations.said().map {
+      "\($0.text("reference") ?? ""): \($0.text("status") ?? "")"
+    }
+    let found = try words(journal)
+    #expect(
+      found.map { "\($0): \($1.prefix { $0 != ":" })" }.sorted() == Set(said).sorted()
+    )
+    let held = try #require(try journal.payment(key("HELD"))?.attempt)
+    #expect(held.preparation?.secret != nil)
+    #expect(try opened(journal, "NEW").row == 36)
+    #expect(try journal.verify() == [])
+  }
+
+  /// A process that was running when a column came goes on with rows that have nothing there.
+  @Test func `rows from before match their checksums with a column more`() throws {
+    let journal = try journal(0)
+    var paid = try opened(journal)
+    _ = try sql("ALTER TABLE tender.payment ADD COLUMN later text")
+    try paid.end(1, .succeeded, at: clock)
+    try journal.update(&paid, 1, note: "outcome", .power)
+    #expect(try journal.verify() == [])
+  }
+
   /// What was damaged stays so, and is told.
   @Test func `keeps a damaged row damaged`() throws {
     try restore()

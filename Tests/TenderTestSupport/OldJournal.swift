@@ -4,8 +4,11 @@ import Testing
 
 /// What the program of an old version of the journal left behind (`Tests/TenderJournalTests/Fixtures`).
 package struct OldJournal: Sendable, CustomTestStringConvertible {
-  /// Every version of the tables before this one.
+  /// Every version of the tables that had attempts.
   package static let all = (1...6).map(OldJournal.init(version:))
+
+  /// The first version that had operations; columns alone were added since.
+  package static let withOperations = OldJournal(version: 7)
 
   package let version: Int
 
@@ -34,7 +37,7 @@ package struct OldJournal: Sendable, CustomTestStringConvertible {
     )
   }
 
-  /// The file of what the old program exported, and its lines; versions 5 and 6 have it.
+  /// The file of what the old program exported, and its lines; versions from 5 on have it.
   package var export: String { folder + "/export.jsonl" }
 
   package func exported() throws -> [JSONObject] { try lines("export.jsonl") }

@@ -60,7 +60,9 @@ extension SharedJournal {
     _ interruption: any Interruption
   ) throws(Fault) -> (any ReferenceLock)? {
     // Processes of this machine exclude each other by a lock of its kernel, which ends with them.
-    guard let local = try lockHere(key, by: deadline, interruption) else { return nil }
+    guard
+      let local = try locks.take(key.description, by: deadline, interruption: interruption)
+    else { return nil }
     try deliver(holding: key)
     // Where an outcome still waits, there is a payment already, or there should be.
     let write = waiting[key] == nil ? write : nil
@@ -81,18 +83,6 @@ extension SharedJournal {
     _ interruption: any Interruption
   ) throws(Fault) -> (any ReferenceLock)? {
     try locks.take("device/\(address)", by: deadline, interruption: interruption)
-  }
-
-  func lockHere(
-    _ key: ReferenceKey,
-    by deadline: Deadline,
-    _ interruption: any Interruption
-  ) throws(Fault) -> (any ReferenceLock)? {
-    try locks.take(
-      "\(key.env.rawValue)/\(key.provider.text)/\(key.reference)",
-      by: deadline,
-      interruption: interruption
-    )
   }
 
   /// Takes a reference that is free, whose time is over, or that a process of this machine left behind; nil where
@@ -184,7 +174,7 @@ extension SharedJournal {
     let statement: Statement = """
       UPDATE tender.lease l SET until = clock_timestamp() WHERE \("l", has: key)\(Self.fence(lease))
       """
-    _ = try? ask([statement], by: Deadline(in: 2000, on: clock), repeating: .never)
+    _ = try? ask([statement], by: Deadline(in: 2000, on: clock), isOnce: true)
   }
 
   static func fence(_ lease: Lease) -> Statement {

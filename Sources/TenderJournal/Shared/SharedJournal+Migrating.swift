@@ -2,13 +2,14 @@ import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Making the tables, and bringing those of version 1 up to this version.
+/// Making the tables, and bringing those of older versions up to this one.
 extension SharedJournal {
   /// Makes the tables, or brings them up to this version; gives what it did, in words.
   ///
   /// Run again after an interruption it goes on. Throws `state` (`journal_newer`) where they are of a newer version.
   package func migrate() throws(Fault) -> String {
-    guard let found = try versionOfTables() else {
+    let version = try run(["SELECT version FROM tender.journal"], orMissing: true).first?.first?[0]
+    guard let found = version?.integer else {
       // Of two processes that migrate at once one finds the tables made, and changes nothing.
       try run(
         ["CREATE SCHEMA IF NOT EXISTS tender"] + SharedSchema.all + [
@@ -26,9 +27,13 @@ extension SharedJournal {
     guard found < SharedSchema.version else {
       return "the tables are of version \(found), which is this one's: nothing to do"
     }
-    if found != SharedSchema.converting {
-      try run(SharedSchema.setOldAside + SharedSchema.tables)
+    if found > 1 {
+      try run(SharedSchema.additions + [SharedSchema.raiseVersion])
+      return "the tables were brought from version \(found) to \(SharedSchema.version)"
     }
+    // A conversion that was interrupted may be one by an older program.
+    let isInterrupted = found == SharedSchema.converting
+    try run(isInterrupted ? SharedSchema.additions : SharedSchema.setOldAside + SharedSchema.tables)
     var count = 0
     var after: ReferenceKey?
     while let batch = try convert(after: after) {
@@ -38,11 +43,6 @@ extension SharedJournal {
     try run(SharedSchema.finish)
     return
       "the tables were brought from version 1 to \(SharedSchema.version): \(count) payments converted"
-  }
-
-  /// The version of the tables; nil where there are none.
-  private func versionOfTables() throws(Fault) -> Int? {
-    try run(["SELECT version FROM tender.journal"], orMissing: true).first?.first?[0].integer
   }
 
   /// Runs statements on tables of whatever version; gives nothing where they are missing, and that is asked.

@@ -11,7 +11,7 @@ extension SharedJournal {
     while true {
       do throws(PostgresConnection.Failure) {
         let statements = locks(for: write) + [writing(write)]
-        let row = try ask(statements, by: deadline, repeating: .never).last?.first?[0].integer
+        let row = try ask(statements, by: deadline, isOnce: true).last?.first?[0].integer
         guard mayBeDone, row == nil else { return row }
       } catch {
         // A number that is taken may be this very write's.
@@ -38,7 +38,7 @@ extension SharedJournal {
     var pause = 20
     while true {
       do throws(PostgresConnection.Failure) {
-        _ = try ask([message], by: deadline, repeating: .never)
+        _ = try ask([message], by: deadline, isOnce: true)
         return
       } catch {
         guard error.isLost, !error.isStopped else { throw fault(error) }

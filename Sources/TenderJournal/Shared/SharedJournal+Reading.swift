@@ -232,18 +232,11 @@ extension SharedJournal {
     of content: JSONObject,
     instrument: String?
   ) throws(Fault) -> JSONObject {
-    var parts = content.members.filter { redactor.redact($0.value) != $0.value }
-    if let instrument { parts.append(.init(key: "instrument", value: .string(instrument))) }
-    var prints: JSONObject = [:]
-    for member in parts {
+    let text = instrument.map { JSON.string($0).canonicalText }
+    return try content.fingerprints(text, redactor) { () throws(Fault) in
       guard let key = settings.key else { throw .noFingerprints }
-      var sum = Checksum()
-      sum.add(member.key)
-      sum.add(member.value.canonicalText)
-      // Those of two keys cannot be compared: each names its own.
-      prints[member.key] = .string("\(key.name):\(sum.text(key: key.fingerprints))")
+      return (key.name, key.fingerprints)
     }
-    return prints
   }
 }
 

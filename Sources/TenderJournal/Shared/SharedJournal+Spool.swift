@@ -47,10 +47,16 @@ extension SharedJournal {
       let key = outcome.key
       waiting[key] = outcome
       // The process that set it aside may still work on it.
+      let isOurs = key == held || leases[key] != nil
       let local =
-        key == held || leases[key] != nil
-        ? nil : try lockHere(key, by: Deadline(in: 0, on: clock), NeverInterrupted())
-      guard key == held || leases[key] != nil || local != nil else { continue }
+        isOurs
+        ? nil
+        : try locks.take(
+          key.description,
+          by: Deadline(in: 0, on: clock),
+          interruption: NeverInterrupted()
+        )
+      guard isOurs || local != nil else { continue }
       defer { withExtendedLifetime(local) {} }
       waiting[key] = nil
       do throws(Fault) {

@@ -62,7 +62,12 @@ extension SharedJournal {
   }
 
   package func backUp(to path: String) throws(Fault) {
-    throw .ofServer("a copy is made", "pg_dump --schema=tender, or your server's own backups")
+    throw Fault(
+      .unsupported,
+      code: "journal_unsupported",
+      "the journal is on PostgreSQL: a copy is made there",
+      hint: "pg_dump --schema=tender, or your server's own backups"
+    )
   }
 
   // MARK: A database that was put back to an earlier time
@@ -310,16 +315,6 @@ extension Fault {
         + "\(Timestamp.text(Timestamp.clamped(time))): it was put back to an earlier time",
       hint: "put the newest copy back, or look the missing payments up at the provider; then: "
         + "tender journal accept --reason TEXT"
-    )
-  }
-
-  /// What a server does and not this program.
-  fileprivate static func ofServer(_ what: String, _ how: String) -> Fault {
-    Fault(
-      .unsupported,
-      code: "journal_unsupported",
-      "the journal is on PostgreSQL: \(what) there",
-      hint: how
     )
   }
 }

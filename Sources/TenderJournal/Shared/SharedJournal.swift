@@ -135,21 +135,14 @@ package final class SharedJournal: Journal, @unchecked Sendable {
 
   // MARK: Asking
 
-  /// What may be done where an answer did not come.
-  enum Repeat {
-    /// The same again: it changes nothing, or nothing more.
-    case same
-    /// What was sent may have been done: the caller looks first.
-    case never
-  }
-
   /// Runs statements as one transaction, with the tables' version checked before the first.
   ///
-  /// Failures that pass are waited out. Throws `PostgresConnection.Failure`.
+  /// Failures that pass are waited out. `isOnce` where what was sent may have been done when its answer did not come:
+  /// the caller looks first. Throws `PostgresConnection.Failure`.
   func ask(
     _ statements: [Statement],
     by deadline: Deadline,
-    repeating: Repeat = .same
+    isOnce: Bool = false
   ) throws(PostgresConnection.Failure) -> [Rows] {
     var pause = 20
     var wasUnconfirmed = false
@@ -180,7 +173,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
       } catch {
         if error.isOtherVersion { throw try otherVersion(by: deadline) }
         if error.isLost || connection?.isBroken == true || error.isReadOnly { disconnect() }
-        let mayRepeat = (repeating == .same || !error.isLost) && interruption.kind == nil
+        let mayRepeat = (!isOnce || !error.isLost) && interruption.kind == nil
         // A look-up needs no server that takes writes.
         let isEnough = settings.isReading && error.isReadOnly
         guard error.isPassing, mayRepeat, !isEnough, deadline.remaining > pause else {

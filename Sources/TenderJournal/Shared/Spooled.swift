@@ -127,9 +127,7 @@ struct Spooled {
         operation = next
       }
     }
-    found.currency = payment.currency ?? found.currency
-    found.lastFour = payment.lastFour ?? found.lastFour
-    found.brand = payment.brand ?? found.brand
+    PaymentRow.learn(from: payment, &found)
     found.updatedAt = max(found.updatedAt, payment.updatedAt)
     if payment.observed != found.observed, let seen = ObservationRow.all(of: payment) {
       found.add(seen)

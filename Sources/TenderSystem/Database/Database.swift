@@ -200,6 +200,16 @@ package final class Database: @unchecked Sendable {
     return found
   }
 
+  /// The rows of a statement that finds few.
+  package func all(_ sql: String, _ values: [Value] = []) throws(Fault) -> [[Value]] {
+    var found: [[Value]] = []
+    try query(sql, values) { row in
+      found.append(row)
+      return true
+    }
+    return found
+  }
+
   /// Runs `body` in one transaction that holds the write lock from its beginning.
   ///
   /// What a commit itself does not sync is on the disk all the same when this returns where `sharesSync`: one

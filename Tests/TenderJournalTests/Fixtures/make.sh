@@ -1,6 +1,7 @@
 #!/bin/bash
-# Writes a journal with an old program: make.sh TENDER FOLDER
+# Writes a journal with an old program: make.sh TENDER FOLDER [ADDRESS]
 #
+# With the ADDRESS of an empty PostgreSQL database it writes a shared journal there, and its dump into FOLDER.
 # What a version does not know it refuses, and its journal lacks that payment. See README.md.
 set -u
 tender=$1
@@ -11,6 +12,13 @@ export HOME
 state=$HOME/state/tender
 mkdir -p "$state" "$folder"
 chmod 700 "$state"
+if [ $# = 3 ]; then
+  export TENDER_JOURNAL=$3 TENDER_JOURNAL_KEY_FILE=$HOME/fleet.key
+  # 32 bytes of 7.
+  printf '\a%.0s' {1..32} >"$HOME/fleet.key"
+  chmod 600 "$HOME/fleet.key"
+  "$tender" journal migrate || exit
+fi
 run() {
   "$tender" "$@" --state-dir "$state" --json --no-input >>"$HOME/out" 2>&1
   echo "$? $*" | cut -c1-150
@@ -41,6 +49,13 @@ till() { run transact --provider toro --amount 12.50 --reference "$@"; }
 # whole. Version 1 has no names of refunds, and no Toro.
 refund=(refund)
 "$tender" help refund >>"$HOME/out" 2>&1 || refund=(cancel --refund)
+# Before version 7 another refund needs an option, and the first one is sent without a look.
+again=(--new-attempt)
+sent=1
+if ! "$tender" help "${refund[0]}" | grep -q new-attempt; then
+  again=()
+  sent=3
+fi
 named() { "$tender" help cancel | grep -q refund-reference && echo "--refund-reference $1"; }
 
 pay PAID --metadata table=7 --payor email=ada@example.com
@@ -63,14 +78,14 @@ run confirm LOSTCONFIRM --sim-fault part2:close-before
 if [ "${refund[0]}" = refund ]; then
   pay PARTS
   run refund PARTS --amount 3
-  run refund PARTS --amount 2 --new-attempt --refund-reference r2
+  run refund PARTS --amount 2 "${again[@]}" --refund-reference r2
   # Each request is answered after 2 s: the look before it, then the reversal.
-  kill_after 3 refund PARTS --amount 1 --new-attempt --refund-reference r3 --sim-fault graphql:slow
+  kill_after 3 refund PARTS --amount 1 "${again[@]}" --refund-reference r3 --sim-fault graphql:slow
   pay PARTVOID --sim-scenario pending
   run refund PARTVOID --amount 4
 fi
 pay LOSTREFUND
-kill_after 1 cancel LOSTREFUND --sim-fault graphql:slow
+kill_after "$sent" cancel LOSTREFUND --sim-fault graphql:slow
 run tokenize --test-card visa --reference TOKEN
 method=$(grep -o 'pt_pmt_[a-z0-9]*' "$HOME/out" | tail -1)
 card STORED --token "$method"
@@ -82,7 +97,7 @@ bank BANK
 bank BANKPARTS
 run "${refund[@]}" BANKPARTS --amount 3
 # shellcheck disable=SC2046
-run "${refund[@]}" BANKPARTS --amount 2 --new-attempt $(named r2) --sim-fault refund:close-before
+run "${refund[@]}" BANKPARTS --amount 2 "${again[@]}" $(named r2) --sim-fault refund:close-before
 bank BANKFAILED
 run "${refund[@]}" BANKFAILED --amount 3 --sim-scenario refund:failed
 bank BANKLOST --sim-fault create:close-before
@@ -117,10 +132,20 @@ for reference in $("$tender" journal list --state-dir "$state" --json --all | gr
 done >"$folder/said.jsonl"
 "$tender" journal export --state-dir "$state" >"$folder/export.jsonl" 2>>"$HOME/out" ||
   rm "$folder/export.jsonl"
+if [ $# = 3 ]; then
+  pg_dump --schema=tender --inserts --no-owner --no-privileges "$3" >"$folder/shared.sql"
+  rm -r "$HOME"
+  exit
+fi
 for name in journal simulator; do
   python3 - "$state/$name.db" <<'END'
 import sqlite3, sys
 file = sqlite3.connect(sys.argv[1])
+columns = [row[1] for row in file.execute("PRAGMA table_info(journal)")]
+if "place" in columns:
+    # Elsewhere it would be a copy.
+    file.execute("UPDATE journal SET place = NULL")
+    file.commit()
 file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 END
 done
@@ -131,6 +156,11 @@ for name in db db-wal seals key; do
 done
 [ -f "$HOME/state/.tender.tender-mark" ] && cp "$HOME/state/.tender.tender-mark" "$folder/mark"
 rm -f "$folder/simulator.db"
-python3 "$here/world.py" "$state/simulator.db" "$folder/simulator.db"
+# From version 7 on the books have the shape that they have now.
+if grep -q '"schema":1' "$HOME/out"; then
+  python3 "$here/world.py" "$state/simulator.db" "$folder/simulator.db"
+else
+  cp "$state/simulator.db" "$folder"
+fi
 cp "$HOME/out" "$folder/../$(basename "$folder").log"
 rm -rf "$HOME"
