@@ -301,6 +301,36 @@ import Testing
     #expect(card.errorRecord["error"]?["code"] == "invalid_app")
   }
 
+  @Test(arguments: [
+    "card", "idempotency", "read-only", "support", "upgrade", "uninstall", "keys", "exit", "retry",
+  ])
+  func `help finds a topic by the words that people look for`(_ word: String) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    #expect(try binary.run("help", word).status == 0)
+  }
+
+  @Test func `a read-only profile lets a dry run through, and keeps the simulated world`() throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    let path = binary.home.appending(path: "c.json")
+    try #"{"profiles":{"ro":{"provider":"paytheory","mode":"read-only"}}}"#
+      .write(to: path, atomically: true, encoding: .utf8)
+    let pay = ["transact", "--amount", "5", "--test-card", "visa", "--reference", "A", "--json"]
+    #expect(try binary.run(pay).status == 0)
+    binary.variables = ["TENDER_CONFIG": path.path, "TENDER_PROFILE": "ro"]
+    let dry = try binary.run("refund", "A", "--dry-run", "--json")
+    #expect(dry.status == 0, "\(dry.errors)")
+    #expect(dry.record["record"] == "request")
+    for words in [["refund", "A"], ["simulator", "reset"]] {
+      let refused = try binary.run(words + ["--json"])
+      #expect(refused.status == 17)
+      #expect(refused.errorRecord["error"]?["code"] == "read_only")
+    }
+    binary.variables = [:]
+    #expect(try binary.run("payment-status", "A", "--json").record["status"] == "succeeded")
+  }
+
   /// A line may name any profile; a batch that must only read pays with none.
   @Test(arguments: [[], ["--check"]])
   func `no line of a read-only batch writes`(_ check: [String]) throws {

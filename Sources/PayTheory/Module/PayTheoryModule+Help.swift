@@ -35,6 +35,7 @@ extension PayTheoryModule {
 
   private static let instruments = Topic(
     name: "instruments",
+    aliases: ["card", "cards", "ach", "cash"],
     summary: "how to pass cards, bank accounts and cash payers",
     body: [
       "An instrument is a JSON object. It comes by --instrument-stdin, by --instrument-file from a "

@@ -18,7 +18,7 @@ extension Topic {
   /// Every topic, in the order in which help lists them.
   package static func all(_ modules: [any ProviderModule]) -> [Topic] {
     let help = modules.map(\.help)
-    return help.flatMap(\.topics) + [
+    return help.flatMap(\.topics) + guides + [
       exitStatus, output(modules), journal, environment(modules), files(help), promises(help),
       security,
       simulator(help),
@@ -40,7 +40,7 @@ extension Topic {
 
   private static let exitStatus = Topic(
     name: "exit-status",
-    aliases: ["exit-codes", "exit-code", "exit", "errors"],
+    aliases: ["exit-codes", "exit-code", "exit", "errors", "retries"],
     summary: "one exit status for each kind of failure",
     body: [
       (["   0  what was asked for was reached, or looked up"]
@@ -183,7 +183,8 @@ extension Topic {
         "$XDG_STATE_HOME/tender/ (~/.local/state) is yours alone: journal.db is the journal of every "
           + "payment (with journal.db-wal, its log), journal.lock its locks, journal.aside room for "
           + "outcomes that the journal cannot take, journal.key the key of its fingerprints, "
-          + "journal.seals the keys of what held payments need to be confirmed, simulator.db the simulated world. --state-dir moves it. Beside the folder lies a mark, "
+          + "journal.seals the keys of what held payments need to be confirmed, simulator.db the simulated "
+          + "world. --state-dir moves it. Beside the folder lies a mark, "
           + ".tender.tender-mark, that records the newest line of the journal: with an older one, a copy or "
           + "none, every command that pays exits 16 until tender journal accept. TENDER_MARK_DIR, or "
           + "\"mark_dir\" in a profile, puts the mark into another folder.",

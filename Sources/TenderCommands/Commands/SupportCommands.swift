@@ -88,6 +88,7 @@ struct SupportCommands {
   }
 
   private func reset() throws(Fault) {
+    if let profile = composition.settings.readOnlyProfile { throw .readOnly(profile) }
     let world = try composition.servedWorld()
     try Ledger(path: world.ledgerPath).reset()
     output.note("the simulated world is empty; the journal is as it was")
