@@ -55,8 +55,7 @@ extension Composition {
   /// Throws any other again.
   func expected(
     _ fault: Fault,
-    _ expectation: Expectation,
-    _ subject: RecordSubject
+    _ expectation: Expectation
   ) throws(Fault) -> Int32 {
     let record = records.record(fault, subject)
     guard !fault.kind.isStop,

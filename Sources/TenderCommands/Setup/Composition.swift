@@ -13,13 +13,6 @@ struct Target {
   var payment: Payment?
 }
 
-extension RecordSubject {
-  mutating func take(_ target: Target) {
-    provider = target.module.name
-    env = target.env
-  }
-}
-
 /// Puts the rooms together for one run: settings in, an engine out.
 final class Composition: Session {
   let providers: Providers
@@ -40,6 +33,8 @@ final class Composition: Session {
   /// Which line of a batch this is; nil for a command of its own.
   private let batchLine: Int?
   var isLine: Bool { batchLine != nil }
+  /// Whether options and credentials are checked alone, for `batch --check`: an earlier line may make the payment.
+  let isCheck: Bool
   /// Who opens the bank's pages, where the user wants that.
   let browser: Browser?
   /// What the kernel keeps this process from.
@@ -47,6 +42,8 @@ final class Composition: Session {
   /// One for each place, so that many look-ups share a connection and an open ledger.
   private var engines: [(provider: ProviderName, env: Env, engine: Engine)] = []
 
+  /// What the run is about, for the record of a fault that comes later.
+  var subject = RecordSubject()
   /// What is being worked on, for events.
   var reference: String? {
     didSet { if reference != oldValue { announced = nil } }
@@ -73,6 +70,7 @@ final class Composition: Session {
     sharing shared: SharedParts = SharedParts(),
     instrument: [UInt8]? = nil,
     batchLine: Int? = nil,
+    isCheck: Bool = false,
     settings known: Settings? = nil,
     browser: Browser? = nil,
     containment: Containment = .none
@@ -83,6 +81,7 @@ final class Composition: Session {
     self.shared = shared
     self.instrument = instrument
     self.batchLine = batchLine
+    self.isCheck = isCheck
     self.invocation = invocation
     self.signals = signals
     self.environment = environment
@@ -127,7 +126,7 @@ final class Composition: Session {
     let isReading =
       switch invocation.command.work {
       case .looksUp, .local(.reads): true
-      case .makes, .changes, .local: invocation.has(Keys.dryRun)
+      case .makes, .changes, .local: isDryRun
       }
     // Its leases are as long as this line's requests may take, and what looks up needs no server that writes.
     let place = try journalPlace + (address != nil && isReading ? " reading" : "")
