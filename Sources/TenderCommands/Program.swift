@@ -54,7 +54,7 @@ package struct Program {
           machineReadable: machineReadable
         )
         defer { (now, subject) = (composition.clock.now, composition.subject) }
-        return try inTime(composition)
+        return try work(composition)
       }
     } catch {
       if now == 0 { now = SystemClock(interruption: NeverInterrupted()).now }
@@ -70,35 +70,30 @@ package struct Program {
     }
   }
 
-  /// Runs a command; what was stopped because its time was over says so.
-  private static func inTime(_ composition: Composition) throws(Fault) -> Int32 {
-    if let limit = try composition.invocation.value(Keys.deadline) {
-      composition.signals.expire(after: limit)
-    }
+  /// Runs a command.
+  ///
+  /// What was stopped because its time was over says so. What was not found names the journal that was searched, since
+  /// its folder may be a wrong one.
+  private static func work(_ composition: Composition) throws(Fault) -> Int32 {
+    let signals = composition.signals
+    if let limit = try composition.invocation.value(Keys.deadline) { signals.expire(after: limit) }
     do throws(Fault) {
-      let exit = try searched(composition)
-      let isStopped = exit == Fault.Kind.interrupted.exitStatus && composition.signals.hasExpired
+      let exit = try Action.run(composition)
+      let isStopped = exit == Fault.Kind.interrupted.exitStatus && signals.hasExpired
       return isStopped ? Fault.Kind.pending.exitStatus : exit
     } catch {
-      guard error.kind == .interrupted, composition.signals.hasExpired else { throw error }
-      throw Fault.stopped(
-        by: .pending,
-        effect: error.effect,
-        underWay: error.effect == .none ? "nothing is under way" : "a request was under way"
-      )
-    }
-  }
-
-  /// Runs a command; what was not found names the journal that was searched, since its folder may be a wrong one.
-  private static func searched(_ composition: Composition) throws(Fault) -> Int32 {
-    do throws(Fault) {
-      return try Action.run(composition)
-    } catch {
-      guard error.kind == .notFound, error.result == nil, composition.hasJournal,
-        let place = try? composition.journalWords(), !error.message.contains(place)
-      else { throw error }
       var fault = error
-      fault.hint = (fault.hint.map { $0 + "; " } ?? "") + "searched \(place)"
+      if fault.kind == .interrupted, signals.hasExpired {
+        fault = .stopped(
+          by: .pending,
+          effect: error.effect,
+          underWay: error.effect == .none ? "nothing is under way" : "a request was under way"
+        )
+      } else if fault.kind == .notFound, fault.result == nil, composition.hasJournal,
+        let place = try? composition.journalWords(), !fault.message.contains(place)
+      {
+        fault.hint = (fault.hint.map { $0 + "; " } ?? "") + "searched \(place)"
+      }
       throw fault
     }
   }

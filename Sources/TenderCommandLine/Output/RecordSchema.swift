@@ -167,19 +167,11 @@ package enum RecordSchema {
 
   /// The members in the table below a name.
   private static func rows(_ kind: String) -> [Field] {
-    var fields: [Field] = []
-    var isBelow = false
-    for line in table.split(separator: "\n") {
-      if line.hasPrefix("= ") {
-        isBelow = line.split(separator: " ").contains { $0 == kind }
-      } else if isBelow {
-        let words = line.split(separator: " ", maxSplits: 2).map(String.init)
-        let isAlways = words[0].hasSuffix("!")
-        let name = isAlways ? String(words[0].dropLast()) : words[0]
-        fields.append(Field(name: name, type: words[1], isAlways: isAlways, meaning: words[2]))
-      }
+    (lines[kind] ?? []).map { line in
+      let words = line.split(separator: " ", maxSplits: 2).map(String.init)
+      let isAlways = words[0].hasSuffix("!")
+      return Field(name: name(line), type: words[1], isAlways: isAlways, meaning: words[2])
     }
-    return fields
   }
 
   /// The members of a kind, in the order in which they are printed.
@@ -192,39 +184,26 @@ package enum RecordSchema {
   /// The names of the members of a kind, in their order.
   static func names(_ kind: Record.Kind) -> [String] {
     let others = ["replayed", "source", "line", "created_at", "says", "next", "age"]
-    func below(_ head: String) -> [String] { namesByHead[head] ?? [] }
+    func below(_ head: String) -> [String] { (lines[head] ?? []).map(name) }
     let shared = kind == .journalEntry ? below("payment").filter { !others.contains($0) } : []
     return below("common") + shared + below(kind.rawValue) + below("last")
   }
 
-  /// The names in the table by the heads above them.
+  private static func name(_ line: Substring) -> String {
+    let name = line.utf8.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "!") }
+    return String(decoding: name, as: UTF8.self)
+  }
+
+  /// The lines of the table by the heads above them.
   ///
   /// In one pass over bytes: every run that prints a record needs them.
-  private static let namesByHead: [String: [String]] = {
-    var names: [String: [String]] = [:]
-    var heads: [String] = []
-    var below: [String] = []
-    let bytes = Array(table.utf8)
-    var start = 0
-    while start < bytes.count {
-      var (space, end) = (start, start)
-      while end < bytes.count, bytes[end] != UInt8(ascii: "\n") {
-        if space == start, bytes[end] == UInt8(ascii: " ") { space = end }
-        end += 1
-      }
-      if bytes[start] == UInt8(ascii: "=") {
-        for head in heads { names[head] = below }
-        below = []
-        heads = bytes[(start + 2)..<end].split(separator: UInt8(ascii: " "))
-          .map { String(decoding: $0, as: UTF8.self) }
-      } else {
-        if bytes[space - 1] == UInt8(ascii: "!") { space -= 1 }
-        below.append(String(decoding: bytes[start..<space], as: UTF8.self))
-      }
-      start = end + 1
+  private static let lines: [String: [Substring]] = {
+    var lines: [String: [Substring]] = [:]
+    for part in table.utf8.split(separator: UInt8(ascii: "=")) {
+      let below = part.split(separator: UInt8(ascii: "\n")).map { Substring($0) }
+      for head in below[0].split(separator: " ") { lines[String(head)] = Array(below.dropFirst()) }
     }
-    for head in heads { names[head] = below }
-    return names
+    return lines
   }()
 
   /// Every first-level name that some record has, each once.

@@ -50,14 +50,7 @@ extension Action {
 struct LookUpCommands: CommandWork {
   let composition: Composition
 
-  func run() throws(Fault) -> Int32 {
-    let expectation = try Expectation(invocation)
-    do throws(Fault) {
-      return try work(expectation)
-    } catch {
-      return try composition.expected(error, expectation)
-    }
-  }
+  func run() throws(Fault) -> Int32 { try expecting(work) }
 
   private func work(_ expectation: Expectation) throws(Fault) -> Int32 {
     let wait = try WaitOptions(invocation, from: composition.clock.uptime)

@@ -104,16 +104,13 @@ struct WriteCommands: CommandWork {
   /// Runs the command; gives its exit status.
   func run() throws(Fault) -> Int32 {
     composition.subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
-    let expectation = try Expectation(invocation)
-    do throws(Fault) {
-      return try work(expectation)
-    } catch {
-      composition.subject.reference = composition.reference ?? composition.subject.reference
-      return try composition.expected(error, expectation)
-    }
+    return try expecting(work)
   }
 
   private func work(_ expectation: Expectation) throws(Fault) -> Int32 {
+    defer {
+      composition.subject.reference = composition.reference ?? composition.subject.reference
+    }
     let wait = try WaitOptions(invocation, from: composition.clock.uptime)
     let (target, handle) = try target()
     var order = try order(target)

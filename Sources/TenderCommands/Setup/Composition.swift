@@ -235,7 +235,7 @@ final class Composition: Session {
       lateWindow: goesOutside ? try settings.lateWindow(env) : 0,
       remembersIDs: goesOutside,
       digest: SystemRandomness.digest,
-      announce: { [unowned self] state in announce(state, module.name.text, env) }
+      announce: { [unowned self] in announce($0, module.name.text, env) }
     )
     engines.append((module.name, env, engine))
     return engine
@@ -261,7 +261,7 @@ final class Composition: Session {
   /// at a reader one line of a terminal that changes.
   ///
   /// Each state is shown when it begins, and not again until another has begun.
-  func announce(_ state: String, _ provider: String, _ env: Env, next: PayerAction?) {
+  func announce(_ state: String, _ provider: String, _ env: Env, next: PayerAction? = nil) {
     guard state != announced else { return }
     announced = state
     if output.isVerbose {
@@ -283,11 +283,6 @@ final class Composition: Session {
     output.showWaiting(what, seconds: (left + 999) / 1000)
   }
 
-  /// Shows a state without what comes next.
-  func announce(_ state: String, _ provider: String, _ env: Env) {
-    announce(state, provider, env, next: nil)
-  }
-
   /// Only one sale at a time has the reader.
   func withReader(_ body: () throws(Fault) -> Report) throws(Fault) -> Report {
     guard let reader = shared.reader else { return try body() }
@@ -295,9 +290,11 @@ final class Composition: Session {
   }
 
   /// The randomness of this side: from the seed where there is one.
-  func randomness() throws(Fault) -> any Randomness {
+  func randomness() throws(Fault) -> any Randomness { try randomness(for: "client") }
+
+  private func randomness(for use: String) throws(Fault) -> any Randomness {
     try simulatorOptions.seed.map { seed throws(Fault) in
-      SeededRandomness(seed: seed, label: "client/\(try seedLabel())")
+      SeededRandomness(seed: seed, label: "\(use)/\(try seedLabel())")
     } ?? SystemRandomness()
   }
 
@@ -339,11 +336,8 @@ final class Composition: Session {
   private func newReference() throws(Fault) -> Reference {
     let alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
     let day = Timestamp.text(clock.now).prefix(10).replacing("-", with: "")
-    let randomness: any Randomness =
-      try simulatorOptions.seed.map { seed throws(Fault) in
-        SeededRandomness(seed: seed, label: "reference/\(try seedLabel())")
-      } ?? SystemRandomness()
-    return try Reference("T-\(day)-" + randomness.text(7, from: alphabet))
+    let text = try randomness(for: "reference").text(7, from: alphabet)
+    return try Reference("T-\(day)-" + text)
   }
 
   private static func simulatorOptions(
