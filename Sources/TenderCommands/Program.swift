@@ -141,11 +141,9 @@ package struct Program {
     }
     return try Composition(
       providers,
-      invocation,
-      environment,
+      settings,
       redactor,
       signals,
-      settings: settings,
       browser: browser,
       containment: containment
     )

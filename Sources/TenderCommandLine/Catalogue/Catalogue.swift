@@ -14,31 +14,33 @@ package struct Catalogue: Sendable {
   package let options: [Option]
 
   /// What every command is before its providers add to it.
-  private let definitions: [Command]
+  ///
+  /// Each is made when it is asked for: a short command must not wait for the rest.
+  private let definitions: [@Sendable () -> Command]
 
   /// The catalogue of a program that has these commands and speaks to these providers.
-  package init(_ commands: [Command], _ modules: [any ProviderModule]) {
-    definitions = commands + [Self.help, Self.versionCommand]
+  package init(_ commands: [@Sendable () -> Command], _ modules: [any ProviderModule]) {
+    definitions = commands + [{ Self.help }, { Self.versionCommand }]
     self.modules = modules
     options = Self.options(modules)
   }
 
   /// Every command, in the order in which help lists them.
-  package var commands: [Command] { definitions.map { $0.used(by: modules, among: options) } }
+  package var commands: [Command] { definitions.map { $0().used(by: modules, among: options) } }
 
   /// The command of some words; nil where there is none.
   ///
   /// `journal settle` is the name that `journal resolve` had.
   package func command(_ words: [String]) -> Command? {
     let words = words == ["journal", "settle"] ? ["journal", "resolve"] : words
-    // One alone: a short command must not wait for the options of the rest.
-    return definitions.first { $0.words == words }?.used(by: modules, among: options)
+    let found = definitions.lazy.map { $0() }.first { $0.words == words }
+    return found?.used(by: modules, among: options)
   }
 
   /// The first words of two-word commands.
   package var groups: [String] {
     var groups: [String] = []
-    for command in definitions
+    for command in definitions.map({ $0() })
     where command.words.count == 2 && !groups.contains(command.words[0]) {
       groups.append(command.words[0])
     }

@@ -100,19 +100,15 @@ struct BatchWorker: Sendable {
       // Then nothing leaves and nothing is written, whatever the command.
       if checks { invocation = invocation.adding(Keys.dryRun) }
       command = invocation.command.name
-      let environment = Environment()
-      let settings = try Settings(invocation, environment, providers.modules, config: config)
       let composition = try Composition(
         providers,
-        invocation,
-        environment,
+        Settings(invocation, Environment(), providers.modules, config: config),
         redactor,
         signals,
         sharing: parts,
         instrument: line.instrument,
         batchLine: job.line,
-        isCheck: checks,
-        settings: settings
+        isCheck: checks
       )
       defer { subject = composition.subject }
       if try invocation.value(Keys.env) == .live, !isLiveAllowed { throw .liveNotOnBatch }

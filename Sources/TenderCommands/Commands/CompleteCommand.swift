@@ -139,11 +139,9 @@ struct CompleteCommand {
       let folder = try? settings.stateFolder().text, Environment.exists(folder + "/journal.db"),
       let composition = try? Composition(
         providers,
-        invocation,
-        environment,
+        settings,
         Redactor(),
-        Signals { _exit($0.exitStatus) },
-        settings: settings
+        Signals { _exit($0.exitStatus) }
       ),
       let journal = try? composition.journal()
     else { return [] }

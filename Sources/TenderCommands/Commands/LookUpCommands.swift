@@ -269,8 +269,7 @@ struct LookUpCommands: CommandWork {
       do throws(Fault) {
         let composition = try Composition(
           providers,
-          invocation,
-          Environment(),
+          Settings(invocation, Environment(), providers.modules),
           redactor,
           signals,
           sharing: parts

@@ -33,7 +33,7 @@ struct Action: Sendable {
   /// Does the work of a run's command; gives the exit status.
   static func run(_ composition: Composition) throws(Fault) -> Int32 {
     let words = composition.invocation.command.words
-    guard let action = all.first(where: { $0.command.words == words }) else {
+    guard let action = all.lazy.map({ $0() }).first(where: { $0.command.words == words }) else {
       throw Fault(.internal, code: "internal", "no such command: \(words)")
     }
     return try action.perform(composition)

@@ -16,8 +16,6 @@ struct Target {
 /// Puts the rooms together for one run: settings in, an engine out.
 final class Composition: Session {
   let providers: Providers
-  let invocation: Invocation
-  let environment: Environment
   let settings: Settings
   let output: Output
   let redactor: Redactor
@@ -63,15 +61,13 @@ final class Composition: Session {
 
   init(
     _ providers: Providers,
-    _ invocation: Invocation,
-    _ environment: Environment,
+    _ settings: Settings,
     _ redactor: Redactor,
     _ signals: Signals,
     sharing shared: SharedParts = SharedParts(),
     instrument: [UInt8]? = nil,
     batchLine: Int? = nil,
     isCheck: Bool = false,
-    settings known: Settings? = nil,
     browser: Browser? = nil,
     containment: Containment = .none
   ) throws(Fault) {
@@ -82,24 +78,20 @@ final class Composition: Session {
     self.instrument = instrument
     self.batchLine = batchLine
     self.isCheck = isCheck
-    self.invocation = invocation
     self.signals = signals
-    self.environment = environment
+    self.settings = settings
     self.redactor = redactor
-    if let known {
-      settings = known
-    } else {
-      settings = try Settings(invocation, environment, providers.modules)
-    }
-    output = try Output(invocation, settings, environment, redactor)
+    output = try Output(settings, redactor)
     output.patience = Console.Patience { signals.wish != nil }
-    for id in invocation.exemptIDs { redactor.exempt(id) }
-    simulatorOptions = try Self.simulatorOptions(invocation, providers.simulated)
+    for id in settings.invocation.exemptIDs { redactor.exempt(id) }
+    simulatorOptions = try Self.simulatorOptions(settings.invocation, providers.simulated)
     let machine = SystemClock(interruption: signals)
     clock =
       simulatorOptions.clock.map { StandingClock(at: $0, beside: machine) } ?? machine
     output.now = { [clock] in clock.now }
   }
+
+  var invocation: Invocation { settings.invocation }
 
   var catalogue: Catalogue { providers.catalogue }
 
