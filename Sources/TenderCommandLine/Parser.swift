@@ -5,6 +5,7 @@ package enum ParsedLine: Sendable {
   case run(Invocation)
   /// Help for a command's words or a topic; what to try where there are none.
   case help([String])
+  /// The version: of the command `version`, as that was asked for; nil for the option.
   case version(Invocation?)
 }
 
@@ -44,10 +45,12 @@ package struct Parser {
     }
     words.removeFirst(name.count)
     if tokens.typed.has(Keys.help) { return .help(name) }
-    if command.name == "help" { return .help(words.isEmpty ? [Self.program] : words) }
+    if command.words == Catalogue.help.words {
+      return .help(words.isEmpty ? [Self.program] : words)
+    }
     let invocation = try Self.invocation(of: command, tokens.typed, operands: words)
-    return command.name == "version" || tokens.typed.has(Keys.version)
-      ? .version(invocation) : .run(invocation)
+    if command.words == Catalogue.versionCommand.words { return .version(invocation) }
+    return tokens.typed.has(Keys.version) ? .version(nil) : .run(invocation)
   }
 
   /// An invocation of a command, whether its options were words or members of a batch's line.

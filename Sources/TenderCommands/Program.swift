@@ -53,8 +53,8 @@ package struct Program {
           redactor,
           machineReadable: machineReadable
         )
-        defer { now = composition.clock.now }
-        return try inTime(composition, &subject)
+        defer { (now, subject) = (composition.clock.now, composition.subject) }
+        return try work(composition)
       }
     } catch {
       if now == 0 { now = SystemClock(interruption: NeverInterrupted()).now }
@@ -70,41 +70,30 @@ package struct Program {
     }
   }
 
-  /// Runs a command; what was stopped because its time was over says so.
-  private static func inTime(
-    _ composition: Composition,
-    _ subject: inout RecordSubject
-  ) throws(Fault) -> Int32 {
-    if let limit = try composition.invocation.value(Keys.deadline) {
-      composition.signals.expire(after: limit)
-    }
+  /// Runs a command.
+  ///
+  /// What was stopped because its time was over says so. What was not found names the journal that was searched, since
+  /// its folder may be a wrong one.
+  private static func work(_ composition: Composition) throws(Fault) -> Int32 {
+    let signals = composition.signals
+    if let limit = try composition.invocation.value(Keys.deadline) { signals.expire(after: limit) }
     do throws(Fault) {
-      let exit = try searched(composition, &subject)
-      let isStopped = exit == Fault.Kind.interrupted.exitStatus && composition.signals.hasExpired
+      let exit = try Action.run(composition)
+      let isStopped = exit == Fault.Kind.interrupted.exitStatus && signals.hasExpired
       return isStopped ? Fault.Kind.pending.exitStatus : exit
     } catch {
-      guard error.kind == .interrupted, composition.signals.hasExpired else { throw error }
-      throw Fault.stopped(
-        by: .pending,
-        effect: error.effect,
-        underWay: error.effect == .none ? "nothing is under way" : "a request was under way"
-      )
-    }
-  }
-
-  /// Runs a command; what was not found names the journal that was searched, since its folder may be a wrong one.
-  private static func searched(
-    _ composition: Composition,
-    _ subject: inout RecordSubject
-  ) throws(Fault) -> Int32 {
-    do throws(Fault) {
-      return try dispatch(composition, &subject)
-    } catch {
-      guard error.kind == .notFound, error.result == nil, composition.hasJournal,
-        let place = try? composition.journalWords(), !error.message.contains(place)
-      else { throw error }
       var fault = error
-      fault.hint = (fault.hint.map { $0 + "; " } ?? "") + "searched \(place)"
+      if fault.kind == .interrupted, signals.hasExpired {
+        fault = .stopped(
+          by: .pending,
+          effect: error.effect,
+          underWay: error.effect == .none ? "nothing is under way" : "a request was under way"
+        )
+      } else if fault.kind == .notFound, fault.result == nil, composition.hasJournal,
+        let place = try? composition.journalWords(), !fault.message.contains(place)
+      {
+        fault.hint = (fault.hint.map { $0 + "; " } ?? "") + "searched \(place)"
+      }
       throw fault
     }
   }
@@ -152,11 +141,9 @@ package struct Program {
     }
     return try Composition(
       providers,
-      invocation,
-      environment,
+      settings,
       redactor,
       signals,
-      settings: settings,
       browser: browser,
       containment: containment
     )
@@ -176,27 +163,10 @@ package struct Program {
     return environment.isRedirected
   }
 
-  private static func dispatch(
-    _ composition: Composition,
-    _ subject: inout RecordSubject
-  ) throws(Fault) -> Int32 {
-    switch composition.invocation.command.work {
-    case .makes, .changes: return try WriteCommands(composition: composition).run(&subject)
-    case .looksUp: return try LookUpCommands(composition: composition).run(&subject)
-    case .local: break
-    }
-    return switch composition.invocation.command.words[0] {
-    case "journal", "find": try JournalCommands(composition: composition).run(&subject)
-    case "batch": try BatchCommand(composition: composition).run()
-    case "doctor": try DoctorCommand(composition: composition).run(&subject)
-    default: try SupportCommands(composition: composition).run()
-    }
-  }
-
   private static func put(_ text: String) -> Int32 { Console.write(text, to: 1) ? 0 : 141 }
 
   private static func version(_ invocation: Invocation?, _ environment: Environment) -> Int32 {
-    guard let invocation, invocation.command.name == "version",
+    guard let invocation,
       !Output.isTable(
         option: invocation.has(Keys.json) ? "jsonl" : invocation[Keys.output],
         environment

@@ -34,7 +34,7 @@ package struct Providers: Sendable {
 
   /// A program that speaks to these.
   package init(_ entries: [Entry] = Self.all) {
-    catalogue = Catalogue(entries.map(\.module))
+    catalogue = Catalogue(Action.all.map { action in { action().command } }, entries.map(\.module))
     simulated = entries.map(\.simulated)
   }
 }

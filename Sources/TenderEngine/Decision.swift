@@ -53,7 +53,7 @@ extension Decision {
     let different = attempt.differences(from: draft)
     if attempt.isUnknown, different.isEmpty { return .finish(attempt.sequence) }
     let state = payment.state
-    let isOver = [.declined, .cancelled, .expired, .revoked].contains(state.status)
+    let isOver = state.status.isOver
     if newAttempt {
       if attempt.isUnknown { return .look(attempt.sequence) }
       return isOver && state.isFinal ? .run(draft) : .refuse(payment.attemptStands)
@@ -189,7 +189,7 @@ extension Decision {
   ) -> Decision {
     func void(_ amount: Int?) -> Decision { .run(Operation(.void, amount: amount, at: now)) }
     let state = payment.state
-    if state.status == .cancelled || state.status == .revoked {
+    if state.status.end == .cancelled {
       let done = payment.followers.last { operation in
         operation.state.name == .succeeded && [.void, .revoke].contains(operation.kind)
       }

@@ -111,11 +111,7 @@ extension Outcome {
   func state(for operation: Operation) -> Operation.State? {
     switch operation.kind {
     case .void, .revoke, .refund:
-      guard !operation.isAttempt else { return state }
-      return switch status {
-      case .cancelled, .revoked, .refunded, .partiallyRefunded: .succeeded
-      default: state
-      }
+      return operation.isAttempt || !status.isUndone ? state : .succeeded
     case .authorize, .charge, .capture, .store, .createMandate, .payout: return state
     }
   }

@@ -226,9 +226,7 @@ extension Engine {
 extension Report {
   /// The report of a `cancel`: what cancelled or refunded is no error.
   fileprivate var cancelled: Report {
-    guard [.cancelled, .revoked, .refunded, .partiallyRefunded].contains(status) else {
-      return self
-    }
+    guard status.isUndone else { return self }
     var report = self
     if report.fault?.kind == .cancelled { report.fault = nil }
     return report

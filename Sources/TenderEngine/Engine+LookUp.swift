@@ -64,8 +64,8 @@ extension Engine {
   /// What was refunded by others or returned by the bank, and whether it ended without money, with an answer taken in.
   private func losses(_ outcome: Outcome?, _ known: Payment) -> [Int] {
     let payment = outcome.map { observed($0, of: known).payment } ?? known
-    let isLost = [.declined, .cancelled, .expired, .revoked].contains(payment.state.status)
-    return [payment.observed.elsewhere, payment.state.returned, isLost ? 1 : 0]
+    let isOver = payment.state.status.isOver
+    return [payment.observed.elsewhere, payment.state.returned, isOver ? 1 : 0]
   }
 
   func query(of known: Payment, _ inWordsOfAttempt: Bool) -> LookUp {
@@ -216,7 +216,7 @@ extension Engine {
       }
     }
     // What this journal voided itself is known better here.
-    let isEnded = state.status == .cancelled || state.status == .revoked
+    let isEnded = state.status.end == .cancelled
     if let said = outcome.state, !isEnded {
       move(target, to: said) { operation in
         guard said.name != .returned else { return }

@@ -19,22 +19,7 @@ extension Explanation {
   private static let statuses = words(
     .status,
     "a status of tender, the same for every provider",
-    """
-    requires_confirmation: held, not captured: tender confirm captures it, tender cancel releases it
-    requires_action: the payer has to do something: see next_action
-    pending: on its way; payment-status --wait waits for its end
-    authorized: a bank payment or mandate that the payer has authorized
-    succeeded: paid, or stored
-    declined: declined by the issuer, bank, processor or payer; nothing was charged
-    cancelled: cancelled by customer, payer or operator; what was charged before was voided
-    refunded: paid, and refunded as a whole
-    partially_refunded: paid, and refunded in part
-    returned: sent back by the payer's bank after it was paid
-    expired: the time for the next step is over; nothing was charged
-    revoked: a mandate that was authorized and is no longer
-    failed: ended without effect; nothing was charged, and the reference is free again
-    unknown: a request that can move money was sent, and its effect is unknown: never pay again under another reference
-    """
+    Status.allCases.map { "\($0.rawValue): \($0.meaning)" }.joined(separator: "\n")
   )
 
   private static let usage: [Explanation] = errors(
@@ -108,4 +93,29 @@ extension Explanation {
     mandates_unsupported unsupported: the provider has no mandates | see: tender providers
     """
   )
+}
+
+extension Status {
+  /// What it says of a payment, mandate or stored method.
+  fileprivate var meaning: String {
+    switch self {
+    case .requiresConfirmation:
+      "held, not captured: tender confirm captures it, tender cancel releases it"
+    case .requiresAction: "the payer has to do something: see next_action"
+    case .pending: "on its way; payment-status --wait waits for its end"
+    case .authorized: "a bank payment or mandate that the payer has authorized"
+    case .succeeded: "paid, or stored"
+    case .declined: "declined by the issuer, bank, processor or payer; nothing was charged"
+    case .cancelled: "cancelled by customer, payer or operator; what was charged before was voided"
+    case .refunded: "paid, and refunded as a whole"
+    case .partiallyRefunded: "paid, and refunded in part"
+    case .returned: "sent back by the payer's bank after it was paid"
+    case .expired: "the time for the next step is over; nothing was charged"
+    case .revoked: "a mandate that was authorized and is no longer"
+    case .failed: "ended without effect; nothing was charged, and the reference is free again"
+    case .unknown:
+      "a request that can move money was sent, and its effect is unknown: never pay "
+        + "again under another reference"
+    }
+  }
 }

@@ -60,7 +60,12 @@ package struct PaymentState: Sendable, Hashable {
     // The bank takes back what stood: not what was voided before.
     returned = captured > 0 ? min(returned, standing) : returned
     status = isVoided ? .cancelled : status(attempt, followers, observed)
-    if [.requiresAction, .pending, .failed].contains(status) { nextAction = attempt.state.action }
+    switch status {
+    case .requiresAction, .pending, .failed: nextAction = attempt.state.action
+    case .requiresConfirmation, .authorized, .succeeded, .declined, .cancelled, .refunded,
+      .partiallyRefunded, .returned, .expired, .revoked, .unknown:
+      break
+    }
     isFinal =
       status.isFinal && nextAction == nil && !followers.contains(where: \.isOnItsWay)
       && (isVoided || attempt.state.name != .processing)

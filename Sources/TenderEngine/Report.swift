@@ -69,7 +69,7 @@ package struct Report: Sendable, Priced {
     // What ended the payment later is what its attempt shows from then on.
     let end = payment.followers.last { follower in
       switch (follower.kind, follower.state.name) {
-      case (.void, .succeeded), (.revoke, .succeeded): [.cancelled, .revoked].contains(status)
+      case (.void, .succeeded), (.revoke, .succeeded): status.end == .cancelled
       case (.capture, .succeeded): true
       default: false
       }
@@ -83,7 +83,7 @@ package struct Report: Sendable, Priced {
         && end.result["status"] == nil
       if isReleased, payment.kind == .payment { result = [:] }
     }
-    if status == .cancelled || status == .revoked, fault == nil {
+    if status.end == .cancelled, fault == nil {
       fault = Fault(
         .cancelled,
         code: status == .revoked ? "mandate_revoked" : "payment_cancelled",

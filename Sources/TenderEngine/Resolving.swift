@@ -85,18 +85,19 @@ extension Payment {
 extension Operation {
   /// The state that a status means for it, said by an operator; nil where it cannot end so.
   fileprivate func resolution(_ status: Status) -> State? {
-    switch (kind, status) {
-    case (_, .failed): .failed
-    case (.authorize, .succeeded), (.authorize, .requiresConfirmation):
+    // `--as` (`Keys.outcome`) offers what some kind can end as.
+    switch status {
+    case .failed: .failed
+    case .declined: .declined
+    case .expired: .expired
+    case .succeeded where kind == .authorize, .requiresConfirmation where kind == .authorize:
       preparation == nil ? .succeeded : .waiting(nil)
-    case (.createMandate, .authorized), (.revoke, .revoked): .succeeded
-    case (.createMandate, .succeeded), (.revoke, .authorized): nil
-    case (_, .succeeded): .succeeded
-    case (.void, .cancelled), (.refund, .refunded), (.refund, .partiallyRefunded): .succeeded
-    case (_, .declined): .declined
-    case (_, .cancelled): .cancelled
-    case (_, .expired): .expired
-    default: nil
+    case .succeeded: kind == .createMandate ? nil : .succeeded
+    case .authorized: kind == .createMandate ? .succeeded : nil
+    case .revoked: kind == .revoke ? .succeeded : nil
+    case .cancelled: kind == .void ? .succeeded : .cancelled
+    case .refunded, .partiallyRefunded: kind == .refund ? .succeeded : nil
+    case .requiresConfirmation, .requiresAction, .pending, .returned, .unknown: nil
     }
   }
 }

@@ -13,34 +13,34 @@ package struct Catalogue: Sendable {
   /// Every option, whichever command takes it.
   package let options: [Option]
 
-  /// The catalogue of a program that speaks to these providers.
-  package init(_ modules: [any ProviderModule]) {
+  /// What every command is before its providers add to it.
+  ///
+  /// Each is made when it is asked for: a short command must not wait for the rest.
+  private let definitions: [@Sendable () -> Command]
+
+  /// The catalogue of a program that has these commands and speaks to these providers.
+  package init(_ commands: [@Sendable () -> Command], _ modules: [any ProviderModule]) {
+    definitions = commands + [{ Self.help }, { Self.versionCommand }]
     self.modules = modules
     options = Self.options(modules)
   }
 
-  /// What every command is before its providers add to it.
-  private static let definitions = paymentCommands + supportCommands
-
   /// Every command, in the order in which help lists them.
-  package var commands: [Command] { Self.definitions.map { $0.used(by: modules, among: options) } }
+  package var commands: [Command] { definitions.map { $0().used(by: modules, among: options) } }
 
   /// The command of some words; nil where there is none.
   ///
   /// `journal settle` is the name that `journal resolve` had.
   package func command(_ words: [String]) -> Command? {
     let words = words == ["journal", "settle"] ? ["journal", "resolve"] : words
-    // One alone, and payments first: a short command must not wait for the rest.
-    let found =
-      Self.paymentCommands.first { $0.words == words }
-      ?? Self.supportCommands.first { $0.words == words }
+    let found = definitions.lazy.map { $0() }.first { $0.words == words }
     return found?.used(by: modules, among: options)
   }
 
   /// The first words of two-word commands.
   package var groups: [String] {
     var groups: [String] = []
-    for command in Self.definitions
+    for command in definitions.map({ $0() })
     where command.words.count == 2 && !groups.contains(command.words[0]) {
       groups.append(command.words[0])
     }
@@ -49,4 +49,24 @@ package struct Catalogue: Sendable {
 
   /// The option of a long name; nil where there is none.
   package func option(_ name: String) -> Option? { options.first { $0.name == name } }
+
+  /// The commands that the parser answers itself.
+  static let help = Command(
+    .local(.nothing),
+    """
+    help: explain a command or a topic
+    Shows the help of a command, or a topic; without either, the overview.
+    $ tender help transact # a command
+    $ tender help exit-status # a topic
+    """,
+    operands: [.init("TOPIC", optional: true, repeats: true)]
+  )
+  static let versionCommand = Command(
+    .local(.nothing),
+    """
+    version: print the version
+    Prints the version.
+    $ tender version --json # the version as a record
+    """
+  )
 }

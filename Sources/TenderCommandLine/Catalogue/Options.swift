@@ -16,6 +16,11 @@ extension Catalogue {
     }
   }
 
+  /// What steers the simulator.
+  package static let simulation: [any OptionKey] = [
+    Keys.simScenario, Keys.simFault, Keys.simSeed, Keys.simClock,
+  ]
+
   private static let payment: [any OptionKey] = [
     Keys.reference, Keys.metadata, Keys.metadataFile, Keys.hold, Keys.rest,
   ]

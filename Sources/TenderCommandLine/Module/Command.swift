@@ -11,6 +11,7 @@ package struct Command: Sendable {
     package let orID: Bool
     package let repeats: Bool
     package let choices: [String]
+    package let completion: Option.Completion
 
     /// An operand as help names it; `choices` are the only words that are taken.
     package init(
@@ -18,8 +19,10 @@ package struct Command: Sendable {
       optional: Bool = false,
       orID: Bool = false,
       repeats: Bool = false,
-      choices: [String] = []
+      choices: [String] = [],
+      completion: Option.Completion = .nothing
     ) {
+      self.completion = completion
       self.name = name
       isOptional = optional || orID
       self.orID = orID
@@ -82,6 +85,15 @@ package struct Command: Sendable {
   /// A process whose command needs nothing of them is not contained: it reads nothing that others wrote.
   package enum Files: Sendable, Hashable { case nothing, reads, writes }
 
+  /// What a command may use besides the journal, its own files and the ports of its providers.
+  package enum Bounds: Sendable, Hashable {
+    case ownFiles
+    /// Any TCP port.
+    case anyPort
+    /// Any file that it may read, and any TCP port.
+    case anyFile
+  }
+
   /// What becomes of what was made.
   package enum Change: Sendable, Hashable { case confirm, cancel, refund }
 
@@ -101,16 +113,18 @@ package struct Command: Sendable {
   private var uses: [CommandUse] = []
   package let operands: [Operand]
   /// The names of its options, the general ones left out.
-  package private(set) var optionNames: [String]
+  package private(set) var optionNames: [String] = []
+  /// The options that it takes whoever is asked.
+  private let keys: [any OptionKey]
   /// Its own options, then the general ones; empty until a catalogue has given it its providers.
   package private(set) var options: [Option] = []
   /// Who uses an option that not every provider uses.
   private var users: [String: [String]] = [:]
-  /// The exit statuses that it can give, besides 0, 1 and 2.
-  package let exits: [Fault.Kind]
+  private let ownExits: [Fault.Kind]
   /// Values of its options that help does not offer, since it only explains them or they are old names; an
   /// option without any is not shown at all.
   let unoffered: [String: [String]]
+  package let bounds: Bounds
 
   /// A command by its page of help, with the options that it takes whoever is asked; providers add their own.
   ///
@@ -122,15 +136,17 @@ package struct Command: Sendable {
     operands: [Operand] = [],
     options: [any OptionKey] = [],
     exits: [Fault.Kind] = [],
-    unoffered: [String: [String]] = [:]
+    unoffered: [String: [String]] = [:],
+    bounds: Bounds = .ownFiles
   ) {
+    self.bounds = bounds
     self.work = work
     self.page = page
     words = page.utf8.prefix { $0 != UInt8(ascii: ":") }.split(separator: UInt8(ascii: " "))
       .map { String(decoding: $0, as: UTF8.self) }
     self.operands = operands
-    optionNames = options.flatMap(\.options).map(\.name)
-    self.exits = exits + (optionNames.contains(Keys.wait.option.name) ? [.pending] : [])
+    keys = options
+    ownExits = exits
     self.unoffered = unoffered
   }
 
@@ -165,12 +181,19 @@ package struct Command: Sendable {
     } + uses.flatMap(\.examples)
   }
 
+  /// The exit statuses that it can give, besides 0, 1 and 2.
+  package var exits: [Fault.Kind] {
+    let waits = keys.flatMap(\.options).contains { $0 === Keys.wait.option }
+    return ownExits + (waits ? [.pending] : [])
+  }
+
   /// The words with a space between.
   package var name: String { words.joined(separator: " ") }
 
   /// The same command with what its providers add to it.
   package func used(by modules: [any ProviderModule], among known: [Option]) -> Command {
     var command = self
+    command.optionNames = keys.flatMap(\.options).map(\.name)
     for module in modules {
       guard let use = module.uses.first(where: { $0.command == name }) else { continue }
       command.uses.append(use)
@@ -193,11 +216,6 @@ package struct Command: Sendable {
     command.options = options
     command.optionNames = own.map { known[$0].name }
     return command
-  }
-
-  /// Whether the value of an option is a file.
-  package func isFile(_ option: String) -> Bool {
-    options.first { $0.name == option }?.completion == .files
   }
 
   /// Those that use an option with this command; nil where whoever is asked does.

@@ -8,10 +8,10 @@ package struct ConfigFile: Sendable {
   package let profiles: [String: JSONObject]
 
   private static let topKeys = ["schema", "default_profile", "profiles", "_comment"]
-  private static let profileKeys = [
+  /// Members of a profile whose values are text.
+  private static let texts = [
     "provider", "env", "mode", "output", "timeout", "late_window", "journal", "takeover_window",
     "mark_dir",
-    "_comment",
   ]
 
   /// Reads the file; an absent one is empty unless it was named.
@@ -45,7 +45,7 @@ package struct ConfigFile: Sendable {
         let place = "profiles.\(member.key)."
         try Self.checkKeys(
           profile,
-          Self.profileKeys + modules.map(\.name.text),
+          Self.texts + ["_comment"] + modules.map(\.name.text),
           path,
           place
         )
@@ -82,13 +82,7 @@ package struct ConfigFile: Sendable {
     if let mode = profile["mode"], mode.text != "read-only", mode.text != "read-write" {
       throw .config(path, "\(place)mode is neither read-only nor read-write", nil)
     }
-    for name in [
-      "provider", "env", "mode", "output", "timeout", "late_window", "journal", "takeover_window",
-      "mark_dir",
-    ]
-    where profile[name] != nil && profile.text(name) == nil {
-      throw .config(path, "\(place)\(name) is not text", "put it in quotes")
-    }
+    for name in texts { try checkText(profile, name, path, place) }
     let formats = ["auto", "table", "jsonl"]
     if let output = profile.text("output"), !formats.contains(output) {
       throw .config(path, "\(place)output is none of \(formats.joined(separator: ", "))", nil)
@@ -105,11 +99,9 @@ package struct ConfigFile: Sendable {
     if let timeout = profile.text("timeout") {
       _ = try TimeText.milliseconds(timeout, option: "\(place)timeout")
     }
-    if let window = profile.text("late_window"), window != "0s" {
-      _ = try TimeText.milliseconds(window, option: "\(place)late_window")
-    }
-    if let window = profile.text("takeover_window"), window != "0s" {
-      _ = try TimeText.milliseconds(window, option: "\(place)takeover_window")
+    for key in ["late_window", "takeover_window"] {
+      guard let window = profile.text(key), window != "0s" else { continue }
+      _ = try TimeText.milliseconds(window, option: "\(place)\(key)")
     }
     for module in modules {
       try checkSection(module.name.text, module.section, of: profile, path, place)

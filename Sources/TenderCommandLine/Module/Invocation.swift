@@ -25,21 +25,6 @@ package struct Invocation: Sendable {
   package let inherited: Set<String>
   private let read = ReadNames()
 
-  /// What was typed, checked against its command.
-  package init(
-    command: Command,
-    values: [String: [String]],
-    operands: [String],
-    exemptIDs: [String],
-    inherited: Set<String> = []
-  ) {
-    self.command = command
-    self.values = values
-    self.operands = operands
-    self.exemptIDs = exemptIDs
-    self.inherited = inherited
-  }
-
   /// Throws `usage` for an option that this command does not use with a provider.
   package func checkOptions(for provider: ProviderName) throws(Fault) {
     for option in command.options

@@ -175,7 +175,7 @@ package enum Keys {
     "junit",
     .server,
     "FILE",
-    completion: .files,
+    completion: .newFiles,
     "write a JUnit report, a case for each line"
   )
   package static let list = Key<Bool>("list", .filter, "list every code")
@@ -319,7 +319,7 @@ package enum Keys {
     "trace",
     .general,
     "FILE",
-    completion: .files,
+    completion: .newFiles,
     "write what is exchanged to a file, secrets left out"
   )
   package static let color = Key<String>(

@@ -13,8 +13,8 @@ package final class Option: Sendable {
     case optional(String)
   }
 
-  /// What completions offer for the value.
-  package enum Completion: Sendable, Hashable { case nothing, files, folders }
+  /// What completions offer for the value; `newFiles` are files that the command makes.
+  package enum Completion: Sendable, Hashable { case nothing, files, newFiles, folders }
 
   /// Where help lists it.
   package enum Group: String, Sendable, Hashable, CaseIterable {

@@ -78,28 +78,29 @@ package struct Settings {
 
   /// The provider, where option, environment or profile names one.
   package func provider() throws(Fault) -> Value? {
-    let value = value(option: Keys.provider, variable: "TENDER_PROVIDER", key: "provider")
-    let names = modules.map(\.name.text)
-    if let value, !names.contains(value.text) {
-      let nearest = Suggestion.nearest(to: value.text, among: names)
-      throw .badSetting("provider", value, nearest, among: names)
-    }
-    return value
+    try value(Keys.provider, "provider", among: modules.map(\.name.text))
   }
 
   /// The env, where option, environment or profile names one.
   package func env() throws(Fault) -> Value? {
-    let value = value(option: Keys.env, variable: "TENDER_ENV", key: "env")
-    let names = Env.allCases.map(\.rawValue)
-    if let value, !names.contains(value.text) {
-      throw .badSetting(
-        "env",
-        value,
-        Suggestion.nearest(to: value.text, among: names),
-        among: names
-      )
-    }
-    return value
+    try value(Keys.env, "env", among: Env.allCases.map(\.rawValue))
+  }
+
+  private func value(
+    _ option: any OptionKey,
+    _ name: String,
+    among names: [String]
+  ) throws(Fault) -> Value? {
+    let value = value(option: option, variable: "TENDER_" + name.uppercased(), key: name)
+    guard let value, !names.contains(value.text) else { return value }
+    let nearest = Suggestion.nearest(to: value.text, among: names)
+    throw Fault(
+      .usage,
+      code: "bad_value",
+      "\(name) from the \(value.origin.rawValue) cannot be \(value.text.quotedForMessage)",
+      hint: (nearest.map { "did you mean \($0)? " } ?? "")
+        + "it is one of \(names.joined(separator: ", "))"
+    )
   }
 
   /// How long one request may take, in milliseconds.
@@ -114,26 +115,29 @@ package struct Settings {
   ///
   /// What is not there before proves nothing. How long that takes is not public.
   package func lateWindow(_ env: Env) throws(Fault) -> Int {
-    guard let text = profile.text("late_window") else { return env == .simulator ? 5000 : 60_000 }
-    return text == "0s" ? 0 : try TimeText.milliseconds(text, option: "late_window")
+    try window("late_window") ?? (env == .simulator ? 5000 : 60_000)
   }
 
   /// Where a journal lies that several machines share; nil for the file in the state folder.
   package func journal() -> Value? {
-    let value = value(option: nil, variable: "TENDER_JOURNAL", key: "journal")
-    return value?.text.isEmpty == true ? nil : value
+    filled(value(option: nil, variable: "TENDER_JOURNAL", key: "journal"))
   }
 
   /// The folder of the mark that tells a journal from its copies; nil for the one that the state folder is in.
   package func markFolder() -> String? {
-    let value = value(option: nil, variable: "TENDER_MARK_DIR", key: "mark_dir")
-    return value?.text.isEmpty == true ? nil : value?.text
+    filled(value(option: nil, variable: "TENDER_MARK_DIR", key: "mark_dir"))?.text
   }
+
+  private func filled(_ value: Value?) -> Value? { value?.text.isEmpty == true ? nil : value }
 
   /// For how long a sale that another machine left is taken over only by who says so, in milliseconds.
   package func takeoverWindow() throws(Fault) -> Int {
-    guard let text = profile.text("takeover_window") else { return 600_000 }
-    return text == "0s" ? 0 : try TimeText.milliseconds(text, option: "takeover_window")
+    try window("takeover_window") ?? 600_000
+  }
+
+  private func window(_ key: String) throws(Fault) -> Int? {
+    guard let text = profile.text(key) else { return nil }
+    return text == "0s" ? 0 : try TimeText.milliseconds(text, option: key)
   }
 
   /// Where journal and simulator keep their files.
@@ -214,22 +218,5 @@ package struct Settings {
       )
     }
     return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
-extension Fault {
-  fileprivate static func badSetting(
-    _ name: String,
-    _ value: Settings.Value,
-    _ nearest: String?,
-    among: [String]
-  ) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_value",
-      "\(name) from the \(value.origin.rawValue) cannot be \(value.text.quotedForMessage)",
-      hint: (nearest.map { "did you mean \($0)? " } ?? "")
-        + "it is one of \(among.joined(separator: ", "))"
-    )
   }
 }

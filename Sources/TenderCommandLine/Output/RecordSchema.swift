@@ -167,19 +167,11 @@ package enum RecordSchema {
 
   /// The members in the table below a name.
   private static func rows(_ kind: String) -> [Field] {
-    var fields: [Field] = []
-    var isBelow = false
-    for line in table.split(separator: "\n") {
-      if line.hasPrefix("= ") {
-        isBelow = line.split(separator: " ").contains { $0 == kind }
-      } else if isBelow {
-        let words = line.split(separator: " ", maxSplits: 2).map(String.init)
-        let isAlways = words[0].hasSuffix("!")
-        let name = isAlways ? String(words[0].dropLast()) : words[0]
-        fields.append(Field(name: name, type: words[1], isAlways: isAlways, meaning: words[2]))
-      }
+    lines(kind).map { line in
+      let words = line.split(separator: " ", maxSplits: 2).map(String.init)
+      let isAlways = words[0].hasSuffix("!")
+      return Field(name: name(line), type: words[1], isAlways: isAlways, meaning: words[2])
     }
-    return fields
   }
 
   /// The members of a kind, in the order in which they are printed.
@@ -190,39 +182,37 @@ package enum RecordSchema {
   }
 
   /// The names of the members of a kind, in their order.
+  static func names(_ kind: Record.Kind) -> [String] {
+    let others = ["replayed", "source", "line", "created_at", "says", "next", "age"]
+    func below(_ head: String) -> [String] { lines(head).map(name) }
+    let shared = kind == .journalEntry ? below("payment").filter { !others.contains($0) } : []
+    return below("common") + shared + below(kind.rawValue) + below("last")
+  }
+
+  private static func name(_ line: Substring) -> String {
+    let name = line.utf8.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "!") }
+    return String(decoding: name, as: UTF8.self)
+  }
+
+  /// The lines of the table below a head.
   ///
   /// By bytes, and no further than needed: every run that prints a record asks for them.
-  static func names(_ kind: Record.Kind) -> [String] {
-    let own = kind.rawValue
-    let heads =
-      kind == .journalEntry ? ["common", "payment", own, "last"] : ["common", own, "last"]
-    var names = heads.map { _ in [String]() }
-    var unread = heads.count
-    var place: Int?
-    let bytes = Array(table.utf8)
-    var start = 0
-    while start < bytes.count {
-      let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-      let line = bytes[start..<end]
-      start = end + 1
-      if line.first == UInt8(ascii: "=") {
-        if unread == 0 { break }
-        let kinds = line.split(separator: UInt8(ascii: " ")).map {
-          String(decoding: $0, as: UTF8.self)
-        }
-        place = heads.firstIndex(where: kinds.contains)
-        if place != nil { unread -= 1 }
-      } else if let place {
-        let name = line.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "!") }
-        names[place].append(String(decoding: name, as: UTF8.self))
+  private static func lines(_ head: String) -> [Substring] {
+    let bytes = table.utf8
+    var lines: [Substring] = []
+    var isBelow = false
+    var start = bytes.startIndex
+    while start < bytes.endIndex {
+      let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
+      if bytes[start] == UInt8(ascii: "=") {
+        if isBelow { break }
+        isBelow = table[start..<end].split(separator: " ").contains { $0 == head }
+      } else if isBelow {
+        lines.append(table[start..<end])
       }
+      start = end == bytes.endIndex ? end : bytes.index(after: end)
     }
-    if kind == .journalEntry {
-      names[1].removeAll(
-        where: ["replayed", "source", "line", "created_at", "says", "next", "age"].contains
-      )
-    }
-    return names.flatMap(\.self)
+    return lines
   }
 
   /// Every first-level name that some record has, each once.

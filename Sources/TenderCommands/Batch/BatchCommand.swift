@@ -3,12 +3,56 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
-/// `batch`: one command a line, several at once, every result in a record of its own.
-struct BatchCommand {
-  let composition: Composition
+extension Action {
+  static let batch = Action(
+    .local(.writes),
+    """
+    batch: run many commands from a file
+    Runs one command a line: a JSON object with "command" (transact, confirm, cancel, refund,
+    tokenize, payment-status, mandate-status), "reference", and the long option names as keys, _
+    for -; repeated options as lists or objects. An "instrument" object is allowed and never
+    shown. Any provider in any line; the options here stand behind those of the line.
 
-  private var invocation: Invocation { composition.invocation }
-  private var output: Output { composition.output }
+    Every result is a record with its line; the last is a batch_summary. Exit 0 where every line
+    ended with 0, 14 where some did not, 9 where one is unknown, 130 or 143 where a signal ended
+    it, 8 where --deadline did. A line that cannot be read is an error record in its place. Ctrl-C
+    finishes what is under way, a sale that waits for its card ends cancelled, and the same
+    command with --resume goes on: what is done is printed with "replayed": true and never paid
+    again.
+
+    With --check nothing is sent: each line is read, and what it would be refused for is said now,
+    credentials that are missing too; a reference that two lines give to different payments as
+    well.
+
+    With --jobs many lines run at once; those that wait for the disk at the same time share one
+    sync, and connections that a line will need are opened ahead, one for every two lines at most.
+
+    Several runners may share a file: with --shard 3/10 each takes the lines of its own share, by
+    their reference; without it each takes every line, and one that another has under way is left
+    for the end. Each reference is charged once, where all use one journal.
+
+    A refund with "amount" needs a "refund_reference". Live lines need --env live and --yes here.
+    $ tender batch payments.jsonl # every line of a file
+    $ tender batch payments.jsonl --resume # go on after an interruption
+    $ tender batch payments.jsonl --shard 3/10 # the third of ten runners that share a file
+    $ tender batch smoke.jsonl --junit report.xml --ordered # a smoke test, with "expect" in its
+    lines
+    """,
+    operands: [.init("FILE", optional: true, completion: .files)],
+    options: [
+      Keys.check, Keys.jobs, Keys.rate, Keys.shard, Keys.resume, Keys.ordered, Keys.stopOnError,
+      Keys.junit,
+    ] + Catalogue.simulation,
+    exits: [.partial, .pending, .unknown, .state, .refused, .interrupted, .terminated, .hungUp],
+    // Each of its lines may name files, addresses and readers.
+    bounds: .anyFile,
+    run: BatchCommand.run
+  )
+}
+
+/// `batch`: one command a line, several at once, every result in a record of its own.
+struct BatchCommand: CommandWork {
+  let composition: Composition
 
   func run() throws(Fault) -> Int32 {
     guard let path = invocation.operands.first else {
@@ -22,7 +66,7 @@ struct BatchCommand {
     let isLive = try invocation.value(Keys.env) == .live
     let checks = invocation.has(Keys.check)
     if isLive, !checks {
-      try WriteCommands(composition: composition).approve(.live, "run the whole batch")
+      try composition.approve(.live, "run the whole batch")
     }
     let signals = composition.signals
     let source = try BatchSource(path) { signals.wish != nil }

@@ -100,29 +100,25 @@ struct BatchWorker: Sendable {
       // Then nothing leaves and nothing is written, whatever the command.
       if checks { invocation = invocation.adding(Keys.dryRun) }
       command = invocation.command.name
-      let environment = Environment()
-      let settings = try Settings(invocation, environment, providers.modules, config: config)
       let composition = try Composition(
         providers,
-        invocation,
-        environment,
+        Settings(invocation, Environment(), providers.modules, config: config),
         redactor,
         signals,
         sharing: parts,
         instrument: line.instrument,
         batchLine: job.line,
-        settings: settings
+        isCheck: checks
       )
+      defer { subject = composition.subject }
       if try invocation.value(Keys.env) == .live, !isLiveAllowed { throw .liveNotOnBatch }
       composition.output.collect = { collected.append($0) }
       var exit: Int32 = 0
       if checks {
-        let check = try LineCheck(composition: composition).run(&subject)
+        let check = try LineCheck(composition: composition).run()
         collected = [composition.records.record(.check, check)]
-      } else if line.writes {
-        exit = try WriteCommands(composition: composition).run(&subject)
       } else {
-        exit = try LookUpCommands(composition: composition).run(&subject)
+        exit = try Action.run(composition)
       }
       for index in collected.indices { collected[index].fields["line"] = .integer(job.line) }
       return Answer(records: collected, exit: exit, line: job.line, reference: line.reference)

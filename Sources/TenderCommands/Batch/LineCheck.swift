@@ -3,34 +3,32 @@ internal import TenderEngine
 internal import TenderModel
 
 /// A line of `batch --check`: all that can be checked without a request.
-struct LineCheck {
+struct LineCheck: CommandWork {
   let composition: Composition
-
-  private var invocation: Invocation { composition.invocation }
 
   /// Options, amounts, reference, profile and credentials of a line; the members of a `check` record.
   ///
   /// Throws what the line would end with.
-  func run(_ subject: inout RecordSubject) throws(Fault) -> JSONObject {
+  func run() throws(Fault) -> JSONObject {
     let target: Target
     if invocation.command.work.writes {
       // What it would send is put together; nothing leaves, and nothing is written.
       composition.output.collect = { _ in }
-      _ = try WriteCommands(composition: composition, isCheck: true).run(&subject)
+      _ = try Action.run(composition)
       target = try composition.target()
     } else {
       _ = try WaitOptions(invocation, from: composition.clock.uptime)
       _ = try Expectation(invocation)
       target = try composition.target()
-      subject.take(target)
-      subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
+      composition.subject.take(target)
+      composition.subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
       try invocation.checkOptions(for: target.module.name)
       if case .looksUp = invocation.command.work {
         try composition.engine(target).provider.checkReady(for: nil, of: nil)
       }
     }
     return [
-      "name": .string(subject.reference ?? ""), "outcome": "ok",
+      "name": .string(composition.subject.reference ?? ""), "outcome": "ok",
       "detail": .string(
         "\(invocation.command.name) by \(target.module.name.text) on \(target.env.rawValue)"
       ),

@@ -85,11 +85,10 @@ struct CompleteCommand {
   private func operands(of command: Command, _ typed: Typed) -> [Candidate] {
     let given = typed.operands.count - command.words.count
     guard let operand = command.operands.first, given == 0 || operand.repeats else { return [] }
-    if !operand.choices.isEmpty { return operand.choices.map { ($0, "") } }
+    if let own = Self.own(operand.choices, operand.completion) { return own }
     switch operand.name {
     // One that begins with a dash would be read as an option.
     case "REF", "ID": return references(typed).filter { !$0.word.hasPrefix("-") }
-    case "FILE": return [(Completions.files, "")]
     case "CODE": return codes + references(typed)
     case "TOPIC":
       let topics = Topic.all(catalogue.modules).map { ($0.name, $0.summary) }
@@ -98,13 +97,18 @@ struct CompleteCommand {
     }
   }
 
-  private func values(of option: Option, _ typed: Typed) -> [Candidate] {
-    if !option.choices.isEmpty { return option.choices.map { ($0, "") } }
-    switch option.completion {
-    case .files: return [(Completions.files, "")]
+  /// What a definition alone says of its values; nil where it says nothing.
+  private static func own(_ choices: [String], _ kind: Option.Completion) -> [Candidate]? {
+    if !choices.isEmpty { return choices.map { ($0, "") } }
+    switch kind {
+    case .files, .newFiles: return [(Completions.files, "")]
     case .folders: return [(Completions.folders, "")]
-    case .nothing: break
+    case .nothing: return nil
     }
+  }
+
+  private func values(of option: Option, _ typed: Typed) -> [Candidate] {
+    if let own = Self.own(option.choices, option.completion) { return own }
     switch option.name {
     case Keys.profile.option.name:
       let settings = try? Settings(invocation(typed), environment, catalogue.modules)
@@ -135,11 +139,9 @@ struct CompleteCommand {
       let folder = try? settings.stateFolder().text, Environment.exists(folder + "/journal.db"),
       let composition = try? Composition(
         providers,
-        invocation,
-        environment,
+        settings,
         Redactor(),
-        Signals { _exit($0.exitStatus) },
-        settings: settings
+        Signals { _exit($0.exitStatus) }
       ),
       let journal = try? composition.journal()
     else { return [] }

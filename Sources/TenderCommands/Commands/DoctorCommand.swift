@@ -4,17 +4,33 @@ internal import TenderJournal
 internal import TenderModel
 internal import TenderSystem
 
+extension Action {
+  static let doctor = Action(
+    .local(.writes),
+    """
+    doctor: check that everything needed is there
+    Checks configuration, files, libraries and the provider's credentials, and prints a record for
+    each check; the exit is the first failure's. Nothing that it does can move money.
+    $ tender doctor # configuration, files and libraries
+    """,
+    options: Catalogue.simulation,
+    exits: [
+      .auth, .rejected, .notSent, .providerError, .device, .state, .interrupted, .terminated,
+      .hungUp,
+    ],
+    run: DoctorCommand.run
+  )
+}
+
 /// `doctor`: one record for each thing that a payment needs.
-struct DoctorCommand {
+struct DoctorCommand: CommandWork {
   let composition: Composition
   private let reach = Reach()
 
-  private var output: Output { composition.output }
-
-  func run(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
+  func run() throws(Fault) -> Int32 {
     let target = try composition.target()
-    subject.take(target)
-    try composition.invocation.checkOptions(for: target.module.name)
+    composition.subject.take(target)
+    try invocation.checkOptions(for: target.module.name)
     try composition.checkSimulation(of: target.module.name)
     composition.signals.hold()
     composition.reach = reach
@@ -42,7 +58,7 @@ struct DoctorCommand {
   /// A check as a record, or on lines that no narrow terminal cuts.
   private func show(_ fields: JSONObject) {
     guard output.isTable, output.showsAll else {
-      return output.show(composition.records.record(.check, fields))
+      return output.show(records.record(.check, fields))
     }
     let outcome = fields["outcome"] == "ok" ? "ok    " : "FAIL  "
     var lines = [outcome + (fields.text("name") ?? "")]

@@ -51,20 +51,19 @@ struct Expectation: Sendable {
   }
 }
 
-extension Composition {
-  /// A fault that was expected is a result like any other: its record, and exit 0.
+extension CommandWork {
+  /// Does work whose result may be expected: a fault that was is a result like any other, its record and exit 0.
   ///
   /// Throws any other again.
-  func expected(
-    _ fault: Fault,
-    _ expectation: Expectation,
-    _ subject: RecordSubject
-  ) throws(Fault) -> Int32 {
-    let record = records.record(fault, subject)
-    guard !fault.kind.isStop,
-      expectation.isMet(by: fault, record)
-    else { throw fault }
-    output.show(record)
-    return 0
+  func expecting(_ work: (Expectation) throws(Fault) -> Int32) throws(Fault) -> Int32 {
+    let expectation = try Expectation(invocation)
+    do throws(Fault) {
+      return try work(expectation)
+    } catch {
+      let record = records.record(error, composition.subject)
+      guard !error.kind.isStop, expectation.isMet(by: error, record) else { throw error }
+      output.show(record)
+      return 0
+    }
   }
 }

@@ -2,13 +2,29 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 
-/// `tender explain`: the meaning of a word, or the state of a payment.
-struct ExplainCommand {
-  let composition: Composition
+extension Action {
+  static let explain = Action(
+    .local(.reads),
+    """
+    explain: explain an error code
+    Explains an error code or a provider's own error name: what it means for the money, and what
+    to do. A reference or a provider's id explains that payment: its state, what its error means,
+    and what comes next. Without either, or with --list, it lists every code. Needs no network.
+    $ tender explain insufficient_funds # one code
+    $ tender explain SOCKET_ERROR # a provider's own name
+    $ tender explain ORDER-1042 # the state of a payment
+    $ tender explain --json --fields code,exit # all codes with their exit status
+    """,
+    operands: [.init("CODE", optional: true)],
+    options: [Keys.list],
+    exits: [.notFound],
+    run: ExplainCommand.run
+  )
+}
 
-  private var invocation: Invocation { composition.invocation }
-  private var output: Output { composition.output }
-  private var records: Records { composition.records }
+/// `tender explain`: the meaning of a word, or the state of a payment.
+struct ExplainCommand: CommandWork {
+  let composition: Composition
 
   /// The pages of the provider that was named, and those of all.
   private var pages: [Page] {
@@ -16,7 +32,7 @@ struct ExplainCommand {
     return records.pages.filter { ($0.provider ?? provider) == provider }
   }
 
-  func run() throws(Fault) {
+  func run() throws(Fault) -> Int32 {
     guard let word = invocation.operands.first else { return list() }
     guard !invocation.has(Keys.list) else {
       throw .badOptions(
@@ -30,7 +46,7 @@ struct ExplainCommand {
       if index > 0, output.isTable { output.put("\n") }
       show(page)
     }
-    guard found.isEmpty, try !explainPayment(word) else { return }
+    guard found.isEmpty, try !explainPayment(word) else { return output.exit(0) }
     let codes = all.map(\.page.code)
     throw Fault(
       .notFound,
@@ -44,13 +60,14 @@ struct ExplainCommand {
     )
   }
 
-  private func list() {
+  private func list() -> Int32 {
     guard output.isTable else {
       for page in pages { show(page) }
-      return
+      return output.exit(0)
     }
     // Every word of a meaning is there, on a line of its own where the terminal is narrow.
     for page in pages { output.put("\(page.head)\n    \(page.page.meaning)\n") }
+    return output.exit(0)
   }
 
   private func show(_ page: Page) {

@@ -4,11 +4,8 @@ internal import TenderModel
 internal import TenderSystem
 
 /// `find --online`: asks the provider about all the merchant's payments, or about those in the journal.
-struct FindOnline {
+struct FindOnline: CommandWork {
   let composition: Composition
-
-  private var invocation: Invocation { composition.invocation }
-  private var output: Output { composition.output }
 
   func run(_ asked: PaymentFilter) throws(Fault) -> Int32 {
     let target = try composition.target()
@@ -76,7 +73,7 @@ struct FindOnline {
       } catch {
         if error.kind.isStop || error.kind == .state { throw error }
         exit = Fault.Kind.partial.exitStatus
-        output.show(composition.records.record(error, RecordSubject(payment)))
+        output.show(records.record(error, RecordSubject(payment)))
       }
     }
     return output.exit(exit)
@@ -84,7 +81,7 @@ struct FindOnline {
 
   private func show(_ report: Report) {
     if let note = report.note { output.warn(note) }
-    let verdict = composition.records.verdict(report)
-    composition.show(verdict) { composition.records.record(report, verdict: verdict) }
+    let verdict = records.verdict(report)
+    composition.show(verdict) { records.record(report, verdict: verdict) }
   }
 }

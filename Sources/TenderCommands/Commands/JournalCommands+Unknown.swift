@@ -3,18 +3,83 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
+extension Action {
+  static let journalResume = Action(
+    .local(.writes),
+    """
+    journal resume: look at unknown operations, or finish them
+    Asks the provider about each operation of a payment whose result is unknown, and records the
+    answer. It sends nothing that can move money. With --all, every payment with an unknown
+    operation.
+
+    --finish ends an operation that stays unknown: it sends the request again under its key, or
+    undoes it. On live it asks first, or needs --yes. A request without a key could move its
+    amount twice: the command shows the amount, and asks or needs --yes on every env. With --all
+    such requests are left out and listed.
+    $ tender journal resume --all # look at everything that is unknown
+    $ tender journal resume --all --finish # finish everything that has a key
+    """,
+    operands: [.init("REF", orID: true)],
+    options: [Keys.finish, Keys.all, Keys.id] + Catalogue.simulation,
+    exits: [
+      .declined, .auth, .notFound, .conflict, .rejected, .unknown, .notSent, .providerError,
+      .cancelled, .expired, .partial, .state, .refused, .device, .partPaid, .interrupted,
+    ],
+    // The payment, not this command, says where its reader is.
+    bounds: .anyPort,
+    run: JournalCommands.resume
+  )
+
+  static let journalResolve = Action(
+    .local(.writes),
+    """
+    journal resolve: resolve an unknown operation by hand
+    Ends an operation whose result the provider cannot tell any more, as its console, a statement
+    or the payer shows it. The reason goes into the history. failed means that it had no effect,
+    and frees the reference or the refund's name; succeeded means that it happened. Where a
+    payment has several unknown operations, --operation names one by its number in tender journal
+    show.
+
+    Needs --yes or a typed yes; live payments need --env live too.
+    $ tender journal resolve ORDER-1042 --as failed --reason console --yes # it had no effect
+    """,
+    operands: [.init("REF", orID: true)],
+    options: [Keys.outcome, Keys.operation, Keys.reason, Keys.all, Keys.id],
+    exits: [.notFound, .conflict, .state, .refused],
+    unoffered: ["as": ["restored"], "all": []],
+    run: JournalCommands.resolve
+  )
+
+  static let journalAccept = Action(
+    .local(.writes),
+    """
+    journal accept: accept a copied or restored journal
+    Accepts a journal that is a copy, or was put back from an older state: from then on requests
+    that can move money are sent again. Payments made since the copy may be missing in it: look
+    them up at the provider first (tender find --online), because their references would be
+    charged again. The reason goes into the history.
+
+    Needs --yes or a typed yes.
+    $ tender journal accept --reason checked --yes # continue with a copy
+    """,
+    options: [Keys.reason],
+    exits: [.conflict, .state, .refused],
+    run: JournalCommands.accept
+  )
+}
+
 /// What ends an unknown operation: `journal resume`, `journal resolve`; and `journal accept`.
 extension JournalCommands {
   // MARK: resume
 
-  func resume(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
+  func resume() throws(Fault) -> Int32 {
     composition.signals.hold()
-    if invocation.has(Keys.finish) { try writes.refuseReadOnly() }
+    if invocation.has(Keys.finish) { try composition.refuseReadOnly() }
     guard !invocation.has(Keys.all) else { return try resumeAll() }
     let handle = try invocation.handle()
-    subject.reference = handle
+    composition.subject.reference = handle
     let target = try composition.target(of: handle)
-    subject.take(target)
+    composition.subject.take(target)
     guard let payment = target.payment else { throw .unknownHandle(handle) }
     composition.reference = payment.reference.text
     let engine = try engine(of: payment)
@@ -43,7 +108,7 @@ extension JournalCommands {
   /// What a key or a look ends is ended first; only then is a request without a key asked about, by its amount.
   private func finish(_ payment: Payment, _ engine: Engine) throws(Fault) -> Report {
     if payment.state.isUnknown {
-      try writes.approve(payment.env, "finish what is unknown of \(payment.reference)")
+      try composition.approve(payment.env, "finish what is unknown of \(payment.reference)")
       composition.signals.hold()
     }
     do throws(Fault) {
@@ -60,7 +125,7 @@ extension JournalCommands {
         throw error.unconfirmed(current, risk)
       }
       output.warn("\(error.message). If it is sent again, \(risk)")
-      try writes.confirm(
+      try composition.confirm(
         "send it again, so that \(risk)",
         "sending a request without a key again",
         code: "finish_not_confirmed"
@@ -88,7 +153,7 @@ extension JournalCommands {
     let finishes = invocation.has(Keys.finish)
     if finishes, unknown.contains(where: { $0.env == .live }) {
       let count = unknown.count { $0.env == .live }
-      try writes.approve(
+      try composition.approve(
         .live,
         "finish what is unknown of \(count) \(count == 1 ? "payment" : "payments")"
       )
@@ -109,7 +174,7 @@ extension JournalCommands {
         if left.last?.reference == payment.reference { left.removeLast() }
       } catch {
         if error.kind.isStop { throw error }
-        output.show(composition.records.record(error, RecordSubject(payment)))
+        output.show(records.record(error, RecordSubject(payment)))
         hasFault = true
         isAnyUnknown = isAnyUnknown || error.effect == .unknown
       }
@@ -134,7 +199,7 @@ extension JournalCommands {
 
   // MARK: resolve and accept
 
-  func resolve(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
+  func resolve() throws(Fault) -> Int32 {
     // What `journal settle --all --as restored` did.
     if invocation[Keys.outcome] == "restored" { return try accept() }
     guard let reason = invocation[Keys.reason], !reason.isEmpty,
@@ -149,21 +214,21 @@ extension JournalCommands {
     guard !invocation.has(Keys.all) else {
       throw .badOptions("--all does not go with journal resolve", hint: "name one reference")
     }
-    try writes.refuseReadOnly()
+    try composition.refuseReadOnly()
     composition.signals.hold()
     let handle = try invocation.handle()
-    subject.reference = handle
+    composition.subject.reference = handle
     let target = try composition.target(of: handle)
-    subject.take(target)
+    composition.subject.take(target)
     guard let found = target.payment else { throw .unknownHandle(handle) }
     let chosen = try invocation.value(Keys.operation)
     let operation = chosen.flatMap { found[$0] } ?? found.unknowns.first
     let what = operation.map { "the " + found.words(for: $0) + " of " } ?? ""
     let question = "resolve \(what)\(handle) as \(status.rawValue)"
     if target.env == .live {
-      try writes.approve(target.env, question)
+      try composition.approve(target.env, question)
     } else {
-      try writes.confirm(question, "resolving by hand", code: "not_confirmed")
+      try composition.confirm(question, "resolving by hand", code: "not_confirmed")
     }
     let journal = try composition.journal()
     let resolved = try journal.resolve(
@@ -174,7 +239,7 @@ extension JournalCommands {
       composition.clock,
       composition.signals
     )
-    output.show(composition.records.entry(resolved, history: try journal.history(of: resolved)))
+    output.show(records.entry(resolved, history: try journal.history(of: resolved)))
     return output.exit(0)
   }
 
@@ -185,9 +250,9 @@ extension JournalCommands {
         hint: "the reason goes into the history: how the missing payments were looked up"
       )
     }
-    try writes.refuseReadOnly()
+    try composition.refuseReadOnly()
     composition.signals.hold()
-    try writes.confirm("accept this journal", "accepting a journal", code: "not_confirmed")
+    try composition.confirm("accept this journal", "accepting a journal", code: "not_confirmed")
     try composition.journal().accept(reason: reason, at: composition.clock.now)
     output.tell("the journal is accepted: requests that can move money are sent again")
     return 0

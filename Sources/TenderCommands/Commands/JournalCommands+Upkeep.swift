@@ -4,6 +4,103 @@ internal import TenderJournal
 internal import TenderModel
 internal import TenderSystem
 
+extension Action {
+  static let journalImport = Action(
+    .local(.writes),
+    """
+    journal import: copy payments from another journal
+    Reads the lines of tender journal export from a file or standard input and copies them into
+    the journal that is set, such as from a file into PostgreSQL. Payments that are there already
+    are not changed, so the same import can be repeated. A payment whose reference the journal has
+    with other content is reported and left out (14).
+
+    Preparations of held payments are not exported: confirm or cancel those with the old journal
+    first.
+    $ tender journal import journal.jsonl # copy an export
+    """,
+    operands: [.init("FILE", optional: true, completion: .files)],
+    exits: [.usage, .partial, .state],
+    run: JournalCommands.takeOver
+  )
+
+  static let journalMigrate = Action(
+    .local(.writes),
+    """
+    journal migrate: make or upgrade the tables of a shared journal
+    Makes the tables of the PostgreSQL journal that TENDER_JOURNAL names, or brings them up to
+    this version, in one transaction; run it as their owner. Every other command ends in 16 where
+    they are missing, older or newer. A journal that is a file is brought up to date by each
+    command.
+    $ tender journal migrate # once for each database, and after an upgrade
+    """,
+    exits: [.usage, .state],
+    run: JournalCommands.migrate
+  )
+
+  static let journalGrants = Action(
+    .local(.nothing),
+    """
+    journal grants: print the least rights on a shared journal
+    Prints the SQL that gives a runner, a support reader and an auditor what they need on a
+    PostgreSQL journal, and no more. It asks nobody and changes nothing.
+    $ tender journal grants # for psql, as the owner of the tables
+    """,
+    run: JournalCommands.grants
+  )
+
+  static let journalPrune = Action(
+    .local(.writes),
+    """
+    journal prune: delete old payments
+    Deletes payments last changed before TIME, with their operations and history. Payments that
+    are not final or have an unknown operation are not deleted, nor are mandates that can still be
+    revoked. A deleted reference is a new one: the same command pays again. Use journal export
+    first.
+
+    Live payments need --env live and --yes, or a typed yes. So does a TIME within the last 24
+    hours or later.
+    $ tender journal prune --before 2026-01-01 --dry-run # how many would be deleted
+    $ tender journal prune --before 2026-01-01 # delete older payments
+    """,
+    options: [Keys.before, Keys.dryRun],
+    exits: [.state, .refused],
+    run: JournalCommands.prune
+  )
+
+  static let journalVerify = Action(
+    .local(.reads),
+    """
+    journal verify: check that the journal is whole
+    Reads the whole journal and compares each row with its checksum, each payment's amounts with
+    its operations, the history with its chain, and all with the mark beside the state folder.
+    Damage, missing rows and a journal that is a copy or an older state exit 16, with a record for
+    each.
+
+    While a journal is a copy or incomplete, every command that can move money exits 16, until the
+    newest journal is put back or tender journal accept is run.
+    $ tender journal verify # is anything damaged or missing?
+    """,
+    exits: [.state],
+    run: JournalCommands.verify
+  )
+
+  static let journalBackup = Action(
+    .local(.writes),
+    """
+    journal backup: copy the journal while it is in use
+    Writes a consistent copy into a new file that only its owner can read. A copy of journal.db
+    alone lacks what is still in journal.db-wal. To restore it, put it in place of journal.db and
+    remove journal.db-wal and journal.db-shm. The copy is marked as one: it refuses requests that
+    can move money (16) until tender journal accept. The keys of held payments (journal.seals) are
+    not in it: on another machine they can be looked up, not confirmed.
+    $ tender journal backup journal-copy.db # a copy for the night
+    """,
+    operands: [.init("FILE", completion: .newFiles)],
+    exits: [.usage, .state],
+    run: JournalCommands.backUp
+  )
+}
+
 /// What keeps a journal whole, moves it and makes it smaller.
 extension JournalCommands {
   func verify() throws(Fault) -> Int32 {
@@ -17,13 +114,13 @@ extension JournalCommands {
 
   /// Shows what was found of the journal.
   private func show(_ checks: [(outcome: String, detail: String)]) {
-    let records = checks.map { outcome, detail in
-      composition.records.record(
+    let shown = checks.map { outcome, detail in
+      records.record(
         .check,
         ["name": "journal", "outcome": .string(outcome), "detail": .string(detail)]
       )
     }
-    output.show(records, columns: ["name", "outcome", "detail"])
+    output.show(shown, columns: ["name", "outcome", "detail"])
   }
 
   func backUp() throws(Fault) -> Int32 {
@@ -57,7 +154,7 @@ extension JournalCommands {
       tell(try journal.prunable(before: before, filter), "would be deleted")
       return 0
     }
-    try writes.refuseReadOnly()
+    try composition.refuseReadOnly()
     // What was paid today would be paid again.
     let recent = composition.clock.now - 24 * 60 * 60_000
     if before > recent {
@@ -65,7 +162,7 @@ extension JournalCommands {
         try journal.prunable(before: before, filter)
         - (try journal.prunable(before: recent, filter))
       if count > 0 {
-        try writes.confirm(
+        try composition.confirm(
           "delete \(count) payments of the last 24 hours (the same commands would pay again)",
           "deleting payments of the last 24 hours",
           code: "prune_not_confirmed"
@@ -77,7 +174,7 @@ extension JournalCommands {
       live.env = .live
       // The same command pays again under a deleted reference.
       let count = try journal.prunable(before: before, live)
-      if count > 0 { try writes.approve(.live, "delete \(count) payments") }
+      if count > 0 { try composition.approve(.live, "delete \(count) payments") }
     }
     composition.signals.hold()
     tell(try journal.prune(before: before, filter), "deleted")
@@ -105,7 +202,7 @@ extension JournalCommands {
   /// Copies payments from the lines of an export.
   func takeOver() throws(Fault) -> Int32 {
     let path = invocation.operands.first ?? "-"
-    try writes.refuseReadOnly()
+    try composition.refuseReadOnly()
     let source = try BatchSource(path) { composition.signals.wish != nil }
     let journal = try composition.journal()
     try journal.checkWhole()
@@ -128,7 +225,7 @@ extension JournalCommands {
       } catch {
         if error.kind == .state, error.cause != .changedMeanwhile { throw error }
         failed += 1
-        output.show(composition.records.record(error, line: line))
+        output.show(records.record(error, line: line))
       }
       if composition.signals.wish != nil { break }
     }

@@ -3,35 +3,88 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
+extension Action {
+  static let find = Action(
+    .local(.reads),
+    """
+    find: find a payment
+    Finds payments in the journal by what a customer or a colleague knows: amount, day, last four
+    digits, a name or e-mail address, a failure. REF is a reference or a provider's id; * in it
+    stands for any characters. Every filter narrows the search; --status may be repeated, and
+    --status unknown finds every payment with an unknown operation.
+
+    Days and times without a zone are local (TZ), and a day counts from its first to its last
+    moment. Each match shows the payment's state and the next command. A table shows the latest 50
+    and says how many there are; --all shows all, as JSON lines always do.
+    $ tender find --amount 10.50 --since yesterday --customer remi@example.com # which payment was
+    this customer's
+    $ tender find --status open # payments that are not final
+    $ tender find --online --amount 10.50 --since today # ask the provider, also for what was made
+    elsewhere
+    $ tender find "ORDER-*" --failure insufficient # by reference and failure
+    """,
+    operands: [.init("REF", optional: true)],
+    options: [
+      Keys.amount, Keys.currency, Keys.since, Keys.until, Keys.status, Keys.lastFour,
+      Keys.customer, Keys.metadata, Keys.traceID, Keys.failure, Keys.by, Keys.all, Keys.online,
+      Keys.id,
+    ] + Catalogue.simulation,
+    exits: [.auth, .notFound, .notSent, .providerError, .partial, .state],
+    run: JournalCommands.find
+  )
+
+  static let journalList = Action(
+    .local(.reads),
+    """
+    journal list: list recorded payments
+    Lists the payments in the journal, newest first, the latest 50 unless --all.
+    $ tender journal list # the latest payments
+    $ tender journal list --status unknown # payments with an unknown operation
+    """,
+    options: [
+      Keys.since, Keys.until, Keys.status, Keys.lastFour, Keys.amount, Keys.currency, Keys.by,
+      Keys.all,
+    ],
+    exits: [.state],
+    run: JournalCommands.list
+  )
+
+  static let journalShow = Action(
+    .local(.reads),
+    """
+    journal show: show one payment, its operations and its history
+    Shows the payment of a reference or a provider's id: its operations with their amounts, and
+    everything that happened, oldest first.
+    $ tender journal show ORDER-1042 # what happened to ORDER-1042
+    $ tender journal show SALE-1 --receipt # the receipt of a card-present sale
+    """,
+    operands: [.init("REF", orID: true)],
+    options: [Keys.receipt, Keys.id, Keys.all],
+    exits: [.notFound, .state],
+    run: JournalCommands.show
+  )
+
+  static let journalExport = Action(
+    .local(.reads),
+    """
+    journal export: write the journal as JSON lines
+    Prints every payment with its history as a JSON line, newest first, on a terminal too. tender
+    journal import reads these lines.
+    $ tender journal export --since 2026-01-01 # this year's payments
+    """,
+    options: [Keys.since, Keys.until, Keys.status, Keys.lastFour, Keys.amount, Keys.currency],
+    exits: [.state],
+    run: JournalCommands.export
+  )
+}
+
 /// `find`, and every command of `journal`.
-struct JournalCommands {
+struct JournalCommands: CommandWork {
   let composition: Composition
 
-  var invocation: Invocation { composition.invocation }
-  var output: Output { composition.output }
-  var writes: WriteCommands { WriteCommands(composition: composition) }
-
-  func run(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
-    switch invocation.command.name {
-    case "find": try whole(try find())
-    case "journal list": try whole(try list())
-    case "journal show": try whole(try show(&subject))
-    case "journal resume": try resume(&subject)
-    case "journal export": try whole(try export())
-    case "journal import": try takeOver()
-    case "journal migrate": try migrate()
-    case "journal grants": try grants()
-    case "journal prune": try prune()
-    case "journal verify": try verify()
-    case "journal backup": try backUp()
-    case "journal resolve": try resolve(&subject)
-    case "journal accept": try accept()
-    default: throw Fault(.internal, code: "internal", "no such command: \(invocation.command.name)")
-    }
-  }
-
   /// The exit of what was printed, unless the journal is incomplete: then that is said last.
-  private func whole(_ exit: Int32) throws(Fault) -> Int32 {
+  private func exit(_ status: Int32 = 0) throws(Fault) -> Int32 {
+    let exit = output.exit(status)
     try composition.journal().checkWhole()
     return exit
   }
@@ -72,16 +125,16 @@ struct JournalCommands {
       output.note("the latest \(Self.rowLimit) of \(total); --all shows all")
     }
     if shown.count == 0 { output.note(none) }
-    return output.exit(0)
+    return try exit()
   }
 
-  private func find() throws(Fault) -> Int32 {
+  func find() throws(Fault) -> Int32 {
     var filter = try filter()
     filter.handle = invocation.operands.first
     filter.customer = invocation[Keys.customer]
     filter.traceID = invocation[Keys.traceID]
     filter.failure = invocation[Keys.failure]
-    filter.failureCodes = composition.records.codes(thatSay: invocation[Keys.failure])
+    filter.failureCodes = records.codes(thatSay: invocation[Keys.failure])
     for pair in invocation.all(Keys.metadata) {
       filter.metadata.append(try OptionReader.split(pair, option: "--metadata"))
     }
@@ -94,7 +147,9 @@ struct JournalCommands {
         filter.members.append((option.member, value))
       }
     }
-    if invocation.has(Keys.online) { return try FindOnline(composition: composition).run(filter) }
+    if invocation.has(Keys.online) {
+      return try exit(FindOnline(composition: composition).run(filter))
+    }
     let offline: [any OptionKey] = [Keys.simScenario, Keys.simFault, Keys.simSeed]
     if let option = invocation.given(among: offline).first {
       throw .badOptions(
@@ -111,11 +166,11 @@ struct JournalCommands {
     return try tell(of: shown, filter, none: "no matching payments in \(place)")
   }
 
-  private func list() throws(Fault) -> Int32 {
+  func list() throws(Fault) -> Int32 {
     let filter = try filter()
     guard output.isTable else {
-      _ = try eachShown(filter) { output.show(composition.records.entry($0)) }
-      return output.exit(0)
+      _ = try eachShown(filter) { output.show(records.entry($0)) }
+      return try exit()
     }
     var shown = (count: 0, isCut: false)
     try output.showRows(
@@ -127,15 +182,15 @@ struct JournalCommands {
       dear: ["created_at", "provider"]
     ) { (body: (Record) -> Void) throws(Fault) in
       shown = try eachShown(filter) { payment in
-        body(LookUpCommands.row(composition.records.entry(payment)))
+        body(LookUpCommands.row(records.entry(payment)))
       }
     }
     return try tell(of: shown, filter, none: "no payments")
   }
 
-  private func show(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
+  func show() throws(Fault) -> Int32 {
     let handle = try invocation.handle()
-    subject.reference = handle
+    composition.subject.reference = handle
     let journal = try composition.journal()
     let found = try journal.payments(matching: handle, filter: try filter())
     guard !found.isEmpty else { throw .unknownHandle(handle) }
@@ -144,7 +199,7 @@ struct JournalCommands {
       composition.show(payment, try journal.history(of: payment))
       if output.isTable, payment.row != found.last?.row { output.put("\n") }
     }
-    return output.exit(0)
+    return try exit()
   }
 
   /// The receipts of payments as text, the newest first.
@@ -161,10 +216,10 @@ struct JournalCommands {
       )
     }
     output.put(output.redactor.redact(texts.joined(separator: "\n")))
-    return output.exit(0)
+    return try exit()
   }
 
-  private func export() throws(Fault) -> Int32 {
+  func export() throws(Fault) -> Int32 {
     let journal = try composition.journal()
     var problem: Fault?
     let filter = try filter()
@@ -172,7 +227,7 @@ struct JournalCommands {
       try journal.each(filter) { payment in
         do throws(Fault) {
           let history = try journal.history(of: payment)
-          show(composition.records.entry(payment, history: history, isExport: true))
+          show(records.entry(payment, history: history, isExport: true))
           return !output.isBroken
         } catch {
           problem = error
@@ -181,7 +236,7 @@ struct JournalCommands {
       }
     }
     if let problem { throw problem }
-    return output.exit(0)
+    return try exit()
   }
 
   /// What the options of a command let through.

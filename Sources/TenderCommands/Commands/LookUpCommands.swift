@@ -3,26 +3,56 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
+extension Action {
+  private static let lookingUp: [any OptionKey] =
+    [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id, Keys.all, Keys.jobs, Keys.rate]
+    + Catalogue.simulation
+  private static let ofLookUps: [Fault.Kind] = [
+    .declined, .auth, .notFound, .conflict, .rejected, .notSent, .providerError, .cancelled,
+    .expired, .partial, .unsupported, .state, .unexpected, .partPaid, .interrupted, .terminated,
+    .hungUp,
+  ]
+
+  static let paymentStatus = Action(
+    .looksUp(.payment),
+    """
+    payment-status: look payments up
+    Looks payments up at the provider by receipt number or reference, and prints status, fees,
+    refunds, dispute and failure reasons. It sends nothing that can move money. What only the
+    journal knows comes from there, with "source": "journal".
+    $ tender payment-status A2 # look one payment up
+    $ printf '%s\\n' A1 A2 | tender payment-status - --json # several, from standard input
+    $ printf '%s\\n' A1 A2 | tender payment-status - --jobs 64 --json # many, at a provider that
+    is far away
+    """,
+    operands: [.init("ID", orID: true, repeats: true)],
+    options: lookingUp,
+    exits: ofLookUps,
+    run: LookUpCommands.run
+  )
+
+  static let mandateStatus = Action(
+    .looksUp(.mandate),
+    """
+    mandate-status: look mandates up
+    Looks mandates up at a provider that has them, by id or by a reference that the journal knows;
+    15 at any other.
+    $ tender mandate-status M1 # look one mandate up
+    """,
+    operands: [.init("ID", orID: true, repeats: true)],
+    options: lookingUp,
+    exits: ofLookUps,
+    run: LookUpCommands.run
+  )
+}
+
 /// `payment-status` and `mandate-status`.
-struct LookUpCommands {
+struct LookUpCommands: CommandWork {
   let composition: Composition
 
-  private var invocation: Invocation { composition.invocation }
-  private var output: Output { composition.output }
+  func run() throws(Fault) -> Int32 { try expecting(work) }
 
-  func run(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
-    let expectation = try Expectation(invocation)
-    do throws(Fault) {
-      return try work(expectation, &subject)
-    } catch {
-      return try composition.expected(error, expectation, subject)
-    }
-  }
-
-  private func work(
-    _ expectation: Expectation,
-    _ subject: inout RecordSubject
-  ) throws(Fault) -> Int32 {
+  private func work(_ expectation: Expectation) throws(Fault) -> Int32 {
     let wait = try WaitOptions(invocation, from: composition.clock.uptime)
     let operands = invocation.operands
     try WaitOptions.checkInterval(invocation)
@@ -42,9 +72,9 @@ struct LookUpCommands {
       )
     }
     if operands.count == 1, operands[0] != "-" {
-      subject.reference = operands[0]
-      let report = try look(operands[0], wait, &subject)
-      let (shown, exit) = expectation.judge(report, composition.records)
+      composition.subject.reference = operands[0]
+      let report = try look(operands[0], wait)
+      let (shown, exit) = expectation.judge(report, records)
       composition.show(shown)
       return output.exit(exit)
     }
@@ -73,19 +103,19 @@ struct LookUpCommands {
   }
 
   private func answer(_ job: Job, _ asked: Asked) -> Answer {
-    var subject = RecordSubject()
+    defer { composition.subject = RecordSubject() }
     do throws(Fault) {
       if !job.isVouchedFor { try CardNumberGuard.check(id: job.handle) }
-      let report = try look(job.handle, asked.wait, &subject)
+      let report = try look(job.handle, asked.wait)
       if let note = report.note { output.warn(note) }
-      let (shown, exit) = asked.expectation.judge(report, composition.records)
-      var record = composition.records.record(shown)
+      let (shown, exit) = asked.expectation.judge(report, records)
+      var record = records.record(shown)
       record.fields["line"] = .integer(job.line)
       return Answer(record: record, exit: exit)
     } catch {
-      let record = composition.records.record(
+      let record = records.record(
         error,
-        RecordSubject(provider: subject.provider, env: subject.env),
+        RecordSubject(provider: composition.subject.provider, env: composition.subject.env),
         id: error.cause == .cardNumberInInput ? nil : job.handle,
         line: job.line
       )
@@ -239,8 +269,7 @@ struct LookUpCommands {
       do throws(Fault) {
         let composition = try Composition(
           providers,
-          invocation,
-          Environment(),
+          Settings(invocation, Environment(), providers.modules),
           redactor,
           signals,
           sharing: parts
@@ -255,16 +284,12 @@ struct LookUpCommands {
     }
   }
 
-  private func look(
-    _ handle: String,
-    _ wait: WaitOptions?,
-    _ subject: inout RecordSubject
-  ) throws(Fault) -> Report {
+  private func look(_ handle: String, _ wait: WaitOptions?) throws(Fault) -> Report {
     let target = try composition.target(of: handle)
     let payment = target.payment
-    subject.take(target)
-    subject.reference = payment?.reference.text
-    composition.reference = subject.reference
+    composition.subject.take(target)
+    composition.subject.reference = payment?.reference.text
+    composition.reference = payment?.reference.text
     let kind = invocation.command.kind ?? .payment
     guard kind == .payment || target.module.takes(invocation.command) else {
       let having = composition.providers.modules.filter { $0.takes(invocation.command) }

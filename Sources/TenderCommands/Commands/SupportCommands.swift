@@ -5,36 +5,105 @@ internal import TenderModel
 internal import TenderSimulator
 internal import TenderSystem
 
+extension Action {
+  static let providers = Action(
+    .local(.nothing),
+    """
+    providers: list providers and what they can do
+    Lists each provider with the commands and methods it has.
+    $ tender providers # the capability table
+    """,
+    run: SupportCommands.providers
+  )
+
+  static let simulatorServe = Action(
+    .local(.writes),
+    """
+    simulator serve: serve the simulated providers on loopback
+    Offers the simulated providers over real HTTP and WebSocket on 127.0.0.1, a card reader on a
+    TCP port beside, and prints the variables that point tender at them. Ctrl-C or SIGTERM stops
+    it.
+    $ tender simulator serve --port 8085 # serve on port 8085
+    """,
+    options: [Keys.port] + Catalogue.simulation,
+    exits: [.state],
+    bounds: .anyPort,
+    run: SupportCommands.serve
+  )
+
+  static let simulatorReset = Action(
+    .local(.writes),
+    """
+    simulator reset: forget the simulated world
+    Forgets every simulated payment. The journal stays as it is.
+    $ tender simulator reset # start the simulated world afresh
+    """,
+    exits: [.state],
+    run: SupportCommands.reset
+  )
+
+  static let simulatorScenarios = Action(
+    .local(.nothing),
+    """
+    simulator scenarios: list scenarios and faults
+    Lists what --sim-scenario and --sim-fault take, scenarios first; WORD finds those that have it
+    in name or meaning.
+    $ tender simulator scenarios # every scenario and fault
+    $ tender simulator scenarios decline # how a payment is declined
+    """,
+    operands: [.init("WORD", optional: true)],
+    run: SupportCommands.scenarios
+  )
+
+  static let configShow = Action(
+    .local(.nothing),
+    """
+    config show: show each setting and where it comes from
+    Shows the settings that a command would run with, and whether each came from an option, the
+    environment, the profile or a default. Secrets are shown as set or not set.
+    $ tender config show # the settings in force
+    """,
+    run: SupportCommands.showConfig
+  )
+
+  static let configCheck = Action(
+    .local(.nothing),
+    """
+    config check: check the configuration file
+    Reads the configuration file and says what is wrong with it, if anything.
+    $ tender config check # check the file
+    """,
+    run: SupportCommands.checkConfig
+  )
+
+  static let schema = Action(
+    .local(.nothing),
+    """
+    schema: print the JSON Schema of a record
+    Prints the JSON Schema of one kind of record, or of all of them.
+    $ tender schema payment # what a payment record looks like
+    """,
+    operands: [.init("RECORD", optional: true, choices: Record.Kind.allCases.map(\.rawValue))],
+    run: SupportCommands.schema
+  )
+
+  static let completion = Action(
+    .local(.nothing),
+    """
+    completion: print a shell's completion script
+    Prints the completion script of a shell on standard output.
+    $ tender completion bash > tender.bash # source this file in ~/.bashrc
+    """,
+    operands: [.init("SHELL", choices: ["bash", "zsh", "fish"])],
+    run: SupportCommands.completion
+  )
+}
+
 /// The commands that ask no provider.
-struct SupportCommands {
+struct SupportCommands: CommandWork {
   let composition: Composition
 
-  private var invocation: Invocation { composition.invocation }
-  private var output: Output { composition.output }
-  private var records: Records { composition.records }
-
-  func run() throws(Fault) -> Int32 {
-    switch invocation.command.name {
-    case "providers": providers()
-    case "explain": try ExplainCommand(composition: composition).run()
-    case "schema": schema()
-    case "completion":
-      output.put(Completions.scripts[invocation.operands[0]] ?? "")
-    case "simulator serve":
-      try serve()
-      output.note("stopped")
-      return 0
-    case "simulator reset": try reset()
-    case "simulator scenarios": scenarios()
-    case "config show": try showConfig()
-    case "config check": checkConfig()
-    default:
-      throw Fault(.internal, code: "internal", "no such command: \(invocation.command.name)")
-    }
-    return output.exit(0)
-  }
-
-  private func providers() {
+  func providers() -> Int32 {
     output.show(
       composition.catalogue.modules.flatMap { module in
         module.capabilities.map { (module.name.text, $0) }
@@ -48,9 +117,15 @@ struct SupportCommands {
       },
       columns: ["provider", "capability", "supported", "note"]
     )
+    return output.exit(0)
   }
 
-  private func schema() {
+  func completion() -> Int32 {
+    output.put(Completions.scripts[invocation.operands[0]] ?? "")
+    return output.exit(0)
+  }
+
+  func schema() -> Int32 {
     let kinds = invocation.operands.compactMap(Record.Kind.init(rawValue:))
     for kind in kinds.isEmpty ? Record.Kind.allCases : kinds {
       let isPayment = [.payment, .mandate, .token, .journalEntry].contains(kind)
@@ -62,9 +137,10 @@ struct SupportCommands {
       if isPayment { fields["vocabulary"] = .object(records.vocabulary) }
       output.show(records.record(.schema, fields))
     }
+    return output.exit(0)
   }
 
-  private func scenarios() {
+  func scenarios() -> Int32 {
     let simulated = composition.providers.simulated
     let all =
       simulated.flatMap(\.scenarios).map { ($0.name, "--sim-scenario", $0.meaning) }
@@ -77,7 +153,7 @@ struct SupportCommands {
       // Every word of a meaning is there, on a line of its own where the terminal is narrow.
       for (name, option, meaning) in found { output.put("\(option) \(name)\n    \(meaning)\n") }
       if found.isEmpty { output.note("no scenario or fault has \(word.quotedForMessage)") }
-      return
+      return output.exit(0)
     }
     for (name, option, meaning) in found {
       let fields: JSONObject = [
@@ -85,17 +161,25 @@ struct SupportCommands {
       ]
       output.show(records.record(.scenario, fields))
     }
+    return output.exit(0)
   }
 
-  private func reset() throws(Fault) {
-    if let profile = composition.settings.readOnlyProfile { throw .readOnly(profile) }
+  func reset() throws(Fault) -> Int32 {
+    try composition.refuseReadOnly()
     let world = try composition.servedWorld()
     try Ledger(path: world.ledgerPath).reset()
     output.note("the simulated world is empty; the journal is as it was")
+    return output.exit(0)
+  }
+
+  func serve() throws(Fault) -> Int32 {
+    try listen()
+    output.note("stopped")
+    return 0
   }
 
   /// Serves until a signal comes.
-  private func serve() throws(Fault) {
+  private func listen() throws(Fault) {
     let port = try invocation.value(Keys.port) ?? 0
     let world = try composition.servedWorld()
     // Fail now, not at the first request, where the ledger cannot be used.
@@ -130,7 +214,7 @@ struct SupportCommands {
     }
   }
 
-  private func showConfig() throws(Fault) {
+  func showConfig() throws(Fault) -> Int32 {
     let settings = composition.settings
     var rows: [Record] = []
     func add(_ name: String, _ value: String, _ origin: Settings.Origin) {
@@ -175,15 +259,17 @@ struct SupportCommands {
       for (name, value) in module.settings(settings) { add(name, value.text, value.origin) }
     }
     output.show(rows, columns: ["name", "value", "origin"])
+    return output.exit(0)
   }
 
   /// Reading the settings was the check: a fault of theirs ended the run before this.
-  private func checkConfig() {
+  func checkConfig() -> Int32 {
     let config = composition.settings.config
     let detail =
       Environment.exists(config.path)
       ? "\(config.path): \(config.profiles.count) profiles" : "there is no \(config.path)"
     let fields: JSONObject = ["name": "config", "outcome": "ok", "detail": .string(detail)]
     output.show(records.record(.check, fields))
+    return output.exit(0)
   }
 }

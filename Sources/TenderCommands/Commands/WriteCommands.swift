@@ -3,33 +3,116 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
-/// `transact`, `tokenize`, `confirm`, `cancel`, `refund`.
-struct WriteCommands {
-  let composition: Composition
-  /// Whether options and credentials are checked alone, for `batch --check`: an earlier line may make the payment.
-  var isCheck = false
+extension Action {
+  /// What every command takes that changes a payment by its reference.
+  private static let sending: [any OptionKey] =
+    [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.dryRun, Keys.id, Keys.all]
+    + Catalogue.simulation
+  private static let onTheWay: [Fault.Kind] = [
+    .auth, .conflict, .rejected, .unknown, .notSent, .providerError, .expired, .state, .refused,
+    .unexpected, .unsupported, .interrupted, .terminated, .hungUp,
+  ]
 
-  var invocation: Invocation { composition.invocation }
-  var output: Output { composition.output }
+  static let transact = Action(
+    .makes(.payment),
+    """
+    transact: take a payment
+    Takes a payment by card, bank account (ACH), cash barcode or stored method, and prints its
+    result. Each request is in the journal before it is sent.
+
+    The same command with the same --reference never pays twice: it prints the recorded result, or
+    first asks the provider about a request whose answer was lost. --new-attempt pays again after
+    a decline.
+    """,
+    options: [Keys.amount, Keys.currency, Keys.reference, Keys.newAttempt] + sending,
+    exits: [.declined, .cancelled, .notFound, .device, .partPaid] + onTheWay,
+    run: WriteCommands.run
+  )
+
+  static let confirm = Action(
+    .changes(.confirm),
+    """
+    confirm: capture a held payment
+    Captures a payment that transact --hold authorized, by its reference or the provider's id,
+    from any process. A second confirm never charges twice: it prints the recorded result with
+    "replayed": true.
+
+    --amount captures a part and releases the rest, where the provider can do that.
+    $ tender confirm A2 # capture the hold A2
+    $ tender confirm A2 --json # the same, as a JSON line
+    """,
+    operands: [.init("REF", orID: true)],
+    options: [Keys.amount, Keys.currency] + sending,
+    exits: [.declined, .cancelled, .notFound] + onTheWay,
+    run: WriteCommands.run
+  )
+
+  static let cancel = Action(
+    .changes(.cancel),
+    """
+    cancel: void a held payment, or reverse a captured one
+    Releases a held payment: nothing is charged. After capture it reverses the payment: by a void
+    while the payment is pending, by a refund afterwards. The record says which.
+    $ tender cancel A2 # void or reverse the payment A2
+    $ tender cancel A2 --fields status,result.reversal --json # only what was done
+    """,
+    operands: [.init("REF", orID: true)],
+    options: sending,
+    exits: [.notFound, .declined] + onTheWay,
+    run: WriteCommands.run
+  )
+
+  static let refund = Action(
+    .changes(.refund),
+    """
+    refund: refund a payment, whole or in part
+    Refunds a payment. A held payment is voided. A captured one is voided, refunded or reversed,
+    as its provider can, and the record says which. Without --amount all that is left is refunded.
+    --dry-run shows what would happen, and sends nothing.
+
+    The same command again never refunds twice: it prints the recorded result with "replayed":
+    true. A second, different --amount needs a --refund-reference of its own, or a confirmation
+    typed at a terminal. More than is left is never refunded.
+    $ tender refund A2 # refund what is left of A2
+    $ tender refund A2 --dry-run # show what would happen
+    """,
+    operands: [.init("REF", orID: true)],
+    options: [Keys.amount, Keys.currency, Keys.rest] + sending,
+    exits: [.notFound, .declined] + onTheWay,
+    run: WriteCommands.run
+  )
+
+  static let tokenize = Action(
+    .makes(.storedMethod),
+    """
+    tokenize: store a payment method
+    Stores a card or bank account at the provider and prints its payment method id, which transact
+    --token charges.
+    """,
+    options: [Keys.reference, Keys.newAttempt, Keys.expect, Keys.events, Keys.dryRun, Keys.all]
+      + Catalogue.simulation,
+    exits: onTheWay,
+    unoffered: ["method": ["cash"]],
+    run: WriteCommands.run
+  )
+}
+
+/// `transact`, `tokenize`, `confirm`, `cancel`, `refund`.
+struct WriteCommands: CommandWork {
+  let composition: Composition
 
   /// Runs the command; gives its exit status.
-  func run(_ subject: inout RecordSubject) throws(Fault) -> Int32 {
-    subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
-    let expectation = try Expectation(invocation)
-    do throws(Fault) {
-      return try work(expectation, &subject)
-    } catch {
-      subject.reference = composition.reference ?? subject.reference
-      return try composition.expected(error, expectation, subject)
-    }
+  func run() throws(Fault) -> Int32 {
+    composition.subject.reference = invocation.text(Keys.reference) ?? invocation.operands.first
+    return try expecting(work)
   }
 
-  private func work(
-    _ expectation: Expectation,
-    _ subject: inout RecordSubject
-  ) throws(Fault) -> Int32 {
+  private func work(_ expectation: Expectation) throws(Fault) -> Int32 {
+    defer {
+      composition.subject.reference = composition.reference ?? composition.subject.reference
+    }
     let wait = try WaitOptions(invocation, from: composition.clock.uptime)
-    let (target, handle) = try target(&subject)
+    let (target, handle) = try target()
     var order = try order(target)
     let engine = try composition.engine(target)
     try invocation.checkRead(by: target.module.name)
@@ -47,12 +130,12 @@ struct WriteCommands {
         invocation.has(Keys.provider) && !invocation.inherited.contains(Keys.provider.option.name)
     }
     if wait != nil { try engine.provider.checkReady(for: nil, of: target.payment) }
-    if isCheck {
+    if composition.isCheck {
       try engine.provider.checkReady(for: order, of: nil)
       if order.reference == nil { return 0 }
     }
     if invocation.has(Keys.dryRun) {
-      return show(try preview(order, target, handle, engine, options), subject)
+      return show(try preview(order, target, handle, engine, options))
     }
     try approveOrder(&order, target, handle, engine)
     if let reference = order.reference, !invocation.has(Keys.reference) {
@@ -81,7 +164,7 @@ struct WriteCommands {
       let acceptsPart = order.reference == nil || invocation.has(Keys.allowPartial)
       report = report.ended(acceptsPart: acceptsPart)
     }
-    let (shown, exit) = expectation.judge(report, composition.records)
+    let (shown, exit) = expectation.judge(report, records)
     composition.show(shown)
     return exit
   }
@@ -89,21 +172,19 @@ struct WriteCommands {
   /// Where the command runs, with the payment that it is about, and that payment as it was typed.
   ///
   /// Throws for what is refused whatever the order is.
-  private func target(
-    _ subject: inout RecordSubject
-  ) throws(Fault) -> (target: Target, handle: String) {
+  private func target() throws(Fault) -> (target: Target, handle: String) {
     var (target, handle): (Target, String)
     if case .changes = invocation.command.work {
       handle = try invocation.handle()
-      subject.reference = handle
-      target = isCheck ? try composition.target() : try composition.target(of: handle)
+      composition.subject.reference = handle
+      target = composition.isCheck ? try composition.target() : try composition.target(of: handle)
       composition.reference = target.payment?.reference.text
-      subject.reference = composition.reference ?? handle
+      composition.subject.reference = composition.reference ?? handle
     } else {
       (target, handle) = (try composition.target(), "")
     }
-    subject.take(target)
-    try refuseReadOnly()
+    composition.subject.take(target)
+    try composition.refuseReadOnly()
     try invocation.checkStandardInput()
     return (target, handle)
   }
@@ -171,7 +252,7 @@ struct WriteCommands {
     else { return }
     if order.reference != nil { try engine.provider.check(order) }
     let question = engine.question(order, invocation.command.name, target.payment, handle)
-    try approve(target.env, question, isAnswered: isAnswered)
+    try composition.approve(target.env, question, isAnswered: isAnswered)
   }
 
   /// Asks before a second refund by an amount without a name; gives whether a person has agreed to it.
@@ -207,79 +288,15 @@ struct WriteCommands {
     return true
   }
 
-  func refuseReadOnly() throws(Fault) {
-    // A dry run writes nothing; the check of a batch's line says what the line itself would end in.
-    if invocation.has(Keys.dryRun), !composition.isLine { return }
-    if let profile = composition.settings.readOnlyProfile { throw .readOnly(profile) }
-  }
-
-  /// A live write needs its flag on this very command line, and a yes; `isAnswered` says that a person has typed
-  /// one.
-  func approve(_ env: Env, _ what: String, isAnswered: Bool = false) throws(Fault) {
-    guard env == .live else { return }
-    guard try invocation.value(Keys.env) == .live else {
-      throw Fault(
-        .refused,
-        code: "live_not_named",
-        "a live write needs --env live on the command line; configuration is not enough",
-        hint: "add --env live"
-      )
-    }
-    if isAnswered { return }
-    try confirm("LIVE: \(what)", "a live write", code: "live_not_confirmed")
-  }
-
-  /// Asks for a typed yes, unless `--yes` says it.
-  ///
-  /// Throws `refused` with `code` where the answer is another, or there is no terminal to ask on.
-  func confirm(_ question: String, _ what: String, code: String) throws(Fault) {
-    if invocation.has(Keys.yes) { return }
-    guard let terminal = composition.terminal() else {
-      throw Fault(
-        .refused,
-        code: code,
-        "\(what) needs --yes or a typed yes, and there is no terminal to ask on",
-        hint: "add --yes"
-      )
-    }
-    let answer = try terminal.ask(
-      "\(question)? Type yes: ",
-      hidden: false,
-      interruption: composition.signals
-    )
-    guard answer == "yes" else { throw .notConfirmed(code) }
-  }
-
-  private func show(
-    _ shown: (request: JSONObject, key: String?),
-    _ subject: RecordSubject
-  ) -> Int32 {
+  private func show(_ shown: (request: JSONObject, key: String?)) -> Int32 {
+    let subject = composition.subject
     var fields: JSONObject = [:]
     fields["provider"] = (subject.provider?.text).map(JSON.string)
     fields["env"] = subject.env.map { .string($0.rawValue) }
     fields["reference"] = (composition.reference ?? subject.reference).map(JSON.string)
     fields["idempotency_key"] = shown.key.map(JSON.string)
     fields["request"] = .object(shown.request)
-    output.show(composition.records.record(.request, fields))
+    output.show(records.record(.request, fields))
     return 0
-  }
-}
-
-extension Fault {
-  /// A question that was answered with something else than yes.
-  fileprivate static func notConfirmed(_ code: String) -> Fault {
-    Fault(.refused, code: code, "not confirmed", hint: "nothing was sent or changed")
-  }
-}
-
-extension Fault {
-  /// A command that writes, under a profile that only reads.
-  static func readOnly(_ profile: String) -> Fault {
-    Fault(
-      .refused,
-      code: "read_only",
-      "profile \(profile.quotedForMessage) is read-only",
-      hint: "use another --profile for writes"
-    )
   }
 }

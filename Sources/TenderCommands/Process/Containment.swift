@@ -74,19 +74,20 @@ struct Containment {
       readable += (environment["LD_LIBRARY_PATH"] ?? "").split(separator: ":").map(String.init)
       readable += environment.named(where: Self.namesFile)
       readable += Self.files(in: .object(settings.profile))
-      for (name, values) in invocation.values where invocation.command.isFile(name) {
-        readable += values
-        // Its file is made.
-        if ["trace", "junit"].contains(name) { writable += values.flatMap(Self.place) }
-      }
+      let command = invocation.command
+      for option in command.options { add(option.completion, invocation.values[option.name] ?? []) }
+      for operand in command.operands { add(operand.completion, invocation.operands) }
       readable += Self.filesOfJournal(settings)
-      switch invocation.command.words[0] {
-      // Each of its lines may name files, addresses and readers.
-      case "batch": readable.append("/")
-      case "journal": for path in invocation.operands { writable += Self.place(path) }
-      case "simulator": break
-      default: ports = Self.portsOfJournal(settings).map { Self.ports(settings) + $0 }
+      switch command.bounds {
+      case .anyFile: readable.append("/")
+      case .anyPort: break
+      case .ownFiles: ports = Self.portsOfJournal(settings).map { Self.ports(settings) + $0 }
       }
+    }
+
+    private mutating func add(_ kind: Option.Completion, _ paths: [String]) {
+      if kind == .files || kind == .newFiles { readable += paths }
+      if kind == .newFiles { writable += paths.flatMap(Self.place) }
     }
 
     func apply() -> Int32 {

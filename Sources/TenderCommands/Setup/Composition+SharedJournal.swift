@@ -77,7 +77,7 @@ extension Composition {
     let window = try settings.takeoverWindow()
     guard payment.env == .live || age < window else { return }
     let worker = payment.writer ?? "another machine"
-    try WriteCommands(composition: self).confirm(
+    try confirm(
       "take \(payment.reference) over, on which \(worker) worked \(max(0, age) / 1000) s ago: "
         + "this may undo it",
       "taking over what \(worker) has left",

@@ -2,6 +2,13 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 
+extension RecordSubject {
+  mutating func take(_ target: Target) {
+    provider = target.module.name
+    env = target.env
+  }
+}
+
 /// Which provider and env a command is about.
 extension Composition {
   /// The one provider that has mandates, for a command about them; nil for any other command, or where

@@ -13,18 +13,9 @@ struct Target {
   var payment: Payment?
 }
 
-extension RecordSubject {
-  mutating func take(_ target: Target) {
-    provider = target.module.name
-    env = target.env
-  }
-}
-
 /// Puts the rooms together for one run: settings in, an engine out.
 final class Composition: Session {
   let providers: Providers
-  let invocation: Invocation
-  let environment: Environment
   let settings: Settings
   let output: Output
   let redactor: Redactor
@@ -40,6 +31,8 @@ final class Composition: Session {
   /// Which line of a batch this is; nil for a command of its own.
   private let batchLine: Int?
   var isLine: Bool { batchLine != nil }
+  /// Whether options and credentials are checked alone, for `batch --check`: an earlier line may make the payment.
+  let isCheck: Bool
   /// Who opens the bank's pages, where the user wants that.
   let browser: Browser?
   /// What the kernel keeps this process from.
@@ -47,6 +40,8 @@ final class Composition: Session {
   /// One for each place, so that many look-ups share a connection and an open ledger.
   private var engines: [(provider: ProviderName, env: Env, engine: Engine)] = []
 
+  /// What the run is about, for the record of a fault that comes later.
+  var subject = RecordSubject()
   /// What is being worked on, for events.
   var reference: String? {
     didSet { if reference != oldValue { announced = nil } }
@@ -66,14 +61,13 @@ final class Composition: Session {
 
   init(
     _ providers: Providers,
-    _ invocation: Invocation,
-    _ environment: Environment,
+    _ settings: Settings,
     _ redactor: Redactor,
     _ signals: Signals,
     sharing shared: SharedParts = SharedParts(),
     instrument: [UInt8]? = nil,
     batchLine: Int? = nil,
-    settings known: Settings? = nil,
+    isCheck: Bool = false,
     browser: Browser? = nil,
     containment: Containment = .none
   ) throws(Fault) {
@@ -83,24 +77,21 @@ final class Composition: Session {
     self.shared = shared
     self.instrument = instrument
     self.batchLine = batchLine
-    self.invocation = invocation
+    self.isCheck = isCheck
     self.signals = signals
-    self.environment = environment
+    self.settings = settings
     self.redactor = redactor
-    if let known {
-      settings = known
-    } else {
-      settings = try Settings(invocation, environment, providers.modules)
-    }
-    output = try Output(invocation, settings, environment, redactor)
+    output = try Output(settings, redactor)
     output.patience = Console.Patience { signals.wish != nil }
-    for id in invocation.exemptIDs { redactor.exempt(id) }
-    simulatorOptions = try Self.simulatorOptions(invocation, providers.simulated)
+    for id in settings.invocation.exemptIDs { redactor.exempt(id) }
+    simulatorOptions = try Self.simulatorOptions(settings.invocation, providers.simulated)
     let machine = SystemClock(interruption: signals)
     clock =
       simulatorOptions.clock.map { StandingClock(at: $0, beside: machine) } ?? machine
     output.now = { [clock] in clock.now }
   }
+
+  var invocation: Invocation { settings.invocation }
 
   var catalogue: Catalogue { providers.catalogue }
 
@@ -127,7 +118,7 @@ final class Composition: Session {
     let isReading =
       switch invocation.command.work {
       case .looksUp, .local(.reads): true
-      case .makes, .changes, .local: invocation.has(Keys.dryRun)
+      case .makes, .changes, .local: isDryRun
       }
     // Its leases are as long as this line's requests may take, and what looks up needs no server that writes.
     let place = try journalPlace + (address != nil && isReading ? " reading" : "")
@@ -236,7 +227,7 @@ final class Composition: Session {
       lateWindow: goesOutside ? try settings.lateWindow(env) : 0,
       remembersIDs: goesOutside,
       digest: SystemRandomness.digest,
-      announce: { [unowned self] state in announce(state, module.name.text, env) }
+      announce: { [unowned self] in announce($0, module.name.text, env) }
     )
     engines.append((module.name, env, engine))
     return engine
@@ -262,7 +253,7 @@ final class Composition: Session {
   /// at a reader one line of a terminal that changes.
   ///
   /// Each state is shown when it begins, and not again until another has begun.
-  func announce(_ state: String, _ provider: String, _ env: Env, next: PayerAction?) {
+  func announce(_ state: String, _ provider: String, _ env: Env, next: PayerAction? = nil) {
     guard state != announced else { return }
     announced = state
     if output.isVerbose {
@@ -284,11 +275,6 @@ final class Composition: Session {
     output.showWaiting(what, seconds: (left + 999) / 1000)
   }
 
-  /// Shows a state without what comes next.
-  func announce(_ state: String, _ provider: String, _ env: Env) {
-    announce(state, provider, env, next: nil)
-  }
-
   /// Only one sale at a time has the reader.
   func withReader(_ body: () throws(Fault) -> Report) throws(Fault) -> Report {
     guard let reader = shared.reader else { return try body() }
@@ -296,9 +282,11 @@ final class Composition: Session {
   }
 
   /// The randomness of this side: from the seed where there is one.
-  func randomness() throws(Fault) -> any Randomness {
+  func randomness() throws(Fault) -> any Randomness { try randomness(for: "client") }
+
+  private func randomness(for use: String) throws(Fault) -> any Randomness {
     try simulatorOptions.seed.map { seed throws(Fault) in
-      SeededRandomness(seed: seed, label: "client/\(try seedLabel())")
+      SeededRandomness(seed: seed, label: "\(use)/\(try seedLabel())")
     } ?? SystemRandomness()
   }
 
@@ -340,11 +328,8 @@ final class Composition: Session {
   private func newReference() throws(Fault) -> Reference {
     let alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
     let day = Timestamp.text(clock.now).prefix(10).replacing("-", with: "")
-    let randomness: any Randomness =
-      try simulatorOptions.seed.map { seed throws(Fault) in
-        SeededRandomness(seed: seed, label: "reference/\(try seedLabel())")
-      } ?? SystemRandomness()
-    return try Reference("T-\(day)-" + randomness.text(7, from: alphabet))
+    let text = try randomness(for: "reference").text(7, from: alphabet)
+    return try Reference("T-\(day)-" + text)
   }
 
   private static func simulatorOptions(

@@ -31,16 +31,12 @@ final class Output {
   private let isTerminal = Console.isTerminal(1)
   private let isDumb: Bool
 
-  init(
-    _ invocation: Invocation,
-    _ settings: Settings?,
-    _ environment: Environment,
-    _ redactor: Redactor
-  ) throws(Fault) {
+  init(_ settings: Settings, _ redactor: Redactor) throws(Fault) {
+    let (invocation, environment) = (settings.invocation, settings.environment)
     isTable = Self.isTable(
       option: invocation.has(Keys.json) ? "jsonl" : invocation[Keys.output],
       environment,
-      profile: settings?.profile.text("output")
+      profile: settings.profile.text("output")
     )
     if invocation.has(Keys.json), let output = invocation[Keys.output], output != "jsonl" {
       throw .badOptions(

@@ -134,9 +134,7 @@ extension Records {
 
   /// What the provider's reason means, of a payment that was looked up.
   func explanation(of report: Report) -> String? {
-    guard report.fault == nil, [.declined, .cancelled, .expired].contains(report.status) else {
-      return nil
-    }
+    guard report.fault == nil, report.status.isOver, report.status != .revoked else { return nil }
     if let attempt = report.payment?.attempt, let fault = attempt.fault {
       return reason(fault, attempt.result, report.provider)
     }

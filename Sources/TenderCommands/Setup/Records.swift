@@ -8,13 +8,9 @@ struct RecordSubject {
   var provider: ProviderName?
   var env: Env?
   var reference: String?
+}
 
-  init(provider: ProviderName? = nil, env: Env? = nil, reference: String? = nil) {
-    self.provider = provider
-    self.env = env
-    self.reference = reference
-  }
-
+extension RecordSubject {
   init(_ payment: Payment) {
     self.init(provider: payment.provider, env: payment.env, reference: payment.reference.text)
   }

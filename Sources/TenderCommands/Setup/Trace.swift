@@ -26,8 +26,14 @@ final class Trace: Sendable {
     String(url.prefix { $0 != "?" })
   }
 
-  static func fault(_ fault: Fault) -> JSONObject {
-    ["failed": .string(fault.code), "effect": .string(fault.effect.rawValue)]
+  /// Does something; what it fails with is written down too.
+  func watching<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+    do throws(Fault) {
+      return try body()
+    } catch {
+      write(["failed": .string(error.code), "effect": .string(error.effect.rawValue)])
+      throw error
+    }
   }
 }
 
@@ -46,14 +52,11 @@ struct TracedHTTP: HTTPExchange {
       "headers": .array(request.fields.map { .string($0.name) }),
       "bytes": .integer(request.body.count), "effecting": .bool(permit != nil),
     ])
-    do throws(Fault) {
-      let answer = try inner.send(request, permit, by: deadline)
-      trace.write(["status": .integer(answer.status), "bytes": .integer(answer.body.count)])
-      return answer
-    } catch {
-      trace.write(Trace.fault(error))
-      throw error
+    let answer = try trace.watching { () throws(Fault) in
+      try inner.send(request, permit, by: deadline)
     }
+    trace.write(["status": .integer(answer.status), "bytes": .integer(answer.body.count)])
+    return answer
   }
 }
 
@@ -68,11 +71,8 @@ struct TracedSockets: SocketExchange {
     by deadline: Deadline
   ) throws(Fault) -> any MessageSocket {
     trace.write(["socket": "open", "url": .string(Trace.withoutQuery(url))])
-    do throws(Fault) {
-      return TracedSocket(try inner.open(url: url, fields: fields, by: deadline), trace)
-    } catch {
-      trace.write(Trace.fault(error))
-      throw error
+    return try trace.watching { () throws(Fault) in
+      TracedSocket(try inner.open(url: url, fields: fields, by: deadline), trace)
     }
   }
 }
@@ -101,30 +101,20 @@ private final class TracedSocket: MessageSocket {
 
   func send(_ text: String, _ permit: SendPermit?, by deadline: Deadline) throws(Fault) {
     trace.write(["socket": "send", "action": name(text), "bytes": .integer(text.utf8.count)])
-    do throws(Fault) {
-      try inner.send(text, permit, by: deadline)
-    } catch {
-      trace.write(Trace.fault(error))
-      throw error
-    }
+    try trace.watching { () throws(Fault) in try inner.send(text, permit, by: deadline) }
   }
 
   func receive(by deadline: Deadline) throws(Fault) -> SocketMessage {
-    do throws(Fault) {
-      let message = try inner.receive(by: deadline)
-      switch message {
-      case .text(let text):
-        trace.write(["socket": "receive", "type": name(text), "bytes": .integer(text.utf8.count)])
-      case .binary(let bytes):
-        trace.write(["socket": "receive", "type": "binary", "bytes": .integer(bytes.count)])
-      case .closed(let code, _):
-        trace.write(["socket": "closed", "code": .integer(code ?? 1005)])
-      }
-      return message
-    } catch {
-      trace.write(Trace.fault(error))
-      throw error
+    let message = try trace.watching { () throws(Fault) in try inner.receive(by: deadline) }
+    switch message {
+    case .text(let text):
+      trace.write(["socket": "receive", "type": name(text), "bytes": .integer(text.utf8.count)])
+    case .binary(let bytes):
+      trace.write(["socket": "receive", "type": "binary", "bytes": .integer(bytes.count)])
+    case .closed(let code, _):
+      trace.write(["socket": "closed", "code": .integer(code ?? 1005)])
     }
+    return message
   }
 
   var isOpen: Bool { inner.isOpen }

@@ -1,0 +1,67 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderModel
+internal import TenderSystem
+
+/// What a command may do only where the profile lets it, or a person has agreed.
+extension Composition {
+  func refuseReadOnly() throws(Fault) {
+    // A dry run writes nothing; the check of a batch's line says what the line itself would end in.
+    if invocation.has(Keys.dryRun), !isLine { return }
+    if let profile = settings.readOnlyProfile { throw .readOnly(profile) }
+  }
+
+  /// A live write needs its flag on this very command line, and a yes; `isAnswered` says that a person has typed
+  /// one.
+  func approve(_ env: Env, _ what: String, isAnswered: Bool = false) throws(Fault) {
+    guard env == .live else { return }
+    guard try invocation.value(Keys.env) == .live else {
+      throw Fault(
+        .refused,
+        code: "live_not_named",
+        "a live write needs --env live on the command line; configuration is not enough",
+        hint: "add --env live"
+      )
+    }
+    if isAnswered { return }
+    try confirm("LIVE: \(what)", "a live write", code: "live_not_confirmed")
+  }
+
+  /// Asks for a typed yes, unless `--yes` says it.
+  ///
+  /// Throws `refused` with `code` where the answer is another, or there is no terminal to ask on.
+  func confirm(_ question: String, _ what: String, code: String) throws(Fault) {
+    if invocation.has(Keys.yes) { return }
+    guard let terminal = terminal() else {
+      throw Fault(
+        .refused,
+        code: code,
+        "\(what) needs --yes or a typed yes, and there is no terminal to ask on",
+        hint: "add --yes"
+      )
+    }
+    let answer = try terminal.ask(
+      "\(question)? Type yes: ",
+      hidden: false,
+      interruption: signals
+    )
+    guard answer == "yes" else { throw .notConfirmed(code) }
+  }
+}
+
+extension Fault {
+  /// A question that was answered with something else than yes.
+  static func notConfirmed(_ code: String) -> Fault {
+    Fault(.refused, code: code, "not confirmed", hint: "nothing was sent or changed")
+  }
+
+  /// A command that writes, under a profile that only reads.
+  static func readOnly(_ profile: String) -> Fault {
+    Fault(
+      .refused,
+      code: "read_only",
+      "profile \(profile.quotedForMessage) is read-only",
+      hint: "use another --profile for writes"
+    )
+  }
+}
