@@ -50,11 +50,10 @@ struct OrderBuilder {
         country: payor.text("country")
       ).checked()
     } catch {
-      throw Fault(
-        .usage,
-        code: "bad_value",
+      throw .usage(
+        "bad_value",
         error.message.replacing("the instrument's ", with: "--payor "),
-        hint: "such as --payor country=US --payor postal_code=45202"
+        "such as --payor country=US --payor postal_code=45202"
       )
     }
     return payor

@@ -231,11 +231,10 @@ package struct ToroModule: ProviderModule {
 extension Fault {
   /// The address of a reader that `simulator serve` plays, where live money is meant.
   fileprivate static func servedReader(_ device: String) -> Fault {
-    Fault(
-      .usage,
-      code: "test_data_on_live",
+    .usage(
+      "test_data_on_live",
       "\(device.quotedForMessage) is the reader of a running tender simulator serve, and --env is live",
-      hint: "unset TENDER_TORO_DEVICE, or name a real reader; nothing was sent"
+      "unset TENDER_TORO_DEVICE, or name a real reader; nothing was sent"
     )
   }
 

@@ -76,11 +76,10 @@ struct BankOrderBuilder {
   private func creation(_ reference: Reference) throws(Fault) -> Creation {
     let currency = try general.currencyValue()
     guard ["GBP", "EUR", "PLN", "NOK"].contains(currency.code) else {
-      throw Fault(
-        .usage,
-        code: "bad_currency",
+      throw .usage(
+        "bad_currency",
         "--currency \(currency.code) is none of TrueLayer's",
-        hint: "GBP, EUR, PLN or NOK"
+        "GBP, EUR, PLN or NOK"
       )
     }
     var creation = Creation(reference: reference, currency: currency)
