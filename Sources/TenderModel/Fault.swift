@@ -74,6 +74,11 @@ extension Fault {
     Fault(.usage, code: code, message, hint: hint)
   }
 
+  /// A system library that a request needs cannot be opened.
+  package static func libraryMissing(_ problem: String) -> Fault {
+    Fault(.internal, code: "library_missing", problem, hint: "nothing was sent")
+  }
+
   /// Options contradict each other, or do nothing together.
   package static func badOptions(_ message: String, hint: String? = nil) -> Fault {
     Fault(.usage, code: "bad_options", message, hint: hint)

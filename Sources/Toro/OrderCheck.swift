@@ -3,11 +3,8 @@ import TenderModel
 
 /// The rules of an order, before anything is opened: limits of messages, gratuity, refunds,
 /// signature.
-struct OrderCheck {
-  let context: ToroContext
-  let order: SaleOrder
-
-  func run() throws(Fault) {
+extension ToroProvider {
+  func check(_ order: SaleOrder) throws(Fault) {
     // Max35Text of `SaleRefId`, and the limit of `saleReferenceId`.
     guard order.reference.text.count <= 35 else {
       throw .usage(
@@ -23,8 +20,12 @@ struct OrderCheck {
     guard order.amount.minorUnits < 1_000_000_000_000 else {
       throw .usage("bad_amount", "the amount is more than a card reader takes", "12 digits at most")
     }
-    try checkGratuity()
-    if order.isRefund { try checkRefund() } else { try checkPurchase() }
+    try checkGratuity(order)
+    if order.isRefund {
+      try checkRefund(order)
+    } else if order.original != nil {
+      throw .usage("bad_options", "--original is for --type refund", "add --type refund")
+    }
     for member in order.additional.members {
       let size = (member.value.text ?? JSONWriter.text(member.value)).utf8.count
       guard !member.key.isEmpty, member.key.count <= 1025, size <= 75_000 else {
@@ -35,10 +36,10 @@ struct OrderCheck {
         )
       }
     }
-    try checkSignature()
+    try checkSignature(order)
   }
 
-  private func checkGratuity() throws(Fault) {
+  private func checkGratuity(_ order: SaleOrder) throws(Fault) {
     guard order.gratuity == nil || order.gratuityMenu.isEmpty else {
       throw .usage(
         "bad_options",
@@ -57,13 +58,7 @@ struct OrderCheck {
     }
   }
 
-  private func checkPurchase() throws(Fault) {
-    guard order.original == nil else {
-      throw .usage("bad_options", "--original is for --type refund", "add --type refund")
-    }
-  }
-
-  private func checkRefund() throws(Fault) {
+  private func checkRefund(_ order: SaleOrder) throws(Fault) {
     guard order.gratuity == nil, order.gratuityMenu.isEmpty else {
       throw .usage("bad_options", "a refund has no gratuity", "leave it out")
     }
@@ -102,7 +97,7 @@ struct OrderCheck {
   }
 
   /// Who cannot be asked about a signature must not be asked after the money has moved.
-  private func checkSignature() throws(Fault) {
+  private func checkSignature(_ order: SaleOrder) throws(Fault) {
     guard !order.isRefund else { return }
     let options = context.options
     guard options.signatureMatches == nil, !context.attendant.canCompare else { return }

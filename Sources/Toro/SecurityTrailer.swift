@@ -17,12 +17,7 @@ package struct MessageKey: Sendable {
     version: String
   ) throws(Fault) {
     if let problem = unsafe tender_crypto_open() {
-      throw Fault(
-        .internal,
-        code: "library_missing",
-        unsafe String(cString: problem),
-        hint: "nothing was sent"
-      )
+      throw .libraryMissing(unsafe String(cString: problem))
     }
     guard [16, 24, 32].contains(derivation.length), (1...10_000_000).contains(derivation.iterations)
     else {

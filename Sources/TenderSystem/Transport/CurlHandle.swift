@@ -292,10 +292,6 @@ final class AnswerBuffer {
 }
 
 extension Fault {
-  fileprivate static func libraryMissing(_ problem: String) -> Fault {
-    Fault(.internal, code: "library_missing", problem, hint: "nothing was sent")
-  }
-
   fileprivate static func unencrypted(_ address: WebAddress) -> Fault {
     Fault.badAddress(
       "plain \(address.scheme) goes to this machine only, not to \(address.host)",

@@ -111,7 +111,7 @@ package struct ToroModule: ProviderModule {
 
   /// The adapter, with a reader and a gateway of which each is in this process or elsewhere.
   private func provider(_ session: any Session, _ env: Env) throws(Fault) -> ToroProvider {
-    let setup = ToroSetup(own: ProviderSettings(session, name, env))
+    let setup = ProviderSettings(session, name, env)
     let configuration = try setup.configuration()
     let options = try setup.options()
     if let warning = warning(session.settings) { session.note(warning) }
