@@ -150,24 +150,19 @@ package struct APIKey: Sendable, Hashable {
   package init(_ text: String) throws(Fault) {
     var parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
     if parts.count == 4, parts[1] == "new" || parts[1] == "old" { parts.remove(at: 1) }
-    let plain = text.utf8.allSatisfy { byte in
-      UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "-")
-        || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
-    }
+    let plain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
     guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), plain, text.utf8.count <= 200 else {
-      throw Fault(
-        .usage,
-        code: "bad_api_key",
+      throw .usage(
+        "bad_api_key",
         "the Pay Theory API key has the wrong shape",
-        hint: "it is {partner}-{stage}-{id}, as the Pay Theory portal shows it"
+        "it is {partner}-{stage}-{id}, as the Pay Theory portal shows it"
       )
     }
     guard let stage = Stage(rawValue: parts[1]) else {
-      throw Fault(
-        .usage,
-        code: "bad_api_key",
+      throw .usage(
+        "bad_api_key",
         "the Pay Theory API key has the unknown stage \(parts[1].quotedForMessage)",
-        hint: "stages are paytheory, paytheorystudy and paytheorylab"
+        "stages are paytheory, paytheorystudy and paytheorylab"
       )
     }
     self.text = text
@@ -186,11 +181,10 @@ package struct APIKey: Sendable, Hashable {
       case .live: stage == .production
       }
     guard fits else {
-      throw Fault(
-        .usage,
-        code: "stage_mismatch",
+      throw .usage(
+        "stage_mismatch",
         "the API key's stage \(stage.rawValue) does not fit --env \(env.rawValue)",
-        hint: "sandbox takes paytheorystudy and paytheorylab, live takes paytheory"
+        "sandbox takes paytheorystudy and paytheorylab, live takes paytheory"
       )
     }
   }

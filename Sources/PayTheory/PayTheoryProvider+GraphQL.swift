@@ -236,11 +236,10 @@ extension Fault {
   }
 
   fileprivate static func otherFee(_ fee: Money) -> Fault {
-    Fault(
-      .usage,
-      code: "fee_differs",
+    .usage(
+      "fee_differs",
       "Pay Theory's service fee for this payment is \(fee.text); nothing was sent",
-      hint: "leave --fee out, or pass --fee \(fee.decimalText)"
+      "leave --fee out, or pass --fee \(fee.decimalText)"
     )
   }
 

@@ -165,20 +165,20 @@ extension PayTheoryProvider {
 
   private func check(_ order: PaymentOrder) throws(Fault) {
     guard order.amount.minorUnits > 0 else {
-      throw .rule("bad_amount", "--amount must be more than zero", "such as --amount 10.50")
+      throw .usage("bad_amount", "--amount must be more than zero", "such as --amount 10.50")
     }
     guard order.amount.currency.code == "USD" else {
-      throw .rule(
+      throw .usage(
         "bad_currency",
         "Pay Theory takes USD, not \(order.amount.currency.code)",
         "leave --currency out"
       )
     }
     if order.payorID != nil, !order.payor.members.isEmpty {
-      throw .rule("bad_options", "--payor and --payor-id exclude each other", "give one of them")
+      throw .usage("bad_options", "--payor and --payor-id exclude each other", "give one of them")
     }
     if order.stored["invoice_id"] != nil, order.stored["recurring_id"] != nil {
-      throw .rule(
+      throw .usage(
         "bad_options",
         "--invoice-id and --recurring-id exclude each other",
         "give one of them"
@@ -188,12 +188,12 @@ extension PayTheoryProvider {
     if order.sendsReceipt, order.payor["email"] == nil,
       order.payorID == nil, order.storedMethod == nil
     {
-      throw .rule("bad_options", "--send-receipt needs an address", "add --payor email=ADDRESS")
+      throw .usage("bad_options", "--send-receipt needs an address", "add --payor email=ADDRESS")
     }
     if order.storedMethod != nil,
       order.payorID != nil || !order.payor.members.isEmpty || order.paymentParameters != nil
     {
-      throw .rule(
+      throw .usage(
         "bad_options",
         "--payor, --payor-id and --payment-parameters do not go with --token",
         "a stored method has its payer already"
@@ -201,7 +201,7 @@ extension PayTheoryProvider {
     }
     guard order.stopsAtConfirmation else { return }
     if order.instrument?.method == .cash {
-      throw .rule(
+      throw .usage(
         "bad_options",
         "--hold is for cards, bank accounts and --token",
         "leave it out with cash"
@@ -210,7 +210,7 @@ extension PayTheoryProvider {
     if order.storedMethod != nil,
       order.sendsReceipt || order.receiptDescription != nil || order.stored["recurring_id"] != nil
     {
-      throw .rule(
+      throw .usage(
         "bad_options",
         "--send-receipt, --receipt-description and --recurring-id do not go with --token --hold",
         "an authorization has none of them"
@@ -237,7 +237,7 @@ extension PayTheoryProvider {
   private func checkFee(_ order: PaymentOrder) throws(Fault) {
     guard order.feeMode == .service else {
       guard order.fee == nil else {
-        throw .rule(
+        throw .usage(
           "bad_options",
           "--fee goes with --fee-mode service_fee",
           "leave --fee out, or add --fee-mode service_fee"
@@ -246,17 +246,11 @@ extension PayTheoryProvider {
       return
     }
     guard order.fee != nil || order.stopsAtConfirmation || order.storedMethod != nil else {
-      throw .rule(
+      throw .usage(
         "bad_options",
         "--fee-mode service_fee needs --fee, unless --hold or --token is given",
         "with --hold or --token the fee is read from Pay Theory"
       )
     }
-  }
-}
-
-extension Fault {
-  fileprivate static func rule(_ code: String, _ message: String, _ hint: String) -> Fault {
-    Fault(.usage, code: code, message, hint: hint)
   }
 }

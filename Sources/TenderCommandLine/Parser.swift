@@ -215,10 +215,6 @@ extension Suggestion {
 }
 
 extension Fault {
-  fileprivate static func usage(_ code: String, _ message: String, _ hint: String) -> Fault {
-    Fault(.usage, code: code, message, hint: hint)
-  }
-
   fileprivate static func unknownOption(_ typed: String, _ catalogue: Catalogue) -> Fault {
     let names = catalogue.options.map { "--" + $0.name }
     return usage(

@@ -6,11 +6,9 @@ import TenderSystem
 ///
 /// Each row has a checksum, the lines of the history form a chain, and a mark outside of the folder
 /// says how far the chain had come.
-///
-/// Unchecked, since one thread uses each: the worker of a batch and of look-ups opens its own, and they meet in the
-/// file's locks.
 package final class SQLiteJournal: Journal, @unchecked Sendable {
-  // Unchecked: a journal is one thread's, as its database is.
+  // Unchecked: a journal is one thread's, as its database is. The worker of a batch and of look-ups opens its own,
+  // and they meet in the file's locks.
 
   let database: Database
   let folder: String

@@ -95,6 +95,16 @@ package struct Fault: Error, Sendable, Hashable {
 
 /// What is wrong with what somebody typed, by its code.
 extension Fault {
+  /// What was typed, or a file or setting that it names, cannot be used.
+  package static func usage(_ code: String, _ message: String, _ hint: String) -> Fault {
+    Fault(.usage, code: code, message, hint: hint)
+  }
+
+  /// A system library that a request needs cannot be opened.
+  package static func libraryMissing(_ problem: String) -> Fault {
+    Fault(.internal, code: "library_missing", problem, hint: "nothing was sent")
+  }
+
   /// Options contradict each other, or do nothing together.
   package static func badOptions(_ message: String, hint: String? = nil) -> Fault {
     Fault(.usage, code: "bad_options", message, hint: hint)

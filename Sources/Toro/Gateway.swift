@@ -263,11 +263,10 @@ extension ToroConfiguration {
     ]
     let missing = needed.filter { $0.1.isEmpty }.map { "toro.\($0.0)" }
     guard missing.isEmpty else {
-      throw Fault(
-        .usage,
-        code: "bad_config",
+      throw .usage(
+        "bad_config",
         "Toro needs \(missing.joined(separator: ", ")) in the profile",
-        hint: "see: tender help files"
+        "see: tender help files"
       )
     }
     guard let passphrase else {

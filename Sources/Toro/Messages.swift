@@ -1,3 +1,4 @@
+import TenderEngine
 import TenderModel
 
 /// The messages to the gateway, compact and in the schemas' order (README, 3).
@@ -67,23 +68,15 @@ struct Messages {
     return Message(kind: kind, bytes: writer.bytes, exchange: header.exchange, subject: subject)
   }
 
-  /// What a sale is under, beside its identity.
-  struct Terms {
-    var captures = true
-    /// In minor units.
-    var gratuity: Int?
-    var original: SaleIdentity?
-    var additional: [(name: String, value: String)] = []
-    /// The reader's serial number.
-    var serial: String?
-  }
-
-  /// Asks to authorise a purchase or refund (`AcceptorAuthorisationRequest`).
+  /// Asks to authorise a purchase or refund (`AcceptorAuthorisationRequest`); `gratuity` in minor units, `serial` the
+  /// reader's number.
   func authorisation(
     _ header: Header,
     _ sale: SaleIdentity,
     _ card: PresentedCard,
-    _ terms: Terms
+    _ order: SaleOrder,
+    gratuity: Int?,
+    serial: String?
   ) throws(Fault) -> Message {
     let payment: Rows =
       ["CardPres", "CrdhldrPres", "OnLineCntxt"].map { ($0, "true") } + [
@@ -91,26 +84,27 @@ struct Messages {
         ("CardDataNtryMd", card.entryMode), ("FllbckInd", card.isFallback ? "FFLB" : nil),
         ("SpprtdOptn", sale.isRefund ? nil : "PART"),
       ]
-    let tip = terms.gratuity.map { Money(minorUnits: $0, currency: sale.currency).decimalText }
+    let tip = gratuity.map { Money(minorUnits: $0, currency: sale.currency).decimalText }
     let data = card.issuerData
     var details: Rows = [
       ("Ccy", sale.currency.code), ("TtlAmt", sale.money.decimalText), ("DtldAmt/Grtty", tip),
     ]
-    for (index, item) in terms.additional.enumerated() {
-      let value = item.value.isEmpty ? nil : Base64.encode(item.value.utf8)
-      details += [("AddtlInf#\(index)/Id", item.name), ("AddtlInf#\(index)/Val", value)]
+    for (index, item) in order.additional.members.enumerated() {
+      let text = item.value.text ?? JSONWriter.text(item.value)
+      let value = text.isEmpty ? nil : Base64.encode(text.utf8)
+      details += [("AddtlInf#\(index)/Id", item.key), ("AddtlInf#\(index)/Val", value)]
     }
     details.append(("ICCRltdData", data.isEmpty ? nil : Base64.encode(data)))
     var transaction: Rows = [
-      ("TxCaptr", terms.captures ? "true" : "false"), ("TxTp", sale.type),
+      ("TxCaptr", order.captures ? "true" : "false"), ("TxTp", sale.type),
       ("AddtlSvc", tip == nil ? nil : "GRTT"), ("MrchntCtgyCd", configuration.merchantCategory),
       ("SaleRefId", sale.saleReference), ("TxId/TxDtTm", sale.time), ("TxId/TxRef", sale.reference),
     ]
-    transaction += terms.original.map(original) ?? []
+    transaction += order.original.flatMap(SaleIdentity.init(receipt:)).map(original) ?? []
     transaction += [("InitrTxId", sale.initiator)] + Self.within("TxDtls", details)
     return try message(
       .authorisation,
-      function: terms.captures ? "FAUQ" : "AUTQ",
+      function: order.captures ? "FAUQ" : "AUTQ",
       header,
       Subject(
         reference: sale.reference,
@@ -120,7 +114,7 @@ struct Messages {
       ),
       rows: Self.within(
         "AuthstnReq",
-        Self.within("Envt", environment(card, serial: terms.serial))
+        Self.within("Envt", environment(card, serial: serial))
           + Self.within("Cntxt/PmtCntxt", payment) + Self.within("Tx", transaction)
       )
     )

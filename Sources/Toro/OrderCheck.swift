@@ -3,49 +3,45 @@ import TenderModel
 
 /// The rules of an order, before anything is opened: limits of messages, gratuity, refunds,
 /// signature.
-struct OrderCheck {
-  let context: ToroContext
-  let order: SaleOrder
-
-  func run() throws(Fault) {
+extension ToroProvider {
+  func check(_ order: SaleOrder) throws(Fault) {
     // Max35Text of `SaleRefId`, and the limit of `saleReferenceId`.
     guard order.reference.text.count <= 35 else {
-      throw usage(
+      throw .usage(
         "bad_reference",
         "reference \(order.reference.text.quotedForMessage) has more than 35 characters",
         "Toro's saleReferenceId takes 35 at most"
       )
     }
     guard order.amount.minorUnits > 0 else {
-      throw usage("bad_amount", "nothing to pay", "raise --amount")
+      throw .usage("bad_amount", "nothing to pay", "raise --amount")
     }
     // EMV's amount (9F02) has twelve digits.
     guard order.amount.minorUnits < 1_000_000_000_000 else {
-      throw usage("bad_amount", "the amount is more than a card reader takes", "12 digits at most")
+      throw .usage("bad_amount", "the amount is more than a card reader takes", "12 digits at most")
     }
-    try checkGratuity()
-    if order.isRefund { try checkRefund() } else { try checkPurchase() }
+    try checkGratuity(order)
+    if order.isRefund {
+      try checkRefund(order)
+    } else if order.original != nil {
+      throw .usage("bad_options", "--original is for --type refund", "add --type refund")
+    }
     for member in order.additional.members {
       let size = (member.value.text ?? JSONWriter.text(member.value)).utf8.count
       guard !member.key.isEmpty, member.key.count <= 1025, size <= 75_000 else {
-        throw usage(
+        throw .usage(
           "bad_value",
           "--additional \(member.key.quotedForMessage) is too long",
           "names of 1,025 characters, values of 75,000 bytes"
         )
       }
     }
-    try checkSignature()
+    try checkSignature(order)
   }
 
-  private func usage(_ code: String, _ message: String, _ hint: String) -> Fault {
-    let code = code
-    return Fault(.usage, code: code, message, hint: hint)
-  }
-
-  private func checkGratuity() throws(Fault) {
+  private func checkGratuity(_ order: SaleOrder) throws(Fault) {
     guard order.gratuity == nil || order.gratuityMenu.isEmpty else {
-      throw usage(
+      throw .usage(
         "bad_options",
         "--gratuity does not go with a gratuity menu on the reader",
         "leave one of them out (toro.gratuity_enabled in the profile counts as --gratuity-menu)"
@@ -54,7 +50,7 @@ struct OrderCheck {
     guard order.gratuityMenu.count <= 4,
       order.gratuityMenu.allSatisfy({ (0...100).contains($0) })
     else {
-      throw usage(
+      throw .usage(
         "bad_value",
         "a gratuity menu of \(order.gratuityMenu.map(String.init).joined(separator: ","))",
         "one to four percentages from 0 to 100, such as 10,15,20"
@@ -62,42 +58,36 @@ struct OrderCheck {
     }
   }
 
-  private func checkPurchase() throws(Fault) {
-    guard order.original == nil else {
-      throw usage("bad_options", "--original is for --type refund", "add --type refund")
-    }
-  }
-
-  private func checkRefund() throws(Fault) {
+  private func checkRefund(_ order: SaleOrder) throws(Fault) {
     guard order.gratuity == nil, order.gratuityMenu.isEmpty else {
-      throw usage("bad_options", "a refund has no gratuity", "leave it out")
+      throw .usage("bad_options", "a refund has no gratuity", "leave it out")
     }
     guard order.captures else {
-      throw usage("bad_options", "--no-capture does not go with --type refund", "leave it out")
+      throw .usage("bad_options", "--no-capture does not go with --type refund", "leave it out")
     }
     guard let receipt = order.original else {
-      throw usage(
+      throw .usage(
         "missing_option",
         "--type refund needs --original or --original-file",
         "name the sale that is refunded"
       )
     }
     guard let original = SaleIdentity(receipt: receipt), !original.isRefund else {
-      throw usage(
+      throw .usage(
         "bad_file",
         "the original is no receipt of a purchase",
         "it needs saleReferenceId, transactionReference, dateTime, amount and currency"
       )
     }
     guard original.currency == order.amount.currency else {
-      throw usage(
+      throw .usage(
         "bad_currency",
         "the original is in \(original.currency.code)",
         "refund in the same currency"
       )
     }
     guard order.amount.minorUnits <= original.amount else {
-      throw usage(
+      throw .usage(
         "bad_amount",
         "the original is of \(original.money.decimalText) \(original.currency.code), less than "
           + order.amount.decimalText,
@@ -107,7 +97,7 @@ struct OrderCheck {
   }
 
   /// Who cannot be asked about a signature must not be asked after the money has moved.
-  private func checkSignature() throws(Fault) {
+  private func checkSignature(_ order: SaleOrder) throws(Fault) {
     guard !order.isRefund else { return }
     let options = context.options
     guard options.signatureMatches == nil, !context.attendant.canCompare else { return }

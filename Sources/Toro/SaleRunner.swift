@@ -12,6 +12,9 @@ final class SaleRunner {
   private var link: ReaderLink?
   var sale: SaleIdentity
   var answer: AuthorisationAnswer?
+  /// Whether the card itself said no, whatever the acquirer did.
+  private(set) var isDeclinedByCard = false
+  private(set) var signatureVerificationFailed = false
   private var isStopTold = false
   private var state = TransactionState.ready
 
@@ -146,7 +149,7 @@ final class SaleRunner {
   /// Writes the acquirer's word down; false where an approval could not be.
   func conclude() -> Bool {
     do throws(Fault) {
-      try progress.conclude(word(receipt()))
+      try progress.conclude(word)
       return true
     } catch {
       return answer?.isApproved != true
@@ -166,7 +169,14 @@ final class SaleRunner {
     sale.amount = session.money.minorUnits
     sale.entryMode = card.entryMode
     do throws(Fault) {
-      let message = try gateway.messages.authorisation(gateway.header(), sale, card, terms)
+      let message = try gateway.messages.authorisation(
+        gateway.header(),
+        sale,
+        card,
+        order,
+        gratuity: gratuity,
+        serial: session.serial
+      )
       try progress.prepare(
         .plain(SalePreparation(sale: sale).text),
         id: sale.reference,
@@ -198,7 +208,7 @@ final class SaleRunner {
       if answer.isApproved, progress.isStopRequested {
         // Another shell cancelled it meanwhile: it is undone at once.
         return .unavailable(
-          .init { () throws(Fault) in try undone(receipt(), .operatorCancelled, Self.stopped) }
+          .init { () throws(Fault) in try undone(.operatorCancelled, Self.stopped) }
         )
       }
       return answer.isApproved ? .approved(answer.decision) : .declined(answer.decision)
@@ -245,18 +255,6 @@ final class SaleRunner {
     }
   }
 
-  private var terms: Messages.Terms {
-    Messages.Terms(
-      captures: order.captures,
-      gratuity: gratuity,
-      original: order.original.flatMap(SaleIdentity.init(receipt:)),
-      additional: order.additional.members.map { member in
-        (member.key, member.value.text ?? JSONWriter.text(member.value))
-      },
-      serial: session.serial
-    )
-  }
-
   var gratuity: Int? { session.gratuity ?? order.gratuity }
 }
 
@@ -270,33 +268,17 @@ extension Randomness {
 
 /// What the end of a session comes to: receipt, outcome, and what must be undone.
 extension SaleRunner {
-  func receipt() -> Receipt {
-    var receipt = Receipt(sale: sale)
-    receipt.gratuity = gratuity
-    receipt.card = session.card
-    receipt.serial = session.serial
-    receipt.answer = answer
-    receipt.captures = order.captures
-    receipt.signature = session.signature
-    receipt.latitude = context.configuration.latitude
-    receipt.longitude = context.configuration.longitude
-    receipt.additional = order.additional
-    return receipt
-  }
-
   /// What the end of a session comes to.
   func finish(_ end: ReaderSession.End) throws(Fault) -> Outcome {
-    var receipt = receipt()
     switch end {
     case .completed:
       if !progress.isConcluded, !conclude() {
         return try finish(.undo(.transactionError, Self.unrecorded))
       }
       progress.enter(TransactionState.completed.rawValue)
-      return word(receipt)
+      return word
     case .declinedByCard:
-      receipt.isDeclinedByCard = true
-      return declinedByCard(receipt)
+      return declinedByCard()
     case .failed(let error, let why):
       progress.enter(error.state.rawValue)
       if error == .operatorCancelled, let kind = context.interruption.kind {
@@ -309,27 +291,19 @@ extension SaleRunner {
       // A refusal that proves nothing was undone, or is unknown, by now.
       throw fault.effect == .none ? fault.proven : fault
     case .refusedByCard:
-      receipt.isDeclinedByCard = true
       try advices.undo(sale, reason: "CDCL", .toro(.transactionError, "the card declined"))
-      return declinedByCard(receipt)
-    case .undo(let error, let why): return try undone(receipt, error, why)
+      return declinedByCard()
+    case .undo(let error, let why): return try undone(error, why)
     case .signatureFailed(let error):
-      receipt.signatureVerificationFailed = true
+      signatureVerificationFailed = true
       let why =
         error == .customerCancelled ? "the customer did not sign" : "the signature does not match"
-      return try undone(
-        receipt,
-        error,
-        why,
-        reason: "CUCL",
-        code: "signature_verification_failed"
-      )
+      return try undone(error, why, reason: "CUCL", code: "signature_verification_failed")
     }
   }
 
   /// Undoes what the acquirer approved; `reason` is of ISO 20022's `FailureReason3`.
   func undone(
-    _ receipt: Receipt,
     _ error: ToroError,
     _ why: String,
     reason: String = "UCMP",
@@ -337,24 +311,20 @@ extension SaleRunner {
   ) throws(Fault) -> Outcome {
     try advices.undo(sale, reason: reason, .toro(error, why, reason: why))
     progress.enter(TransactionState.cancelled.rawValue)
-    var fields = receipt.fields
+    var fields = receipt
     fields["captured"] = false
-    var result = error.result(receipt.signatureVerificationFailed ? nil : why, receipt: fields)
+    var result = error.result(signatureVerificationFailed ? nil : why, receipt: fields)
     result["state"] = .string(TransactionState.cancelled.rawValue)
-    return outcome(
-      .cancelled,
-      receipt,
-      result,
-      .undone(code: code, "\(why); what had been authorised was undone")
-    )
+    let fault = Fault.undone(code: code, "\(why); what had been authorised was undone")
+    return outcome(.cancelled, result, fault)
   }
 
-  private func declinedByCard(_ receipt: Receipt) -> Outcome {
+  private func declinedByCard() -> Outcome {
+    isDeclinedByCard = true
     progress.enter(TransactionState.completed.rawValue)
     return outcome(
       .declined,
-      receipt,
-      ["state": "completed", "receipt": .object(receipt.fields)],
+      ["state": "completed", "receipt": .object(receipt)],
       Fault(
         .declined,
         code: "declined_by_card",
@@ -365,20 +335,19 @@ extension SaleRunner {
   }
 
   /// What the acquirer's answer comes to.
-  func word(_ receipt: Receipt) -> Outcome {
-    let result: JSONObject = ["state": "completed", "receipt": .object(receipt.fields)]
-    guard let answer else { return outcome(.failed, receipt, result, nil) }
+  var word: Outcome {
+    let result: JSONObject = ["state": "completed", "receipt": .object(receipt)]
+    guard let answer else { return outcome(.failed, result, nil) }
     switch answer.response {
     case "APPR", "PART":
-      let isHeld = !receipt.isCaptured && !order.isRefund
-      return outcome(isHeld ? .requiresConfirmation : .succeeded, receipt, result, nil)
-    case "SUSP": return outcome(.pending, receipt, result, nil)
+      let isHeld = !isCaptured && !order.isRefund
+      return outcome(isHeld ? .requiresConfirmation : .succeeded, result, nil)
+    case "SUSP": return outcome(.pending, result, nil)
     default:
       let isTechnical = answer.response == "TECH"
       let what = isTechnical ? "the acquirer could not process it" : "the acquirer declined"
       return outcome(
         .declined,
-        receipt,
         result,
         Fault(
           .declined,
@@ -391,17 +360,12 @@ extension SaleRunner {
     }
   }
 
-  private func outcome(
-    _ status: Status,
-    _ receipt: Receipt,
-    _ result: JSONObject,
-    _ fault: Fault?
-  ) -> Outcome {
+  private func outcome(_ status: Status, _ result: JSONObject, _ fault: Fault?) -> Outcome {
     var result = result
     if let actions = answer?.actions, !actions.isEmpty {
       result["actions"] = .array(actions.map(JSON.object))
     }
-    let isApproved = answer?.isApproved == true && !receipt.isDeclinedByCard
+    let isApproved = answer?.isApproved == true && !isDeclinedByCard
     let asked = order.amount.minorUnits
     // What is suspended was received and not processed: nothing is charged, and nothing can be refunded.
     let isSuspended = status == .pending && !order.isRefund

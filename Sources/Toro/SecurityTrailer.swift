@@ -17,20 +17,14 @@ package struct MessageKey: Sendable {
     version: String
   ) throws(Fault) {
     if let problem = unsafe tender_crypto_open() {
-      throw Fault(
-        .internal,
-        code: "library_missing",
-        unsafe String(cString: problem),
-        hint: "nothing was sent"
-      )
+      throw .libraryMissing(unsafe String(cString: problem))
     }
     guard [16, 24, 32].contains(derivation.length), (1...10_000_000).contains(derivation.iterations)
     else {
-      throw Fault(
-        .usage,
-        code: "bad_config",
+      throw .usage(
+        "bad_config",
         "toro.kdf has \(derivation.iterations) iterations and a length of \(derivation.length)",
-        hint: "1 to 10,000,000 iterations, and 16, 24 or 32 bytes"
+        "1 to 10,000,000 iterations, and 16, 24 or 32 bytes"
       )
     }
     var secret: [UInt8] = []

@@ -41,7 +41,7 @@ package struct ToroProvider: Provider {
 
   package func check(_ order: Order) throws(Fault) {
     switch order {
-    case .sale(let sale): try OrderCheck(context: context, order: sale).run()
+    case .sale(let sale): try check(sale)
     case .capture, .cancel, .refund: break
     case .payment, .authorization:
       throw .unsupportedOperation(name, "payments without a card reader")

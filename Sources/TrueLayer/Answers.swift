@@ -16,30 +16,35 @@ struct Answers {
 
   private var options: FlowOptions { context.options }
 
-  /// Asks for one of several; what is known is written down before.
-  private func choose(_ subject: String, among choices: [Choice]) throws(Fault) -> String? {
+  /// Asks for one of several, `option` naming what the bank wants; what is known is written down before.
+  private func choose(
+    _ subject: String,
+    among choices: [Choice],
+    _ option: String
+  ) throws(Fault) -> String {
     try progress.save()
-    return try context.guide.choose(subject, among: choices)
+    guard let chosen = try context.guide.choose(subject, among: choices) else {
+      throw .inputMissing(option)
+    }
+    return chosen
   }
 
-  /// The submission for an action; nil where an answer is missing that nobody can be asked for.
+  /// The submission for an action.
   ///
-  /// Throws `pending` for an answer that does not fit what is asked.
-  func submission(for next: NextAction, _ resource: Resource) throws(Fault) -> Submission? {
+  /// Throws `pending` for an answer that does not fit what is asked, or that is missing and that nobody can be asked
+  /// for.
+  func submission(for next: NextAction, _ resource: Resource) throws(Fault) -> Submission {
     switch next {
     case .providerSelection(let banks):
-      guard let bank = try bank(among: banks) else { return nil }
-      var body: JSONObject = ["provider_id": .string(bank)]
+      var body: JSONObject = ["provider_id": .string(try bank(among: banks))]
       if resource.kind == .payment { body["branch_id"] = options.branch.map(JSON.string) }
       return Submission(action: "provider-selection", body: body)
     case .choice(.branch, let choices):
-      return try choice("branch", choices, options.branch).map {
-        Submission(action: "branch-selection", body: ["branch_id": .string($0)])
-      }
+      let branch = try choice("branch", choices, options.branch)
+      return Submission(action: "branch-selection", body: ["branch_id": .string(branch)])
     case .choice(.scheme, let choices):
-      return try choice("scheme", choices, options.scheme).map {
-        Submission(action: "scheme-selection", body: ["scheme_id": .string($0)])
-      }
+      let scheme = try choice("scheme", choices, options.scheme)
+      return Submission(action: "scheme-selection", body: ["scheme_id": .string(scheme)])
     case .choice(.account, let choices): return try account(among: choices)
     case .consent(let requirements):
       let scopes = try scopes(requirements, of: resource.kind)
@@ -49,13 +54,12 @@ struct Answers {
         isEffecting: true
       )
     case .form(let inputs):
-      guard let values = try values(inputs) else { return nil }
-      var body: JSONObject = ["inputs": .object(values)]
+      var body: JSONObject = ["inputs": .object(try values(inputs))]
       if resource.wantsConsentBesideForm {
         body["adjacent"] = ["consent": ["captured": .object(captured([]))]]
       }
       return Submission(action: "form", body: body, isEffecting: true)
-    case .redirect, .wait, .retry, .other: return nil
+    case .redirect, .wait, .retry, .other: throw .inputMissing(next.type)
     }
   }
 
@@ -91,7 +95,7 @@ struct Answers {
     return ranked.map(\.element)
   }
 
-  private func bank(among banks: [Bank]) throws(Fault) -> String? {
+  private func bank(among banks: [Bank]) throws(Fault) -> String {
     if let wanted = options.bank {
       guard let found = banks.first(where: { $0.id == wanted }) else {
         throw .notOffered("--bank", wanted, among: banks.map(\.id))
@@ -106,7 +110,8 @@ struct Answers {
       among: offered.map { bank in
         let name = bank.isHealthy ? bank.name : bank.name + " (not healthy)"
         return Choice(id: bank.id, name: name, aliases: bank.aliases)
-      }
+      },
+      "a bank (--bank)"
     )
   }
 
@@ -114,7 +119,7 @@ struct Answers {
     _ subject: String,
     _ choices: [Choice],
     _ wanted: String?
-  ) throws(Fault) -> String? {
+  ) throws(Fault) -> String {
     if let wanted {
       guard choices.contains(where: { $0.id == wanted }) else {
         throw .notOffered("--\(subject)", wanted, among: choices.map(\.id))
@@ -123,15 +128,17 @@ struct Answers {
     }
     // With one choice there is nothing to ask.
     if choices.count == 1 { return choices[0].id }
-    return try choose(subject, among: choices)
+    return try choose(subject, among: choices, "a \(subject) (--\(subject))")
   }
 
-  private func account(among choices: [Choice]) throws(Fault) -> Submission? {
+  private func account(among choices: [Choice]) throws(Fault) -> Submission {
     let all = [Choice(id: "new", name: "another account")] + choices
-    let wanted = options.account
-    guard let chosen = wanted == nil ? try choose("account", among: all) : wanted else {
-      return nil
-    }
+    let chosen =
+      if let wanted = options.account {
+        wanted
+      } else {
+        try choose("account", among: all, "an account (--account)")
+      }
     guard all.contains(where: { $0.id == chosen }) else {
       throw .notOffered("--account", chosen, among: all.map(\.id))
     }
@@ -172,7 +179,7 @@ struct Answers {
     return captured
   }
 
-  private func values(_ inputs: [FormInput]) throws(Fault) -> JSONObject? {
+  private func values(_ inputs: [FormInput]) throws(Fault) -> JSONObject {
     var given = try context.guide.given(inputs)
     for input in inputs {
       if let value = given[input.id] {
@@ -185,7 +192,7 @@ struct Answers {
       } else {
         try progress.save()
         guard let value = try context.guide.ask(input) else {
-          if input.isMandatory { return nil }
+          if input.isMandatory { throw .inputMissing("a form filled in (--form, --form-file)") }
           continue
         }
         given[input.id] = value
@@ -206,6 +213,16 @@ extension Fault {
   /// A value that does not fit a form, or must not be given where it was.
   static func badForm(_ message: String, hint: String) -> Fault {
     Fault(.pending, code: "bad_form_value", message, hint: hint)
+  }
+
+  /// Something that only the payer or the operator can say.
+  fileprivate static func inputMissing(_ what: String) -> Fault {
+    Fault(
+      .pending,
+      code: "input_missing",
+      "the bank wants \(what), and there is nobody to ask",
+      hint: "give it, and run the same command again"
+    )
   }
 
   fileprivate static func notOffered(

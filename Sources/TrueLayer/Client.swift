@@ -117,8 +117,7 @@ final class Client: Sendable {
         let isLost = error.effect == .unknown
         wasLost = wasLost || isLost
         if isLost, error.cause == .connectionClosed, pause < deadline.remaining {
-          try context.clock.pause(milliseconds: pause)
-          pause *= 2
+          try wait(&pause, mayBeDone: call.isEffecting)
           continue
         }
         let fault = Fault.connectionIssues(error)
@@ -141,8 +140,7 @@ final class Client: Sendable {
         || answer.fields["tl-should-retry"]?.lowercased() == "true"
       if isBusy, pause < deadline.remaining, pause <= 2000 {
         wasLost = wasLost || answer.status >= 500 || isAtWork
-        try context.clock.pause(milliseconds: pause)
-        pause *= 2
+        try wait(&pause, mayBeDone: call.isEffecting && wasLost)
         continue
       }
       if answer.status == 401, !isFresh, isOwn || forget(call.credential) {
@@ -156,6 +154,18 @@ final class Client: Sendable {
       let isOpen = wasLost || !isNo
       throw call.isEffecting && isOpen ? fault.afterSending : fault.proven
     }
+  }
+
+  /// Waits before a request is sent again, twice as long each time.
+  ///
+  /// A signal meanwhile says nothing about an earlier try: with `mayBeDone` its effect is unknown.
+  private func wait(_ pause: inout Int, mayBeDone: Bool) throws(Fault) {
+    do throws(Fault) {
+      try context.clock.pause(milliseconds: pause)
+    } catch {
+      throw mayBeDone ? error.afterSendingAnyway : error
+    }
+    pause *= 2
   }
 
   /// The request with its credential, whether that is the client's own, and its permit.
@@ -259,14 +269,10 @@ final class Client: Sendable {
     }
     var writer = JSONWriter()
     writer.beginObject()
-    writer.name("grant_type")
-    writer.write("client_credentials")
-    writer.name("client_id")
-    writer.write(.string(id))
+    writer.write(members: ["grant_type": "client_credentials", "client_id": .string(id)])
     writer.name("client_secret")
     writer.write(secret)
-    writer.name("scope")
-    writer.write(.string(scope))
+    writer.write(members: ["scope": .string(scope)])
     writer.endObject()
     var body: [UInt8] = []
     writer.whole.append(to: &body)
@@ -310,8 +316,7 @@ final class Client: Sendable {
       if answer.status == 200, let object { return object }
       let isBusy = answer.status == 429 || answer.status >= 500
       if isBusy, pause < deadline.remaining, pause <= 2000 {
-        try context.clock.pause(milliseconds: pause)
-        pause *= 2
+        try wait(&pause, mayBeDone: false)
         continue
       }
       if isBusy { throw .answer(answer.status, object ?? [:], traceID: answer.traceID, .payment) }

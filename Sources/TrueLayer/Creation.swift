@@ -91,14 +91,14 @@ package struct Creation: Sendable {
 
   private func paymentBody() throws(Fault) -> JSONObject {
     guard let amount, amount.minorUnits >= 1 else {
-      throw .creation("bad_amount", "the amount must be at least one minor unit", "raise --amount")
+      throw .usage("bad_amount", "the amount must be at least one minor unit", "raise --amount")
     }
     var method: JSONObject = ["type": "bank_transfer"]
     method["provider_selection"] = .object(paymentSelection)
     method["beneficiary"] = .object(try beneficiary(withReference: true))
     if retries {
       guard currency.code == "GBP" else {
-        throw .creation("bad_options", "--retry is for GBP alone", "leave it out")
+        throw .usage("bad_options", "--retry is for GBP alone", "leave it out")
       }
       method["retry"] = [:]
     }
@@ -145,7 +145,7 @@ package struct Creation: Sendable {
       return payee
     }
     guard let name = try name() else {
-      throw .creation(
+      throw .usage(
         "missing_option",
         "the payee is missing: --beneficiary-name",
         "with --sort-code and --account-number, or --iban; or give --merchant-account"
@@ -196,7 +196,7 @@ package struct Creation: Sendable {
       )
       return ["type": "iban", "iban": .string(compact)]
     default:
-      throw .creation(
+      throw .usage(
         "missing_option",
         "the payee's account is missing, or given twice",
         "give --sort-code and --account-number, or --iban"
@@ -217,7 +217,7 @@ package struct Creation: Sendable {
     _ hint: @autoclosure () -> String,
     code: String = "bad_value"
   ) throws(Fault) {
-    guard isFine else { throw .creation(code, message(), hint()) }
+    guard isFine else { throw .usage(code, message(), hint()) }
   }
 
   /// What the payee reads: as given, else as much of the reference as fits.
@@ -248,13 +248,13 @@ package struct Creation: Sendable {
   func checkedUser() throws(Fault) -> JSONObject {
     let hint = "such as --user name='Remi Terr' --user email=remi@example.com"
     guard let name = user.text("name"), !name.isBlank, !name.contains(where: { "()".contains($0) })
-    else { throw .creation("missing_option", "the payer's name is missing: --user name=…", hint) }
+    else { throw .usage("missing_option", "the payer's name is missing: --user name=…", hint) }
     guard user["email"] != nil || user["phone"] != nil else {
-      throw .creation("missing_option", "the payer's e-mail or phone is missing: --user", hint)
+      throw .usage("missing_option", "the payer's e-mail or phone is missing: --user", hint)
     }
     if let email = user.text("email"), !Contact.isEmail(email) {
       let what = "--user email=\(email.quotedForMessage) has the wrong shape"
-      throw .creation("bad_value", what, hint)
+      throw .usage("bad_value", what, hint)
     }
     if let birth = user.text("date_of_birth") {
       try Self.require(
@@ -278,7 +278,7 @@ package struct Creation: Sendable {
     for member in metadata.members {
       guard let text = member.value.text, (1...40).contains(member.key.count), text.count <= 500
       else {
-        throw .creation(
+        throw .usage(
           "bad_value",
           "--metadata \(member.key.quotedForMessage) cannot be used",
           "text: names of at most 40 characters, values of at most 500"
@@ -307,7 +307,7 @@ package struct Creation: Sendable {
   /// How much it may take, and when.
   private func constraints() throws(Fault) -> JSONObject {
     guard let most = maximumIndividual, (1...100_000_000).contains(most) else {
-      throw .creation(
+      throw .usage(
         "missing_option",
         "a mandate needs --max-individual, the most that one payment may take",
         "such as --max-individual 100.00"
@@ -320,7 +320,7 @@ package struct Creation: Sendable {
     ] {
       guard let text else { continue }
       guard let time = Timestamp.read(text) else {
-        throw .creation(
+        throw .usage(
           "bad_value",
           "\(option) \(text.quotedForMessage) is no time",
           "such as 2027-01-31 or 2027-01-31T00:00:00Z"
@@ -345,7 +345,7 @@ package struct Creation: Sendable {
       let name = limit.period
       guard Self.periods.contains(name), periodic[name] == nil else {
         let nearest = Suggestion.nearest(to: name, among: Self.periods)
-        throw .creation(
+        throw .usage(
           "bad_value",
           "--limit has no period \(name.quotedForMessage), or has it twice",
           nearest.map { "did you mean \($0)?" } ?? "one of \(Self.periods.joined(separator: ", "))"
@@ -357,7 +357,7 @@ package struct Creation: Sendable {
         "it cannot be less than one payment"
       )
       guard name != "fortnight" || limit.alignment == "consent" else {
-        throw .creation("bad_value", "--limit fortnight counts from consent", "leave :calendar out")
+        throw .usage("bad_value", "--limit fortnight counts from consent", "leave :calendar out")
       }
       periodic[name] = [
         "maximum_amount": .integer(limit.amount), "period_alignment": .string(limit.alignment),
@@ -370,7 +370,7 @@ package struct Creation: Sendable {
     var mandate: JSONObject = ["type": .string(mandateType)]
     if mandateType == "commercial" {
       guard let useCase, Self.useCases.contains(useCase) else {
-        throw .creation(
+        throw .usage(
           "missing_option",
           "a commercial mandate needs --use-case",
           "one of \(Self.useCases.joined(separator: ", "))"
@@ -378,7 +378,7 @@ package struct Creation: Sendable {
       }
       mandate["use_case"] = .string(useCase)
     } else if useCase != nil {
-      throw .creation("bad_options", "--use-case is for commercial mandates", "leave it out")
+      throw .usage("bad_options", "--use-case is for commercial mandates", "leave it out")
     }
     // A preselected bank of a mandate needs the payer's account beside it, which no option takes.
     var selection: JSONObject = ["type": "user_selected"]
@@ -391,11 +391,5 @@ package struct Creation: Sendable {
       mandate["statement_reference"] = .string(try statementText(limit: 18))
     }
     return mandate
-  }
-}
-
-extension Fault {
-  static func creation(_ code: String, _ message: String, _ hint: String) -> Fault {
-    Fault(.usage, code: code, message, hint: hint)
   }
 }

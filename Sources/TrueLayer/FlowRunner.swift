@@ -24,17 +24,17 @@ struct FlowRunner {
         switch try flow.receive(current) {
         case .start: current = try start(current)
         case .answer(let next):
-          switch try answer(next, current) {
-          case .success(let submission):
-            current = try submit(submission, current)
-            isGiven = isGiven || submission.isEffecting
-          case .failure(let missing):
+          let answers = Answers(context: context, progress: progress)
+          let submission: Submission
+          do throws(Fault) {
+            submission = try answers.submission(for: next, current)
+          } catch {
+            guard error.kind == .pending else { throw error }
             // What a program reads is what a person would be shown.
-            return current.awaiting(
-              Answers(context: context, progress: progress).offered(next),
-              missing
-            )
+            return current.awaiting(answers.offered(next), error)
           }
+          current = try submit(submission, current)
+          isGiven = isGiven || submission.isEffecting
         case .redirect(let address):
           try show(address, isAwaited: true)
           isShown = true
@@ -66,30 +66,6 @@ struct FlowRunner {
         return try giveUp(current)
       }
       announce(current, after: before)
-    }
-  }
-
-  /// What to submit, or what is missing for it.
-  private func answer(
-    _ next: NextAction,
-    _ resource: Resource
-  ) throws(Fault) -> Result<Submission, Fault> {
-    do throws(Fault) {
-      let answers = Answers(context: context, progress: progress)
-      if let submission = try answers.submission(for: next, resource) {
-        return .success(submission)
-      }
-      return .failure(
-        Fault(
-          .pending,
-          code: "input_missing",
-          "the bank wants \(next.missing), and there is nobody to ask",
-          hint: "give it, and run the same command again"
-        )
-      )
-    } catch {
-      guard error.kind == .pending else { throw error }
-      return .failure(error)
     }
   }
 
@@ -328,19 +304,5 @@ private final class Patience {
   var hurries: Bool {
     visits = min(visits + 1, Self.mostHurried + 1)
     return visits <= Self.mostHurried
-  }
-}
-
-extension NextAction {
-  /// What is missing, in a few words with the option that gives it.
-  fileprivate var missing: String {
-    switch self {
-    case .providerSelection: "a bank (--bank)"
-    case .choice(.branch, _): "a branch (--branch)"
-    case .choice(.scheme, _): "a scheme (--scheme)"
-    case .choice(.account, _): "an account (--account)"
-    case .form: "a form filled in (--form, --form-file)"
-    default: type
-    }
   }
 }

@@ -152,27 +152,24 @@ package enum AccountNumbers {
   static func isAccount(_ text: String) -> Bool { isDigits(text, count: 8) }
 
   private static func isDigits(_ text: String, count: Int) -> Bool {
-    text.utf8.count == count
-      && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    text.utf8.count == count && text.utf8.allSatisfy(digits.contains)
   }
+
+  private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+  private static let letters = UInt8(ascii: "A")...UInt8(ascii: "Z")
 
   /// Two letters, two check digits, 11 to 30 letters and digits, modulo 97 (ISO 13616-1, section 6).
   package static func isIBAN(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
-    guard (15...34).contains(bytes.count) else { return false }
-    var remainder = 0
-    for (index, byte) in (bytes[4...] + bytes[..<4]).enumerated() {
-      // Where this byte stands in the text: the first four were moved behind the rest.
-      let place = index < bytes.count - 4 ? index + 4 : index - (bytes.count - 4)
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"):
-        guard place >= 2 else { return false }
-        remainder = (remainder * 10 + Int(byte - UInt8(ascii: "0"))) % 97
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"):
-        guard place < 2 || place >= 4 else { return false }
-        remainder = (remainder * 100 + Int(byte - UInt8(ascii: "A")) + 10) % 97
-      default: return false
-      }
+    guard (15...34).contains(bytes.count), bytes[..<2].allSatisfy(letters.contains),
+      bytes[2..<4].allSatisfy(digits.contains),
+      bytes.allSatisfy({ letters.contains($0) || digits.contains($0) })
+    else { return false }
+    // A letter is a number of two digits, from 10 on.
+    let remainder = (bytes[4...] + bytes[..<4]).reduce(0) { remainder, byte in
+      digits.contains(byte)
+        ? (remainder * 10 + Int(byte - digits.lowerBound)) % 97
+        : (remainder * 100 + Int(byte - letters.lowerBound) + 10) % 97
     }
     return remainder == 1
   }

@@ -41,12 +41,7 @@ package enum RequestSignature {
   /// Signs with a key in PEM text: r and s, 66 bytes each.
   static func sign(_ bytes: [UInt8], with key: SharedSecret) throws(Fault) -> [UInt8] {
     if let problem = unsafe tender_crypto_open() {
-      throw Fault(
-        .internal,
-        code: "library_missing",
-        unsafe String(cString: problem),
-        hint: "nothing was sent"
-      )
+      throw .libraryMissing(unsafe String(cString: problem))
     }
     var pem: [UInt8] = []
     key.secret.append(to: &pem)

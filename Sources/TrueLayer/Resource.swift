@@ -259,10 +259,10 @@ extension Resource {
     case ("revoked", _):
       outcome.fault = .revoked(self)
       outcome.result = outcome.fault?.result ?? statusResult
-    case ("authorizing", .redirect?): outcome.result = state("redirect")
-    case ("authorizing", .wait?) where kind == .payment: outcome.result = state("wait")
+    case ("authorizing", .redirect?): outcome.result = result("state", "redirect")
+    case ("authorizing", .wait?) where kind == .payment: outcome.result = result("state", "wait")
     case ("authorized", _), ("executed", _), ("settled", _):
-      outcome.result = state(documentedStatus)
+      outcome.result = result("state", documentedStatus)
     default: outcome.result = statusResult
     }
     outcome.nextAction = awaited?.shown
@@ -305,14 +305,10 @@ extension Resource {
     return shown
   }
 
-  private var statusResult: JSONObject {
-    let status: JSONObject = ["status": .string(documentedStatus)]
-    return status.adding(reasons)
-  }
+  private var statusResult: JSONObject { result("status", documentedStatus) }
 
-  private func state(_ name: String) -> JSONObject {
-    let state: JSONObject = ["state": .string(name)]
-    return state.adding(reasons)
+  private func result(_ name: String, _ word: String) -> JSONObject {
+    JSONObject([.init(key: name, value: .string(word))] + reasons.members)
   }
 
   private var base: Outcome {
@@ -329,9 +325,4 @@ extension Resource {
     outcome.madeAt = body.text("created_at").flatMap(Timestamp.read)
     return outcome
   }
-}
-
-extension JSONObject {
-  /// The object with the members of another behind its own.
-  func adding(_ other: JSONObject) -> JSONObject { JSONObject(members + other.members) }
 }

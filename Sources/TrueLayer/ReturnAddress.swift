@@ -67,12 +67,7 @@ struct ReturnAddress {
 
 extension Fault {
   fileprivate static func badReturn(_ problem: String) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_value",
-      "--return-url \(problem)",
-      hint: "the whole address that the browser went to"
-    )
+    .usage("bad_value", "--return-url \(problem)", "the whole address that the browser went to")
   }
 
   /// The payer came back from another payment than this.

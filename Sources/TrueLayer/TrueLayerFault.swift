@@ -207,10 +207,8 @@ struct Problem {
     fragment = type.lastIndex(of: "#").map { mark in
       String(type[type.index(after: mark)...].map { $0 == "_" ? "-" : $0 })
     }
-    var parts: [String] = []
-    if let title = body.text("title") { parts.append(title) }
-    if let detail = body.text("detail") ?? body.text("error_description") { parts.append(detail) }
-    if let error = body.text("error") { parts.append(error) }
+    let detail = body.text("detail") ?? body.text("error_description")
+    var parts = [body.text("title"), detail, body.text("error")].compactMap(\.self)
     for member in body["errors"]?.object?.members.prefix(8) ?? [] {
       let texts = member.value.array?.compactMap(\.text) ?? []
       parts.append("\(member.key): \(texts.joined(separator: " "))")

@@ -79,11 +79,10 @@ package struct TrueLayerProvider: Provider {
     // What cannot be read must be known before anything is made.
     _ = try context.guide.given([])
     if let id = order.existingID, !ResourceID.isUUID(id) {
-      throw Fault(
-        .usage,
-        code: "bad_value",
+      throw .usage(
+        "bad_value",
         "\(id.quotedForMessage) is not an id of TrueLayer's",
-        hint: "such as 0cd1b0f7-71bc-4d24-b209-95259dadcc20"
+        "such as 0cd1b0f7-71bc-4d24-b209-95259dadcc20"
       )
     }
   }

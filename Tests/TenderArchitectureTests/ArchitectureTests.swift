@@ -85,8 +85,8 @@ import Testing
     let known = Set(Self.pages.filter { $0.kind != nil }.map(\.code))
     var thrown = Set<String>()
     for source in Self.sources {
-      for part in source.text.components(separatedBy: "code: \"").dropFirst() {
-        thrown.insert(String(part.prefix { $0 != "\"" }))
+      for match in source.text.matches(of: /(?:code: |\busage\(\s*)"([^"]*)"/) {
+        thrown.insert(String(match.1))
       }
     }
     #expect(thrown.count > 40)

@@ -18,6 +18,8 @@ final class World {
   let states = States()
   /// What stands before the journal, where something does.
   var front: (any Journal)?
+  /// What the adapter waits by, where that is not `clock`.
+  var pauses: (any Clock)?
 
   final class States: Sendable {
     private let list = Mutex<[String]>([])
@@ -87,7 +89,7 @@ final class World {
         http: http,
         redirects: redirects ?? (listens ? SimulatedPayer(clock: clock) : nil),
         guide: guide,
-        clock: clock,
+        clock: pauses ?? clock,
         randomness: SeededRandomness(seed: Int.random(in: 0..<1_000_000), label: "client"),
         interruption: interruption,
         redactor: redactor

@@ -57,4 +57,56 @@ import Testing
     #expect(report.attemptNumber == 1)
     #expect(try world.ledger().made == 1)
   }
+
+  /// A clock of which a signal ends each pause.
+  struct Interrupted: Clock {
+    let inner: ManualClock
+
+    var now: Int { inner.now }
+    var uptime: Int { inner.uptime }
+    var moment: Moment { inner.moment }
+
+    func pause(milliseconds: Int) throws(Fault) {
+      throw .stopped(by: .interrupted, underWay: "nothing was under way")
+    }
+  }
+
+  /// Takes the consent, and answers it with 500.
+  final class LosingConsents: HTTPExchange {
+    let inner: any HTTPExchange
+    let cancels = Mutex(0)
+
+    init(_ inner: any HTTPExchange) { self.inner = inner }
+
+    func send(
+      _ request: HTTPRequest,
+      _ permit: SendPermit?,
+      by deadline: Deadline
+    ) throws(Fault) -> HTTPResponse {
+      if request.url.hasSuffix("/actions/cancel") { cancels.withLock { $0 += 1 } }
+      let answer = try inner.send(request, permit, by: deadline)
+      guard request.url.hasSuffix("/actions/consent") else { return answer }
+      return HTTPResponse(status: 500, body: Array("{}".utf8))
+    }
+  }
+
+  @Test func `a signal before a repetition leaves a consent unknown, and cancels nothing`() throws {
+    let world = try World()
+    world.pauses = Interrupted(inner: world.clock)
+    var line: LosingConsents?
+    let engine = try world.engine(change: FlowTests.bank) { inner in
+      let made = LosingConsents(inner)
+      line = made
+      return made
+    }
+    let order = try world.payment("A")
+    let fault = #expect(throws: Fault.self) { try engine.pay(order) }
+    #expect(fault?.exitStatus == 9)
+    #expect(line?.cancels.withLock { $0 } == 0)
+    #expect(try world.latest()?.state.status == .unknown)
+    world.pauses = nil
+    let report = try world.engine(change: FlowTests.bank).pay(order)
+    #expect(report.status == .succeeded)
+    #expect(try world.ledger() == (1, 1))
+  }
 }

@@ -67,11 +67,10 @@ struct InstrumentReader {
 
   private func refuseOnLive(_ option: String) throws(Fault) {
     guard env == .live else { return }
-    throw Fault(
-      .usage,
-      code: "test_data_on_live",
+    throw .usage(
+      "test_data_on_live",
       "\(option) does not go with --env live",
-      hint: "use --instrument-stdin"
+      "use --instrument-stdin"
     )
   }
 

@@ -3,24 +3,16 @@ internal import TenderEngine
 internal import TenderModel
 
 /// Options as a payment or a stored payment method.
-struct OrderBuilder {
-  let invocation: Invocation
-  let read: OptionReader
-
-  init(_ invocation: Invocation) {
-    self.invocation = invocation
-    read = OptionReader(invocation, currency: "USD")
-  }
-
+extension OptionReader {
   func payment(_ reference: Reference, _ amount: Money) throws(Fault) -> PaymentOrder {
     var order = PaymentOrder(reference: reference, amount: amount)
-    order.fee = try read.money(Keys.fee)
+    order.fee = try money(Keys.fee)
     order.feeMode = try invocation.value(Keys.feeMode) ?? .merchant
     order.storedMethod = invocation[Keys.token]
     order.stopsAtConfirmation = invocation.has(Keys.hold) || invocation.has(Keys.confirmation)
     order.payor = try payor()
     order.payorID = invocation[Keys.payorID]
-    order.metadata = try read.metadata()
+    order.metadata = try metadata()
     for key in Keys.stored {
       order.stored[key.option.member] = invocation[key].map(JSON.string)
     }
@@ -38,23 +30,22 @@ struct OrderBuilder {
     var order = TokenOrder(reference: reference, instrument: instrument)
     order.payor = payor
     order.payorID = invocation[Keys.payorID]
-    order.metadata = try read.metadata()
+    order.metadata = try metadata()
     return order
   }
 
   private func payor() throws(Fault) -> JSONObject {
-    let payor = try read.fields(Keys.payor, among: Keys.payorFields)
+    let payor = try fields(Keys.payor, among: Keys.payorFields)
     do throws(Fault) {
       _ = try Address(
         postalCode: payor.text("postal_code"),
         country: payor.text("country")
       ).checked()
     } catch {
-      throw Fault(
-        .usage,
-        code: "bad_value",
+      throw .usage(
+        "bad_value",
         error.message.replacing("the instrument's ", with: "--payor "),
-        hint: "such as --payor country=US --payor postal_code=45202"
+        "such as --payor country=US --payor postal_code=45202"
       )
     }
     return payor

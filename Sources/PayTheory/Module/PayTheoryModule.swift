@@ -148,7 +148,7 @@ package struct PayTheoryModule: ProviderModule {
     _ session: any Session,
     _ env: Env
   ) throws(Fault) -> PayTheoryConfiguration {
-    try PayTheorySetup(own: ProviderSettings(session, name, env)).configuration()
+    try ProviderSettings(session, name, env).configuration()
   }
 
   package func order(
@@ -174,9 +174,9 @@ package struct PayTheoryModule: ProviderModule {
         hint: "such as --amount 10.50 --test-card visa, or --instrument-stdin < card.json"
       )
     }
-    let builder = OrderBuilder(invocation)
-    let amount = try builder.read.amount()
-    var order = try builder.payment(try session.reference(or: nil), amount)
+    let options = OptionReader(invocation, currency: currency)
+    let amount = try options.amount()
+    var order = try options.payment(try session.reference(or: nil), amount)
     order.instrument = try instrument(session, env, for: order)
     return order
   }
@@ -188,7 +188,10 @@ package struct PayTheoryModule: ProviderModule {
       throw .cashToken
     }
     if case .cash = instrument { throw .cashToken }
-    return try OrderBuilder(session.invocation).token(reference, instrument: instrument)
+    return try OptionReader(session.invocation, currency: currency).token(
+      reference,
+      instrument: instrument
+    )
   }
 
   /// The instrument of a payment, or of what is stored; credentials are checked before anybody is asked.

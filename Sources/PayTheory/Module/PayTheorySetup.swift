@@ -4,22 +4,17 @@ internal import TenderModel
 internal import TenderSystem
 
 /// Credentials and addresses for Pay Theory, from settings.
-struct PayTheorySetup {
-  let own: ProviderSettings
-
-  private var session: any Session { own.session }
-  private var env: Env { own.env }
-
+extension ProviderSettings {
   func configuration() throws(Fault) -> PayTheoryConfiguration {
-    let merchant = try own.credential("merchant_uid")
-    let secret = try own.secret("secret_key")
-    guard let text = try own.credential("api_key") else {
+    let merchant = try credential("merchant_uid")
+    let secretKey = try secret("secret_key")
+    guard let text = try credential("api_key") else {
       throw Fault(
         .auth,
         code: "credentials_missing",
         cause: .credentialsMissing,
-        "Pay Theory needs an API key, and \(own.variable("api_key")) is not set",
-        hint: "set it, or \(own.variable("api_key"))_FILE for a file that holds it"
+        "Pay Theory needs an API key, and \(variable("api_key")) is not set",
+        hint: "set it, or \(variable("api_key"))_FILE for a file that holds it"
       )
     }
     let apiKey = try APIKey(text)
@@ -29,8 +24,8 @@ struct PayTheorySetup {
       env: env,
       key: apiKey,
       merchantUID: merchant,
-      secretKey: secret,
-      twoStep: own.section["two_step"]?.truth ?? true
+      secretKey: secretKey,
+      twoStep: section["two_step"]?.truth ?? true
     )
     configuration.timeZone = session.environment.timeZoneName
     configuration.timeout = try session.settings.timeout()
@@ -42,12 +37,12 @@ struct PayTheorySetup {
   ///
   /// Throws `usage` for bad ones.
   private func setBases(_ configuration: inout PayTheoryConfiguration) throws(Fault) {
-    let token = try own.base("token_url", ["http", "https"])
-    let socket = try own.base("socket_url", ["ws", "wss"])
-    let graphQL = try own.base("graphql_url", ["http", "https"])
+    let token = try base("token_url", ["http", "https"])
+    let socket = try base("socket_url", ["ws", "wss"])
+    let graphQL = try base("graphql_url", ["http", "https"])
     guard token != nil || socket != nil || graphQL != nil else { return }
     guard session.settings.mayRedirect(env) else {
-      throw .basesOnLive("\(own.variable("token_url")), …_SOCKET_URL and …_GRAPHQL_URL")
+      throw .basesOnLive("\(variable("token_url")), …_SOCKET_URL and …_GRAPHQL_URL")
     }
     (configuration.tokenBase, configuration.socketBase) = (token, socket)
     configuration.graphQLBase = graphQL

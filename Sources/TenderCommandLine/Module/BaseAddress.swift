@@ -50,7 +50,8 @@ extension Fault {
   /// Some of the base addresses that a command needs are set, and these are not.
   package static func basesMissing(_ missing: [String]) -> Fault {
     Fault.badAddress(
-      "some base addresses are set, and \(missing.joined(separator: " and ")) is not",
+      "some base addresses are set, and \(missing.joined(separator: " and ")) "
+        + (missing.count == 1 ? "is not" : "are not"),
       hint: "set all that the command needs, or none"
     )
   }

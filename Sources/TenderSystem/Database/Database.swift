@@ -13,6 +13,8 @@ private import Glibc
 /// Every function throws a `state` fault that names the file.
 @safe
 package final class Database: @unchecked Sendable {
+  // Unchecked: a connection is one thread's; SQLite is told so (`SQLITE_OPEN_NOMUTEX`).
+
   /// A value bound to a statement or read from a row.
   package enum Value: Sendable, Hashable {
     case null

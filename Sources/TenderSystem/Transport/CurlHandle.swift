@@ -9,7 +9,6 @@ final class CurlHandle {
   private let interruption: any Interruption
   /// What performs its requests together with others'; nil for the handle by itself.
   private let hub: CurlHub?
-  private let transfer: CurlHub.Transfer?
   /// Why an option was not taken: nothing may leave under rules that do not hold.
   private var refusal: CURLcode?
   private var permit: SendPermit?
@@ -26,7 +25,6 @@ final class CurlHandle {
     guard let easy = unsafe tender_curl_easy_init() else { throw .libraryMissing("out of memory") }
     unsafe self.easy = easy
     self.hub = hub
-    transfer = hub.map { _ in unsafe CurlHub.Transfer(easy) }
     interruption = settings.interruption
   }
 
@@ -152,7 +150,7 @@ final class CurlHandle {
 
   private func performAsSet() -> CURLcode {
     if let refusal { return refusal }
-    if let hub, let transfer { return hub.perform(transfer) }
+    if let hub { return unsafe hub.perform(easy) }
     return unsafe tender_curl_easy_perform(easy)
   }
 
@@ -294,10 +292,6 @@ final class AnswerBuffer {
 }
 
 extension Fault {
-  fileprivate static func libraryMissing(_ problem: String) -> Fault {
-    Fault(.internal, code: "library_missing", problem, hint: "nothing was sent")
-  }
-
   fileprivate static func unencrypted(_ address: WebAddress) -> Fault {
     Fault.badAddress(
       "plain \(address.scheme) goes to this machine only, not to \(address.host)",

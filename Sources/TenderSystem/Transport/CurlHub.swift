@@ -54,24 +54,29 @@ package final class CurlHub: @unchecked Sendable {
   }
 
   /// Performs a request whose options are all set, and waits until it is done.
-  func perform(_ transfer: Transfer) -> CURLcode {
-    transfer.begin()
-    let isReady = locked { () -> Bool in
+  func perform(_ easy: UnsafeMutableRawPointer) -> CURLcode {
+    let transfer = unsafe Transfer(easy)
+    return locked {
       if unsafe multi == nil {
         unsafe multi = tender_curl_multi_init()
         limit(to: Self.few)
       }
-      guard unsafe multi != nil else { return false }
+      guard unsafe multi != nil else { return CURLE_OUT_OF_MEMORY }
       fresh.append(transfer)
       if isRunning {
         _ = unsafe tender_curl_multi_wakeup(multi)
       } else {
         isRunning = DetachedThread.begin { [self] in run() }
-        if !isRunning { fresh.removeLast() }
+        guard isRunning else {
+          fresh.removeLast()
+          return CURLE_OUT_OF_MEMORY
+        }
       }
-      return isRunning
+      while true {
+        if let code = transfer.code { return code }
+        unsafe pthread_cond_wait(transfer.done, lock)
+      }
     }
-    return isReady ? transfer.wait() : CURLE_OUT_OF_MEMORY
   }
 
   private func limit(to count: Int) {
@@ -86,16 +91,15 @@ package final class CurlHub: @unchecked Sendable {
   private func run() {
     var active = unsafe [UnsafeMutableRawPointer: Transfer]()
     while true {
-      let taken = locked { () -> [Transfer] in
-        defer { fresh.removeAll(keepingCapacity: true) }
-        return fresh
-      }
-      for transfer in taken {
-        unsafe active[transfer.easy] = transfer
-        if unsafe tender_curl_multi_add_handle(multi, transfer.easy) != CURLM_OK {
-          unsafe active[transfer.easy] = nil
-          transfer.end(CURLE_FAILED_INIT)
+      locked {
+        for transfer in fresh {
+          if unsafe tender_curl_multi_add_handle(multi, transfer.easy) == CURLM_OK {
+            unsafe active[transfer.easy] = transfer
+          } else {
+            transfer.end(CURLE_FAILED_INIT)
+          }
         }
+        fresh.removeAll(keepingCapacity: true)
       }
       let status = unsafe tender_curl_multi_perform(multi)
       var code = CURLE_OK
@@ -103,13 +107,13 @@ package final class CurlHub: @unchecked Sendable {
       while let easy = unsafe tender_curl_multi_next(multi, &code) {
         unsafe note(timesOf: easy)
         _ = unsafe tender_curl_multi_remove_handle(multi, easy)
-        unsafe active.removeValue(forKey: easy)?.end(code)
+        locked { unsafe active.removeValue(forKey: easy)?.end(code) }
         isAnyDone = true
       }
       guard status == CURLM_OK else {
         for unsafe(easy, transfer) in unsafe active {
           _ = unsafe tender_curl_multi_remove_handle(multi, easy)
-          transfer.end(CURLE_RECV_ERROR)
+          locked { transfer.end(CURLE_RECV_ERROR) }
         }
         unsafe active = [:]
         continue
@@ -118,12 +122,12 @@ package final class CurlHub: @unchecked Sendable {
       if !isAnyDone, locked({ fresh.isEmpty }) {
         _ = unsafe tender_curl_multi_wait(multi, active.isEmpty ? Self.rest : Self.pause)
       }
-      let isIdle = unsafe active.isEmpty
-      let isOver = locked { () -> Bool in
-        if isIdle, fresh.isEmpty { isRunning = false }
-        return !isRunning
+      let isBusy = unsafe !active.isEmpty
+      let goesOn = locked { () -> Bool in
+        isRunning = isBusy || !fresh.isEmpty
+        return isRunning
       }
-      if isOver { return }
+      guard goesOn else { return }
     }
   }
 
@@ -139,46 +143,28 @@ package final class CurlHub: @unchecked Sendable {
     limit(to: connections)
   }
 
-  /// One request of one thread, which waits for it.
+  /// One request of one thread, which waits for it; what changes in it is touched with the hub's lock held.
   @safe
-  final class Transfer {
-    fileprivate let easy: UnsafeMutableRawPointer
-    private let lock: UnsafeMutablePointer<pthread_mutex_t>
-    private let done: UnsafeMutablePointer<pthread_cond_t>
-    private var code: CURLcode?
+  private final class Transfer {
+    let easy: UnsafeMutableRawPointer
+    let done: UnsafeMutablePointer<pthread_cond_t>
+    /// How it ended; nil while it runs.
+    var code: CURLcode?
 
-    /// For one libcurl handle; it may be used again once it has ended.
     init(_ easy: UnsafeMutableRawPointer) {
       unsafe self.easy = easy
-      unsafe lock = .allocate(capacity: 1)
       unsafe done = .allocate(capacity: 1)
-      unsafe pthread_mutex_init(lock, nil)
       unsafe pthread_cond_init(done, nil)
+    }
+
+    func end(_ code: CURLcode) {
+      self.code = code
+      unsafe pthread_cond_signal(done)
     }
 
     deinit {
       unsafe pthread_cond_destroy(done)
-      unsafe pthread_mutex_destroy(lock)
       unsafe done.deallocate()
-      unsafe lock.deallocate()
-    }
-
-    fileprivate func begin() { code = nil }
-
-    fileprivate func end(_ code: CURLcode) {
-      unsafe pthread_mutex_lock(lock)
-      self.code = code
-      unsafe pthread_cond_signal(done)
-      unsafe pthread_mutex_unlock(lock)
-    }
-
-    fileprivate func wait() -> CURLcode {
-      unsafe pthread_mutex_lock(lock)
-      defer { unsafe pthread_mutex_unlock(lock) }
-      while true {
-        if let code { return code }
-        unsafe pthread_cond_wait(done, lock)
-      }
     }
   }
 }

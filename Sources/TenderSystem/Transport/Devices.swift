@@ -32,11 +32,7 @@ package struct Devices: DeviceExchange {
     by deadline: Deadline
   ) throws(Fault) -> Int32 {
     var hints = unsafe addrinfo()
-    #if canImport(Darwin)
-    unsafe hints.ai_socktype = SOCK_STREAM
-    #else
-    unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    #endif
+    unsafe hints.ai_socktype = Sockets.stream
     var found: UnsafeMutablePointer<addrinfo>?
     let status = unsafe getaddrinfo(host, String(port), &hints, &found)
     guard status == 0, let first = unsafe found else {
@@ -49,7 +45,7 @@ package struct Devices: DeviceExchange {
       unsafe next = entry.pointee.ai_next
       let descriptor = unsafe socket(entry.pointee.ai_family, entry.pointee.ai_socktype, 0)
       guard descriptor >= 0 else { continue }
-      Self.prepare(descriptor)
+      Sockets.prepare(descriptor)
       var yes: Int32 = 1
       _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, 4)
       let result = unsafe connect(descriptor, entry.pointee.ai_addr, entry.pointee.ai_addrlen)
@@ -60,20 +56,10 @@ package struct Devices: DeviceExchange {
     throw .unreachable("\(host):\(port): \(why)")
   }
 
-  /// Not inherited, and never in the way: who waits does so by `poll`.
-  private static func prepare(_ descriptor: Int32) {
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-    #if canImport(Darwin)
-    var yes: Int32 = 1
-    _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, 4)
-    #endif
-  }
-
   /// Waits until a connection stands; gives why it does not.
   private func finish(_ descriptor: Int32, _ result: Int32, by deadline: Deadline) -> String? {
     if result == 0 { return nil }
-    guard errno == EINPROGRESS else { return unsafe String(cString: strerror(errno)) }
+    guard errno == EINPROGRESS else { return Sockets.problem(errno) }
     while deadline.remaining > 0 {
       let left = min(deadline.remaining, 60_000)
       let ready = interruption.wait(for: descriptor, POLLOUT, milliseconds: left)
@@ -82,7 +68,7 @@ package struct Devices: DeviceExchange {
       var problem: Int32 = 0
       var size = socklen_t(4)
       _ = unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &problem, &size)
-      return problem == 0 ? nil : unsafe String(cString: strerror(problem))
+      return problem == 0 ? nil : Sockets.problem(problem)
     }
     return "no answer in time"
   }
@@ -91,27 +77,26 @@ package struct Devices: DeviceExchange {
   private static func openTerminal(_ path: String) throws(Fault) -> Int32 {
     let descriptor = openSerialLine(path)
     guard descriptor >= 0 else {
-      if errno == EBUSY { throw .inUse(path) }
-      throw .unreachable("\(path): \(unsafe String(cString: strerror(errno)))")
+      throw errno == EBUSY ? .inUse(path) : .unreachable("\(path): \(Sockets.problem(errno))")
     }
-    guard Self.takeForOneself(descriptor) else {
+    do throws(Fault) {
+      guard Self.takeForOneself(descriptor) else { throw .inUse(path) }
+      var settings = termios()
+      guard unsafe tcgetattr(descriptor, &settings) == 0 else {
+        throw .unreachable("\(path) is no serial line")
+      }
+      unsafe cfmakeraw(&settings)
+      settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
+      _ = unsafe cfsetspeed(&settings, speed_t(B115200))
+      guard unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0 else {
+        throw .unreachable("\(path): \(Sockets.problem(errno))")
+      }
+    } catch {
       close(descriptor)
-      throw .inUse(path)
-    }
-    var settings = termios()
-    guard unsafe tcgetattr(descriptor, &settings) == 0 else {
-      close(descriptor)
-      throw .unreachable("\(path) is no serial line")
-    }
-    unsafe cfmakeraw(&settings)
-    settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
-    _ = unsafe cfsetspeed(&settings, speed_t(B115200))
-    guard unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0 else {
-      close(descriptor)
-      throw .unreachable("\(path): \(unsafe String(cString: strerror(errno)))")
+      throw error
     }
     _ = tcflush(descriptor, TCIOFLUSH)
-    prepare(descriptor)
+    Sockets.prepare(descriptor)
     return descriptor
   }
 
@@ -159,11 +144,9 @@ package struct Devices: DeviceExchange {
     )
     #else
     // AF_BLUETOOTH, SOCK_STREAM, BTPROTO_RFCOMM.
-    let descriptor = socket(31, Int32(SOCK_STREAM.rawValue), 3)
-    guard descriptor >= 0 else {
-      throw .unreachable("Bluetooth: \(unsafe String(cString: strerror(errno)))")
-    }
-    Self.prepare(descriptor)
+    let descriptor = socket(31, Sockets.stream, 3)
+    guard descriptor >= 0 else { throw .unreachable("Bluetooth: \(Sockets.problem(errno))") }
+    Sockets.prepare(descriptor)
     var place = BluetoothAddress()
     // The bytes stand in the opposite order to how people write them.
     place.address = (address[5], address[4], address[3], address[2], address[1], address[0])
@@ -181,6 +164,32 @@ package struct Devices: DeviceExchange {
     return descriptor
     #endif
   }
+}
+
+/// What devices and the payer's return ask of the system alike.
+enum Sockets {
+  /// The type of a connection's socket.
+  static var stream: Int32 {
+    #if canImport(Darwin)
+    SOCK_STREAM
+    #else
+    Int32(SOCK_STREAM.rawValue)
+    #endif
+  }
+
+  /// Makes a descriptor one that programs do not inherit, and that never makes a thread wait: a thread waits by
+  /// `poll`.
+  static func prepare(_ descriptor: Int32) {
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    #if canImport(Darwin)
+    var yes: Int32 = 1
+    _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, 4)
+    #endif
+  }
+
+  /// The system's words for an error number.
+  static func problem(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
 }
 
 /// A serial line's descriptor, or -1.
@@ -217,19 +226,14 @@ private final class DeviceStream: ByteStream {
         throw Fault(.device, code: "device_disconnected", "the link to the device broke")
       }
       patience -= 1
-      var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-      _ = unsafe poll(&polled, 1, 1000)
+      _ = NeverInterrupted().wait(for: descriptor, POLLOUT, milliseconds: 1000)
     }
   }
 
   func receive(milliseconds: Int) throws(Fault) -> StreamEvent {
-    var polled = [
-      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: interruption.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
-    ]
-    let count = nfds_t(interruption.kind == nil ? 2 : 1)
-    guard unsafe poll(&polled, count, Int32(min(milliseconds, 60_000))) > 0,
-      polled[0].revents != 0
+    // A signal that has come already must not end every wait at once.
+    let signals: any Interruption = interruption.kind == nil ? interruption : NeverInterrupted()
+    guard signals.wait(for: descriptor, POLLIN, milliseconds: min(milliseconds, 60_000)) != 0
     else { return .nothing }
     var buffer = [UInt8](repeating: 0, count: 4096)
     let size = unsafe read(descriptor, &buffer, buffer.count)

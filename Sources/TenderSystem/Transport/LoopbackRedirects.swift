@@ -66,11 +66,8 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
     guard unsafe pipe(&ends) == 0 else {
       throw Fault(.state, code: "state_unusable", "cannot make a pipe", hint: "nothing was sent")
     }
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      // Whoever visits must never make the listener's thread wait, nor anybody wait for it.
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    }
+    // A visit must never make the listener's thread wait, nor any thread wait for it.
+    ends.forEach(Sockets.prepare)
     readEnd = ends[0]
     writeEnd = ends[1]
     let port = UInt16(address.port ?? 80)

@@ -21,7 +21,7 @@ struct SaleOrderBuilder {
     let gratuity = try money.money(Keys.gratuity)
     let original = try original()
     guard let total = Self.sum(amount, gratuity) else {
-      throw Fault(.usage, code: "bad_amount", "the sum is too large", hint: "lower --gratuity")
+      throw .usage("bad_amount", "the sum is too large", "lower --gratuity")
     }
     var order = SaleOrder(reference: reference, amount: total)
     order.isRefund = isRefund

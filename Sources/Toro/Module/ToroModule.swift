@@ -111,7 +111,7 @@ package struct ToroModule: ProviderModule {
 
   /// The adapter, with a reader and a gateway of which each is in this process or elsewhere.
   private func provider(_ session: any Session, _ env: Env) throws(Fault) -> ToroProvider {
-    let setup = ToroSetup(own: ProviderSettings(session, name, env))
+    let setup = ProviderSettings(session, name, env)
     let configuration = try setup.configuration()
     let options = try setup.options()
     if let warning = warning(session.settings) { session.note(warning) }
@@ -231,11 +231,10 @@ package struct ToroModule: ProviderModule {
 extension Fault {
   /// The address of a reader that `simulator serve` plays, where live money is meant.
   fileprivate static func servedReader(_ device: String) -> Fault {
-    Fault(
-      .usage,
-      code: "test_data_on_live",
+    .usage(
+      "test_data_on_live",
       "\(device.quotedForMessage) is the reader of a running tender simulator serve, and --env is live",
-      hint: "unset TENDER_TORO_DEVICE, or name a real reader; nothing was sent"
+      "unset TENDER_TORO_DEVICE, or name a real reader; nothing was sent"
     )
   }
 

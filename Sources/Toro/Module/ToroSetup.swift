@@ -4,14 +4,9 @@ internal import TenderModel
 internal import TenderSystem
 
 /// Ids, keys, addresses and the operator's choices for Toro, from settings and options.
-struct ToroSetup {
-  let own: ProviderSettings
-
-  private var session: any Session { own.session }
-  private var env: Env { own.env }
+extension ProviderSettings {
   private var invocation: Invocation { session.invocation }
   private var settings: Settings { session.settings }
-  private var section: JSONObject { own.section }
 
   /// Everything that the adapter is told.
   ///
@@ -19,22 +14,22 @@ struct ToroSetup {
   func configuration() throws(Fault) -> ToroConfiguration {
     var configuration = ToroConfiguration(env: env)
     if !settings.mayRedirect(env) { configuration.refusedReaders = refusedReaders }
-    configuration.gatewayBase = try base()
+    configuration.gatewayBase = try gateway()
     configuration.apiKeyHeader = section.text("api_key_header") ?? "api-key"
-    configuration.apiKey = try own.secret("api_key")
-    configuration.passphrase = try own.secret("passphrase")
+    configuration.apiKey = try secret("api_key")
+    configuration.passphrase = try secret("passphrase")
     configuration.derivation = derivation()
-    configuration.keyID = own.text("key_id") ?? ""
-    configuration.keyVersion = own.text("key_version") ?? ""
+    configuration.keyID = text("key_id") ?? ""
+    configuration.keyVersion = text("key_version") ?? ""
     configuration.cardKeyID = section.text("card_key_id")
-    configuration.cardKeyVersion = own.text("card_key_version")
-    configuration.acquirerID = own.text("acquirer_id") ?? ""
+    configuration.cardKeyVersion = text("card_key_version")
+    configuration.acquirerID = text("acquirer_id") ?? ""
     configuration.acquirerParameters = section.text("acquirer_parameters") ?? "1"
-    configuration.merchantID = own.text("merchant_id") ?? ""
-    configuration.merchantName = own.text("merchant_name")
-    configuration.merchantCategory = own.text("merchant_category_code") ?? ""
-    configuration.poiID = own.text("poi_id") ?? ""
-    configuration.recipientID = own.text("recipient_id")
+    configuration.merchantID = text("merchant_id") ?? ""
+    configuration.merchantName = text("merchant_name")
+    configuration.merchantCategory = text("merchant_category_code") ?? ""
+    configuration.poiID = text("poi_id") ?? ""
+    configuration.recipientID = text("recipient_id")
     configuration.latitude = section["location"]?["latitude"]?.text
     configuration.longitude = section["location"]?["longitude"]?.text
     configuration.authorisationPath = section.text("authorisation_path")
@@ -57,12 +52,12 @@ struct ToroSetup {
 
   /// The reader's address; on the simulator the simulated one, where nothing else is said.
   private var device: String {
-    settings.value(option: Keys.device, variable: own.variable("device"), key: nil)?.text
-      ?? own.text("device") ?? ""
+    settings.value(option: Keys.device, variable: variable("device"), key: nil)?.text
+      ?? text("device") ?? ""
   }
 
   private func derivation() -> KeyDerivation {
-    let found = section["kdf"]?.object ?? own.simulated["kdf"]?.object
+    let found = section["kdf"]?.object ?? simulated["kdf"]?.object
     guard let kdf = found else { return KeyDerivation() }
     // `hmac-sha256`, checked when the file was read.
     return KeyDerivation(
@@ -73,12 +68,10 @@ struct ToroSetup {
     )
   }
 
-  private func base() throws(Fault) -> String? {
-    guard let base = try own.base("gateway_url", ["http", "https"]) else {
-      return nil
-    }
-    guard settings.mayRedirect(env) else { throw .basesOnLive(own.variable("gateway_url")) }
-    return base
+  private func gateway() throws(Fault) -> String? {
+    guard let gateway = try base("gateway_url", ["http", "https"]) else { return nil }
+    guard settings.mayRedirect(env) else { throw .basesOnLive(variable("gateway_url")) }
+    return gateway
   }
 
   /// The operator's choices about the signature.

@@ -80,11 +80,10 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
     var given: [String: String] = [:]
     for member in try fileValues().members {
       guard let text = member.value.text else {
-        throw Fault(
-          .usage,
-          code: "bad_form",
+        throw .usage(
+          "bad_form",
           "--form-file: \(member.key.quotedForMessage) is not text",
-          hint: "put it in quotes"
+          "put it in quotes"
         )
       }
       given[member.key] = text

@@ -3,15 +3,7 @@ internal import TenderEngine
 internal import TenderModel
 
 /// Typed words as a bank payment or mandate, new or existing.
-struct BankOrderBuilder {
-  let invocation: Invocation
-  private let general: OptionReader
-
-  init(_ invocation: Invocation) {
-    self.invocation = invocation
-    general = OptionReader(invocation, currency: "GBP")
-  }
-
+extension OptionReader {
   /// The id of what exists already; nil where it is to be made.
   ///
   /// Throws `usage` for two of them.
@@ -46,25 +38,24 @@ struct BankOrderBuilder {
 
   /// Throws `usage` with everything that is missing where that is more than one thing.
   private func checkComplete(_ creation: Creation) throws(Fault) {
-    var missing: [String] = []
-    if invocation.has(Keys.mandate) {
-      if invocation.given(among: [Keys.maxIndividual]).isEmpty {
-        missing.append("--max-individual")
-      }
-      if invocation.given(among: [Keys.limit]).isEmpty { missing.append("--limit") }
-    } else if invocation.given(among: [Keys.amount]).isEmpty {
-      missing.append("--amount")
-    }
-    if creation.merchantAccount == nil {
-      if creation.beneficiaryName == nil { missing.append("--beneficiary-name") }
-      if creation.iban == nil, creation.sortCode == nil, creation.accountNumber == nil {
-        missing.append("--sort-code with --account-number (or --iban)")
-      }
-    }
-    if creation.user["name"] == nil { missing.append("--user name=…") }
-    if creation.user["email"] == nil, creation.user["phone"] == nil {
-      missing.append("--user email=…")
-    }
+    let isMandate = invocation.has(Keys.mandate)
+    let isElsewhere = creation.merchantAccount == nil
+    let accounts = [creation.iban, creation.sortCode, creation.accountNumber]
+    let contacts = [creation.user["email"], creation.user["phone"]]
+    func lacks(_ key: any OptionKey) -> Bool { invocation.given(among: [key]).isEmpty }
+    let needed: [(what: String, isMissing: Bool)] = [
+      ("--max-individual", isMandate && lacks(Keys.maxIndividual)),
+      ("--limit", isMandate && lacks(Keys.limit)),
+      ("--amount", !isMandate && lacks(Keys.amount)),
+      ("--beneficiary-name", isElsewhere && creation.beneficiaryName == nil),
+      (
+        "--sort-code with --account-number (or --iban)",
+        isElsewhere && accounts.allSatisfy { $0 == nil }
+      ),
+      ("--user name=…", creation.user["name"] == nil),
+      ("--user email=…", contacts.allSatisfy { $0 == nil }),
+    ]
+    var missing = needed.filter(\.isMissing).map(\.what)
     guard missing.count > 1, let last = missing.popLast() else { return }
     throw .missingOption(
       "transact needs \(missing.joined(separator: ", ")) and \(last)",
@@ -74,13 +65,12 @@ struct BankOrderBuilder {
   }
 
   private func creation(_ reference: Reference) throws(Fault) -> Creation {
-    let currency = try general.currencyValue()
+    let currency = try currencyValue()
     guard ["GBP", "EUR", "PLN", "NOK"].contains(currency.code) else {
-      throw Fault(
-        .usage,
-        code: "bad_currency",
+      throw .usage(
+        "bad_currency",
         "--currency \(currency.code) is none of TrueLayer's",
-        hint: "GBP, EUR, PLN or NOK"
+        "GBP, EUR, PLN or NOK"
       )
     }
     var creation = Creation(reference: reference, currency: currency)
@@ -90,8 +80,8 @@ struct BankOrderBuilder {
     creation.iban = invocation[Keys.iban]
     creation.merchantAccount = invocation[Keys.merchantAccount]
     creation.statement = invocation[Keys.paymentReference]
-    creation.user = try general.fields(Keys.user, among: Self.userFields)
-    creation.metadata = try general.metadata()
+    creation.user = try fields(Keys.user, among: Self.userFields)
+    creation.metadata = try metadata()
     creation.scheme = invocation[Keys.scheme]
     creation.branch = invocation[Keys.branch]
     creation.retries = invocation.has(Keys.retry)
@@ -109,7 +99,7 @@ struct BankOrderBuilder {
       if let option = invocation.given(among: BankOptions.mandateTerms).first {
         throw .badOptions("--\(option.name) is for mandates", hint: "add --mandate")
       }
-      creation.amount = try general.amount()
+      creation.amount = try amount()
       return creation
     }
     if let option = invocation.given(among: [Keys.amount]).first {

@@ -125,7 +125,7 @@ package struct TrueLayerModule: ProviderModule {
   }
 
   private func provider(_ session: any Session, _ env: Env) throws(Fault) -> TrueLayerProvider {
-    let setup = TrueLayerSetup(own: ProviderSettings(session, name, env))
+    let setup = ProviderSettings(session, name, env)
     let configuration = try setup.configuration()
     let isInProcess = env == .simulator && configuration.apiBase == nil
     return TrueLayerProvider(
@@ -151,7 +151,7 @@ package struct TrueLayerModule: ProviderModule {
   ) throws(Fault) -> Order {
     let invocation = session.invocation
     guard case .changes(let change) = invocation.command.work else {
-      let builder = BankOrderBuilder(invocation)
+      let builder = OptionReader(invocation, currency: currency)
       // What exists has a name already: its id.
       let existing = try builder.existing()
       return .authorization(try builder.order(try session.reference(or: existing?.id)))

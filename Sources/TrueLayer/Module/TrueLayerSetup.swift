@@ -4,26 +4,21 @@ internal import TenderModel
 internal import TenderSystem
 
 /// Credentials, addresses and flow choices for TrueLayer, from settings and options.
-struct TrueLayerSetup {
-  let own: ProviderSettings
-
-  private var session: any Session { own.session }
-  private var env: Env { own.env }
+extension ProviderSettings {
   private var invocation: Invocation { session.invocation }
-  private var settings: Settings { session.settings }
 
   func configuration() throws(Fault) -> TrueLayerConfiguration {
     var configuration = TrueLayerConfiguration(
       env: env,
       redirectURL: try redirectURL(),
-      timeout: try settings.timeout()
+      timeout: try session.settings.timeout()
     )
-    configuration.clientID = try own.credential("client_id")
-    configuration.clientSecret = learned(try own.credential("client_secret"))
-    configuration.keyID = try own.credential("key_id")
-    configuration.privateKey = learned(try own.credential("private_key").map(Self.withLines))
+    configuration.clientID = try credential("client_id")
+    configuration.clientSecret = learned(try credential("client_secret"))
+    configuration.keyID = try credential("key_id")
+    configuration.privateKey = learned(try credential("private_key").map(Self.withLines))
     configuration.resourceToken = learned(try resourceToken())
-    configuration.scope = own.section.text("scope")
+    configuration.scope = section.text("scope")
     try setBases(&configuration)
     return configuration
   }
@@ -45,7 +40,7 @@ struct TrueLayerSetup {
 
   private func resourceToken() throws(Fault) -> String? {
     guard let path = invocation[Keys.resourceTokenFile] else {
-      return try own.credential("resource_token")
+      return try credential("resource_token")
     }
     let option = "--resource-token-file"
     guard var bytes = try invocation.readOwn(path, option) else {
@@ -56,7 +51,7 @@ struct TrueLayerSetup {
 
   private func redirectURL() throws(Fault) -> String {
     let text =
-      invocation[Keys.redirectURL] ?? own.section.text("redirect_url")
+      invocation[Keys.redirectURL] ?? section.text("redirect_url")
       ?? TrueLayerConfiguration.defaultRedirectURL
     // A merchant's app may have a scheme of its own.
     let isAddress = text.firstRange(of: "://").map { $0.lowerBound > text.startIndex } ?? false
@@ -71,15 +66,15 @@ struct TrueLayerSetup {
   ///
   /// Throws `usage` where one is set that does not go with the env, or without the other that is needed.
   private func setBases(_ configuration: inout TrueLayerConfiguration) throws(Fault) {
-    let api = try own.base("api_url", ["http", "https"])
-    let auth = try own.base("auth_url", ["http", "https"])
+    let api = try base("api_url", ["http", "https"])
+    let auth = try base("auth_url", ["http", "https"])
     guard api != nil || auth != nil else { return }
-    guard settings.mayRedirect(env) else {
+    guard session.settings.mayRedirect(env) else {
       throw .basesOnLive("TENDER_TRUELAYER_API_URL and TENDER_TRUELAYER_AUTH_URL")
     }
-    guard api != nil else { throw .basesMissing([own.variable("api_url")]) }
+    guard api != nil else { throw .basesMissing([variable("api_url")]) }
     guard auth != nil || configuration.resourceToken != nil else {
-      throw .basesMissing([own.variable("auth_url")])
+      throw .basesMissing([variable("auth_url")])
     }
     (configuration.apiBase, configuration.authBase) = (api, auth)
   }

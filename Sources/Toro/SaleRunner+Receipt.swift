@@ -1,22 +1,9 @@
+import TenderEngine
 import TenderModel
 
 /// The documented receipt, field by field (README, 5.2); what is absent is left out.
-package struct Receipt: Sendable {
-  var sale: SaleIdentity
-  var gratuity: Int?
-  var card: PresentedCard?
-  var serial: String?
-  var answer: AuthorisationAnswer?
-  /// Where no acquirer was asked: the card's own no.
-  var isDeclinedByCard = false
-  var captures = true
-  var signature: [UInt8]?
-  var signatureVerificationFailed = false
-  var latitude: String?
-  var longitude: String?
-  var additional: JSONObject = [:]
-
-  var responseCode: String {
+extension SaleRunner {
+  private var responseCode: String {
     if isDeclinedByCard { return "declined" }
     return switch answer?.response {
     case "APPR": "approved"
@@ -30,10 +17,12 @@ package struct Receipt: Sendable {
   /// Whether the acquirer has the money: asked to capture, approved, and no completion wanted.
   var isCaptured: Bool {
     guard let answer else { return false }
-    return captures && answer.isApproved && !answer.isCompletionRequired && !isDeclinedByCard
+    return order.captures && answer.isApproved && !answer.isCompletionRequired && !isDeclinedByCard
   }
 
-  var fields: JSONObject {
+  var receipt: JSONObject {
+    let card = session.card
+    let configuration = context.configuration
     var fields: JSONObject = ["saleReferenceId": .string(sale.saleReference)]
     fields["amount"] = .integer(sale.amount)
     if let answer, answer.isApproved {
@@ -59,13 +48,15 @@ package struct Receipt: Sendable {
     fields["initiatorTransactionId"] = .string(sale.initiator)
     fields["transactionReference"] = .string(sale.reference)
     fields["dateTime"] = .string(sale.time)
-    fields["terminalSerialNumber"] = (serial ?? card?.serial).map(JSON.string)
-    fields["signatureBase64"] = signature.map { .string(Base64.encode($0)) }
+    fields["terminalSerialNumber"] = (session.serial ?? card?.serial).map(JSON.string)
+    fields["signatureBase64"] = session.signature.map { .string(Base64.encode($0)) }
     fields["signatureVerificationFailed"] = .bool(signatureVerificationFailed)
     fields["captured"] = .bool(isCaptured)
-    fields["longitude"] = longitude.map(JSON.string)
-    fields["latitude"] = latitude.map(JSON.string)
-    if !additional.members.isEmpty { fields["additionalInformation"] = .object(additional) }
+    fields["longitude"] = configuration.longitude.map(JSON.string)
+    fields["latitude"] = configuration.latitude.map(JSON.string)
+    if !order.additional.members.isEmpty {
+      fields["additionalInformation"] = .object(order.additional)
+    }
     return fields
   }
 }

@@ -1,0 +1,12 @@
+import TenderCommandLine
+import TenderModel
+import Testing
+
+/// What is said of base addresses of which some are set.
+@Suite struct BaseAddressTests {
+  @Test func `names one that is missing, or several`() {
+    let start = "some base addresses are set, and "
+    #expect(Fault.basesMissing(["A_URL"]).message == start + "A_URL is not")
+    #expect(Fault.basesMissing(["A_URL", "B_URL"]).message == start + "A_URL and B_URL are not")
+  }
+}
