@@ -10,7 +10,7 @@ package struct ConfigFile: Sendable {
   private static let topKeys = ["schema", "default_profile", "profiles", "_comment"]
   private static let profileKeys = [
     "provider", "env", "mode", "output", "timeout", "late_window", "journal", "takeover_window",
-    "mark_dir",
+    "mark_dir", "containment",
     "_comment",
   ]
 
@@ -82,9 +82,12 @@ package struct ConfigFile: Sendable {
     if let mode = profile["mode"], mode.text != "read-only", mode.text != "read-write" {
       throw .config(path, "\(place)mode is neither read-only nor read-write", nil)
     }
+    if let bounds = profile["containment"], !["required", "optional"].contains(bounds.text) {
+      throw .config(path, "\(place)containment is neither required nor optional", nil)
+    }
     for name in [
       "provider", "env", "mode", "output", "timeout", "late_window", "journal", "takeover_window",
-      "mark_dir",
+      "mark_dir", "containment",
     ]
     where profile[name] != nil && profile.text(name) == nil {
       throw .config(path, "\(place)\(name) is not text", "put it in quotes")

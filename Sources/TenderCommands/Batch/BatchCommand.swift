@@ -34,6 +34,7 @@ struct BatchCommand {
       config: composition.settings.config,
       isLiveAllowed: isLive,
       readOnlyProfile: composition.settings.readOnlyProfile,
+      containment: composition.containment,
       checks: checks,
       standing: try invocation.value(Keys.simClock),
       jobs: jobs,

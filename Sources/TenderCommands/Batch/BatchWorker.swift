@@ -46,6 +46,8 @@ struct BatchWorker: Sendable {
   let isLiveAllowed: Bool
   /// The batch's own profile, where that only reads.
   let readOnlyProfile: String?
+  /// What the kernel keeps the batch from.
+  let containment: Containment
   /// Whether each line is only checked.
   let checks: Bool
   /// The time at which the simulated clock stands; nil for the machine's.
@@ -102,6 +104,7 @@ struct BatchWorker: Sendable {
       command = invocation.command.name
       let environment = Environment()
       let settings = try Settings(invocation, environment, providers.modules, config: config)
+      if line.writes { try containment.check(settings) }
       let composition = try Composition(
         providers,
         invocation,
@@ -111,7 +114,8 @@ struct BatchWorker: Sendable {
         sharing: parts,
         instrument: line.instrument,
         batchLine: job.line,
-        settings: settings
+        settings: settings,
+        containment: containment
       )
       if try invocation.value(Keys.env) == .live, !isLiveAllowed { throw .liveNotOnBatch }
       composition.output.collect = { collected.append($0) }

@@ -22,9 +22,11 @@ struct DoctorCommand {
     for check in checks(target) {
       var fields: JSONObject = ["name": .string(check.name)]
       do throws(Fault) {
-        fields["outcome"] = "ok"
         let detail = try check.run()
+        let advice = check.advice()
+        fields["outcome"] = advice == nil ? "ok" : "warn"
         fields["detail"] = .string(([detail] + (try hosts())).joined(separator: "; "))
+        fields["remedy"] = advice.map(JSON.string)
       } catch {
         if error.kind.isStop { throw error }
         if exit == 0 { exit = error.exitStatus }
@@ -44,7 +46,8 @@ struct DoctorCommand {
     guard output.isTable, output.showsAll else {
       return output.show(composition.records.record(.check, fields))
     }
-    let outcome = fields["outcome"] == "ok" ? "ok    " : "FAIL  "
+    let outcomes = ["ok": "ok    ", "warn": "warn  "]
+    let outcome = fields.text("outcome").flatMap { outcomes[$0] } ?? "FAIL  "
     var lines = [outcome + (fields.text("name") ?? "")]
     lines += (fields.text("detail") ?? "").split(separator: "; ").map { "      \($0)" }
     if let remedy = fields.text("remedy") { lines.append("      do: \(remedy)") }
@@ -127,7 +130,11 @@ struct DoctorCommand {
         return "\(free >> 20) MiB are free"
       },
       Check("libraries") { () throws(Fault) in try Libraries.open() },
-      Check("containment") { () throws(Fault) in composition.containment.text },
+      Check(
+        "containment",
+        advice: { composition.containment.advice },
+        run: { composition.containment.text }
+      ),
     ]
     return common + sharedJournal() + target.module.checks(composition, target.env)
   }
