@@ -207,7 +207,7 @@ reproduce:
 
 VERSION := $(shell sed -n 's/.*static let version = "\([0-9.]*\)".*/\1/p' Sources/TenderCommandLine/Catalogue/Catalogue.swift)
 sbom:
-	@Tests/Packaging/sbom.sh $(VERSION)
+	@Tests/Packaging/sbom.sh $(VERSION) $(wildcard $(TENDER))
 
 # A Debian package in .build/, judged by lintian and tried in a bare Debian, each where it is installed.
 deb: build

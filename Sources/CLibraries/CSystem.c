@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -82,8 +83,8 @@ int64_t tender_system_birth(const char *path) {
 
 // A browser.
 
-/// The longest message: an opener, a zero byte, an address, a zero byte.
-enum { LONGEST = 4096 + 8192 + 2 };
+/// The longest address.
+enum { LONGEST = 8192 };
 
 /// Takes every variable out of the environment that begins with a prefix, values first.
 static void clean_environment(const char *prefix) {
@@ -130,7 +131,17 @@ static int spawn(const char *opener, const char *address) {
   return status;
 }
 
-int tender_system_browser(const char *prefix) {
+/// Whether a text is a web address in ASCII without spaces: the one thing that an opener is given.
+static int is_web_address(const char *text) {
+  if (strncmp(text, "http://", 7) != 0 && strncmp(text, "https://", 8) != 0)
+    return 0;
+  for (; *text; text++)
+    if (*text <= ' ' || *text > '~')
+      return 0;
+  return 1;
+}
+
+int tender_system_browser(const char *prefix, const char *opener) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0)
     return -1;
@@ -140,6 +151,9 @@ int tender_system_browser(const char *prefix) {
   if (helper != 0) {
     close(ends[1]);
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    // A helper that is gone answers nothing.
+    struct timeval patience = {.tv_sec = 10};
+    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     if (helper > 0)
       return ends[0];
     close(ends[0]);
@@ -156,31 +170,28 @@ int tender_system_browser(const char *prefix) {
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   clean_environment(prefix);
   signal(SIGCHLD, SIG_IGN);
-  static char message[LONGEST + 1];
+  // The other side is bounded and this one is not: it names an address, never a program.
+  static char address[LONGEST + 2];
   for (;;) {
-    ssize_t count = recv(ends[1], message, LONGEST, 0);
+    ssize_t count = recv(ends[1], address, LONGEST + 1, 0);
     if (count < 0 && errno == EINTR)
       continue;
     if (count <= 0)
       _exit(0);
-    message[count] = 0;
-    const char *address = message + strlen(message) + 1;
-    unsigned char status = address > message + count || spawn(message, address) != 0;
+    address[count] = 0;
+    unsigned char status = count > LONGEST || strlen(address) != (size_t)count || !is_web_address(address)
+                           || spawn(opener, address) != 0;
     if (send(ends[1], &status, 1, 0) != 1)
       _exit(0);
   }
 }
 
-int tender_system_open(int helper, const char *opener, const char *address) {
-  char message[LONGEST];
-  size_t first = strlen(opener) + 1, second = strlen(address) + 1;
-  if (helper < 0 || first > 4097 || second > 8193)
+int tender_system_open(int helper, const char *address) {
+  size_t length = strlen(address);
+  if (helper < 0 || length > LONGEST || !is_web_address(address)
+      || send(helper, address, length, 0) != (ssize_t)length)
     return -1;
-  memcpy(message, opener, first);
-  memcpy(message + first, address, second);
   unsigned char status = 1;
-  if (send(helper, message, first + second, 0) != (ssize_t)(first + second))
-    return -1;
   ssize_t count;
   do
     count = recv(helper, &status, 1, 0);
@@ -206,6 +217,7 @@ int tender_system_contain(const struct tender_bounds *bounds) {
 struct ruleset {
   uint64_t files;
   uint64_t ports;
+  uint64_t scopes;
 };
 struct beneath {
   uint64_t allowed;
@@ -222,22 +234,37 @@ enum {
   WRITE_FILE = 1 << 1,
   READ_FILE = 1 << 2,
   READ_DIR = 1 << 3,
+  REMOVE_FILE = 1 << 5,
+  MAKE_DIR = 1 << 7,
+  MAKE_REG = 1 << 8,
   LAST_OF_FIRST = 1 << 12,
   REFER = 1 << 13,
   TRUNCATE = 1 << 14,
+  IOCTL_DEV = 1 << 15,
 };
 enum { BIND_TCP = 1, CONNECT_TCP = 2 };
+enum { SCOPE_ABSTRACT = 1, SCOPE_SIGNAL = 2 };
 
-static void allow(int ruleset, const char *path, uint64_t rights) {
-  struct beneath rule = {rights, open(path, O_PATH | O_CLOEXEC)};
-  if (rule.parent < 0)
-    return;
-  if (syscall(CALL_ADD, ruleset, RULE_BENEATH, &rule, 0) != 0 && errno == EINVAL) {
-    // It is no folder, and takes no rights of folders.
-    rule.allowed &= EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE;
-    syscall(CALL_ADD, ruleset, RULE_BENEATH, &rule, 0);
+/// Allows what is in a list, as far as the kernel knows the rights (`all`).
+static void allow(int ruleset, struct tender_texts paths, uint64_t rights, uint64_t all) {
+  for (size_t index = 0; index < paths.count; index++) {
+    struct beneath rule = {rights & all, open(paths.texts[index], O_PATH | O_CLOEXEC)};
+    if (rule.parent < 0)
+      continue;
+    if (syscall(CALL_ADD, ruleset, RULE_BENEATH, &rule, 0) != 0 && errno == EINVAL) {
+      // It is no folder, and takes no rights of folders.
+      rule.allowed &= EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
+      syscall(CALL_ADD, ruleset, RULE_BENEATH, &rule, 0);
+    }
+    close(rule.parent);
   }
-  close(rule.parent);
+}
+
+static void allow_ports(int ruleset, struct tender_ports ports, uint64_t right) {
+  for (size_t index = 0; index < ports.count; index++) {
+    struct port rule = {right, ports.numbers[index]};
+    syscall(CALL_ADD, ruleset, RULE_PORT, &rule, 0);
+  }
 }
 
 int tender_system_landlock(void) {
@@ -254,19 +281,28 @@ static int bound_files(const struct tender_bounds *bounds) {
     all |= REFER;
   if (version >= 3)
     all |= TRUNCATE;
-  struct ruleset wanted = {all, 0};
-  if (version >= 4 && bounds->limits_ports)
+  if (version >= 5)
+    all |= IOCTL_DEV;
+  struct ruleset wanted = {all, 0, 0};
+  size_t size = sizeof wanted.files;
+  if (version >= 4) {
     wanted.ports = BIND_TCP | CONNECT_TCP;
-  int ruleset = (int)syscall(CALL_CREATE, &wanted, version >= 4 ? sizeof wanted : 8, 0);
+    size += sizeof wanted.ports;
+  }
+  if (version >= 6) {
+    wanted.scopes = SCOPE_SIGNAL | (bounds->sockets & TENDER_SOCKETS_ABSTRACT ? 0 : SCOPE_ABSTRACT);
+    size += sizeof wanted.scopes;
+  }
+  int ruleset = (int)syscall(CALL_CREATE, &wanted, size, 0);
   if (ruleset < 0)
     return 0;
-  for (size_t index = 0; index < bounds->readable_count; index++)
-    allow(ruleset, bounds->readable[index], READ_FILE | READ_DIR);
-  for (size_t index = 0; index < bounds->writable_count; index++)
-    allow(ruleset, bounds->writable[index], all & ~(uint64_t)EXECUTE);
-  for (size_t index = 0; wanted.ports && index < bounds->port_count; index++) {
-    struct port rule = {wanted.ports, bounds->ports[index]};
-    syscall(CALL_ADD, ruleset, RULE_PORT, &rule, 0);
+  uint64_t reads = READ_FILE | READ_DIR, writes = reads | WRITE_FILE | TRUNCATE;
+  allow(ruleset, bounds->readable, reads, all);
+  allow(ruleset, bounds->writable, writes | MAKE_REG | MAKE_DIR | REMOVE_FILE, all);
+  allow(ruleset, bounds->devices, READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV, all);
+  if (wanted.ports) {
+    allow_ports(ruleset, bounds->connects, CONNECT_TCP);
+    allow_ports(ruleset, bounds->listens, BIND_TCP);
   }
   int is_bound = syscall(CALL_RESTRICT, ruleset, 0) == 0;
   close(ruleset);
@@ -281,47 +317,241 @@ static int bound_files(const struct tender_bounds *bounds) {
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-/// Whether programs and other processes are out of reach.
-static int bound_calls(void) {
 #ifdef ARCHITECTURE
-  static const int forbidden[] = {
-      SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev,
-      SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl, SYS_add_key, SYS_request_key,
-      SYS_mount, SYS_umount2, SYS_pivot_root, SYS_setns, SYS_unshare, SYS_kexec_load,
-      SYS_init_module, SYS_finit_module, SYS_open_by_handle_at,
-  };
-  enum { COUNT = sizeof forbidden / sizeof *forbidden };
-  struct sock_filter filter[COUNT + 8];
-  size_t size = 0;
-  filter[size++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-                                                offsetof(struct seccomp_data, arch));
+
+// Calls that are newer than some headers; their numbers are the same everywhere.
+enum {
+  CALL_PIDFD_SEND_SIGNAL = 424, CALL_RING_SETUP = 425, CALL_RING_ENTER = 426, CALL_RING_REGISTER = 427,
+  CALL_OPEN_TREE = 428, CALL_MOVE_MOUNT = 429, CALL_FSOPEN = 430, CALL_FSMOUNT = 432, CALL_FSPICK = 433,
+  CALL_PIDFD_OPEN = 434, CALL_CLONE3 = 435, CALL_PIDFD_GETFD = 438, CALL_PROCESS_MADVISE = 440,
+  CALL_MOUNT_SETATTR = 442, CALL_PROCESS_MRELEASE = 448, CALL_FCHMODAT2 = 452, CALL_SETXATTRAT = 463,
+  CALL_REMOVEXATTRAT = 466, CALL_FILE_SETATTR = 469,
+};
+
+/// A filter of the kernel (seccomp(2)): what a part does not decide about falls through to the next.
+///
+/// Its parts are in blocks by the numbers of calls: the kernel goes through all of it for each call that there is, once
+/// for each process.
+struct filter {
+  struct sock_filter code[400];
+  unsigned short size;
+  /// The calls that the block being made is about: from one number up to another.
+  uint32_t from, to;
+};
+
+static int is_here(const struct filter *filter, uint32_t call) {
+  return call >= filter->from && call < filter->to;
+}
+
+static void add(struct filter *filter, uint16_t code, uint32_t value, uint8_t if_true, uint8_t if_false) {
+  filter->code[filter->size++] = (struct sock_filter){code, if_true, if_false, value};
+}
+
+static void answer(struct filter *filter, uint32_t action) {
+  add(filter, BPF_RET | BPF_K, action, 0, 0);
+}
+
+enum { REFUSE = SECCOMP_RET_ERRNO | EPERM, ALLOW = SECCOMP_RET_ALLOW };
+
+static void load(struct filter *filter, size_t offset) {
+  add(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+}
+
+/// Loads the lower half of an argument, which is all that the kernel takes of the ones that matter here.
+static void load_argument(struct filter *filter, size_t number) {
+  load(filter, offsetof(struct seccomp_data, args) + 8 * number);
+}
+
+/// Answers where the loaded value is another one.
+static void answer_if(struct filter *filter, uint32_t value, uint32_t action) {
+  add(filter, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+  answer(filter, action);
+}
+
+static void refuse_bits(struct filter *filter, uint32_t bits) {
+  add(filter, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
+  answer(filter, REFUSE);
+}
+
+/// Begins a part for one call, which decides about it; gives where the part begins.
+static unsigned short begin_part(struct filter *filter, uint32_t call) {
+  add(filter, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 0);
+  return filter->size;
+}
+
+static void end_part(struct filter *filter, unsigned short start, uint32_t action) {
+  answer(filter, action);
+  filter->code[start - 1].jf = (uint8_t)(filter->size - start);
+}
+
+static void answer_call(struct filter *filter, uint32_t call, uint32_t action) {
+  if (is_here(filter, call))
+    answer_if(filter, call, action);
+}
+
+/// Refuses a call where some bits of an argument are set.
+static void refuse_flags(struct filter *filter, uint32_t call, size_t argument, uint32_t bits) {
+  if (!is_here(filter, call))
+    return;
+  unsigned short part = begin_part(filter, call);
+  load_argument(filter, argument);
+  refuse_bits(filter, bits);
+  end_part(filter, part, ALLOW);
+}
+
+/// Refuses a call where an argument has one of some values.
+static void refuse_values(struct filter *filter, uint32_t call, size_t argument, const uint32_t *values,
+                          size_t count) {
+  if (!is_here(filter, call))
+    return;
+  unsigned short part = begin_part(filter, call);
+  load_argument(filter, argument);
+  for (size_t index = 0; index < count; index++)
+    answer_if(filter, values[index], REFUSE);
+  end_part(filter, part, ALLOW);
+}
+
+/// Leaves a call that names a process to this process itself.
+static void allow_own(struct filter *filter, uint32_t call, int none_is_own) {
+  if (!is_here(filter, call))
+    return;
+  unsigned short part = begin_part(filter, call);
+  load_argument(filter, 0);
+  answer_if(filter, (uint32_t)getpid(), ALLOW);
+  if (none_is_own)
+    answer_if(filter, 0, ALLOW);
+  end_part(filter, part, REFUSE);
+}
+
+/// A kind of socket: its family, type and protocol.
+struct kind {
+  int needs;
+  uint32_t family, type, protocol;
+};
+
+static const struct kind kinds[] = {
+    {TENDER_SOCKETS_TCP, AF_INET, SOCK_STREAM, 0},   {TENDER_SOCKETS_TCP, AF_INET, SOCK_STREAM, 6},
+    {TENDER_SOCKETS_TCP, AF_INET6, SOCK_STREAM, 0},  {TENDER_SOCKETS_TCP, AF_INET6, SOCK_STREAM, 6},
+    {TENDER_SOCKETS_NAMES, AF_INET, SOCK_DGRAM, 0},  {TENDER_SOCKETS_NAMES, AF_INET, SOCK_DGRAM, 17},
+    {TENDER_SOCKETS_NAMES, AF_INET6, SOCK_DGRAM, 0}, {TENDER_SOCKETS_NAMES, AF_INET6, SOCK_DGRAM, 17},
+    // The addresses of this machine itself, which decide whether a name is looked up in IPv6 (NETLINK_ROUTE).
+    {TENDER_SOCKETS_NAMES, AF_NETLINK, SOCK_RAW, 0}, {TENDER_SOCKETS_NAMES, AF_NETLINK, SOCK_DGRAM, 0},
+    {TENDER_SOCKETS_LOCAL, AF_UNIX, SOCK_STREAM, 0},
+    // RFCOMM.
+    {TENDER_SOCKETS_BLUETOOTH, 31, SOCK_STREAM, 3},
+};
+
+static void allow_sockets(struct filter *filter, int sockets) {
+  if (!is_here(filter, SYS_socket))
+    return;
+  unsigned short part = begin_part(filter, SYS_socket);
+  for (size_t index = 0; index < sizeof kinds / sizeof *kinds; index++) {
+    const struct kind *kind = kinds + index;
+    if (!(sockets & kind->needs))
+      continue;
+    load_argument(filter, 0);
+    add(filter, BPF_JMP | BPF_JEQ | BPF_K, kind->family, 0, 6);
+    load_argument(filter, 1);
+    // Without SOCK_CLOEXEC and SOCK_NONBLOCK.
+    add(filter, BPF_ALU | BPF_AND | BPF_K, 0xf, 0, 0);
+    add(filter, BPF_JMP | BPF_JEQ | BPF_K, kind->type, 0, 3);
+    load_argument(filter, 2);
+    add(filter, BPF_JMP | BPF_JEQ | BPF_K, kind->protocol, 0, 1);
+    answer(filter, ALLOW);
+  }
+  end_part(filter, part, REFUSE);
+}
+
+/// Calls that no command needs: programs, other processes, attributes of files, namespaces, and ways around
+/// this filter and Landlock.
+static const uint32_t forbidden[] = {
+    SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp,
+    SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl, SYS_add_key, SYS_request_key,
+    SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_setns, SYS_unshare, SYS_kexec_load,
+    SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_open_by_handle_at, SYS_fchmod, SYS_fchmodat,
+    SYS_fchown, SYS_fchownat, SYS_utimensat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr,
+    SYS_lremovexattr, SYS_fremovexattr, SYS_tkill, SYS_rt_sigqueueinfo, SYS_shmget, SYS_shmat, SYS_semget,
+    SYS_msgget, SYS_mq_open, SYS_mq_unlink, SYS_io_setup, SYS_setpriority, SYS_ioprio_set,
+#ifdef __x86_64__
+    SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat,
+#endif
+    CALL_PIDFD_SEND_SIGNAL, CALL_PIDFD_OPEN, CALL_PIDFD_GETFD, CALL_RING_SETUP, CALL_RING_ENTER,
+    CALL_RING_REGISTER, CALL_OPEN_TREE, CALL_MOVE_MOUNT, CALL_FSOPEN, CALL_FSMOUNT, CALL_FSPICK,
+    CALL_PROCESS_MADVISE, CALL_MOUNT_SETATTR, CALL_PROCESS_MRELEASE, CALL_FCHMODAT2, CALL_SETXATTRAT,
+    CALL_REMOVEXATTRAT, CALL_FILE_SETATTR,
+};
+
+/// Decides about the calls of one block.
+static void add_rules(struct filter *filter, int sockets) {
+  for (size_t index = 0; index < sizeof forbidden / sizeof *forbidden; index++)
+    answer_call(filter, forbidden[index], REFUSE);
+  // Its flags are in memory, where a filter cannot look; the C library goes on with the older call.
+  answer_call(filter, CALL_CLONE3, SECCOMP_RET_ERRNO | ENOSYS);
+  // A new process or thread, but no namespace (CLONE_NEW…).
+  refuse_flags(filter, SYS_clone, 0, 0x7e020000);
+  allow_own(filter, SYS_kill, 0);
+  allow_own(filter, SYS_tgkill, 0);
+  allow_own(filter, SYS_rt_tgsigqueueinfo, 0);
+  allow_own(filter, SYS_prlimit64, 1);
+  // Typing into a terminal (TIOCSTI, TIOCLINUX); signals by what happens at a descriptor (FIOSETOWN, SIOCSPGRP).
+  static const uint32_t controls[] = {0x5412, 0x541c, 0x8901, 0x8902};
+  refuse_values(filter, SYS_ioctl, 1, controls, sizeof controls / sizeof *controls);
+  // The same by F_SETOWN, F_SETSIG and F_SETOWN_EX.
+  static const uint32_t owners[] = {8, 10, 15};
+  refuse_values(filter, SYS_fcntl, 1, owners, sizeof owners / sizeof *owners);
+  // Data in the first packet (MSG_FASTOPEN) would connect without asking Landlock.
+  refuse_flags(filter, SYS_sendto, 3, 0x20000000);
+  refuse_flags(filter, SYS_sendmsg, 2, 0x20000000);
+  refuse_flags(filter, SYS_sendmmsg, 3, 0x20000000);
+  allow_sockets(filter, sockets);
+}
+
+/// Whether programs, sockets and other processes are out of reach.
+static int bound_calls(int sockets) {
+  static struct filter filter;
+  filter.size = 0;
+  load(&filter, offsetof(struct seccomp_data, arch));
   // Calls in the manner of another architecture have other numbers.
-  filter[size++] =
-      (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
-  filter[size++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
-  filter[size++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-                                                offsetof(struct seccomp_data, nr));
+  add(&filter, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
+  answer(&filter, REFUSE);
+  load(&filter, offsetof(struct seccomp_data, nr));
 #if defined(__x86_64__)
   // x32.
-  filter[size++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, COUNT + 1, 0);
+  add(&filter, BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
+  answer(&filter, REFUSE);
 #endif
-  for (size_t index = 0; index < COUNT; index++)
-    filter[size++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)forbidden[index],
-                                                  (uint8_t)(COUNT - index), 0);
-  filter[size++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-  filter[size++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
-  struct sock_fprog program = {(unsigned short)size, filter};
+  static const uint32_t bounds[] = {0, 48, 96, 144, 192, 256, 320, 424, 0x40000000};
+  for (size_t block = 0; block + 1 < sizeof bounds / sizeof *bounds; block++) {
+    filter.from = bounds[block];
+    filter.to = bounds[block + 1];
+    add(&filter, BPF_JMP | BPF_JGE | BPF_K, filter.to, 0, 0);
+    unsigned short start = filter.size;
+    add_rules(&filter, sockets);
+    answer(&filter, ALLOW);
+    if (filter.size - start > UINT8_MAX)
+      return 0;
+    filter.code[start - 1].jt = (uint8_t)(filter.size - start);
+  }
+  answer(&filter, REFUSE);
+  struct sock_fprog program = {filter.size, filter.code};
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 ? TENDER_BOUND_CALLS : 0;
-#else
-  return 0;
-#endif
 }
+
+#else
+
+static int bound_calls(int sockets) {
+  (void)sockets;
+  return 0;
+}
+
+#endif
 
 int tender_system_contain(const struct tender_bounds *bounds) {
   // Without it neither is allowed; with it no program that is started can gain rights.
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return 0;
-  return bound_files(bounds) | bound_calls();
+  int bound = bound_files(bounds);
+  return bound | bound_calls(bounds->sockets);
 }
 
 #endif

@@ -123,8 +123,9 @@ package struct Program {
     let settings = try Settings(invocation, environment, providers.modules)
     // In this order, and before any thread that stays: the browser is not bound by what bounds this
     // process.
-    let browser = invocation.has(Keys.open) ? Browser() : nil
+    let browser = invocation.has(Keys.open) ? Browser(environment) : nil
     let containment = Containment.begin(settings)
+    if invocation.mayPay { try containment.check(settings) }
     let signals = Signals { kind in
       // Nothing is under way that could have an effect: end at once, whatever blocks.
       let fault = Fault.stopped(by: kind, underWay: "nothing was under way")
@@ -163,7 +164,17 @@ package struct Program {
     return environment.isRedirected
   }
 
-  private static func put(_ text: String) -> Int32 { Console.write(text, to: 1) ? 0 : 141 }
+  /// Prints text and nothing else; gives 16 where that was lost, and says why, 141 where its reader has gone.
+  static func put(_ text: String, isJSON: Bool = false) -> Int32 {
+    guard !Console.write(text, to: 1) else { return 0 }
+    guard errno != EPIPE else { return 141 }
+    let why = "standard output cannot be written: \(unsafe String(cString: strerror(errno)))"
+    let now = SystemClock(interruption: NeverInterrupted()).now
+    let note = Records(command: "tender", now: now)
+      .record(.note, ["level": "warning", "text": .string(why)])
+    Console.write(isJSON ? Output.line(note) + "\n" : "tender: \(why)\n", to: 2)
+    return Fault.Kind.state.exitStatus
+  }
 
   private static func version(_ invocation: Invocation?, _ environment: Environment) -> Int32 {
     guard let invocation,
@@ -177,7 +188,7 @@ package struct Program {
       .version,
       ["version": .string(Catalogue.version)]
     )
-    return put(Output.line(record) + "\n")
+    return put(Output.line(record) + "\n", isJSON: true)
   }
 
   /// How to print before anything is parsed: even a usage error is a JSON line where it is wanted.
@@ -194,6 +205,13 @@ package struct Program {
       }
     }
     return Output.isTable(option: option, environment)
+  }
+}
+
+extension Invocation {
+  /// Whether it can move money: payments, and what finishes them.
+  fileprivate var mayPay: Bool {
+    command.work.writes || command.name == "batch" || has(Keys.finish)
   }
 }
 

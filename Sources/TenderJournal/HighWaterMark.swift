@@ -25,7 +25,7 @@ final class HighWaterMark {
 
   let path: String
   /// Where it is read while there is none at `path`: the folder for marks may have been named later.
-  private let earlierPath: String?
+  fileprivate let earlierPath: String?
   private var descriptor: Int32?
   /// What was written last.
   private var last: Position?
@@ -56,10 +56,9 @@ final class HighWaterMark {
 
   /// What it says; nil where there is none for this folder.
   func read() -> Position? {
-    let bytes =
-      PlainFile.read(path, limit: Self.size)
-      ?? earlierPath.flatMap { PlainFile.read($0, limit: Self.size) }
-    return bytes.flatMap(position)
+    // One that was made for this run alone is empty.
+    [path, earlierPath].lazy.compactMap(\.self)
+      .compactMap { PlainFile.read($0, limit: Self.size).flatMap(self.position) }.first
   }
 
   private func position(_ bytes: [UInt8]) -> Position? {
@@ -120,5 +119,24 @@ final class HighWaterMark {
     if PlainFile.write(Array((text + padding + "\n").utf8), to: file, at: 0) { last = next }
     // In place and within one sector, it is old or new after a power cut; an old one is only weaker.
     if anew { _ = PlainFile.sync(file) }
+  }
+}
+
+/// The file that holds the mark of a state folder, for what bounds a process to it.
+package struct JournalMark {
+  private let mark: HighWaterMark
+
+  /// The mark of a folder, beside it or in a folder for marks; `isShared` where its journal is elsewhere.
+  package init(of folder: String, in place: String?, isShared: Bool) {
+    mark = HighWaterMark(of: folder, in: place, isShared: isShared)
+  }
+
+  /// Where it is, and where it was before a folder for marks was named.
+  package var paths: [String] { [mark.path] + [mark.earlierPath].compactMap(\.self) }
+
+  /// Makes the file, unless it is there; an empty one marks nothing.
+  package func make() {
+    guard !PlainFile.exists(mark.path), let file = try? PlainFile.open(mark.path) else { return }
+    PlainFile.close(file)
   }
 }

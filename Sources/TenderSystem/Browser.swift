@@ -13,22 +13,20 @@ package final class Browser {
 
   /// Starts the helper, with none of this program's secrets; nil where it cannot be.
   ///
+  /// It starts `$BROWSER`, else the system's opener, and no other program.
   /// Call it before any thread begins.
-  package init?() {
-    helper = unsafe tender_system_browser("TENDER_")
-    guard helper >= 0 else { return nil }
-  }
-
-  deinit { close(helper) }
-
-  /// Starts `$BROWSER`, else the system's opener, on a web address; false where it cannot.
-  package func open(_ address: String, _ environment: Environment) -> Bool {
-    guard address.hasPrefix("https://") || address.hasPrefix("http://") else { return false }
+  package init?(_ environment: Environment) {
     #if canImport(Darwin)
     let opener = environment["BROWSER"] ?? "open"
     #else
     let opener = environment["BROWSER"] ?? "xdg-open"
     #endif
-    return unsafe tender_system_open(helper, opener, address) == 0
+    helper = unsafe tender_system_browser("TENDER_", opener)
+    guard helper >= 0 else { return nil }
   }
+
+  deinit { close(helper) }
+
+  /// Opens a web address; false where it is none, or the program was not started.
+  package func open(_ address: String) -> Bool { unsafe tender_system_open(helper, address) == 0 }
 }

@@ -249,14 +249,31 @@ package struct Environment {
     return Int(facts.f_bavail).multipliedReportingOverflow(by: Int(facts.f_frsize)).partialValue
   }
 
-  /// Who runs this, and where: `USER@MACHINE`, the user's number where they have no name.
-  package static var userAndMachine: String {
+  /// The name of the user who runs this, asked once; nil where the system knows none.
+  package static let user: String? = {
     var entry = unsafe passwd()
     var found: UnsafeMutablePointer<passwd>?
     var buffer = [CChar](repeating: 0, count: 4096)
     let status = unsafe getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &found)
-    let user =
-      unsafe status == 0 && found != nil ? unsafe String(cString: entry.pw_name) : "\(geteuid())"
+    return unsafe status == 0 && found != nil ? unsafe String(cString: entry.pw_name) : nil
+  }()
+
+  /// Sets a variable for libraries, unless it is set.
+  ///
+  /// Call it before any thread begins.
+  package static func setDefault(_ name: String, _ value: String) {
+    _ = unsafe setenv(name, value, 0)
+  }
+
+  /// Makes a file for its owner alone, unless something is there.
+  package static func make(_ path: String) {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// Who runs this, and where: `USER@MACHINE`, the user's number where they have no name.
+  package static var userAndMachine: String {
+    let user = Self.user ?? "\(geteuid())"
     var name = [CChar](repeating: 0, count: 256)
     _ = unsafe gethostname(&name, name.count - 1)
     return "\(user)@\(name.text)"
@@ -326,9 +343,10 @@ package enum ProcessGuard {
     _ = files(wanted: 8192)
     // Libraries would write the keys of each connection there.
     _ = unsafe unsetenv("SSLKEYLOGFILE")
-    // A closed standard stream would be the next file or pipe that is opened.
+    // A closed standard stream would be the next file or pipe that is opened. What is printed on a closed output is
+    // lost, and that is told like any other loss: it cannot be written.
     for descriptor: Int32 in 0...2 where !isOpen(descriptor) {
-      _ = unsafe open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY)
+      _ = unsafe open("/dev/null", descriptor == 2 ? O_WRONLY : O_RDONLY)
     }
     // A write beyond a limit on file sizes is an error like any other.
     signal(SIGXFSZ, SIG_IGN)

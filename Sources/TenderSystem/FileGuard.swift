@@ -35,7 +35,7 @@ package enum FileGuard {
     if owner == 0, user != 0 || isReadOnly {
       return mode & 0o002 == 0 ? nil : ("anybody can write", "chmod o-w")
     }
-    if owner != user, user != 0 {
+    if owner != user {
       return ("another user owns", "copy it to a file of your own:")
     }
     if mode & 0o022 != 0 {

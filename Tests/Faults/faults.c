@@ -10,14 +10,18 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -212,7 +216,7 @@ static void try_connection(const char *what, int port) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   int socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  tell(what, connect(socket_, (struct sockaddr *)&address, sizeof address) != 0);
+  tell(what, socket_ < 0 || connect(socket_, (struct sockaddr *)&address, sizeof address) != 0);
   syscall(SYS_close, socket_);
 }
 
@@ -246,6 +250,137 @@ static void try_everything(void) {
   tell("library", library == NULL);
   file = (int)syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY | O_CLOEXEC, 0);
   tell("etc", file < 0);
+}
+
+// Bounds: what the kernel still allows the moment a command has bounded itself, before it does anything.
+
+static int bounds = -1;
+
+static void judge(const char *what, const char *of, long result) {
+  char text[1200];
+  int length = snprintf(text, sizeof text, "%s %d%s%s\n", what, result < 0 ? errno : 0, *of ? " " : "", of);
+  syscall(SYS_write, bounds, text, length);
+}
+
+static void try_path(const char *path) {
+  struct stat status;
+  int is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+  long opened = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+  judge("read", path, opened);
+  if (opened >= 0) syscall(SYS_close, opened);
+  if (is_folder) {
+    char made[1100];
+    snprintf(made, sizeof made, "%s/.made-by-a-test", path);
+    opened = syscall(SYS_openat, AT_FDCWD, made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    judge("make", path, opened);
+    if (opened >= 0) unlink(made);
+  } else {
+    opened = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+    judge("write", path, opened);
+    // Where it is allowed it is done: files of the test's own home alone.
+    const char *home = getenv("HOME");
+    if (home != NULL && strncmp(path, home, strlen(home)) == 0) {
+      judge("chmod", path, syscall(SYS_fchmodat, AT_FDCWD, path, 0644));
+      struct timespec times[2] = {{1, 0}, {1, 0}};
+      judge("touch", path, syscall(SYS_utimensat, AT_FDCWD, path, times, 0));
+    }
+  }
+  if (opened >= 0) syscall(SYS_close, opened);
+}
+
+/// Makes a socket; where that can be, and an address is given, asks for a connection there.
+static void try_socket(const char *what, int family, int type, int protocol) {
+  long made = syscall(SYS_socket, family, type | SOCK_CLOEXEC, protocol);
+  judge("socket", what, made);
+  if (made >= 0) syscall(SYS_close, made);
+}
+
+static void try_port(int port, int listens) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  long made = syscall(SYS_socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  char text[16];
+  snprintf(text, sizeof text, "%d", port);
+  judge(listens ? "listen" : "connect", text,
+        made < 0 ? made : syscall(listens ? SYS_bind : SYS_connect, made, &address, sizeof address));
+  if (made >= 0) syscall(SYS_close, made);
+}
+
+static void try_unix(const char *what, const char *path) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+  size_t size = offsetof(struct sockaddr_un, sun_path) + strlen(address.sun_path);
+  if (*path == '@') address.sun_path[0] = 0;
+  long made = syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  judge(what, "", made < 0 ? made : syscall(SYS_connect, made, &address, size));
+  if (made >= 0) syscall(SYS_close, made);
+}
+
+static void try_bounds(void) {
+  const char *paths = getenv("TENDER_BOUNDS_PATHS"), *other = getenv("TENDER_BOUNDS_PROCESS");
+  const char *unix_socket = getenv("TENDER_BOUNDS_SOCKET"), *ports = getenv("TENDER_BOUNDS_PORTS");
+  char list[8192];
+  snprintf(list, sizeof list, "%s", paths ? paths : "");
+  char *rest = NULL;
+  for (char *path = strtok_r(list, ":", &rest); path; path = strtok_r(NULL, ":", &rest)) try_path(path);
+  char *arguments[] = {"/bin/true", NULL}, *nothing[] = {NULL};
+  // Where it is allowed this process is gone, and its report ends here.
+  if (getenv("TENDER_BOUNDS_EXEC")) judge("exec", "", execve(arguments[0], arguments, nothing));
+  snprintf(list, sizeof list, "%s", ports ? ports : "");
+  for (char *port = strtok_r(list, ":", &rest); port; port = strtok_r(NULL, ":", &rest)) {
+    try_port(atoi(port), 0);
+    try_port(atoi(port), 1);
+  }
+  try_socket("tcp", AF_INET, SOCK_STREAM, 0);
+  try_socket("tcp6", AF_INET6, SOCK_STREAM, IPPROTO_TCP);
+  try_socket("udp", AF_INET, SOCK_DGRAM, 0);
+  try_socket("mptcp", AF_INET, SOCK_STREAM, 262);
+  try_socket("ping", AF_INET, SOCK_DGRAM, IPPROTO_ICMP);
+  try_socket("raw", AF_INET, SOCK_RAW, IPPROTO_RAW);
+  try_socket("packet", 17, SOCK_RAW, 0);
+  try_socket("vsock", 40, SOCK_STREAM, 0);
+  try_socket("unix", AF_UNIX, SOCK_STREAM, 0);
+  try_socket("bluetooth", 31, SOCK_STREAM, 3);
+  if (unix_socket) try_unix("local", unix_socket);
+  const char *abstract_socket = getenv("TENDER_BOUNDS_ABSTRACT");
+  if (abstract_socket) try_unix("abstract", abstract_socket);
+  if (other) judge("kill", "other", syscall(SYS_kill, atoi(other), 0));
+  if (other) judge("limit", "other", syscall(SYS_prlimit64, atoi(other), 7, NULL, NULL));
+  if (other) judge("pidfd", "other", syscall(434, atoi(other), 0));
+  judge("kill", "group", syscall(SYS_kill, 0, 0));
+  judge("kill", "own", syscall(SYS_kill, getpid(), 0));
+  char letter = 'x';
+  judge("type", "", syscall(SYS_ioctl, 0, TIOCSTI, &letter));
+  // The upper half of the number means nothing to the kernel.
+  judge("type", "high", syscall(SYS_ioctl, 0, TIOCSTI | 1UL << 32, &letter));
+  judge("owner", "", syscall(SYS_fcntl, bounds, F_SETOWN, getppid()));
+  judge("ring", "", syscall(425, 1, NULL));
+  long child = syscall(SYS_clone, 0x10000000 | SIGCHLD, 0, 0, 0, 0);
+  if (child == 0) _exit(0);
+  judge("namespace", "", child);
+  judge("memory", "", syscall(SYS_shmget, 1234, 4096, 0600));
+  syscall(SYS_close, bounds);
+}
+
+int prctl(int option, ...) {
+  va_list list;
+  va_start(list, option);
+  unsigned long given[4];
+  for (size_t index = 0; index < 4; index++) given[index] = va_arg(list, unsigned long);
+  va_end(list);
+  int result = (int)syscall(SYS_prctl, option, given[0], given[1], given[2], given[3]);
+  const char *wanted = option == PR_SET_SECCOMP ? getenv("TENDER_BOUNDS") : NULL;
+  if (wanted == NULL) return result;
+  // Opened before anything was bounded.
+  if (bounds >= 0) try_bounds();
+  return result;
+}
+
+__attribute__((constructor)) static void begin_bounds(void) {
+  const char *wanted = getenv("TENDER_BOUNDS");
+  if (wanted == NULL) return;
+  int flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC;
+  bounds = (int)syscall(SYS_openat, AT_FDCWD, wanted, flags, 0600);
 }
 
 static ssize_t write_at(int descriptor, const void *bytes, size_t length, off_t position) {

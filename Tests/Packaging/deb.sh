@@ -11,7 +11,7 @@ make -s install-files DESTDIR="$root" PREFIX=/usr TENDER="$program"
 find "$root/usr/share/man" -type f -exec gzip -9n {} +
 share=$root/usr/share/doc/tender
 install -d "$share" "$root/DEBIAN"
-Tests/Packaging/sbom.sh "$version" | gzip -9n >"$share/sbom.cdx.json.gz"
+Tests/Packaging/sbom.sh "$version" "$program" | gzip -9n >"$share/sbom.cdx.json.gz"
 gzip -9nc CHANGELOG.md >"$share/changelog.gz"
 # Whoever made the last commit made this package of it.
 maintainer=$(git log -1 --format='%an <%ae>')

@@ -165,7 +165,7 @@ extension SharedJournalTests {
     }
     _ = try unmigrated().migrate()
     let rights = try sql(
-      "SELECT has_table_privilege('tender_runner', 'tender.operation', 'UPDATE'), "
+      "SELECT has_any_column_privilege('tender_runner', 'tender.operation', 'UPDATE'), "
         + "has_table_privilege('tender_support', 'tender.payment', 'SELECT'), "
         + "has_table_privilege('tender_support', 'tender.preparation', 'SELECT')"
     )

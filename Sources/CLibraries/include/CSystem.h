@@ -21,36 +21,58 @@ int tender_system_hide_memory(void);
 /// can set it (statx(2), `stx_btime`). -1 where there is none, or the file system keeps no such time.
 int64_t tender_system_birth(const char *path);
 
-/// Starts a helper that opens addresses in a browser, before this process has threads, secrets or
+/// Starts a helper that opens addresses by one program, `opener`, before this process has threads, secrets or
 /// bounds of its own: a browser's sandbox needs what those forbid. The helper's environment has no
 /// variable whose name begins with `prefix`, and it holds none of this process's descriptors.
 ///
 /// The descriptor to ask it by, or -1.
-int tender_system_browser(const char *prefix);
-/// Has the helper run `opener` with an address of at most 8192 bytes; 0 where it was started.
-int tender_system_open(int helper, const char *opener, const char *address);
+int tender_system_browser(const char *prefix, const char *opener);
+/// Has the helper open an http or https address of at most 8192 bytes of ASCII; 0 where the program was started.
+int tender_system_open(int helper, const char *address);
+
+/// Paths.
+struct tender_texts {
+  const char *const *texts;
+  size_t count;
+};
+
+/// TCP ports.
+struct tender_ports {
+  const uint16_t *numbers;
+  size_t count;
+};
+
+/// Kinds of sockets, as bits: TCP; UDP and what else the C library needs to look a name up; Unix sockets, and
+/// among them abstract ones; Bluetooth.
+enum {
+  TENDER_SOCKETS_TCP = 1,
+  TENDER_SOCKETS_NAMES = 2,
+  TENDER_SOCKETS_LOCAL = 4,
+  TENDER_SOCKETS_ABSTRACT = 8,
+  TENDER_SOCKETS_BLUETOOTH = 16,
+};
 
 /// What a process may still reach.
 struct tender_bounds {
-  /// Files and folders to read, and those to write as well; what is not there is left out.
-  const char *const *readable;
-  size_t readable_count;
-  const char *const *writable;
-  size_t writable_count;
-  /// TCP ports to connect to and to listen on; `limits_ports` says whether they are limited at all.
-  const uint16_t *ports;
-  size_t port_count;
-  int limits_ports;
+  /// Files and folders to read, those to write as well, and nodes of devices; what is not there is left out.
+  struct tender_texts readable;
+  struct tender_texts writable;
+  struct tender_texts devices;
+  /// Ports to connect to, and those to listen at.
+  struct tender_ports connects;
+  struct tender_ports listens;
+  /// Sockets that can be made.
+  int sockets;
 };
 
-/// What has been bounded, as bits.
+/// What has been bounded, as bits: files, TCP ports, and calls of the kernel (programs, sockets, other processes).
 enum { TENDER_BOUND_FILES = 1, TENDER_BOUND_PORTS = 2, TENDER_BOUND_CALLS = 4 };
 
 /// Which version of Landlock the kernel has; 0 for none. TCP ports came with the fourth.
 int tender_system_landlock(void);
 
-/// Bounds this thread and all that it starts, for good: files and ports by Landlock, programs and
-/// other processes by seccomp. What was bounded; 0 where the kernel can do none of it.
+/// Bounds this thread and all that it starts, for good: files and ports by Landlock, programs,
+/// sockets and other processes by seccomp. What was bounded; 0 where the kernel can do none of it.
 int tender_system_contain(const struct tender_bounds *bounds);
 
 #endif

@@ -85,13 +85,20 @@ package struct Command: Sendable {
   /// A process whose command needs nothing of them is not contained: it reads nothing that others wrote.
   package enum Files: Sendable, Hashable { case nothing, reads, writes }
 
-  /// What a command may use besides the journal, its own files and the ports of its providers.
+  /// What a command may reach besides the files that its words and its profile name.
   package enum Bounds: Sendable, Hashable {
-    case ownFiles
-    /// Any TCP port.
-    case anyPort
-    /// Any file that it may read, and any TCP port.
-    case anyFile
+    /// The simulated world.
+    case world
+    /// The simulated world, and ports on which programs are served.
+    case servedWorld
+    /// The journal, and its providers with `--online`.
+    case journal
+    /// The journal, and the provider of a payment in it, whatever its environment.
+    case providers
+    /// The journal, and the provider that its words and its profile choose.
+    case chosenProviders
+    /// The journal, any file, and what any profile names.
+    case anyProfile
   }
 
   /// What becomes of what was made.
@@ -137,9 +144,9 @@ package struct Command: Sendable {
     options: [any OptionKey] = [],
     exits: [Fault.Kind] = [],
     unoffered: [String: [String]] = [:],
-    bounds: Bounds = .ownFiles
+    bounds: Bounds? = nil
   ) {
-    self.bounds = bounds
+    self.bounds = bounds ?? (work.isLocal ? .journal : .providers)
     self.work = work
     self.page = page
     words = page.utf8.prefix { $0 != UInt8(ascii: ":") }.split(separator: UInt8(ascii: " "))

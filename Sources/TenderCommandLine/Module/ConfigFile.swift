@@ -11,7 +11,7 @@ package struct ConfigFile: Sendable {
   /// Members of a profile whose values are text.
   private static let texts = [
     "provider", "env", "mode", "output", "timeout", "late_window", "journal", "takeover_window",
-    "mark_dir",
+    "mark_dir", "containment",
   ]
 
   /// Reads the file; an absent one is empty unless it was named.
@@ -81,6 +81,9 @@ package struct ConfigFile: Sendable {
     }
     if let mode = profile["mode"], mode.text != "read-only", mode.text != "read-write" {
       throw .config(path, "\(place)mode is neither read-only nor read-write", nil)
+    }
+    if let bounds = profile["containment"], !["required", "optional"].contains(bounds.text) {
+      throw .config(path, "\(place)containment is neither required nor optional", nil)
     }
     for name in texts { try checkText(profile, name, path, place) }
     let formats = ["auto", "table", "jsonl"]

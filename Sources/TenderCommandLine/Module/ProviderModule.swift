@@ -44,8 +44,8 @@ package protocol ProviderModule: Sendable {
   func checks(_ session: any Session, _ env: Env) -> [Check]
   /// Settings that are no credentials, for `config show`.
   func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)]
-  /// TCP ports that a command may use besides those of its variables.
-  func ports(_ settings: Settings) -> [UInt16]
+  /// What a command may use besides the ports of its variables: it is bounded to that.
+  func resources(_ settings: Settings) -> [MachineResource]
 }
 
 extension ProviderModule {
@@ -73,7 +73,17 @@ extension ProviderModule {
 
   package func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)] { [] }
 
-  package func ports(_ settings: Settings) -> [UInt16] { [] }
+  package func resources(_ settings: Settings) -> [MachineResource] { [] }
+}
+
+/// Something of this machine or its network that a provider's commands use.
+package enum MachineResource: Sendable, Hashable {
+  /// A TCP port that is connected to, and one that is listened at.
+  case port(UInt16)
+  case listener(UInt16)
+  /// The node of a device.
+  case device(String)
+  case bluetooth
 }
 
 /// What a command takes for a provider's sake.
@@ -120,9 +130,17 @@ package struct Check {
   package let name: String
   package let run: () throws(Fault) -> String
 
-  /// A check that fails by throwing.
-  package init(_ name: String, run: @escaping () throws(Fault) -> String) {
+  /// What to do about something that no payment needs; nil where all is well.
+  package let advice: () -> String?
+
+  /// A check that fails by throwing, and warns by advice.
+  package init(
+    _ name: String,
+    advice: @escaping () -> String? = { nil },
+    run: @escaping () throws(Fault) -> String
+  ) {
     self.name = name
+    self.advice = advice
     self.run = run
   }
 }

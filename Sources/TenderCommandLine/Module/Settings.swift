@@ -24,8 +24,8 @@ package struct Settings {
   /// Every provider that this program speaks to.
   package let modules: [any ProviderModule]
   package let config: ConfigFile
-  package let profileName: String?
-  package let profile: JSONObject
+  package private(set) var profileName: String?
+  package private(set) var profile: JSONObject
 
   /// Reads the configuration file and chooses the profile.
   ///
@@ -64,6 +64,13 @@ package struct Settings {
     } else {
       profile = [:]
     }
+  }
+
+  /// The same under another profile of the file, as a line of a batch may choose it.
+  package func using(_ name: String) -> Settings {
+    var settings = self
+    (settings.profileName, settings.profile) = (name, config.profiles[name] ?? [:])
+    return settings
   }
 
   /// A setting by its three names; nil where nothing says anything.

@@ -14,8 +14,10 @@ extension Topic {
       openssl rand -base64 32 > fleet.key && chmod 600 fleet.key
     """,
     "Roles: tender_runner pays, confirms, cancels and looks up; tender_support looks up alone; "
-      + "tender_auditor reads what happened and by whom (by: the user and host of the machine, not the "
-      + "database's user). migrate and prune are for the owner.",
+      + "tender_auditor reads what happened and by whom. \"by\" is the database's user, a slash, and the user and "
+      + "host of the machine. The server writes the part before the slash, and none for the tables' owner. A runner "
+      + "can change no reference and no line of the history. It can make a payment look failed, which is then "
+      + "charged again. migrate and prune are for the owner. After an upgrade of all machines, run journal grants again.",
     "On each machine: the address, best as \"journal\" in a profile, which cron and sudo see too, else as "
       + "TENDER_JOURNAL; and TENDER_JOURNAL_KEY_FILE, the same key on all of them. A state folder that paid with a "
       + "shared journal pays with no other: without the address its payments end in 16 "

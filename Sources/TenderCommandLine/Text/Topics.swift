@@ -20,7 +20,7 @@ extension Topic {
     let help = modules.map(\.help)
     return help.flatMap(\.topics) + guides + [
       exitStatus, output(modules), journal, environment(modules), files(help), promises(help),
-      security,
+      security, containment,
       simulator(help),
     ]
   }
@@ -265,14 +265,52 @@ extension Topic {
         + "configuration with secrets) are refused when they are yours and others can read them, "
         + "or when others can write them; the state folder when others can write it. Pipes, and "
         + "files of root that you cannot change, are taken.",
-      "On Linux a command bounds itself before it reads what others wrote: to the files and TCP "
-        + "ports that it needs, and to no other programs. tender doctor says what is bounded; "
-        + "TENDER_CONTAINMENT=off turns it off.",
+      "On Linux a command bounds itself before it reads what others wrote, to what it needs: tender help "
+        + "containment.",
       "TLS is always verified; TENDER_CA_FILE names a file of private roots, or a folder of them that "
         + "openssl rehash made. There is no telemetry and no update check.",
       "A live write needs --env live on that very command line, and --yes or a typed yes. A "
         + "profile with \"mode\":\"read-only\" refuses every write.",
       "Who could do what, and the test that shows it: man 7 tender-security.",
+    ]
+  )
+
+  private static let containment = Topic(
+    name: "containment",
+    aliases: ["bounds", "sandbox"],
+    summary: "what a command can still reach",
+    body: [
+      "On Linux a command bounds itself before it reads what others wrote. The kernel then refuses "
+        + "everything else. What is open by default:",
+      """
+        command             files      runs  connects   listens    sockets  signals
+        payment, simulated  state      none  none       none       none     own
+        payment elsewhere   state      none  53 80 443  3000       tcp udp  own
+        look-up             state      none  53 80 443  3000       tcp udp  own
+        find, journal       state      none  none       none       none     own
+        journal resume      state      none  53 80 443  3000       tcp udp  own
+        batch               reads all  none  53 80 443  3000       tcp udp  own
+        simulator serve     state      none  none       8085 8086  tcp      own
+        completion          state      none  none       none       none     own
+      """,
+      "files: \"state\" is the state folder and its mark. Every command can also read /usr, /etc, its "
+        + "configuration, and the files that options, variables and the profile name. journal backup and --junit can "
+        + "write in the folder of their file. A line of a batch may name any file.",
+      "ports: TCP ports, of any host. Those of the journal's server, of base addresses and proxies, of a reader and of "
+        + "--redirect-url are added. In a batch they come from its options, from variables and from the profiles, "
+        + "not from its lines. simulator serve is shown with --port 8085.",
+      "devices: /dev/null, /dev/tty, /dev/urandom, and the reader that is named.",
+      "sockets: udp is for names (DNS), and can send to any host. Unix sockets are open only for a journal whose "
+        + "server is reached by one; then other Unix sockets with a path are open too. Bluetooth is open for a "
+        + "reader that has it. Names are looked up in files and by DNS, not by other services of this machine.",
+      "Always refused: other programs and processes, typing into a terminal (TIOCSTI), owner, mode and times of "
+        + "files, io_uring, shared memory, namespaces.",
+      "Not bounded: hosts behind an open port, the names and sizes of files, time and memory. The program that --open "
+        + "starts is not bounded; it gets one http or https address. Commands that read neither journal nor "
+        + "provider are not bounded. On macOS nothing is.",
+      "TCP ports need Linux 6.7. Before Linux 6.12 abstract Unix sockets are open where Unix sockets are. tender "
+        + "doctor says what is bounded. TENDER_CONTAINMENT=off turns it off. With \"containment\":\"required\" in a "
+        + "profile, payments end in 16 where it is off or incomplete.",
     ]
   )
 

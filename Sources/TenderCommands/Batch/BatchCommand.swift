@@ -45,7 +45,7 @@ extension Action {
     ] + Catalogue.simulation,
     exits: [.partial, .pending, .unknown, .state, .refused, .interrupted, .terminated, .hungUp],
     // Each of its lines may name files, addresses and readers.
-    bounds: .anyFile,
+    bounds: .anyProfile,
     run: BatchCommand.run
   )
 }
@@ -78,6 +78,7 @@ struct BatchCommand: CommandWork {
       config: composition.settings.config,
       isLiveAllowed: isLive,
       readOnlyProfile: composition.settings.readOnlyProfile,
+      containment: composition.containment,
       checks: checks,
       standing: try invocation.value(Keys.simClock),
       jobs: jobs,

@@ -46,6 +46,8 @@ struct BatchWorker: Sendable {
   let isLiveAllowed: Bool
   /// The batch's own profile, where that only reads.
   let readOnlyProfile: String?
+  /// What the kernel keeps the batch from.
+  let containment: Containment
   /// Whether each line is only checked.
   let checks: Bool
   /// The time at which the simulated clock stands; nil for the machine's.
@@ -100,15 +102,18 @@ struct BatchWorker: Sendable {
       // Then nothing leaves and nothing is written, whatever the command.
       if checks { invocation = invocation.adding(Keys.dryRun) }
       command = invocation.command.name
+      let settings = try Settings(invocation, Environment(), providers.modules, config: config)
+      if line.writes { try containment.check(settings) }
       let composition = try Composition(
         providers,
-        Settings(invocation, Environment(), providers.modules, config: config),
+        settings,
         redactor,
         signals,
         sharing: parts,
         instrument: line.instrument,
         batchLine: job.line,
-        isCheck: checks
+        isCheck: checks,
+        containment: containment
       )
       defer { subject = composition.subject }
       if try invocation.value(Keys.env) == .live, !isLiveAllowed { throw .liveNotOnBatch }

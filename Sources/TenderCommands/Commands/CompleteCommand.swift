@@ -36,7 +36,7 @@ struct CompleteCommand {
       text += Printable.text(isShells ? candidate.word : String(candidate.word.dropFirst(kept)))
       text += candidate.meaning.isEmpty ? "\n" : "\t\(Printable.text(candidate.meaning))\n"
     }
-    return Console.write(text, to: 1) ? 0 : 141
+    return Program.put(text)
   }
 
   /// The words of a line behind the program's name; the last one, which may be empty, is not done yet.
@@ -132,16 +132,22 @@ struct CompleteCommand {
       .filter { $0.subject == .error }.map { ($0.code, $0.meaning) }
   }
 
-  /// The latest references of the journal; none where it cannot be read.
+  /// The latest references of the journal; none where it cannot be read, or is a server's, which nobody is asked
+  /// to wait for.
   private func references(_ typed: Typed) -> [Candidate] {
     guard let invocation = try? invocation(typed),
       let settings = try? Settings(invocation, environment, catalogue.modules),
-      let folder = try? settings.stateFolder().text, Environment.exists(folder + "/journal.db"),
+      settings.journal() == nil, let folder = try? settings.stateFolder().text,
+      Environment.exists(folder + "/journal.db")
+    else { return [] }
+    let containment = Containment.begin(settings)
+    guard
       let composition = try? Composition(
         providers,
         settings,
         Redactor(),
-        Signals { _exit($0.exitStatus) }
+        Signals { _exit($0.exitStatus) },
+        containment: containment
       ),
       let journal = try? composition.journal()
     else { return [] }

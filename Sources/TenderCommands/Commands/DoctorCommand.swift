@@ -18,6 +18,7 @@ extension Action {
       .auth, .rejected, .notSent, .providerError, .device, .state, .interrupted, .terminated,
       .hungUp,
     ],
+    bounds: .chosenProviders,
     run: DoctorCommand.run
   )
 }
@@ -38,9 +39,11 @@ struct DoctorCommand: CommandWork {
     for check in checks(target) {
       var fields: JSONObject = ["name": .string(check.name)]
       do throws(Fault) {
-        fields["outcome"] = "ok"
         let detail = try check.run()
+        let advice = check.advice()
+        fields["outcome"] = advice == nil ? "ok" : "warn"
         fields["detail"] = .string(([detail] + (try hosts())).joined(separator: "; "))
+        fields["remedy"] = advice.map(JSON.string)
       } catch {
         if error.kind.isStop { throw error }
         if exit == 0 { exit = error.exitStatus }
@@ -60,7 +63,8 @@ struct DoctorCommand: CommandWork {
     guard output.isTable, output.showsAll else {
       return output.show(records.record(.check, fields))
     }
-    let outcome = fields["outcome"] == "ok" ? "ok    " : "FAIL  "
+    let outcomes = ["ok": "ok    ", "warn": "warn  "]
+    let outcome = fields.text("outcome").flatMap { outcomes[$0] } ?? "FAIL  "
     var lines = [outcome + (fields.text("name") ?? "")]
     lines += (fields.text("detail") ?? "").split(separator: "; ").map { "      \($0)" }
     if let remedy = fields.text("remedy") { lines.append("      do: \(remedy)") }
@@ -143,7 +147,11 @@ struct DoctorCommand: CommandWork {
         return "\(free >> 20) MiB are free"
       },
       Check("libraries") { () throws(Fault) in try Libraries.open() },
-      Check("containment") { () throws(Fault) in composition.containment.text },
+      Check(
+        "containment",
+        advice: { composition.containment.advice },
+        run: { composition.containment.text }
+      ),
     ]
     return common + sharedJournal() + target.module.checks(composition, target.env)
   }

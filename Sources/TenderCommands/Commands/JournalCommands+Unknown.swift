@@ -26,7 +26,7 @@ extension Action {
       .cancelled, .expired, .partial, .state, .refused, .device, .partPaid, .interrupted,
     ],
     // The payment, not this command, says where its reader is.
-    bounds: .anyPort,
+    bounds: .providers,
     run: JournalCommands.resume
   )
 

@@ -27,7 +27,7 @@ extension Action {
     """,
     options: [Keys.port] + Catalogue.simulation,
     exits: [.state],
-    bounds: .anyPort,
+    bounds: .servedWorld,
     run: SupportCommands.serve
   )
 
@@ -39,6 +39,7 @@ extension Action {
     $ tender simulator reset # start the simulated world afresh
     """,
     exits: [.state],
+    bounds: .world,
     run: SupportCommands.reset
   )
 

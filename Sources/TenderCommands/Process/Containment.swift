@@ -20,24 +20,35 @@ struct Containment {
 
   static let none = Containment(files: false, ports: false, calls: false)
 
-  /// Where libraries, certificates, time zones and name resolution are.
-  ///
-  /// A link counts as what it points to: `/lib` is below `/usr` on most systems.
-  private static let system = [
-    "/usr", "/lib", "/lib64", "/etc", "/proc", "/sys", "/run", "/opt", "/nix/store", "/var/lib",
-    "/var/cache",
-  ]
-  /// What holds a port besides the providers' own: HTTPS, HTTP and names over TCP.
-  private static let ports: [UInt16] = [443, 80, 53]
+  /// Whether all of it is bounded.
+  var isWhole: Bool { files && ports && calls }
 
   /// What is bounded, in words.
   var text: String {
-    let all = [(files, "files"), (ports, "TCP ports"), (calls, "programs and other processes")]
+    let all = [
+      (files, "files"), (ports, "TCP ports"), (calls, "programs, sockets and other processes"),
+    ]
     let bounds = all.filter(\.0).map(\.1)
-    guard !bounds.isEmpty else { return "this system bounds nothing of this process" }
-    let missing =
-      files && ports && calls ? "" : "; the rest this kernel cannot, or it was turned off"
-    return "bounded: " + bounds.joined(separator: ", ") + missing
+    guard !bounds.isEmpty else { return "nothing of this process is bounded" }
+    return "bounded: " + bounds.joined(separator: ", ")
+  }
+
+  /// What makes it whole; nil where it is.
+  var advice: String? {
+    guard !isWhole else { return nil }
+    return "use Linux 6.7 or later with Landlock and seccomp, without TENDER_CONTAINMENT=off; "
+      + #""containment":"required" in a profile refuses to pay without it"#
+  }
+
+  /// Throws `state` where a profile demands bounds that this process does not have.
+  func check(_ settings: Settings) throws(Fault) {
+    guard settings.profile.text("containment") == "required", !isWhole else { return }
+    throw Fault(
+      .state,
+      code: "containment_missing",
+      "the profile \((settings.profileName ?? "").quotedForMessage) requires containment; \(text)",
+      hint: "nothing was sent; see: tender help containment"
+    )
   }
 
   /// Bounds this process for one command; call it before any thread begins that reads what others
@@ -48,6 +59,9 @@ struct Containment {
     let command = settings.invocation.command
     guard command.work != .local(.nothing), settings.environment["TENDER_CONTAINMENT"] != "off"
     else { return .none }
+    // The system may ask another process for the user's name, which is out of reach afterwards.
+    let user = Environment.user
+    if settings.journal() != nil, let user { Environment.setDefault("PGUSER", user) }
     let result = Int(Bounds(settings).apply())
     return Containment(
       files: result & TENDER_BOUND_FILES != 0,
@@ -55,144 +69,243 @@ struct Containment {
       calls: result & TENDER_BOUND_CALLS != 0
     )
   }
+}
 
-  /// Paths and ports of one command.
-  private struct Bounds {
-    var readable = Containment.system
-    var writable: [String] = ["/dev"]
-    var ports: [UInt16]?
+/// Files, devices, ports and sockets of one command.
+private struct Bounds {
+  /// Where libraries, certificates and time zones are, and what the C library asks of the machine.
+  ///
+  /// A link counts as what it points to: `/lib` is below `/usr` on most systems.
+  private static let system = [
+    "/usr", "/lib", "/lib64", "/etc", "/opt", "/nix/store", "/proc/self", "/proc/sys",
+    "/sys/devices/system/cpu",
+  ]
+  /// Where the links of `/etc` lead that say how names are looked up, and certificates.
+  private static let network = [
+    "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/etc/resolv.conf",
+    "/var/lib/ca-certificates",
+  ]
+  private static let nodes = ["/dev/null", "/dev/tty", "/dev/urandom"]
+  /// What holds a port besides the providers' own: HTTPS, HTTP and names over TCP.
+  private static let names: UInt16 = 53
+  private static let web: [UInt16] = [443, 80]
 
-    init(_ settings: Settings) {
-      let environment = settings.environment
-      let invocation = settings.invocation
-      var folders = ServedPorts(settings).folders
-      if let state = try? settings.stateFolder().text { folders.append(state) }
-      if let mark = settings.markFolder() { folders.append(mark) }
-      // The journal's mark is beside its folder, or there; a folder that is not there yet is made.
-      for folder in folders { writable += Self.place(folder) }
-      readable.append(settings.config.path)
-      readable += (environment["LD_LIBRARY_PATH"] ?? "").split(separator: ":").map(String.init)
-      readable += environment.named(where: Self.namesFile)
-      readable += Self.files(in: .object(settings.profile))
-      let command = invocation.command
-      for option in command.options { add(option.completion, invocation.values[option.name] ?? []) }
-      for operand in command.operands { add(operand.completion, invocation.operands) }
-      readable += Self.filesOfJournal(settings)
-      switch command.bounds {
-      case .anyFile: readable.append("/")
-      case .anyPort: break
-      case .ownFiles: ports = Self.portsOfJournal(settings).map { Self.ports(settings) + $0 }
+  /// How far a command goes.
+  private enum Extent { case machine, journal, providers }
+
+  private var readable = Bounds.system
+  private var writable: [String] = []
+  private var devices = Bounds.nodes
+  private var connects: [UInt16] = []
+  private var listens: [UInt16] = []
+  private var sockets = 0
+
+  init(_ settings: Settings) {
+    let profiles = Self.profiles(of: settings)
+    addState(settings, profiles)
+    addFiles(settings)
+    let resources = profiles.flatMap { profile in
+      profile.modules.flatMap { $0.resources(profile) }
+    }
+    let extent = Self.extent(settings, resources)
+    if extent == .providers { addProviders(settings, resources) }
+    if extent != .machine { for profile in profiles { addJournal(profile) } }
+    guard settings.invocation.command.bounds == .servedWorld else { return }
+    let port = (try? settings.invocation.value(Keys.port)) ?? 0
+    listens = [UInt16(port), port == 0 || port == .max ? 0 : UInt16(port) + 1]
+    sockets = TENDER_SOCKETS_TCP
+  }
+
+  /// The settings of each profile that the command may use: a line of a batch may name another.
+  private static func profiles(of settings: Settings) -> [Settings] {
+    guard settings.invocation.command.bounds == .anyProfile else { return [settings] }
+    return [settings] + settings.config.profiles.keys.sorted().map(settings.using)
+  }
+
+  private static func extent(_ settings: Settings, _ resources: [MachineResource]) -> Extent {
+    let invocation = settings.invocation
+    let command = invocation.command
+    switch command.bounds {
+    case .world, .servedWorld: return .machine
+    case .journal where !invocation.has(Keys.online): return .journal
+    case .anyProfile: return .providers
+    case .journal, .providers, .chosenProviders: break
+    }
+    // The journal may say on which env a payment is, unless an option does.
+    let isFree = command.work.makes || command.bounds == .chosenProviders
+    let env = isFree ? (try? settings.env())?.text ?? "simulator" : invocation.text(Keys.env)
+    let isReader = resources.contains { resource in
+      if case .listener = resource { false } else { true }
+    }
+    let isSimulated = env == "simulator" && !settings.environment.isRedirected && !isReader
+    return isSimulated ? .journal : .providers
+  }
+
+  /// Journal and simulator: their folder is made now, since what is not there cannot be opened later.
+  private mutating func addState(_ settings: Settings, _ profiles: [Settings]) {
+    guard let folder = try? settings.stateFolder().text else { return }
+    let command = settings.invocation.command
+    let isMade =
+      command.work != .local(.reads) && !settings.invocation.has(Keys.dryRun)
+      || settings.invocation.has(Keys.online)
+    // Where it cannot be, the command says so once it needs it.
+    if isMade, !Environment.exists(folder) { try? Environment.makeFolder(folder) }
+    writable.append(folder)
+    for profile in profiles {
+      let mark = JournalMark(
+        of: folder,
+        in: profile.markFolder(),
+        isShared: profile.journal() != nil
+      )
+      if isMade || Environment.exists(folder + "/journal.db") { mark.make() }
+      writable += mark.paths
+    }
+    let served = ServedPorts(settings).folders
+    if command.bounds == .servedWorld {
+      for folder in served { try? Environment.makeFolder(folder) }
+    }
+    writable += served
+  }
+
+  /// What variables, configuration, options and operands name.
+  private mutating func addFiles(_ settings: Settings) {
+    let environment = settings.environment
+    let invocation = settings.invocation
+    readable.append(settings.config.path)
+    readable += (environment["LD_LIBRARY_PATH"] ?? "").split(separator: ":").map(String.init)
+    readable += environment.named(where: Self.namesFile)
+    readable += Self.files(in: .object(settings.profile))
+    let command = invocation.command
+    for option in command.options where option !== Keys.trace.option {
+      add(option.completion, invocation.values[option.name] ?? [])
+    }
+    for operand in command.operands { add(operand.completion, invocation.operands) }
+    // Each record is appended to it; other new files are written beside it and put in its place.
+    for path in invocation.values[Keys.trace.option.name] ?? [] {
+      Environment.make(path)
+      writable.append(path)
+    }
+    // Each of a batch's lines may name files.
+    if command.bounds == .anyProfile { readable.append("/") }
+  }
+
+  private mutating func add(_ kind: Option.Completion, _ paths: [String]) {
+    if kind == .files { readable += paths }
+    if kind == .newFiles { writable += paths.map(Self.folder) }
+  }
+
+  /// The folder that a file is in, or will be.
+  private static func folder(of path: String) -> String {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    let folder = parts.joined(separator: "/")
+    return folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder
+  }
+
+  /// Ports, and what the names of their hosts are looked up by.
+  private mutating func addNetwork(_ ports: [UInt16]) {
+    sockets |= TENDER_SOCKETS_TCP | TENDER_SOCKETS_NAMES
+    connects += ports + [Self.names]
+    readable += Self.network
+  }
+
+  private mutating func addProviders(_ settings: Settings, _ resources: [MachineResource]) {
+    addNetwork(Self.web + Self.ports(settings.environment))
+    for resource in resources {
+      switch resource {
+      case .port(let port): connects.append(port)
+      case .listener(let port): listens.append(port)
+      case .device(let path): devices.append(path)
+      case .bluetooth: sockets |= TENDER_SOCKETS_BLUETOOTH
       }
     }
+  }
 
-    private mutating func add(_ kind: Option.Completion, _ paths: [String]) {
-      if kind == .files || kind == .newFiles { readable += paths }
-      if kind == .newFiles { writable += paths.flatMap(Self.place) }
+  /// How the server of a shared journal is reached, and what libpq reads of the user's own (its manual, "The
+  /// Password File" and after it).
+  private mutating func addJournal(_ settings: Settings) {
+    guard let text = settings.journal()?.text, let address = PostgresAddress(text) else { return }
+    let environment = settings.environment
+    let named = [
+      "PGPASSFILE", "PGSERVICEFILE", "PGSYSCONFDIR", "PGSSLROOTCERT", "PGSSLCERT", "PGSSLKEY",
+      "PGSSLCRL", "PGSSLCRLDIR",
+    ]
+    if let home = environment["HOME"] {
+      readable += [".pgpass", ".pg_service.conf", ".postgresql"].map { home + "/" + $0 }
     }
+    readable += named.compactMap { environment[$0] } + address.files
+    let ways = address.ways { environment[$0] }
+    if !ways.ports.isEmpty { addNetwork(ways.ports) }
+    if ways.isLocal { sockets |= TENDER_SOCKETS_LOCAL }
+    if ways.isAbstract { sockets |= TENDER_SOCKETS_ABSTRACT }
+  }
 
-    func apply() -> Int32 {
-      let numbers = ports ?? []
-      return unsafe Self.withPointers(readable) { readable in
-        unsafe Self.withPointers(writable) { writable in
-          unsafe numbers.withUnsafeBufferPointer { numbers in
-            var bounds = unsafe tender_bounds(
-              readable: readable.baseAddress,
-              readable_count: readable.count,
-              writable: writable.baseAddress,
-              writable_count: writable.count,
-              ports: numbers.baseAddress,
-              port_count: numbers.count,
-              limits_ports: ports == nil ? 0 : 1
-            )
-            return unsafe tender_system_contain(&bounds)
+  func apply() -> Int32 {
+    unsafe Self.withTexts(readable) { readable in
+      unsafe Self.withTexts(writable) { writable in
+        unsafe Self.withTexts(devices) { devices in
+          unsafe connects.withUnsafeBufferPointer { connects in
+            unsafe listens.withUnsafeBufferPointer { listens in
+              var bounds = unsafe tender_bounds(
+                readable: readable,
+                writable: writable,
+                devices: devices,
+                connects: tender_ports(numbers: connects.baseAddress, count: connects.count),
+                listens: tender_ports(numbers: listens.baseAddress, count: listens.count),
+                sockets: Int32(sockets)
+              )
+              return unsafe tender_system_contain(&bounds)
+            }
           }
         }
       }
     }
+  }
 
-    private static func withPointers(
-      _ texts: [String],
-      _ body: (UnsafeBufferPointer<UnsafePointer<CChar>?>) -> Int32
-    ) -> Int32 {
-      let copies = unsafe texts.map { unsafe strdup($0) }
-      defer {
-        for index in unsafe copies.indices { unsafe free(copies[index]) }
-      }
-      let pointers = unsafe copies.map { unsafe UnsafePointer($0) }
-      return unsafe pointers.withUnsafeBufferPointer(body)
+  private static func withTexts(_ texts: [String], _ body: (tender_texts) -> Int32) -> Int32 {
+    let copies = unsafe texts.map { unsafe strdup($0) }
+    defer {
+      for index in unsafe copies.indices { unsafe free(copies[index]) }
     }
-
-    /// A path and the folder that it is in; where it is not there, the nearest folder that is.
-    private static func place(_ path: String) -> [String] {
-      var parts = path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
-      let root = path.hasPrefix("/") ? "/" : "./"
-      func whole() -> String { root + parts.joined(separator: "/") }
-      if Environment.exists(path) {
-        parts = Array(parts.dropLast())
-        return [path, whole()]
-      }
-      while !parts.isEmpty, !Environment.exists(whole()) { parts.removeLast() }
-      return [whole()]
-    }
-
-    /// Whether a variable's value is a path to read.
-    private static func namesFile(_ name: String) -> Bool {
-      name.hasPrefix("TENDER_") && (name.hasSuffix("_FILE") || name == "TENDER_CONFIG")
-        || ["SSL_CERT_FILE", "SSL_CERT_DIR", "OPENSSL_CONF", "OPENSSL_MODULES", "TZDIR"].contains(
-          name
-        )
-    }
-
-    /// The files that a profile names.
-    private static func files(in value: JSON) -> [String] {
-      guard let object = value.object else { return [] }
-      return object.members.flatMap { member in
-        member.key.hasSuffix("_file") ? [member.value.text ?? ""] : files(in: member.value)
-      }
-    }
-
-    /// What libpq reads of the user's own (its manual, "The Password File" and after it).
-    private static func filesOfJournal(_ settings: Settings) -> [String] {
-      guard settings.journal() != nil else { return [] }
-      let environment = settings.environment
-      let home = environment["HOME"].map { home in
-        [".pgpass", ".pg_service.conf", ".postgresql"].map { home + "/" + $0 }
-      }
-      let named = [
-        "PGPASSFILE", "PGSERVICEFILE", "PGSYSCONFDIR", "PGSSLROOTCERT", "PGSSLCERT", "PGSSLKEY",
-        "PGSSLCRL", "PGSSLCRLDIR",
-      ]
-      let address = (settings.journal()?.text).flatMap(PostgresAddress.init)
-      return (home ?? []) + named.compactMap { environment[$0] } + (address?.files ?? [])
-    }
-
-    /// The ports of the journal's servers; nil where a file says which.
-    private static func portsOfJournal(_ settings: Settings) -> [UInt16]? {
-      guard let address = (settings.journal()?.text).flatMap(PostgresAddress.init) else {
-        return []
-      }
-      return address.ports { settings.environment[$0] }
-    }
-
-    /// The ports of whatever the command may talk to.
-    private static func ports(_ settings: Settings) -> [UInt16] {
-      let environment = settings.environment
-      let addresses = environment.named { name in
-        name.hasPrefix("TENDER_") && name.hasSuffix("_URL") || name.hasSuffix("_proxy")
-          || name.hasSuffix("_PROXY")
-      }
-      var ports = Containment.ports
-      for address in addresses {
-        let full = address.contains("://") ? address : "http://" + address
-        // A proxy's name and password come before its host.
-        let rest = full.split(separator: "@").last.map(String.init) ?? full
-        let host = rest.contains("://") ? rest : "http://" + rest
-        let tail = host.firstRange(of: "://").map { host[$0.upperBound...] } ?? ""
-        let port = WebAddress("http://" + tail)?.port
-        ports += port.map { [UInt16($0)] } ?? [1080, 3128]
-      }
-      for module in settings.modules { ports += module.ports(settings) }
-      return ports
+    let pointers = unsafe copies.map { unsafe UnsafePointer($0) }
+    return unsafe pointers.withUnsafeBufferPointer { pointers in
+      unsafe body(tender_texts(texts: pointers.baseAddress, count: pointers.count))
     }
   }
+
+  /// Whether a variable's value is a path to read.
+  private static func namesFile(_ name: String) -> Bool {
+    name.hasPrefix("TENDER_") && (name.hasSuffix("_FILE") || name == "TENDER_CONFIG")
+      || ["SSL_CERT_FILE", "SSL_CERT_DIR", "OPENSSL_CONF", "OPENSSL_MODULES", "TZDIR"].contains(
+        name
+      )
+  }
+
+  /// The files that a profile names.
+  private static func files(in value: JSON) -> [String] {
+    guard let object = value.object else { return [] }
+    return object.members.flatMap { member in
+      member.key.hasSuffix("_file") ? [member.value.text ?? ""] : files(in: member.value)
+    }
+  }
+
+  /// The ports of addresses and proxies that variables name.
+  private static func ports(_ environment: Environment) -> [UInt16] {
+    let addresses = environment.named { name in
+      name.hasPrefix("TENDER_") && name.hasSuffix("_URL") || name.hasSuffix("_proxy")
+        || name.hasSuffix("_PROXY")
+    }
+    return addresses.flatMap { address -> [UInt16] in
+      let full = address.contains("://") ? address : "http://" + address
+      // A proxy's name and password come before its host.
+      let rest = full.split(separator: "@").last.map(String.init) ?? full
+      let host = rest.contains("://") ? rest : "http://" + rest
+      let tail = host.firstRange(of: "://").map { host[$0.upperBound...] } ?? ""
+      let port = WebAddress("http://" + tail)?.port
+      return port.map { [UInt16($0)] } ?? [1080, 3128]
+    }
+  }
+}
+
+extension Command.Work {
+  fileprivate var makes: Bool { if case .makes = self { true } else { false } }
 }

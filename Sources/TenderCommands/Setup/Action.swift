@@ -15,7 +15,7 @@ struct Action: Sendable {
     options: [any OptionKey] = [],
     exits: [Fault.Kind] = [],
     unoffered: [String: [String]] = [:],
-    bounds: Command.Bounds = .ownFiles,
+    bounds: Command.Bounds? = nil,
     run: @escaping @Sendable (Work) -> () throws(Fault) -> Int32
   ) {
     command = Command(

@@ -136,7 +136,7 @@ extension Composition {
     {
       output.say(code)
     }
-    if invocation.has(Keys.open), browser?.open(address, environment) != true {
+    if invocation.has(Keys.open), browser?.open(address) != true {
       output.warn("no browser could be opened")
     }
   }

@@ -82,16 +82,43 @@ package struct PostgresAddress: Sendable, Hashable {
     return parameters.filter { names.contains($0.name) }.compactMap { Self.decoded($0.value) }
   }
 
-  /// The TCP ports that it names; nil where others may say which (a service file).
-  package func ports(_ variable: (String) -> String?) -> [UInt16]? {
-    guard !parameters.contains(where: { $0.name == "service" }), variable("PGSERVICE") == nil else {
-      return nil
+  /// How its servers are reached.
+  package struct Ways {
+    /// The TCP ports; none where there are Unix sockets alone.
+    package let ports: [UInt16]
+    /// Whether there is a Unix socket, and whether one has a name outside of the file system.
+    package let isLocal: Bool
+    package let isAbstract: Bool
+  }
+
+  /// How its servers are reached, as the address, a service file and the variables say.
+  package func ways(_ variable: (String) -> String?) -> Ways {
+    func values(_ name: String) -> [String] {
+      parameters.filter { $0.name == name }.compactMap { Self.decoded($0.value) }
     }
-    let given = parameters.filter { $0.name == "port" }.map(\.value) + [variable("PGPORT") ?? ""]
-    let named = parts.hosts.split(separator: ",").compactMap { host in
-      host.split(separator: ":").last.flatMap { UInt16($0) }
+    let service = (values("service").first ?? variable("PGSERVICE")).map {
+      Self.service($0, variable)
     }
-    return named + given.flatMap { $0.split(separator: ",") }.compactMap { UInt16($0) } + [5432]
+    let written = parts.hosts.split(separator: ",", omittingEmptySubsequences: false)
+    let authority = written.map { host in
+      host.hasPrefix("[") ? "::" : Self.decoded(String(host.prefix { $0 != ":" })) ?? ""
+    }
+    var hosts = parts.hosts.prefix { $0 != ":" }.isEmpty ? [] : authority
+    hosts += values("host") + values("hostaddr")
+    hosts += [service?["host"], service?["hostaddr"]].compactMap(\.self)
+    if hosts.isEmpty { hosts = ["PGHOST", "PGHOSTADDR"].compactMap(variable) }
+    // A service that others define may lie anywhere.
+    if service?.isEmpty == true { hosts += ["", "service"] }
+    let all = hosts.isEmpty ? [""] : hosts.flatMap { $0.components(between: ",") }
+    let isTCP = all.contains { !$0.isEmpty && !$0.hasPrefix("/") && !$0.hasPrefix("@") }
+    let named = written.compactMap { $0.split(separator: ":").last.flatMap { UInt16($0) } }
+    let given = values("port") + [service?["port"], variable("PGPORT")].compactMap(\.self)
+    let ports = named + given.flatMap { $0.split(separator: ",") }.compactMap { UInt16($0) }
+    return Ways(
+      ports: isTCP ? ports + [5432] : [],
+      isLocal: all.contains { $0.isEmpty || $0.hasPrefix("/") || $0.hasPrefix("@") },
+      isAbstract: all.contains { $0.hasPrefix("@") }
+    )
   }
 
   /// What libpq is told: the address, and what it does not say where nobody else does.
@@ -181,7 +208,8 @@ package struct PostgresAddress: Sendable, Hashable {
   ) -> [String: String] {
     let files = [
       variable("PGSERVICEFILE") ?? variable("HOME").map { $0 + "/.pg_service.conf" },
-      variable("PGSYSCONFDIR").map { $0 + "/pg_service.conf" },
+      // Where Debian's libpq looks.
+      (variable("PGSYSCONFDIR") ?? "/etc/postgresql-common") + "/pg_service.conf",
     ]
     for case let file? in files {
       guard let bytes = PlainFile.read(file, limit: 1 << 20) else { continue }
@@ -196,6 +224,13 @@ package struct PostgresAddress: Sendable, Hashable {
       if !members.isEmpty { return members }
     }
     return [:]
+  }
+}
+
+extension String {
+  /// The parts between separators, empty ones too.
+  fileprivate func components(between separator: Character) -> [String] {
+    split(separator: separator, omittingEmptySubsequences: false).map(String.init)
   }
 }
 

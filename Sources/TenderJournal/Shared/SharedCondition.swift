@@ -23,7 +23,8 @@ enum SharedCondition {
       """
   }
 
-  /// That a user or a machine wrote a line of the history: the whole name, or the machine alone.
+  /// That a user or a machine wrote a line of the history: the whole name, the machine alone, or what is before or
+  /// behind the slash that the server writes behind its own user.
   ///
   /// There are few names: each is found by a step in the index, and no line is compared with a pattern.
   private static func writer(_ by: String) -> Statement {
@@ -33,7 +34,8 @@ enum SharedCondition {
         SELECT min(by) FROM tender.event UNION ALL
         SELECT (SELECT min(f.by) FROM tender.event f WHERE f.by > n.by)
         FROM name n WHERE n.by IS NOT NULL
-      ) SELECT n.by FROM name n WHERE n.by = \(by) OR n.by LIKE \("%@" + escaped(by)))))
+      ) SELECT n.by FROM name n WHERE n.by = \(by) OR n.by LIKE \("%@" + escaped(by))
+        OR n.by LIKE \("%/" + escaped(by)) OR n.by LIKE \(escaped(by) + "/%"))))
     """
   }
 

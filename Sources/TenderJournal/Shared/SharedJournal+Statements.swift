@@ -278,9 +278,10 @@ extension SharedJournal.Write {
 }
 
 extension [String] {
-  /// That each of these columns gets the value that a row has.
+  /// That each of these columns gets the value that a row has, save those that say what the row is about.
   fileprivate func settings(from row: String) -> String {
-    map { "\($0) = \(row).\($0)" }.joined(separator: ", ")
+    filter { !SharedSchema.keys.contains($0) }.map { "\($0) = \(row).\($0)" }
+      .joined(separator: ", ")
   }
 }
 

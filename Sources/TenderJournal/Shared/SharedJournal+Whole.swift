@@ -258,8 +258,11 @@ extension SharedJournal {
       ("term", appends + ["DELETE"]), ("stop", appends + ["DELETE"]),
     ]
     .flatMap { table, rights in rights.map { (table, $0) } }
-    let asked = rights.map { right in
-      "CASE WHEN has_table_privilege('tender.\(right.table)', '\(right.right)') THEN 1 ELSE 0 END"
+    let asked = rights.map { right -> String in
+      // Of some columns alone for UPDATE; a row is deleted as a whole.
+      let kind = right.right == "DELETE" ? "table" : "any_column"
+      let has = "has_\(kind)_privilege('tender.\(right.table)', '\(right.right)')"
+      return "CASE WHEN \(has) THEN 1 ELSE 0 END"
     }
     _ = try query(["SELECT 1"])
     let start = clock.now

@@ -151,25 +151,88 @@ package enum SharedSchema {
       END LOOP;
     END $roles$;
 
+    BEGIN;
+    SET LOCAL client_min_messages = warning;
 
     """ + rights.map { "\($0);" }.joined(separator: "\n") + """
 
+      COMMIT;
 
+      -- A runner changes no reference and no history. What it writes has its user of the database in front
+      -- of "by", as the server knows it. It can say anything about the payments of this journal: whoever has
+      -- its password can make one look failed, and have it charged again.
       -- tender journal prune, accept and migrate are for the owner of the tables.
       """
 
-  /// What each role may do: pay (history is appended to, never changed or deleted), look payments up without
-  /// what confirms a held payment, and read what happened.
-  static let rights = [
-    "GRANT USAGE ON SCHEMA tender TO tender_runner, tender_support, tender_auditor",
-    "GRANT SELECT ON tender.journal TO tender_runner",
-    "GRANT SELECT, INSERT, UPDATE ON tender.payment, tender.operation, tender.lease TO tender_runner",
-    "GRANT SELECT, INSERT, UPDATE, DELETE ON tender.preparation TO tender_runner",
-    "GRANT SELECT, INSERT, DELETE ON tender.term, tender.stop TO tender_runner",
-    "GRANT SELECT, INSERT ON tender.event, tender.observation TO tender_runner",
-    "GRANT SELECT ON tender.journal, tender.payment, tender.operation, tender.observation, tender.event, "
-      + "tender.term TO tender_support",
-    "GRANT SELECT ON tender.journal, tender.payment, tender.operation, tender.observation, tender.event "
-      + "TO tender_auditor",
-  ]
+  /// Columns that say which payment a row is about: no write changes them.
+  static let keys: Set<String> = ["env", "provider", "reference", "row", "payment", "sequence"]
+
+  /// What each role may do: pay (keys of rows are never changed, and history is appended to), look payments up
+  /// without what confirms a held payment, and read what happened.
+  static let rights =
+    [
+      "GRANT USAGE ON SCHEMA tender TO tender_runner, tender_support, tender_auditor",
+      // An earlier version gave whole rows.
+      "REVOKE UPDATE ON tender.payment, tender.operation, tender.lease, tender.preparation FROM tender_runner",
+      "GRANT SELECT ON tender.journal TO tender_runner",
+      "GRANT SELECT, INSERT ON tender.payment, tender.operation, tender.lease TO tender_runner",
+    ]
+    + [
+      ("payment", PaymentRow.columns.names + ["sum", "by", "machine"]),
+      ("operation", OperationRow.columns.names + ["sum", "written"]),
+      ("lease", ["holder", "machine", "by", "fence", "until"]), ("preparation", ["text"]),
+    ]
+    .map { table, columns in
+      "GRANT UPDATE (\(columns.filter { !keys.contains($0) }.list())) ON tender.\(table) TO tender_runner"
+    }
+    + [
+      "GRANT SELECT, INSERT, DELETE ON tender.preparation, tender.term, tender.stop TO tender_runner",
+      "GRANT SELECT, INSERT ON tender.event, tender.observation TO tender_runner",
+      "GRANT SELECT ON tender.journal, tender.payment, tender.operation, tender.observation, tender.event, "
+        + "tender.term TO tender_support",
+      "GRANT SELECT ON tender.journal, tender.payment, tender.operation, tender.observation, tender.event "
+        + "TO tender_auditor",
+    ] + stamps
+
+  /// Functions of the server that say who has logged in, whatever a program says of itself.
+  ///
+  /// They write it in front of "by", and demand a line of history wherever a preparation is taken away. The tables'
+  /// owner is believed.
+  private static let stamps =
+    [
+      """
+      CREATE OR REPLACE FUNCTION tender.stamp() RETURNS trigger LANGUAGE plpgsql
+      SET search_path = pg_catalog AS $stamp$ BEGIN
+        IF NOT pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'MEMBER')
+          AND NOT starts_with(coalesce(NEW."by", ''), session_user || '/') THEN
+          NEW."by" := session_user || '/' || coalesce(NEW."by", '');
+        END IF;
+        RETURN NEW;
+      END $stamp$
+      """,
+      """
+      CREATE OR REPLACE FUNCTION tender.witness() RETURNS trigger LANGUAGE plpgsql
+      SET search_path = pg_catalog AS $witness$ BEGIN
+        IF NOT pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'MEMBER')
+          AND NOT EXISTS (SELECT 1 FROM tender.event e WHERE e.payment = OLD.payment
+            AND e.xmin::text::bigint = pg_current_xact_id()::text::bigint % 4294967296) THEN
+          RAISE EXCEPTION 'a preparation goes together with a line of the history'
+            USING ERRCODE = 'insufficient_privilege';
+        END IF;
+        RETURN NULL;
+      END $witness$
+      """,
+    ]
+    + ["payment", "event", "lease"].flatMap { table in
+      [
+        "DROP TRIGGER IF EXISTS stamp ON tender.\(table)",
+        "CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON tender.\(table) "
+          + "FOR EACH ROW EXECUTE FUNCTION tender.stamp()",
+      ]
+    }
+    + [
+      "DROP TRIGGER IF EXISTS witness ON tender.preparation",
+      "CREATE TRIGGER witness AFTER DELETE ON tender.preparation "
+        + "FOR EACH ROW EXECUTE FUNCTION tender.witness()",
+    ]
 }

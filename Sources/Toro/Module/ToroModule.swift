@@ -214,10 +214,13 @@ package struct ToroModule: ProviderModule {
     return [("toro.device", device(settings) ?? simulated)]
   }
 
-  package func ports(_ settings: Settings) -> [UInt16] {
-    guard let device = device(settings)?.text, case .network(_, let port) = DeviceAddress(device)
-    else { return [] }
-    return [port]
+  package func resources(_ settings: Settings) -> [MachineResource] {
+    switch (device(settings)?.text).flatMap(DeviceAddress.init) {
+    case .network(_, let port): [.port(port)]
+    case .terminal(let path): [.device(path)]
+    case .bluetooth: [.bluetooth]
+    case nil: []
+    }
   }
 
   /// The reader's address as option, variable or profile give it.

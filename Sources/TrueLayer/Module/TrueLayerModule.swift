@@ -204,10 +204,10 @@ package struct TrueLayerModule: ProviderModule {
     ]
   }
 
-  package func ports(_ settings: Settings) -> [UInt16] {
+  package func resources(_ settings: Settings) -> [MachineResource] {
     let redirect =
       settings.invocation[Keys.redirectURL] ?? settings.profile["truelayer"]?["redirect_url"]?.text
       ?? TrueLayerConfiguration.defaultRedirectURL
-    return (WebAddress(redirect)?.port).map { [UInt16($0)] } ?? []
+    return (WebAddress(redirect)?.port).map { [.listener(UInt16($0))] } ?? []
   }
 }

@@ -15,6 +15,11 @@
 /// the file has what and the error number, 0 where it was allowed. TENDER_PROBE_FOLDER is a folder that
 /// the program has no business with.
 ///
+/// TENDER_BOUNDS names a file in the same form, written the moment the process has bounded itself; each line has
+/// what, the error number, and of what. TENDER_BOUNDS_PATHS, _PORTS (both with colons between), _SOCKET, _ABSTRACT
+/// and _PROCESS say what is tried; with TENDER_BOUNDS_EXEC a program is started, which ends the process where
+/// that is allowed.
+///
 /// A power cut is modelled as far as bytes and sizes of files go: names stay, as on a file system that
 /// journals its folders.
 #pragma once

@@ -1,0 +1,380 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// What the kernel refuses a command the moment it has bounded itself, before it does anything.
+@Suite struct BoundsTests {
+  /// A home with what a command has no business with, and things of other processes beside it.
+  private final class Place {
+    var binary: Binary
+    private var descriptors: [Int32] = []
+    let secret: String
+    let foreign: String
+    let socket: String
+    let abstract: String
+
+    init() throws {
+      binary = try Binary().faulty("none:0")
+      secret = binary.home.path + "/private"
+      foreign = binary.home.path + "/work"
+      socket = binary.home.path + "/socket"
+      abstract = "@tender-\(UUID().uuidString)"
+      try FileManager.default.createDirectory(atPath: foreign, withIntermediateDirectories: true)
+      for path in [secret, foreign + "/notes"] {
+        try "mine".write(toFile: path, atomically: true, encoding: .utf8)
+      }
+      for name in [socket, abstract] { try listen(name) }
+      binary.variables["TENDER_BOUNDS"] = binary.home.path + "/report"
+      binary.variables["TENDER_BOUNDS_PORTS"] = "9:53:80:443:3000:5432:8085:8086"
+      binary.variables["TENDER_BOUNDS_PROCESS"] = String(getpid())
+      binary.variables["TENDER_BOUNDS_SOCKET"] = socket
+      binary.variables["TENDER_BOUNDS_ABSTRACT"] = abstract
+      binary.variables["TENDER_BOUNDS_PATHS"] = paths.joined(separator: ":")
+    }
+
+    deinit {
+      for descriptor in descriptors { close(descriptor) }
+      binary.remove()
+    }
+
+    var home: String { binary.home.path }
+    var state: String { home + "/.local/state/tender" }
+    /// What may be open, in the order of the report.
+    var paths: [String] {
+      [
+        home, secret, foreign, foreign + "/notes", home + "/.local/state", state,
+        home + "/elsewhere", "/proc/\(getpid())/status", "/run", "/var/lib", "/tmp", "/dev",
+        "/dev/null",
+        "/dev/ptmx", "/etc/passwd", "/usr",
+      ]
+    }
+
+    /// Something of another process that listens, as a message bus does.
+    private func listen(_ name: String) throws {
+      let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      var bytes = Array(name.utf8)
+      if name.hasPrefix("@") { bytes[0] = 0 }
+      unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+      let size = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+      let result = unsafe withUnsafePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          unsafe bind(descriptor, $0, size)
+        }
+      }
+      #expect(result == 0)
+      #expect(Glibc.listen(descriptor, 8) == 0)
+      descriptors.append(descriptor)
+    }
+
+    /// Runs a command; gives each thing that was tried with its error number.
+    func report(_ words: [String], input: String? = nil) throws -> [String: Int32] {
+      try? FileManager.default.removeItem(atPath: home + "/report")
+      _ = try binary.run(words, input: input)
+      return try read()
+    }
+
+    func read() throws -> [String: Int32] {
+      let text = try String(contentsOfFile: home + "/report", encoding: .utf8)
+      var found: [String: Int32] = [:]
+      for line in text.split(separator: "\n") {
+        let words = line.split(separator: " ", maxSplits: 2).map(String.init)
+        guard words.count > 1 else { continue }
+        found[words[0] + (words.count > 2 ? " " + words[2] : "")] = Int32(words[1])
+      }
+      return found
+    }
+  }
+
+  private static let isWhole = ContainmentTests.hasScopes
+
+  private static let pay = ["transact", "--amount", "5", "--test-card", "visa", "--reference", "A"]
+
+  // Files.
+
+  @Test(
+    .enabled(if: isWhole, "this kernel has no Landlock with scopes, or no seccomp"),
+    arguments: [
+      pay, pay + ["--state-dir", "elsewhere/deep"], ["journal", "list"],
+      ["journal", "show", "work"],
+      ["journal", "show", "A/B"], ["journal", "verify"], ["journal", "resume", "--all"],
+      ["journal", "resolve", "private", "--as", "failed", "--reason", "x", "--yes"],
+      ["journal", "prune", "--before", "2020-01-01"],
+      ["journal", "accept", "--reason", "x", "--yes"],
+      ["find"], ["explain", "work"], ["payment-status", "A"], ["confirm", "A"], ["cancel", "A"],
+      ["refund", "A"], ["doctor"], ["simulator", "reset"], ["tokenize", "--test-card", "visa"],
+      pay + ["--dry-run"], ["__complete", "fish", "journal", "show", ""],
+    ]
+  )
+  func `opens nothing of the home but its own folder, at the first run too`(
+    _ words: [String]
+  ) throws {
+    let place = try Place()
+    // As they are at the very first, and once there is a journal.
+    for turn in 1...2 {
+      let found = try place.report(words)
+      if words[0] == "__complete", turn == 1 {
+        // There is no journal to look into.
+        #expect(found.isEmpty)
+      } else {
+        for what in [
+          "read \(place.home)", "make \(place.home)", "read \(place.secret)",
+          "write \(place.secret)", "read \(place.foreign)", "make \(place.foreign)",
+          "read \(place.foreign)/notes", "write \(place.foreign)/notes",
+          "read \(place.home)/.local/state", "make \(place.home)/.local/state",
+          "read /proc/\(getpid())/status", "read /run", "read /var/lib", "read /tmp", "make /tmp",
+          "read /dev", "make /dev", "read /dev/ptmx",
+        ] {
+          // What is not there yet cannot be opened, and nothing can be made in it.
+          let path = what.split(separator: " ")[1]
+          let problem = found[what] ?? found["read \(path)"] ?? 0
+          #expect([EACCES, ENOENT].contains(problem), "\(words) \(turn): \(what)")
+        }
+        for what in ["read /dev/null", "write /dev/null", "read /etc/passwd", "read /usr"] {
+          #expect(found[what] == 0, "\(words) \(turn): \(what)")
+        }
+      }
+      _ = try place.binary.run(Self.pay)
+    }
+  }
+
+  @Test(.enabled(if: isWhole, "this kernel has no Landlock with scopes, or no seccomp"))
+  func `opens what an option or an operand names as a file`() throws {
+    let place = try Place()
+    let notes = place.foreign + "/notes"
+    _ = try place.binary.run(Self.pay)
+    let traced = try place.report(Self.pay + ["--trace", place.foreign + "/trace"])
+    #expect(traced["make \(place.foreign)"] == EACCES, "the file alone is made, before the bounds")
+    #expect(traced["read \(notes)"] == EACCES)
+    let copied = try place.report(["journal", "backup", place.foreign + "/copy"])
+    #expect(copied["make \(place.foreign)"] == 0)
+    #expect(copied["read \(place.secret)"] == EACCES)
+    #expect(FileManager.default.fileExists(atPath: place.foreign + "/copy"))
+    let lost = try place.report(["journal", "backup", place.home + "/none/copy"])
+    #expect(lost["make \(place.home)"] == EACCES)
+    let taken = try place.report(["journal", "import", notes])
+    #expect(taken["read \(notes)"] == 0)
+    #expect(taken["write \(notes)"] == EACCES)
+    #expect(taken["make \(place.foreign)"] == EACCES)
+    let marked = try place.report(Self.pay + ["--state-dir", place.foreign + "/state"])
+    #expect(marked["make \(place.foreign)"] == EACCES)
+    let mark = place.foreign + "/.state.tender-mark"
+    #expect(
+      try Data(contentsOf: URL(filePath: mark)).count == 256,
+      "its mark is written all the same"
+    )
+  }
+
+  // What others run.
+
+  @Test(
+    .enabled(if: isWhole, "this kernel has no Landlock with scopes, or no seccomp"),
+    arguments: [
+      pay, ["journal", "list"], ["confirm", "A"], ["batch", "-"],
+      ["transact", "--env", "sandbox", "--amount", "5"],
+    ]
+  )
+  func `reaches no other process, and no attribute of a file`(_ words: [String]) throws {
+    let place = try Place()
+    place.binary.variables["TENDER_BOUNDS_EXEC"] = "1"
+    let found = try place.report(words, input: "")
+    for what in [
+      "exec", "local", "abstract", "kill other", "kill group", "limit other", "pidfd other", "type",
+      "type high", "owner", "ring", "namespace", "memory", "chmod \(place.secret)",
+      "touch \(place.secret)", "chmod \(place.foreign)/notes", "socket unix", "socket mptcp",
+      "socket ping", "socket raw", "socket packet", "socket vsock",
+    ] {
+      #expect(found[what] == EPERM, "\(words): \(what)")
+    }
+    #expect(found["kill own"] == 0)
+    for port in [9, 3000, 5432, 8085] where words[0] != "batch" {
+      #expect(found["connect \(port)"] != 0 && found["connect \(port)"] != ECONNREFUSED, "\(port)")
+    }
+  }
+
+  @Test func `asks nobody at TAB`() throws {
+    let place = try Place()
+    _ = try place.binary.run(Self.pay)
+    let words = ["__complete", "fish", "journal", "show", ""]
+    let found = try place.report(words)
+    for port in [53, 80, 443, 5432] {
+      #expect([EPERM, EACCES].contains(found["connect \(port)"] ?? 0), "\(port)")
+    }
+    #expect(try place.binary.run(words).output.hasPrefix("A\t"))
+  }
+
+  @Test func `looks into no shared journal at TAB`() throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    _ = try binary.run(Self.pay)
+    let listener = try Listener()
+    binary.variables["TENDER_JOURNAL"] =
+      "postgres://a@127.0.0.1:\(listener.port)/b?connect_timeout=2"
+    let result = try binary.run("__complete", "fish", "journal", "show", "")
+    #expect(result.output.isEmpty)
+    #expect(!listener.wasVisited)
+  }
+
+  /// A port of this machine that tells whether anybody came.
+  private final class Listener {
+    let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let port: UInt16
+
+    init() throws {
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let made = descriptor
+      unsafe withUnsafeMutablePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+          _ = unsafe bind(made, raw, size)
+          _ = unsafe getsockname(made, raw, &size)
+        }
+      }
+      _ = Glibc.listen(made, 8)
+      _ = fcntl(made, F_SETFL, O_NONBLOCK)
+      port = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit { close(descriptor) }
+
+    var wasVisited: Bool { accept(descriptor, nil, nil) >= 0 }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+  func `takes no configuration of another user, as root either`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let config = binary.home.appending(path: "config.json").path
+    try #"{"schema":1}"#.write(toFile: config, atomically: true, encoding: .utf8)
+    #expect(try binary.run("journal", "list", "--config", config).status == 0)
+    #expect(unsafe chown(config, 65534, 65534) == 0)
+    for words in [["journal", "list"], ["config", "check"]] {
+      let result = try binary.run(words + ["--config", config, "--json"])
+      #expect(result.status == 2)
+      #expect(result.errorRecord["error"]?["code"] == "file_too_open", "\(result.errors)")
+    }
+    let typed = ["__complete", "fish", "--config", config, "--profile", ""]
+    #expect(try binary.run(typed).output.isEmpty)
+  }
+
+  // A refusing kernel.
+
+  @Test func `warns in doctor where nothing is bounded, and pays only where that is allowed`()
+    throws
+  {
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables["TENDER_CONTAINMENT"] = "off"
+    let check = try #require(
+      try binary.run("doctor", "--json").records.first { $0.text("name") == "containment" }
+    )
+    #expect(check.text("outcome") == "warn")
+    #expect(check.text("remedy")?.contains("TENDER_CONTAINMENT") == true)
+    #expect(try binary.run("doctor", "--json").status == 0)
+    #expect(try binary.run("doctor", "--output", "table").output.contains("warn  containment"))
+    let config = binary.home.appending(path: "config.json")
+    try #"{"schema":1,"profiles":{"w":{"containment":"required"}}}"#.write(
+      to: config,
+      atomically: true,
+      encoding: .utf8
+    )
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: config.path)
+    let required = ["--config", config.path, "--profile", "w"]
+    let refused = try binary.run(Self.pay + required + ["--json"])
+    #expect(refused.status == 16)
+    #expect(refused.errorRecord["error"]?["code"] == "containment_missing")
+    let line =
+      #"{"command":"transact","reference":"B","amount":"5","test_card":"visa","profile":"w"}"#
+    let batch = try binary.run(
+      ["batch", "-", "--config", config.path, "--json"],
+      input: line + "\n"
+    )
+    #expect(batch.records.first?["error"]?["code"] == "containment_missing", "\(batch)")
+    // Looking is free.
+    #expect(try binary.run(["journal", "list"] + required).status == 0)
+    #expect(try binary.run("journal", "list", "--json").records.isEmpty)
+    if Self.isWhole {
+      binary.variables["TENDER_CONTAINMENT"] = nil
+      #expect(try binary.run(Self.pay + required).status == 0)
+    }
+  }
+
+  // The manual.
+
+  /// Each kind of command as the manual names it, with one of that kind.
+  private static let rows: [(name: String, words: [String])] = [
+    ("payment, simulated", pay),
+    ("payment elsewhere", ["transact", "--env", "sandbox", "--amount", "5"]),
+    ("look-up", ["payment-status", "A"]), ("find, journal", ["journal", "list"]),
+    ("journal resume", ["journal", "resume", "--all"]), ("batch", ["batch", "-"]),
+    ("simulator serve", ["simulator", "serve", "--port", "8085"]),
+    ("completion", ["__complete", "fish", "journal", "show", ""]),
+  ]
+
+  private func cells(_ found: [String: Int32], _ place: Place) -> [String] {
+    func isOpen(_ what: String) -> Bool {
+      found[what].map { ![EACCES, EPERM].contains($0) } ?? false
+    }
+    func list(_ all: [(String, Bool)]) -> String {
+      let open = all.filter(\.1).map(\.0)
+      return open.isEmpty ? "none" : open.joined(separator: " ")
+    }
+    let ports = [9, 53, 80, 443, 3000, 5432, 8085, 8086]
+    let files =
+      isOpen("write \(place.secret)")
+      ? "all"
+      : isOpen("read \(place.secret)")
+        ? "reads all" : isOpen("make \(place.state)") ? "state" : "none"
+    return [
+      files,
+      isOpen("exec") || found["exec"] == nil ? "any" : "none",
+      list(ports.map { (String($0), isOpen("connect \($0)")) }),
+      list(ports.map { (String($0), isOpen("listen \($0)")) }),
+      list(["tcp", "udp", "unix", "bluetooth"].map { ($0, isOpen("socket \($0)")) }),
+      isOpen("kill other") ? "any" : "own",
+    ]
+  }
+
+  @Test(.enabled(if: isWhole, "this kernel has no Landlock with scopes, or no seccomp"))
+  func `bounds each command as the manual's table says`() throws {
+    var table = [
+      ["command", "files", "runs", "connects", "listens", "sockets", "signals"]
+    ]
+    for (name, words) in Self.rows {
+      let place = try Place()
+      _ = try place.binary.run(Self.pay)
+      place.binary.variables["TENDER_BOUNDS_EXEC"] = "1"
+      var found: [String: Int32]
+      if words.contains("serve") {
+        let (process, output, _) = try place.binary.start(words + ["--json"])
+        _ = output.read(until: "\n")
+        process.terminate()
+        process.waitUntilExit()
+        found = try place.read()
+      } else {
+        found = try place.report(words, input: "")
+      }
+      table.append([name] + cells(found, place))
+    }
+    let widths = table[0].indices.map { column in table.map { $0[column].count }.max() ?? 0 }
+    let lines = table.map { row in
+      var line = ""
+      for (cell, width) in zip(row, widths) {
+        line += cell + String(repeating: " ", count: width - cell.count + 2)
+      }
+      return "  " + line.trimmingCharacters(in: .whitespaces)
+    }
+    let manual = try Binary().run("help", "containment").output
+    #expect(manual.contains(lines.joined(separator: "\n")), "\(lines.joined(separator: "\n"))")
+  }
+}
