@@ -178,8 +178,8 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
       atMost: signal != nil
         ? Self.signalLimit : [.reader, .line].contains(peer) ? Self.readerLimit : Self.limit,
       signal: signal,
-      after: peer == .visitor ? 1000 : 200,
-      isReady: { made.awaitAct($0) },
+      after: honestly || peer == .visitor ? 1000 : 200,
+      isReady: { honestly || made.awaitAct($0) },
       started: { log in
         if honestly { return }
         if let line {
