@@ -2,8 +2,11 @@
 
 #include "Library.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /// The lowest version that this was tried with (Libraries.tsv): the first that has all functions.
 #define LOWEST "14.0"
@@ -69,4 +72,20 @@ struct tender_pq *tender_pq_begin(const char *const *keywords, const char *const
     api.notices(made, hush, NULL);
   }
   return made;
+}
+
+long long tender_pq_received(int descriptor) {
+#ifdef __linux__
+  // `tcpi_bytes_received` (linux/tcp.h): netinet/tcp.h may have fewer members, and both cannot be included.
+  enum { PLACE = 128 };
+  unsigned char facts[PLACE + sizeof(long long)];
+  socklen_t size = sizeof facts;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, facts, &size) || size < sizeof facts) return -1;
+  long long count;
+  memcpy(&count, facts + PLACE, sizeof count);
+  return count;
+#else
+  (void)descriptor;
+  return -1;
+#endif
 }

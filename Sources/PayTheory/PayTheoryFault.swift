@@ -26,7 +26,9 @@ extension Fault {
     code: String = "socket_error",
     text: String? = nil
   ) -> Fault {
-    Fault(
+    // A sentence, however long what the socket calls one.
+    let text = text.map { String($0.unicodeScalars.prefix(2000)) }
+    return Fault(
       kind,
       code: code,
       "Pay Theory's socket: \(why)",

@@ -59,7 +59,28 @@ package enum CardNumberGuard {
     let last = text.lastIndex(of: "=").map { text[text.index(after: $0)...] } ?? text[...]
     if let digits = Digits.only(in: last), Digits.looksLikeCard(digits) { return true }
     // What would be masked when it is shown is refused before it is kept.
-    return Redactor.holdsCardNumber(text)
+    return Redactor.holdsCardNumber(text) || Redactor.holdsCardNumber(spaced(text))
+  }
+
+  /// The text with a space for each sign that can be typed between digits, and without the marks of each letter.
+  private static func spaced(_ text: String) -> String {
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if scalar.value < 0x80 {
+        let isSign = ",:|+'\";*~#()<>[]\n\r".unicodeScalars.contains(scalar)
+        shown.append(isSign ? " " : scalar)
+      } else {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: break
+        case .otherPunctuation, .initialPunctuation, .finalPunctuation, .mathSymbol, .otherSymbol,
+          .dashPunctuation, .lineSeparator, .paragraphSeparator:
+          // Digits in circles are symbols, too.
+          shown.append(scalar.properties.numericType == nil ? " " : scalar)
+        default: shown.append(scalar)
+        }
+      }
+    }
+    return String(shown)
   }
 }
 

@@ -51,15 +51,38 @@ struct PlainText {
   /// The character that an escape stands for, and where it ends; nil where there is none.
   private func unescaped(at index: Int) -> (UInt32, Int)? {
     switch bytes[index] {
-    case UInt8(ascii: "%"): return hex(index + 1, 2).map { ($0, index + 3) }
+    case UInt8(ascii: "%"):
+      let isLong = index + 1 < bytes.count && bytes[index + 1] | 0x20 == UInt8(ascii: "u")
+      return isLong
+        ? hex(index + 2, 4).map { ($0, index + 6) } : hex(index + 1, 2).map { ($0, index + 3) }
     case UInt8(ascii: "\\"):
       guard index + 1 < bytes.count else { return nil }
       switch bytes[index + 1] {
-      case UInt8(ascii: "u"): return hex(index + 2, 4).map { ($0, index + 6) }
+      case UInt8(ascii: "u"):
+        guard index + 2 < bytes.count, bytes[index + 2] == UInt8(ascii: "{") else {
+          return hex(index + 2, 4).map { ($0, index + 6) }
+        }
+        let (value, end) = number(from: index + 3, radix: 16)
+        guard let value, end < bytes.count, bytes[end] == UInt8(ascii: "}") else { return nil }
+        return (value, end + 1)
+      case UInt8(ascii: "U"): return hex(index + 2, 8).map { ($0, index + 10) }
       case UInt8(ascii: "x"): return hex(index + 2, 2).map { ($0, index + 4) }
+      case UInt8(ascii: "0")...UInt8(ascii: "3"):
+        let digits = bytes[(index + 1)...].prefix(3)
+        guard digits.count == 3, digits.allSatisfy({ $0 & 0xf8 == UInt8(ascii: "0") }) else {
+          return nil
+        }
+        return (digits.reduce(0) { $0 << 3 | UInt32($1 & 7) }, index + 4)
       default: return nil
       }
     case UInt8(ascii: "&"):
+      if index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: "#") {
+        // Padded with zeros, and without its end, too.
+        let isHex = index + 2 < bytes.count && bytes[index + 2] | 0x20 == UInt8(ascii: "x")
+        let (value, end) = number(from: index + (isHex ? 3 : 2), radix: isHex ? 16 : 10)
+        guard let value else { return nil }
+        return (value, end < bytes.count && bytes[end] == UInt8(ascii: ";") ? end + 1 : end)
+      }
       let name = bytes[(index + 1)...].prefix(10).prefix { $0 != UInt8(ascii: ";") }
       let end = index + 1 + name.count
       guard end < bytes.count, bytes[end] == UInt8(ascii: ";") else { return nil }
@@ -69,13 +92,25 @@ struct PlainText {
   }
 
   private static func entity(_ name: String) -> UInt32? {
-    if name.hasPrefix("#x") || name.hasPrefix("#X") { return UInt32(name.dropFirst(2), radix: 16) }
-    if name.hasPrefix("#") { return UInt32(name.dropFirst()) }
-    return [
+    [
       "nbsp": 0x20, "ensp": 0x20, "emsp": 0x20, "thinsp": 0x20, "zwnj": 0x200c, "shy": 0xad,
       "hyphen": 0x2d, "dash": 0x2d, "sol": 0x2f, "period": 0x2e, "amp": 0x26, "equals": 0x3d,
       "plus": 0x2b, "lowbar": 0x5f, "colon": 0x3a,
     ][name]
+  }
+
+  /// The number that begins at a place, at most 16 digits of it, and where it ends; nil where it is none.
+  private func number(from start: Int, radix: UInt32) -> (value: UInt32?, end: Int) {
+    var (value, end): (UInt32?, Int) = (nil, start)
+    while end < bytes.count, end - start < 16, bytes[end] < 0x80,
+      let digit = Character(Unicode.Scalar(bytes[end])).hexDigitValue, digit < Int(radix)
+    {
+      let (product, isLarge) = (value ?? 0).multipliedReportingOverflow(by: radix)
+      guard !isLarge, product <= 0x10_ffff else { return (nil, end) }
+      value = product + UInt32(digit)
+      end += 1
+    }
+    return (value, end)
   }
 
   private func hex(_ start: Int, _ count: Int) -> UInt32? {
@@ -121,6 +156,6 @@ struct PlainText {
     {
       return [UInt8(ascii: "0") + UInt8(number)]
     }
-    return Array(String(scalar).utf8)
+    return UTF8.encode(scalar).map(Array.init) ?? [0xff]
   }
 }

@@ -64,33 +64,60 @@ package final class Redactor: Sendable {
     }
   }
 
-  /// Learns the hexadecimal form of a secret, and base64 wherever it may begin in a longer text.
+  /// Learns other forms of a secret: hexadecimal digits and base64 of UTF-8 and UTF-16, and base64 of base64.
   ///
-  /// Of base64 (RFC 4648) what stands for the secret alone, in one alphabet: to a fingerprint both are
-  /// the same. No form is written down.
+  /// Base64 wherever it may begin in a longer text. No form is written down.
   private static func learn(encodingsOf bytes: UnsafeRawBufferPointer, _ prints: inout Fingerprints)
   {
+    func byte(_ place: Int) -> UInt8 { unsafe bytes[place] }
+    // Either order of bytes has these in it.
+    func unit(_ place: Int) -> UInt8 { unsafe place % 2 == 0 ? bytes[place / 2] : 0 }
+    let count = bytes.count
+    guard count > 0 else { return }
+    learn(hexadecimalOf: count, byte, &prints)
+    learn(base64Of: count, byte, &prints, isTwice: true)
+    learn(hexadecimalOf: 2 * count - 1, unit, &prints)
+    learn(base64Of: 2 * count - 1, unit, &prints, isTwice: false)
+  }
+
+  private static func learn(
+    hexadecimalOf count: Int,
+    _ byte: (Int) -> UInt8,
+    _ prints: inout Fingerprints
+  ) {
     let hex = Array("0123456789abcdef".utf8)
     var place = 0
     prints.insert {
-      guard place < 2 * bytes.count else { return nil }
+      guard place < 2 * count else { return nil }
       defer { place += 1 }
-      return unsafe hex[Int(bytes[place / 2] >> (place % 2 == 0 ? 4 : 0) & 15)]
+      return hex[Int(byte(place / 2) >> (place % 2 == 0 ? 4 : 0) & 15)]
     }
+  }
+
+  /// Of base64 (RFC 4648) what stands for the secret alone, in one alphabet: to a fingerprint both are the same.
+  private static func learn(
+    base64Of count: Int,
+    _ byte: (Int) -> UInt8,
+    _ prints: inout Fingerprints,
+    isTwice: Bool
+  ) {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     for offset in 0..<3 {
       // The letters that hold bits of what stands before and behind it belong to others.
-      let own = (offset * 8 + 5) / 6..<(offset + bytes.count) * 8 / 6
+      let own = (offset * 8 + 5) / 6..<(offset + count) * 8 / 6
+      func letter(_ place: Int) -> UInt8 {
+        let bit = place * 6 - offset * 8
+        let pair = Int(byte(bit / 8)) << 8 | (bit / 8 + 1 < count ? Int(byte(bit / 8 + 1)) : 0)
+        return letters[pair >> (10 - bit % 8) & 63]
+      }
       var place = own.lowerBound
       prints.insert {
         guard place < own.upperBound else { return nil }
-        let bit = place * 6 - offset * 8
-        place += 1
-        let pair =
-          unsafe Int(bytes[bit / 8]) << 8
-          | (bit / 8 + 1 < bytes.count ? Int(bytes[bit / 8 + 1]) : 0)
-        return letters[pair >> (10 - bit % 8) & 63]
+        defer { place += 1 }
+        return letter(place)
       }
+      guard isTwice else { continue }
+      learn(base64Of: own.count, { letter(own.lowerBound + $0) }, &prints, isTwice: false)
     }
   }
 
@@ -326,7 +353,42 @@ extension Redactor {
       }
       index = max(word.endIndex, index + 1)
     }
+    return found + spaced(in: plain, words)
+  }
+
+  /// Short secrets whose digits stand apart, one sign or two between them.
+  private static func spaced(in plain: PlainText, _ words: Fingerprints) -> [Range<Int>] {
+    let bytes = plain.bytes
+    var found: [Range<Int>] = []
+    var digits: [UInt8] = []
+    var places: [Int] = []
+    func end() {
+      if digits.count > 2, words.holdsWord(digits), let first = places.first, let last = places.last
+      {
+        found.append(plain.place(of: first..<(last + 1)))
+      }
+      digits = []
+      places = []
+    }
+    for (index, byte) in bytes.enumerated() {
+      let isPart = DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || byte >= 0x80
+      guard isPart else { continue }
+      let gap = index - (places.last ?? index - 2) - 1
+      if !(1...2).contains(gap) { end() }
+      let isAlone = index + 1 == bytes.count || !isWord(bytes[index + 1])
+      guard DigitRuns.isDigit(byte), isAlone, index == 0 || !isWord(bytes[index - 1]) else {
+        end()
+        continue
+      }
+      digits.append(byte)
+      places.append(index)
+    }
+    end()
     return found
+  }
+
+  private static func isWord(_ byte: UInt8) -> Bool {
+    DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || byte >= 0x80
   }
 
   /// The texts and numbers of a value, counted in their order, that only together hold a secret's

@@ -105,15 +105,24 @@ package struct Console {
     }
   }
 
-  /// Reads a descriptor to its end, up to a limit in bytes; nil where it cannot be read or is longer.
-  package static func readAll(_ descriptor: Int32, limit: Int) -> [UInt8]? {
+  /// Reads a descriptor to its end, up to a limit in bytes; nil where it cannot be read, is longer, or should not be
+  /// waited for any longer.
+  package static func readAll(
+    _ descriptor: Int32,
+    limit: Int,
+    shouldStop: (() -> Bool)? = nil
+  ) -> [UInt8]? {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 8192)
     defer { buffer.wipe() }
     while true {
+      if let shouldStop {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        repeat { if shouldStop() { return nil } } while unsafe poll(&waiting, 1, 50) == 0
+      }
       let count = unsafe read(descriptor, &buffer, buffer.count)
       if count < 0 {
-        if errno == EINTR { continue }
+        if errno == EINTR || shouldStop != nil && errno == EAGAIN { continue }
         return nil
       }
       if count == 0 { return bytes }

@@ -86,14 +86,15 @@ package struct Environment {
     return try readAll(descriptor, path, named: option, limit: limit)
   }
 
-  /// The bytes of an open file.
+  /// The bytes of an open file; `shouldStop` says that they are not waited for any longer.
   package static func readAll(
     _ descriptor: Int32,
     _ path: String,
     named option: String,
-    limit: Int = 1 << 20
+    limit: Int = 1 << 20,
+    shouldStop: (() -> Bool)? = nil
   ) throws(Fault) -> [UInt8] {
-    guard let bytes = Console.readAll(descriptor, limit: limit) else {
+    guard let bytes = Console.readAll(descriptor, limit: limit, shouldStop: shouldStop) else {
       throw .unreadable(path, option)
     }
     return bytes
@@ -167,9 +168,13 @@ package struct Environment {
     return descriptor
   }
 
-  /// Opens a file to read.
-  package static func openForReading(_ path: String, named option: String) throws(Fault) -> Int32 {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+  /// Opens a file to read; `waits` says that a pipe is waited for until somebody writes to it.
+  package static func openForReading(
+    _ path: String,
+    named option: String,
+    waits: Bool = true
+  ) throws(Fault) -> Int32 {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
     guard descriptor >= 0 else { throw .unreadable(path, option) }
     return descriptor
   }

@@ -67,6 +67,8 @@ package final class LineReader {
         consumed += buffer.count
         buffer = []
       }
+      // A line without an end waits for nobody.
+      if isPassing, shouldStop() { return nil }
       guard buffer.count <= limit else {
         throw .badOperand(
           "a line is longer than \(limit) bytes",

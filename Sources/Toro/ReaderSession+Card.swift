@@ -55,7 +55,7 @@ extension ReaderSession {
     case .unsolicited(let message):
       if presented.take(message) {
         step = .chip(presented)
-        if presented.slot == .empty { patience = 2000 }
+        if presented.slot == .empty { hurry(2000) }
       }
       switch message.template.objects[tag: 0xc3] {
       case [2]: return [.enter(.awaitingPinEntry)]
@@ -105,7 +105,7 @@ extension ReaderSession {
   mutating func finish(_ decision: Decision) -> [Action] {
     guard let card, card.interface == .contact else { return finished(decision) }
     step = .finishing(decision)
-    patience = 15_000
+    wait(atMost: 15_000)
     return switch decision {
     case .approved(let objects), .declined(let objects): [.send(.proceed(objects))]
     // Z3: unable to go online, declined (EMV Book 4, annex A6).
@@ -146,7 +146,7 @@ extension ReaderSession {
         return [.enter(.awaitingSignature), .takeSignature]
       }
       step = .touching(.beginning)
-      patience = 5000
+      wait(atMost: 5000)
       return [.enter(.awaitingSignature), .send(.beginTouch)]
     }
   }
@@ -172,7 +172,7 @@ extension ReaderSession {
       case 2: return [.send(.clearTouch)]
       case 3:
         step = .touching(.ending)
-        patience = 5000
+        wait(atMost: 5000)
         return [.send(.endTouch)]
       default: return []
       }
@@ -187,19 +187,23 @@ extension ReaderSession {
       switch touch {
       case .beginning:
         step = .touching(.drawing)
-        patience = configuration.cardTimeout
+        wait(atMost: configuration.cardTimeout)
         return []
       case .ending:
         step = .touching(.exporting)
+        wait(atMost: 5000)
         return [.send(.exportTouch)]
       case .exporting:
         step = .touching(.selecting)
+        wait(atMost: 5000)
         return [.send(.selectSignature)]
       default:
         let size = message.template.objects[tag: 0x80] ?? TLV.read(message.body)?[tag: 0x80]
         let count = size.flatMap(Self.size)
         guard count != 0 else { return compare(nil) }
         step = .touching(.reading([], size: count))
+        // All of its pieces, over whatever line.
+        wait(atMost: configuration.cardTimeout)
         return [.send(.read(at: 0, count: count ?? ReaderCommand.pieceLength))]
       }
     default: return []

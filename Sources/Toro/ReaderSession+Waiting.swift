@@ -30,11 +30,12 @@ extension ReaderSession {
     let rest = Array(commands.dropFirst())
     if let next = rest.first {
       step = .settingUp(rest)
+      wait(atMost: 5000)
       return [.send(next)]
     }
     guard !order.gratuityMenu.isEmpty else { return beginArming() }
     step = .menu
-    patience = configuration.cardTimeout
+    wait(atMost: configuration.cardTimeout)
     return [.enter(.awaitingGratuity), .send(.gratuityMenu(order.gratuityMenu, of: money))]
   }
 
@@ -83,19 +84,15 @@ extension ReaderSession {
   }
 
   mutating func beginArming() -> [Action] {
-    step = .arming(isAcknowledged: false, Presented())
-    patience = 5000
+    step = .arming(Presented())
+    wait(atMost: 5000)
     return [.enter(.awaitingCard), .send(.cardEvents)]
   }
 
   /// Waits for the reader's report of its slot, its only word to CARD STATUS (README, 4.3).
   ///
-  /// A tap that is begun before confuses it. Some firmware acknowledges as well, before or after.
-  mutating func arm(
-    _ isAcknowledged: Bool,
-    _ presented: Presented,
-    _ event: Event
-  ) -> [Action] {
+  /// A tap that is begun before confuses it. Some firmware acknowledges as well, before or after; some says nothing.
+  mutating func arm(_ presented: Presented, _ event: Event) -> [Action] {
     var presented = presented
     switch event {
     case .answer(let command, let message):
@@ -104,13 +101,10 @@ extension ReaderSession {
         return fail(status: message.status, during: command.name)
       }
       guard presented.isNothing else { return beginWaiting(presented) }
-      step = .arming(isAcknowledged: true, presented)
-      patience = 300
+      hurry(300)
       return []
     case .unsolicited(let message): return presented.take(message) ? beginWaiting(presented) : []
-    case .quiet:
-      return isAcknowledged
-        ? beginWaiting(presented) : fail(.deviceError, "the reader does not answer")
+    case .quiet: return beginWaiting(presented)
     default: return []
     }
   }
@@ -120,14 +114,21 @@ extension ReaderSession {
     guard hasContactless else { return ask("Insert or swipe", presented) }
     step = .waiting(presented, isTapping: true)
     // Its own end comes first: the reader knows best how long it waits.
-    patience = configuration.cardTimeout + 5000
+    wait(atMost: configuration.cardTimeout + 5000)
     return [.send(.start(contactless: true, money, isRefund: order.isRefund, at: time))]
   }
 
+  /// How often a card may be asked for in one sale.
+  private static let mostRequests = 10
+
   /// Shows what is wanted where no long command listens, cancel key included.
   private mutating func ask(_ text: String, _ presented: Presented) -> [Action] {
+    requests += 1
+    guard requests <= Self.mostRequests else {
+      return fail(presented.fallback ?? .transactionTimeout, "no card could be read")
+    }
     step = .waiting(presented, isTapping: false)
-    patience = configuration.cardTimeout
+    wait(atMost: configuration.cardTimeout)
     let amount = "\(money.currency.code) \(money.decimalText)"
     return [.send(.display("\(text)\n\(amount)")), .send(.keyEvents)]
   }
@@ -151,12 +152,12 @@ extension ReaderSession {
       if isStopping { return [] }
       guard isTapping else { return goOn(presented) }
       // The tap ends by itself; where it does not, it is ended.
-      if !presented.isNothing { patience = 1500 }
+      if !presented.isNothing { hurry(1500) }
       return []
     case .quiet:
       if isStopping { return fail(.operatorCancelled, "the operator cancelled") }
       if isTapping, !presented.isNothing {
-        patience = 2000
+        wait(atMost: 2000)
         step = .waiting(presented, isTapping: false)
         return [.send(.abort)]
       }
@@ -176,7 +177,7 @@ extension ReaderSession {
       return goOn(presented)
     case 0x9f43, 0x9f44:
       // The event that says what it was is on its way.
-      patience = 3000
+      wait(atMost: 3000)
       return []
     case 0x9fc1: return ask("Insert or swipe", presented)
     case 0x9fc2: return ask("Insert, swipe or try another card", presented)
@@ -197,7 +198,7 @@ extension ReaderSession {
     switch presented.slot {
     case .chip:
       step = .chip(presented)
-      patience = configuration.cardTimeout + 5000
+      wait(atMost: configuration.cardTimeout + 5000)
       return [.send(.start(contactless: false, money, isRefund: order.isRefund, at: time))]
     case .unreadable: return fallBack(.cardReadError, presented)
     case .empty:
@@ -225,7 +226,7 @@ extension ReaderSession {
     card.isFallback = presented.fallback != nil
     guard card.needsPIN else { return authorise(card) }
     step = .pin(card)
-    patience = configuration.cardTimeout + 5000
+    wait(atMost: configuration.cardTimeout + 5000)
     return [
       .enter(.awaitingPinEntry),
       .send(.onlinePIN(money, label: "PIN", track: Array(track.utf8))),

@@ -67,8 +67,8 @@ struct ReaderSession: Sendable {
     case idle
     case settingUp([ReaderCommand])
     case menu
-    /// The reader is told to report cards; whether it has acknowledged that, and what it reported.
-    case arming(isAcknowledged: Bool, Presented)
+    /// The reader is told to report cards; what it reported.
+    case arming(Presented)
     /// A card is awaited; whether the reader's own command for a tap runs meanwhile.
     case waiting(Presented, isTapping: Bool)
     case chip(Presented)
@@ -119,8 +119,12 @@ struct ReaderSession: Sendable {
   let signsOnDevice: Bool
   let time: ReaderTime
   var step = Step.idle
-  /// How long to wait for the next event, in milliseconds.
-  var patience = 5000
+  /// How long the present wait may take in all, in milliseconds: no event makes it longer.
+  private(set) var patience = 5000
+  /// The number of that wait.
+  private(set) var turn = 0
+  /// How often a card was asked for.
+  var requests = 0
   var money: Money
   var gratuity: Int?
   var serial: String?
@@ -157,8 +161,7 @@ struct ReaderSession: Sendable {
       return [.enter(.connectingToDevice), .send(commands[0])]
     case .settingUp(let commands): return setUp(commands, event)
     case .menu: return chooseGratuity(event)
-    case .arming(let isAcknowledged, let presented):
-      return arm(isAcknowledged, presented, event)
+    case .arming(let presented): return arm(presented, event)
     case .waiting(let presented, let isTapping): return wait(presented, isTapping, event)
     case .chip(let presented): return readChip(presented, event)
     case .pin(let card): return takePIN(card, event)
@@ -186,6 +189,15 @@ struct ReaderSession: Sendable {
     }
   }
 
+  /// Begins another wait.
+  mutating func wait(atMost milliseconds: Int) {
+    patience = milliseconds
+    turn += 1
+  }
+
+  /// Ends the present wait earlier.
+  mutating func hurry(_ milliseconds: Int) { patience = min(patience, milliseconds) }
+
   /// What the loss of the reader means at this moment.
   func end(lostBy fault: ToroError, _ why: String) -> End {
     switch step {
@@ -200,7 +212,7 @@ struct ReaderSession: Sendable {
   /// Says goodbye: a word on the display, no more events, and then the end.
   mutating func leave(_ end: End, _ text: String) -> [Action] {
     step = .leaving(end)
-    patience = 1000
+    wait(atMost: 1000)
     // What the acquirer has to say stands below our own word, as the end of what happened.
     let said = message.map { "\(text)\n\($0)" } ?? text
     let goodbye: [Action] = [.send(.display(said)), .send(.noCardEvents)]
@@ -253,7 +265,8 @@ struct ReaderSession: Sendable {
       if isStopping { return [] }
       guard isLongRunning else { return fail(.operatorCancelled, "the operator cancelled") }
       isStopping = true
-      patience = 2000
+      // With the goodbye behind it, two seconds at most.
+      wait(atMost: 1000)
       return [.send(.abort)]
     }
   }

@@ -17,6 +17,8 @@ final class SaleRunner {
   private(set) var signatureVerificationFailed = false
   private var isStopTold = false
   private var state = TransactionState.ready
+  /// The session's present wait, how long it may take, and until when.
+  private var wait: (turn: Int, patience: Int, deadline: Deadline)?
 
   init(
     _ context: ToroContext,
@@ -92,7 +94,7 @@ final class SaleRunner {
 
   /// The next event: of the reader, or that somebody wants it to stop.
   private func next() throws(Fault) -> ReaderSession.Event {
-    let deadline = Deadline(in: session.patience, on: context.clock)
+    let deadline = currentDeadline()
     while true {
       if context.interruption.kind == .interrupted {
         // The wish is heard: what follows must not be stopped by it.
@@ -109,6 +111,19 @@ final class SaleRunner {
       context.attendant.waits(for: state.rawValue, left: left)
       if let event = try link?.next(milliseconds: min(left, 200)) { return event }
     }
+  }
+
+  /// Until when the session's present wait lasts: one deadline, however many events come, which an event brings
+  /// nearer at most.
+  private func currentDeadline() -> Deadline {
+    var deadline = Deadline(in: session.patience, on: context.clock)
+    if let wait, wait.turn == session.turn,
+      wait.patience == session.patience || wait.deadline.remaining < deadline.remaining
+    {
+      deadline = wait.deadline
+    }
+    wait = (session.turn, session.patience, deadline)
+    return deadline
   }
 
   private func perform(_ action: ReaderSession.Action) throws(Fault) -> [ReaderSession.Action] {

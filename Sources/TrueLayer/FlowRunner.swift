@@ -46,8 +46,9 @@ struct FlowRunner {
           }
           return current.outcome
         }
+        // Whatever it waits for: an answer of ours is still given.
         if current.isOpen, patience.left == 0, current.status == before.status,
-          case .redirect? = current.next
+          current.next?.isAnswered != true
         {
           return current.outcome
         }

@@ -77,6 +77,14 @@ extension NextAction {
     }
   }
 
+  /// Whether it is answered here, and not waited for.
+  var isAnswered: Bool {
+    switch self {
+    case .redirect, .wait: false
+    default: true
+    }
+  }
+
   /// What the provider calls it.
   var type: String {
     switch self {

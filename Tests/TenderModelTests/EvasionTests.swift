@@ -22,6 +22,19 @@ import Testing
 
   private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 
+  /// UTF-16 in either order of bytes.
+  private static func wide(_ text: String, isBig: Bool) -> Data {
+    Data(text.utf8.flatMap { isBig ? [0, $0] : [$0, 0] })
+  }
+
+  private static func hex(_ text: String, isBig: Bool) -> String {
+    wide(text, isBig: isBig).map { String(format: "%02x", $0) }.joined()
+  }
+
+  private static func each(_ text: String, _ form: (UInt8) -> String) -> String {
+    text.utf8.map(form).joined()
+  }
+
   static let numberForms: [String] =
     [
       number, "4000 0566 5566 5556", "4000-0566-5566-5556", "4 0 0 0 0 5 6 6 5 5 6 6 5 5 5 6",
@@ -38,6 +51,17 @@ import Testing
       base64(number), base64("x" + number), base64("xy" + number), base64("xyz" + number + "!"),
       base64("user:" + number), "Basic " + base64("api:" + number),
       base64(number).replacingOccurrences(of: "=", with: ""), base64("a>" + number + "?~"),
+      hex(number, isBig: true), hex(number, isBig: false),
+      wide(number, isBig: true).base64EncodedString(),
+      wide(number, isBig: false).base64EncodedString(), base64(base64(number)),
+      base64("x" + base64(number)), base64(base64("ab" + number + "c")),
+      each(number) { "&#000000\($0);" }, each(number) { "&#\($0)" },
+      each(number) { "&#x\(String($0, radix: 16));" },
+      each(number) { "&#x00\(String($0, radix: 16))" },
+      each(number) { "%u00\(String($0, radix: 16))" },
+      each(number) { "\\0\(String($0, radix: 8))" },
+      each(number) { "\\u{\(String($0, radix: 16))}" },
+      each(number) { "\\U000000\(String($0, radix: 16))" },
       base64(number).enumerated().map { $0.offset % 8 == 7 ? "\($0.element)\r\n" : "\($0.element)" }
         .joined(),
     ]
@@ -124,7 +148,10 @@ import Testing
     #expect(!redactor.holdsSecret(shown), "\(shown)")
   }
 
-  @Test(arguments: ["937", "(937)", "cvv: ９３７.", "&#57;37", "٩٣٧"])
+  @Test(arguments: [
+    "937", "(937)", "cvv: ９３７.", "&#57;37", "٩٣٧", "9 3 7", "9-3-7", "(9, 3, 7)", "9.3.7",
+    "&#57&#51&#55",
+  ])
   func `shows no security code that it was told`(_ form: String) {
     let shown = Self.told().redact("echo \(form) end", foreign: true)
     #expect(shown.contains("[redacted]"), "\(shown)")
@@ -133,7 +160,7 @@ import Testing
   @Test(arguments: [
     "order 4000 of 0566", "2026-11-20T17:19:00Z", "amount 1050, fee 9370", "pt-937-x",
     "https://bank.example/pay?id=123e4567-e89b-12d3-a456-426614174000", "last four 5556",
-    "first six 400005, last four 5556",
+    "first six 400005, last four 5556", "9 37", "19 3 7", "9 3 7 1", "9 and 3 and 7",
   ])
   func `keeps what is none of them`(_ text: String) {
     for redactor in Self.all { #expect(redactor.redact(text, foreign: true) == text) }

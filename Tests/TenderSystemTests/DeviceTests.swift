@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func `carries every byte over a serial line`() throws {
-    let (descriptor, path) = try #require(Self.pseudoTerminal())
+    let (descriptor, path) = try #require(PseudoTerminal.open())
     defer { close(descriptor) }
     let stream = try connect("tty:\(path)")
     // Control characters, line ends, and what a terminal would take for a signal.
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func `keeps a serial line to itself until it is closed`() throws {
-    let (descriptor, path) = try #require(Self.pseudoTerminal())
+    let (descriptor, path) = try #require(PseudoTerminal.open())
     defer { close(descriptor) }
     let first = try connect("tty:\(path)")
     let fault = #expect(throws: Fault.self) { try connect("tty:\(path)") }
@@ -77,18 +77,6 @@ import Testing
       other.waitUntilExit()
     }
     Issue.record("the line was not given back")
-  }
-
-  /// The controlling end of a new terminal, and the path of the other.
-  private static func pseudoTerminal() -> (Int32, String)? {
-    // The numbers of Linux (asm-generic/ioctls.h): unlock it, and ask for its own.
-    let descriptor = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY)
-    var unlocked: Int32 = 0
-    var number: UInt32 = 0
-    guard descriptor >= 0, unsafe ioctl(descriptor, 0x4004_5431, &unlocked) == 0,
-      unsafe ioctl(descriptor, 0x8004_5430, &number) == 0
-    else { return nil }
-    return (descriptor, "/dev/pts/\(number)")
   }
 
   @Test(arguments: ["tcp://127.0.0.1:1", "tty:/dev/null", "tty:/nowhere"])

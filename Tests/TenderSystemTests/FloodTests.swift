@@ -104,4 +104,40 @@ private final class Stopper: Interruption, @unchecked Sendable {
     #expect(fault?.kind == .terminated)
     #expect(fault?.effect == .unknown)
   }
+
+  /// What an HTTP answer may have without an end besides its body.
+  private static let endless: [(head: String, line: String)] = [
+    ("Transfer-Encoding: chunked\r\n\r\n0\r\n", "X-A: "), ("", "X-A: "),
+    ("Transfer-Encoding: chunked\r\n\r\n0\r\n", ""),
+  ]
+
+  /// Fields before the body and behind it count as the body does.
+  @Test(arguments: endless)
+  func `endless fields are cut off`(_ row: (head: String, line: String)) throws {
+    let line = Array((row.line + String(repeating: "a", count: 1000) + "\r\n").utf8)
+    let many = Array(repeatElement(line, count: 64).joined())
+    let server = try #require(
+      LoopbackServer { descriptor in
+        guard LoopbackServer.head(descriptor) != nil else { return }
+        let head = Array("HTTP/1.1 200 OK\r\n\(row.head)".utf8)
+        guard LoopbackServer.send(head, descriptor) else { return }
+        // Bounded, so that a client that never stops fails the test, and does not hang it.
+        for _ in 0..<200 { guard LoopbackServer.send(many, descriptor) else { return } }
+        _ = LoopbackServer.send(Array("\r\n".utf8), descriptor)
+      }
+    )
+    defer { server.stop() }
+    let settings = TransportSettings(
+      clock: ManualClock(),
+      randomness: SampleNonce(),
+      interruption: NeverInterrupted(),
+      userAgent: "test"
+    )
+    let request = HTTPRequest(method: .get, url: "http://127.0.0.1:\(server.port)/")
+    let fault = #expect(throws: Fault.self) {
+      try CurlHTTP(settings).send(request, nil, by: Deadline(in: 20_000, on: settings.clock))
+    }
+    #expect(["answer_too_large", "unreadable_answer", "connection_closed"].contains(fault?.code))
+    #expect(fault?.effect == .unknown)
+  }
 }

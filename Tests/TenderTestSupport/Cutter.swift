@@ -61,16 +61,8 @@ package final class Cutter: Sendable {
   private func serve(_ client: Int32) {
     defer { close(client) }
     guard !isDark.load(ordering: .relaxed) else { return }
-    let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard let other = LocalListener.connect(server) else { return }
     defer { close(other) }
-    var address = LocalListener.address(server)
-    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isThere = unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        unsafe connect(other, pointer, size) == 0
-      }
-    }
-    guard isThere else { return }
     var withholds = false
     while true {
       var polled = [

@@ -3,9 +3,11 @@ import Foundation
 #if canImport(Darwin)
 private import Darwin
 private func takeConnection(_ listener: Int32) -> Int32 { Darwin.accept(listener, nil, nil) }
+private let systemConnect = Darwin.connect
 #else
 private import Glibc
 private func takeConnection(_ listener: Int32) -> Int32 { Glibc.accept(listener, nil, nil) }
+private let systemConnect = unsafe Glibc.connect
 #endif
 
 /// A port of this machine's own that connections are taken from.
@@ -36,6 +38,21 @@ package struct LocalListener: Sendable {
   package func stop() {
     shutdown(descriptor, Int32(SHUT_RDWR))
     close(descriptor)
+  }
+
+  /// A connection to a port of this machine; nil where nobody listens.
+  package static func connect(_ port: Int) -> Int32? {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = address(port)
+    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isThere = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        unsafe systemConnect(descriptor, pointer, size) == 0
+      }
+    }
+    if isThere { return descriptor }
+    close(descriptor)
+    return nil
   }
 
   /// A port of this machine.

@@ -84,4 +84,7 @@ struct tender_pq *tender_pq_begin(const char *const *keywords, const char *const
 /// Whether a server warned of something on this thread since the last call.
 int tender_pq_take_warning(void);
 
+/// How many bytes a TCP connection has received; -1 where that is not known.
+long long tender_pq_received(int descriptor);
+
 #endif

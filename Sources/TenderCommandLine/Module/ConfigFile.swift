@@ -1,3 +1,4 @@
+internal import TenderEngine
 package import TenderModel
 internal import TenderSystem
 
@@ -16,18 +17,35 @@ package struct ConfigFile: Sendable {
 
   /// Reads the file; an absent one is empty unless it was named.
   ///
-  /// Throws `usage` for what is wrong.
-  package init(path: String, isNamed: Bool, _ modules: [any ProviderModule]) throws(Fault) {
+  /// `milliseconds` is how long it may take to come, from a pipe for one. Throws `usage` for what is wrong.
+  package init(
+    path: String,
+    isNamed: Bool,
+    within milliseconds: Int? = nil,
+    _ modules: [any ProviderModule]
+  ) throws(Fault) {
     self.path = path
     guard isNamed || Environment.exists(path) else {
       defaultProfile = nil
       profiles = [:]
       return
     }
-    let descriptor = try Environment.openForReading(path, named: "--config")
+    let descriptor = try Environment.openForReading(
+      path,
+      named: "--config",
+      waits: milliseconds == nil
+    )
     defer { Environment.close(descriptor) }
     try FileGuard.check(descriptor, path, named: "--config", .ownersToWrite)
-    let bytes = try Environment.readAll(descriptor, path, named: "--config")
+    let clock = SystemClock(interruption: NeverInterrupted())
+    let deadline = milliseconds.map { Deadline(in: $0, on: clock) }
+    let stop = deadline.map { deadline in { deadline.remaining <= 0 } }
+    let bytes: [UInt8]
+    do throws(Fault) {
+      bytes = try Environment.readAll(descriptor, path, named: "--config", shouldStop: stop)
+    } catch {
+      throw stop?() == true ? .stopped(by: .pending, underWay: "nothing was under way") : error
+    }
     guard let top = JSONReader.read(bytes, duplicates: .refused)?.object else {
       throw .config(path, "is not a JSON object", nil)
     }

@@ -43,7 +43,8 @@ package struct Settings {
     if let known {
       config = known
     } else if let named {
-      config = try ConfigFile(path: named, isNamed: true, modules)
+      let limit = try invocation.value(Keys.deadline)
+      config = try ConfigFile(path: named, isNamed: true, within: limit, modules)
     } else if let folder = try? environment.folder("XDG_CONFIG_HOME", below: "/.config") {
       config = try ConfigFile(path: folder + "/config.json", isNamed: false, modules)
     } else {

@@ -232,6 +232,7 @@ extension JournalCommands {
     let words =
       "\(taken) \(taken == 1 ? "payment" : "payments") copied, \(there) there already"
       + (failed == 0 ? "" : ", \(failed) not copied")
+    if let kind = composition.signals.wish { throw .stopped(by: kind, underWay: words) }
     show([(failed == 0 ? "ok" : "fail", words)])
     if held > 0 {
       output.note(

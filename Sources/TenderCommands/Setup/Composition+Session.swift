@@ -74,7 +74,7 @@ extension Composition {
     }
     if !inProcess, let reach { http = WatchedHTTP(inner: http, reach: reach, clock: clock) }
     if let path = invocation[Keys.trace] {
-      let trace = try Trace(path: path, clock: clock)
+      let trace = try Trace(path: path, clock: clock, signals.atTheBank)
       http = TracedHTTP(inner: http, trace: trace)
       sockets = TracedSockets(inner: sockets, trace: trace)
     }
@@ -92,7 +92,7 @@ extension Composition {
 
   func watch() throws(Fault) -> (@Sendable (JSONObject) -> Void)? {
     guard !isDryRun, let path = invocation[Keys.trace] else { return nil }
-    let trace = try Trace(path: path, clock: clock)
+    let trace = try Trace(path: path, clock: clock, signals.atTheBank)
     return { trace.write($0) }
   }
 

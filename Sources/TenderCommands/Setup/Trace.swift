@@ -9,8 +9,11 @@ internal import TenderSystem
 final class Trace: Sendable {
   private let descriptor: Int32
   private let clock: any Clock
+  private let interruption: any Interruption
 
-  init(path: String, clock: any Clock) throws(Fault) {
+  /// A reader that is behind is waited for until `interruption` says otherwise.
+  init(path: String, clock: any Clock, _ interruption: any Interruption) throws(Fault) {
+    self.interruption = interruption
     descriptor = try Environment.openForAppending(path, named: "--trace")
     self.clock = clock
     write(["note": "redacted: no header values, no bodies but their action and type"])
@@ -19,7 +22,8 @@ final class Trace: Sendable {
   func write(_ members: JSONObject) {
     var line: JSONObject = ["at": .string(Timestamp.preciseText(clock.now))]
     for member in members.members { line[member.key] = member.value }
-    Console.write(JSONWriter.text(.object(line)) + "\n", to: descriptor)
+    let patience = Console.Patience { [interruption] in interruption.kind != nil }
+    Console.write(JSONWriter.text(.object(line)) + "\n", to: descriptor, patience)
   }
 
   static func withoutQuery(_ url: String) -> String {

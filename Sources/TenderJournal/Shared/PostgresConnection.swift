@@ -63,6 +63,8 @@ private import Glibc
   /// When a stop was first seen in a wait.
   private var stoppedAt: Int?
   private var isConnected = false
+  /// How many bytes had come when the present wait began: until a connection, or for some statements.
+  private var received = 0
   /// Whether it was told to take no more.
   private(set) var isBroken = false
 
@@ -133,6 +135,10 @@ private import Glibc
   /// Waits until the server can be read from or written to; gives what of both it is.
   @discardableResult
   private func wait(_ events: Int32, by deadline: Deadline) throws(Failure) -> Int16 {
+    guard count - received <= Self.mostBytes else {
+      isBroken = true
+      throw Failure(code: nil, text: "the server answers without an end", isLost: true)
+    }
     while true {
       stoppedAt = interruption.kind == nil ? nil : stoppedAt ?? clock.uptime
       let isStopping = stoppedAt != nil
@@ -180,6 +186,7 @@ private import Glibc
   /// since a commit that its standby did not confirm is one of this server alone.
   func run(_ statements: [Statement], by deadline: Deadline) throws(Failure) -> [Rows] {
     _ = tender_pq_take_warning()
+    received = count
     for statement in statements {
       let values: [String?] = statement.values.map { value in
         switch value {
@@ -222,6 +229,10 @@ private import Glibc
         }
         return answers
       case Int32(TENDER_PQ_TUPLES_OK), Int32(TENDER_PQ_COMMAND_OK):
+        guard unsafe pq.rows(result) <= Self.mostRows else {
+          isBroken = true
+          throw Failure(code: nil, text: "the server answers without an end", isLost: true)
+        }
         answers.append(unsafe rows(result))
       case Int32(TENDER_PQ_ABORTED): break
       default: failure = failure ?? (unsafe self.failure(result))
@@ -235,6 +246,13 @@ private import Glibc
       }
     }
   }
+
+  /// The most bytes that are taken for some statements, and rows for one: a page of a thousand payments has far fewer.
+  private static let mostBytes = 16 << 20
+  private static let mostRows = 10_000
+
+  /// How many bytes have come; 0 where nobody says.
+  private var count: Int { max(0, Int(unsafe tender_pq_received(pq.socket(handle)))) }
 
   private func flush(by deadline: Deadline) throws(Failure) {
     while true {

@@ -153,7 +153,7 @@ private struct JSONText {
       switch byte {
       case UInt8(ascii: "\""):
         defer { index += 1 }
-        return String(decoding: bytes[start..<index], as: UTF8.self)
+        return String(decoding: bytes[start..<index], as: UTF8.self).withBoundedMarks
       case UInt8(ascii: "\\"): return escaped(from: start)
       case 0..<0x20: return nil
       default: index += 1
@@ -168,7 +168,7 @@ private struct JSONText {
     while let byte = next {
       index += 1
       switch byte {
-      case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
+      case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self).withBoundedMarks
       case UInt8(ascii: "\\"):
         guard let scalar = escape() else { return nil }
         text += Array(String(scalar).utf8)

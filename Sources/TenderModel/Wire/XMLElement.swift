@@ -75,7 +75,7 @@ package struct XMLElement: Sendable, Hashable {
 
   private static func text(_ pointer: UnsafePointer<CChar>?) -> String {
     guard let pointer = unsafe pointer else { return "" }
-    return unsafe String(cString: pointer)
+    return unsafe String(cString: pointer).withBoundedMarks
   }
 
   /// The first child of a name.

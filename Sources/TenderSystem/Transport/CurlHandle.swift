@@ -260,6 +260,8 @@ final class AnswerBuffer {
   private(set) var body: [UInt8] = []
   private(set) var fields: [String: String] = [:]
   private let limit: Int
+  /// How many bytes of fields may still come: before the body, and behind it.
+  private var room = 262_144
 
   init(limit: Int) { self.limit = limit }
 
@@ -276,6 +278,8 @@ final class AnswerBuffer {
   static let takeField: curl_write_callback = { bytes, size, count, context in
     guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
     let answer = unsafe Unmanaged<AnswerBuffer>.fromOpaque(context).takeUnretainedValue()
+    answer.room -= size * count
+    guard answer.room >= 0 else { return 0 }
     let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
     // A further status line (100 Continue, a proxy's) begins a new set of fields.
     if unsafe line.starts(with: "HTTP/".utf8) {

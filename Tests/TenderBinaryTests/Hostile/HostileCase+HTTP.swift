@@ -1,0 +1,129 @@
+extension HostileCase {
+  private static let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+  private static let chunked = head + "Transfer-Encoding: chunked\r\n\r\n"
+  private static let letters = String(repeating: "a", count: 1000)
+
+  /// What a server of HTTP does instead of answering.
+  private static let acts: [(name: String, act: HostilePeer.Act)] = [
+    ("silence", { $0.hush() }),
+    ("half a status line", { if $0.say("HTTP/1.1 20") { $0.hush() } }),
+    ("half a header", { if $0.say(head + "X-A: b") { $0.hush() } }),
+    ("half a body", { if $0.say(head + "Content-Length: 50\r\n\r\n{\"status\":") { $0.hush() } }),
+    ("endless headers", { if $0.say(head) { $0.flood("X-A: \(letters)\r\n") } }),
+    ("one endless header", { if $0.say(head + "X-A: ") { $0.flood(letters) } }),
+    ("endless small headers", { if $0.say(head) { $0.flood("a:\r\n") } }),
+    ("an endless status line", { if $0.say("HTTP/1.1 200 ") { $0.flood(letters) } }),
+    ("endless interim answers", { $0.flood("HTTP/1.1 100 Continue\r\n\r\n") }),
+    ("endless early hints", { $0.flood("HTTP/1.1 103 Early Hints\r\nLink: \(letters)\r\n\r\n") }),
+    ("an endless body", { if $0.say(head + "\r\n") { $0.flood(letters) } }),
+    ("endless chunks", { if $0.say(chunked) { $0.flood("3e8\r\n\(letters)\r\n") } }),
+    ("endless small chunks", { if $0.say(chunked) { $0.flood("1\r\na\r\n") } }),
+    ("endless chunk extensions", { if $0.say(chunked + "1;") { $0.flood(letters) } }),
+    ("endless trailers", { if $0.say(chunked + "0\r\n") { $0.flood("X-A: \(letters)\r\n") } }),
+    ("one endless trailer", { if $0.say(chunked + "0\r\nX-A: ") { $0.flood(letters) } }),
+    (
+      "a chunk as long as memory",
+      { if $0.say(chunked + "7fffffffffffffff\r\n") { $0.flood(letters) } }
+    ),
+    (
+      "a chunk that is longer than numbers",
+      { if $0.say(chunked + "ffffffffffffffffff\r\n") { $0.flood(letters) } }
+    ),
+    ("a length that is too long", { $0.say(head + "Content-Length: 5000\r\n\r\n{}") }),
+    (
+      "a length that is too short",
+      { if $0.say(head + "Content-Length: 2\r\n\r\n{}") { $0.flood(letters) } }
+    ),
+    ("a negative length", { if $0.say(head + "Content-Length: -1\r\n\r\n") { $0.flood(letters) } }),
+    (
+      "an immense length",
+      { if $0.say(head + "Content-Length: 9223372036854775807\r\n\r\n") { $0.flood(letters) } }
+    ),
+    (
+      "redirects for ever",
+      { $0.say("HTTP/1.1 302 Found\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n") }
+    ),
+    (
+      "back later, for ever",
+      { $0.say("HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n") }
+    ),
+    (
+      "back much later",
+      { $0.say("HTTP/1.1 429 Busy\r\nRetry-After: 59\r\nContent-Length: 0\r\n\r\n") }
+    ),
+    ("a byte a second", { if $0.say(head + "\r\n") { $0.drip(" ") } }),
+    ("a header a second", { if $0.say(head) { $0.drip("X-A: b\r\n") } }),
+    (
+      "a compressed body that nobody asked for",
+      {
+        if $0.say(head + "Content-Encoding: gzip\r\n\r\n") {
+          $0.flood([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3])
+        }
+      }
+    ),
+    ("the end at once", { _ in }),
+    ("an answer of HTTP/0.9", { $0.flood("{}") }),
+    (
+      "another protocol",
+      { if $0.say("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n") { $0.flood(letters) } }
+    ),
+    ("deep JSON", { $0.answer(String(repeating: "[", count: 4_000_000)) }),
+    (
+      "many members",
+      { $0.answer("{" + String(repeating: "\"a\":0,", count: 600_000) + "\"a\":0}") }
+    ),
+    (
+      "combining marks",
+      { $0.answer("{\"status\":\"e\(String(repeating: "\u{301}", count: 2_000_000))\"}") }
+    ),
+    (
+      "escaped marks",
+      { $0.answer("{\"status\":\"e\(String(repeating: "\\u0301", count: 600_000))\"}") }
+    ),
+    (
+      "a long number",
+      { $0.answer("{\"amount_in_minor\":\(String(repeating: "9", count: 4_000_000))}") }
+    ),
+    ("joined emoji", { $0.answer("{\"error\":\"\(String(repeating: "👩‍", count: 500_000))\"}") }),
+  ]
+
+  private static let sampled: Set<String> = [
+    "endless trailers", "combining marks", "endless interim answers", "half a header",
+  ]
+
+  /// What is a status of some payment, though no known one.
+  private static let answered: Set<String> = ["combining marks", "escaped marks"]
+
+  static let http: [HostileCase] =
+    acts.flatMap { row -> [HostileCase] in
+      [
+        // A look-up asks for a token elsewhere before.
+        HostileCase(
+          peer: .api,
+          name: row.name,
+          exits: answered.contains(row.name) ? [0] : [10, 11],
+          isSample: sampled.contains(row.name),
+          act: row.act
+        ),
+        HostileCase(peer: .gateway, name: row.name, exits: [9, 11, 7, 4], act: row.act),
+      ]
+    }
+    + acts.prefix(3).flatMap { row -> [HostileCase] in
+      [
+        HostileCase(peer: .token, name: row.name, exits: [10, 11], act: row.act),
+        HostileCase(peer: .graph, name: row.name, exits: [10, 11], act: row.act),
+      ]
+    }
+}
+
+extension Wire {
+  /// A whole answer of HTTP.
+  fileprivate func answer(_ body: String) {
+    let bytes = Array(body.utf8)
+    say(
+      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(bytes.count)\r\n\r\n"
+    )
+    say(bytes)
+    hush(1000)
+  }
+}

@@ -1,0 +1,284 @@
+import Foundation
+import Synchronization
+import TenderModel
+import TenderTestSupport
+import Testing
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// One run of the built program, judged from outside: its memory, its time, its end.
+struct HostileRun {
+  /// What a run came to.
+  struct End {
+    /// Nil where it had to be killed.
+    var exit: Int32?
+    /// In milliseconds, until its end; after a signal, from that on.
+    var took: Int
+    /// The most memory that it had, in KiB.
+    var peak: Int
+    var said: String
+  }
+
+  let binary: Binary
+  let words: [String]
+  /// Runs it to its end, or for so many milliseconds; `signal` is sent `after` so many, once `isReady` says so.
+  func run(
+    atMost limit: Int,
+    signal: Int32? = nil,
+    after pause: Int = 200,
+    isReady: (Int) -> Bool = { _ in true },
+    started: (URL) -> Void = { _ in }
+  ) throws -> End {
+    let log = binary.home.appending(path: "said")
+    _ = FileManager.default.createFile(atPath: log.path, contents: nil)
+    let output = try FileHandle(forWritingTo: log)
+    let process = Process()
+    process.executableURL = binary.executable
+    process.arguments = words
+    process.environment = ["HOME": binary.home.path, "PATH": "/usr/bin:/bin"]
+      .merging(binary.variables) { $1 }
+    process.currentDirectoryURL = binary.home
+    process.standardOutput = output
+    process.standardError = output
+    process.standardInput = FileHandle.nullDevice
+    let ended = DispatchSemaphore(value: 0)
+    process.terminationHandler = { _ in ended.signal() }
+    var start = ContinuousClock.now
+    try process.run()
+    started(log)
+    var peak = 0
+    func awaitEnd(_ milliseconds: Int) -> Bool {
+      let end = ContinuousClock.now + .milliseconds(milliseconds)
+      repeat {
+        peak = max(peak, Self.peak(of: process.processIdentifier))
+        if ended.wait(timeout: .now() + .milliseconds(2)) == .success { return true }
+      } while ContinuousClock.now < end
+      return false
+    }
+    var isOver = false
+    if let signal {
+      if isReady(limit) { isOver = awaitEnd(pause) }
+      start = ContinuousClock.now
+      if !isOver { kill(process.processIdentifier, signal) }
+    }
+    if !isOver { isOver = awaitEnd(limit) }
+    let took = start.duration(to: .now)
+    if !isOver {
+      kill(process.processIdentifier, SIGKILL)
+      ended.wait()
+    }
+    let isKilled = process.terminationReason == .uncaughtSignal
+    let exit = isKilled ? 128 + process.terminationStatus : process.terminationStatus
+    return End(
+      exit: isOver ? exit : nil,
+      took: Int(took / .milliseconds(1)),
+      peak: peak,
+      said: (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+    )
+  }
+
+  /// The most memory that a process has had, in KiB; 0 where nobody says.
+  private static func peak(of process: Int32) -> Int {
+    guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
+      let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })
+    else { return 0 }
+    return Int(line.filter(\.isNumber)) ?? 0
+  }
+}
+
+/// One way in which another side is hostile, the command that meets it, and how that may end.
+struct HostileCase: Sendable, CustomTestStringConvertible {
+  /// What the other side is.
+  enum Peer: String, Sendable {
+    /// HTTP: TrueLayer's API, Toro's gateway, Pay Theory's tokens and its GraphQL.
+    case api, gateway, token, graph
+    /// Pay Theory's WebSocket.
+    case socket
+    /// A card reader over TCP, and over a serial line.
+    case reader, line
+    case postgres
+    /// The payer's browser, which comes back to a command.
+    case browser
+    /// Who visits what `simulator serve` serves: the bank's pages, a socket, a reader.
+    case visitor
+  }
+
+  let peer: Peer
+  let name: String
+  /// The question that is answered so; the 0th is that somebody connects.
+  var question = 1
+  /// Words that the command has besides its own.
+  var words: [String] = []
+  /// How it may end by itself; empty where only a signal ends it.
+  let exits: Set<Int32>
+  /// How many connections a visitor has.
+  var times = 1
+  /// Whether `make test` has it.
+  var isSample = false
+  let act: HostilePeer.Act
+
+  var testDescription: String { "\(peer.rawValue): \(name)" }
+
+  /// What each request may take, and what the whole command gets besides for its own work.
+  private static let timeout = "1s"
+  private static let limit = 4500
+  /// The same where a reader is let go once the time is over: it may take 3 s.
+  private static let readerLimit = 7000
+  /// How long a signal may take, with what this machine needs when it is busy.
+  private static let signalLimit = 3000
+  /// In KiB.
+  private static let memory = 64 * 1024
+
+  /// Runs it to its end, and twice more to be stopped on the way; gives what was wrong.
+  func judge() throws -> [String] {
+    var wrong: [String] = []
+    for signal in exits.isEmpty ? [SIGINT, SIGTERM] : [nil, SIGINT, SIGTERM] {
+      let end = try run(signal)
+      let how = signal.map { "signal \($0)" } ?? "by itself"
+      let what =
+        "\(how): exit \(end.exit.map(String.init) ?? "none") after \(end.took) ms, \(end.peak) KiB"
+      var isRight = end.exit.map { allowed(signal).contains($0) } ?? false
+      if end.peak > Self.normal(peer) + Self.memory { isRight = false }
+      if !isRight { wrong.append(what + ": " + end.said.suffix(300)) }
+    }
+    return wrong
+  }
+
+  /// What a signal may come to besides: stopped; stopped with an effect that is not known; let go; served to the end.
+  private func allowed(_ signal: Int32?) -> Set<Int32> {
+    switch signal {
+    case nil: exits
+    case SIGINT: exits.union(peer == .visitor ? [0, 130] : [130, 12, 9])
+    default: exits.union(peer == .visitor ? [0, 143] : [143, 9])
+    }
+  }
+
+  private func run(_ signal: Int32?, honestly: Bool = false) throws -> HostileRun.End {
+    let server = try Server()
+    defer { server.stop() }
+    var binary = try Binary()
+    defer { binary.remove() }
+    let made = try HostilePeer(
+      before: honestPort(server),
+      at: honestly ? .max : question,
+      act
+    )
+    defer { made.stop() }
+    binary.variables = variables(server, made.port)
+    let port = peer == .browser ? try FreePort.next() : 0
+    var line: (descriptor: Int32, path: String)?
+    if peer == .line { line = PseudoTerminal.open() }
+    defer { if let line { close(line.descriptor) } }
+    let command = HostileRun(binary: binary, words: commandWords(port, line?.path ?? "") + words)
+    return try command.run(
+      atMost: signal != nil
+        ? Self.signalLimit : [.reader, .line].contains(peer) ? Self.readerLimit : Self.limit,
+      signal: signal,
+      after: honestly || peer == .visitor ? 1000 : 200,
+      isReady: { honestly || made.awaitAct($0) },
+      started: { log in
+        if honestly { return }
+        if let line {
+          Thread.detachNewThread { made.perform(on: line.descriptor) }
+        } else if peer == .browser {
+          made.call(port, times: times)
+        } else if peer == .visitor {
+          made.callServed(log, times: times)
+        }
+      }
+    )
+  }
+
+  /// What a command of each kind needs where its peer is honest, in KiB.
+  private static let honest = Mutex<[Peer: Int]>([:])
+
+  private static func normal(_ peer: Peer) -> Int {
+    if let known = honest.withLock({ $0[peer] }) { return known }
+    let some = HostileCase(peer: peer, name: "", exits: []) { $0.hush() }
+    let isEndless = [.line, .postgres, .browser, .visitor].contains(peer)
+    let measured = (try? some.run(isEndless ? SIGTERM : nil, honestly: true).peak) ?? 0
+    honest.withLock { $0[peer] = measured }
+    return measured
+  }
+
+  private func honestPort(_ server: Server) -> Int? {
+    let name: String
+    switch peer {
+    case .api: name = "TENDER_TRUELAYER_API_URL"
+    case .gateway: name = "TENDER_TORO_GATEWAY_URL"
+    case .token, .graph, .socket: name = "TENDER_PAYTHEORY_TOKEN_URL"
+    case .reader: name = "TENDER_TORO_DEVICE"
+    case .line, .postgres, .browser, .visitor: return nil
+    }
+    return server.announced[name]?.split(separator: ":").last.flatMap { Int($0) }
+  }
+
+  private func variables(_ server: Server, _ port: Int) -> [String: String] {
+    var all = server.announced
+    switch peer {
+    case .api: all["TENDER_TRUELAYER_API_URL"] = "http://127.0.0.1:\(port)"
+    case .gateway: all["TENDER_TORO_GATEWAY_URL"] = "http://127.0.0.1:\(port)"
+    case .token: all["TENDER_PAYTHEORY_TOKEN_URL"] = "http://127.0.0.1:\(port)"
+    case .graph: all["TENDER_PAYTHEORY_GRAPHQL_URL"] = "http://127.0.0.1:\(port)"
+    case .socket: all["TENDER_PAYTHEORY_SOCKET_URL"] = "ws://127.0.0.1:\(port)"
+    case .reader: all["TENDER_TORO_DEVICE"] = "tcp://127.0.0.1:\(port)"
+    case .line: all["TENDER_TORO_DEVICE"] = nil
+    case .postgres:
+      all = ["TENDER_JOURNAL": "postgres://tender@127.0.0.1:\(port)/tender?sslmode=disable"]
+    case .browser: break
+    case .visitor: all = [:]
+    }
+    return all
+  }
+
+  private func commandWords(_ port: Int, _ line: String) -> [String] {
+    let common = ["--json", "--no-input", "--timeout", Self.timeout]
+    let sale = ["transact", "--provider", "toro", "--amount", "5", "--reference", "H"] + common
+    switch peer {
+    case .api:
+      return ["payment-status", "--provider", "truelayer", "00000000-0000-4000-8000-000000001999"]
+        + common
+    case .token, .socket:
+      return ["transact", "--amount", "5", "--test-card", "visa", "--reference", "H"] + common
+    case .graph: return ["find", "--online", "--provider", "paytheory", "--amount", "5"] + common
+    case .gateway: return sale
+    // A card may take longer than a request.
+    case .reader: return sale + ["--deadline", "2s"]
+    case .line: return sale + ["--deadline", "2s", "--device", "tty:" + line]
+    case .postgres: return ["journal", "list", "--deadline", "2s"] + common
+    case .browser:
+      return WaitingTests.bank + [
+        "--wait=2s", "--redirect-url", "http://127.0.0.1:\(port)/callback",
+      ]
+        + common
+    case .visitor: return ["simulator", "serve", "--json"]
+    }
+  }
+}
+
+extension HostilePeer {
+  /// Calls the servers that a log announces: TrueLayer's pages, Pay Theory's socket and Toro's reader.
+  func callServed(_ log: URL, times: Int) {
+    Thread.detachNewThread { [self] in
+      for _ in 0..<500 {
+        let said = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+        if said.contains(Served.last) {
+          var ports: Set<Int> = []
+          for line in said.split(separator: "\n") {
+            let value = JSONReader.read(String(line))?["value"]?.text
+            if let port = value?.split(separator: ":").last.flatMap({ Int($0) }) {
+              ports.insert(port)
+            }
+          }
+          for port in ports { call(port, times: times) }
+          return
+        }
+        usleep(10_000)
+      }
+    }
+  }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import Synchronization
+import TenderTestSupport
+
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// One connection of a hostile peer, on which everything ends with its case.
+final class Wire: Sendable {
+  private let descriptor: Int32
+  private let isOver: @Sendable () -> Bool
+
+  init(_ descriptor: Int32, isOver: @escaping @Sendable () -> Bool) {
+    self.descriptor = descriptor
+    self.isOver = isOver
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+  }
+
+  /// Waits until the other side can be heard or can take bytes, or for some milliseconds; false once it has gone or
+  /// the case is over.
+  private func wait(_ events: Int32, _ milliseconds: Int) -> Bool {
+    var left = milliseconds
+    while left > 0, !isOver() {
+      var polled = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+      let count = unsafe poll(&polled, 1, Int32(min(left, 50)))
+      if count > 0 { return polled.revents & Int16(POLLERR) == 0 }
+      left -= 50
+    }
+    return !isOver()
+  }
+
+  /// Says all bytes; false once nobody takes them any more.
+  @discardableResult func say(_ bytes: [UInt8]) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      guard wait(POLLOUT, .max) else { return false }
+      let count = unsafe rest.withUnsafeBytes { raw in
+        // Of a socket or a terminal.
+        let sent = unsafe send(descriptor, raw.baseAddress, raw.count, Int32(MSG_NOSIGNAL))
+        return unsafe sent < 0 && errno == ENOTSOCK
+          ? write(descriptor, raw.baseAddress, raw.count) : sent
+      }
+      if count < 0, errno != EAGAIN, errno != EINTR { return false }
+      rest = rest.dropFirst(max(0, count))
+    }
+    return true
+  }
+
+  @discardableResult func say(_ text: String) -> Bool { say(Array(text.utf8)) }
+
+  /// Says the same for ever, as fast as it is taken.
+  func flood(_ bytes: [UInt8]) {
+    let many = Array(repeatElement(bytes, count: max(1, 65_536 / bytes.count)).joined())
+    while say(many) {}
+  }
+
+  func flood(_ text: String) { flood(Array(text.utf8)) }
+
+  /// Says the same for ever, every so many milliseconds.
+  func drip(_ bytes: [UInt8], every milliseconds: Int = 1000) {
+    while say(bytes) { guard hush(milliseconds) else { return } }
+  }
+
+  func drip(_ text: String, every milliseconds: Int = 1000) {
+    drip(Array(text.utf8), every: milliseconds)
+  }
+
+  /// Hears and says nothing for a time; false once the other side has gone.
+  @discardableResult func hush(_ milliseconds: Int = .max) -> Bool {
+    let end = ContinuousClock.now + .milliseconds(min(milliseconds, 60_000))
+    while ContinuousClock.now < end, !isOver() {
+      var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      if unsafe poll(&polled, 1, 20) > 0, hear() == nil { return false }
+    }
+    return !isOver()
+  }
+
+  /// What the other side says next; nil once it has gone.
+  func hear() -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while wait(POLLIN, .max) {
+      let count = unsafe read(descriptor, &buffer, buffer.count)
+      if count > 0 { return Array(buffer.prefix(count)) }
+      if count == 0 || errno != EAGAIN && errno != EINTR { return nil }
+    }
+    return nil
+  }
+}
+
+/// A peer that is honest up to a question, and then does something else.
+///
+/// It passes what it hears on to an honest one until then. A question is what a client says before it waits; the 0th is
+/// that it connects.
+final class HostilePeer: Sendable {
+  typealias Act = @Sendable (Wire) -> Void
+
+  private let listener: LocalListener?
+  private let honest: Int?
+  private let question: Int
+  private let act: Act
+  private let count = Atomic(0)
+  private let over = Atomic(false)
+  private let begun = DispatchSemaphore(value: 0)
+
+  /// Listens on a port of its own.
+  init(before honest: Int? = nil, at question: Int, _ act: @escaping Act) throws {
+    let listener = try LocalListener()
+    self.listener = listener
+    self.honest = honest
+    self.question = question
+    self.act = act
+    Thread.detachNewThread { [self] in
+      while true {
+        let descriptor = listener.accept()
+        guard descriptor >= 0 else { return }
+        Thread.detachNewThread { [self] in serve(descriptor) }
+      }
+    }
+  }
+
+  /// Acts on descriptors that somebody else opens.
+  init(_ act: @escaping Act) {
+    (listener, honest, question) = (nil, nil, 0)
+    self.act = act
+  }
+
+  var port: Int { listener?.port ?? 0 }
+
+  /// Waits until it acts.
+  func awaitAct(_ milliseconds: Int) -> Bool {
+    begun.wait(timeout: .now() + .milliseconds(milliseconds)) == .success
+  }
+
+  func stop() {
+    over.store(true, ordering: .sequentiallyConsistent)
+    listener?.stop()
+  }
+
+  private func wire(_ descriptor: Int32) -> Wire {
+    Wire(descriptor) { [self] in over.load(ordering: .sequentiallyConsistent) }
+  }
+
+  /// Acts on a connection, in a thread of its own where it is the caller.
+  func perform(on descriptor: Int32) {
+    begun.signal()
+    act(wire(descriptor))
+  }
+
+  /// Calls a port of this machine so many times, as soon as somebody listens there, and acts on each connection.
+  func call(_ port: Int, times: Int) {
+    Thread.detachNewThread { [self] in
+      while !over.load(ordering: .sequentiallyConsistent) {
+        guard let first = LocalListener.connect(port) else {
+          usleep(10_000)
+          continue
+        }
+        let all =
+          [first]
+          + (1..<max(times, 2)).prefix(times - 1).compactMap { _ in LocalListener.connect(port) }
+        for descriptor in all {
+          Thread.detachNewThread { [self] in
+            perform(on: descriptor)
+            close(descriptor)
+          }
+        }
+        return
+      }
+    }
+  }
+
+  private func serve(_ client: Int32) {
+    defer { close(client) }
+    guard question > 0 else { return perform(on: client) }
+    let other = honest.flatMap { LocalListener.connect($0) }
+    defer { if let other { close(other) } }
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while !over.load(ordering: .sequentiallyConsistent) {
+      var polled = [
+        pollfd(fd: client, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: other ?? -1, events: Int16(POLLIN), revents: 0),
+      ]
+      guard unsafe poll(&polled, 2, 50) > 0 else { continue }
+      if let other, polled[1].revents != 0 {
+        let size = unsafe recv(other, &buffer, buffer.count, 0)
+        guard size > 0, wire(client).say(Array(buffer.prefix(size))) else { return }
+      }
+      if polled[0].revents != 0 {
+        let size = unsafe recv(client, &buffer, buffer.count, 0)
+        guard size > 0 else {
+          if size < 0, errno == EAGAIN { continue }
+          return
+        }
+        let number = count.add(1, ordering: .sequentiallyConsistent).newValue
+        if number >= question { return perform(on: client) }
+        if let other { guard wire(other).say(Array(buffer.prefix(size))) else { return } }
+      }
+    }
+  }
+}
