@@ -108,29 +108,3 @@ package final class Ledger {
     return true
   }
 }
-
-/// Reads a simulated provider's own books, for tests that compare them with the journal.
-///
-/// Each provider's room adds what its books say.
-package enum LedgerAudit {
-  /// The money of the payments under one reference, in minor units.
-  package struct Money: Sendable, Hashable, CustomStringConvertible {
-    /// Taken from the payer, whatever was given back since.
-    package var captured = 0
-    /// Given back, by refunds and by voids of what was captured.
-    package var returned = 0
-    /// On its way back.
-    package var refunding = 0
-    /// How many payments there are of which the merchant keeps something.
-    package var standing = 0
-
-    package init() {}
-
-    /// What the merchant keeps in the end.
-    package var kept: Int { captured - returned - refunding }
-
-    package var description: String {
-      "captured \(captured), returned \(returned), refunding \(refunding), \(standing) standing"
-    }
-  }
-}

@@ -32,20 +32,6 @@ package enum UpgradeReaction {
   case refuse(status: Int)
 }
 
-/// A clock that a served request's header set; it stands still.
-package struct HeaderClock: Clock {
-  package let now: Int
-  package let machine: any Clock
-
-  package var uptime: Int { machine.uptime }
-
-  package var moment: Moment { machine.moment }
-
-  package func pause(milliseconds: Int) throws(Fault) {
-    try machine.pause(milliseconds: milliseconds)
-  }
-}
-
 /// What the simulated providers work with.
 package struct SimulatorWorld: Sendable {
   /// Where the ledger is; each connection opens its own.
