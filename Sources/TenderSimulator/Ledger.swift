@@ -37,12 +37,16 @@ package final class Ledger {
     }
   }
 
-  /// Forgets everything.
-  package func reset() throws(Fault) { try database.execute("DELETE FROM thing; VACUUM") }
+  /// Forgets everything but the signing key, which clients were given.
+  package func reset() throws(Fault) {
+    try database.execute("DELETE FROM thing WHERE kind <> '\(SimulatedSigner.kind)'; VACUUM")
+  }
 
   /// How many things there are, for ids that a seed makes.
   package func count() throws(Fault) -> Int {
-    try database.first("SELECT count(*) FROM thing WHERE kind <> 'fault'")?.first?.integer ?? 0
+    try database.first(
+      "SELECT count(*) FROM thing WHERE kind NOT IN ('fault', '\(SimulatedSigner.kind)')"
+    )?.first?.integer ?? 0
   }
 
   /// Counts one more; false where it was counted that often before.

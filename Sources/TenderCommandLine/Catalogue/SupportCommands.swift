@@ -288,12 +288,16 @@ extension Catalogue {
       .local(.writes),
       """
       simulator serve: serve the simulated providers on loopback
-      Offers the simulated providers over real HTTP and WebSocket on 127.0.0.1, a card reader on a
-      TCP port beside, and prints the variables that point tender at them. Ctrl-C or SIGTERM stops
-      it.
+      Offers the simulated providers over real HTTP and WebSocket on 127.0.0.1, with a card reader
+      on a TCP port beside. It prints all that a client needs: addresses, credentials and a signing
+      key. The key is made at the first start and kept in the state folder. The names are the
+      variables of tender and, where they are public, of the providers' own programs. With them
+      tender --env sandbox pays here. Other credentials are refused as the provider refuses them.
+      Ctrl-C or SIGTERM stops the server.
       $ tender simulator serve --port 8085 # serve on port 8085
+      $ tender simulator serve --env-file simulator.env # then, in another shell: . ./simulator.env
       """,
-      options: [Keys.port] + simulation,
+      options: [Keys.port, Keys.envFile, Keys.trustKey] + simulation,
       exits: [.state]
     ),
     Command(

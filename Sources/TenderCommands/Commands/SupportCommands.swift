@@ -96,7 +96,8 @@ struct SupportCommands {
   /// Serves until a signal comes.
   private func serve() throws(Fault) {
     let port = try invocation.value(Keys.port) ?? 0
-    let world = try composition.servedWorld()
+    var world = try composition.servedWorld()
+    world.trustedKeys = try trustedKeys()
     // Fail now, not at the first request, where the ledger cannot be used.
     _ = try Ledger(path: world.ledgerPath)
     composition.signals.hold()
@@ -110,23 +111,79 @@ struct SupportCommands {
     defer { reader.stop() }
     let served = ServedPorts(composition.settings)
     for port in [chosen, readerPort] { try served.announce(port) }
-    let addresses = composition.providers.simulated.flatMap(\.variables).map { name, address in
-      (name, address.text(port: chosen, devicePort: readerPort))
+    func text(_ address: ServedAddress) -> String {
+      address.text(port: chosen, devicePort: readerPort)
     }
-    let exports = addresses.map { "export \($0.0)=\($0.1)" }.joined(separator: "\n") + "\n"
-    if output.isTable {
-      output.put(exports)
-    } else {
-      for (name, value) in addresses {
-        output.show(records.record(.server, ["name": .string(name), "value": .string(value)]))
-      }
-      output.say(exports)
+    let variables = try variables(world, text)
+    let exports = variables.map { "export \($0)=\(Self.quoted($1))\n" }.joined()
+    var fields: JSONObject = [
+      "address": .string(text(.http)), "device": .string(text(.device)),
+      "variables": .object(
+        JSONObject(variables.map { JSONObject.Member(key: $0, value: .string($1)) })
+      ),
+    ]
+    if let path = invocation[Keys.envFile] {
+      try Environment.write(exports, to: path, named: "--env-file")
+      fields["env_file"] = .string(path)
     }
+    if output.isTable { output.put(exports) } else { output.show(records.record(.server, fields)) }
     output.note("the simulated providers listen on 127.0.0.1:\(chosen); Ctrl-C stops them")
-    output.note("with these variables set, tender goes there; no key is needed")
+    output.note("with these variables set, tender goes there, with --env simulator or sandbox")
     while composition.signals.kind == nil {
       try? SystemClock(interruption: composition.signals).pause(milliseconds: 3_600_000)
     }
+  }
+
+  /// What a client of the served simulator needs, as variables: those that `tender` reads, then those of the
+  /// providers' own programs.
+  private func variables(
+    _ world: SimulatorWorld,
+    _ text: (ServedAddress) -> String
+  ) throws(Fault) -> [(name: String, value: String)] {
+    var variables = composition.providers.simulated.flatMap(\.variables).map {
+      (name: $0.name, value: text($0.address))
+    }
+    var own: [(name: String, value: String)] = []
+    for simulated in composition.providers.simulated {
+      let section = try simulated.served(world)
+      for key in try composition.module(simulated.name.text).section.keys {
+        let name = "TENDER_\(simulated.name.text)_\(key.name)".uppercased()
+        // A reader has an address, which comes before.
+        guard let value = section[key.name], !variables.contains(where: { $0.name == name }) else {
+          continue
+        }
+        variables.append((name, value.text ?? JSONWriter.text(value)))
+      }
+      own += simulated.ownVariables.compactMap { name, key in
+        section.text(key).map { (name, $0) }
+      }
+    }
+    return variables + own
+  }
+
+  /// A value in single quotes, as any shell reads it.
+  private static func quoted(_ value: String) -> String {
+    "'" + value.replacing("'", with: "'\\''") + "'"
+  }
+
+  /// Clients' own public keys, by their ids.
+  private func trustedKeys() throws(Fault) -> [String: String] {
+    var keys: [String: String] = [:]
+    for text in invocation.all(Keys.trustKey) {
+      let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+      guard parts.count == 2, keys[parts[0]] == nil else {
+        throw .badValue("--trust-key", text, hint: "an id and a file, KID=FILE, each id once")
+      }
+      let pem = try Environment.read(parts[1], named: "--trust-key", limit: 65_536)
+      if let problem = TrustedKey.problem(pem) {
+        throw .badFile(
+          "--trust-key: \(parts[1].quotedForMessage) \(problem)",
+          hint: "openssl ec -in KEY.pem -pubout writes the public half of a key"
+        )
+      }
+      keys[parts[0]] = String(decoding: pem, as: UTF8.self)
+    }
+    return keys
   }
 
   private func showConfig() throws(Fault) {

@@ -77,14 +77,17 @@ struct Containment {
       for (name, values) in invocation.values where invocation.command.isFile(name) {
         readable += values
         // Its file is made.
-        if ["trace", "junit"].contains(name) { writable += values.flatMap(Self.place) }
+        if ["trace", "junit", "env-file"].contains(name) { writable += values.flatMap(Self.place) }
       }
       readable += Self.filesOfJournal(settings)
       switch invocation.command.words[0] {
       // Each of its lines may name files, addresses and readers.
       case "batch": readable.append("/")
       case "journal": for path in invocation.operands { writable += Self.place(path) }
-      case "simulator": break
+      case "simulator":
+        readable += (invocation.values[Keys.trustKey.option.name] ?? []).compactMap { text in
+          text.split(separator: "=", maxSplits: 1).dropFirst().first.map(String.init)
+        }
       default: ports = Self.portsOfJournal(settings).map { Self.ports(settings) + $0 }
       }
     }
