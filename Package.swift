@@ -168,7 +168,7 @@ let package = Package(
 
     .target(
       name: "TenderTestSupport",
-      dependencies: ["TenderEngine", "TenderModel"],
+      dependencies: ["TenderEngine", "TenderModel", "TenderSimulator"],
       path: "Tests/TenderTestSupport",
       swiftSettings: rules
     ),

@@ -31,7 +31,8 @@
   F(EVP_MAC_update) F(EVP_MAC_final) F(OSSL_PARAM_construct_utf8_string) \
   F(OSSL_PARAM_construct_end) F(EVP_CIPHER_CTX_new) F(EVP_CIPHER_CTX_free) F(EVP_des_ede_cbc) \
   F(EVP_des_ede) F(EVP_CipherInit_ex) F(EVP_CipherUpdate) F(EVP_CIPHER_CTX_set_padding) \
-  F(OpenSSL_version)
+  F(OpenSSL_version) F(EVP_PKEY_Q_keygen) F(BIO_new) F(BIO_s_mem) F(BIO_read) \
+  F(PEM_write_bio_PrivateKey) F(PEM_write_bio_PUBKEY)
 
 static struct { FUNCTIONS(MEMBER) } api;
 static const char *const names[] = {FUNCTIONS(NAME)};
@@ -184,4 +185,34 @@ int tender_crypto_verify_es512(const void *pem, size_t pem_count, const void *by
   api.EVP_PKEY_free(key);
   api.ERR_clear_error();
   return status;
+}
+
+// What was written to a BIO as text, and frees it; 1 where all of it fitted.
+static int take_text(BIO *bio, int worked, char *text) {
+  int count = worked ? api.BIO_read(bio, text, TENDER_ES512_PEM_SIZE) : 0;
+  api.BIO_free(bio);
+  if (count <= 0 || count >= TENDER_ES512_PEM_SIZE) return 0;
+  text[count] = 0;
+  return 1;
+}
+
+int tender_crypto_make_es512(char *private_pem, char *public_pem) {
+  EVP_PKEY *key = api.EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-521");
+  BIO *secret = key ? api.BIO_new(api.BIO_s_mem()) : NULL;
+  BIO *known = secret ? api.BIO_new(api.BIO_s_mem()) : NULL;
+  int worked = known && api.PEM_write_bio_PrivateKey(secret, key, NULL, NULL, 0, NULL, NULL) == 1 &&
+               api.PEM_write_bio_PUBKEY(known, key) == 1;
+  worked &= take_text(secret, worked, private_pem);
+  worked &= take_text(known, worked, public_pem);
+  api.EVP_PKEY_free(key);
+  api.ERR_clear_error();
+  return worked;
+}
+
+int tender_crypto_check_es512(const void *pem, size_t pem_count) {
+  int status;
+  EVP_PKEY *key = read_key(pem, pem_count, 0, &status);
+  if (!key) return status;
+  api.EVP_PKEY_free(key);
+  return 1;
 }

@@ -37,12 +37,16 @@ package final class Ledger {
     }
   }
 
-  /// Forgets everything.
-  package func reset() throws(Fault) { try database.execute("DELETE FROM thing; VACUUM") }
+  /// Forgets everything but the signing key, which clients were given.
+  package func reset() throws(Fault) {
+    try database.execute("DELETE FROM thing WHERE kind <> '\(SimulatedSigner.kind)'; VACUUM")
+  }
 
   /// How many things there are, for ids that a seed makes.
   package func count() throws(Fault) -> Int {
-    try database.first("SELECT count(*) FROM thing WHERE kind <> 'fault'")?.first?.integer ?? 0
+    try database.first(
+      "SELECT count(*) FROM thing WHERE kind NOT IN ('fault', '\(SimulatedSigner.kind)')"
+    )?.first?.integer ?? 0
   }
 
   /// Counts one more; false where it was counted that often before.
@@ -106,31 +110,5 @@ package final class Ledger {
       ]
     )
     return true
-  }
-}
-
-/// Reads a simulated provider's own books, for tests that compare them with the journal.
-///
-/// Each provider's room adds what its books say.
-package enum LedgerAudit {
-  /// The money of the payments under one reference, in minor units.
-  package struct Money: Sendable, Hashable, CustomStringConvertible {
-    /// Taken from the payer, whatever was given back since.
-    package var captured = 0
-    /// Given back, by refunds and by voids of what was captured.
-    package var returned = 0
-    /// On its way back.
-    package var refunding = 0
-    /// How many payments there are of which the merchant keeps something.
-    package var standing = 0
-
-    package init() {}
-
-    /// What the merchant keeps in the end.
-    package var kept: Int { captured - returned - refunding }
-
-    package var description: String {
-      "captured \(captured), returned \(returned), refunding \(refunding), \(standing) standing"
-    }
   }
 }

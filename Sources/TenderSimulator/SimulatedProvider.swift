@@ -32,20 +32,6 @@ package enum UpgradeReaction {
   case refuse(status: Int)
 }
 
-/// A clock that a served request's header set; it stands still.
-package struct HeaderClock: Clock {
-  package let now: Int
-  package let machine: any Clock
-
-  package var uptime: Int { machine.uptime }
-
-  package var moment: Moment { machine.moment }
-
-  package func pause(milliseconds: Int) throws(Fault) {
-    try machine.pause(milliseconds: milliseconds)
-  }
-}
-
 /// What the simulated providers work with.
 package struct SimulatorWorld: Sendable {
   /// Where the ledger is; each connection opens its own.
@@ -55,8 +41,14 @@ package struct SimulatorWorld: Sendable {
   package var options: SimulatorOptions
   /// Those that are played.
   package var providers: [any SimulatedProvider]
+  /// Public keys of clients' own by their ids, as PEM text: their signatures are taken.
+  package var trustedKeys: [String: String] = [:]
   /// Whether nobody else can play the payer: a bank's page cannot be opened in process.
   package var playsPayer = false
+  /// Whether clients come over the network: then no other credentials are taken than they were given.
+  ///
+  /// In this process credentials go nowhere, and a profile that has real ones can be tried.
+  var isServed: Bool { !playsPayer }
 
   package init(
     ledgerPath: String,
@@ -112,6 +104,11 @@ package protocol SimulatedProvider: Sendable {
   var faults: [SimulatorWord] { get }
   /// The variables that point `tender` at a served simulator, by what they take.
   var variables: [(name: String, address: ServedAddress)] { get }
+  /// What the clients of a served simulator are given, under the same keys as `section`. Throws `state` or
+  /// `internal`.
+  func served(_ world: SimulatorWorld) throws(Fault) -> JSONObject
+  /// Variables of the provider's own programs, each with the key of what it takes, where they are public.
+  var ownVariables: [(name: String, key: String)] { get }
   /// Answers a request; nil for a path that is not its own. Throws `state`.
   func handle(_ request: SimulatedRequest, _ parts: SimulatorParts) throws(Fault) -> HTTPReaction?
   /// Takes a socket; nil for one that is not meant for it.
@@ -126,6 +123,10 @@ extension SimulatedProvider {
   }
 
   package func device(_ parts: SimulatorParts) throws(Fault) -> (any DeviceSession)? { nil }
+
+  package func served(_ world: SimulatorWorld) throws(Fault) -> JSONObject { section }
+
+  package var ownVariables: [(name: String, key: String)] { [] }
 }
 
 /// What a variable of a served simulator takes.

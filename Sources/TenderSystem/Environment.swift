@@ -247,6 +247,26 @@ package struct Environment {
     return true
   }
 
+  /// Writes a file of a text for its owner alone, whole or not at all, in place of the one that was there.
+  ///
+  /// Throws `usage` with the option that named it.
+  package static func write(
+    _ text: String,
+    to path: String,
+    named option: String
+  ) throws(Fault) {
+    guard isReplaceable(path) else {
+      errno = EEXIST
+      throw .unwritable(path, option)
+    }
+    let made = try temporary(beside: path, named: option)
+    defer { close(made.descriptor) }
+    guard Console.write(text, to: made.descriptor), unsafe rename(made.path, path) == 0 else {
+      _ = unsafe unlink(made.path)
+      throw .unwritable(path, option)
+    }
+  }
+
   /// How many bytes are free where a path is, for who is not root; nil where nobody can say.
   package static func freeBytes(at path: String) -> Int? {
     var facts = statvfs()
@@ -383,7 +403,7 @@ package enum ProcessGuard {
 
 extension [CChar] {
   /// The text in a buffer that C code wrote, up to the first zero byte.
-  var text: String {
+  package var text: String {
     String(decoding: prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -57,13 +57,14 @@ package struct SystemClock: Clock {
   }
 }
 
-/// The simulator's clock under `--sim-clock`: it stands still, and a pause moves it at once.
+/// The simulator's clock under `--sim-clock`, also in a request's header: it stands still, and a pause moves it
+/// at once.
 package final class StandingClock: Clock {
   private let time: Mutex<Int>
   private let start: Int
-  private let machine: SystemClock
+  private let machine: any Clock
 
-  package init(at milliseconds: Int, beside machine: SystemClock) {
+  package init(at milliseconds: Int, beside machine: any Clock) {
     start = milliseconds
     self.machine = machine
     time = Mutex(milliseconds)

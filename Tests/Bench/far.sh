@@ -11,7 +11,7 @@ trap 'kill "$server" "$delay" 2> /dev/null || true; rm -rf "$folder"' EXIT
 "$tender" simulator serve --json --state-dir "$folder/server" > "$folder/served" &
 server=$!
 until grep -q TENDER_TRUELAYER_AUTH_URL "$folder/served"; do sleep 0.1; done
-near=$(sed -nE 's|.*"value":"ws://127.0.0.1:([0-9]+)".*|\1|p' "$folder/served" | head -n 1)
+near=$(sed -nE 's|.*"ws://127.0.0.1:([0-9]+)".*|\1|p' "$folder/served" | head -n 1)
 far=$((20000 + RANDOM % 10000))
 python3 "$(dirname "$0")/delay.py" "$far" "$near" 100 &
 delay=$!

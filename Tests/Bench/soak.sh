@@ -7,12 +7,10 @@ umask 077
 folder=$(mktemp -d)
 server=
 trap 'kill "$server" 2> /dev/null || true; rm -rf "$folder"' EXIT
-"$tender" simulator serve --json --state-dir "$folder/server" > "$folder/served" &
+"$tender" simulator serve --json --env-file "$folder/env" --state-dir "$folder/server" > "$folder/served" &
 server=$!
 until grep -q TENDER_TRUELAYER_AUTH_URL "$folder/served"; do sleep 0.1; done
-while IFS='=' read -r name value; do export "$name=$value"; done < <(
-  sed -E 's/.*"name":"([^"]*)","value":"([^"]*)".*/\1=\2/' "$folder/served"
-)
+. "$folder/env"
 # Connections that close wait for a minute: so many at once and no more have a port each.
 memory() { awk '/VmRSS/ { print int($2 / 1024) }' "/proc/$server/status"; }
 payments=0 failed=0 round=0 first=

@@ -152,17 +152,7 @@ import Testing
   @Test func `does not refund again what was refunded elsewhere`() throws {
     let world = try World()
     let payment = try paid(world)
-    try LedgerAudit.giveBack(
-      800,
-      of: try #require(payment.state.id),
-      in: SimulatorWorld(
-        ledgerPath: world.folder.path + "/simulator.db",
-        clock: world.clock,
-        randomness: CountingRandomness(),
-        options: SimulatorOptions(),
-        providers: [SimulatedPayTheory()]
-      )
-    )
+    try world.giveBack(800, of: try #require(payment.state.id))
     let fault = #expect(throws: Fault.self) { try refund(world, 300) }
     #expect(fault?.code == "refund_exceeds")
     #expect(fault?.message.contains("2.00 USD") == true)
@@ -498,17 +488,7 @@ import Testing
     let payment = try paid(world, byBank: true)
     _ = try? refund(world, 300) { Loser($0, .before) }
     #expect(try world.latest()?.state.isUnknown == true)
-    try LedgerAudit.giveBack(
-      500,
-      of: try #require(payment.state.id),
-      in: SimulatorWorld(
-        ledgerPath: world.folder.path + "/simulator.db",
-        clock: world.clock,
-        randomness: CountingRandomness(),
-        options: SimulatorOptions(),
-        providers: [SimulatedPayTheory()]
-      )
-    )
+    try world.giveBack(500, of: try #require(payment.state.id))
     let still = #expect(throws: Fault.self) { try refund(world, 300) }
     #expect(still?.exitStatus == 9)
     #expect(still?.message.contains("nothing for 7.00 USD took its place") == true, "\(still!)")

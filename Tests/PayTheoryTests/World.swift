@@ -156,6 +156,26 @@ final class World {
     try LedgerAudit.payTheory(path: folder.path + "/simulator.db", reference: reference)
   }
 
+  /// Reverses a part of a payment as another client would, in cents.
+  func giveBack(_ amount: Int, of receipt: String) throws {
+    let mutation =
+      "mutation { createReversal(transaction_id: \"\(receipt)\", amount: \(amount), "
+      + "refund_reason: {reason_code: OTHER}) { is_void } }"
+    let answer = try simulator().send(
+      HTTPRequest(
+        method: .post,
+        url: "https://simulator/graphql",
+        fields: [
+          .init("Authorization", PayTheoryCatalog.merchantUID + ";" + PayTheoryCatalog.secretKey)
+        ],
+        body: Array(JSONWriter.text(["query": .string(mutation)]).utf8)
+      ),
+      by: Deadline(in: 1000, on: clock)
+    )
+    let data = JSONReader.read(answer.body)?["data"]
+    #expect(data?["createReversal"]?["is_void"]?.truth != nil)
+  }
+
   /// How many charges the provider's own ledger has under a reference.
   func charges(_ reference: String = "A") throws -> Int {
     try LedgerAudit.charges(path: folder.path + "/simulator.db", reference: reference)

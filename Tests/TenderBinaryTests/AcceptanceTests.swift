@@ -224,21 +224,7 @@ final class Server {
     binary = try Binary()
     let (process, output, _) = try binary.start(["simulator", "serve", "--json"])
     self.process = process
-    var text = ""
-    while !text.contains("TENDER_TRUELAYER_AUTH_URL") {
-      let more = output.fileHandleForReading.availableData
-      guard !more.isEmpty else { break }
-      text += String(decoding: more, as: UTF8.self)
-    }
-    var announced: [String: String] = [:]
-    for line in text.split(separator: "\n") {
-      guard let record = JSONReader.read(String(line))?.object, let name = record.text("name")
-      else {
-        continue
-      }
-      announced[name] = record.text("value")
-    }
-    self.announced = announced
+    announced = try Served.addresses(output)
     let address = try #require(announced["TENDER_TRUELAYER_AUTH_URL"])
     port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
   }

@@ -183,9 +183,11 @@ import Testing
 
   @Test func `what stays unknown is the exit of a resume, whatever else fails`() throws {
     let shop = try Shop()
+    // In its own process: a server takes the key of its own merchant alone.
     var other = shop.binary
-    other.variables["TENDER_PAYTHEORY_API_KEY"] =
-      "other-paytheorylab-00112233445566778899aabbccddeeff"
+    other.variables = [
+      "TENDER_PAYTHEORY_API_KEY": "other-paytheorylab-00112233445566778899aabbccddeeff"
+    ]
     let lost = ["--sim-fault", "part2:drop-before", "--timeout", "2s"]
     // The older one is another merchant's, and is met last.
     let foreign = try other.run(Self.pay + ["X"] + lost)

@@ -25,7 +25,7 @@ private import Glibc
 
   /// A provider that only its own folder knows of.
   @Test func `charges once with a fourth provider`() throws {
-    let shop = try Shop(program: "tender-with-example", last: "TENDER_EXAMPLE_API_URL")
+    let shop = try Shop(program: "tender-with-example")
     try Self.prove(Works.example, shop, runs: 60)
   }
 

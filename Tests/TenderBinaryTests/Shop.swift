@@ -8,8 +8,7 @@ final class Shop {
   let process: Process
   var binary: Binary
 
-  /// `last` is the variable that the server says last.
-  init(program: String = "tender", last: String = Served.last) throws {
+  init(program: String = "tender") throws {
     var server = try Binary()
     server.program = program
     self.server = server
@@ -17,7 +16,7 @@ final class Shop {
     self.process = process
     binary = try Binary()
     binary.program = program
-    for (name, value) in try Served.addresses(output, last: last) { binary.variables[name] = value }
+    for (name, value) in try Served.addresses(output) { binary.variables[name] = value }
   }
 
   deinit {
@@ -34,19 +33,14 @@ final class Shop {
 
 /// What `simulator serve` says that it serves.
 enum Served {
-  static let last = "TENDER_TRUELAYER_AUTH_URL"
+  /// All that a client needs, by its variables.
+  static func variables(_ output: Pipe) -> [String: String] {
+    let variables = JSONReader.read(output.read(until: "\n"))?["variables"]?.object?.members ?? []
+    return Dictionary(uniqueKeysWithValues: variables.map { ($0.key, $0.value.text ?? "") })
+  }
 
-  /// The variables that point there, once all have been said.
-  static func addresses(_ output: Pipe, last: String = last) throws -> [String: String] {
-    let said = output.read(until: last)
-    var addresses: [String: String] = [:]
-    for line in said.split(separator: "\n") {
-      guard let record = JSONReader.read(String(line))?.object, let name = record.text("name")
-      else {
-        continue
-      }
-      addresses[name] = record.text("value")
-    }
-    return addresses
+  /// Those that are addresses.
+  static func addresses(_ output: Pipe) throws -> [String: String] {
+    variables(output).filter { $0.key.hasSuffix("_URL") || $0.key == "TENDER_TORO_DEVICE" }
   }
 }

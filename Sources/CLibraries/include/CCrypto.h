@@ -23,6 +23,14 @@ int tender_crypto_sign_es512(const void *pem, size_t pem_count, const void *byte
 int tender_crypto_verify_es512(const void *pem, size_t pem_count, const void *bytes, size_t count,
                                const unsigned char *signature);
 
+/// How many bytes of PEM text a P-521 key takes at most, with the zero behind it.
+#define TENDER_ES512_PEM_SIZE 512
+/// Makes a P-521 key: PEM texts of its private (PKCS #8) and public half, each of TENDER_ES512_PEM_SIZE;
+/// 1 where it worked.
+int tender_crypto_make_es512(char *private_pem, char *public_pem);
+/// 1 where a PEM text is a P-521 public key; 0 where it is none, -1 where it is on another curve.
+int tender_crypto_check_es512(const void *pem, size_t pem_count);
+
 /// PBKDF2 (RFC 8018, section 5.2) under HMAC with `digest` ("SHA1", "SHA256", "SHA512"), as many
 /// bytes as `size` into `key`; 1 where it worked, 0 where the digest is not known.
 int tender_crypto_pbkdf2(const char *digest, const void *password, size_t password_count,

@@ -7,6 +7,19 @@ package struct ConfigFile: Sendable {
   package let path: String
   package let defaultProfile: String?
   package let profiles: [String: JSONObject]
+  /// What variables set in place of members of providers' sections, by provider.
+  var sections: JSONObject = [:]
+
+  /// A profile with those members.
+  func adding(to profile: JSONObject) -> JSONObject {
+    var profile = profile
+    for provider in sections.members {
+      var section = profile[provider.key]?.object ?? [:]
+      for member in provider.value.object?.members ?? [] { section[member.key] = member.value }
+      profile[provider.key] = .object(section)
+    }
+    return profile
+  }
 
   private static let topKeys = ["schema", "default_profile", "profiles", "_comment"]
   /// Members of a profile whose values are text.

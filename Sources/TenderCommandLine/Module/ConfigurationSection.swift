@@ -22,8 +22,9 @@ package struct ConfigurationSection: Sendable {
       case credential(isSecret: Bool)
       /// The same, but in no configuration file.
       case variable
+      /// Text; also in a variable (`TENDER_PROVIDER_NAME`), without a file.
       case text
-      /// Anything that has no problem.
+      /// Anything that has no problem; in a variable as JSON.
       case value
     }
 
@@ -42,6 +43,16 @@ package struct ConfigurationSection: Sendable {
       self.kind = kind
       self.problem = problem
     }
+
+    /// Whether it is no credential; and whether it is text, not another JSON value.
+    package var isPlain: Bool {
+      switch kind {
+      case .text, .value: true
+      case .credential, .variable: false
+      }
+    }
+
+    var isText: Bool { if case .text = kind { true } else { false } }
 
     /// Names of the members that it stands for.
     fileprivate var members: [String] {
@@ -63,12 +74,7 @@ package struct ConfigurationSection: Sendable {
 
   /// Credentials, by their keys.
   package var credentials: [String] {
-    keys.compactMap { key in
-      switch key.kind {
-      case .credential, .variable: key.name
-      case .text, .value: nil
-      }
-    }
+    keys.filter { !$0.isPlain }.map(\.name)
   }
 
   /// Whether a section holds a secret in plain text.

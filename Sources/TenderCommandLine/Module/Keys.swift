@@ -192,6 +192,20 @@ package enum Keys {
     }
     return number
   }
+  package static let envFile = Key<String>(
+    "env-file",
+    .server,
+    "FILE",
+    completion: .newFiles,
+    "write what a client needs to a file for a shell to source: addresses, credentials, keys"
+  )
+  package static let trustKey = Key<String>(
+    "trust-key",
+    .server,
+    "KID=FILE",
+    repeats: true,
+    "take requests that your own key signed too: its id, and its public half as PEM text"
+  )
   package static let idempotencyKey = Key<String>(
     Option(
       "idempotency-key",

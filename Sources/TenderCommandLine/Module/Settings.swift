@@ -42,13 +42,15 @@ package struct Settings {
     let named = invocation[Keys.config] ?? environment["TENDER_CONFIG"]
     if let known {
       config = known
-    } else if let named {
-      let limit = try invocation.value(Keys.deadline)
-      config = try ConfigFile(path: named, isNamed: true, within: limit, modules)
-    } else if let folder = try? environment.folder("XDG_CONFIG_HOME", below: "/.config") {
-      config = try ConfigFile(path: folder + "/config.json", isNamed: false, modules)
     } else {
-      config = try ConfigFile(path: "", isNamed: false, modules)
+      var path = named ?? ""
+      if named == nil, let folder = try? environment.folder("XDG_CONFIG_HOME", below: "/.config") {
+        path = folder + "/config.json"
+      }
+      let limit = named == nil ? nil : try invocation.value(Keys.deadline)
+      var config = try ConfigFile(path: path, isNamed: named != nil, within: limit, modules)
+      config.sections = try Self.sections(environment, modules)
+      self.config = config
     }
     profileName = invocation[Keys.profile] ?? environment["TENDER_PROFILE"] ?? config.defaultProfile
     if let profileName {
@@ -61,17 +63,49 @@ package struct Settings {
           hint: nearest.map { "did you mean \($0)?" } ?? "see: tender help files"
         )
       }
-      profile = found
+      profile = config.adding(to: found)
     } else {
-      profile = [:]
+      profile = config.adding(to: [:])
     }
   }
 
   /// The same under another profile of the file, as a line of a batch may choose it.
   package func using(_ name: String) -> Settings {
     var settings = self
-    (settings.profileName, settings.profile) = (name, config.profiles[name] ?? [:])
+    (settings.profileName, settings.profile) = (name, config.adding(to: config.profiles[name] ?? [:]))
     return settings
+  }
+
+  /// What variables say of the members of providers' sections: `TENDER_PROVIDER_KEY`.
+  ///
+  /// Credentials have their own ways. Throws `usage` for a value that the file could not have.
+  private static func sections(
+    _ environment: Environment,
+    _ modules: [any ProviderModule]
+  ) throws(Fault) -> JSONObject {
+    var sections: JSONObject = [:]
+    for module in modules {
+      let name = module.name.text
+      var section: JSONObject = [:]
+      for key in module.section.keys where key.isPlain {
+        let variable = "TENDER_\(name)_\(key.name)".uppercased()
+        guard let text = environment[variable] else { continue }
+        let value = key.isText ? .string(text) : JSONReader.read(text)
+        let problem: ConfigurationSection.Problem? =
+          if let value { key.problem(value) } else { .init("is not JSON") }
+        guard let value, problem == nil else {
+          throw Fault(
+            .usage,
+            code: "bad_value",
+            "\(variable) \(problem?.text ?? "")",
+            hint: problem?.hint ?? "see: tender help \(name)"
+          )
+        }
+        section[key.name] = value
+      }
+      if !section.members.isEmpty { sections[name] = .object(section) }
+    }
+    return sections
   }
 
   /// A setting by its three names; nil where nothing says anything.

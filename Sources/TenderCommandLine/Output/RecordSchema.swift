@@ -154,8 +154,10 @@ package enum RecordSchema {
     idempotency_key string the key that will be sent; absent where none is
     request! object what would be sent, secrets masked
     = server
-    name! string a variable that tender reads
-    value! string the address to set it to
+    address! string where the providers are, over HTTP and WebSocket
+    device! string where the card reader is
+    variables! object what a client needs, by the name of the variable that it reads
+    env_file string the file that has them
     = version
     version! string the version
     swift string the language mode it was built in

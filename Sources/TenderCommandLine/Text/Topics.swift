@@ -156,6 +156,8 @@ extension Topic {
         ),
         "Each credential also with _FILE behind its name, for a file that holds the value; both at "
           + "once is an error. TENDER_ENV is never enough for a live write.",
+        "Every other key of a provider's section has a variable too: TENDER_, the provider and the key, "
+          + "joined by _. What is not text is JSON.",
         lines(modules.flatMap(\.help.addresses)),
         "Base addresses replace the provider's scheme, host and port, for tests and proxies; not on "
           + "live. All that a command needs, or none. Plain http and ws go to loopback only.",

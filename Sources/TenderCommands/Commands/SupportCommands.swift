@@ -20,12 +20,16 @@ extension Action {
     .local(.writes),
     """
     simulator serve: serve the simulated providers on loopback
-    Offers the simulated providers over real HTTP and WebSocket on 127.0.0.1, a card reader on a
-    TCP port beside, and prints the variables that point tender at them. Ctrl-C or SIGTERM stops
-    it.
+    Offers the simulated providers over real HTTP and WebSocket on 127.0.0.1, with a card reader
+    on a TCP port beside. It prints all that a client needs: addresses, credentials and a signing
+    key. The key is made at the first start and kept in the state folder. The names are the
+    variables of tender and, where they are public, of the providers' own programs. With them
+    tender --env sandbox pays here. Other credentials are refused as the provider refuses them.
+    Ctrl-C or SIGTERM stops the server.
     $ tender simulator serve --port 8085 # serve on port 8085
+    $ tender simulator serve --env-file simulator.env # then, in another shell: . ./simulator.env
     """,
-    options: [Keys.port] + Catalogue.simulation,
+    options: [Keys.port, Keys.envFile, Keys.trustKey] + Catalogue.simulation,
     exits: [.state],
     bounds: .servedWorld,
     run: SupportCommands.serve
@@ -182,7 +186,8 @@ struct SupportCommands: CommandWork {
   /// Serves until a signal comes.
   private func listen() throws(Fault) {
     let port = try invocation.value(Keys.port) ?? 0
-    let world = try composition.servedWorld()
+    var world = try composition.servedWorld()
+    world.trustedKeys = try trustedKeys()
     // Fail now, not at the first request, where the ledger cannot be used.
     _ = try Ledger(path: world.ledgerPath)
     composition.signals.hold()
@@ -196,23 +201,79 @@ struct SupportCommands: CommandWork {
     defer { reader.stop() }
     let served = ServedPorts(composition.settings)
     for port in [chosen, readerPort] { try served.announce(port) }
-    let addresses = composition.providers.simulated.flatMap(\.variables).map { name, address in
-      (name, address.text(port: chosen, devicePort: readerPort))
+    func text(_ address: ServedAddress) -> String {
+      address.text(port: chosen, devicePort: readerPort)
     }
-    let exports = addresses.map { "export \($0.0)=\($0.1)" }.joined(separator: "\n") + "\n"
-    if output.isTable {
-      output.put(exports)
-    } else {
-      for (name, value) in addresses {
-        output.show(records.record(.server, ["name": .string(name), "value": .string(value)]))
-      }
-      output.say(exports)
+    let variables = try variables(world, text)
+    let exports = variables.map { "export \($0)=\(Self.quoted($1))\n" }.joined()
+    var fields: JSONObject = [
+      "address": .string(text(.http)), "device": .string(text(.device)),
+      "variables": .object(
+        JSONObject(variables.map { JSONObject.Member(key: $0, value: .string($1)) })
+      ),
+    ]
+    if let path = invocation[Keys.envFile] {
+      try Environment.write(exports, to: path, named: "--env-file")
+      fields["env_file"] = .string(path)
     }
+    if output.isTable { output.put(exports) } else { output.show(records.record(.server, fields)) }
     output.note("the simulated providers listen on 127.0.0.1:\(chosen); Ctrl-C stops them")
-    output.note("with these variables set, tender goes there; no key is needed")
+    output.note("with these variables set, tender goes there, with --env simulator or sandbox")
     while composition.signals.kind == nil {
       try? SystemClock(interruption: composition.signals).pause(milliseconds: 3_600_000)
     }
+  }
+
+  /// What a client of the served simulator needs, as variables: those that `tender` reads, then those of the
+  /// providers' own programs.
+  private func variables(
+    _ world: SimulatorWorld,
+    _ text: (ServedAddress) -> String
+  ) throws(Fault) -> [(name: String, value: String)] {
+    var variables = composition.providers.simulated.flatMap(\.variables).map {
+      (name: $0.name, value: text($0.address))
+    }
+    var own: [(name: String, value: String)] = []
+    for simulated in composition.providers.simulated {
+      let section = try simulated.served(world)
+      for key in try composition.module(simulated.name.text).section.keys {
+        let name = "TENDER_\(simulated.name.text)_\(key.name)".uppercased()
+        // A reader has an address, which comes before.
+        guard let value = section[key.name], !variables.contains(where: { $0.name == name }) else {
+          continue
+        }
+        variables.append((name, value.text ?? JSONWriter.text(value)))
+      }
+      own += simulated.ownVariables.compactMap { name, key in
+        section.text(key).map { (name, $0) }
+      }
+    }
+    return variables + own
+  }
+
+  /// A value in single quotes, as any shell reads it.
+  private static func quoted(_ value: String) -> String {
+    "'" + value.replacing("'", with: "'\\''") + "'"
+  }
+
+  /// Clients' own public keys, by their ids.
+  private func trustedKeys() throws(Fault) -> [String: String] {
+    var keys: [String: String] = [:]
+    for text in invocation.all(Keys.trustKey) {
+      let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+      guard parts.count == 2, keys[parts[0]] == nil else {
+        throw .badValue("--trust-key", text, hint: "an id and a file, KID=FILE, each id once")
+      }
+      let pem = try Environment.read(parts[1], named: "--trust-key", limit: 65_536)
+      if let problem = TrustedKey.problem(pem) {
+        throw .badFile(
+          "--trust-key: \(parts[1].quotedForMessage) \(problem)",
+          hint: "openssl ec -in KEY.pem -pubout writes the public half of a key"
+        )
+      }
+      keys[parts[0]] = String(decoding: pem, as: UTF8.self)
+    }
+    return keys
   }
 
   func showConfig() throws(Fault) -> Int32 {

@@ -185,6 +185,9 @@ private struct Bounds {
       Environment.make(path)
       writable.append(path)
     }
+    for text in invocation.values[Keys.trustKey.option.name] ?? [] {
+      readable += text.split(separator: "=", maxSplits: 1).dropFirst().map(String.init)
+    }
     // Each of a batch's lines may name files.
     if command.bounds == .anyProfile { readable.append("/") }
   }

@@ -92,35 +92,16 @@ package final class DeviceServer: @unchecked Sendable {
     guard let simulator = try? InProcessSimulator(world, playsPayer: false),
       let reader = try? simulator.device()
     else { return }
-    guard react(reader.greet(), descriptor) else { return }
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while !shouldStop {
-      var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard unsafe poll(&polled, 1, 100) > 0 else { continue }
-      let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
-      guard count > 0, react(reader.receive(Array(buffer.prefix(count))), descriptor) else {
-        return
-      }
-    }
+    let connection = ServedConnection(descriptor: descriptor)
+    guard react(reader.greet(), connection) else { return }
+    _ = connection.read({ shouldStop }, { react(reader.receive($0), connection) })
   }
 
-  private func react(_ reactions: [DeviceReaction], _ descriptor: Int32) -> Bool {
-    for reaction in reactions {
+  private func react(_ reactions: [DeviceReaction], _ connection: ServedConnection) -> Bool {
+    reactions.allSatisfy { reaction in
       guard case .send(let bytes) = reaction else { return false }
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let count = unsafe rest.withUnsafeBytes { raw in
-          #if canImport(Darwin)
-          unsafe send(descriptor, raw.baseAddress, raw.count, 0)
-          #else
-          unsafe send(descriptor, raw.baseAddress, raw.count, Int32(MSG_NOSIGNAL))
-          #endif
-        }
-        guard count > 0 else { return false }
-        rest.removeFirst(count)
-      }
+      return connection.write(bytes)
     }
-    return true
   }
 }
 

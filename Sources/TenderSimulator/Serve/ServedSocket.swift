@@ -2,23 +2,6 @@ private import CLibraries
 import TenderEngine
 import TenderModel
 
-#if canImport(Darwin)
-private import Darwin
-#else
-private import Glibc
-#endif
-
-/// What a server answers to a client's handshake key (RFC 6455, section 4.2.2).
-enum WebSocketAccept {
-  static func value(for key: String) -> String? {
-    guard unsafe tender_crypto_open() == nil else { return nil }
-    let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
-    var digest = [UInt8](repeating: 0, count: 20)
-    guard unsafe tender_crypto_sha1(text, text.count, &digest) == 1 else { return nil }
-    return Base64.encode(digest)
-  }
-}
-
 /// One WebSocket that `simulator serve` talks to, on the thread of its connection.
 @safe
 final class ServedSocket: @unchecked Sendable {
@@ -27,7 +10,7 @@ final class ServedSocket: @unchecked Sendable {
   private let simulator: InProcessSimulator
   private let server: SimulatorServer
   private var machine = WebSocketMachine(role: .server, messageLimit: 4 << 20)
-  private var descriptor: Int32 = -1
+  private var connection = ServedConnection(descriptor: -1)
   private var first: [UInt8] = []
   private var handle: OpaquePointer?
 
@@ -46,7 +29,7 @@ final class ServedSocket: @unchecked Sendable {
   /// done with it, and a thread that closes it first goes on to write into what is freed
   /// (libmicrohttpd, `MHD_upgrade_action`).
   func run(descriptor: Int32, first: [UInt8], handle: OpaquePointer) {
-    self.descriptor = descriptor
+    connection = ServedConnection(descriptor: descriptor)
     self.first = first
     unsafe self.handle = handle
     serve()
@@ -60,25 +43,8 @@ final class ServedSocket: @unchecked Sendable {
   private func serve() {
     defer { end() }
     guard process(first) else { return }
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    var idle = 0
-    while !server.shouldStop {
-      var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let ready = unsafe poll(&polled, 1, 100)
-      guard ready > 0 else {
-        idle += 100
-        if idle >= Self.idleLimit {
-          if let frame = machine.close(code: 1001) { _ = write(frame) }
-          return
-        }
-        continue
-      }
-      idle = 0
-      let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
-      if count < 0, errno == EAGAIN || errno == EINTR { continue }
-      guard count > 0, process(Array(buffer.prefix(count))) else { return }
-    }
-    if let frame = machine.close(code: 1001) { _ = write(frame) }
+    let isGone = connection.read(idleLimit: Self.idleLimit, { server.shouldStop }, process)
+    if !isGone, let frame = machine.close(code: 1001) { _ = write(frame) }
   }
 
   /// Takes bytes; false where the connection is to end.
@@ -110,28 +76,7 @@ final class ServedSocket: @unchecked Sendable {
     return true
   }
 
-  private static func transmit(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    #if canImport(Darwin)
-    unsafe send(descriptor, bytes.baseAddress, bytes.count, 0)
-    #else
-    unsafe send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-    #endif
-  }
-
   private func write(_ frame: WebSocketFrame) -> Bool {
-    var rest = frame.encoded(mask: nil)[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes { bytes in
-        unsafe Self.transmit(descriptor, bytes)
-      }
-      if count < 0 {
-        guard errno == EAGAIN || errno == EINTR else { return false }
-        var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        guard unsafe poll(&polled, 1, 10_000) > 0 else { return false }
-        continue
-      }
-      rest.removeFirst(count)
-    }
-    return true
+    connection.write(frame.encoded(mask: nil))
   }
 }

@@ -2,6 +2,7 @@ private import CLibraries
 private import Synchronization
 import TenderEngine
 package import TenderModel
+private import TenderSystem
 
 #if canImport(Darwin)
 private import Darwin
@@ -74,7 +75,7 @@ package final class SimulatorServer: @unchecked Sendable {
     if let value = fields[SimulatorOptions.headerName.lowercased()] {
       world.options = SimulatorOptions(headerValue: value, among: world.providers)
       if let time = world.options.clock {
-        world.clock = HeaderClock(now: time, machine: world.clock)
+        world.clock = StandingClock(at: time, beside: world.clock)
       }
     }
     return try InProcessSimulator(world, playsPayer: false)
@@ -185,7 +186,7 @@ package final class SimulatorServer: @unchecked Sendable {
   ) -> MHD_Result {
     guard let key = request.fields["sec-websocket-key"],
       request.fields["sec-websocket-version"] == "13",
-      let accept = WebSocketAccept.value(for: key)
+      let accept = try? WebSocketHandshake.accept(for: key)
     else { return unsafe Self.answer(connection, HTTPResponse(status: 400)) }
     switch simulator.upgrade(path: request.path, query: request.query) {
     case .refuse(let status):

@@ -1,4 +1,4 @@
-package import TenderModel
+import TenderModel
 
 /// A sale or refund as the acquirer has it, with the advices about it and the refunds of it.
 struct BookedSale: Booked {
@@ -108,36 +108,4 @@ extension Currency: BookedValue {
   init?(booked: JSON) { self.init(code: booked.text ?? "") }
 
   var booked: JSON { .string(code) }
-}
-
-extension LedgerAudit {
-  private static func booked(path: String, reference: String) throws(Fault) -> [BookedSale] {
-    try Ledger(path: path).list(BookedSale.self, reference: reference)
-  }
-
-  /// The sales under a reference as the acquirer has them: how many were authorised, how many of
-  /// them were not cancelled, and how many of these are captured.
-  package static func sales(
-    path: String,
-    reference: String
-  ) throws(Fault) -> (authorised: Int, standing: Int, captured: Int) {
-    let sales = try booked(path: path, reference: reference)
-    return (
-      sales.count { $0.authorised != nil }, sales.count(where: \.stands),
-      sales.count { $0.captured > 0 }
-    )
-  }
-
-  /// The money of the sales under a reference as the acquirer has it: what was cancelled was never captured.
-  ///
-  /// A refund at the reader counts as captured under its own reference, and as returned at its original.
-  package static func saleMoney(path: String, reference: String) throws(Fault) -> Money {
-    var money = Money()
-    for sale in try booked(path: path, reference: reference) {
-      money.captured += sale.captured
-      money.returned += sale.refunded
-      money.standing += sale.stands ? 1 : 0
-    }
-    return money
-  }
 }

@@ -48,6 +48,8 @@ enum GatewaySecurity {
 package enum ToroCatalog {
   /// Keys are derived from it; the specification's own example.
   package static let passphrase = "ToroGatewayNexoV1PassphraseDevOnly"
+  /// Opens nothing but the simulator.
+  package static let apiKey = "gateway-simulator-opens-nothing-else"
   /// The name of the key.
   package static let keyID = "SpecV1TestKey"
   /// The version of that key.

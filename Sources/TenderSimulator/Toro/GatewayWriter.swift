@@ -19,122 +19,113 @@ struct GatewayWriter {
 
   private func text(_ path: String) -> String? { message.body.text(path) }
 
-  private func document(
-    _ root: String,
-    _ schema: String,
-    function: String?,
-    _ write: (inout XMLWriter) -> Void
-  ) -> HTTPResponse {
-    var body = XMLWriter()
-    write(&body)
+  /// Elements by their paths, in the order of the schema.
+  private typealias Rows = [XMLWriter.Row]
+
+  private static func open(_ root: String, _ schema: String) -> XMLWriter {
     var writer = XMLWriter()
     writer.raw(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
         + "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:\(schema)\"><\(root)>"
     )
-    writer.element("Hdr") { writer in
-      if let function {
-        writer.element("MsgFctn", function)
-        writer.element("PrtcolVrsn", "12")
-      } else {
-        writer.element("DwnldTrf", "true")
-        writer.element("FrmtVrsn", "12")
-      }
-      let number = message.header?.text("XchgId") ?? "0"
-      writer.element("XchgId", fault == "wrong-exchange" ? "1" + number.dropFirst(2) : number)
-      writer.element("CreDtTm", Timestamp.preciseText(now))
-      writer.element("InitgPty") { writer in
-        writer.element("Id", message.header?.text("InitgPty/Id"))
-        writer.element("Tp", message.header?.text("InitgPty/Tp"))
-      }
-    }
+    return writer
+  }
+
+  private static func close(_ writer: XMLWriter, _ root: String) -> HTTPResponse {
+    var writer = writer
+    writer.raw("</\(root)></Document>")
+    return HTTPResponse(
+      status: 200,
+      body: writer.bytes,
+      fields: ["content-type": "application/xml"]
+    )
+  }
+
+  private func document(
+    _ root: String,
+    _ schema: String,
+    function: String?,
+    _ rows: Rows
+  ) -> HTTPResponse {
+    var body = XMLWriter()
+    body.write(rows)
+    let number = message.header?.text("XchgId") ?? "0"
+    var writer = Self.open(root, schema)
+    writer.write([
+      ("Hdr/MsgFctn", function), ("Hdr/PrtcolVrsn", function == nil ? nil : "12"),
+      ("Hdr/DwnldTrf", function == nil ? "true" : nil),
+      ("Hdr/FrmtVrsn", function == nil ? "12" : nil),
+      ("Hdr/XchgId", fault == "wrong-exchange" ? "1" + number.dropFirst(2) : number),
+      ("Hdr/CreDtTm", Timestamp.preciseText(now)),
+      ("Hdr/InitgPty/Id", message.header?.text("InitgPty/Id")),
+      ("Hdr/InitgPty/Tp", message.header?.text("InitgPty/Tp")),
+    ])
     writer.raw(body.bytes)
     var mac = GatewaySecurity.mac(body.bytes) ?? []
     if fault == "bad-mac", !mac.isEmpty { mac[0] ^= 1 }
     if fault != "no-trailer" {
-      writer.raw(
-        "<SctyTrlr><CnttTp>AUTH</CnttTp><AuthntcdData><Rcpt><KeyIdr><KeyId>\(ToroCatalog.keyID)</KeyId>"
-          + "<KeyVrsn>\(ToroCatalog.keyVersion)</KeyVrsn></KeyIdr></Rcpt><MACAlgo><Algo>CCA3</Algo>"
-          + "</MACAlgo><NcpsltdCntt><CnttTp>DATA</CnttTp></NcpsltdCntt><MAC>\(Base64.encode(mac))</MAC>"
-          + "</AuthntcdData></SctyTrlr>"
-      )
+      let data = "SctyTrlr/AuthntcdData"
+      writer.write([
+        ("SctyTrlr/CnttTp", "AUTH"), ("\(data)/Rcpt/KeyIdr/KeyId", ToroCatalog.keyID),
+        ("\(data)/Rcpt/KeyIdr/KeyVrsn", ToroCatalog.keyVersion), ("\(data)/MACAlgo/Algo", "CCA3"),
+        ("\(data)/NcpsltdCntt/CnttTp", "DATA"), ("\(data)/MAC", Base64.encode(mac)),
+      ])
     }
-    writer.raw("</\(root)></Document>")
-    return Self.response(writer.bytes)
+    return Self.close(writer, root)
   }
 
-  private static func response(_ bytes: [UInt8]) -> HTTPResponse {
-    HTTPResponse(status: 200, body: bytes, fields: ["content-type": "application/xml"])
+  /// The merchant and the terminal that an answer to `root` is for.
+  private func environment(_ root: String) -> Rows {
+    ["Mrchnt", "POI"].map { ("\(root)/Envt/\($0)/Id/Id", text("Envt/\($0)/Id/Id")) }
   }
 
-  private func writeEnvironment(_ writer: inout XMLWriter) {
-    writer.element("Envt") { writer in
-      for party in ["Mrchnt", "POI"] {
-        writer.element(party) { writer in
-          writer.element("Id") { $0.element("Id", text("Envt/\(party)/Id/Id")) }
-        }
-      }
-    }
-  }
-
-  private func writeID(_ writer: inout XMLWriter) {
+  private func id(_ root: String) -> Rows {
     let reference = text("Tx/TxId/TxRef") ?? ""
-    writer.element("TxId") { writer in
-      writer.element("TxDtTm", text("Tx/TxId/TxDtTm"))
-      writer.element(
-        "TxRef",
+    return [
+      ("\(root)/Tx/TxId/TxDtTm", text("Tx/TxId/TxDtTm")),
+      (
+        "\(root)/Tx/TxId/TxRef",
         fault == "wrong-transaction" ? String(reference.reversed()) + "X" : reference
-      )
-    }
+      ),
+    ]
   }
 
   /// The answer to an authorisation, from the books.
   func authorisation(_ sale: BookedSale) -> HTTPResponse {
     let captures = message.header?.text("MsgFctn") == "FAUQ"
-    return document("AccptrAuthstnRspn", "caaa.002.001.12", function: captures ? "FAUP" : "AUTP") {
-      writer in
-      writer.element("AuthstnRspn") { writer in
-        writeEnvironment(&writer)
-        writer.element("Tx") { writer in
-          writer.element("SaleRefId", text("Tx/SaleRefId"))
-          writeID(&writer)
-          writer.element("InitrTxId", text("Tx/InitrTxId"))
-          writer.element("RcptTxId", sale.recipient)
-          writer.element("TxDtls") { writer in
-            writer.element("Ccy", text("Tx/TxDtls/Ccy"))
-            writer.element("TtlAmt", text("Tx/TxDtls/TtlAmt"))
-            if let amount = sale.authorised, let currency = sale.currency {
-              let shown = fault == "too-much" ? amount * 10 : amount
-              writer.element(
-                "AuthrsdAmt",
-                Money(minorUnits: shown, currency: currency).decimalText
-              )
-            }
-            if message.body["Tx"]?["TxDtls"]?["ICCRltdData"] != nil {
-              writer.element("ICCRltdData", Base64.encode(Self.issuerData(sale)))
-            }
-          }
-        }
-        writer.element("TxRspn") { writer in
-          writer.element("AuthstnRslt") { writer in
-            writer.element("RspnToAuthstn") { writer in
-              writer.element("Rspn", sale.response)
-              writer.element("RspnRsn", sale.reason)
-              writer.element("AddtlRspnInf", sale.words)
-            }
-            writer.element("AuthstnCd", sale.code)
-            writer.element("CmpltnReqrd", sale.needsCompletion ? "true" : "false")
-          }
-          // Refer to the issuer: an action, and a text for the cardholder's display (`Action14`).
-          if sale.reason == "01" {
-            writer.raw(
-              "<Actn><ActnTp>RFRL</ActnTp><MsgToPres><MsgDstn>CDSP</MsgDstn><Frmt>TEXT</Frmt>"
-                + "<MsgCntt>Please call your bank</MsgCntt></MsgToPres></Actn>"
-            )
-          }
-        }
-      }
+    let root = "AuthstnRspn"
+    let result = "\(root)/TxRspn/AuthstnRslt"
+    let action = "\(root)/TxRspn/Actn"
+    var amount: String?
+    if let authorised = sale.authorised, let currency = sale.currency {
+      let shown = fault == "too-much" ? authorised * 10 : authorised
+      amount = Money(minorUnits: shown, currency: currency).decimalText
     }
+    let hasChip = message.body["Tx"]?["TxDtls"]?["ICCRltdData"] != nil
+    var rows = environment(root)
+    rows.append(("\(root)/Tx/SaleRefId", text("Tx/SaleRefId")))
+    rows += id(root)
+    rows += [
+      ("\(root)/Tx/InitrTxId", text("Tx/InitrTxId")), ("\(root)/Tx/RcptTxId", sale.recipient),
+      ("\(root)/Tx/TxDtls/Ccy", text("Tx/TxDtls/Ccy")),
+      ("\(root)/Tx/TxDtls/TtlAmt", text("Tx/TxDtls/TtlAmt")),
+      ("\(root)/Tx/TxDtls/AuthrsdAmt", amount),
+      ("\(root)/Tx/TxDtls/ICCRltdData", hasChip ? Base64.encode(Self.issuerData(sale)) : nil),
+      ("\(result)/RspnToAuthstn/Rspn", sale.response),
+      ("\(result)/RspnToAuthstn/RspnRsn", sale.reason),
+      ("\(result)/RspnToAuthstn/AddtlRspnInf", sale.words), ("\(result)/AuthstnCd", sale.code),
+      ("\(result)/CmpltnReqrd", sale.needsCompletion ? "true" : "false"),
+    ]
+    // Refer to the issuer: an action, and a text for the cardholder's display (`Action14`).
+    if sale.reason == "01" {
+      rows += [
+        ("\(action)/ActnTp", "RFRL"), ("\(action)/MsgToPres/MsgDstn", "CDSP"),
+        ("\(action)/MsgToPres/Frmt", "TEXT"),
+        ("\(action)/MsgToPres/MsgCntt", "Please call your bank"),
+      ]
+    }
+    let function = captures ? "FAUP" : "AUTP"
+    return document("AccptrAuthstnRspn", "caaa.002.001.12", function: function, rows)
   }
 
   /// 8A and 91 for the chip.
@@ -147,43 +138,35 @@ struct GatewayWriter {
 
   /// The answer to an advice.
   func advice(_ advice: ToroBooks.Advised, isCompletion: Bool) -> HTTPResponse {
-    document(
-      isCompletion ? "AccptrCmpltnAdvcRspn" : "AccptrCxlAdvcRspn",
+    let root = isCompletion ? "CmpltnAdvcRspn" : "CxlAdvcRspn"
+    return document(
+      "Accptr" + root,
       isCompletion ? "caaa.004.001.11" : "caaa.008.001.11",
-      function: isCompletion ? "FCMK" : "CCAK"
-    ) { writer in
-      writer.element(isCompletion ? "CmpltnAdvcRspn" : "CxlAdvcRspn") { writer in
-        writeEnvironment(&writer)
-        writer.element("Tx") { writer in
-          writer.element("SaleRefId", text("Tx/SaleRefId"))
-          writeID(&writer)
-          writer.element("RcptTxId", advice.recipient)
-          writer.element("Rspn", advice.response)
-        }
-      }
-    }
+      function: isCompletion ? "FCMK" : "CCAK",
+      environment(root) + [("\(root)/Tx/SaleRefId", text("Tx/SaleRefId"))] + id(root) + [
+        ("\(root)/Tx/RcptTxId", advice.recipient), ("\(root)/Tx/Rspn", advice.response),
+      ]
+    )
   }
 
   func diagnostic() -> HTTPResponse {
-    document("AccptrDgnstcRspn", "caaa.014.001.10", function: "DGNQ") { writer in
-      writer.element("DgnstcRspn") { writer in
-        writeEnvironment(&writer)
-        writer.element("AcqrrAvlbl", "true")
-      }
-    }
+    let rows = environment("DgnstcRspn") + [("DgnstcRspn/AcqrrAvlbl", "true")]
+    return document("AccptrDgnstcRspn", "caaa.014.001.10", function: "DGNQ", rows)
   }
 
   func plan() -> HTTPResponse {
-    document("MgmtPlanRplcmnt", "catm.002.001.12", function: nil) { writer in
-      writer.element("MgmtPlan") { writer in
-        writer.element("POIId") { $0.element("Id", text("POIId/Id")) }
-        writer.element("TermnlMgrId") { $0.element("Id", text("TermnlMgrId/Id")) }
-        writer.raw(
-          "<DataSet><Id><Tp>MGTP</Tp><Vrsn>1</Vrsn></Id>"
-            + "<Cntt><Actn><Tp>DWNL</Tp><Trggr>DATE</Trggr></Actn></Cntt></DataSet>"
-        )
-      }
-    }
+    let data = "MgmtPlan/DataSet"
+    return document(
+      "MgmtPlanRplcmnt",
+      "catm.002.001.12",
+      function: nil,
+      [
+        ("MgmtPlan/POIId/Id", text("POIId/Id")),
+        ("MgmtPlan/TermnlMgrId/Id", text("TermnlMgrId/Id")), ("\(data)/Id/Tp", "MGTP"),
+        ("\(data)/Id/Vrsn", "1"), ("\(data)/Cntt/Actn/Tp", "DWNL"),
+        ("\(data)/Cntt/Actn/Trggr", "DATE"),
+      ]
+    )
   }
 
   /// A rejection, which has no trailer.
@@ -196,33 +179,18 @@ struct GatewayWriter {
   ) -> HTTPResponse {
     let asked = try? XMLElement.read(request)
     let header = asked?.children.first?["Hdr"]
+    let number = header?.text("XchgId")
+    let sender = header?.text("InitgPty/Id") ?? (isTerminal || header != nil ? "unknown" : nil)
     let root = isTerminal ? "TermnlMgmtRjctn" : "AccptrRjctn"
-    var writer = XMLWriter()
-    writer.raw(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:"
-        + (isTerminal ? "catm.004.001.05" : "caaa.015.001.06") + "\"><\(root)>"
-    )
-    writer.element("Hdr") { writer in
-      if isTerminal {
-        writer.element("DwnldTrf", "true")
-        writer.element("FrmtVrsn", "12")
-        writer.element("XchgId", header?.text("XchgId") ?? "0")
-      } else {
-        writer.element("MsgFctn", "RJCP")
-        writer.element("PrtcolVrsn", "12")
-        writer.element("XchgId", header?.text("XchgId"))
-      }
-      writer.element("CreDtTm", Timestamp.preciseText(now))
-      if isTerminal || header != nil {
-        writer.element("InitgPty") { $0.element("Id", header?.text("InitgPty/Id") ?? "unknown") }
-      }
-    }
-    writer.element("Rjct") { writer in
-      writer.element("RjctRsn", reason)
-      writer.element("AddtlInf", String(words.prefix(500)))
-      writer.element("MsgInErr", Base64.encode(request.prefix(70_000)))
-    }
-    writer.raw("</\(root)></Document>")
-    return response(writer.bytes)
+    var writer = open(root, isTerminal ? "catm.004.001.05" : "caaa.015.001.06")
+    writer.write([
+      ("Hdr/DwnldTrf", isTerminal ? "true" : nil), ("Hdr/FrmtVrsn", isTerminal ? "12" : nil),
+      ("Hdr/MsgFctn", isTerminal ? nil : "RJCP"), ("Hdr/PrtcolVrsn", isTerminal ? nil : "12"),
+      ("Hdr/XchgId", isTerminal ? number ?? "0" : number),
+      ("Hdr/CreDtTm", Timestamp.preciseText(now)), ("Hdr/InitgPty/Id", sender),
+      ("Rjct/RjctRsn", reason), ("Rjct/AddtlInf", String(words.prefix(500))),
+      ("Rjct/MsgInErr", Base64.encode(request.prefix(70_000))),
+    ])
+    return close(writer, root)
   }
 }

@@ -8,7 +8,8 @@ package struct SimulatedToro: SimulatedProvider {
 
   package var section: JSONObject {
     [
-      "device": "simulator", "passphrase": .string(ToroCatalog.passphrase),
+      "device": "simulator", "api_key": .string(ToroCatalog.apiKey),
+      "passphrase": .string(ToroCatalog.passphrase),
       "key_id": .string(ToroCatalog.keyID),
       "key_version": .string(ToroCatalog.keyVersion),
       "card_key_version": .string(ToroCatalog.cardKeyVersion),

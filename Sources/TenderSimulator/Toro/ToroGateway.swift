@@ -24,6 +24,10 @@ struct ToroGateway {
   func handle(_ request: SimulatedRequest) throws(Fault) -> HTTPReaction? {
     guard let (step, root, schema) = Self.steps[request.path] else { return nil }
     guard request.method == "POST" else { return .answer(HTTPResponse(status: 405)) }
+    // Which header has the API key is not public, so that any may (Toro/README, 1.1).
+    guard !parts.world.isServed || request.fields.values.contains(ToroCatalog.apiKey) else {
+      return .answer(HTTPResponse(status: 401))
+    }
     let fault = parts.faults.strike(step)
     if let fault {
       if fault == "close-before" { return .drop }

@@ -87,9 +87,8 @@ struct BankHTTP {
   }
 
   private func checkSignature(_ request: SimulatedRequest) throws(BankProblem) {
-    guard BankSignature.fits(request.fields["tl-signature"] ?? "", request) else {
-      throw .badSignature
-    }
+    let signature = request.fields["tl-signature"] ?? ""
+    guard BankSignature.fits(signature, request, key: bank.publicKey) else { throw .badSignature }
   }
 
   private func token(_ request: SimulatedRequest) -> Reply {

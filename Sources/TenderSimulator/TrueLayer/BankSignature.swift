@@ -4,7 +4,13 @@ import TenderModel
 /// Checks `Tl-Signature` as TrueLayer does (TrueLayer/README, 2.3).
 enum BankSignature {
   /// Whether a detached signature fits a request; header names in `fields` are in lower case.
-  static func fits(_ value: String, _ request: SimulatedRequest) -> Bool {
+  ///
+  /// `key` gives the PEM text of a public key by its id.
+  static func fits(
+    _ value: String,
+    _ request: SimulatedRequest,
+    key: (String) -> String?
+  ) -> Bool {
     // A payload between the dots, or behind them, is refused.
     guard let mark = value.firstRange(of: "..") else { return false }
     let head = value[..<mark.lowerBound]
@@ -12,7 +18,7 @@ enum BankSignature {
     guard !head.contains("."), !tail.contains("."),
       let header = Base64.decodeURL(String(head)).flatMap({ JSONReader.read($0)?.object }),
       let signature = Base64.decodeURL(String(tail)), signature.count == 132,
-      header.text("alg") == "ES512", header.text("kid") == BankCatalog.keyID,
+      header.text("alg") == "ES512", let key = header.text("kid").flatMap(key),
       header.text("tl_version") == "2"
     else { return false }
     let names = (header.text("tl_headers") ?? "").split(separator: ",").map(String.init)
@@ -27,13 +33,12 @@ enum BankSignature {
     return [request.path, other].contains { path in
       let payload = Array("\(request.method) \(path)\n\(lines)".utf8) + request.body
       let input = Array("\(head).\(Base64.encodeURL(payload))".utf8)
-      return verify(signature, input)
+      return verify(signature, input, key: Array(key.utf8))
     }
   }
 
-  private static func verify(_ signature: [UInt8], _ input: [UInt8]) -> Bool {
+  private static func verify(_ signature: [UInt8], _ input: [UInt8], key: [UInt8]) -> Bool {
     guard unsafe tender_crypto_open() == nil else { return false }
-    let key = Array(BankCatalog.publicKey.utf8)
     return unsafe tender_crypto_verify_es512(key, key.count, input, input.count, signature) == 1
   }
 }

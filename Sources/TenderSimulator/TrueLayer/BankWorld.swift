@@ -70,6 +70,12 @@ struct BankWorld {
     try stored { () throws(Fault) in try ledger.list(BankRefund.self, parent: payment) }
   }
 
+  /// The public key of an id: the one that comes with the simulator, the ledger's own, or a client's.
+  func publicKey(_ id: String) -> String? {
+    if id == BankCatalog.keyID { return BankCatalog.publicKey }
+    return world.trustedKeys[id] ?? (try? ledger.find(SimulatedSigner.self, id))?.publicKey
+  }
+
   func key(_ id: String) throws(BankProblem) -> BankKey? {
     try stored { () throws(Fault) in try ledger.find(BankKey.self, id) }
   }

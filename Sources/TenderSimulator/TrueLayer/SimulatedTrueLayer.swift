@@ -14,6 +14,23 @@ package struct SimulatedTrueLayer: SimulatedProvider {
     ]
   }
 
+  /// With a signing key of the ledger's own, made when it is first served.
+  package func served(_ world: SimulatorWorld) throws(Fault) -> JSONObject {
+    let signer = try SimulatedSigner.own(in: Ledger(path: world.ledgerPath), world.randomness)
+    var served = section
+    served["key_id"] = .string(signer.key)
+    served["private_key"] = .string(signer.privateKey)
+    return served
+  }
+
+  /// The names that TrueLayer's own acceptance tests read (truelayer-java, rust-sdk).
+  package var ownVariables: [(name: String, key: String)] {
+    [
+      ("TL_CLIENT_ID", "client_id"), ("TL_CLIENT_SECRET", "client_secret"),
+      ("TL_SIGNING_KEY_ID", "key_id"), ("TL_SIGNING_PRIVATE_KEY", "private_key"),
+    ]
+  }
+
   package var variables: [(name: String, address: ServedAddress)] {
     [("TENDER_TRUELAYER_API_URL", .http), ("TENDER_TRUELAYER_AUTH_URL", .http)]
   }

@@ -31,7 +31,7 @@ package struct WebSocketHandshake {
   }
 
   /// What a server makes of a key: base64 of SHA-1 over key and GUID (section 4.2.2).
-  static func accept(for key: String) throws(Fault) -> String {
+  package static func accept(for key: String) throws(Fault) -> String {
     if let problem = unsafe tender_crypto_open() {
       throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
     }

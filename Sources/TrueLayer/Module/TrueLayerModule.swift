@@ -198,7 +198,8 @@ package struct TrueLayerModule: ProviderModule {
         "truelayer.redirect_url",
         Settings.Value(
           text: redirect ?? TrueLayerConfiguration.defaultRedirectURL,
-          origin: redirect == nil ? .default : .profile
+          origin: settings.environment["TENDER_TRUELAYER_REDIRECT_URL"] != nil
+            ? .environment : redirect == nil ? .default : .profile
         )
       )
     ]

@@ -1,0 +1,61 @@
+#if canImport(Darwin)
+private import Darwin
+#else
+private import Glibc
+#endif
+
+/// One client's bytes, in and out; its owner closes it.
+struct ServedConnection {
+  let descriptor: Int32
+
+  /// Gives what comes to `take`, until that says false, the client has gone, is silent for too long (in
+  /// milliseconds), or the server stops; true where the client is gone, or `take` has had enough.
+  func read(
+    idleLimit: Int = .max,
+    _ shouldStop: () -> Bool,
+    _ take: ([UInt8]) -> Bool
+  ) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    var idle = 0
+    while !shouldStop(), idle < idleLimit {
+      guard wait(for: POLLIN, milliseconds: 100) else {
+        idle += 100
+        continue
+      }
+      idle = 0
+      let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+      if count < 0, errno == EAGAIN || errno == EINTR { continue }
+      guard count > 0, take(Array(buffer.prefix(count))) else { return true }
+    }
+    return false
+  }
+
+  /// Writes all of some bytes; false where the client is gone, or takes nothing for 10 s.
+  func write(_ bytes: [UInt8]) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { unsafe transmit($0) }
+      if count < 0 {
+        guard errno == EAGAIN || errno == EINTR, wait(for: POLLOUT, milliseconds: 10_000) else {
+          return false
+        }
+        continue
+      }
+      rest.removeFirst(count)
+    }
+    return true
+  }
+
+  private func wait(for events: Int32, milliseconds: Int32) -> Bool {
+    var polled = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+    return unsafe poll(&polled, 1, milliseconds) > 0
+  }
+
+  private func transmit(_ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Darwin)
+    unsafe send(descriptor, bytes.baseAddress, bytes.count, 0)
+    #else
+    unsafe send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+    #endif
+  }
+}
