@@ -72,7 +72,9 @@ package struct Settings {
   /// The same under another profile of the file, as a line of a batch may choose it.
   package func using(_ name: String) -> Settings {
     var settings = self
-    (settings.profileName, settings.profile) = (name, config.adding(to: config.profiles[name] ?? [:]))
+    (settings.profileName, settings.profile) = (
+      name, config.adding(to: config.profiles[name] ?? [:])
+    )
     return settings
   }
 

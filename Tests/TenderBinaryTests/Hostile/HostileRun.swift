@@ -266,15 +266,12 @@ extension HostilePeer {
     Thread.detachNewThread { [self] in
       for _ in 0..<500 {
         let said = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
-        if said.contains(Served.last) {
-          var ports: Set<Int> = []
-          for line in said.split(separator: "\n") {
-            let value = JSONReader.read(String(line))?["value"]?.text
-            if let port = value?.split(separator: ":").last.flatMap({ Int($0) }) {
-              ports.insert(port)
-            }
+        if let end = said.firstIndex(of: "\n") {
+          let record = JSONReader.read(String(said[..<end]))
+          let addresses = [record?["address"], record?["device"]].compactMap { $0?.text }
+          for port in addresses.compactMap({ $0.split(separator: ":").last.flatMap { Int($0) } }) {
+            call(port, times: times)
           }
-          for port in ports { call(port, times: times) }
           return
         }
         usleep(10_000)
