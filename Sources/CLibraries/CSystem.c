@@ -143,7 +143,14 @@ static int is_web_address(const char *text) {
 
 int tender_system_browser(const char *prefix, const char *opener) {
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0)
+  // The helper ends with the other side. Its signal at a parent's death does not come from one that is bounded
+  // (Landlock's scopes), and a datagram socket does not tell.
+#ifdef __APPLE__
+  const int type = SOCK_DGRAM;
+#else
+  const int type = SOCK_SEQPACKET;
+#endif
+  if (socketpair(AF_UNIX, type, 0, ends) != 0)
     return -1;
   // In a container this process may be number 1: another parent is what tells that it is gone.
   pid_t parent = getpid();
@@ -160,7 +167,6 @@ int tender_system_browser(const char *prefix, const char *opener) {
     return -1;
   }
 #ifndef __APPLE__
-  // A datagram socket does not tell that the other side is gone.
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (getppid() != parent)
     _exit(0);

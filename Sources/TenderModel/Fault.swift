@@ -211,7 +211,7 @@ extension Fault.Retry {
     switch self {
     case .sameCommand: "run the same command again: it goes on where it stands"
     case .look: "tender payment-status REF says what became of it"
-    case .later: "run the same command again in a while (after: seconds, where known)"
+    case .later: "run the same command again in after seconds, or a while"
     case .never: "do not repeat it: the same command always ends so"
     case .operator: "a person has to change something first"
     }

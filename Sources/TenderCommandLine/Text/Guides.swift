@@ -35,7 +35,7 @@ extension Topic {
       """
         find the payment      tender find --last-four 1111 --since yesterday
                               tender find --amount 10.50 --customer remi@example.com
-                              tender find --id ID, or a reference: tender find 'ORDER-*'
+                              tender find 'ORDER-*', tender find --id ID
         what happened to it   tender journal show REF
         why it failed         tender explain REF
         what it is now        tender payment-status REF     (asks the provider)

@@ -67,12 +67,12 @@ extension Topic {
 
   /// Takes a payment, and ships the goods on a paid status alone.
   private static let script = """
-      tender transact --reference "$ORDER" --amount "$AMOUNT" --instrument-file card.json \\
-        --expect succeeded --json >"$ORDER.json"
+      tender transact --reference "$ORDER" --amount "$AMOUNT" \\
+        --instrument-file card.json --expect succeeded --json >"$ORDER.json"
       case $? in
-        0) echo "ship $ORDER" ;;                 # paid: nothing else ends so
-        8|9|10|11|129|130|143) exit 75 ;;        # not known yet, or not sent: run this script again later
-        *) exit 1 ;;                             # not paid; standard error and .error in the file say why
+        0) echo "ship $ORDER" ;;           # paid: nothing else ends so
+        8|9|10|11|129|130|143) exit 75 ;;  # not known, or not sent: run it again
+        *) exit 1 ;;                       # not paid: .error says why
       esac
     """
 
