@@ -146,7 +146,8 @@ private struct Bounds {
     guard let folder = try? settings.stateFolder().text else { return }
     let command = settings.invocation.command
     let isMade =
-      command.work != .local(.reads) && !settings.invocation.has(Keys.dryRun)
+      command.work != .local(.reads)
+      && ![Keys.dryRun, Keys.check].contains(where: settings.invocation.has)
       || settings.invocation.has(Keys.online)
     // Where it cannot be, the command says so once it needs it.
     if isMade, !Environment.exists(folder) { try? Environment.makeFolder(folder) }
