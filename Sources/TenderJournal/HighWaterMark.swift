@@ -36,7 +36,12 @@ final class HighWaterMark {
     let parts = whole.split(separator: "/")
     let name = String(parts.last ?? "")
     let kind = isShared ? "tender-shared-mark" : "tender-mark"
-    let beside = "/" + parts.dropLast().map { $0 + "/" }.joined() + ".\(name).\(kind)"
+    var beside = "/"
+    for part in parts.dropLast() {
+      beside.append(contentsOf: part)
+      beside += "/"
+    }
+    beside += ".\(name).\(kind)"
     guard let place else {
       (path, earlierPath) = (beside, nil)
       return
@@ -57,8 +62,8 @@ final class HighWaterMark {
   /// What it says; nil where there is none for this folder.
   func read() -> Position? {
     // One that was made for this run alone is empty.
-    [path, earlierPath].lazy.compactMap(\.self)
-      .compactMap { PlainFile.read($0, limit: Self.size).flatMap(self.position) }.first
+    if let position = PlainFile.read(path, limit: Self.size).flatMap(position) { return position }
+    return earlierPath.flatMap { PlainFile.read($0, limit: Self.size) }.flatMap(position)
   }
 
   private func position(_ bytes: [UInt8]) -> Position? {

@@ -60,13 +60,17 @@ struct Fingerprints: Sendable {
   var hasWords: Bool { !standing.isEmpty }
 
   /// Takes the fingerprint of some bytes, which are not kept; too few are left out.
-  mutating func insert(_ bytes: some Collection<UInt8>) {
+  ///
+  /// Gives whether it is new.
+  @discardableResult
+  mutating func insert(_ bytes: some Collection<UInt8>) -> Bool {
     var bytes = bytes.makeIterator()
-    insert { bytes.next() }
+    return insert { bytes.next() }
   }
 
-  /// Takes the fingerprint of bytes that are made one after the other.
-  mutating func insert(_ next: () -> UInt8?) {
+  /// Takes the fingerprint of bytes that are made one after the other; gives whether it is new.
+  @discardableResult
+  mutating func insert(_ next: () -> UInt8?) -> Bool {
     let point = Self.point
     var (count, value, key, word) = (0, UInt64(0), UInt64(0), UInt32(0))
     while let byte = next() {
@@ -76,7 +80,7 @@ struct Fingerprints: Sendable {
       count += 1
       if count == Self.window { key = value }
     }
-    guard count >= Self.window else { return }
+    guard count >= Self.window else { return false }
     if sieve.isEmpty { sieve = Array(repeating: 0, count: 1024) }
     let slot = Self.slot(word)
     sieve[slot >> 6] |= 1 << UInt64(slot & 63)
@@ -84,10 +88,11 @@ struct Fingerprints: Sendable {
     var place = first(key)
     while place < known.count, known[place].isBefore(print) { place += 1 }
     while place < known.count, known[place].key == key, known[place].count == count {
-      if known[place].value == value { return }
+      if known[place].value == value { return false }
       place += 1
     }
     known.insert(print, at: place)
+    return true
   }
 
   /// The place of the first one of a window, or where it would stand.

@@ -41,7 +41,7 @@ package final class Redactor: Sendable {
   }
 
   /// Learns a number of the payer's that a provider knows anyway, to be replaced as it is written.
-  package func learn(number: String) { known.withLock { $0.anywhere.insert(number.utf8) } }
+  package func learn(number: String) { known.withLock { _ = $0.anywhere.insert(number.utf8) } }
 
   /// Learns a secret of six or more bytes, to be replaced wherever it stands.
   package func learn(_ secret: borrowing Secret) {
@@ -52,7 +52,7 @@ package final class Redactor: Sendable {
     let count = bytes.count
     known.withLock { known in
       guard count >= Fingerprints.window else { return unsafe known.words.insertWord(bytes) }
-      unsafe known.anywhere.insert(bytes)
+      guard unsafe known.anywhere.insert(bytes) else { return }
       unsafe Self.learn(encodingsOf: bytes, &known.anywhere)
       let isNumber = unsafe bytes.allSatisfy(DigitRuns.isDigit)
       guard isNumber, count > Self.part else { return }
@@ -64,9 +64,14 @@ package final class Redactor: Sendable {
     }
   }
 
+  /// The longest secret, in bytes, of which UTF-16 and base64 of base64 are learnt.
+  private static let longestOfAllForms = 24
+
   /// Learns other forms of a secret: hexadecimal digits and base64 of UTF-8 and UTF-16, and base64 of base64.
   ///
-  /// Base64 wherever it may begin in a longer text. No form is written down.
+  /// Base64 wherever it may begin in a longer text. No form is written down. Of a secret longer
+  /// than a card's or an account's number, such as a token, the rarer forms are left out: they would cost as
+  /// much as half the payment.
   private static func learn(encodingsOf bytes: UnsafeRawBufferPointer, _ prints: inout Fingerprints)
   {
     func byte(_ place: Int) -> UInt8 { unsafe bytes[place] }
@@ -75,7 +80,9 @@ package final class Redactor: Sendable {
     let count = bytes.count
     guard count > 0 else { return }
     learn(hexadecimalOf: count, byte, &prints)
-    learn(base64Of: count, byte, &prints, isTwice: true)
+    let isShort = count <= longestOfAllForms
+    learn(base64Of: count, byte, &prints, isTwice: isShort)
+    guard isShort else { return }
     learn(hexadecimalOf: 2 * count - 1, unit, &prints)
     learn(base64Of: 2 * count - 1, unit, &prints, isTwice: false)
   }

@@ -33,10 +33,11 @@ struct Action: Sendable {
   /// Does the work of a run's command; gives the exit status.
   static func run(_ composition: Composition) throws(Fault) -> Int32 {
     let words = composition.invocation.command.words
-    guard let action = all.lazy.map({ $0() }).first(where: { $0.command.words == words }) else {
-      throw Fault(.internal, code: "internal", "no such command: \(words)")
+    for make in all {
+      let action = make()
+      if action.command.words == words { return try action.perform(composition) }
     }
-    return try action.perform(composition)
+    throw Fault(.internal, code: "internal", "no such command: \(words)")
   }
 }
 
