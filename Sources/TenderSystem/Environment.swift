@@ -209,11 +209,11 @@ package struct Environment {
     return isSameFile(place.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : place, folder)
   }
 
-  /// What is at a path: nothing, a regular file that may be replaced, or anything else.
+  /// Whether a path has nothing, or a regular file: a link may be the system's own, such as `/dev/stdout`.
   package static func isReplaceable(_ path: String) -> Bool {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return true }
-    return [S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT)
+    return status.st_mode & S_IFMT == S_IFREG
   }
 
   /// Whether two paths lead to one file.
@@ -256,8 +256,10 @@ package struct Environment {
     named option: String
   ) throws(Fault) {
     guard isReplaceable(path) else {
-      errno = EEXIST
-      throw .unwritable(path, option)
+      throw .badFile(
+        "\(option): \(path.quotedForMessage) is no regular file",
+        hint: "choose another file: a link, a folder, a pipe or a device is not replaced"
+      )
     }
     let made = try temporary(beside: path, named: option)
     defer { close(made.descriptor) }

@@ -182,6 +182,24 @@ import Testing
 
   private static let faketime = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
 
+  /// A script that ships goods on `succeeded` must not ship what is being given back.
+  @Test func `a payment that is being refunded is not what succeeded expects`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay =
+      ["transact", "--provider", "truelayer", "--amount", "10", "--reference", "Z"]
+      + ["--beneficiary-name", "Ben", "--merchant-account", "00000000-0000-4000-8000-000000000001"]
+      + BankStory.payer + ["--bank", "mock-payments-gb-redirect", "--json"]
+    #expect(try binary.run(pay + ["--expect", "succeeded"]).status == 0)
+    #expect(try binary.run("refund", "Z", "--expect", "succeeded", "--json").status == 0)
+    for words in [pay, ["payment-status", "Z", "--json"]] {
+      let again = try binary.run(words + ["--expect", "succeeded"])
+      #expect(again.status == 18, "\(again.output)")
+      #expect(again.record["refunding_amount"] == 1000)
+      #expect(try binary.run(words).status == 0)
+    }
+  }
+
   @Test func `an error says what a program that repeats commands does`() throws {
     let binary = try Binary()
     defer { binary.remove() }

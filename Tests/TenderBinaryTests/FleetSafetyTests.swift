@@ -68,6 +68,19 @@ struct FleetSafetyTests {
     #expect(try Works.Books(path: fleet.shop.books).charges("E1") == 1)
   }
 
+  /// With another state folder, as the refusal said, the payment was made again.
+  @Test func `an address that led nowhere locks no journal in a file`() throws {
+    var binary = try Binary()
+    defer { binary.remove() }
+    #expect(try binary.run(FleetTests.pay("F1")).status == 0)
+    binary.variables["TENDER_JOURNAL"] = "postgres://owner@127.0.0.1:1/payments"
+    #expect(try binary.run(FleetTests.pay("F1") + ["--timeout", "1s"]).status == 16)
+    binary.variables["TENDER_JOURNAL"] = nil
+    let again = try binary.run(FleetTests.pay("F1") + ["--json"])
+    #expect(again.status == 0, "\(again.errors)")
+    #expect(again.record["replayed"] == true)
+  }
+
   /// What the server and libpq say besides is not printed between the records.
   @Test func `says in records that a database is gone`() throws {
     let fleet = try Fleet(machines: 1, timeout: 1)

@@ -28,7 +28,7 @@ import Testing
     }
     #expect(try String(contentsOfFile: file, encoding: .utf8).contains(#""reference":"A""#))
     #expect(try Data(contentsOf: journal) == before)
-    // A batch whose name the report's parts once had, and a link where one was.
+    // A batch whose name the report's parts once had, and a link: it could be the system's /dev/stdout.
     let part = home.appending(path: "r.xml.part")
     try FileManager.default.copyItem(at: URL(filePath: file), to: part)
     let report = home.appending(path: "r.xml")
@@ -39,7 +39,8 @@ import Testing
     try Data("kept".utf8).write(to: kept)
     let other = home.appending(path: "other.xml")
     try FileManager.default.createSymbolicLink(at: other, withDestinationURL: kept)
-    #expect(try binary.run("batch", file, "--json", "--junit", other.path).status == 0)
+    #expect(try binary.run("batch", file, "--json", "--junit", other.path).status == 2)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: other.path) == kept.path)
     #expect(try String(contentsOf: kept, encoding: .utf8) == "kept")
     let left = try FileManager.default.contentsOfDirectory(atPath: home.path)
     #expect(left.filter { $0.hasSuffix(".tmp") } == [])

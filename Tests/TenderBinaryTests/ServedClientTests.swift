@@ -277,4 +277,22 @@ import Testing
     #expect(String(decoding: output, as: UTF8.self) == result + "\n")
     #expect(try Project.text("Tests/Judges/\(program)").split(separator: "\n").count <= 40)
   }
+
+  /// Run as root, one beside `/dev/stdout` replaced the system's link.
+  @Test func `an environment file replaces no link`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let target = binary.home.appending(path: "kept").path
+    let link = binary.home.appending(path: "link").path
+    for there in [true, false] {
+      if there { try Data("kept".utf8).write(to: URL(filePath: target)) }
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+      let refused = try binary.run("simulator", "serve", "--env-file", link, "--json")
+      #expect(refused.status == 2)
+      #expect(refused.errorRecord["error"]?["code"] == "bad_file")
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == target)
+      try FileManager.default.removeItem(atPath: link)
+      try? FileManager.default.removeItem(atPath: target)
+    }
+  }
 }

@@ -72,7 +72,7 @@ extension Topic {
       case $? in
         0) echo "ship $ORDER" ;;           # paid: nothing else ends so
         8|9|10|11|129|130|143) exit 75 ;;  # not known, or not sent: run it again
-        *) exit 1 ;;                       # not paid: .error says why
+        *) exit 1 ;;                       # not paid in full: see .status, .error
       esac
     """
 

@@ -30,7 +30,21 @@ extension Composition {
     wanted.timeout = try settings.timeout()
     wanted.isReading = isReading
     wanted.variable = { [environment] in environment[$0] }
-    return try SharedJournal(
+    if !isReading, !SharedJournal.wasUsed(in: folder) {
+      // An address that leads nowhere must not count as a journal that was used.
+      var first = wanted
+      first.isReading = true
+      do throws(Fault) {
+        try open(first).reach()
+      } catch {
+        if error.cause == .journalUnreachable { throw error }
+      }
+    }
+    return try open(wanted)
+  }
+
+  private func open(_ wanted: SharedJournal.Settings) throws(Fault) -> SharedJournal {
+    try SharedJournal(
       wanted,
       redactor: redactor,
       clock: SystemClock(interruption: signals),

@@ -212,7 +212,7 @@ package struct PostgresAddress: Sendable, Hashable {
       (variable("PGSYSCONFDIR") ?? "/etc/postgresql-common") + "/pg_service.conf",
     ]
     for case let file? in files {
-      guard let bytes = PlainFile.read(file, limit: 1 << 20) else { continue }
+      guard let bytes = PlainFile.read(PlainFile.resolved(file), limit: 1 << 20) else { continue }
       var isInside = false
       var members: [String: String] = [:]
       for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {

@@ -252,6 +252,11 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     }
   }
 
+  /// Asks the server for nothing but its tables' version.
+  ///
+  /// Throws `state`, with the cause `journalUnreachable` where there is none.
+  package func reach() throws(Fault) { _ = try query([]) }
+
   /// A failure of the database in this program's words: nothing was sent to a provider.
   func fault(_ failure: PostgresConnection.Failure) -> Fault {
     let place = settings.address.masked
