@@ -14,7 +14,8 @@ extension Topic {
         + "reference first looks what became of it. So a script needs one rule: run the same command again, and "
         + "never take another reference for the same purchase.",
       "--new-attempt charges again after a decline, a cancellation or an expiry. It is refused while an earlier "
-        + "attempt succeeded, is held, is pending or is unknown.",
+        + "attempt succeeded, is held, is pending or is unknown. Where a command ended before a request for money "
+        + "left, such as by a lost session or a cancel at the reader, the same command tries again without it.",
       "A refund in parts has a name for each part: --refund-reference NAME. The same name refunds once.",
       "Where the provider takes an idempotency key, tender derives it from the operation, and records show it as "
         + "idempotency_key. --idempotency-key sets it for a payment that another program began. A key belongs to one "

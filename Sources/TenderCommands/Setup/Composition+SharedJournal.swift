@@ -37,6 +37,7 @@ extension Composition {
       do throws(Fault) {
         try open(first).reach()
       } catch {
+        // Any other answer came from a server: what it says is said where the journal is used.
         if error.cause == .journalUnreachable { throw error }
       }
     }
