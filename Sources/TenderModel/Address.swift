@@ -1,4 +1,4 @@
-/// A postal address, every part optional.
+/// A postal address. Every part is optional.
 package struct Address: Sendable, Hashable {
   package var line1: String?
   package var line2: String?
@@ -23,7 +23,7 @@ package struct Address: Sendable, Hashable {
     self.country = country
   }
 
-  /// The parts that there are, under the names that users and providers write.
+  /// The parts that are set, under the names that users and providers write.
   package var parts: [(name: String, value: String)] {
     [
       ("line1", line1), ("line2", line2), ("city", city), ("region", region),
@@ -53,10 +53,10 @@ package struct Address: Sendable, Hashable {
 
 /// The shapes of postal codes (Universal Postal Union, postal addressing systems).
 package enum PostalCode {
-  /// Whether a text has the shape of a postal code of the country, or of any where none is given.
+  /// Returns whether a text has the shape of a postal code of the country; without one, any shape will do.
   ///
-  /// Case, and the spaces and dashes between groups, do not matter. A country without a pattern
-  /// here takes 2 to 10 letters and digits.
+  /// Case does not matter, nor do spaces and dashes between groups. For a country without a pattern here,
+  /// 2 to 10 letters and digits are accepted.
   package static func fits(_ text: String, country: String?) -> Bool {
     guard (2...12).contains(text.utf8.count) else { return false }
     var squeezed: [UInt8] = []
@@ -85,7 +85,7 @@ package enum PostalCode {
     }
   }
 
-  /// 9 a digit, @ a letter, * either; separators left out.
+  /// In a shape, 9 is a digit, @ a letter, * either. Separators are left out.
   private static let shapes: [String: [String]] = {
     var table: [String: [String]] = [
       "US": ["99999", "999999999"], "PR": ["99999", "999999999"], "GU": ["99999", "999999999"],

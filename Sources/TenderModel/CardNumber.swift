@@ -1,4 +1,4 @@
-/// A card's brand, recognised by the first digits (ISO/IEC 7812 ranges as the schemes publish them).
+/// A card's brand, recognized by its first digits (ISO/IEC 7812 ranges, as the schemes publish them).
 package enum CardBrand: String, Sendable, Hashable, CaseIterable {
   case visa = "VISA"
   case mastercard = "MASTERCARD"
@@ -9,7 +9,7 @@ package enum CardBrand: String, Sendable, Hashable, CaseIterable {
   case maestro = "MAESTRO"
   case unionPay = "UNIONPAY"
 
-  /// The brand of a number of decimal digits; nil where no known range has it.
+  /// Finds the brand of a card number, given as decimal digits; nil if it is in no known range.
   package init?(digits: some Collection<UInt8>) {
     var six = 0
     var place = 0
@@ -34,9 +34,9 @@ package enum CardBrand: String, Sendable, Hashable, CaseIterable {
 
 /// Checks on digits that payments share.
 package enum Digits {
-  /// Whether the digits pass the Luhn check (ISO/IEC 7812-1, annex B).
+  /// Returns whether the digits pass the Luhn check (ISO/IEC 7812-1, annex B).
   package static func passLuhn(_ digits: some Sequence<UInt8>) -> Bool {
-    // Which digits are doubled is known at the end alone, so both sums are made.
+    // Which digits are doubled depends on their number, which is known only at the end. Both sums are computed.
     var plain = 0
     var doubled = 0
     for digit in digits {
@@ -46,14 +46,14 @@ package enum Digits {
     return plain % 10 == 0 && plain > 0
   }
 
-  /// Whether nine digits are a routing number: weights 3, 7, 1 make a multiple of ten (ABA).
+  /// Returns whether nine digits are a routing number: with weights 3, 7, 1 their sum is divisible by ten (ABA).
   package static func passRouting(_ digits: some Collection<UInt8>) -> Bool {
     guard digits.count == 9 else { return false }
     let sum = zip(digits, [3, 7, 1, 3, 7, 1, 3, 7, 1]).reduce(0) { $0 + Int($1.0) * $1.1 }
     return sum > 0 && sum % 10 == 0
   }
 
-  /// The digits of a text, spaces and dashes dropped; nil where anything else is in it.
+  /// Returns the digits of a text without spaces and dashes; nil if it contains anything else.
   package static func only(in text: some StringProtocol) -> [UInt8]? {
     var digits: [UInt8] = []
     for byte in text.utf8 {
@@ -66,7 +66,7 @@ package enum Digits {
     return digits
   }
 
-  /// Whether digits look like a payer's card number: 13 to 19 of them, a known range, Luhn.
+  /// Returns whether digits look like a card number: 13 to 19 digits, a known range, a valid Luhn digit.
   package static func looksLikeCard(_ digits: [UInt8]) -> Bool {
     (13...19).contains(digits.count) && CardBrand(digits: digits) != nil && passLuhn(digits)
   }

@@ -1,13 +1,13 @@
-/// Stops a run whose arguments carry something that looks like a card number.
+/// Stops a run whose arguments contain something that looks like a card number.
 package enum CardNumberGuard {
-  /// Options whose values are amounts: digits that are never a card.
+  /// Options whose values are amounts. Their digits are never a card number.
   private static let moneyOptions = [
     "--amount", "--amount-minor", "--fee", "--fee-minor", "--gratuity", "--gratuity-minor",
   ]
 
-  /// Checks every argument and every `KEY=VALUE` tail before anything is parsed.
+  /// Checks every argument, and every value of `KEY=VALUE`, before anything is parsed.
   ///
-  /// Throws a `usage` fault that names the position and never the text. `--id VALUE` is exempt.
+  /// Throws a `usage` fault that names the position and never the text. `--id VALUE` is not checked.
   package static func check(_ arguments: [String]) throws(Fault) {
     var previous = ""
     var optionsEnded = false
@@ -30,9 +30,9 @@ package enum CardNumberGuard {
     }
   }
 
-  /// Checks the value of an option that comes by other ways than an argument.
+  /// Checks an option's value that did not come as an argument.
   ///
-  /// Throws a `usage` fault that never has the text.
+  /// Throws a `usage` fault that never contains the value.
   package static func check(_ value: String, of option: String) throws(Fault) {
     guard !moneyOptions.contains("--" + option), looksLikeCard("--\(option)=\(value)") else {
       return
@@ -40,9 +40,9 @@ package enum CardNumberGuard {
     throw .cardNumberTyped("--" + option)
   }
 
-  /// Checks one id that comes by other ways than an argument.
+  /// Checks an id that did not come as an argument.
   ///
-  /// Throws a `usage` fault that never has the text.
+  /// Throws a `usage` fault that never contains the id.
   package static func check(id: String) throws(Fault) {
     guard looksLikeCard(id) else { return }
     throw Fault(
@@ -54,15 +54,15 @@ package enum CardNumberGuard {
     )
   }
 
-  /// Whether a card number stands in a text, or its last value is one however its digits are spaced.
+  /// Returns whether a text contains a card number, however its digits are separated.
   private static func looksLikeCard(_ text: String) -> Bool {
     let last = text.lastIndex(of: "=").map { text[text.index(after: $0)...] } ?? text[...]
     if let digits = Digits.only(in: last), Digits.looksLikeCard(digits) { return true }
-    // What would be masked when it is shown is refused before it is kept.
+    // A value that would be masked in output is refused before it is stored.
     return Redactor.holdsCardNumber(text) || Redactor.holdsCardNumber(spaced(text))
   }
 
-  /// The text with a space for each sign that can be typed between digits, and without the marks of each letter.
+  /// Returns the text with a space for each sign that can separate digits, and without combining marks.
   private static func spaced(_ text: String) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -74,7 +74,7 @@ package enum CardNumberGuard {
         case .nonspacingMark, .enclosingMark: break
         case .otherPunctuation, .initialPunctuation, .finalPunctuation, .mathSymbol, .otherSymbol,
           .dashPunctuation, .lineSeparator, .paragraphSeparator:
-          // Digits in circles are symbols, too.
+          // Digits in circles are symbols, but they have a numeric type.
           shown.append(scalar.properties.numericType == nil ? " " : scalar)
         default: shown.append(scalar)
         }

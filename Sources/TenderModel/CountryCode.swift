@@ -1,9 +1,9 @@
-/// The country codes of ISO 3166-1, of two letters and of three.
+/// The country codes of ISO 3166-1, with two and with three letters.
 package enum CountryCode {
-  /// Whether a text is one of the codes, in capital letters.
+  /// Returns whether a text is a country code in capital letters.
   package static func isKnown(_ code: String) -> Bool { twoLetters(code) != nil }
 
-  /// The code of two letters for one of two or three; nil for what is none.
+  /// Returns the two-letter code for a code of two or three letters; nil if the code is unknown.
   package static func twoLetters(_ code: String) -> String? {
     switch code.utf8.count {
     case 2: twoLetterCodes.contains(code) ? code : nil
@@ -22,7 +22,7 @@ package enum CountryCode {
     return codes
   }()
 
-  /// Two letters and three of each of the 249 countries and territories.
+  /// The two-letter and the three-letter code of each of the 249 countries and territories.
   private static let pairs = """
     AFAFG AXALA ALALB DZDZA ASASM ADAND AOAGO AIAIA AQATA AGATG ARARG AMARM AWABW AUAUS
     ATAUT AZAZE BSBHS BHBHR BDBGD BBBRB BYBLR BEBEL BZBLZ BJBEN BMBMU BTBTN BOBOL BQBES

@@ -1,10 +1,10 @@
-/// A currency by its ISO 4217 code, with the number of digits its minor unit has.
+/// A currency: its ISO 4217 code and the number of digits of its minor unit.
 package struct Currency: Sendable, Hashable {
   package let code: String
-  /// How many decimal digits an amount may have (ISO 4217, table A.1, "Minor unit").
+  /// The number of decimal digits of an amount (ISO 4217, table A.1, "Minor unit").
   package let exponent: Int
 
-  /// The currency of a three-letter code in any case; nil for a code that ISO 4217 does not list.
+  /// Finds a currency by its three-letter code in any case; nil if ISO 4217 does not list it.
   package init?(code: String) {
     let code = code.uppercased()
     guard Self.place(of: code, in: Self.listed, every: 7) != nil else { return nil }
@@ -19,7 +19,7 @@ package struct Currency: Sendable, Hashable {
       }
   }
 
-  /// Every active code of ISO 4217 that names money (metals and test codes left out).
+  /// Every active code of ISO 4217 for money, without metals and test codes.
   package static let codes: [String] = listed.split(separator: " ").map { String($0.prefix(3)) }
 
   /// The three-digit code of ISO 4217 (table A.1, "Numeric code"), as card messages carry it.
@@ -28,9 +28,9 @@ package struct Currency: Sendable, Hashable {
       .flatMap { Int(Self.listed.dropFirst($0 + 3).prefix(3)) } ?? 999
   }
 
-  /// Where a code begins in a text that has one after every so many characters.
+  /// Returns the place of a code in a text that has one code after every `step` characters.
   ///
-  /// No table is made of the texts: most commands look one code up.
+  /// The texts are not parsed into a table, because most commands look up one code.
   private static func place(of code: String, in text: String, every step: Int) -> Int? {
     let sought = code.utf8.span
     guard sought.count == 3 else { return nil }

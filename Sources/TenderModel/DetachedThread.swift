@@ -4,13 +4,13 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A thread that nobody waits for and no signal reaches: it ends by itself.
+/// A thread that ends by itself. Nothing joins it, and it blocks all signals.
 package enum DetachedThread {
-  /// Runs `body` on a thread of its own; false where none could be made, and `body` was not run.
+  /// Runs `body` on a new thread. Returns false if no thread could be started; `body` did not run then.
   @discardableResult
   package static func begin(_ body: @escaping @Sendable () -> Void) -> Bool {
     let context = unsafe Unmanaged.passRetained(ThreadBody(body)).toOpaque()
-    // A thread has the mask of the one that made it.
+    // A new thread inherits the signal mask of the thread that starts it.
     var all = sigset_t()
     var before = sigset_t()
     unsafe sigfillset(&all)
@@ -49,7 +49,7 @@ package enum DetachedThread {
   }
 }
 
-/// What a thread runs.
+/// The closure that a thread runs.
 private final class ThreadBody {
   private let body: @Sendable () -> Void
 

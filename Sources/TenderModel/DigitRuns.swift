@@ -1,6 +1,6 @@
-/// Digits that belong together, with where each stands in the text.
+/// A run of digits that belong together, and the place of each in the text.
 struct DigitRuns {
-  /// The most separators that people put between two digits of one number.
+  /// The largest number of separators between two digits of one number.
   private static let widest = 8
 
   var digits: [UInt8] = []
@@ -12,8 +12,9 @@ struct DigitRuns {
     UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
   }
 
-  /// Where a UUID ends that begins here (RFC 9562, section 4): 8-4-4-4-12 hexadecimal digits that
-  /// stand alone, a version and a variant in their places.
+  /// Returns the end of a UUID that begins at `start`; nil if there is none (RFC 9562, section 4).
+  ///
+  /// A UUID is 8-4-4-4-12 hexadecimal digits that stand alone, with a valid version and variant.
   static func uuidEnd(in bytes: [UInt8], at start: Int) -> Int? {
     let end = start + 36
     guard end <= bytes.count, bytes[start + 8] == UInt8(ascii: "-"),
@@ -33,7 +34,7 @@ struct DigitRuns {
     isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
   }
 
-  /// The runs of a text: between two digits of one stand a few separators and nothing else.
+  /// Finds the runs of digits in a text. Two digits of one run have only a few separators between them.
   static func find(in bytes: [UInt8]) -> [DigitRuns] {
     var runs: [DigitRuns] = []
     var run = DigitRuns()
@@ -43,7 +44,7 @@ struct DigitRuns {
       if !run.digits.isEmpty { run = DigitRuns() }
     }
     while index < bytes.count {
-      // One UUID in forty thousand has a card number's digits in its first groups.
+      // The first groups of one UUID in forty thousand look like a card number.
       if let next = uuidEnd(in: bytes, at: index) {
         end()
         index = next
@@ -62,7 +63,7 @@ struct DigitRuns {
     return runs
   }
 
-  /// Where card numbers stand that fill whole groups: that keeps times and UUIDs as they are.
+  /// Returns the places of card numbers that fill whole groups of digits. So times and UUIDs are not masked.
   func cardNumbers() -> [ClosedRange<Int>] {
     guard digits.count >= 13 else { return [] }
     var found: [ClosedRange<Int>] = []
@@ -81,7 +82,7 @@ struct DigitRuns {
     index == places.count - 1 || places[index + 1] - places[index] > 1
   }
 
-  /// One of the separators that people and forms write between the groups of a card number.
+  /// Returns whether a byte is a separator that people and forms write between the groups of a card number.
   static func isSeparator(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"),

@@ -1,6 +1,6 @@
-/// The one error of this program: what kind, what is known about the money, and what to do next.
+/// The one error type of this program: its kind, its effect on the money, and what to do next.
 package struct Fault: Error, Sendable, Hashable {
-  /// One kind for each exit status of the contract (section 4).
+  /// The kinds of fault, one for each exit status.
   package enum Kind: String, Sendable, Hashable, CaseIterable {
     case `internal`, usage, declined, auth
     case notFound = "not_found"
@@ -15,41 +15,41 @@ package struct Fault: Error, Sendable, Hashable {
 
   /// What is known about the money.
   package enum Effect: String, Sendable, Hashable {
-    /// It provably did not move.
+    /// The money provably did not move.
     case none
-    /// An effecting request was sent and nobody here knows what it did.
+    /// A request that can move money was sent, and its result is unknown.
     case unknown
   }
 
-  /// What a program that repeats failed commands does with this one.
+  /// What a program that repeats failed commands should do.
   package enum Retry: String, Sendable, Hashable, CaseIterable {
-    /// Runs the same command again, at once: it goes on where it stands.
+    /// Run the same command again now. It continues where the last one stopped.
     case sameCommand = "same_command"
-    /// Asks what became of the payment.
+    /// Look up the payment.
     case look
-    /// Runs the same command again in a while.
+    /// Run the same command again later.
     case later
-    /// Nothing: the same command always ends so.
+    /// Do nothing. The same command always ends like this.
     case never
-    /// Tells a person, who has to change something first.
+    /// Tell a person, because something has to be changed first.
     case `operator`
   }
 
   package var kind: Kind
   package var effect: Effect
-  /// A stable word in snake case, with a page in `tender explain`.
+  /// The stable error code, in snake case. `tender explain` has a page for it.
   package var code: String
-  /// What it comes from; nil where nothing is decided by that.
+  /// The cause, if the program decides something by it.
   package var cause: Cause?
-  /// What went wrong, naming the thing typed; lower case, no full stop.
+  /// What went wrong. It names what was typed, begins with a lower-case letter and has no full stop.
   package var message: String
   /// What to do next.
   package var hint: String?
   /// The provider's own answer, in its documented names.
   package var result: JSONObject?
-  /// Whether something proves that an effecting request that was sent had no effect.
+  /// Whether it is proven that a sent request had no effect.
   package var isProven = false
-  /// In how many seconds to come back, where the provider named it.
+  /// The seconds to wait before a retry, if the provider named them.
   package var after: Int?
 
   package init(
@@ -70,10 +70,10 @@ package struct Fault: Error, Sendable, Hashable {
     self.result = result
   }
 
-  /// The exit status: the kind's, except that an unknown effect comes first.
+  /// The exit status of the kind. An unknown effect comes first.
   package var exitStatus: Int32 { effect == .unknown ? Kind.unknown.exitStatus : kind.exitStatus }
 
-  /// What a program that repeats failed commands does; an unknown effect comes first here too.
+  /// What a program that repeats failed commands should do. An unknown effect comes first.
   package var retry: Retry {
     if effect == .unknown { return .look }
     return switch cause {
@@ -83,7 +83,7 @@ package struct Fault: Error, Sendable, Hashable {
     }
   }
 
-  /// Whether what happened is an outcome, printed as a record, rather than a fault.
+  /// Whether this is an outcome, which is printed as a record, and not a fault.
   package var isOutcome: Bool {
     guard effect == .none else { return false }
     return switch kind {
@@ -93,9 +93,9 @@ package struct Fault: Error, Sendable, Hashable {
   }
 }
 
-/// What is wrong with what somebody typed, by its code.
+/// Faults about what was typed, one for each code.
 extension Fault {
-  /// What was typed, or a file or setting that it names, cannot be used.
+  /// A typed value, or a file or setting that it names, cannot be used.
   package static func usage(_ code: String, _ message: String, _ hint: String) -> Fault {
     Fault(.usage, code: code, message, hint: hint)
   }
@@ -105,12 +105,12 @@ extension Fault {
     Fault(.internal, code: "library_missing", problem, hint: "nothing was sent")
   }
 
-  /// Options contradict each other, or do nothing together.
+  /// Options contradict each other, or have no effect together.
   package static func badOptions(_ message: String, hint: String? = nil) -> Fault {
     Fault(.usage, code: "bad_options", message, hint: hint)
   }
 
-  /// An option that is needed is missing.
+  /// A required option is missing.
   package static func missingOption(_ message: String, hint: String? = nil) -> Fault {
     Fault(.usage, code: "missing_option", message, hint: hint)
   }
@@ -120,7 +120,7 @@ extension Fault {
     Fault(.usage, code: "bad_operand", message, hint: hint)
   }
 
-  /// A file cannot be read or written, or is not what it should be.
+  /// A file cannot be read or written, or has the wrong content.
   package static func badFile(_ message: String, hint: String? = nil) -> Fault {
     Fault(.usage, code: "bad_file", message, hint: hint)
   }
@@ -132,7 +132,7 @@ extension Fault {
 }
 
 extension Fault.Kind {
-  /// Whether a signal ended it.
+  /// Whether a signal stopped the command.
   package var isStop: Bool { self == .interrupted || self == .terminated || self == .hungUp }
 
   /// The exit status of the contract, section 4; a number is never reused.
@@ -164,7 +164,7 @@ extension Fault.Kind {
     }
   }
 
-  /// What a program does after a fault of this kind, unless its cause says otherwise.
+  /// What a program should do after a fault of this kind, unless its cause says otherwise.
   package var retry: Fault.Retry {
     switch self {
     case .notSent, .partial, .interrupted, .hungUp, .terminated: .sameCommand
@@ -175,7 +175,7 @@ extension Fault.Kind {
     }
   }
 
-  /// What the status means, in one line for help and manual.
+  /// The meaning of the exit status, in one line for help and manual.
   package var meaning: String {
     switch self {
     case .internal: "a bug in tender; please report it"
@@ -206,7 +206,7 @@ extension Fault.Kind {
 }
 
 extension Fault.Retry {
-  /// What the class asks for, in one line for help and manual.
+  /// The meaning of the retry class, in one line for help and manual.
   package var meaning: String {
     switch self {
     case .sameCommand: "run the same command again: it goes on where it stands"
@@ -217,7 +217,7 @@ extension Fault.Retry {
     }
   }
 
-  /// The exits that mean it, unless an error says otherwise, such as `3, 5`.
+  /// The exit statuses with this retry class, such as `3, 5`. Single errors may differ.
   package var exits: String {
     let kinds = Fault.Kind.allCases.filter { $0.retry == self }.map(\.exitStatus).sorted()
     return kinds.map(String.init).joined(separator: ", ")
@@ -225,7 +225,7 @@ extension Fault.Retry {
 }
 
 extension StringProtocol {
-  /// The text in quotes for a message: cut when long, controls replaced, so that it stays one line.
+  /// The text in quotes for a message. It is cut if long, and control characters are replaced.
   package var quotedForMessage: String {
     let shown = prefix(60).unicodeScalars.map { scalar in
       scalar.value < 0x20 || scalar.value == 0x7f ? "?" : String(scalar)

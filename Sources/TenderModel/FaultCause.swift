@@ -1,34 +1,34 @@
 extension Fault {
-  /// What a fault comes from, where something is decided by it: codes and messages are for people.
+  /// The cause of a fault, where the program decides something by it. Codes and messages are for users.
   package enum Cause: Sendable {
-    /// Another command wrote the same attempt first.
+    /// Another command changed the same attempt first.
     case changedMeanwhile
     case cardNumberInArgument
     case cardNumberInInput
     case connectionClosed
     case credentialsMissing
-    /// Another process has the device.
+    /// Another process uses the device.
     case deviceInUse
-    /// Another request works on the same payment, or its state forbids it.
+    /// Another request is working on the same payment, or the payment's state forbids this one.
     case genericConflict
-    /// Another process works on the same reference.
+    /// Another process is working on the same reference.
     case inProgress
-    /// Another machine has taken a reference over.
+    /// Another machine took over the reference.
     case leaseLost
-    /// The server of a shared journal does not answer, or does not confirm.
+    /// The server of a shared journal does not answer, or does not confirm a commit.
     case journalUnreachable
     case noFields
     case noInstrument
     /// There is no authorization to capture.
     case nothingHeld
-    /// The provider refused, which proves nothing by itself of what it did before.
+    /// The provider refused the request. That proves nothing about an earlier request.
     case refused
     case sessionExpired
     case tlsFailed
     case tokenRefused
-    /// What is captured can only be refunded.
+    /// The payment is captured. It can only be refunded.
     case tooLateToCancel
-    /// An answer that says neither yes nor no.
+    /// The answer does not say whether the request succeeded.
     case unclear
   }
 }

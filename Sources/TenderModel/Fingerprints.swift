@@ -1,17 +1,15 @@
 private import CSodium
 
-/// Secrets as keyed fingerprints: whether one of them stands in a text can be said, what they are
-/// cannot be read out of here.
+/// Keyed fingerprints of secrets. They find the secrets in a text, but do not reveal them.
 ///
 /// A fingerprint is a polynomial over the bytes, modulo 2^61 - 1, at a secret random point (Karp and
-/// Rabin, 1987). Letters count as their small ones, the two
-/// letters that base64's URL-safe alphabet has of its own as those of the standard one.
+/// Rabin, 1987). Case is ignored, and both alphabets of base64 count as the same.
 struct Fingerprints: Sendable {
-  /// The shortest text that has a fingerprint, in bytes: a window of this size finds candidates.
+  /// The length of the shortest text that has a fingerprint, in bytes. Windows of this size find candidates.
   static let window = 6
 
   private struct Print: Sendable, Equatable {
-    /// Of the first bytes, as many as a window has; of a word the same as `value`.
+    /// The fingerprint of the first window of bytes. For a word it equals `value`.
     let key: UInt64
     let count: Int
     let value: UInt64
@@ -22,35 +20,34 @@ struct Fingerprints: Sendable {
   }
 
   private static let prime: UInt64 = 1 << 61 - 1
-  /// The point, the same for all of a process.
+  /// The random point, the same for the whole process.
   private static let point: UInt64 = {
     let raw = UInt64(randombytes_random()) << 32 | UInt64(randombytes_random())
     return raw % (prime - 256) + 256
   }()
-  /// What the first bytes are multiplied by for the sieve.
+  /// The sieve multiplies the first bytes by this factor.
   private static let factor = randombytes_random() | 1
-  /// How many bytes the sieve looks at, fewer than a window has.
+  /// The number of bytes that the sieve looks at. It is less than a window.
   private static let sieved = 4
 
-  /// In the order of their windows' fingerprints, of one window the longest first.
+  /// The fingerprints, ordered by their windows; for one window the longest is first.
   private var known: [Print] = []
-  /// A bit for each value that the first bytes of one of them have under the factor: nearly all places
-  /// of a text are passed over by it.
+  /// One bit for each hash of the first bytes of a secret. It skips nearly all places of a text.
   private var sieve: [UInt64] = []
 
   var isEmpty: Bool { known.isEmpty }
 
-  /// Those of any size that count only where they stand alone.
+  /// Fingerprints of any length that count only as a whole word.
   private var standing: [Print] = []
 
-  /// Takes the fingerprint of some bytes that count only where they are a whole word.
+  /// Adds the fingerprint of bytes that count only as a whole word.
   mutating func insertWord(_ bytes: some Collection<UInt8>) {
     guard !bytes.isEmpty, !holdsWord(bytes) else { return }
     let value = Self.value(of: bytes)
     standing.append(Print(key: value, count: bytes.count, value: value))
   }
 
-  /// Whether some bytes are one of the words.
+  /// Returns whether the bytes are one of the words.
   func holdsWord(_ bytes: some Collection<UInt8>) -> Bool {
     guard standing.contains(where: { $0.count == bytes.count }) else { return false }
     let value = Self.value(of: bytes)
@@ -59,16 +56,16 @@ struct Fingerprints: Sendable {
 
   var hasWords: Bool { !standing.isEmpty }
 
-  /// Takes the fingerprint of some bytes, which are not kept; too few are left out.
+  /// Adds the fingerprint of some bytes, which are not stored. Too few bytes are ignored.
   ///
-  /// Gives whether it is new.
+  /// Returns whether it is new.
   @discardableResult
   mutating func insert(_ bytes: some Collection<UInt8>) -> Bool {
     var bytes = bytes.makeIterator()
     return insert { bytes.next() }
   }
 
-  /// Takes the fingerprint of bytes that are made one after the other; gives whether it is new.
+  /// Adds the fingerprint of bytes that are produced one by one. Returns whether it is new.
   @discardableResult
   mutating func insert(_ next: () -> UInt8?) -> Bool {
     let point = Self.point
@@ -95,7 +92,7 @@ struct Fingerprints: Sendable {
     return true
   }
 
-  /// The place of the first one of a window, or where it would stand.
+  /// Returns the index of the first fingerprint of a window, or the place to insert it.
   private func first(_ key: UInt64) -> Int {
     var (low, high) = (0, known.count)
     while low < high {
@@ -105,7 +102,7 @@ struct Fingerprints: Sendable {
     return low
   }
 
-  /// Where the known secrets stand in a text.
+  /// Returns the places of known secrets in a text.
   func places(in bytes: [UInt8]) -> [Range<Int>] {
     guard !known.isEmpty, bytes.count >= Self.window else { return [] }
     var found: [Range<Int>] = []
@@ -118,7 +115,7 @@ struct Fingerprints: Sendable {
       let key = Self.value(of: bytes[start..<(start + Self.window)])
       for print in known[first(key)...].prefix(while: { $0.key == key })
       where start + print.count <= bytes.count {
-        // The longest alone: a secret within another is covered by it.
+        // Only the longest counts, because it covers any secret inside it.
         guard Self.value(of: bytes[start..<(start + print.count)]) == print.value else { continue }
         found.append(start..<(start + print.count))
         break
@@ -127,7 +124,7 @@ struct Fingerprints: Sendable {
     return found
   }
 
-  /// Whether one of them may begin among those of some bytes that count: no is certain.
+  /// Returns whether a secret may begin at the given bytes. False is certain.
   @inline(__always)
   func mayBegin(
     in bytes: UnsafeBufferPointer<UInt8>,
@@ -148,7 +145,7 @@ struct Fingerprints: Sendable {
     return false
   }
 
-  /// 16 bits of some first bytes.
+  /// A 16-bit hash of the first bytes.
   private static func slot(_ word: UInt32) -> Int { Int((word &* factor) >> 16) }
 
   private static func value(of bytes: some Sequence<UInt8>) -> UInt64 {
@@ -172,7 +169,7 @@ struct Fingerprints: Sendable {
 
   private static func multiply(_ one: UInt64, _ other: UInt64) -> UInt64 {
     let product = one.multipliedFullWidth(by: other)
-    // 2^61 is 1: the upper bits are added to the lower ones.
+    // 2^61 equals 1 here, so the upper bits are added to the lower ones.
     let sum = add(product.low & prime, product.high << 3 | product.low >> 61)
     return sum == prime ? 0 : sum
   }

@@ -1,15 +1,15 @@
-// The standard library's own normal forms (Unicode, annex 15): no other library is needed for them.
+// The standard library's own Unicode normal forms (annex 15). No other library is needed.
 @_spi(_Unicode) private import Swift
 
-/// The merchant's own name for a payment, unique per env and provider.
+/// The merchant's name for a payment, unique for an env and provider.
 package struct Reference: Sendable, Hashable {
   package let text: String
 
-  /// Checks the shape: 1 to 100 visible characters, no space but the usual one, none at either end.
+  /// Checks the shape: 1 to 100 visible characters. The only space allowed is U+0020, and not at either end.
   ///
-  /// It is kept in Unicode's form C: letters that look alike are one reference.
+  /// The text is stored in Unicode's normal form C, so that letters that look alike are one reference.
   ///
-  /// Throws a `usage` fault naming the text.
+  /// Throws a `usage` fault that names the text.
   package init(_ text: String) throws(Fault) {
     let isVisible = text.unicodeScalars.allSatisfy { scalar in
       scalar.value >= 0x20 && !(0x7f..<0xa0).contains(scalar.value)
@@ -35,7 +35,7 @@ package struct Reference: Sendable, Hashable {
     return composed
   }
 
-  /// The forms in which an earlier version may have kept a text that is typed now, as typed first.
+  /// The forms in which earlier versions may have stored a text, the typed form first.
   package static func forms(of text: String) -> [String] {
     guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return [text] }
     var decomposed = ""
@@ -48,30 +48,30 @@ package struct Reference: Sendable, Hashable {
     return forms
   }
 
-  /// A reference as it was written down, which was checked when it was typed.
+  /// Creates a reference from stored text, which was checked when it was typed.
   package init(stored text: String) { self.text = text }
 }
 
 extension Reference: CustomStringConvertible {
   package var description: String { text }
 
-  /// As messages show it.
+  /// The reference in quotes for a message.
   package var quotedForMessage: String { text.quotedForMessage }
 }
 
-/// A provider by the name users type; the set is open, and adapters name themselves.
+/// The name of a provider as users type it. Each adapter defines its own.
 package struct ProviderName: Sendable, Hashable {
   package let text: String
 
   package init(_ text: String) { self.text = text }
 }
 
-/// Where a command runs: the simulator inside the binary, a provider's test hosts, or real money.
+/// The environment: the built-in simulator, a provider's test hosts, or live money.
 package enum Env: String, Sendable, Hashable, CaseIterable {
   case simulator, sandbox, live
 }
 
-/// A reference at a provider in an environment: what a lock is taken on, and what attempts are numbered under.
+/// A reference at a provider in an environment. Locks and attempt numbers belong to it.
 package struct ReferenceKey: Sendable, Hashable, CustomStringConvertible {
   package let env: Env
   package let provider: ProviderName
@@ -83,6 +83,6 @@ package struct ReferenceKey: Sendable, Hashable, CustomStringConvertible {
     self.reference = reference
   }
 
-  /// `ENV/PROVIDER/REFERENCE`, the name of its lock.
+  /// `ENV/PROVIDER/REFERENCE`, the name of the lock.
   package var description: String { "\(env.rawValue)/\(provider.text)/\(reference)" }
 }

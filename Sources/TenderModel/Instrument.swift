@@ -1,12 +1,12 @@
-/// What a payer pays with.
+/// The payer's card, account or contact.
 ///
-/// Its secret parts cannot be printed and are wiped with the value.
+/// Its secret parts cannot be printed, and are wiped with the value.
 package enum Instrument: Sendable {
   case card(Card)
   case bankAccount(BankAccount)
   case cash(CashPayer)
 
-  /// What somebody can pay with, in the words that `--method` takes.
+  /// The payment methods, as `--method` names them.
   package enum Method: String, Sendable, CaseIterable { case card, ach, cash }
 
   package var method: Method {
@@ -17,7 +17,7 @@ package enum Instrument: Sendable {
     }
   }
 
-  /// The last four digits, where there is a number long enough to show them.
+  /// The last four digits, if the number is long enough to show them.
   package var identity: String? {
     switch self {
     case .card(let card):
@@ -38,7 +38,7 @@ package enum Instrument: Sendable {
   }
 }
 
-/// A payment card, checked.
+/// A checked payment card.
 package final class Card: Sendable {
   package let number: SharedSecret
   package let securityCode: SharedSecret
@@ -83,7 +83,7 @@ package final class Card: Sendable {
   }
 }
 
-/// A year and a month of it.
+/// A month of a year.
 package struct YearMonth: Sendable, Hashable {
   package let year: Int
   package let month: Int
@@ -93,7 +93,7 @@ package struct YearMonth: Sendable, Hashable {
     self.month = month
   }
 
-  /// Whether this month ended before another began.
+  /// Returns whether this month comes before another.
   package func isBefore(_ other: YearMonth) -> Bool { (year, month) < (other.year, other.month) }
 }
 
@@ -117,16 +117,16 @@ package struct Expiration: Sendable, Hashable {
     self.month = YearMonth(year: year < 100 ? 2000 + year : year, month: month)
   }
 
-  /// The month as two digits.
+  /// The month with two digits.
   package var monthText: String { String(100 + month.month).suffix(2).description }
 
-  /// The year as four digits.
+  /// The year with four digits.
   package var yearText: String { String(month.year) }
 }
 
-/// A bank account for ACH, checked.
+/// A checked bank account for ACH.
 package final class BankAccount: Sendable {
-  /// The two kinds that ACH knows.
+  /// The two account types of ACH.
   package enum Kind: String, Sendable, Hashable, CaseIterable {
     case checking = "CHECKING"
     case savings = "SAVINGS"
@@ -162,7 +162,7 @@ package final class BankAccount: Sendable {
   }
 }
 
-/// Who will pay cash against a barcode.
+/// The payer who will pay cash at a barcode.
 package struct CashPayer: Sendable, Hashable {
   package let name: String
   package let contact: String
@@ -180,9 +180,9 @@ package struct CashPayer: Sendable, Hashable {
   }
 }
 
-/// Checks on how to reach somebody.
+/// Checks of contact details.
 package enum Contact {
-  /// Whether a text has the shape of an e-mail address: one `@`, a dot behind it, no spaces.
+  /// Returns whether a text has the shape of an e-mail address: one `@`, a dot after it, no spaces.
   package static func isEmail(_ text: String) -> Bool {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty, text.utf8.count <= 254 else { return false }
@@ -191,7 +191,7 @@ package enum Contact {
       && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f && $0 != "," }
   }
 
-  /// Whether a text is a phone number: 5 to 15 digits with the usual punctuation.
+  /// Returns whether a text is a phone number: 5 to 15 digits with the usual punctuation.
   package static func isPhone(_ text: String) -> Bool {
     let digits = text.utf8.filter { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     let rest = text.utf8.filter { !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0) }
@@ -201,7 +201,7 @@ package enum Contact {
 }
 
 extension Digits {
-  /// The digits of a secret, spaces and dashes dropped; nil where anything else is in it.
+  /// Returns the digits of a secret without spaces and dashes; nil if it contains anything else.
   package static func only(in secret: borrowing Secret) -> Secret? {
     unsafe secret.withBytes { bytes in
       unsafe Secret(capacity: bytes.count) { room in
@@ -218,13 +218,13 @@ extension Digits {
     }
   }
 
-  /// Whether a secret is nothing but that many digits.
+  /// Returns whether a secret has only digits, and an allowed number of them.
   package static func plain(_ secret: borrowing Secret, count: ClosedRange<Int>) -> Bool {
     count.contains(secret.count)
       && (unsafe secret.withBytes { unsafe $0.allSatisfy(DigitRuns.isDigit) })
   }
 
-  /// Whether a secret is 13 to 19 digits with a valid check digit, spaces and dashes dropped.
+  /// Returns whether a secret is 13 to 19 digits with a valid check digit, without its spaces and dashes.
   package static func areCardNumber(_ secret: borrowing Secret) -> Bool {
     guard let number = only(in: secret), (13...19).contains(number.count) else { return false }
     return unsafe number.withBytes { unsafe passLuhn($0.lazy.map(value)) }
@@ -236,7 +236,7 @@ extension Digits {
     unsafe secret.withBytes { unsafe String(decoding: $0.suffix(4), as: UTF8.self) }
   }
 
-  /// Whether a text is nothing but that many digits.
+  /// Returns whether a text has only digits, and an allowed number of them.
   package static func plain(_ text: String, count: ClosedRange<Int>) -> Bool {
     count.contains(text.utf8.count)
       && text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
@@ -244,12 +244,12 @@ extension Digits {
 }
 
 extension String {
-  /// Whether nothing but spaces is in it.
+  /// Whether the text has only spaces.
   package var isBlank: Bool { allSatisfy(\.isWhitespace) }
 }
 
 extension Fault {
-  /// A field of an instrument that cannot be used; the value is never part of the text.
+  /// A field of an instrument that cannot be used. The fault never contains the value.
   package static func badField(_ field: String, _ problem: String) -> Fault {
     Fault(
       .usage,

@@ -1,9 +1,9 @@
-/// A JSON value as this program keeps it: numbers exact, members in the order they were given.
+/// A JSON value with exact numbers, and with members in the order in which they were given.
 package enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)
   case integer(Int)
-  /// A number that is no 64-bit integer, as its exact decimal text.
+  /// A number that is not a 64-bit integer, as its exact decimal text.
   case number(String)
   case string(String)
   case array([JSON])
@@ -11,14 +11,14 @@ package enum JSON: Sendable, Hashable {
 }
 
 extension JSON {
-  /// The text, where this is a string.
+  /// The text of a string; nil for any other value.
   package var text: String? {
     if case .string(let text) = self { text } else { nil }
   }
 
-  /// The integer, where this is one, or a string or number that spells one exactly.
+  /// The value as an integer, if it is one or is a string or number that spells one exactly.
   ///
-  /// Some SDKs of the field write amounts as strings; readers accept both.
+  /// Some SDKs write amounts as strings, so both are accepted.
   package var wholeNumber: Int? {
     switch self {
     case .integer(let value): value
@@ -27,25 +27,24 @@ extension JSON {
     }
   }
 
-  /// The whole number, where it can be reckoned with: 0 to 10^15.
+  /// The value as a whole number from 0 to 10^15; nil for any other.
   ///
-  /// Such as an amount in minor units, or a time in milliseconds. No sum of a few of them overflows,
-  /// whoever wrote them.
+  /// It is used for amounts in minor units and times in milliseconds. Sums of a few of them cannot overflow.
   package var boundedNumber: Int? {
     wholeNumber.flatMap { (0...1_000_000_000_000_000).contains($0) ? $0 : nil }
   }
 
-  /// The truth value, where this is one.
+  /// The truth value of a Boolean; nil for any other value.
   package var truth: Bool? {
     if case .bool(let value) = self { value } else { nil }
   }
 
-  /// The members, where this is an object.
+  /// The members of an object; nil for any other value.
   package var object: JSONObject? {
     if case .object(let object) = self { object } else { nil }
   }
 
-  /// The elements, where this is an array.
+  /// The elements of an array; nil for any other value.
   package var array: [JSON]? {
     if case .array(let array) = self { array } else { nil }
   }
@@ -61,7 +60,7 @@ extension JSON {
     }
   }
 
-  /// The value with nulls left out of every object in it.
+  /// The value without null members in any object.
   fileprivate var withoutNulls: JSON {
     switch self {
     case .object(let object): .object(object.withoutNulls)
@@ -70,7 +69,7 @@ extension JSON {
     }
   }
 
-  /// The value of a member, where this is an object that has it.
+  /// The value of an object's member; nil for any other value.
   package subscript(key: String) -> JSON? { object?[key] }
 }
 
@@ -90,7 +89,7 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   }
 }
 
-/// The members of a JSON object, in order.
+/// The ordered members of a JSON object.
 package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// One name and its value.
   package struct Member: Sendable, Hashable {
@@ -127,16 +126,16 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
   }
 
-  /// Where a name stands: its length tells nearly all others from it, and takes no call.
+  /// Returns the index of a name. Comparing lengths first rules out nearly all others without a call.
   private func place(of key: String) -> Int? {
     let length = key.utf8.count
     return members.firstIndex { $0.key.utf8.count == length && $0.key == key }
   }
 
-  /// The text under a name, where it is a string.
+  /// Returns a member's text; nil if it is not a string.
   package func text(_ key: String) -> String? { self[key]?.text }
 
-  /// The same members, those of `names` first and in their order.
+  /// Returns the same members, with those in `names` first and in that order.
   package func ordered(by names: [String]) -> JSONObject {
     var isTaken = members.map { _ in false }
     var ordered: [Member] = []
@@ -148,7 +147,7 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     return JSONObject(ordered + members.indices.filter { !isTaken[$0] }.map { members[$0] })
   }
 
-  /// The members by name, at every depth: as a reader gives them that does not keep their order.
+  /// The members sorted by name at every depth, for readers that do not preserve the order.
   package var sorted: JSONObject {
     JSONObject(
       members.sorted { $0.key < $1.key }.map { member in
@@ -158,7 +157,7 @@ package struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     )
   }
 
-  /// The same members with every one whose value is null left out, at every depth.
+  /// The members without null values, at every depth.
   package var withoutNulls: JSONObject {
     JSONObject(
       members.filter { $0.value != .null }.map { member in

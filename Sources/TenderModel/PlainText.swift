@@ -1,10 +1,10 @@
-/// A text as a reader takes it: escapes undone, digits of every script as ASCII, nothing invisible.
+/// A text as a reader understands it: escapes decoded, digits of every script as ASCII, nothing invisible.
 struct PlainText {
   private(set) var bytes: [UInt8] = []
-  /// Where each byte comes from in the text that was given; empty where each is its own.
+  /// The range in the original text that each byte comes from; empty if nothing was decoded.
   private var origins: [Range<Int>] = []
 
-  /// Undoes what hides a text: percent-encoding, entities of HTML, escapes of JSON, twice over.
+  /// Decodes percent-encoding, HTML entities and JSON escapes, twice.
   init(_ original: [UInt8]) {
     bytes = original
     for _ in 0..<2 {
@@ -20,10 +20,10 @@ struct PlainText {
     }
   }
 
-  /// Whether anything was undone.
+  /// Whether anything was decoded.
   var isChanged: Bool { !origins.isEmpty }
 
-  /// Where some bytes come from in the text that was given.
+  /// Returns the range in the original text that some bytes come from.
   func place(of range: Range<Int>) -> Range<Int> {
     guard !origins.isEmpty else { return range }
     return origins[range.lowerBound].lowerBound..<origins[range.upperBound - 1].upperBound
@@ -48,7 +48,7 @@ struct PlainText {
     origins = from
   }
 
-  /// The character that an escape stands for, and where it ends; nil where there is none.
+  /// Returns the character of an escape and the place after it; nil if there is no escape.
   private func unescaped(at index: Int) -> (UInt32, Int)? {
     switch bytes[index] {
     case UInt8(ascii: "%"):
@@ -77,7 +77,7 @@ struct PlainText {
       }
     case UInt8(ascii: "&"):
       if index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: "#") {
-        // Padded with zeros, and without its end, too.
+        // Zero-padded and unterminated entities count as well.
         let isHex = index + 2 < bytes.count && bytes[index + 2] | 0x20 == UInt8(ascii: "x")
         let (value, end) = number(from: index + (isHex ? 3 : 2), radix: isHex ? 16 : 10)
         guard let value else { return nil }
@@ -99,7 +99,7 @@ struct PlainText {
     ][name]
   }
 
-  /// The number that begins at a place, at most 16 digits of it, and where it ends; nil where it is none.
+  /// Returns the number at a place, at most 16 digits, and the place after it; nil if there is none.
   private func number(from start: Int, radix: UInt32) -> (value: UInt32?, end: Int) {
     var (value, end): (UInt32?, Int) = (nil, start)
     while end < bytes.count, end - start < 16, bytes[end] < 0x80,
@@ -125,7 +125,7 @@ struct PlainText {
     return value
   }
 
-  /// The character at a place, and where it ends; a byte that is none stands for itself.
+  /// Returns the character at a place and the place after it. An invalid byte is returned as it is.
   private func decoded(at index: Int) -> (UInt32, Int) {
     let first = bytes[index]
     let count = first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
@@ -137,20 +137,20 @@ struct PlainText {
     return (tail.reduce(head) { $0 << 6 | UInt32($1 & 0x3f) }, index + count)
   }
 
-  /// A character as bytes to compare: what has no width is left out.
+  /// Returns a character as bytes to compare. Characters without width are left out.
   private static func plain(_ value: UInt32) -> [UInt8] {
     if value < 0x80 { return [UInt8(value)] }
-    // U+00A0 and the spaces of U+2000 and U+3000.
+    // U+00A0, and the spaces in the blocks U+2000 and U+3000.
     if value == 0xa0 || (0x2000...0x200a).contains(value) || value == 0x202f || value == 0x3000 {
       return [0x20]
     }
     // Hyphens and dashes.
     if (0x2010...0x2015).contains(value) || value == 0x2212 { return [0x2d] }
     if Printable.isHarmful(value), value >= 0xa0 { return [] }
-    // Full-width forms stand 0xfee0 behind ASCII.
+    // Full-width forms are 0xfee0 above ASCII.
     if (0xff01...0xff5e).contains(value) { return [UInt8(value - 0xfee0)] }
     guard let scalar = Unicode.Scalar(value) else { return [0xff] }
-    // Digits of any script, and those in circles or above the line.
+    // Digits of any script, also in circles or superscript.
     if let number = scalar.properties.numericValue, number >= 0, number <= 9,
       number == number.rounded()
     {

@@ -1,7 +1,8 @@
-/// Text of others that goes to a terminal.
+/// Text from outside that is printed on a terminal.
 package enum Printable {
-  /// The text with nothing in it that steers a terminal or hides what it says: no controls, no
-  /// bidirectional overrides, no characters without width; each is a question mark.
+  /// Returns the text with each character that controls a terminal or hides text replaced by a question mark.
+  ///
+  /// These are control characters, bidirectional overrides and characters without width.
   package static func text(_ text: String) -> String {
     var shown = ""
     for scalar in text.unicodeScalars {
@@ -10,7 +11,7 @@ package enum Printable {
     return shown
   }
 
-  /// Whether a code point is one of those.
+  /// Returns whether a code point controls a terminal or hides text.
   package static func isHarmful(_ value: UInt32) -> Bool {
     switch value {
     case 0..<0x20, 0x7f..<0xa0, 0xad, 0x61c, 0x115f...0x1160, 0x17b4...0x17b5,

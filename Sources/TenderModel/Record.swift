@@ -1,6 +1,6 @@
-/// One answer of the program: ordered fields that are printed as a table or as a JSON line.
+/// One answer of the program: ordered fields, printed as a table or as a JSON line.
 package struct Record: Sendable, Hashable {
-  /// What a record is about; the contract lists them (section 5).
+  /// The kinds of record, as `man 5 tender-jsonl` lists them.
   package enum Kind: String, Sendable, Hashable, CaseIterable {
     case payment, mandate, token, event, error
     case journalEntry = "journal_entry"
@@ -31,7 +31,7 @@ extension Fault {
     return fields
   }
 
-  /// Reads back what `record` wrote; nil where it is not that.
+  /// Reads a fault from the member that `record` wrote; nil if it has another shape.
   package init?(record: JSONObject, result: JSONObject?) {
     guard let code = record.text("code"), let message = record.text("message"),
       let exit = record["exit"]?.wholeNumber,

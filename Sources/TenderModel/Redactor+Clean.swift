@@ -1,8 +1,8 @@
-/// A look that spares nearly every text the close one.
+/// A fast check that lets nearly every text skip the slow one.
 extension Redactor {
-  /// Whether one look says that nothing is in a text: nearly every text of an answer is so.
+  /// Returns true only if `redact` would not change the text.
   ///
-  /// It says no where `redact` would have to look more closely, and yes only where that would change nothing.
+  /// False means that `redact` has to look closely.
   static func isClean(_ text: String, _ foreign: Bool, _ known: Known) -> Bool {
     if foreign, known.words.hasWords { return false }
     let answer = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
@@ -14,13 +14,13 @@ extension Redactor {
   private static func isClean(_ bytes: UnsafeBufferPointer<UInt8>, _ known: Known) -> Bool {
     let isLong = bytes.count > 20
     var digits = 0
-    // Those since the last byte that ends a number, and the most of them.
+    // The number of digits since the last byte that ends a number, and the maximum so far.
     var run = 0
     var longest = 0
     var before: UInt8 = 0
     for index in 0..<bytes.count {
       let byte = unsafe bytes[index]
-      // What hides a text is undone first.
+      // These bytes may begin an escape, which has to be decoded first.
       if byte >= 0x80 || byte == UInt8(ascii: "%") || byte == UInt8(ascii: "&")
         || byte == UInt8(ascii: "\\")
       {

@@ -1,32 +1,30 @@
 private import Synchronization
 
-/// Takes every secret it has been told, and everything that looks like a card number, out of text.
+/// Removes learned secrets, and everything that looks like a card number, from text.
 ///
-/// Each sink (records, faults, trace, journal) passes its text through one of these, so that a
-/// provider that echoes a secret does not make this program print it. It keeps keyed fingerprints of the
-/// secrets, not the secrets. Its work grows with the text alone.
+/// Records, faults, traces and the journal pass their text through a redactor. So a secret that a provider
+/// echoes is not printed. The redactor stores keyed fingerprints, not secrets. It takes linear time.
 package final class Redactor: Sendable {
-  /// What it was told.
+  /// The learned secrets.
   struct Known {
-    /// Replaced wherever they stand, in the forms in which an echo may come back.
+    /// Secrets that are replaced everywhere, in each form in which an echo may contain them.
     var anywhere = Fingerprints()
-    /// Parts of long secrets that are digits, looked for among the digits of a text alone.
+    /// Digits of long secrets, which are compared with the digits of a text only.
     var digits = Fingerprints()
-    /// Longer parts, looked for over several fields: the first six and the last four, which a provider
-    /// may show, are no secret together.
+    /// Longer digit parts, which are compared across several fields. A provider may show the first six
+    /// and the last four digits: together they are not a secret.
     var split = Fingerprints()
-    /// Short ones (a security code), replaced only where they stand alone, and only in text
-    /// that a provider wrote.
+    /// Short secrets, such as a security code. They are replaced only as whole words in a provider's text.
     var words = Fingerprints()
-    /// Ids that the user vouched for with `--id`.
+    /// Ids that the user allowed with `--id`.
     var exempt: Set<String> = []
   }
 
-  /// How many digits of a card or account number are a part of it that must not be shown.
+  /// The number of digits of a card or account number that must not be shown together.
   static let part = 9
-  /// The same for digits that stand in several fields.
+  /// The same for digits in several fields.
   private static let splitPart = 12
-  /// How often a text is looked at again after something was taken out of it.
+  /// The number of times that a text is checked again after something was removed.
   private static let passes = 8
   private static let mark = Array("[redacted]".utf8)
 
@@ -34,16 +32,16 @@ package final class Redactor: Sendable {
 
   package init() {}
 
-  /// Learns a secret of six or more characters, to be replaced wherever it stands.
+  /// Learns a secret of six or more characters, which is replaced everywhere.
   package func learn(_ secret: String) {
     var text = secret
     text.withUTF8 { unsafe learn(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Learns a number of the payer's that a provider knows anyway, to be replaced as it is written.
+  /// Learns a number that the provider already knows. Only its written form is replaced.
   package func learn(number: String) { known.withLock { _ = $0.anywhere.insert(number.utf8) } }
 
-  /// Learns a secret of six or more bytes, to be replaced wherever it stands.
+  /// Learns a secret of six or more bytes, which is replaced everywhere.
   package func learn(_ secret: borrowing Secret) {
     unsafe secret.withBytes { unsafe learn($0) }
   }
@@ -64,18 +62,18 @@ package final class Redactor: Sendable {
     }
   }
 
-  /// The longest secret, in bytes, of which UTF-16 and base64 of base64 are learnt.
+  /// The length of the longest secret, in bytes, whose UTF-16 and double base64 forms are learned.
   private static let longestOfAllForms = 24
 
-  /// Learns other forms of a secret: hexadecimal digits and base64 of UTF-8 and UTF-16, and base64 of base64.
+  /// Learns other forms of a secret: hexadecimal and base64 of UTF-8 and UTF-16, and double base64.
   ///
-  /// Base64 wherever it may begin in a longer text. No form is written down. Of a secret longer
-  /// than a card's or an account's number, such as a token, the rarer forms are left out: they would cost as
-  /// much as half the payment.
+  /// Base64 is learned for each offset in a longer text. The forms themselves are never stored. For secrets
+  /// longer than a card or account number, such as tokens, the rare forms are left out: they would take half
+  /// as long as the payment.
   private static func learn(encodingsOf bytes: UnsafeRawBufferPointer, _ prints: inout Fingerprints)
   {
     func byte(_ place: Int) -> UInt8 { unsafe bytes[place] }
-    // Either order of bytes has these in it.
+    // Both byte orders of UTF-16 contain this sequence.
     func unit(_ place: Int) -> UInt8 { unsafe place % 2 == 0 ? bytes[place / 2] : 0 }
     let count = bytes.count
     guard count > 0 else { return }
@@ -101,7 +99,7 @@ package final class Redactor: Sendable {
     }
   }
 
-  /// Of base64 (RFC 4648) what stands for the secret alone, in one alphabet: to a fingerprint both are the same.
+  /// Learns the base64 characters (RFC 4648) that depend on the secret alone, for both alphabets at once.
   private static func learn(
     base64Of count: Int,
     _ byte: (Int) -> UInt8,
@@ -110,7 +108,7 @@ package final class Redactor: Sendable {
   ) {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     for offset in 0..<3 {
-      // The letters that hold bits of what stands before and behind it belong to others.
+      // The outer characters also hold bits of the neighboring text, so they are left out.
       let own = (offset * 8 + 5) / 6..<(offset + count) * 8 / 6
       func letter(_ place: Int) -> UInt8 {
         let bit = place * 6 - offset * 8
@@ -128,23 +126,23 @@ package final class Redactor: Sendable {
     }
   }
 
-  /// Learns a short secret, replaced where it stands alone in a provider's text.
+  /// Learns a short secret, which is replaced as a whole word in a provider's text.
   package func learnShort(_ secret: String) { learnShort(Secret(secret)) }
 
-  /// Learns a short secret, replaced where it stands alone in a provider's text.
+  /// Learns a short secret, which is replaced as a whole word in a provider's text.
   package func learnShort(_ secret: borrowing Secret) {
     known.withLock { known in
       unsafe secret.withBytes { bytes in unsafe known.words.insertWord(bytes) }
     }
   }
 
-  /// Forgets every secret: another payment begins, and learns its own.
+  /// Forgets every secret, before another payment begins.
   package func forget() { known.withLock { $0 = Known() } }
 
-  /// Lets an id through that only looks like a card number.
+  /// Allows an id that only looks like a card number.
   package func exempt(_ id: String) { known.withLock { _ = $0.exempt.insert(id) } }
 
-  /// Whether a learnt secret stands in a text.
+  /// Returns whether a text contains a learned secret.
   package func holdsSecret(_ text: String) -> Bool {
     let known = known.withLock { $0 }
     let bytes = Array(text.utf8)
@@ -152,9 +150,9 @@ package final class Redactor: Sendable {
       || !Self.words(in: PlainText(bytes), known.words).isEmpty
   }
 
-  /// The text with every secret in it replaced.
+  /// Returns the text with every secret replaced.
   ///
-  /// `foreign` says that a provider wrote it, so that short secrets are looked for as well.
+  /// If `foreign`, a provider wrote the text, and short secrets are replaced too.
   package func redact(_ text: String, foreign: Bool = false) -> String {
     Self.whole(text, foreign, known.withLock { $0 })
   }
@@ -162,7 +160,7 @@ package final class Redactor: Sendable {
   private static func whole(_ text: String, _ foreign: Bool, _ known: Known) -> String {
     if isClean(text, foreign, known) || known.exempt.contains(text) { return text }
     var shown = text
-    // What stands beside a mark may come together only once the mark is there.
+    // A replacement can join the parts around it into another secret, so the text is checked again.
     for _ in 0..<passes {
       let next = redact(shown, foreign, known)
       if next == shown { break }
@@ -171,13 +169,13 @@ package final class Redactor: Sendable {
     return shown
   }
 
-  /// What a secret is made of where something was put between its parts.
+  /// Returns whether a byte is a letter or digit of a secret, and not a separator between its parts.
   static func isOfCodes(_ byte: UInt8) -> Bool {
     DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || byte == UInt8(ascii: "+")
   }
 
   private static func redact(_ text: String, _ foreign: Bool, _ known: Known) -> String {
-    // Nothing shorter is a secret that could stand within it, or a number that could be a card's.
+    // A shorter text contains neither a long secret nor a card number.
     let isShort = text.utf8.count < Fingerprints.window
     if isShort, !foreign || !known.words.hasWords { return text }
     let bytes = Array(text.utf8)
@@ -188,14 +186,14 @@ package final class Redactor: Sendable {
     return hidden.isEmpty ? text : Self.text(bytes, without: hidden)
   }
 
-  /// The value with every text in it redacted, names included.
+  /// Returns the value with every text redacted, names included.
   package func redact(_ value: JSON, foreign: Bool = false) -> JSON {
     let split = splitSecrets(in: value)
     var leaf = 0
     return Self.redact(value, foreign, split, &leaf, known.withLock { $0 })
   }
 
-  /// The object with every text in it redacted.
+  /// Returns the object with every text redacted.
   package func redact(_ object: JSONObject, foreign: Bool = false) -> JSONObject {
     redact(.object(object), foreign: foreign).object ?? [:]
   }
@@ -214,7 +212,7 @@ package final class Redactor: Sendable {
     case .integer(let number):
       defer { leaf += 1 }
       if split.contains(leaf) { return "[redacted]" }
-      // No secret is so short, and no card number.
+      // Secrets and card numbers are longer.
       if (-999...9999).contains(number) { return value }
       return redactNumber(String(number), otherwise: value, foreign, known)
     case .number(let text):
@@ -236,7 +234,7 @@ package final class Redactor: Sendable {
     }
   }
 
-  /// The fault with its texts redacted.
+  /// Returns the fault with its texts redacted.
   package func redact(_ fault: Fault) -> Fault {
     var shown = fault
     shown.message = redact(fault.message)
@@ -256,17 +254,17 @@ package final class Redactor: Sendable {
   }
 }
 
-/// Where things stand in a text, as ranges of its bytes.
+/// Searches that return ranges of a text's bytes.
 extension Redactor {
-  /// Whether a text has a card number in it, by the same rules that would mask it.
+  /// Returns whether a text contains a card number, by the rules that mask it.
   package static func holdsCardNumber(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     return bytes.count >= 13 && !cardNumbers(in: bytes, PlainText(bytes)).isEmpty
   }
 
-  /// Card numbers: 13 to 19 digits by range and Luhn, separators between whole groups of them.
+  /// Finds card numbers: 13 to 19 digits with a known range and Luhn digit, separated only between groups.
   ///
-  /// As they stand, too: to undo escapes takes the first two digits of a swipe (`%B4…`) for one.
+  /// The undecoded text is searched too: `%B4…` of a card's track 1 would be decoded as an escape.
   private static func cardNumbers(in bytes: [UInt8], _ plain: PlainText) -> [Range<Int>] {
     let asIs = plain.isChanged ? DigitRuns.find(in: bytes).flatMap { $0.cardNumbers() } : []
     return asIs.map { Range($0) } + cardNumbers(in: plain)
@@ -279,8 +277,7 @@ extension Redactor {
     }
   }
 
-  /// Learnt secrets: as they are, with escapes undone, without what stands between letters and digits,
-  /// and parts of them among the digits alone.
+  /// Finds learned secrets: as written, decoded, without separators, and in parts of the digits alone.
   private static func secrets(
     in bytes: [UInt8],
     _ plain: PlainText,
@@ -290,7 +287,7 @@ extension Redactor {
     var found = known.anywhere.places(in: bytes)
     func look(_ prints: Fingerprints, least: Int, where isWanted: (UInt8) -> Bool) {
       let some = plain.bytes.filter(isWanted)
-      // With nothing left out it has been looked at.
+      // If nothing was left out, this text was searched before.
       guard some.count >= least, some.count < bytes.count || plain.isChanged else { return }
       let ranges = prints.places(in: some)
       if ranges.isEmpty { return }
@@ -309,12 +306,12 @@ extension Redactor {
     } else if digits >= part {
       look(known.digits, least: part, where: DigitRuns.isDigit)
     }
-    // A part may end within the next number, such as a security code: its rest would be shown.
+    // The range may end inside the next number, such as a security code. Its rest would be shown.
     for index in whole..<found.count { found[index] = wholeDigits(found[index], in: bytes) }
     return found
   }
 
-  /// A range with the digits that stand right beside it.
+  /// Returns the range extended to the digits next to it.
   private static func wholeDigits(_ range: Range<Int>, in bytes: [UInt8]) -> Range<Int> {
     var (start, end) = (range.lowerBound, range.upperBound)
     while start > 0, DigitRuns.isDigit(bytes[start - 1]) { start -= 1 }
@@ -322,7 +319,7 @@ extension Redactor {
     return start..<end
   }
 
-  /// JSON Web Tokens (`eyJ….….…`), whoever made them.
+  /// Finds JSON Web Tokens (`eyJ….….…`) of any issuer.
   private static func tokens(in bytes: [UInt8]) -> [Range<Int>] {
     guard bytes.count > 20 else { return [] }
     let head = Array("eyJ".utf8)
@@ -344,7 +341,7 @@ extension Redactor {
     return found
   }
 
-  /// Short secrets where no letter, digit or dash stands beside them.
+  /// Finds short secrets with no letter, digit or dash next to them.
   private static func words(in plain: PlainText, _ words: Fingerprints) -> [Range<Int>] {
     guard words.hasWords else { return [] }
     let bytes = plain.bytes
@@ -363,7 +360,7 @@ extension Redactor {
     return found + spaced(in: plain, words)
   }
 
-  /// Short secrets whose digits stand apart, one sign or two between them.
+  /// Finds short secrets with one or two signs between their digits.
   private static func spaced(in plain: PlainText, _ words: Fingerprints) -> [Range<Int>] {
     let bytes = plain.bytes
     var found: [Range<Int>] = []
@@ -398,8 +395,7 @@ extension Redactor {
     DigitRuns.isDigit(byte) || DigitRuns.isLetter(byte) || byte >= 0x80
   }
 
-  /// The texts and numbers of a value, counted in their order, that only together hold a secret's
-  /// digits.
+  /// Returns the indexes, in reading order, of the values that hold a secret's digits only together.
   private func splitSecrets(in value: JSON) -> Set<Int> {
     let prints = known.withLock { $0.split }
     guard !prints.isEmpty else { return [] }
@@ -409,7 +405,7 @@ extension Redactor {
     func walk(_ value: JSON) {
       func take(_ text: String) {
         defer { leaf += 1 }
-        // A text with letters is some id or sentence: what stands in it is found there.
+        // A text with letters is an id or a sentence, and was searched alone.
         guard text.utf8.count <= 200, !text.utf8.contains(where: DigitRuns.isLetter) else { return }
         let plain = PlainText(Array(text.utf8)).bytes
         guard plain.count <= 40, !plain.contains(where: DigitRuns.isLetter) else { return }
@@ -430,7 +426,7 @@ extension Redactor {
     return Set(prints.places(in: digits).flatMap { range in leaves[range] })
   }
 
-  /// The text with some of its ranges replaced; those that overlap are one.
+  /// Returns the text with ranges replaced. Overlapping ranges are merged.
   private static func text(_ bytes: [UInt8], without hidden: [Range<Int>]) -> String {
     var shown: [UInt8] = []
     var index = 0

@@ -7,21 +7,21 @@ private import Darwin
 private import Glibc
 #endif
 
-/// Bytes that cannot be printed or copied, in memory apart: between guard pages, locked so that they are
-/// never swapped, left out of core dumps where the system can, and wiped when they are let go.
+/// Bytes that cannot be printed or copied. They are in locked memory between guard pages, never swapped,
+/// left out of core dumps where the system can, and wiped when released.
 ///
-/// Short ones share a block of such memory, since a block of its own for each costs more than a card's
-/// whole encryption. What it cannot reach: the environment, and any `String` that the bytes passed through before.
+/// Short secrets share a block of such memory, because a block for each would cost more time than encrypting
+/// a card. The environment, and any `String` that held the bytes before, are not covered.
 @safe
 package struct Secret: ~Copyable, @unchecked Sendable {
-  // Unchecked: nothing writes to it after `init` but zeros.
+  // Unchecked: after `init` it is only ever overwritten with zeros.
   private let storage: UnsafeMutableRawBufferPointer
-  /// How many bytes there are: all of them, or none once they are erased.
+  /// The number of bytes; 0 after they are erased.
   private let length: Atomic<Int>
 
-  /// Room for `capacity` bytes, filled by `fill`, which gives how many it wrote; nil where it gives nil.
+  /// Allocates `capacity` bytes. `fill` writes them and returns how many it wrote; nil if it returns nil.
   ///
-  /// A process that has no memory left ends.
+  /// If memory runs out, the process ends.
   package init?(capacity: Int, filling fill: (UnsafeMutableRawBufferPointer) -> Int?) {
     let block = unsafe GuardedMemory.take(capacity)
     let room = unsafe UnsafeMutableRawBufferPointer(start: block, count: capacity)
@@ -33,7 +33,7 @@ package struct Secret: ~Copyable, @unchecked Sendable {
     length = Atomic(count)
   }
 
-  /// Takes over the bytes and wipes the array they came in.
+  /// Copies the bytes and wipes the array.
   package init(consuming bytes: inout [UInt8]) {
     let block = unsafe GuardedMemory.take(bytes.count)
     unsafe storage = UnsafeMutableRawBufferPointer(start: block, count: bytes.count)
@@ -42,7 +42,7 @@ package struct Secret: ~Copyable, @unchecked Sendable {
     bytes.wipe()
   }
 
-  /// Takes the bytes of a text that already exists elsewhere.
+  /// Copies the bytes of a text, which is not wiped.
   package init(_ text: some StringProtocol) {
     var bytes = Array(text.utf8)
     self.init(consuming: &bytes)
@@ -50,10 +50,10 @@ package struct Secret: ~Copyable, @unchecked Sendable {
 
   deinit { unsafe GuardedMemory.giveBack(storage) }
 
-  /// How many bytes there are.
+  /// The number of bytes.
   package var count: Int { length.load(ordering: .acquiring) }
 
-  /// Overwrites the bytes now: whoever holds it finds nothing in it any more.
+  /// Overwrites the bytes now, for every owner.
   package func erase() {
     length.store(0, ordering: .releasing)
     unsafe sodium_memzero(storage.baseAddress, storage.count)
@@ -64,7 +64,7 @@ package struct Secret: ~Copyable, @unchecked Sendable {
     unsafe withBytes { unsafe buffer.append(contentsOf: $0) }
   }
 
-  /// Shows the bytes where they are; `body` makes no copy of them that outlives it.
+  /// Calls `body` with the bytes. They must not be used after it returns.
   package func withBytes<Result: ~Copyable>(
     _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
@@ -74,13 +74,13 @@ package struct Secret: ~Copyable, @unchecked Sendable {
 
 /// Memory between guard pages, locked and left out of core dumps (libsodium's `sodium_malloc`).
 ///
-/// Two blocks of it hold the short secrets and the messages of the whole process: a process has one address
-/// space, the number of locked pages is small, and a block of its own takes nine system calls.
+/// Two blocks hold all short secrets and messages of the process. Each separate block would need locked
+/// pages, which are few, and nine system calls.
 private enum GuardedMemory {
-  /// Slots of one size in a block that is shared, and a bit for each in use; there from the first secret on.
+  /// A shared block of equal slots, with one bit for each slot in use. It is allocated for the first secret.
   @safe
   private struct Block: @unchecked Sendable {
-    // Unchecked: the pointer is handed out and taken back under the lock alone.
+    // Unchecked: slots are only taken and returned under the lock.
     let slot: Int
     let slots: Int
     var start: UnsafeMutableRawPointer?
@@ -91,7 +91,7 @@ private enum GuardedMemory {
       self.slots = slots
     }
 
-    /// A slot's address; nil where all are in use.
+    /// Returns a free slot's address; nil if all are in use.
     mutating func take() -> UInt? {
       let free = (~used).trailingZeroBitCount
       guard free < slots else { return nil }
@@ -101,7 +101,7 @@ private enum GuardedMemory {
       return unsafe UInt(bitPattern: start + free * slot)
     }
 
-    /// Wipes a slot and takes it back; false where it is none of this block.
+    /// Wipes and frees a slot. Returns false if it is not in this block.
     mutating func takeBack(_ base: UnsafeMutableRawPointer) -> Bool {
       guard let start = unsafe start, case let offset = unsafe base - start,
         (0..<(slot * slots)).contains(offset)
@@ -114,10 +114,10 @@ private enum GuardedMemory {
 
   private static let short = Mutex(Block(slot: 256, slots: 16))
   private static let long = Mutex(Block(slot: 4096, slots: 4))
-  /// The library marks its blocks with a value that it chooses when it begins.
+  /// libsodium marks its blocks with a value that it chooses when it is initialized.
   private static let isReady = sodium_init() >= 0
 
-  /// Room for some bytes; a process that has no memory left ends.
+  /// Allocates memory. If it runs out, the process ends.
   static func take(_ capacity: Int) -> UnsafeMutableRawPointer {
     let place: UInt? =
       switch capacity {
@@ -131,18 +131,18 @@ private enum GuardedMemory {
     return unsafe room
   }
 
-  /// Wipes the bytes and lets their room go.
+  /// Wipes and frees the memory.
   static func giveBack(_ room: UnsafeMutableRawBufferPointer) {
     guard let base = room.baseAddress else { return }
     let isShared =
       short.withLock { unsafe $0.takeBack(base) }
       || long.withLock { unsafe $0.takeBack(base) }
-    // Freeing wipes.
+    // `sodium_free` wipes the memory.
     if !isShared { unsafe sodium_free(base) }
   }
 
   private static func allocate(_ size: Int) -> UnsafeMutableRawPointer {
-    // 1 at least: the library gives no block of none.
+    // The library does not allocate a block of size 0.
     guard isReady, let block = unsafe sodium_malloc(max(1, size)) else {
       fatalError("no memory for a secret")
     }
@@ -150,7 +150,7 @@ private enum GuardedMemory {
   }
 }
 
-/// A secret that several owners may hold: the same bytes, still unprintable, wiped with the last.
+/// A secret with several owners. It is wiped with the last of them.
 package final class SharedSecret: Sendable {
   package let secret: Secret
 
@@ -160,7 +160,7 @@ package final class SharedSecret: Sendable {
 
   package init(consuming bytes: inout [UInt8]) { secret = Secret(consuming: &bytes) }
 
-  /// The text, for the one place that must hand it on (an HTTP header, an encoder).
+  /// The secret as text, for an HTTP header or an encoder. Use it in one place only.
   package var revealed: String {
     var bytes: [UInt8] = []
     secret.append(to: &bytes)
@@ -170,7 +170,7 @@ package final class SharedSecret: Sendable {
 }
 
 extension UnsafeMutableRawBufferPointer {
-  /// Overwrites every byte, in a way the compiler may not leave out.
+  /// Overwrites every byte in a way that the compiler cannot remove.
   fileprivate func wipe() {
     guard let base = baseAddress, count > 0 else { return }
     unsafe sodium_memzero(base, count)
@@ -178,7 +178,7 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 extension [UInt8] {
-  /// Whether the bytes are the same, found out in a time that tells nothing of where they differ.
+  /// Returns whether the bytes are equal, in a time that does not depend on where they differ.
   package func isSame(inConstantTimeAs other: [UInt8]) -> Bool {
     guard count == other.count else { return false }
     return unsafe sodium_memcmp(self, other, count) == 0

@@ -1,7 +1,6 @@
-/// What a provider documents of a value: members that it does not name, and types that it does not say,
-/// are left out of what is shown.
+/// The documented shape of a provider's value. Undocumented members and types are left out of output.
 package indirect enum Shape: Sendable {
-  /// A text of at most so many bytes.
+  /// A text of at most this many bytes.
   case text(Int)
   /// At most the last four digits of a card or account.
   case lastFour
@@ -10,13 +9,13 @@ package indirect enum Shape: Sendable {
   case truth
   case list(Shape)
   case object([String: Shape])
-  /// The merchant's own: whatever it may be.
+  /// The merchant's own value, of any type.
   case own
 
-  /// A text of the length that ids, names and codes have.
+  /// A text as long as an id, a name or a code can be.
   package static let word = Shape.text(512)
 
-  /// The value as far as it has the shape; nil where it has another.
+  /// Returns the parts of the value that fit the shape; nil if none do.
   package func filtered(_ value: JSON) -> JSON? {
     switch (self, value) {
     case (.own, _): return value
@@ -41,7 +40,7 @@ package indirect enum Shape: Sendable {
     }
   }
 
-  /// The object as far as it has the shape.
+  /// Returns the parts of the object that fit the shape.
   package func filtered(_ object: JSONObject) -> JSONObject {
     filtered(.object(object))?.object ?? [:]
   }

@@ -1,4 +1,4 @@
-/// The state of a payment, mandate or token in the one vocabulary of the contract (section 5).
+/// The status of a payment, mandate or token, in the vocabulary shared by all providers.
 package enum Status: String, Sendable, Hashable, CaseIterable {
   case requiresConfirmation = "requires_confirmation"
   case requiresAction = "requires_action"
@@ -6,17 +6,17 @@ package enum Status: String, Sendable, Hashable, CaseIterable {
   case partiallyRefunded = "partially_refunded"
   case returned, expired, revoked, failed, unknown
 
-  /// What an end comes to, for whatever decides by it.
+  /// The final results that decisions depend on.
   package enum End: Sendable, Hashable {
     case succeeded
-    /// Another side ended it before money was taken.
+    /// The provider, bank or issuer ended it before money was taken.
     case declined
-    /// An operator, a customer or a payer ended it, before money was taken or by giving it back at once.
+    /// An operator or payer ended it before money was taken, or the money was given back at once.
     case cancelled
     case refunded, returned, failed
   }
 
-  /// What it ended in; nil where something is still awaited from payer, merchant or provider.
+  /// The final result; nil while a step of payer, merchant or provider is still expected.
   package var end: End? {
     switch self {
     case .requiresConfirmation, .requiresAction, .pending, .unknown: nil
@@ -29,12 +29,12 @@ package enum Status: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether nothing more is awaited from payer, merchant or provider.
+  /// Whether no further step of payer, merchant or provider is expected.
   package var isFinal: Bool { end != nil }
 
-  /// Whether it ended without money: a further attempt may be made.
+  /// Whether it ended without money. Another attempt may be made.
   package var isOver: Bool { end == .declined || end == .cancelled }
 
-  /// Whether it was cancelled, or paid and refunded.
+  /// Whether it was cancelled, or paid and then refunded.
   package var isUndone: Bool { end == .cancelled || end == .refunded }
 }

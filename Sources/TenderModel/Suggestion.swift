@@ -1,9 +1,9 @@
-/// Finds the name that was probably meant.
+/// Finds the name that the user probably meant.
 package enum Suggestion {
-  /// The nearest of the names within a third of the typed length (2 at least); nil where none is.
+  /// Returns the nearest name within a third of the typed length, but at least 2 edits; nil if there is none.
   package static func nearest(to typed: String, among names: [String]) -> String? {
     guard typed.utf8.count <= 64 else { return nil }
-    // Somebody who leaves the end off means the shortest name that goes on.
+    // If the typed text is the beginning of names, the shortest of them is meant.
     if typed.utf8.count >= 3,
       let whole = names.filter({ $0.hasPrefix(typed) }).min(by: { $0.utf8.count < $1.utf8.count })
     {
@@ -15,7 +15,7 @@ package enum Suggestion {
     return best.0
   }
 
-  /// The fewest insertions, removals, replacements and swaps of neighbours between two words.
+  /// Returns the fewest insertions, removals, replacements and swaps of neighbors between two words.
   package static func distance(_ first: String, _ second: String) -> Int {
     let a = Array(first.utf8)
     let b = Array(second.utf8)

@@ -1,4 +1,4 @@
-/// Base64 by RFC 4648, both alphabets, strict in what it reads.
+/// Base64 by RFC 4648, in both alphabets. Decoding is strict.
 package enum Base64 {
   private static let standard = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
@@ -7,23 +7,23 @@ package enum Base64 {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
   )
 
-  /// The bytes in the standard alphabet, with padding (RFC 4648, section 4).
+  /// Returns base64 in the standard alphabet, with padding (RFC 4648, section 4).
   package static func encode(_ bytes: some Collection<UInt8>) -> String {
     encode(Array(bytes), alphabet: standard, padding: true)
   }
 
-  /// The bytes in the URL-safe alphabet, without padding unless asked (section 5).
+  /// Returns base64 in the URL-safe alphabet, without padding unless requested (section 5).
   package static func encodeURL(_ bytes: some Collection<UInt8>, padding: Bool = false) -> String {
     encode(Array(bytes), alphabet: urlSafe, padding: padding)
   }
 
-  /// The bytes of a padded text in the standard alphabet; nil for anything else, spaces included.
+  /// Decodes padded base64 in the standard alphabet; nil for anything else, spaces included.
   package static func decode(_ text: String) -> [UInt8]? {
     guard text.utf8.count % 4 == 0 else { return nil }
     return decode(Array(text.utf8), values: standardValues, padded: true)
   }
 
-  /// The bytes of an unpadded text in the URL-safe alphabet; nil for anything else.
+  /// Decodes unpadded base64 in the URL-safe alphabet; nil for anything else.
   package static func decodeURL(_ text: String) -> [UInt8]? {
     decode(Array(text.utf8), values: urlSafeValues, padded: false)
   }
@@ -37,7 +37,7 @@ package enum Base64 {
     return table
   }
 
-  // An array, not any collection: other modules call it unspecialised, which costs thirty times as much.
+  // Takes an array: other modules would call a generic function unspecialized, at thirty times the cost.
   private static func encode(_ bytes: [UInt8], alphabet: [UInt8], padding: Bool) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -76,7 +76,7 @@ package enum Base64 {
         bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
       }
     }
-    // Bits that no byte uses must be zero, or two texts would mean the same bytes.
+    // Unused bits must be zero, or two texts would decode to the same bytes.
     guard bits & (1 << UInt32(count) - 1) == 0 else { return nil }
     return bytes
   }

@@ -1,14 +1,14 @@
-/// A device's address, taken apart.
+/// The parsed address of a reader.
 package enum DeviceAddress: Sendable, Hashable {
   case network(host: String, port: UInt16)
   case terminal(String)
-  /// Six bytes as they are written, and the RFCOMM channel.
+  /// Six address bytes in written order, and the RFCOMM channel.
   case bluetooth([UInt8], channel: UInt8)
 
-  /// The port that readers on a network listen on.
+  /// The TCP port that networked readers listen on.
   static let defaultPort: UInt16 = 6543
 
-  /// The port, where it is one of this machine's own; nil for any other address.
+  /// The port, if the address is on this machine; nil for any other address.
   package var loopbackPort: UInt16? {
     guard case .network(let host, let port) = self else { return nil }
     let name = host.contains(":") ? "[\(host)]" : host
@@ -16,7 +16,7 @@ package enum DeviceAddress: Sendable, Hashable {
     return isOwn || name.lowercased().hasSuffix(".localhost") ? port : nil
   }
 
-  /// Reads an address; nil for what is none.
+  /// Parses an address; nil if it is invalid.
   package init?(_ text: String) {
     if text.hasPrefix("tcp://") {
       var rest = text.dropFirst("tcp://".count)

@@ -1,6 +1,6 @@
 /// Bytes as hexadecimal text.
 package enum Hex {
-  /// Two digits a byte, upper case.
+  /// Returns two upper-case digits for each byte.
   package static func encode(_ bytes: [UInt8]) -> String {
     var digits: [UInt8] = []
     digits.reserveCapacity(bytes.count * 2)
@@ -11,7 +11,7 @@ package enum Hex {
     return String(decoding: digits, as: UTF8.self)
   }
 
-  /// The bytes of a text of whole pairs in either case; nil for anything else.
+  /// Decodes pairs of digits in either case; nil for anything else.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     let digits = Array(text.utf8)
     guard digits.count % 2 == 0 else { return nil }
@@ -24,7 +24,7 @@ package enum Hex {
     return bytes
   }
 
-  /// Decimal digits packed two a byte, zeros in front (EMV's format n); nil where they do not fit.
+  /// Packs two decimal digits into a byte, with leading zeros (EMV's format n); nil if they do not fit.
   package static func packed(_ number: Int, bytes count: Int) -> [UInt8]? {
     var rest = number
     var bytes = [UInt8](repeating: 0, count: count)
@@ -38,7 +38,7 @@ package enum Hex {
 
   private static func digit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? nibble + 48 : nibble + 55 }
 
-  /// What a digit in either case stands for; nil for any other byte.
+  /// Returns the value of a digit in either case; nil for any other byte.
   static func value(_ digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")

@@ -1,18 +1,17 @@
-/// Reads JSON text (RFC 8259) into values: in one pass, members in the order they came, numbers
-/// exact, bounded in size and depth.
+/// Reads JSON text (RFC 8259) in one pass. Members stay in order, numbers exact, size and depth bounded.
 package enum JSONReader {
-  /// What becomes of a name that an object has twice.
+  /// How to handle a name that occurs twice in an object.
   package enum Duplicates: Sendable {
-    /// The last one counts: to refuse an answer would lose what it says.
+    /// The last value counts. To refuse an answer would lose its content.
     case lastCounts
-    /// The text is refused, and so is half of a surrogate pair: whoever wrote it meant one of two.
+    /// The text is refused, because its meaning is ambiguous. A lone surrogate is refused too.
     case refused
   }
 
-  /// Arrays and objects may be this deep.
+  /// The maximum depth of arrays and objects.
   package static let depthLimit = 64
 
-  /// The value of a JSON text of at most `limit` bytes; nil where it is not JSON.
+  /// Reads a JSON text of at most `limit` bytes; nil if it is not JSON.
   package static func read(
     _ bytes: some Collection<UInt8>,
     duplicates: Duplicates = .lastCounts,
@@ -23,7 +22,7 @@ package enum JSONReader {
     return text.whole()
   }
 
-  /// The value of a JSON text; nil where it is not JSON.
+  /// Reads a JSON text; nil if it is not JSON.
   package static func read(
     _ text: String,
     duplicates: Duplicates = .lastCounts,
@@ -33,7 +32,7 @@ package enum JSONReader {
   }
 }
 
-/// A JSON text and how far it has been read; every part is nil where the text is not one.
+/// A JSON text and the current position. Each method returns nil if the text is malformed.
 private struct JSONText {
   private let bytes: [UInt8]
   private let duplicates: JSONReader.Duplicates
@@ -47,7 +46,7 @@ private struct JSONText {
   mutating func whole() -> JSON? {
     var check = UTF8Check()
     guard check.accept(bytes[...]), check.isComplete else { return nil }
-    // Some writers put a byte order mark in front (RFC 8259, section 8.1: it may be ignored).
+    // Some writers begin with a byte order mark, which may be ignored (RFC 8259, section 8.1).
     if bytes.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
     guard let value = value(depth: 0) else { return nil }
     skipSpace()
@@ -130,8 +129,8 @@ private struct JSONText {
     }
   }
 
-  /// Where a name is, compared byte by byte; `places` has the names of a long object, which must not
-  /// cost the square of its length, and is empty for a short one.
+  /// Returns the index of a name. For a long object `places` maps names to indexes, so that reading stays
+  /// linear; for a short one it is empty.
   private static func place(
     of name: String,
     in members: [JSONObject.Member],
@@ -162,7 +161,7 @@ private struct JSONText {
     return nil
   }
 
-  /// A string that has an escape, from its first byte on.
+  /// Reads a string that has an escape, from its first byte on.
   private mutating func escaped(from start: Int) -> String? {
     var text = Array(bytes[start..<index])
     while let byte = next {
@@ -194,7 +193,7 @@ private struct JSONText {
     }
   }
 
-  /// Four digits, and where they are the first half of a pair the second.
+  /// Reads four digits, and the second half of a surrogate pair if they are the first.
   private mutating func unicode() -> Unicode.Scalar? {
     guard let first = codeUnit() else { return nil }
     if let scalar = Unicode.Scalar(UInt32(first)) { return scalar }
@@ -208,7 +207,7 @@ private struct JSONText {
       }
     }
     guard duplicates == .lastCounts else { return nil }
-    // Half of a pair stands for nothing; what follows it is read as it is.
+    // Half of a surrogate pair is dropped. The text after it is read as usual.
     index = behind
     return "\u{fffd}"
   }
@@ -245,7 +244,7 @@ private struct JSONText {
       let isDown = take(UInt8(ascii: "-"))
       if !isDown { _ = take(UInt8(ascii: "+")) }
       guard let power = digits() else { return nil }
-      // Beyond this every number but 0 is far outside of the integers.
+      // With a larger exponent, every number but 0 is far beyond 64 bits.
       exponent = bytes[power].reduce(0) { min($0 * 10 + Int($1 - UInt8(ascii: "0")), 1_000_000) }
       if isDown { exponent = -exponent }
     }
@@ -253,7 +252,7 @@ private struct JSONText {
     return .number(String(decoding: bytes[start..<index], as: UTF8.self))
   }
 
-  /// The 64-bit integer that a number is, whatever its notation; nil for any other.
+  /// Returns the 64-bit integer that a number equals, in any notation; nil for any other.
   private func integer(
     _ isNegative: Bool,
     _ whole: Range<Int>,

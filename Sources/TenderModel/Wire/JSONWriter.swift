@@ -1,14 +1,14 @@
-/// Writes JSON text: one line, members in their order, nothing escaped that need not be.
+/// Writes JSON text on one line, with members in order and only the necessary escapes.
 package struct JSONWriter {
-  /// The text so far, UTF-8, without the secrets that belong into it.
+  /// The text so far as UTF-8, without its secrets.
   package private(set) var bytes: [UInt8] = []
-  /// Secrets, and before which byte each stands.
+  /// The secrets, each with the byte position where it belongs.
   private var secrets: [(place: Int, secret: SharedSecret)] = []
   private var needsComma = false
 
   package init(reserving capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
-  /// The text of a value.
+  /// Returns the text of a value.
   package static func text(_ value: JSON) -> String {
     var writer = JSONWriter()
     writer.write(value)
@@ -38,13 +38,13 @@ package struct JSONWriter {
     needsComma = true
   }
 
-  /// Begins an object; `endObject` ends it.
+  /// Begins an object, which `endObject` ends.
   package mutating func beginObject() {
     separate()
     open(UInt8(ascii: "{"))
   }
 
-  /// Ends the object begun last.
+  /// Ends the innermost object.
   package mutating func endObject() { close(UInt8(ascii: "}")) }
 
   /// Writes a member's name; its value follows.
@@ -55,7 +55,7 @@ package struct JSONWriter {
     needsComma = false
   }
 
-  /// Writes members into the object begun last.
+  /// Writes members into the innermost object.
   package mutating func write(members: JSONObject) {
     for member in members.members {
       name(member.key)
@@ -63,14 +63,14 @@ package struct JSONWriter {
     }
   }
 
-  /// Writes JSON text that somebody else made, byte for byte.
+  /// Writes existing JSON text byte for byte.
   package mutating func verbatim(_ text: some Collection<UInt8>) {
     separate()
     bytes += text
     needsComma = true
   }
 
-  /// Writes a secret as a string; it comes into the text in `whole`.
+  /// Writes a secret as a string. It is added to the text by `whole`.
   package mutating func write(_ secret: SharedSecret) {
     separate()
     append("\"")
@@ -79,7 +79,7 @@ package struct JSONWriter {
     needsComma = true
   }
 
-  /// The secret as it stands between quotes; nearly always the very same.
+  /// Returns the secret with JSON escapes. Most secrets need none.
   private static func escaped(_ secret: SharedSecret) -> SharedSecret {
     let isPlain = unsafe secret.secret.withBytes { bytes in
       unsafe bytes.allSatisfy { (0x20...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }
@@ -95,7 +95,7 @@ package struct JSONWriter {
     return SharedSecret(consuming: &inner)
   }
 
-  /// The text with the secrets in their places.
+  /// The text with its secrets inserted.
   package var whole: Secret {
     let count = secrets.reduce(bytes.count) { $0 + $1.secret.secret.count }
     let text = unsafe Secret(capacity: count) { room in
@@ -111,11 +111,11 @@ package struct JSONWriter {
       unsafe Self.copy(bytes[taken...], to: room, at: written)
       return count
     }
-    // The closure always says how much it wrote.
+    // The closure always returns a length, so this is never nil.
     return text ?? Secret("")
   }
 
-  /// Erases the secrets themselves: whoever else holds one finds nothing in it any more.
+  /// Erases the secrets for every owner.
   package func eraseSecrets() { for (_, secret) in secrets { secret.secret.erase() } }
 
   private static func copy(
@@ -162,7 +162,7 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
     let start = bytes.count
     let isPlain = text.withContiguousStorageIfAvailable { text in
-      // Nearly every text: all of it is taken at once.
+      // Nearly every text is plain, and is appended at once.
       guard unsafe text.allSatisfy(Self.isPlain) else { return false }
       unsafe bytes.append(contentsOf: text)
       return true
@@ -171,7 +171,7 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Whether a byte stands for itself.
+  /// Returns whether a byte needs no escape.
   private static func isPlain(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte < 0x7f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
@@ -194,8 +194,9 @@ package struct JSONWriter {
     }
   }
 
-  /// Escapes the character that just ended where it would steer a terminal or hide text: the value
-  /// is the same for every reader, and what is printed is what is seen.
+  /// Escapes the character that just ended if it controls a terminal or hides text.
+  ///
+  /// Every reader gets the same value, and the printed text shows what it contains.
   private mutating func escapeInvisible(from start: Int) {
     let last = String(decoding: bytes[max(start, bytes.count - 4)...], as: UTF8.self)
     guard let scalar = last.unicodeScalars.last, Printable.isHarmful(scalar.value) else { return }

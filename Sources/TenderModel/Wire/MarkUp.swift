@@ -1,8 +1,8 @@
-/// Text as XML and HTML take it.
+/// Escaping for XML and HTML.
 package enum MarkUp {
-  /// The text with what would be markup escaped; in an attribute the quotes as well.
+  /// Returns the text with markup characters escaped; in an attribute, quotes too.
   ///
-  /// Characters that XML 1.0 has no place for (section 2.2) become question marks.
+  /// Characters that XML 1.0 does not allow (section 2.2) become question marks.
   package static func escape(_ text: some StringProtocol, attribute: Bool = true) -> String {
     var shown = ""
     for scalar in text.unicodeScalars {

@@ -1,13 +1,12 @@
 extension String {
-  /// The most combining marks that are read behind one another (Unicode Standard Annex #15, section 13).
+  /// The maximum number of consecutive combining marks (Unicode Standard Annex #15, section 13).
   private static let mostMarks = 30
 
-  /// The text with a replacement character for those of a row of combining marks that are more than any language
-  /// has.
+  /// The text with excess combining marks replaced. No language has so many in a row.
   ///
-  /// Whoever compares two texts sorts each such row, at every comparison.
+  /// Each comparison of two texts sorts such a row, which would take very long.
   var withBoundedMarks: String {
-    // The first mark is U+0300, CC 80 in UTF-8; each takes two bytes or more.
+    // The first mark is U+0300, which is CC 80 in UTF-8. Each mark takes at least two bytes.
     guard utf8.count > 2 * Self.mostMarks, utf8.contains(where: { $0 >= 0xcc }) else { return self }
     var shown = UnicodeScalarView()
     var count = 0

@@ -1,10 +1,10 @@
-/// The query of an address: names and values with percent escapes (WHATWG URL,
+/// The query of a web address: names and values with percent escapes (WHATWG URL,
 /// "application/x-www-form-urlencoded").
 package enum QueryText {
-  /// The parameters by name, the first of each; at most 64 of them.
+  /// Returns the parameters by name, at most 64. If a name repeats, its first value counts.
   package static func parameters(_ query: String) -> [String: String] {
     var found: [String: String] = [:]
-    // By bytes: characters of a long text take many times as long.
+    // Bytes are used, because splitting a long text by characters is many times slower.
     for pair in query.utf8.split(separator: UInt8(ascii: "&")).prefix(64) {
       let mark = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
       let name = decode(Substring(pair[..<mark]))
@@ -13,7 +13,7 @@ package enum QueryText {
     return found
   }
 
-  /// The text behind percent escapes and plus signs; what is no escape stays as it is.
+  /// Returns the text with percent escapes and plus signs decoded. Invalid escapes stay.
   package static func decode(_ text: some StringProtocol) -> String {
     let bytes = Array(text.utf8)
     var plain: [UInt8] = []
@@ -32,7 +32,7 @@ package enum QueryText {
     return String(decoding: plain, as: UTF8.self)
   }
 
-  /// The text with everything but unreserved characters escaped (RFC 3986, section 2.3).
+  /// Returns the text with all but unreserved characters escaped (RFC 3986, section 2.3).
   package static func encode(_ text: some StringProtocol) -> String {
     var shown: [UInt8] = []
     for byte in text.utf8 {

@@ -1,14 +1,14 @@
-/// Reads a JSON object whose texts are secrets: they go from the memory that they were read into straight
-/// into memory of their own, and the rest is read like any other text.
+/// Reads a JSON object whose texts are secrets. Each secret is copied once, straight into protected memory.
+/// All other values are read as usual.
 package struct SecretJSON {
-  /// The object, with an empty text in the place of each secret, and 0 in that of a long number.
+  /// The object, with empty text in place of each secret and 0 in place of each long number.
   package let object: JSONObject
-  /// The secrets that are members of the object itself, by name.
+  /// The secrets that are direct members of the object, by name.
   package let secrets: [String: SharedSecret]
 
-  /// Reads an object; `open` names the members, at any depth, that are no secrets.
+  /// Reads an object. `open` names members, at any depth, that are not secret.
   ///
-  /// Nil where the text is not a JSON object, or has a name twice.
+  /// Nil if the text is not a JSON object, or if a name occurs twice.
   package init?(_ text: borrowing Secret, open: Set<String>) {
     var scanner = SecretScanner(open: open)
     let isWhole = unsafe text.withBytes { bytes in unsafe scanner.scan(bytes) }
@@ -20,11 +20,11 @@ package struct SecretJSON {
   }
 }
 
-/// Copies a JSON text but for what is secret in it.
+/// Copies a JSON text without its secrets.
 ///
-/// It need not judge the text: what is no JSON here is none in the copy.
+/// It does not validate: malformed input gives a malformed copy.
 private struct SecretScanner {
-  /// Longer numbers and names may be a card's.
+  /// Longer numbers and names may be card numbers.
   private static let mostDigits = 5
 
   let open: Set<String>
@@ -34,7 +34,7 @@ private struct SecretScanner {
 
   init(open: Set<String>) { self.open = open }
 
-  /// Scans a text; false where a text in it does not end, or is not UTF-8.
+  /// Scans a text. Returns false if a string in it has no end, or is not UTF-8.
   mutating func scan(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var index = 0
     var name: String?
@@ -63,7 +63,7 @@ private struct SecretScanner {
         if unsafe number.count <= Self.mostDigits {
           unsafe shown.append(contentsOf: number)
         } else {
-          // What no number begins with stays what no number begins with.
+          // A malformed number stays malformed in the copy.
           shown += unsafe number.first == UInt8(ascii: "0") ? [0x30, 0x30] : [0x30]
         }
         index = unsafe number.endIndex
@@ -78,7 +78,7 @@ private struct SecretScanner {
     return true
   }
 
-  /// Where the quote is that ends a text.
+  /// Returns the place of the quote that ends a string.
   private static func end(of start: Int, in bytes: UnsafeRawBufferPointer) -> Int? {
     var index = start + 1
     while index < bytes.count {
@@ -95,9 +95,9 @@ private struct SecretScanner {
     unsafe bytes[start...].first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == UInt8(ascii: ":")
   }
 
-  /// Copies a name or an open text, unless it has as many digits as a number that must not be shown.
+  /// Copies a name or an open text, unless it has too many digits to be shown.
   ///
-  /// Gives what it stands for; nil where it is no text.
+  /// Returns the decoded text; nil if it is malformed.
   private mutating func copy(_ text: UnsafeRawBufferPointer) -> String? {
     let digits = unsafe text.count { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     let isSafe = digits < 12
@@ -111,7 +111,7 @@ private struct SecretScanner {
     return JSONReader.read(quoted)?.text
   }
 
-  /// The bytes that a text between quotes stands for (RFC 8259, section 7); nil where it is none.
+  /// Returns the decoded bytes of a quoted text (RFC 8259, section 7); nil if it is malformed.
   private static func unescaped(_ text: UnsafeRawBufferPointer) -> SharedSecret? {
     var check = UTF8Check()
     guard unsafe check.accept(text), check.isComplete else { return nil }
@@ -144,14 +144,14 @@ private struct SecretScanner {
           guard let value = unsafe hex(text, index), value & 0xfc00 != 0xdc00 else { return nil }
           index += 4
           if value & 0xfc00 == 0xd800 {
-            // The first half of a pair, which the other has to follow.
+            // The first half of a surrogate pair must be followed by the second.
             guard index + 1 < text.count, unsafe text[index] == UInt8(ascii: "\\"),
               unsafe text[index + 1] == UInt8(ascii: "u"),
               let low = unsafe hex(text, index + 2), low & 0xfc00 == 0xdc00
             else { return nil }
             index += 6
           }
-          // No secret of an instrument has any but ASCII in it: the rest is refused by its field.
+          // Secrets of an instrument are ASCII. A field with anything else is refused later.
           put(value < 0x80 ? UInt8(value) : UInt8(ascii: "?"))
         default: return nil
         }

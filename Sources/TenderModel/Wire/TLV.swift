@@ -1,6 +1,6 @@
 /// A data object in BER-TLV (ISO/IEC 7816-4, section 5.2.2; EMV Book 3, annex B).
 package struct TLV: Sendable, Hashable {
-  /// The tag's bytes as one number: `0x9f02`.
+  /// The tag's bytes as one number, such as `0x9f02`.
   package let tag: UInt32
   package let value: [UInt8]
 
@@ -9,12 +9,12 @@ package struct TLV: Sendable, Hashable {
     self.value = value
   }
 
-  /// An object made of others.
+  /// Creates an object that contains other objects.
   package init(_ tag: UInt32, holding objects: [TLV]) {
     self.init(tag, objects.flatMap(\.encoded))
   }
 
-  /// The bytes, with the shortest length that fits.
+  /// The encoded bytes, with the shortest length field.
   package var encoded: [UInt8] {
     var bytes = Self.bytes(of: tag)
     let count = value.count
@@ -31,14 +31,12 @@ package struct TLV: Sendable, Hashable {
   /// The tag as hexadecimal text.
   package var name: String { Hex.encode(Self.bytes(of: tag)) }
 
-  /// The objects in a value; nil where it is not made of any.
+  /// The objects inside the value; nil if it does not consist of objects.
   package var objects: [TLV]? { Self.read(value) }
 
-  /// The objects that stand one after the other in some bytes; nil where those are cut short or
-  /// malformed.
+  /// Reads consecutive objects; nil if the bytes are cut short or malformed.
   ///
-  /// Tags take up to four bytes and lengths up to five, in any form. Zero bytes between objects are
-  /// padding.
+  /// Tags have up to four bytes, lengths up to five, in any form. Zero bytes between objects are padding.
   package static func read(_ bytes: some Collection<UInt8>) -> [TLV]? {
     var rest = Array(bytes)[...]
     var objects: [TLV] = []

@@ -1,14 +1,14 @@
-/// A regular expression that another side wrote, matched in time linear in the text.
+/// A regular expression from outside, matched in time linear in the text.
 ///
 /// The subset: literals, `.`, classes (`[a-z]`, `[^…]`), `\d \w \s` and their opposites (ASCII),
-/// escaped punctuation, `^`, `$`, groups without names, `|`, `* + ? {n} {n,} {n,m}`, and these with
-/// `?` behind them. Whatever else a text holds (look-around, back-references, modes) makes no
-/// pattern, so that nobody is refused by a rule that was misread. The matcher follows every
-/// alternative at once (Thompson, 1968) and never goes back.
+/// escaped punctuation, `^`, `$`, groups without names, `|`, `* + ? {n} {n,} {n,m}`, also with a
+/// following `?`. Look-around, back-references and modes are not in the subset. Such a pattern is not used,
+/// so that a misread rule refuses no input. The matcher follows all alternatives at once
+/// (Thompson, 1968) and never goes back.
 package struct TextPattern: Sendable {
-  /// The most instructions that a pattern may have, its repetitions written out.
+  /// The maximum number of instructions of a pattern, with its repetitions expanded.
   private static let largest = 1024
-  /// The most characters of a text that is matched.
+  /// The maximum length of a matched text, in characters.
   package static let longestText = 4096
 
   fileprivate enum Step: Sendable {
@@ -22,7 +22,7 @@ package struct TextPattern: Sendable {
 
   private let steps: [Step]
 
-  /// Reads a pattern; nil where it is outside the subset, or too large.
+  /// Parses a pattern; nil if it is outside the subset or too large.
   package init?(_ text: String) {
     guard text.utf8.count <= 1000 else { return nil }
     var parser = PatternParser(text)
@@ -32,16 +32,16 @@ package struct TextPattern: Sendable {
     self.steps = steps + [.found]
   }
 
-  /// Whether the pattern fits somewhere in a text; nil where the text is too long to say.
+  /// Returns whether the pattern matches anywhere in a text; nil if the text is too long.
   package func fits(_ text: String) -> Bool? {
     let scalars = Array(text.unicodeScalars)
     guard scalars.count <= Self.longestText else { return nil }
-    // The states that are alive at one place of the text, each once.
+    // The states that are active at one place of the text, each once.
     var isAlive = Array(repeating: false, count: steps.count)
     var waiting: [Int] = []
     for place in 0...scalars.count {
       var alive: [Int] = []
-      // It may begin anywhere.
+      // A match may begin anywhere.
       waiting.append(0)
       while let state = waiting.popLast() {
         guard !isAlive[state] else { continue }
@@ -66,7 +66,7 @@ package struct TextPattern: Sendable {
     return false
   }
 
-  /// Writes the instructions of one part; false where there are too many.
+  /// Writes the instructions of one part. Returns false if there are too many.
   private static func write(_ tree: PatternTree, to steps: inout [Step]) -> Bool {
     guard steps.count < largest else { return false }
     switch tree {
@@ -88,7 +88,7 @@ package struct TextPattern: Sendable {
       for _ in 0..<least {
         let before = steps.count
         guard write(part, to: &steps) else { return false }
-        // What takes nothing needs no second time, however often it is nested.
+        // A part that consumes nothing is not repeated.
         if steps.count == before { return true }
       }
       guard let most else {
@@ -111,7 +111,7 @@ package struct TextPattern: Sendable {
   }
 }
 
-/// The characters that one place of a pattern takes.
+/// The characters that one place of a pattern accepts.
 private struct CharacterClass: Sendable {
   var ranges: [ClosedRange<UInt32>] = []
   var isInverted = false
@@ -124,7 +124,7 @@ private struct CharacterClass: Sendable {
     ranges.contains { $0.contains(scalar.value) } != isInverted
   }
 
-  /// The same ranges, without inversion: what lies between them instead.
+  /// The same class, with an inverted one written as the ranges between.
   var opposite: CharacterClass {
     var rest: [ClosedRange<UInt32>] = []
     var next: UInt32 = 0
@@ -142,11 +142,11 @@ private indirect enum PatternTree {
   case end
   case sequence([PatternTree])
   case choice(PatternTree, PatternTree)
-  /// `most` is nil where there is no most.
+  /// `most` is nil if there is no upper limit.
   case repeated(PatternTree, least: Int, most: Int?)
 }
 
-/// Reads the subset, at most 16 groups deep.
+/// Parses the subset, with at most 16 nested groups.
 private struct PatternParser {
   private let scalars: [Unicode.Scalar]
   private var index = 0
@@ -198,12 +198,12 @@ private struct PatternParser {
       return part
     }
     switch part {
-    // Dialects differ in what a repeated anchor means.
+    // Dialects disagree on a repeated anchor.
     case .start, .end: return nil
     default: break
     }
     _ = take("?")
-    // Possessive, or twice: outside the subset.
+    // Possessive and doubled quantifiers are outside the subset.
     if let after = next, after == "{" || Self.quantifiers[after] != nil { return nil }
     return .repeated(part, least: counts.least, most: counts.most)
   }
@@ -212,7 +212,7 @@ private struct PatternParser {
     "*": (0, nil), "+": (1, nil), "?": (0, 1),
   ]
 
-  /// The counts of `{n}`, `{n,}` or `{n,m}`, from the first digit on; nil where they are none.
+  /// Reads the counts of `{n}`, `{n,}` or `{n,m}` from the first digit on; nil if they are malformed.
   private mutating func writtenCounts() -> (least: Int, most: Int?)? {
     guard let least = number() else { return nil }
     var most: Int? = least
@@ -265,7 +265,7 @@ private struct PatternParser {
     case "n": return CharacterClass("\n")
     case "r": return CharacterClass("\r")
     default:
-      // A letter or a digit behind a backslash is some other construct.
+      // A letter or digit after a backslash is another construct.
       guard scalar.isASCII, !CharacterClass.words.holds(scalar) || scalar == "_" else { return nil }
       return CharacterClass(scalar)
     }
@@ -278,11 +278,11 @@ private struct PatternParser {
     while let scalar = next {
       index += 1
       if scalar == "]" {
-        // Dialects differ in what an empty class means.
+        // Dialects disagree on an empty class.
         return isFirst ? nil : found
       }
       isFirst = false
-      // Sets within sets, intersections and POSIX names: outside the subset.
+      // Nested sets, intersections and POSIX names are outside the subset.
       if scalar == "[" || scalar == "&" && next == "&" { return nil }
       guard let lower = scalar == "\\" ? escape() : CharacterClass(scalar) else { return nil }
       guard next == "-", index + 1 < scalars.count, scalars[index + 1] != "]" else {
@@ -304,7 +304,7 @@ private struct PatternParser {
 extension CharacterClass {
   fileprivate init(_ scalar: Unicode.Scalar) { self.init(ranges: [scalar.value...scalar.value]) }
 
-  /// The one character that the class takes; nil where it takes more.
+  /// The only character that the class accepts; nil if it accepts several.
   fileprivate var single: UInt32? {
     guard ranges.count == 1, ranges[0].count == 1 else { return nil }
     return ranges[0].lowerBound

@@ -1,24 +1,24 @@
-/// A time as people name it; whoever resolves it knows the zone and what day it is.
+/// A time as users write it. The caller resolves it with the time zone and the current day.
 package enum TimeExpression: Sendable, Hashable {
   /// Milliseconds since 1970.
   case instant(Int)
-  /// A whole day of the local zone.
+  /// A whole day in the local time zone.
   case day(year: Int, month: Int, day: Int)
-  /// A time of the local zone, to the second.
+  /// A time in the local time zone, to the second.
   case local(year: Int, month: Int, day: Int, second: Int)
-  /// So many milliseconds before now.
+  /// A number of milliseconds before now.
   case ago(Int)
-  /// A whole day so many days before today: 0 is today.
+  /// A whole day, this many days before today; 0 is today.
   case daysAgo(Int)
-  /// The latest such day before today, a whole one: 0 is Sunday.
+  /// The latest such weekday before today; 0 is Sunday.
   case weekday(Int)
 
   private static let weekdays = [
     "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
   ]
 
-  /// Reads `2026-11-20`, `2026-11-20T17:19` or with seconds (local), an RFC 3339 time, `today`,
-  /// `yesterday`, a weekday, or a length of time such as `24h`; nil for anything else.
+  /// Reads `2026-11-20`, `2026-11-20T17:19` or with seconds (local time), an RFC 3339 time, `today`,
+  /// `yesterday`, a weekday, or a duration such as `24h`; nil for anything else.
   package init?(_ text: String) {
     let word = text.lowercased()
     if word == "today" || word == "yesterday" {
@@ -36,7 +36,7 @@ package enum TimeExpression: Sendable, Hashable {
     }
   }
 
-  /// Milliseconds of `90s`, `30m`, `24h`, `7d` or `2w`.
+  /// Returns the milliseconds of `90s`, `30m`, `24h`, `7d` or `2w`.
   private static func length(_ word: String) -> Int? {
     let scales: [Character: Int] = [
       "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000,
@@ -55,7 +55,7 @@ package enum TimeExpression: Sendable, Hashable {
     if text.utf8.count == 10 {
       return .day(year: numbers[0], month: numbers[1], day: numbers[2])
     }
-    // Minutes and seconds without a zone are local; RFC 3339 judges their shape.
+    // A time without a zone is local. The RFC 3339 reader checks its shape.
     let whole = text.utf8.count == 16 ? text + ":00" : text
     if whole.utf8.count == 19, let midnight = Timestamp.read(String(text.prefix(10))),
       let time = Timestamp.read(whole.replacing(" ", with: "T") + "Z")

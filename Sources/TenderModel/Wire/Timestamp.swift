@@ -1,22 +1,22 @@
-/// Times as RFC 3339 writes them, in UTC; never the local zone.
+/// Times in RFC 3339, always in UTC.
 ///
-/// A time beyond the years that it can write is taken for the first or the last of them.
+/// A time outside of years 0 to 9999 is clamped to the first or the last.
 package enum Timestamp {
-  /// The milliseconds since 1970 that can be written, years 0 to 9999: with them no sum overflows.
+  /// The milliseconds since 1970 that can be written, years 0 to 9999. Sums of them cannot overflow.
   package static let range = -62_167_219_200_000...253_402_300_799_999
 
-  /// The nearest time that can be written.
+  /// Returns the nearest time that can be written.
   package static func clamped(_ milliseconds: Int) -> Int {
     min(max(milliseconds, range.lowerBound), range.upperBound)
   }
 
-  /// Milliseconds since 1970 as `2026-11-20T17:19:00Z`.
+  /// Returns milliseconds since 1970 as `2026-11-20T17:19:00Z`.
   package static func text(_ milliseconds: Int) -> String {
     let seconds = clamped(milliseconds).flooredQuotient(by: 1000)
     let day = seconds.flooredQuotient(by: 86_400)
     let second = seconds - day * 86_400
     let date = civil(day: day)
-    // Every record has several: no text is made of each part.
+    // Digits are written in place, because every record has several times.
     var text = Array("0000-00-00T00:00:00Z".utf8)
     for (number, end) in [
       (date.year, 4), (date.month, 7), (date.day, 10), (second / 3600, 13),
@@ -32,23 +32,23 @@ package enum Timestamp {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The same with hundredths of a second: `2026-11-20T17:19:00.00Z`.
+  /// Returns the same with hundredths of a second: `2026-11-20T17:19:00.00Z`.
   package static func preciseText(_ milliseconds: Int) -> String {
     text(milliseconds).dropLast() + "." + pad(fraction(milliseconds) / 10, 2) + "Z"
   }
 
-  /// The same with milliseconds: `2026-11-20T17:19:00.000Z`.
+  /// Returns the same with milliseconds: `2026-11-20T17:19:00.000Z`.
   package static func milliText(_ milliseconds: Int) -> String {
     text(milliseconds).dropLast() + "." + pad(fraction(milliseconds), 3) + "Z"
   }
 
-  /// The milliseconds behind the whole second.
+  /// Returns the milliseconds after the whole second.
   private static func fraction(_ milliseconds: Int) -> Int {
     let milliseconds = clamped(milliseconds)
     return milliseconds - milliseconds.flooredQuotient(by: 1000) * 1000
   }
 
-  /// The milliseconds of an HTTP date, such as `Fri, 20 Nov 2026 17:19:00 GMT` (RFC 9110, section 5.6.7);
+  /// Reads an HTTP date, such as `Fri, 20 Nov 2026 17:19:00 GMT` (RFC 9110, section 5.6.7), in milliseconds;
   /// nil for anything else.
   package static func httpDate(_ text: String) -> Int? {
     let months = [
@@ -61,7 +61,7 @@ package enum Timestamp {
     return read("\(words[3])-\(pad(month + 1, 2))-\(words[1])T\(words[4])Z")
   }
 
-  /// The milliseconds of an RFC 3339 time, or of a date (its midnight); nil for anything else.
+  /// Reads an RFC 3339 time, or a date as its midnight, in milliseconds; nil for anything else.
   package static func read(_ text: String) -> Int? {
     let bytes = Array(text.utf8)
     guard bytes.count == 10 || bytes.count >= 20, bytes.count <= 40 else { return nil }
@@ -109,7 +109,7 @@ package enum Timestamp {
     return isBehind ? time + offset : time - offset
   }
 
-  /// The calendar year and month of a time, UTC.
+  /// Returns the calendar year and month of a time, in UTC.
   package static func yearAndMonth(_ milliseconds: Int) -> (year: Int, month: Int) {
     let date = civil(day: clamped(milliseconds).flooredQuotient(by: 86_400_000))
     return (date.year, date.month)
@@ -125,8 +125,8 @@ package enum Timestamp {
     return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
   }
 
-  /// The proleptic Gregorian calendar counted in 400-year eras that begin in March, so that the
-  /// leap day comes last.
+  /// Counts the proleptic Gregorian calendar in 400-year eras. They begin in March, so that the leap
+  /// day comes last.
   private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let era = shifted.flooredQuotient(by: 400)

@@ -1,12 +1,12 @@
-/// Checks a stream of bytes for well-formed UTF-8 as it comes (Unicode 15, table 3-7).
+/// Checks a stream of bytes for well-formed UTF-8 (Unicode 15, table 3-7).
 struct UTF8Check {
   private var awaited = 0
   private var allowed: ClosedRange<UInt8> = 0x80...0xbf
 
-  /// Whether the bytes so far end with a whole character.
+  /// Whether the last character is complete.
   var isComplete: Bool { awaited == 0 }
 
-  /// Takes more bytes; false as soon as no continuation could make them well formed.
+  /// Checks more bytes. Returns false as soon as no continuation could be well formed.
   mutating func accept(_ bytes: some Sequence<UInt8>) -> Bool {
     for byte in bytes {
       if awaited == 0 {

@@ -1,14 +1,14 @@
-/// A web address taken apart as far as this program needs it: scheme, host, port, path.
+/// A parsed web address: scheme, host, port, path.
 package struct WebAddress: Sendable, Hashable {
   package let scheme: String
   package let host: String
   package let port: Int?
-  /// The path and query, from the first `/` on; empty where there is none.
+  /// The path and query from the first `/` on; may be empty.
   package let target: String
 
-  /// Reads `scheme://host[:port][/path]`; nil for anything else, user names included.
+  /// Parses `scheme://host[:port][/path]`; nil for anything else, user names included.
   package init?(_ text: String) {
-    // Bytes: all of them are ASCII.
+    // Bytes are enough, because all of them must be ASCII.
     let bytes = Array(text.utf8)
     guard bytes.count <= 8192, bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
       let mark = bytes.firstIndex(of: UInt8(ascii: ":")),
@@ -59,7 +59,7 @@ package struct WebAddress: Sendable, Hashable {
     return (1...65_535).contains(number) ? number : nil
   }
 
-  /// Host and port as a request's `Host` field writes them.
+  /// The host and port, as the `Host` header has them.
   package var authority: String { port.map { "\(host):\($0)" } ?? host }
 
   /// Whether the host is this machine: 127.0.0.0/8, `::1` or `localhost`.
@@ -76,6 +76,6 @@ package struct WebAddress: Sendable, Hashable {
     UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
   }
 
-  /// Whether the scheme keeps what is sent secret.
+  /// Whether the connection is encrypted.
   package var isEncrypted: Bool { scheme == "https" || scheme == "wss" }
 }

@@ -1,6 +1,6 @@
-/// One WebSocket frame, whole and final (RFC 6455, section 5.2).
+/// A complete, final WebSocket frame (RFC 6455, section 5.2).
 package struct WebSocketFrame: Sendable, Hashable {
-  /// What a frame carries (RFC 6455, section 11.8).
+  /// The kinds of frame (RFC 6455, section 11.8).
   package enum Opcode: UInt8, Sendable, Hashable {
     case continuation = 0
     case text = 1
@@ -18,7 +18,7 @@ package struct WebSocketFrame: Sendable, Hashable {
     self.payload = payload
   }
 
-  /// A close frame with a status code and a reason, cut to what a control frame holds.
+  /// Returns a close frame with a status code and a reason, which is cut to fit a control frame.
   package static func close(code: Int, reason: String = "") -> WebSocketFrame {
     WebSocketFrame(
       .close,
@@ -26,7 +26,7 @@ package struct WebSocketFrame: Sendable, Hashable {
     )
   }
 
-  /// The bytes on the wire; `mask` (4 bytes) where a client sends them.
+  /// Returns the bytes on the wire. A client passes a 4-byte `mask`.
   package func encoded(mask: [UInt8]?) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(payload.count + 14)
@@ -55,7 +55,7 @@ package struct WebSocketFrame: Sendable, Hashable {
 
 /// The masking of payloads (RFC 6455, section 5.3).
 enum WebSocketMask {
-  /// Masks or unmasks everything from an index on; `phase` is how many bytes came before.
+  /// Masks or unmasks the bytes from `start` on. `phase` is the number of payload bytes before them.
   static func apply(_ mask: [UInt8], to bytes: inout [UInt8], from start: Int, phase: Int) {
     for index in start..<bytes.count { bytes[index] ^= mask[(phase + index - start) & 3] }
   }

@@ -1,33 +1,32 @@
-/// The life of one WebSocket connection after its handshake (RFC 6455): bytes in, events out.
+/// The state of a WebSocket connection after its handshake (RFC 6455): bytes in, events out.
 ///
-/// It performs nothing: whoever holds it writes the replies, with masks of its own where it is the
-/// client. Bounded: a message larger than the limit ends the connection with code 1009.
+/// It does no input or output. The caller writes the replies, masked if it is the client. A message
+/// over the limit ends the connection with code 1009.
 package struct WebSocketMachine {
-  /// Which side this is; a client's frames are masked, a server's are not.
+  /// The side of the connection. A client masks its frames, a server does not.
   package enum Role: Sendable { case client, server }
 
-  /// A whole message.
+  /// A complete message.
   package enum Message: Sendable, Hashable {
     case text(String)
     case binary([UInt8])
   }
 
-  /// What came of some bytes.
+  /// The result of received bytes.
   package enum Event: Sendable, Hashable {
     case message(Message)
     /// A frame to write: a pong, or the close that answers or reports one.
     case reply(WebSocketFrame)
-    /// The peer closed; nil where it gave no code.
+    /// The peer closed the connection; the code is nil if it gave none.
     case closed(code: Int?, reason: String)
-    /// The peer broke the protocol; the close frame came before this as a reply.
+    /// The peer broke the protocol. A reply with the close frame came before this event.
     case failed(code: Int, reason: String)
   }
 
-  /// How far the connection is: open → closing (our close is out) → ended (theirs came, or the
-  /// protocol was broken).
+  /// The state. `closing`: our close frame is sent. `ended`: theirs was received, or the protocol was broken.
   private enum State { case open, closing, ended }
 
-  /// A frame whose header was read: what is still missing of it.
+  /// A frame whose header was read and whose payload is incomplete.
   private struct Pending {
     var opcode: WebSocketFrame.Opcode
     var isFinal: Bool
@@ -46,23 +45,23 @@ package struct WebSocketMachine {
   private var messageOpcode: WebSocketFrame.Opcode?
   private var check = UTF8Check()
 
-  /// `messageLimit` in bytes, over all fragments of a message.
+  /// Creates the state. `messageLimit` is the maximum size of a message in bytes, over all its fragments.
   package init(role: Role, messageLimit: Int) {
     self.role = role
     self.messageLimit = messageLimit
   }
 
-  /// Whether the connection is over for reading.
+  /// Whether nothing more can be received.
   package var hasEnded: Bool { state == .ended }
 
-  /// The close frame that begins an orderly end; nil where one is out already.
+  /// Returns the close frame that begins an orderly close; nil if one was already sent.
   package mutating func close(code: Int, reason: String = "") -> WebSocketFrame? {
     guard state == .open else { return nil }
     state = .closing
     return .close(code: code, reason: reason)
   }
 
-  /// Takes bytes as they come, in any portions.
+  /// Receives bytes, in chunks of any size.
   package mutating func receive(_ bytes: [UInt8]) -> [Event] {
     var events: [Event] = []
     var rest = bytes[...]
@@ -75,7 +74,7 @@ package struct WebSocketMachine {
     return events
   }
 
-  /// Reads header bytes; false where more are needed.
+  /// Reads header bytes. Returns false if more are needed.
   private mutating func readHeader(_ rest: inout ArraySlice<UInt8>, _ events: inout [Event]) -> Bool
   {
     while true {
@@ -113,7 +112,7 @@ package struct WebSocketMachine {
     return true
   }
 
-  /// How many bytes the header has, as far as what came so far tells.
+  /// The length of the header, as far as the received bytes tell.
   private var headerLength: Int {
     guard header.count >= 2 else { return 2 }
     let mask = header[1] & 0x80 != 0 ? 4 : 0
@@ -124,7 +123,7 @@ package struct WebSocketMachine {
     }
   }
 
-  /// The length that a whole header states; -1 where that is too large, or not written in the fewest bytes (RFC 6455,
+  /// The payload length in a complete header; -1 if it is too large or not in its shortest form (RFC 6455,
   /// section 5.2).
   private var payloadLength: Int {
     switch header[1] & 0x7f {
@@ -138,7 +137,7 @@ package struct WebSocketMachine {
     }
   }
 
-  /// What is wrong with the first two bytes, as soon as they are there.
+  /// The error in the first two bytes, once they are received.
   private var headerProblem: String? {
     guard let first = header.first else { return nil }
     guard first & 0x70 == 0 else { return "reserved bits are set" }
@@ -155,7 +154,7 @@ package struct WebSocketMachine {
     return nil
   }
 
-  /// Reads payload bytes; false where more are needed.
+  /// Reads payload bytes. Returns false if more are needed.
   private mutating func readPayload(
     _ rest: inout ArraySlice<UInt8>,
     _ events: inout [Event]
@@ -191,7 +190,7 @@ package struct WebSocketMachine {
   private mutating func finishMessage(_ events: inout [Event]) {
     let isText = messageOpcode == .text
     guard !isText || check.isComplete else { return fail(1007, "text is not UTF-8", &events) }
-    // A message that arrives after our close is the peer's last word, and still counts.
+    // A message that arrives after our close frame still counts.
     events.append(
       .message(isText ? .text(String(decoding: message, as: UTF8.self)) : .binary(message))
     )
@@ -233,7 +232,7 @@ package struct WebSocketMachine {
     events.append(.closed(code: code, reason: reason))
   }
 
-  /// Whether a code may stand in a close frame (RFC 6455, section 7.4, and IANA's registry).
+  /// Returns whether a code is allowed in a close frame (RFC 6455, section 7.4, and IANA's registry).
   private static func isSendable(_ code: Int) -> Bool {
     (1000...1003).contains(code) || (1007...1014).contains(code) || (3000...4999).contains(code)
   }

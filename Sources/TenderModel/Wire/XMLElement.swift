@@ -1,25 +1,24 @@
 private import CLibraries
 
-/// An element of a parsed XML document: local names, attributes left out.
+/// An element of a parsed XML document, with local names and without attributes.
 package struct XMLElement: Sendable, Hashable {
   package let name: String
-  /// The namespace's name; empty for none.
+  /// The name of the namespace; may be empty.
   package let namespace: String
-  /// The character data right below it, spaces at both ends taken off.
+  /// The character data directly inside the element, without spaces at both ends.
   package var text: String
   package var children: [XMLElement]
 
-  /// Reads a document by libxml2: UTF-8, no document type, at most 4 MiB, 64 levels and 65,536 nodes.
+  /// Parses a document with libxml2: UTF-8, no document type, at most 4 MiB, 64 levels and 65,536 nodes.
   ///
-  /// Nil for what is not well formed, or beyond these bounds. Throws `internal` where the library is
-  /// not there.
+  /// Nil if it is malformed or exceeds these bounds. Throws `internal` if the library is missing.
   package static func read(_ bytes: [UInt8]) throws(Fault) -> XMLElement? {
     if let problem = unsafe tender_xml_open() {
       throw Fault(.internal, code: "library_missing", unsafe String(cString: problem))
     }
     var check = UTF8Check()
     guard bytes.count <= 4 << 20, check.accept(bytes[...]), check.isComplete,
-      // Neither entities nor defaults: nothing in a message may mean more than it says.
+      // Entities and default attributes are refused: they would add content that the message does not show.
       bytes.firstRange(of: Array("<!DOCTYPE".utf8)) == nil, XMLScanner.accepts(bytes)
     else { return nil }
     return unsafe bytes.withUnsafeBytes { raw in
@@ -68,7 +67,7 @@ package struct XMLElement: Sendable, Hashable {
     }
   }
 
-  /// A part of a document may have lost the declaration of its prefix.
+  /// In a part of a document, the declaration of the prefix may be missing.
   private static func localName(_ name: String) -> String {
     name.split(separator: ":", maxSplits: 1).last.map(String.init) ?? name
   }
@@ -78,10 +77,10 @@ package struct XMLElement: Sendable, Hashable {
     return unsafe String(cString: pointer).withBoundedMarks
   }
 
-  /// The first child of a name.
+  /// The first child with this name.
   package subscript(name: String) -> XMLElement? { children.first { $0.name == name } }
 
-  /// The text at the end of a path of names separated by `/`; nil where there is none.
+  /// Returns the text at a path of names separated by `/`; nil if there is none.
   package func text(_ path: String) -> String? {
     var element = self
     for name in path.split(separator: "/") {
@@ -91,11 +90,10 @@ package struct XMLElement: Sendable, Hashable {
     return element.text
   }
 
-  /// The bytes of the element of a name at a depth of a document (the root has 0), its own tags
-  /// included.
+  /// Returns the bytes of an element, its tags included, by its name and depth (the root has depth 0).
   ///
-  /// Found by tags alone: whoever trusts these bytes must read what they say from them, and not from
-  /// the document. Nil where there is none, or more than one.
+  /// Only tags are examined. A caller that verifies these bytes must read values from them, and not from
+  /// the document. Nil if there is no such element, or more than one.
   package static func bytes(
     of name: String,
     at depth: Int,
@@ -122,7 +120,7 @@ package struct XMLElement: Sendable, Hashable {
     return scanner.isBroken ? nil : found.map { Array(document[$0]) }
   }
 
-  /// Whether a tag's name is this one, whatever prefix stands before it.
+  /// Returns whether a tag has this name, with any prefix.
   private static func isNamed(_ name: String, _ bytes: ArraySlice<UInt8>) -> Bool {
     let local = bytes.split(separator: UInt8(ascii: ":"), maxSplits: 1).last ?? bytes
     return local.elementsEqual(name.utf8)
@@ -130,7 +128,7 @@ package struct XMLElement: Sendable, Hashable {
 }
 
 extension StringProtocol {
-  /// The text without what is a space at either end.
+  /// Returns the text without white space at either end.
   package func trimmed(
     _ isSpace: (Character) -> Bool = { $0.isWhitespace }
   ) -> String {

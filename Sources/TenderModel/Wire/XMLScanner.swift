@@ -1,34 +1,33 @@
-/// Goes through the tags of an XML document without understanding it: where elements begin and end,
-/// comments, instructions and character data skipped.
+/// Finds the tags of an XML document, and skips comments, instructions and character data.
 ///
-/// A tag is bounded, so that no parser behind it has to compare a hundred thousand attributes.
+/// The length of a tag is bounded, so that a parser never has to compare a hundred thousand attributes.
 struct XMLScanner {
-  /// A tag, `range` with its angle brackets.
+  /// A tag. `range` includes its angle brackets.
   struct Tag {
     let name: Range<Int>
     let range: Range<Int>
     let isEnd: Bool
-    /// `<a/>`: it begins and ends.
+    /// Whether the tag begins and ends an element, as in `<a/>`.
     let isEmpty: Bool
   }
 
   private let bytes: [UInt8]
   private var index = 0
-  /// Whether what was found is no document, or beyond the bounds.
+  /// Whether the text is not a document, or exceeds the bounds.
   private(set) var isBroken = false
   private static let longest = 8192
   private static let mostAttributes = 64
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Whether every tag of a document is within the bounds.
+  /// Returns whether every tag of a document is within the bounds.
   static func accepts(_ bytes: [UInt8]) -> Bool {
     var scanner = XMLScanner(bytes)
     while scanner.next() != nil {}
     return !scanner.isBroken
   }
 
-  /// The next tag; nil at the end, and where the document is broken.
+  /// Returns the next tag; nil at the end or if the document is broken.
   mutating func next() -> Tag? {
     while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
       index = start
@@ -41,7 +40,7 @@ struct XMLScanner {
     return nil
   }
 
-  /// Skips what begins and ends so; marks the document broken where it has no end.
+  /// Skips a part with this opening and closing. Marks the document as broken if it has no end.
   private mutating func skip(_ opening: String, to closing: String) -> Bool {
     guard bytes[index...].starts(with: opening.utf8) else { return false }
     let inside = bytes[(index + opening.utf8.count)...]
@@ -86,7 +85,7 @@ struct XMLScanner {
     return nil
   }
 
-  /// Everything but what ends a name in a tag.
+  /// Returns whether a byte can be in the name of a tag.
   private static func isName(_ byte: UInt8) -> Bool {
     byte > 0x20 && byte != UInt8(ascii: ">") && byte != UInt8(ascii: "/")
       && byte != UInt8(ascii: "=")

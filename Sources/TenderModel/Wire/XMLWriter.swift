@@ -1,18 +1,18 @@
-/// Writes compact XML: no space between elements, text escaped.
+/// Writes compact XML: no space between elements, and escaped text.
 package struct XMLWriter: Sendable {
-  /// What has been written, as UTF-8.
+  /// The written text as UTF-8.
   package private(set) var bytes: [UInt8] = []
 
   package init() {}
 
-  /// An element around whatever `content` writes.
+  /// Writes an element around the content that the closure writes.
   package mutating func element(_ name: String, _ content: (inout XMLWriter) -> Void) {
     raw("<\(name)>")
     content(&self)
     raw("</\(name)>")
   }
 
-  /// An element with text in it; nothing where there is no text.
+  /// Writes an element with text; nothing if the text is nil.
   package mutating func element(_ name: String, _ text: String?) {
     guard let text else { return }
     raw("<\(name)>")
@@ -20,12 +20,12 @@ package struct XMLWriter: Sendable {
     raw("</\(name)>")
   }
 
-  /// An element by its path, `Hdr/InitgPty/Id`, with its text; nil where it is left out.
+  /// An element by its path, such as `Hdr/InitgPty/Id`, with its text. An element with nil is left out.
   ///
-  /// A number, as in `AddtlInf#1/Id`, tells an element from a neighbor of the same name.
+  /// A number, as in `AddtlInf#1/Id`, separates neighbors with the same name.
   package typealias Row = (path: String, text: String?)
 
-  /// Elements in their order; what neighbors have in common is opened once.
+  /// Writes elements in order. Common parents of neighbors are opened once.
   package mutating func write(_ rows: [Row]) {
     var open: [Substring] = []
     func name(_ step: Substring) -> Substring { step.prefix { $0 != "#" } }
@@ -41,9 +41,9 @@ package struct XMLWriter: Sendable {
     for step in open.reversed() { raw("</\(name(step))>") }
   }
 
-  /// Markup as it is.
+  /// Writes markup unchanged.
   package mutating func raw(_ markup: String) { bytes += Array(markup.utf8) }
 
-  /// Markup as it is.
+  /// Writes markup unchanged.
   package mutating func raw(_ markup: [UInt8]) { bytes += markup }
 }
