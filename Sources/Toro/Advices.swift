@@ -1,16 +1,16 @@
 import TenderEngine
 import TenderModel
 
-/// Completion and cancellation advices, repeated under the same identifiers until they are answered
+/// Sends completion and cancellation advices, repeated with the same identifiers until they are answered
 /// (README, 3.5 and 7).
 struct Advices {
   let context: ToroContext
   let gateway: Gateway
   let progress: Progress
 
-  // MARK: Operations of their own
+  // MARK: Advices that are operations
 
-  /// Captures a held sale, or a part of it: the acquirer releases the rest.
+  /// Captures an authorized sale, or a part of it. The acquirer releases the rest.
   func capture() throws(Fault) -> Outcome {
     let (sale, advice, amount) = try sent(
       .completion,
@@ -30,7 +30,7 @@ struct Advices {
     )
   }
 
-  /// Voids a sale, whole: held, captured, or under way at the acquirer.
+  /// Voids the whole sale, whether it is authorized, captured or still at the acquirer.
   func void() throws(Fault) -> Outcome {
     let (sale, advice, amount) = try sent(
       .cancellation,
@@ -55,9 +55,9 @@ struct Advices {
     return outcome
   }
 
-  /// Sends the advice that the operation is until it is approved; gives what it was about.
+  /// Sends the operation's advice until it is approved. Returns the sale.
   ///
-  /// Throws where it was declined, with `consequence` and `hint`, and where no answer came.
+  /// Throws if the acquirer declined it, with `consequence` and `hint`, or if no answer came.
   private func sent(
     _ kind: Messages.Kind,
     _ consequence: String,
@@ -72,13 +72,13 @@ struct Advices {
         try gateway.messages.advice(kind, header, advice, sale, amount: amount)
       }
     } catch {
-      // An earlier one, of another process, may have been processed whatever this one was told; and a refusal without
-      // a trailer may come after the effect.
+      // An earlier process may have sent the same advice, and it may have been processed. A refusal without a
+      // trailer may also come after the effect.
       throw isRepeated || error.cause == .refused
         ? error.afterSending : error.effect == .none ? error.proven : error
     }
     if answer.isApproved { return (sale, advice, amount) }
-    // What a first one did, whose answer was lost, is not known then.
+    // If an earlier answer was lost, the effect of that advice is not known.
     let wasSent = isRepeated || answer.wasLost
     throw Fault(
       .declined,
@@ -91,7 +91,8 @@ struct Advices {
     ).proven
   }
 
-  /// The sale, and the advice that is the operation, recorded as sent; one that was sent before is the same.
+  /// Returns the sale and the operation's advice, and records it as sent. A repetition uses the recorded
+  /// advice.
   private func own() throws(Fault) -> (
     sale: SaleIdentity, advice: Messages.Advice, isRepeated: Bool
   ) {
@@ -128,11 +129,11 @@ struct Advices {
     )
   }
 
-  // MARK: Undoing of the attempt itself
+  // MARK: Undoing the attempt
 
-  /// Undoes the sale that the operation itself is; gives what the acquirer said.
+  /// Undoes the sale of this operation. Returns the acquirer's answer.
   ///
-  /// Throws with effect unknown where nothing was said.
+  /// Throws with effect unknown if there is no answer.
   func cancel(_ sale: SaleIdentity, reason: String) throws(Fault) -> Gateway.Advised {
     let kept = SalePreparation(progress.operation.preparation?.plain)?.advice
     let advice = kept ?? newAdvice(reason: reason)
@@ -140,8 +141,8 @@ struct Advices {
       do throws(Fault) {
         try progress.prepare(.plain(SalePreparation(sale: sale, advice: advice).text))
       } catch {
-        // That the sale was sent is in the journal: a later process undoes it once more, by another
-        // advice. Not to send this one now would leave the cardholder charged until then.
+        // The journal knows that the sale was sent, so a later process undoes it again with another advice.
+        // Without this advice, the cardholder would stay charged until then.
         guard error.kind == .state else { throw error }
       }
     }
@@ -150,9 +151,9 @@ struct Advices {
     }
   }
 
-  /// Undoes a sale whose answer was lost; gives what it came to.
+  /// Undoes a sale whose answer was lost. Returns its outcome.
   ///
-  /// Throws with effect unknown where it could not be undone, or not for certain.
+  /// Throws with effect unknown if the sale is not certainly undone.
   func lost(_ sale: SaleIdentity, _ fault: Fault) throws(Fault) -> Outcome {
     try undo(sale, reason: "TIMO", fault)
     progress.enter(TransactionState.cancelled.rawValue)
@@ -173,9 +174,9 @@ struct Advices {
     )
   }
 
-  /// Undoes what was approved, or may have been.
+  /// Undoes a sale that was approved, or may have been.
   ///
-  /// Throws with effect unknown where that is not certain.
+  /// Throws with effect unknown if the sale is not certainly undone.
   func undo(_ sale: SaleIdentity, reason: String, _ fault: Fault) throws(Fault) {
     let answer: Gateway.Advised
     do throws(Fault) {
@@ -190,12 +191,12 @@ struct Advices {
 }
 
 extension Payment {
-  /// The command that refunds an amount in minor units to the card at the reader.
+  /// Returns the command that refunds an amount in minor units to the card at the reader.
   ///
-  /// It has a reference of its own: typed twice, it refunds once.
+  /// The command has its own reference, so that it refunds once even if it is run twice.
   func cardRefund(_ amount: Int) -> String {
     let money = currency.map { Money(minorUnits: amount, currency: $0).decimalText }
-    // A refund of this amount that was begun is the one that is meant.
+    // If a refund of this amount was begun, the command continues it.
     let same = reversals.last { $0.isAlive && $0.link != nil && $0.effectiveAmount == amount }
     let next = "\(reference.text)-refund-\(reversals.count + 1)"
     let own = (same?.link?.text ?? next).shellQuoted
@@ -205,7 +206,7 @@ extension Payment {
 }
 
 extension Fault {
-  /// A sale that was undone.
+  /// The fault of a sale that was undone.
   static func undone(code: String, _ why: String) -> Fault {
     Fault(
       .cancelled,
@@ -215,7 +216,7 @@ extension Fault {
     )
   }
 
-  /// A sale of which the journal has not enough to name it.
+  /// The fault of a sale whose identifiers are not in the journal.
   static func saleLost(_ payment: Payment, effect: Fault.Effect) -> Fault {
     Fault(
       effect == .unknown ? .unknown : .conflict,
@@ -226,7 +227,7 @@ extension Fault {
     )
   }
 
-  /// A capture that an earlier version went on to cancel.
+  /// The fault of a capture that an earlier version began to cancel.
   fileprivate static func beingCancelled(_ payment: Payment) -> Fault {
     Fault(
       .unknown,
@@ -237,7 +238,7 @@ extension Fault {
     )
   }
 
-  /// What is left unknown because it could not be undone.
+  /// The fault of a sale that stays unknown because it could not be undone.
   fileprivate func stillUnknown(_ why: String) -> Fault {
     var fault = afterSending
     fault.kind = .unknown
@@ -249,16 +250,16 @@ extension Fault {
   }
 }
 
-/// What the journal keeps of a sale for a later process: its identity, and the advice that is under way.
+/// The stored identity of a sale and its current advice, for a later process.
 struct SalePreparation {
   var sale: SaleIdentity
   var advice: Messages.Advice?
-  /// Whether the advice of a capture that an earlier version recorded cancels the sale instead.
+  /// Whether this capture, recorded by an earlier version, cancels the sale instead.
   var cancels = false
 }
 
 extension SalePreparation {
-  /// The text for the journal: no card data, no secrets.
+  /// The text for the journal, without card data and secrets.
   var text: String {
     var object: JSONObject = ["sale": .string(sale.stored)]
     if let advice {
@@ -269,7 +270,7 @@ extension SalePreparation {
     return JSONWriter.text(.object(object))
   }
 
-  /// Reads what `text` gave; nil for anything else.
+  /// Reads the text that `text` returned; nil for anything else.
   init?(_ text: String?) {
     guard let object = text.flatMap({ JSONReader.read($0)?.object }),
       let sale = object.text("sale").flatMap(SaleIdentity.init(stored:))
@@ -287,13 +288,13 @@ extension SalePreparation {
 }
 
 extension Payment {
-  /// The newest receipt of the current attempt: a capture or a void has one of its own.
+  /// The newest receipt of the current attempt. A capture or void has its own receipt.
   var receipt: JSONObject? {
     ([attempt].compactMap(\.self) + followers).filter { $0.isAttempt || $0.link == nil }
       .compactMap { $0.result["receipt"]?.object }.last
   }
 
-  /// The identity of the sale of the current attempt, by its receipt or by what was kept before it was sent.
+  /// The identity of the current attempt's sale, from its receipt or from the data stored before it was sent.
   var sale: SaleIdentity? {
     guard let attempt else { return nil }
     return attempt.result["receipt"]?.object.flatMap(SaleIdentity.init(receipt:))

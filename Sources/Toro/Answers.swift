@@ -1,6 +1,6 @@
 import TenderModel
 
-/// What the acquirer said to an authorisation (`AcceptorAuthorisationResponse`; README, 3.4).
+/// The acquirer's answer to an authorization (`AcceptorAuthorisationResponse`; README, 3.4).
 struct AuthorisationAnswer {
   /// `Response9Code`: APPR, DECL, PART, SUSP, TECH.
   let response: String
@@ -8,15 +8,15 @@ struct AuthorisationAnswer {
   let additional: String?
   let code: String?
   let recipient: String?
-  /// In minor units.
+  /// The authorized amount in minor units.
   let authorised: Int?
   let isCompletionRequired: Bool
-  /// For the chip: 8A, 91, 71, 72.
+  /// The issuer's data for the chip: tags 8A, 91, 71, 72.
   let issuerData: [TLV]
-  /// What the acquirer wants done besides, in its own names: `{"ActnTp","MsgToPres":{"MsgDstn",…}}`.
+  /// Further actions that the acquirer asks for, in its own names: `{"ActnTp","MsgToPres":{"MsgDstn",…}}`.
   let actions: [JSONObject]
 
-  /// Reads a body; nil where a mandatory part is missing or makes no sense for the sale.
+  /// Reads a body; nil if a mandatory part is missing or does not fit the sale.
   init?(_ body: XMLElement, for sale: SaleIdentity) {
     guard let result = body["TxRspn"]?["AuthstnRslt"],
       let response = result.text("RspnToAuthstn/Rspn"),
@@ -38,7 +38,7 @@ struct AuthorisationAnswer {
     } else {
       authorised = nil
     }
-    // Which part was approved must be said, and nothing is not approved.
+    // A partial approval must state its amount, and the amount must not be 0.
     if response == "PART", authorised == nil { return nil }
     if ["APPR", "PART"].contains(response), (authorised ?? sale.amount) <= 0 { return nil }
     if authorised == nil, let total = details.text("TtlAmt"),
@@ -56,7 +56,7 @@ struct AuthorisationAnswer {
     }
   }
 
-  /// At most ten actions, their texts shortened (`Action14`, ISO 20022 caaa.002.001.12).
+  /// Returns at most ten actions, with shortened texts (`Action14`, ISO 20022 caaa.002.001.12).
   private static func actions(_ response: XMLElement?) -> [JSONObject] {
     (response?.children.filter { $0.name == "Actn" }.prefix(10) ?? []).map { action in
       var shown: JSONObject = [:]
@@ -71,7 +71,7 @@ struct AuthorisationAnswer {
     }
   }
 
-  /// What the cardholder's display is to show; nil where nothing is for it.
+  /// The text for the cardholder's display; nil if there is none.
   var displayText: String? {
     let texts = actions.compactMap { action -> String? in
       guard let message = action["MsgToPres"], message["MsgDstn"]?.text == "CDSP",
@@ -85,7 +85,7 @@ struct AuthorisationAnswer {
 
   var isApproved: Bool { response == "APPR" || response == "PART" }
 
-  /// The authorisation response code as the issuer set it, two characters; nil where it did not.
+  /// The issuer's authorization response code, two characters; nil if the issuer set none.
   var actionCode: String? {
     guard let bytes = issuerData[tag: 0x8a], bytes.count == 2,
       bytes.allSatisfy({ (0x20..<0x7f).contains($0) })
@@ -93,7 +93,7 @@ struct AuthorisationAnswer {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// What the chip is told: the issuer's objects, else a code that says the same.
+  /// The data for the chip: the issuer's objects, or else a code with the same meaning.
   var decision: [TLV] {
     let ours = issuerData.filter { [0x8a, 0x91, 0x71, 0x72].contains($0.tag) }
     if actionCode != nil { return ours }
@@ -103,8 +103,8 @@ struct AuthorisationAnswer {
 }
 
 extension AuthorisationAnswer {
-  /// The minor units of an amount as messages write it, decimal with up to five digits behind the
-  /// point; nil for what the currency has no digits for.
+  /// Returns the minor units of a decimal amount with up to five fractional digits; nil if the currency has
+  /// fewer digits.
   private static func minorUnits(_ text: String, _ currency: Currency) -> Int? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), text.utf8.count <= 20 else { return nil }

@@ -1,6 +1,6 @@
 package import TenderModel
 
-/// The pages of `tender explain` for Toro's documented errors and our own Vocabulary.words beside them.
+/// The pages of `tender explain` for Toro's documented errors, and for our own codes.
 extension ToroProvider {
   /// Every page of this provider.
   package static let explanations: [Explanation] =
@@ -13,7 +13,7 @@ extension ToroProvider {
         .from("Toro's mobile SDK, its errors")
     } + own + Vocabulary.responseCodes + Vocabulary.rejections + Vocabulary.words
 
-  /// One a line: Toro's name, the meaning, the advice.
+  /// One page for each line: Toro's name, the meaning, the advice.
   private static let pages = """
     customerCancelled: the customer cancelled on the reader, or would not sign; no money moved | \
     run the same command again where the customer wants to
@@ -70,7 +70,7 @@ extension ToroProvider {
     """
   )
 
-  /// A result with its members in the documented order, wherever it was kept meanwhile (README, 5.2).
+  /// Returns a result with its members in the documented order (README, 5.2).
   package static func inKeyOrder(_ result: JSONObject) -> JSONObject {
     guard result["receipt"] != nil || result["cancellationType"] != nil || result["reason"] != nil
     else { return result }
@@ -80,7 +80,7 @@ extension ToroProvider {
     return arranged
   }
 
-  /// The members of results, in the order of their pages: the documentation's order.
+  /// The members of results, in the documented order.
   private static let members = Vocabulary.words.filter { $0.subject == .member }.map(\.code)
   private static let fields = members.filter { $0.hasPrefix("receipt.") }
     .map { String($0.dropFirst("receipt.".count)) }

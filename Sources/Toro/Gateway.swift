@@ -1,12 +1,12 @@
 import TenderEngine
 import TenderModel
 
-/// The gateway as messages and answers: every answer is checked before it is believed.
+/// The gateway. Every answer is checked before it is used.
 struct Gateway {
   let context: ToroContext
   let messages: Messages
 
-  /// Throws `auth` where there is no passphrase, `usage` where an id is missing.
+  /// Throws `auth` if there is no passphrase, `usage` if an id is missing.
   init(_ context: ToroContext) throws(Fault) {
     self.context = context
     let configuration = context.configuration
@@ -22,8 +22,9 @@ struct Gateway {
     )
   }
 
-  /// A header for a new exchange: its number grows with the clock and is never used twice, but for
-  /// one chance in a hundred thousand within one millisecond.
+  /// Returns a header for a new exchange.
+  ///
+  /// Its number grows with the clock. Two within one millisecond are equal once in a hundred thousand times.
   func header(repetition: Int = 0) -> Messages.Header {
     let digits = context.randomness.text(5, from: "0123456789")
     return Messages.Header(
@@ -33,9 +34,9 @@ struct Gateway {
     )
   }
 
-  /// Sends a message and gives the body of its answer; one that can move money needs a permit.
+  /// Sends a message and returns the body of its answer. A message that can move money needs a permit.
   ///
-  /// Throws a documented error, with effect unknown where the message may have been processed.
+  /// Throws a documented error, with effect unknown if the message may have been processed.
   func exchange(
     _ message: Messages.Message,
     _ permit: SendPermit?,
@@ -76,17 +77,18 @@ struct Gateway {
     return try body(of: answer, to: message)
   }
 
-  /// Statuses with which a server refuses a request (RFC 9110, section 15.5; RFC 6585, sections 4 and 5).
+  /// HTTP statuses with which a server refuses a request (RFC 9110, section 15.5; RFC 6585, sections 4 and
+  /// 5).
   ///
-  /// They carry no trailer, as a rejection does, so they prove nothing: what they may hide is undone. Any other may
-  /// be the gateway's own, after it did something.
+  /// Unlike a rejection message they have no trailer, so they prove nothing, and the sale is undone. The
+  /// gateway may send any other status after it has processed the message.
   private static let refusals: Set<Int> = [401, 403, 404, 405, 413, 415, 429, 431]
 
   private func body(
     of answer: HTTPResponse,
     to message: Messages.Message
   ) throws(Fault) -> XMLElement {
-    // The status of a rejection is not public: what the body says comes first.
+    // The HTTP status of a rejection message is not public, so the body is read first.
     let document = answer.body.isEmpty ? nil : try XMLElement.read(answer.body)
     let root = document?.name == "Document" ? document?.children.first : nil
     if let root, ["AccptrRjctn", "TermnlMgmtRjctn"].contains(root.name) {
@@ -119,21 +121,21 @@ struct Gateway {
       throw malformed("a security trailer that does not fit", message)
     }
     try check(root, message)
-    // What was signed is what is read: nothing else in the document is believed.
+    // Only the signed bytes are read. The rest of the document is not trusted.
     guard let body = try XMLElement.read(bytes) else { throw malformed("no body", message) }
     try checkTransaction(body, message)
     return body
   }
 
-  /// A rejection (`AcceptorRejection`, `TerminalManagementRejection`): a reason, and words for people.
+  /// Reads a rejection (`AcceptorRejection`, `TerminalManagementRejection`): its reason and its text.
   private func rejection(_ root: XMLElement, _ kind: Messages.Kind) -> Fault {
     let reason = root.text("Rjct/RjctRsn") ?? "UNPR"
     let words = root.text("Rjct/AddtlInf")
-    // What ISO 20022's `RejectReason1` means, in short.
+    // The meaning of ISO 20022's `RejectReason1`, in short.
     let page = Vocabulary.rejections.first { $0.code == reason }
     let meaning = page.map { " (\($0.meaning))" } ?? ""
     var fault = Fault.toro(
-      // Whoever rejects says who it is, whatever it was sent.
+      // The answer's root says which side rejects, whatever message was sent.
       root.name == "TermnlMgmtRjctn" ? .terminalManagerRejected : .acceptorRejected,
       "Toro rejected the \(kind.rawValue): \(reason)\(meaning)" + (words.map { ": \($0)" } ?? ""),
       hint: reason == "SECU"
@@ -146,7 +148,7 @@ struct Gateway {
     return fault
   }
 
-  /// Whether an answer is the answer to this exchange.
+  /// Checks that an answer belongs to this exchange.
   private func check(_ root: XMLElement, _ message: Messages.Message) throws(Fault) {
     let isRejection = root["Rjct"] != nil
     guard let exchange = root.text("Hdr/XchgId") else {
@@ -185,23 +187,22 @@ struct Gateway {
     ).of(message, isLost: true)
   }
 
-  /// The answer to an advice.
+  /// The acquirer's answer to an advice.
   struct Advised {
     /// ISO 20022's `Response9`.
     let word: String
-    /// Whether an earlier exchange about the same advice may have been processed.
+    /// Whether an earlier exchange with the same advice may have been processed.
     let wasLost: Bool
 
     var isApproved: Bool { word == "APPR" }
   }
 
-  /// Sends an advice until it is answered or the time is over; gives the answer's body.
+  /// Sends an advice until it is answered or time runs out. Returns the answer's body.
   ///
-  /// Each repetition is a new exchange about the same transaction, counted from `repetition` on, with a
-  /// permit of its own. APPR, DECL and a rejection are answers, and end it; anything else says that it
-  /// was not processed yet. That the exchange was used before (DPMG) says that this very advice came
-  /// twice, and the first of them may have been processed: it is repeated too. Throws with effect
-  /// unknown where no answer came.
+  /// Each repetition is a new exchange about the same transaction, counted from `repetition` on, with its own
+  /// permit. APPR, DECL and a rejection are answers and end it. Any other result means that the advice was
+  /// not processed yet. DPMG says that the exchange was used before: the advice arrived twice and the first
+  /// may have been processed, so it is repeated too. Throws with effect unknown if no answer came.
   func advise(
     _ progress: Progress,
     repetition first: Int,
@@ -229,7 +230,7 @@ struct Gateway {
         let isNoAnswer =
           error.effect == .unknown || error.kind == .providerError
           || error.kind == .notSent || isTwice
-        // Credentials that are refused are refused the next time too.
+        // If credentials are refused, a retry is refused too.
         let isForGood = error.result?.text("reason") == "HTTP 401"
         guard isNoAnswer, !isForGood, !error.kind.isStop,
           pause < deadline.remaining
@@ -247,14 +248,15 @@ struct Gateway {
 }
 
 extension Fault {
-  /// The failure of a message: unknown where it may have been heeded and could move money.
+  /// The failure of a message. Its effect is unknown if the message may have been processed and can move
+  /// money.
   fileprivate func of(_ message: Messages.Message, isLost: Bool) -> Fault {
     isLost && message.kind.isEffecting ? afterSending : proven
   }
 }
 
 extension ToroConfiguration {
-  /// Checks that what no default can stand in for is there; gives the passphrase.
+  /// Checks that every setting without a default is present. Returns the passphrase.
   func checked() throws(Fault) -> SharedSecret {
     let needed = [
       ("acquirer_id", acquirerID), ("merchant_id", merchantID), ("poi_id", poiID),

@@ -1,41 +1,41 @@
 import TenderEngine
 import TenderModel
 
-/// The messages to the gateway, compact and in the schemas' order (README, 3).
+/// Builds the messages to the gateway, without spaces and in the order of the schemas (README, 3).
 struct Messages {
   let configuration: ToroConfiguration
   let key: MessageKey
 
-  /// One message, ready to be sent.
+  /// A complete message.
   struct Message {
     let kind: Kind
     let bytes: [UInt8]
     let exchange: String
-    /// The transaction that the answer must name; nil where it names none.
+    /// The transaction that the answer must name; nil if the answer names none.
     let subject: Subject?
   }
 
-  /// A transaction, as a message and its answer name it.
+  /// The identifiers of a transaction in a message and its answer.
   struct Subject {
     let reference: String
     let time: String
     let saleReference: String
-    /// What the initiator called it, where the answer says.
+    /// The initiator's identifier, if the answer contains it.
     var initiator: String?
   }
 
-  /// What the header of a message says of this exchange.
+  /// The values of a message's header.
   struct Header {
     var exchange: String
     var time: String
-    /// How often the message was sent before.
+    /// The number of times that the message was sent before.
     var repetition = 0
   }
 
-  /// Elements by their paths, in the order of the schema.
+  /// Elements by their paths, in schema order.
   private typealias Rows = [XMLWriter.Row]
 
-  /// Puts header, body and trailer together.
+  /// Combines header, body and trailer.
   private func message(
     _ kind: Kind,
     function: String?,
@@ -68,8 +68,8 @@ struct Messages {
     return Message(kind: kind, bytes: writer.bytes, exchange: header.exchange, subject: subject)
   }
 
-  /// Asks to authorise a purchase or refund (`AcceptorAuthorisationRequest`); `gratuity` in minor units, `serial` the
-  /// reader's number.
+  /// Builds an `AcceptorAuthorisationRequest` for a purchase or refund. `gratuity` is in minor units,
+  /// `serial` is the reader's number.
   func authorisation(
     _ header: Header,
     _ sale: SaleIdentity,
@@ -120,16 +120,16 @@ struct Messages {
     )
   }
 
-  /// The identity of an advice: the same however often it is sent.
+  /// The identifiers of an advice, which stay the same for every repetition.
   struct Advice {
     var reference: String
     var time: String
-    /// Why a sale is undone, of ISO 20022's `FailureReason3`; nil where somebody wants it so.
+    /// The reason to undo a sale, from ISO 20022's `FailureReason3`; nil if the operator asked for it.
     var reason: String?
   }
 
-  /// Captures an amount of what was authorised (`AcceptorCompletionAdvice`), or undoes a sale whole
-  /// (`AcceptorCancellationAdvice`); `amount` in minor units.
+  /// Builds an advice that captures an amount (`AcceptorCompletionAdvice`) or undoes the whole sale
+  /// (`AcceptorCancellationAdvice`). `amount` is in minor units.
   func advice(
     _ kind: Kind,
     _ header: Header,
@@ -150,7 +150,7 @@ struct Messages {
         ("InitrTxId", sale.initiator.isEmpty ? nil : sale.initiator),
         ("RcptTxId", Self.fitting(sale.recipient, 1...140)), ("TxDtls/Ccy", sale.currency.code),
         ("TxDtls/TtlAmt", total),
-        // A completion of a part says what was authorised too.
+        // The completion of a part also states the authorized amount.
         ("TxDtls/AuthrsdAmt", captures && amount < sale.amount ? sale.money.decimalText : nil),
       ]
     return try message(
@@ -169,13 +169,13 @@ struct Messages {
     )
   }
 
-  /// Asks whether the gateway is there and knows us (`AcceptorDiagnosticRequest`).
+  /// Builds an `AcceptorDiagnosticRequest`, which tests the connection and the credentials.
   func diagnostic(_ header: Header) throws(Fault) -> Message {
     let rows = Self.within("Envt", acquirer) + parties + [("AcqrrAvlbtyReqd", "true")]
     return try message(.diagnostic, function: "DGNP", header, rows: Self.within("DgnstcReq", rows))
   }
 
-  /// Tells the terminal manager what stands here, and asks for its plan (`StatusReport`).
+  /// Builds a `StatusReport`, which describes this terminal and asks its manager for a plan.
   func statusReport(_ header: Header) throws(Fault) -> Message {
     try message(
       .statusReport,
@@ -185,13 +185,13 @@ struct Messages {
         ("StsRpt/POIId/Id", configuration.poiID),
         ("StsRpt/TermnlMgrId/Id", configuration.recipientID ?? configuration.acquirerID),
         ("StsRpt/DataSet/Id/Tp", "STRP"), ("StsRpt/DataSet/Cntt/POIDtTm", header.time),
-        // The first item alone is heeded (README, 3.6).
+        // The terminal manager reads only the first item (README, 3.6).
         ("StsRpt/DataSet/Cntt/DataSetReqrd/Id/Tp", "MGTP"),
       ]
     )
   }
 
-  // MARK: Parts that several messages have
+  // MARK: Common parts
 
   private static func within(_ path: String, _ rows: Rows) -> Rows {
     rows.map { ("\(path)/\($0.path)", $0.text) }
@@ -241,8 +241,8 @@ struct Messages {
     [("Envt/Mrchnt/Id/Id", configuration.merchantID), ("Envt/POI/Id/Id", configuration.poiID)]
   }
 
-  /// What the reader encrypted; how Toro wants it wrapped is inferred (README, 3.8): the key's serial
-  /// number in two halves, the data as it is.
+  /// The data that the reader encrypted, with the key's serial number in two halves. How Toro wants it
+  /// wrapped is inferred (README, 3.8).
   private func envelope(_ data: [UInt8], serial: [UInt8]) -> Rows {
     let key = "EnvlpdData/Rcpt/KEK"
     let content = "EnvlpdData/NcrptdCntt"
@@ -270,26 +270,26 @@ struct Messages {
         ("\(answer)/Rspn", response),
         ("\(answer)/RspnRsn", Self.fitting(sale.responseReason, 1...35)),
         ("\(answer)/AddtlRspnInf", Self.fitting(sale.additionalResponse, 1...140)),
-        // An answer's code may be shorter than what a request may say of it.
+        // A code in an answer may be shorter than requests allow.
         ("TxRslt/AuthstnCd", Self.fitting(sale.authorisationCode, 6...8)),
       ]
     }
     return Self.within("OrgnlTx", rows)
   }
 
-  /// What an answer said, where the schema has room for it; it may be left out.
+  /// Returns a text of an answer if the schema allows its length; it is optional.
   private static func fitting(_ text: String?, _ length: ClosedRange<Int>) -> String? {
     text.flatMap { length.contains($0.count) ? $0 : nil }
   }
 }
 
 extension Messages {
-  /// The exchanges: paths and message names (README, 3.1; the authorisation's path is inferred).
+  /// The exchanges with their paths and message names (README, 3.1; the authorization's path is inferred).
   enum Kind: String {
     case authorisation, completion, cancellation, diagnostic
     case statusReport = "status-report"
 
-    /// Where it is sent.
+    /// The HTTP path.
     var path: String {
       switch self {
       case .authorisation: "/v1/caaa/authorisation-request"
@@ -299,7 +299,7 @@ extension Messages {
       }
     }
 
-    /// Schema and root of the message.
+    /// The schema and the root of the message.
     var names: (schema: String, root: String) {
       switch self {
       case .authorisation: ("caaa.001.001.12", "AccptrAuthstnReq")
@@ -310,7 +310,7 @@ extension Messages {
       }
     }
 
-    /// What may answer: root, schema without its version, and the element that is signed.
+    /// The possible answers: root, schema without version, and the signed element.
     var answers: [(root: String, schema: String, body: String)] {
       switch self {
       case .authorisation: [("AccptrAuthstnRspn", "caaa.002.001", "AuthstnRspn")]
@@ -331,6 +331,6 @@ extension Messages {
 }
 
 extension SaleIdentity {
-  /// The kind of transaction, in ISO 20022's `CardPaymentServiceType12`.
+  /// The type of transaction, from ISO 20022's `CardPaymentServiceType12`.
   var type: String { isRefund ? "RFND" : "CRDP" }
 }

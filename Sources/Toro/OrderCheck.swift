@@ -1,11 +1,10 @@
 import TenderEngine
 import TenderModel
 
-/// The rules of an order, before anything is opened: limits of messages, gratuity, refunds,
-/// signature.
+/// Checks an order before the reader is opened: message limits, gratuity, refunds, signature.
 extension ToroProvider {
   func check(_ order: SaleOrder) throws(Fault) {
-    // Max35Text of `SaleRefId`, and the limit of `saleReferenceId`.
+    // `SaleRefId` is Max35Text, and `saleReferenceId` has the same limit.
     guard order.reference.text.count <= 35 else {
       throw .usage(
         "bad_reference",
@@ -96,7 +95,7 @@ extension ToroProvider {
     }
   }
 
-  /// Who cannot be asked about a signature must not be asked after the money has moved.
+  /// If nobody can compare the signature, the sale is refused before money moves.
   private func checkSignature(_ order: SaleOrder) throws(Fault) {
     guard !order.isRefund else { return }
     let options = context.options

@@ -1,19 +1,19 @@
 import TenderModel
 
-/// A card as the reader handed it over: its number encrypted, everything else in the clear.
+/// A card as the reader reports it. Its number is encrypted, the rest is in the clear.
 package struct PresentedCard: Sendable {
-  /// How it was read, in the documented words of the receipt.
+  /// How the card was read, in the receipt's documented words.
   package enum Interface: String, Sendable { case contact, contactless, magswipe }
 
   package let interface: Interface
-  /// The reader's objects, those within templates included.
+  /// The reader's data objects, including those inside templates.
   let objects: [TLV]
-  /// Whether the stripe was read because the chip could not be.
+  /// Whether the stripe was read because the chip could not be read.
   var isFallback = false
-  /// What asking for the PIN of a swiped card came to.
+  /// The result of the PIN prompt for a swiped card.
   var pin = PINEntry.notAsked
 
-  /// How a PIN was entered for a swiped card.
+  /// The result of a PIN prompt for a swiped card.
   package enum PINEntry: Sendable {
     case notAsked
     case entered(block: [UInt8], serial: [UInt8])
@@ -30,7 +30,7 @@ package struct PresentedCard: Sendable {
 
   private func text(_ tag: UInt32) -> String? {
     value(tag).map { bytes in
-      // ISO 8859-1: each byte is the code point of that number.
+      // In ISO 8859-1, each byte is a code point.
       var text = ""
       for byte in bytes where byte >= 0x20 && !(0x7f..<0xa0).contains(byte) {
         text.unicodeScalars.append(Unicode.Scalar(byte))
@@ -39,7 +39,7 @@ package struct PresentedCard: Sendable {
     }
   }
 
-  /// What the reader encrypted, and the serial number of the key it did it with.
+  /// The encrypted card data, and the serial number of the key.
   package var encrypted: (data: [UInt8], serial: [UInt8])? {
     guard let data = value(0xdfae02), let serial = value(0xdfae03), serial.count == 10,
       !data.isEmpty
@@ -47,14 +47,13 @@ package struct PresentedCard: Sendable {
     return (data, serial)
   }
 
-  /// The masked track of the stripe, or of the chip.
+  /// The masked track of the stripe or the chip.
   var maskedTrack: String? {
     if let text = text(0xdfae22) { return text }
     return value(0xdfae57).map(Hex.encode)
   }
 
-  /// The visible digits in front (six or eight; README, 4.7) and behind, and the number with stars
-  /// between.
+  /// The visible first digits (six or eight; README, 4.7), the last four, and the number with stars between.
   var number: (start: String, lastFour: String, shown: String)? {
     let source = text(0xdfae5a) ?? maskedTrack
     guard let source else { return nil }
@@ -71,10 +70,10 @@ package struct PresentedCard: Sendable {
     return (first, String(end.suffix(4)), first + stars + end.suffix(4))
   }
 
-  /// The application's id, upper-case hexadecimal.
+  /// The application identifier (AID) in upper-case hexadecimal.
   var aid: String? { (value(0x84) ?? value(0x9f06) ?? value(0x4f)).map(Hex.encode) }
 
-  /// The application's preferred name where its alphabet is ISO 8859-1, else its label.
+  /// The application's preferred name if its alphabet is ISO 8859-1, else its label.
   var label: String? {
     if value(0x9f11) == [1], let name = text(0x9f12), !name.isEmpty { return name }
     return text(0x50)
@@ -82,26 +81,26 @@ package struct PresentedCard: Sendable {
 
   var serial: String? { text(0x9f1e) }
 
-  /// How the reader read it, in ISO 20022's code set `CardDataReading8`.
+  /// The entry mode, from ISO 20022's `CardDataReading8`.
   var entryMode: String {
     switch interface {
     case .contact: "CICC"
     case .magswipe: "MGST"
-    // DF30: the kernel, then the mode: 2 for the stripe's data without contact.
+    // DF30 has the kernel, then the mode. Mode 2 is contactless magnetic-stripe data.
     case .contactless: value(0xdf30)?.last == 2 ? "CTLS" : "ECTL"
     }
   }
 
-  /// The method by which the holder was verified (9F34; EMV Book 3, annex C.3).
+  /// The cardholder verification method (9F34; EMV Book 3, annex C.3).
   private var method: UInt8? { value(0x9f34)?.first.map { $0 & 0x3f } }
 
-  /// Whether the PIN pad was there and the customer would not use it (95, byte 3, bit 4).
+  /// Whether a PIN pad was present and the customer skipped it (95, byte 3, bit 4).
   private var isPINBypassed: Bool {
     guard interface == .contact, let results = value(0x95), results.count == 5 else { return false }
     return results[2] & 0x08 != 0
   }
 
-  /// Whether a signature is wanted: said by the chip, and by a stripe whose PIN was not asked for.
+  /// Whether a signature is required: the chip asked for one, or a stripe's PIN was not asked for.
   var wantsSignature: Bool {
     switch interface {
     case .contact, .contactless: !isPINBypassed && [0x03, 0x05, 0x1e].contains(method ?? 0)
@@ -109,9 +108,9 @@ package struct PresentedCard: Sendable {
     }
   }
 
-  /// How the holder was verified, in ISO 20022's `AuthenticationMethod8`; nil for not at all.
+  /// The verification method, from ISO 20022's `AuthenticationMethod8`; nil for none.
   ///
-  /// A signature is an electronic one (CPSG), wherever it is given: none is taken on paper here.
+  /// A signature is always electronic (CPSG), because none is taken on paper.
   var authentication: String? {
     guard interface != .magswipe else {
       return switch pin {
@@ -127,7 +126,7 @@ package struct PresentedCard: Sendable {
     case 0x02: return "NPIN"
     case 0x1e: return "CPSG"
     default:
-      // 9F6C, byte 2, bit 8: verified on the customer's phone or watch.
+      // 9F6C, byte 2, bit 8: the customer was verified on a phone or watch.
       if let qualifiers = value(0x9f6c), qualifiers.count > 1, qualifiers[1] & 0x80 != 0 {
         return "MOBL"
       }
@@ -135,7 +134,7 @@ package struct PresentedCard: Sendable {
     }
   }
 
-  /// The service code of a stripe: digits 1 to 3 behind the expiry.
+  /// The service code of a stripe: the three digits after the expiry.
   private var serviceCode: [Int]? {
     guard let track = maskedTrack,
       let mark = track.firstIndex(where: { $0 == "=" || $0 == "D" })
@@ -148,10 +147,10 @@ package struct PresentedCard: Sendable {
   /// Whether a swiped card has a chip, which must be tried first (ISO/IEC 7813: 2 and 6).
   var hasChip: Bool { serviceCode.map { [2, 6].contains($0[0]) } ?? false }
 
-  /// Whether the PIN must be asked for (README, 4.5).
+  /// Whether a PIN is required (README, 4.5).
   var needsPIN: Bool { serviceCode.map { [0, 3, 5].contains($0[2]) } ?? false }
 
-  /// What goes to the acquirer of the chip's data: a list of what may, so that nothing else can.
+  /// The chip tags that are sent to the acquirer. No other tag leaves this machine.
   private static let issuerTags: [UInt32] = [
     0x4f, 0x5f2a, 0x5f34, 0x82, 0x84, 0x95, 0x9a, 0x9b, 0x9c, 0x9f02, 0x9f03, 0x9f06, 0x9f09,
     0x9f10,

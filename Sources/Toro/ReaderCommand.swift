@@ -2,13 +2,13 @@ package import TenderModel
 
 /// A command to the reader (README, 4.3).
 package struct ReaderCommand: Sendable, Hashable {
-  /// Its name in Miura's documents.
+  /// The command's name in Miura's documents.
   package let name: String
-  /// CLA INS P1 P2, then the data with its length.
+  /// CLA INS P1 P2, then the length and the data.
   package let bytes: [UInt8]
-  /// Whether its answer comes when the customer is done: others are answered before it.
+  /// Whether the answer comes only when the customer has finished. Other commands are answered in between.
   package var isLong = false
-  /// Whether the reader answers by an event alone (CARD STATUS; README, 4.3).
+  /// Whether the reader answers with an event only (CARD STATUS; README, 4.3).
   package var isSilent = false
 
   /// The packet to send.
@@ -31,24 +31,24 @@ package struct ReaderCommand: Sendable, Hashable {
 }
 
 extension ReaderCommand {
-  /// A soft reset, which tells the serial number.
+  /// Resets the reader. The answer has its serial number.
   package static let reset = ReaderCommand("RESET DEVICE", [0xd0, 0, 0, 0])
-  /// What the reader has: stripe, chip, contactless, display, keyboard.
+  /// Lists the reader's parts: stripe, chip, contactless, display, keyboard.
   package static let deviceInfo = ReaderCommand("GET DEVICE INFO", [0xd0, 2, 0, 0])
-  /// Whether card data and PIN can be encrypted.
+  /// Asks whether card data and PIN can be encrypted.
   package static let encryptionStatus = ReaderCommand("P2PE STATUS", [0xee, 0xe0, 0, 0])
-  /// Ends what the reader waits for.
+  /// Ends the command that the reader is waiting in.
   package static let abort = ReaderCommand("ABORT", [0xd0, 0xff, 0, 0])
-  /// Events of card slots and stripe, with the tracks.
+  /// Turns on events of card slots and stripe, with the tracks.
   package static let cardEvents = ReaderCommand(silent: "CARD STATUS", [0xd0, 0x60, 0x0f, 0])
-  /// No more of these events.
+  /// Turns these events off.
   package static let noCardEvents = ReaderCommand(silent: "CARD STATUS", [0xd0, 0x60, 0, 0])
-  /// Events of the keyboard, for the cancel key where no long command listens to it.
+  /// Turns on keyboard events, for the cancel key while no long command listens to it.
   package static let keyEvents = ReaderCommand("KEYBOARD STATUS", [0xd0, 0x61, 1, 0])
-  /// Whether it is charging, and how full it is, in per cent.
+  /// Asks whether the reader is charging, and for its level in per cent.
   package static let battery = ReaderCommand("BATTERY STATUS", [0xd0, 0x62, 0, 0])
 
-  /// Sets the reader's clock, `time` in UTC.
+  /// Sets the reader's clock. `time` is in UTC.
   package static func setClock(_ time: ReaderTime) -> ReaderCommand {
     ReaderCommand(
       "SYSTEM CLOCK",
@@ -57,7 +57,7 @@ extension ReaderCommand {
     )
   }
 
-  /// Shows text, a line for each line feed, with the light on.
+  /// Shows text with the backlight on. Each line feed begins a new line.
   package static func display(_ text: String) -> ReaderCommand {
     let isPlain = text.utf8.allSatisfy { $0 < 0x80 }
     return ReaderCommand(
@@ -67,7 +67,7 @@ extension ReaderCommand {
     )
   }
 
-  /// The gratuity menu: at most four percentages, blanks behind them.
+  /// Shows the gratuity menu, with at most four percentages. The other places stay blank.
   package static func gratuityMenu(_ percentages: [Int], of money: Money) -> ReaderCommand {
     var slots = percentages.prefix(4).map { UInt8(truncatingIfNeeded: $0) }
     while slots.count < 4 { slots.append(254) }
@@ -90,8 +90,9 @@ extension ReaderCommand {
     TLV(0x5f2a, Hex.packed(money.currency.number, bytes: 2) ?? [])
   }
 
-  /// Begins a transaction: with the chip in the slot, whose applications the reader lets its customer
-  /// choose among, or with a card that is to be tapped.
+  /// Begins a transaction with a chip in the slot or a contactless card.
+  ///
+  /// For a chip with several applications, the reader lets the customer choose.
   package static func start(
     contactless: Bool,
     _ money: Money,
@@ -109,12 +110,12 @@ extension ReaderCommand {
     )
   }
 
-  /// Hands the issuer's decision to the chip: 8A, and where they came 91, 71 and 72.
+  /// Passes the issuer's decision to the chip: 8A, and 91, 71 and 72 if present.
   package static func proceed(_ decision: [TLV]) -> ReaderCommand {
     ReaderCommand("CONTINUE TRANSACTION", [0xde, 0xd2, 0, 0], decision, isLong: true)
   }
 
-  /// Asks for the PIN of a card that was swiped.
+  /// Asks for the PIN of a swiped card.
   package static func onlinePIN(_ money: Money, label: String, track: [UInt8]) -> ReaderCommand {
     ReaderCommand(
       "ONLINE PIN",
@@ -126,11 +127,11 @@ extension ReaderCommand {
     )
   }
 
-  /// The tags of the touch screen (README, 4.4): an area of it, and an area that was touched.
+  /// Tags of the touch screen (README, 4.4): a screen area, and a touched area.
   static let touchArea: UInt32 = 0xdfaf01
   static let touchedArea: UInt32 = 0xdfaf02
 
-  /// Begins to take a signature: the area that records it, and three buttons below.
+  /// Begins a signature: one area records it, with three buttons below.
   package static let beginTouch: ReaderCommand = {
     let areas: [[UInt16]] = [
       [3, 32, 312, 163, 5], [0, 199, 64, 41, 4], [127, 199, 64, 41, 4], [256, 199, 64, 41, 4],
@@ -145,34 +146,34 @@ extension ReaderCommand {
     )
   }()
 
-  /// Whether there is a touch screen.
+  /// Asks whether there is a touch screen.
   package static let touchStatus = ReaderCommand("TOUCH STATUS", [0xdb, 0, 0, 0])
-  /// Takes no more strokes.
+  /// Stops recording strokes.
   package static let endTouch = ReaderCommand("TOUCH END", [0xdb, 2, 0, 0])
-  /// Forgets the strokes so far.
+  /// Clears the recorded strokes.
   package static let clearTouch = ReaderCommand("TOUCH CLEAR", [0xdb, 3, 0, 0])
 
-  /// The name of the signature's picture on the reader, which adds `.png` to it.
+  /// The file name of the signature's picture on the reader, which appends `.png`.
   private static let signature = "sign"
 
-  /// Writes the signature's picture (PNG) to a file of the reader: the name alone, no Le (README,
+  /// Writes the signature as PNG to a file on the reader. The data is the name alone, without Le (README,
   /// 4.3).
   package static let exportTouch = ReaderCommand(
     "TOUCH EXPORT",
     [0xdb, 4, 0, 0],
     Array(signature.utf8)
   )
-  /// Chooses the signature's file for reading; the answer has its size.
+  /// Selects the signature's file for reading. The answer has its size.
   package static let selectSignature = ReaderCommand(
     "SELECT FILE",
     [0, 0xa4, 0, 0],
     Array((signature + ".png").utf8)
   )
 
-  /// The most bytes that one READ BINARY gives.
+  /// The maximum number of bytes in an answer to READ BINARY.
   static let pieceLength = 0xfc
 
-  /// Reads at most `count` bytes of the selected file; offsets from 32,768 on take a third byte.
+  /// Reads at most `count` bytes of the selected file. Offsets from 32,768 on need a third byte.
   package static func read(at offset: Int, count: Int = pieceLength) -> ReaderCommand {
     let high = UInt8(truncatingIfNeeded: offset >> 8)
     let low = UInt8(truncatingIfNeeded: offset)
@@ -184,12 +185,12 @@ extension ReaderCommand {
   }
 }
 
-/// A moment as EMV writes it: six digits of date, six of time, packed.
+/// A time in EMV format: six packed digits for the date and six for the time.
 package struct ReaderTime: Sendable, Hashable {
   let date: [UInt8]
   let time: [UInt8]
 
-  /// From milliseconds since 1970, UTC.
+  /// Creates a time from milliseconds since 1970, in UTC.
   package init(_ milliseconds: Int) {
     let digits = Timestamp.text(milliseconds).filter(\.isNumber).dropFirst(2)
     date = Hex.decode(digits.prefix(6)) ?? []

@@ -2,11 +2,11 @@ import TenderModel
 
 /// A packet of Miura's MPI: NAD, PCB, LEN, APDU, LRC (README, 4.1).
 package enum ReaderFrame {
-  /// The reader itself; 2 is its companion for peripherals.
+  /// The node address of the reader. 2 is its peripheral unit.
   static let node: UInt8 = 1
   static let longest = 254
 
-  /// A command as the bytes to send: always one packet.
+  /// Returns the packet for a command. It is always a single packet.
   package static func encode(command: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = [node, 0, UInt8(command.count)] + command
     bytes.append(bytes.reduce(0, ^))
@@ -14,25 +14,25 @@ package enum ReaderFrame {
   }
 }
 
-/// What the reader says: an answer to a command, or something unasked.
+/// A message from the reader: an answer to a command, or an unsolicited event.
 package struct ReaderMessage: Sendable, Hashable {
   package let isUnsolicited: Bool
-  /// Everything before the status word.
+  /// The bytes before the status word.
   package let body: [UInt8]
   /// SW1 and SW2.
   package let status: UInt16
 }
 
 extension ReaderMessage {
-  /// The template around its objects, and these, those of templates within included.
+  /// The outer template's tag and its data objects, including those in nested templates.
   ///
-  /// Zero and none where the body is no BER-TLV.
+  /// The tag is 0 and there are no objects if the body is not BER-TLV.
   var template: (tag: UInt32, objects: [TLV]) {
     guard let outer = TLV.read(body)?.first else { return (0, []) }
     return (outer.tag, Self.flattened(outer, depth: 0))
   }
 
-  /// Templates (README, 4.4); others that look constructed are primitive here.
+  /// The tags of templates (README, 4.4). Other constructed tags are treated as primitive.
   private static let templates: Set<UInt32> = [
     0xe0, 0xe1, 0xe2, 0xe3, 0xe4, 0xe5, 0xe6, 0xed, 0xef,
   ]
@@ -43,28 +43,28 @@ extension ReaderMessage {
   }
 }
 
-/// Why the bytes of a stream cannot be packets; nothing after them can be read either.
+/// The reason why bytes are not valid packets. Nothing after them can be read.
 package struct FrameProblem: Error, Sendable, Hashable {
   package let text: String
 }
 
-/// Takes a reader's bytes as they come and gives its messages, chained packets put together.
+/// Decodes a reader's bytes into messages, and joins chained packets.
 package struct FrameDecoder: Sendable {
   private var buffer: [UInt8] = []
-  /// What has come of the chains of each node, solicited and not.
+  /// The received parts of chains, by node and by solicited or unsolicited.
   private var chains: [UInt16: [UInt8]] = [:]
   private var problem: FrameProblem?
-  /// A chain is bounded: the longest that is known has under a thousand bytes.
+  /// The maximum length of a chain. The longest known is under a thousand bytes.
   private static let limit = 65_536
 
   package init() {}
 
-  /// Whether bytes of an unfinished message are there.
+  /// Whether an unfinished message was received.
   package var isInside: Bool { !buffer.isEmpty || !chains.isEmpty }
 
-  /// Takes bytes; gives the messages that they complete.
+  /// Receives bytes and returns the messages that they complete.
   ///
-  /// Throws what is wrong with them; then and from then on.
+  /// Throws if the bytes are invalid, and on every later call.
   package mutating func receive(
     _ bytes: some Collection<UInt8>
   ) throws(FrameProblem)
@@ -77,13 +77,13 @@ package struct FrameDecoder: Sendable {
       while let message = try next() { if let whole = message { messages.append(whole) } }
     } catch {
       problem = error
-      // What came before the broken packet was whole; the break is told with the next call.
+      // Complete messages before the invalid packet are returned first. The next call throws.
       if messages.isEmpty { throw error }
     }
     return messages
   }
 
-  /// One packet: nil where there is none yet, an empty optional for a part of a chain.
+  /// Reads a packet: nil if it is incomplete, an empty optional for a part of a chain.
   private mutating func next() throws(FrameProblem) -> ReaderMessage?? {
     guard let node = buffer.first else { return nil }
     guard node == 1 || node == 2 else {

@@ -1,22 +1,22 @@
 import TenderEngine
 import TenderModel
 
-/// A connected reader: packets over a stream, answers matched with their commands.
+/// A connection to a reader. It matches answers with commands.
 final class ReaderLink {
   private let stream: any ByteStream
   private let watch: (@Sendable (JSONObject) -> Void)?
   private var decoder = FrameDecoder()
   private var messages: [ReaderMessage] = []
-  /// Commands without an answer, the last one at the end: what comes later is answered first while
-  /// a long one runs (README, 4.1).
+  /// Commands without an answer yet, the newest last. While a long command runs, the newest is answered
+  /// first (README, 4.1).
   private var outstanding: [ReaderCommand] = []
-  /// A command that is answered by an event alone, until an acknowledgement of it was seen: some
-  /// firmware sends one.
+  /// A command that is answered with an event. It stays until an acknowledgement arrives, which only some
+  /// firmware sends.
   private var silent: ReaderCommand?
-  /// Commands that wait for a short one to be answered: who answers which would not be known.
+  /// Commands that wait until a short one is answered. Otherwise their answers could not be told apart.
   private var queue: [ReaderCommand] = []
 
-  /// The reader is this process's for as long as this is held.
+  /// While this lock is held, no other process uses the reader.
   private var lock: (any ReferenceLock)?
 
   init(
@@ -29,7 +29,7 @@ final class ReaderLink {
     self.watch = watch
   }
 
-  /// Sends a command, as soon as no short one is without an answer.
+  /// Sends a command as soon as no short command is unanswered.
   ///
   /// Throws `deviceDisconnected`.
   func send(_ command: ReaderCommand) throws(Fault) {
@@ -51,10 +51,9 @@ final class ReaderLink {
     if command.isSilent { silent = command } else { outstanding.append(command) }
   }
 
-  /// Waits for the next event; nil where the time was over, or a signal came.
+  /// Waits for the next event; nil after the time limit or a signal.
   ///
-  /// Throws `deviceDisconnected` at the end of the stream, `deviceError` for bytes that are no
-  /// packets.
+  /// Throws `deviceDisconnected` at the end of the stream, `deviceError` for invalid packets.
   func next(milliseconds: Int) throws(Fault) -> ReaderSession.Event? {
     if !messages.isEmpty { return try event(messages.removeFirst()) }
     let event: StreamEvent
@@ -84,7 +83,8 @@ final class ReaderLink {
       silent = nil
       return .answer(command, message)
     }
-    // Readers put bare successes between (README, 4.1): what the customer ends is never answered so.
+    // Readers insert bare success messages (README, 4.1). A command that waits for the customer is never
+    // answered so.
     if isBare, outstanding.last?.isLong ?? true { return nil }
     if outstanding.isEmpty, [0x9f22, 0x9f26].contains(message.status) { throw .busyReader }
     guard let place = place(of: message) else {
@@ -95,8 +95,9 @@ final class ReaderLink {
     return .answer(command, message)
   }
 
-  /// Which command a message answers: the last one, but for an abort that crossed the answer of what
-  /// it was to end.
+  /// Returns the index of the command that a message answers.
+  ///
+  /// It is the last one, except when an abort crossed the answer of the command that it should end.
   private func place(of message: ReaderMessage) -> Int? {
     guard let last = outstanding.indices.last else { return nil }
     guard let long = outstanding.lastIndex(where: \.isLong), long != last,
@@ -111,7 +112,7 @@ final class ReaderLink {
     lock = nil
   }
 
-  /// Names, tags and sizes: no values, so no card's.
+  /// Traces names, tags and sizes. No values are traced, because they can be card data.
   private func trace(_ message: ReaderMessage) {
     guard let watch else { return }
     var line: JSONObject = [
@@ -131,7 +132,7 @@ final class ReaderLink {
 }
 
 extension ReaderLink {
-  /// Opens the reader and hears its greeting, where it gives one (USB serial does not; README, 4.2).
+  /// Opens the reader and waits for its greeting. A USB serial reader sends none (README, 4.2).
   static func open(_ context: ToroContext) throws(Fault) -> ReaderLink {
     let configuration = context.configuration
     guard !configuration.device.isEmpty else {

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// What becomes of a card once it has been read: PIN, acquirer, chip, signature.
+/// The steps after a card was read: PIN, acquirer, chip, signature.
 extension ReaderSession {
   mutating func authorise(_ card: PresentedCard) -> [Action] {
     if let keySerial = card.encrypted?.serial,
@@ -14,7 +14,7 @@ extension ReaderSession {
     return [.enter(.authorising), .authorise(card)]
   }
 
-  /// What a chip came to, with contact or without.
+  /// Handles the result of a chip transaction, with or without contact.
   mutating func read(
     _ interface: PresentedCard.Interface,
     _ message: ReaderMessage,
@@ -29,7 +29,7 @@ extension ReaderSession {
       }
       return authorise(read)
     case 0xe2:
-      // Asked to choose although the reader was not told to ask: the first has the highest priority.
+      // The reader asks for a choice although it should not. The first application has the highest priority.
       step = .chip(presented)
       return [.enter(.awaitingApplicationSelection), .send(.proceed([TLV(0xc0, [1])]))]
     case 0xe5:
@@ -132,7 +132,7 @@ extension ReaderSession {
     }
   }
 
-  /// The card is done with.
+  /// Ends the work with the card.
   private mutating func finished(_ decision: Decision) -> [Action] {
     switch decision {
     case .unavailable(let lost): return leave(.released(lost), "Not completed")
@@ -160,7 +160,7 @@ extension ReaderSession {
     return [.compare(signature)]
   }
 
-  /// The signature on the reader's own screen: areas 1, 2 and 3 cancel, clear and accept.
+  /// Takes a signature on the reader's screen. Touch areas 1, 2 and 3 cancel, clear and accept.
   mutating func take(_ touch: Touch, _ event: Event) -> [Action] {
     switch (touch, event) {
     case (.drawing, .unsolicited(let message)):
@@ -202,7 +202,7 @@ extension ReaderSession {
         let count = size.flatMap(Self.size)
         guard count != 0 else { return compare(nil) }
         step = .touching(.reading([], size: count))
-        // All of its pieces, over whatever line.
+        // The limit is for all pieces, on a line of any speed.
         wait(atMost: configuration.cardTimeout)
         return [.send(.read(at: 0, count: count ?? ReaderCommand.pieceLength))]
       }
@@ -210,10 +210,10 @@ extension ReaderSession {
     }
   }
 
-  /// The most bytes that a signature's picture may have.
+  /// The maximum size of a signature's picture, in bytes.
   private static let pictureLimit = 1 << 20
 
-  /// A file's size; nil for none that a picture has.
+  /// Returns a file's size; nil if a picture cannot have it.
   private static func size(_ bytes: [UInt8]) -> Int? {
     guard (1...8).contains(bytes.count) else { return nil }
     var size = 0
@@ -224,7 +224,7 @@ extension ReaderSession {
     return size
   }
 
-  /// One more piece of the signature's picture; where its size is not known, a short one is the last.
+  /// Receives a piece of the signature's picture. If the size is not known, a short piece is the last.
   private mutating func read(
     _ bytes: [UInt8],
     _ size: Int?,

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// Getting the reader ready, and waiting for a card.
+/// The steps before a card is read: preparing the reader, and waiting for a card.
 extension ReaderSession {
   mutating func setUp(_ commands: [ReaderCommand], _ event: Event) -> [Action] {
     guard case .answer(let command, let message) = event else {
@@ -21,7 +21,7 @@ extension ReaderSession {
     case .deviceInfo:
       hasContactless = Self.hasContactless(objects)
     case .encryptionStatus:
-      // Bit 2: card data is encrypted; bit 1: PINs are.
+      // Bit 2: card data is encrypted. Bit 1: PINs are encrypted.
       guard let status = objects[tag: 0xdfae01]?.first, status & 0x06 == 0x06 else {
         return fail(.deviceError, "the reader has no keys to encrypt card data and PINs with")
       }
@@ -39,7 +39,7 @@ extension ReaderSession {
     return [.enter(.awaitingGratuity), .send(.gratuityMenu(order.gratuityMenu, of: money))]
   }
 
-  /// Whether the reader's own list has contactless, or does not say.
+  /// Returns whether the reader lists contactless, or has no list.
   private static func hasContactless(_ objects: [TLV]) -> Bool {
     for (name, value) in zip(objects, objects.dropFirst())
     where name.tag == 0xdf0d && value.tag == 0xdf7f {
@@ -77,7 +77,7 @@ extension ReaderSession {
     }
   }
 
-  /// A number that is written in ASCII digits, or is one byte.
+  /// Returns a number in ASCII digits, or in one byte.
   private static func number(_ bytes: [UInt8]) -> Int? {
     if bytes.count == 1, bytes[0] < 0x20 { return Int(bytes[0]) }
     return bytes.count <= 4 ? Int(String(decoding: bytes, as: UTF8.self)) : nil
@@ -89,9 +89,10 @@ extension ReaderSession {
     return [.enter(.awaitingCard), .send(.cardEvents)]
   }
 
-  /// Waits for the reader's report of its slot, its only word to CARD STATUS (README, 4.3).
+  /// Waits for the report on the slot, which is the reader's only answer to CARD STATUS (README, 4.3).
   ///
-  /// A tap that is begun before confuses it. Some firmware acknowledges as well, before or after; some says nothing.
+  /// A contactless prompt that begins before the report confuses the reader. Some firmware also acknowledges
+  /// the command, before or after the report. Some sends nothing.
   mutating func arm(_ presented: Presented, _ event: Event) -> [Action] {
     var presented = presented
     switch event {
@@ -113,15 +114,15 @@ extension ReaderSession {
     guard presented.isNothing else { return goOn(presented) }
     guard hasContactless else { return ask("Insert or swipe", presented) }
     step = .waiting(presented, isTapping: true)
-    // Its own end comes first: the reader knows best how long it waits.
+    // The reader's own time limit ends first.
     wait(atMost: configuration.cardTimeout + 5000)
     return [.send(.start(contactless: true, money, isRefund: order.isRefund, at: time))]
   }
 
-  /// How often a card may be asked for in one sale.
+  /// The maximum number of prompts for a card in one sale.
   private static let mostRequests = 10
 
-  /// Shows what is wanted where no long command listens, cancel key included.
+  /// Shows a prompt while no long command runs, so the cancel key works.
   private mutating func ask(_ text: String, _ presented: Presented) -> [Action] {
     requests += 1
     guard requests <= Self.mostRequests else {
@@ -151,7 +152,7 @@ extension ReaderSession {
       step = .waiting(presented, isTapping: isTapping)
       if isStopping { return [] }
       guard isTapping else { return goOn(presented) }
-      // The tap ends by itself; where it does not, it is ended.
+      // The contactless command ends by itself. If it does not, it is aborted.
       if !presented.isNothing { hurry(1500) }
       return []
     case .quiet:
@@ -176,7 +177,7 @@ extension ReaderSession {
       0x9f44 where !presented.isNothing:
       return goOn(presented)
     case 0x9f43, 0x9f44:
-      // The event that says what it was is on its way.
+      // The event with the reason is about to arrive.
       wait(atMost: 3000)
       return []
     case 0x9fc1: return ask("Insert or swipe", presented)
@@ -188,7 +189,7 @@ extension ReaderSession {
     }
   }
 
-  /// Does what slot and stripe ask for, now that nothing else runs.
+  /// Handles the slot and the stripe once no other command runs.
   private mutating func goOn(_ presented: Presented) -> [Action] {
     var presented = presented
     if let card = presented.stripe {
@@ -207,7 +208,7 @@ extension ReaderSession {
     }
   }
 
-  /// Lets the stripe be read, since the chip cannot be.
+  /// Allows the stripe, because the chip cannot be read.
   mutating func fallBack(_ reason: ToroError, _ presented: Presented) -> [Action] {
     var presented = presented
     presented.fallback = reason
@@ -233,7 +234,7 @@ extension ReaderSession {
     ]
   }
 
-  /// The cancel key, where the keyboard is listened to.
+  /// Handles the cancel key while keyboard events are on.
   private mutating func cancelKey(_ event: Event) -> [Action]? {
     guard case .unsolicited(let message) = event,
       message.template.objects[tag: 0xdfa205] == [0x1b]

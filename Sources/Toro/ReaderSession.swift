@@ -1,65 +1,65 @@
 import TenderEngine
 import TenderModel
 
-/// One sale or refund on the reader: what comes in, what to do next, nothing done here
-/// (README, 2: the order is inferred, the states are documented).
+/// The state of one sale or refund on the reader. Events go in, actions come out, and it performs nothing.
+///
+/// The order of steps is inferred, the states are documented (README, 2).
 struct ReaderSession: Sendable {
-  /// What happens to it.
+  /// An event of the session.
   enum Event: Sendable {
     case begin
     case answer(ReaderCommand, ReaderMessage)
     case unsolicited(ReaderMessage)
-    /// Nothing came for as long as `patience` says.
+    /// The time limit `patience` passed without an event.
     case quiet
-    /// The operator wants it to end.
+    /// The operator cancels the sale.
     case stop
     case decided(Decision)
-    /// The customer's signature; nil where there is none.
+    /// The customer's signature; nil if there is none.
     case signature([UInt8]?)
     case compared(Bool)
-    /// The approval must be undone before it is shown: the error, and why in words.
+    /// The approval must be undone before it is shown. It has the error and its reason in words.
     case abandoned(ToroError, String)
   }
 
-  /// What is to be done.
+  /// An action for the caller to perform.
   enum Action: Sendable {
     case enter(TransactionState)
     case send(ReaderCommand)
     case authorise(PresentedCard)
     case takeSignature
     case compare([UInt8])
-    /// To write the acquirer's word down: what follows tells it to the reader.
+    /// Record the acquirer's answer, before the next action shows it on the reader.
     case settle
     case end(End)
   }
 
-  /// What the acquirer said.
+  /// The acquirer's decision.
   enum Decision: Sendable {
     case approved([TLV])
     case declined([TLV])
-    /// Nothing that can be believed.
+    /// There is no answer that can be trusted.
     case unavailable(Lost)
   }
 
-  /// What came of a sale whose answer cannot be believed: it was undone, or it was refused or is not
-  /// known.
+  /// The result of a sale without a trusted answer: it was undone or refused, or is unknown.
   typealias Lost = Result<Outcome, Fault>
 
-  /// How it ended.
+  /// The end of a session.
   enum End: Sendable {
-    /// With the acquirer's word.
+    /// The acquirer answered.
     case completed
-    /// With the card's own no, before the acquirer was asked.
+    /// The card declined before the acquirer was asked.
     case declinedByCard
-    /// Before the acquirer was asked.
+    /// The sale failed before the acquirer was asked.
     case failed(ToroError, String)
-    /// After an approval that must be undone.
+    /// The sale was approved and must be undone.
     case undo(ToroError, String)
-    /// After an approval, by the card's own no.
+    /// The sale was approved, and then the card declined.
     case refusedByCard
-    /// After an approval: the signature was not given, or not the card's.
+    /// The sale was approved, and then the signature was missing or did not match.
     case signatureFailed(ToroError)
-    /// After no answer of the acquirer's.
+    /// The acquirer did not answer.
     case released(Lost)
   }
 
@@ -67,9 +67,9 @@ struct ReaderSession: Sendable {
     case idle
     case settingUp([ReaderCommand])
     case menu
-    /// The reader is told to report cards; what it reported.
+    /// The reader was told to report cards. The value is what it reported.
     case arming(Presented)
-    /// A card is awaited; whether the reader's own command for a tap runs meanwhile.
+    /// Waiting for a card. `isTapping` says whether the reader's contactless command runs.
     case waiting(Presented, isTapping: Bool)
     case chip(Presented)
     case pin(PresentedCard)
@@ -82,26 +82,26 @@ struct ReaderSession: Sendable {
     case over
   }
 
-  /// Where taking a signature on the reader stands.
+  /// The steps of a signature on the reader.
   enum Touch: Sendable {
     case beginning, drawing, ending, exporting, selecting
-    /// The bytes so far, and how many there are in all, where the reader has said so.
+    /// The received bytes, and the total size if the reader stated it.
     case reading([UInt8], size: Int?)
   }
 
-  /// What is in the slot.
+  /// The state of the card slot.
   enum Slot: Sendable { case empty, chip, unreadable }
 
-  /// What the reader reported of its slot and its stripe, and nobody has used yet.
+  /// The reported and still unused state of slot and stripe.
   struct Presented: Sendable {
     var slot = Slot.empty
     var stripe: PresentedCard?
-    /// Why the stripe may be read instead of the chip.
+    /// The reason why the stripe may be read instead of the chip.
     var fallback: ToroError?
 
     var isNothing: Bool { slot == .empty && stripe == nil }
 
-    /// Takes in what an unsolicited message says; false where it says nothing.
+    /// Records an unsolicited message. Returns false if it says nothing about a card.
     mutating func take(_ message: ReaderMessage) -> Bool {
       let objects = message.template.objects
       guard let status = objects[tag: 0x48], status.count == 2 else { return false }
@@ -119,23 +119,23 @@ struct ReaderSession: Sendable {
   let signsOnDevice: Bool
   let time: ReaderTime
   var step = Step.idle
-  /// How long the present wait may take in all, in milliseconds: no event makes it longer.
+  /// The time limit of the current wait, in milliseconds. No event extends it.
   private(set) var patience = 5000
-  /// The number of that wait.
+  /// The number of the current wait.
   private(set) var turn = 0
-  /// How often a card was asked for.
+  /// The number of times that a card was asked for.
   var requests = 0
   var money: Money
   var gratuity: Int?
   var serial: String?
   var card: PresentedCard?
   var signature: [UInt8]?
-  /// What the acquirer wants the cardholder to read at the end.
+  /// The acquirer's message for the cardholder at the end.
   var message: String?
   var hasContactless = true
   var isStopping = false
 
-  /// `now` in milliseconds since 1970.
+  /// Creates a session. `now` is in milliseconds since 1970.
   init(_ order: SaleOrder, _ context: ToroContext, now: Int) {
     self.order = order
     configuration = context.configuration
@@ -144,7 +144,7 @@ struct ReaderSession: Sendable {
     money = order.amount
   }
 
-  /// Takes an event; gives what is to be done, in order.
+  /// Receives an event and returns the actions to perform, in order.
   mutating func receive(_ event: Event) -> [Action] {
     if case .stop = event { return stop() }
     if case .abandoned(let error, let why) = event {
@@ -189,16 +189,16 @@ struct ReaderSession: Sendable {
     }
   }
 
-  /// Begins another wait.
+  /// Begins a new wait.
   mutating func wait(atMost milliseconds: Int) {
     patience = milliseconds
     turn += 1
   }
 
-  /// Ends the present wait earlier.
+  /// Shortens the current wait.
   mutating func hurry(_ milliseconds: Int) { patience = min(patience, milliseconds) }
 
-  /// What the loss of the reader means at this moment.
+  /// Returns how the session ends if the reader is lost at this moment.
   func end(lostBy fault: ToroError, _ why: String) -> End {
     switch step {
     case .leaving(let end): end
@@ -209,11 +209,11 @@ struct ReaderSession: Sendable {
     }
   }
 
-  /// Says goodbye: a word on the display, no more events, and then the end.
+  /// Ends the session with a last text on the display and all events turned off.
   mutating func leave(_ end: End, _ text: String) -> [Action] {
     step = .leaving(end)
     wait(atMost: 1000)
-    // What the acquirer has to say stands below our own word, as the end of what happened.
+    // The acquirer's message is shown below our own text.
     let said = message.map { "\(text)\n\($0)" } ?? text
     let goodbye: [Action] = [.send(.display(said)), .send(.noCardEvents)]
     if case .completed = end { return [.settle] + goodbye }
@@ -225,7 +225,7 @@ struct ReaderSession: Sendable {
     return leave(.failed(error, why), isCancelled ? "Cancelled" : "Failed")
   }
 
-  /// What a status word says that ends the work with a card (README, 4.6).
+  /// Returns the error for a status word that ends the work with a card (README, 4.6).
   func meaning(of status: UInt16, during what: String) -> (error: ToroError, why: String) {
     switch status {
     case 0x9f41:
@@ -249,7 +249,7 @@ struct ReaderSession: Sendable {
     return fail(error, why)
   }
 
-  /// A reader of a simulator, where live money is meant.
+  /// Refuses a simulated reader for live money.
   mutating func refuseReader() -> [Action] {
     fail(.deviceNotSupported, "this reader is a simulator's, and the sale is live")
   }
@@ -265,7 +265,7 @@ struct ReaderSession: Sendable {
       if isStopping { return [] }
       guard isLongRunning else { return fail(.operatorCancelled, "the operator cancelled") }
       isStopping = true
-      // With the goodbye behind it, two seconds at most.
+      // Together with the farewell, this takes at most two seconds.
       wait(atMost: 1000)
       return [.send(.abort)]
     }

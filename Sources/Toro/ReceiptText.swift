@@ -1,13 +1,13 @@
 package import TenderModel
 
-/// A receipt as text: what card schemes want on paper, a copy for each side.
+/// A printed receipt with the fields that card schemes require, one copy for each side.
 package enum ReceiptText {
-  /// Characters in a line, as common receipt printers have them.
+  /// The characters of a line on common receipt printers.
   private static let width = 40
 
-  /// Both copies of a receipt, one below the other.
+  /// Returns both copies of a receipt, one below the other.
   ///
-  /// `merchant` is the merchant's name where it is known; `status` is how the sale stands now.
+  /// `merchant` is the merchant's name, if known. `status` is the current status of the sale.
   package static func text(_ receipt: JSONObject, status: Status, merchant: String?) -> String {
     copy(receipt, status, merchant, of: "MERCHANT COPY", signs: true) + "\n"
       + copy(receipt, status, merchant, of: "CUSTOMER COPY", signs: false)
@@ -91,7 +91,7 @@ package enum ReceiptText {
     }
   }
 
-  /// The line about how the cardholder was verified (CVM).
+  /// Returns the line about the cardholder verification method (CVM).
   private static func verification(_ method: String?) -> String {
     switch method {
     case "FPIN", "NPIN": "PIN VERIFIED"

@@ -1,20 +1,20 @@
 import TenderEngine
 package import TenderModel
 
-/// A sale's own identity, kept in the journal from before its authorization leaves until it is over.
+/// The identifiers of a sale, stored in the journal before its authorization is sent.
 package struct SaleIdentity: Sendable, Hashable {
   package var saleReference: String
-  /// The transaction's reference, made here.
+  /// The reference of the transaction, generated here.
   package var reference: String
-  /// When it was, ISO 8601 with milliseconds.
+  /// The time of the transaction, ISO 8601 with milliseconds.
   package var time: String
   package var initiator: String
   package var isRefund: Bool
-  /// All that is asked for, gratuity included, in minor units.
+  /// The total requested amount, gratuity included, in minor units.
   package var amount: Int
   package var currency: Currency
   package var entryMode: String?
-  /// What the acquirer said, where it has.
+  /// The acquirer's identifiers, once it answered.
   package var recipient: String?
   package var response: String?
   package var responseReason: String?
@@ -25,7 +25,7 @@ package struct SaleIdentity: Sendable, Hashable {
 }
 
 extension SaleIdentity {
-  /// The identity as the journal keeps it: no card data, no secrets.
+  /// The text for the journal, without card data and secrets.
   var stored: String {
     var object: JSONObject = [
       "sale": .string(saleReference), "ref": .string(reference), "at": .string(time),
@@ -41,7 +41,7 @@ extension SaleIdentity {
     return JSONWriter.text(.object(object))
   }
 
-  /// Reads what `stored` gave; nil for anything else.
+  /// Reads the text that `stored` returned; nil for anything else.
   init?(stored text: String) {
     guard let object = JSONReader.read(text)?.object, let sale = object.text("sale"),
       let reference = object.text("ref"), let time = object.text("at"),
@@ -65,16 +65,16 @@ extension SaleIdentity {
     authorisationCode = object.text("code")
   }
 
-  /// Reads the identity of an earlier sale from its receipt; nil where the receipt lacks it.
+  /// Reads the identifiers of an earlier sale from its receipt; nil if the receipt lacks them.
   package init?(receipt: JSONObject) {
     guard let reference = receipt.text("transactionReference"),
       let time = receipt.text("dateTime"), Timestamp.read(time) != nil,
-      // The less of both: what was authorised in part, or captured in part.
+      // The smaller amount: it may have been authorized or captured in part.
       let amount = [receipt["authorisedAmount"], receipt["amount"]]
         .compactMap({ $0?.boundedNumber }).min(),
       let currency = receipt.text("currency").flatMap(Currency.init(code:)),
       let sale = receipt.text("saleReferenceId"),
-      // What was masked names nothing any more, or something else.
+      // A masked identifier does not identify the sale.
       !Self.isMasked(reference), !Self.isMasked(sale)
     else { return nil }
     self.init(
@@ -107,14 +107,14 @@ extension SaleIdentity {
 
   private static func isMasked(_ text: String) -> Bool { text.contains("[redacted]") }
 
-  /// A text that nobody masked, because it looked like a card number.
+  /// Returns a text unless it was masked because it looked like a card number.
   private static func whole(_ text: String?) -> String? {
     text.flatMap { isMasked($0) ? nil : $0 }
   }
 }
 
-/// The words of a receipt's `responseCode` besides `approved` and `declined`: the documents name those
-/// two alone, and these spellings are ours (README, 5.1).
+/// The values of a receipt's `responseCode` besides `approved` and `declined`. The documents name only those
+/// two; these spellings are ours (README, 5.1).
 enum ResponseCode {
   static let partiallyApproved = "partiallyApproved"
   static let suspended = "suspended"

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// The documented receipt, field by field (README, 5.2); what is absent is left out.
+/// The documented receipt, field by field (README, 5.2). Absent values are left out.
 extension SaleRunner {
   private var responseCode: String {
     if isDeclinedByCard { return "declined" }
@@ -14,7 +14,7 @@ extension SaleRunner {
     }
   }
 
-  /// Whether the acquirer has the money: asked to capture, approved, and no completion wanted.
+  /// Whether the sale is captured: it was approved with capture, and no completion is needed.
   var isCaptured: Bool {
     guard let answer else { return false }
     return order.captures && answer.isApproved && !answer.isCompletionRequired && !isDeclinedByCard
@@ -29,7 +29,7 @@ extension SaleRunner {
       fields["authorisedAmount"] = .integer(answer.authorised ?? sale.amount)
     }
     fields["type"] = sale.isRefund ? "refund" : "purchase"
-    // Always there in the documented receipt: 0 where there is none (README, 5.2).
+    // The documented receipt always has it; 0 if there is no gratuity (README, 5.2).
     fields["gratuityAmount"] = .integer(gratuity ?? 0)
     fields["currency"] = .string(sale.currency.code)
     fields["authCode"] = answer?.code.map(JSON.string)

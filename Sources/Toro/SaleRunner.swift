@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// Does what a reader session asks for: commands, the acquirer, the signature, the end.
+/// Performs the actions of a reader session: reader commands, the acquirer, the signature, the end.
 final class SaleRunner {
   let context: ToroContext
   let gateway: Gateway
@@ -12,12 +12,12 @@ final class SaleRunner {
   private var link: ReaderLink?
   var sale: SaleIdentity
   var answer: AuthorisationAnswer?
-  /// Whether the card itself said no, whatever the acquirer did.
+  /// Whether the card itself declined, whatever the acquirer answered.
   private(set) var isDeclinedByCard = false
   private(set) var signatureVerificationFailed = false
   private var isStopTold = false
   private var state = TransactionState.ready
-  /// The session's present wait, how long it may take, and until when.
+  /// The number, time limit and deadline of the session's current wait.
   private var wait: (turn: Int, patience: Int, deadline: Deadline)?
 
   init(
@@ -44,9 +44,9 @@ final class SaleRunner {
     )
   }
 
-  /// Runs it to its end.
+  /// Runs the sale to its end.
   ///
-  /// Throws a documented error, with effect unknown where the acquirer may have been moved.
+  /// Throws a documented error, with effect unknown if the acquirer may have acted.
   func run() throws(Fault) -> Outcome {
     defer { link?.close() }
     let end: ReaderSession.End
@@ -60,7 +60,7 @@ final class SaleRunner {
     return try finish(end)
   }
 
-  /// Does what the session asks for, until it ends; throws a fault of kind `device` where the link broke.
+  /// Performs actions until the session ends. Throws a fault of kind `device` if the connection breaks.
   private func play() throws(Fault) -> ReaderSession.End {
     var pending = session.receive(.begin)
     while true {
@@ -71,11 +71,11 @@ final class SaleRunner {
       switch pending.removeFirst() {
       case .end(let end): return end
       case .settle:
-        // The last moment for another shell's cancel: what is recorded from here on is approved.
+        // This is the last moment at which another process can cancel. The approval is recorded next.
         if answer?.isApproved == true, progress.isStopRequested {
           pending = session.receive(.abandoned(.operatorCancelled, Self.stopped))
         } else if !conclude() {
-          // An outcome that cannot be recorded is undone, and not reported.
+          // An outcome that cannot be recorded is undone and not reported.
           pending = session.receive(.abandoned(.transactionError, Self.unrecorded))
         }
       case let action:
@@ -92,17 +92,17 @@ final class SaleRunner {
   static let stopped = "the operator cancelled"
   static let unrecorded = "the approval could not be written down"
 
-  /// The next event: of the reader, or that somebody wants it to stop.
+  /// Returns the next event: one from the reader, or a request to stop.
   private func next() throws(Fault) -> ReaderSession.Event {
     let deadline = currentDeadline()
     while true {
       if context.interruption.kind == .interrupted {
-        // The wish is heard: what follows must not be stopped by it.
+        // The signal was handled. It must not stop the steps that follow.
         context.interruption.acknowledge()
         return .stop
       }
       if !isStopTold, context.interruption.kind != nil || progress.isStopRequested {
-        // It stays asked for, and is told once.
+        // The request to stop persists, but the session gets it once.
         isStopTold = true
         return .stop
       }
@@ -113,8 +113,7 @@ final class SaleRunner {
     }
   }
 
-  /// Until when the session's present wait lasts: one deadline, however many events come, which an event brings
-  /// nearer at most.
+  /// Returns the deadline of the session's current wait. Events can bring it nearer but never extend it.
   private func currentDeadline() -> Deadline {
     var deadline = Deadline(in: session.patience, on: context.clock)
     if let wait, wait.turn == session.turn,
@@ -131,7 +130,7 @@ final class SaleRunner {
     case .enter(let next):
       guard next != state else { break }
       state = next
-      // What follows is written anyway, right before the request leaves.
+      // The state before a request is recorded together with the request.
       try progress.recordState(next.rawValue, sendingNext: next == .authorising)
     case .send(let command): try connected().send(command)
     case .authorise(let card): return session.receive(.decided(authorise(card)))
@@ -150,7 +149,7 @@ final class SaleRunner {
     return []
   }
 
-  /// What somebody was asked; nil where the question was stopped, which is an answer too.
+  /// Returns the answer to a question; nil if a signal stopped it, which counts as an answer.
   private func asked<Answer>(_ question: () throws(Fault) -> Answer?) throws(Fault) -> Answer? {
     do throws(Fault) {
       return try question()
@@ -161,7 +160,7 @@ final class SaleRunner {
     }
   }
 
-  /// Writes the acquirer's word down; false where an approval could not be.
+  /// Records the acquirer's answer. Returns false if an approval could not be recorded.
   func conclude() -> Bool {
     do throws(Fault) {
       try progress.conclude(word)
@@ -171,7 +170,7 @@ final class SaleRunner {
     }
   }
 
-  /// The link, opened when it is first needed.
+  /// Returns the connection to the reader, which is opened on first use.
   private func connected() throws(Fault) -> ReaderLink {
     if let link { return link }
     let made = try ReaderLink.open(context)
@@ -179,7 +178,7 @@ final class SaleRunner {
     return made
   }
 
-  /// Asks the acquirer; whatever goes wrong is dealt with here, and told when the reader is free.
+  /// Asks the acquirer. Failures are handled here at once, and reported after the reader is released.
   private func authorise(_ card: PresentedCard) -> ReaderSession.Decision {
     sale.amount = session.money.minorUnits
     sale.entryMode = card.entryMode
@@ -221,7 +220,7 @@ final class SaleRunner {
       sale.authorisationCode = answer.code
       session.message = answer.displayText
       if answer.isApproved, progress.isStopRequested {
-        // Another shell cancelled it meanwhile: it is undone at once.
+        // Another process cancelled the sale meanwhile, so it is undone at once.
         return .unavailable(
           .init { () throws(Fault) in try undone(.operatorCancelled, Self.stopped) }
         )
@@ -232,14 +231,14 @@ final class SaleRunner {
     }
   }
 
-  /// What is done about a failure, before anything else; told once the reader has been let go.
+  /// Handles a failure before anything else. It is reported after the reader is released.
   private func recovered(_ error: Fault) -> ReaderSession.Lost {
     guard error.effect == .unknown else {
       return .failure(progress.hasSent && error.cause == .refused ? proven(error) : error)
     }
     var lost = error
     if error.kind.isStop || context.interruption.kind != nil {
-      // Heard: the undoing must not be stopped by it. The next one ends that as well.
+      // The signal was handled. It must not stop the undoing; another one does.
       context.interruption.acknowledge()
       lost =
         Fault.toro(
@@ -248,20 +247,21 @@ final class SaleRunner {
           reason: "stopped while the acquirer was asked"
         ).afterSending
     }
-    // First of all: a cardholder must not be charged for a sale of which the till knows nothing.
+    // This comes first: a cardholder must not be charged for a sale that the till does not know.
     return .init { () throws(Fault) in try advices.lost(sale, lost) }
   }
 
-  /// Undoes what was refused: a refusal without a signature may come after the effect.
+  /// Undoes a refused sale. A refusal without a signature may come after the effect.
   ///
-  /// Where the acquirer says that it is undone the refusal is what the sale came to. Else it is unknown.
+  /// If the acquirer confirms the undoing, the refusal is the outcome. Otherwise the sale is unknown.
   private func proven(_ refusal: Fault) -> Fault {
     let isUndone = (try? advices.cancel(sale, reason: "TIMO"))?.isApproved == true
     return isUndone ? refusal : refusal.afterSending
   }
 
-  /// Lets the acquirer's own words through that only look like a card number: this card's number
-  /// begins and ends otherwise, and they are needed to undo the sale.
+  /// Exempts an identifier of the acquirer that only looks like a card number.
+  ///
+  /// It differs from this card's number, and is needed to undo the sale.
   private func keepWhole(_ text: String?) {
     guard let text, let number = session.card?.number else { return }
     let digits = text.filter { $0.isASCII && $0.isNumber }
@@ -274,16 +274,16 @@ final class SaleRunner {
 }
 
 extension Randomness {
-  /// A name that nothing else has: 28 letters, of which one in 2^121 would come twice.
+  /// A new unique name of 28 letters. Two are equal with a chance of one in 2^121.
   ///
-  /// Letters alone: one in a thousand names with digits would have a card number's in it, and be
-  /// masked wherever it is kept.
+  /// It has no digits: in one of a thousand names they would look like a card number and be masked in the
+  /// journal.
   var transactionReference: String { text(28, from: "BCDFGHJKLMNPQRSTVWXZ") }
 }
 
-/// What the end of a session comes to: receipt, outcome, and what must be undone.
+/// The result of a session: receipt, outcome, and the undoing if needed.
 extension SaleRunner {
-  /// What the end of a session comes to.
+  /// Returns the outcome of an ended session.
   func finish(_ end: ReaderSession.End) throws(Fault) -> Outcome {
     switch end {
     case .completed:
@@ -303,7 +303,7 @@ extension SaleRunner {
     case .released(.success(let outcome)): return outcome
     case .released(.failure(let fault)):
       progress.enter(TransactionState.failed.rawValue)
-      // A refusal that proves nothing was undone, or is unknown, by now.
+      // A refusal without proof was already undone, or is unknown.
       throw fault.effect == .none ? fault.proven : fault
     case .refusedByCard:
       try advices.undo(sale, reason: "CDCL", .toro(.transactionError, "the card declined"))
@@ -317,7 +317,7 @@ extension SaleRunner {
     }
   }
 
-  /// Undoes what the acquirer approved; `reason` is of ISO 20022's `FailureReason3`.
+  /// Undoes an approved sale. `reason` is from ISO 20022's `FailureReason3`.
   func undone(
     _ error: ToroError,
     _ why: String,
@@ -349,7 +349,7 @@ extension SaleRunner {
     )
   }
 
-  /// What the acquirer's answer comes to.
+  /// The outcome that follows from the acquirer's answer.
   var word: Outcome {
     let result: JSONObject = ["state": "completed", "receipt": .object(receipt)]
     guard let answer else { return outcome(.failed, result, nil) }
@@ -382,7 +382,7 @@ extension SaleRunner {
     }
     let isApproved = answer?.isApproved == true && !isDeclinedByCard
     let asked = order.amount.minorUnits
-    // What is suspended was received and not processed: nothing is charged, and nothing can be refunded.
+    // A suspended sale was received but not processed: nothing is charged, and nothing can be refunded.
     let isSuspended = status == .pending && !order.isRefund
     let amount = isSuspended ? 0 : isApproved ? answer?.authorised ?? sale.amount : sale.amount
     return Outcome(

@@ -1,15 +1,15 @@
 private import CLibraries
 package import TenderModel
 
-/// The message key and what it makes: the `SctyTrlr` of every message (README, 3.7).
+/// The message key, and the `SctyTrlr` that it signs for every message (README, 3.7).
 package struct MessageKey: Sendable {
   private let key: SharedSecret
   let id: String
   let version: String
 
-  /// Derives the key of a passphrase.
+  /// Derives the key from a passphrase.
   ///
-  /// Throws `usage` for parameters that PBKDF2 or CMAC do not take.
+  /// Throws `usage` for parameters that PBKDF2 or CMAC do not accept.
   package init(
     passphrase: SharedSecret,
     _ derivation: KeyDerivation,
@@ -50,7 +50,7 @@ package struct MessageKey: Sendable {
     self.version = version
   }
 
-  /// The MAC over a body: CMAC under AES, no hash before it (`CCA3` with a key of 32 bytes).
+  /// Returns the MAC of a body: AES-CMAC without a hash before it (`CCA3` with a 32-byte key).
   package func mac(over body: [UInt8]) throws(Fault) -> [UInt8] {
     var bytes: [UInt8] = []
     key.secret.append(to: &bytes)
@@ -62,7 +62,7 @@ package struct MessageKey: Sendable {
     return mac
   }
 
-  /// The name of the algorithm in ISO 20022's code set.
+  /// The algorithm's name in ISO 20022's code set.
   private var algorithm: String {
     switch key.secret.count {
     case 16: "CCA1"
@@ -71,7 +71,7 @@ package struct MessageKey: Sendable {
     }
   }
 
-  /// The trailer over a body.
+  /// Returns the trailer for a body.
   func trailer(over body: [UInt8]) throws(Fault) -> [XMLWriter.Row] {
     [
       ("SctyTrlr/CnttTp", "AUTH"), ("SctyTrlr/AuthntcdData/Rcpt/KeyIdr/KeyId", id),
@@ -82,7 +82,7 @@ package struct MessageKey: Sendable {
     ]
   }
 
-  /// Whether a trailer fits a body; false for another algorithm, and for none.
+  /// Returns whether a trailer is valid for a body; false for another algorithm, and without a trailer.
   func fits(_ trailer: XMLElement?, body: [UInt8]) throws(Fault) -> Bool {
     guard let data = trailer?["AuthntcdData"], trailer?.text("CnttTp") == "AUTH",
       data.text("MACAlgo/Algo") == algorithm,

@@ -1,22 +1,22 @@
 package import TenderEngine
 package import TenderModel
 
-/// What the adapter has been told: ids, keys, addresses, time limits.
+/// The adapter's settings: ids, keys, addresses, time limits.
 ///
-/// Toro publishes none of the values: each of them is the operator's to set (README, 1.2 and 11).
-/// On the simulator all have working defaults.
+/// Toro publishes none of the values, so the operator sets them all (README, 1.2 and 11). On the simulator
+/// all have working defaults.
 package struct ToroConfiguration: Sendable {
   package var env: Env
   package var gatewayBase: String?
-  /// The name of the HTTP header that carries the API key, which is not public.
+  /// The name of the HTTP header with the API key. It is not public.
   package var apiKeyHeader = "api-key"
   package var apiKey: SharedSecret?
-  /// The passphrase of which the message key is made.
+  /// The passphrase from which the message key is derived.
   package var passphrase: SharedSecret?
   package var derivation = KeyDerivation()
   package var keyID = "SpecV1TestKey"
   package var keyVersion = "1"
-  /// The key that readers encrypt card data under; its id and version in messages.
+  /// The id and version of the key with which readers encrypt card data.
   package var cardKeyID: String?
   package var cardKeyVersion: String?
   package var acquirerID = ""
@@ -25,23 +25,23 @@ package struct ToroConfiguration: Sendable {
   package var merchantName: String?
   package var merchantCategory = ""
   package var poiID = ""
-  /// Whom messages are addressed to; left out where it is not known.
+  /// The recipient of messages; left out if it is not known.
   package var recipientID: String?
   package var latitude: String?
   package var longitude: String?
   package var device = "simulator"
-  /// Where authorisations are sent: the one path that Toro does not publish (README, 3.1);
-  /// nil for what the others suggest.
+  /// The path for authorizations, which Toro does not publish (README, 3.1); nil for the path that the
+  /// others suggest.
   package var authorisationPath: String?
-  /// How long one request may take, in milliseconds.
+  /// The time limit of one request, in milliseconds.
   package var timeout = 30_000
-  /// How long a card, a choice or a PIN is awaited, in milliseconds.
+  /// The time limit for a card, a choice or a PIN, in milliseconds.
   package var cardTimeout = 60_000
 
-  /// Readers that must not take this sale; nil for none.
+  /// Readers that must not be used for this sale; nil for none.
   package var refusedReaders: RefusedReaders?
 
-  /// Readers of a simulator, by what they tell of themselves.
+  /// Identifies a simulated reader by its own data.
   package struct RefusedReaders: Sendable, Hashable {
     /// Serial numbers (tag 9F1E).
     package var serials: Set<String>
@@ -51,20 +51,20 @@ package struct ToroConfiguration: Sendable {
 
   package init(env: Env) { self.env = env }
 
-  /// Where the gateway is (README, 1.1).
+  /// The gateway's address (README, 1.1).
   var gatewayURL: String {
     gatewayBase
       ?? (env == .live ? "https://api.torogateway.com" : "https://api.torogateway.dev")
   }
 }
 
-/// How the message key is made of the passphrase: PBKDF2 (RFC 8018), its parameters not public.
+/// The parameters of PBKDF2 (RFC 8018), which derives the message key. They are not public.
 package struct KeyDerivation: Sendable, Hashable {
   /// `SHA1`, `SHA256` or `SHA512`.
   package var digest: String
   package var salt: String
   package var iterations: Int
-  /// In bytes: what CMAC under AES takes.
+  /// The key's length in bytes, as AES-CMAC requires.
   package var length: Int
 
   package init(
@@ -80,29 +80,29 @@ package struct KeyDerivation: Sendable, Hashable {
   }
 }
 
-/// What the operator chose for a sale; none of it makes the sale another one.
+/// The operator's choices for a sale. They are not part of its content.
 package struct SaleOptions: Sendable {
-  /// Where the customer signs.
+  /// The device on which the customer signs.
   package enum SignatureMode: String, Sendable, Hashable, CaseIterable { case device, app }
 
   package var signatureMode = SignatureMode.app
-  /// A picture or other file that holds the customer's signature.
+  /// A picture or other file with the customer's signature.
   package var signature: [UInt8]?
-  /// The merchant's answer to whether the signature matches; nil to ask.
+  /// Whether the merchant says that the signature matches; nil to ask.
   package var signatureMatches: Bool?
 
   package init() {}
 }
 
-/// Somebody at the till who can be asked.
+/// The attendant at the till, who answers questions.
 package protocol Attendant: Sendable {
-  /// Whether anybody can be asked; the simulated till signs and agrees by itself.
+  /// Whether the attendant can be asked. The simulated attendant signs and agrees by itself.
   var canCompare: Bool { get }
-  /// The customer's signature; nil where the customer would not sign. Throws where a signal came.
+  /// Returns the customer's signature; nil if the customer refuses. Throws after a signal.
   func signature() throws(Fault) -> [UInt8]?
-  /// Whether the signature matches the card's.
+  /// Returns whether the signature matches the card's.
   func signatureMatches() throws(Fault) -> Bool
-  /// Hears what is awaited, by its state, and for how many milliseconds more.
+  /// Shows the state of the current wait, and the milliseconds left.
   func waits(for state: String, left: Int)
 }
 
@@ -110,7 +110,7 @@ extension Attendant {
   package func waits(for state: String, left: Int) {}
 }
 
-/// What the adapter works with: all of it passed in.
+/// Everything that the adapter depends on.
 package struct ToroContext: Sendable {
   let configuration: ToroConfiguration
   let options: SaleOptions
@@ -121,9 +121,9 @@ package struct ToroContext: Sendable {
   let randomness: any Randomness
   let interruption: any Interruption
   let redactor: Redactor
-  /// Takes lines of the trace: names, tags and sizes, no values.
+  /// Receives trace lines with names, tags and sizes, but no values.
   let watch: (@Sendable (JSONObject) -> Void)?
-  /// Takes a reader, by its address, for as long as the lock is held; nil where another has it.
+  /// Reserves a reader by its address while the lock is held; nil if another process uses it.
   package typealias Reservation = @Sendable (String) throws(Fault) -> (any ReferenceLock)?
   let reserve: Reservation?
 

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// The documented errors of Toro's SDK (README, 6.1), each with what it means here.
+/// The documented errors of Toro's SDK (README, 6.1).
 package enum ToroError: String, Sendable, CaseIterable {
   case customerCancelled, operatorCancelled
   case deviceConnectionFailed, deviceNotSelected, deviceDisconnected, deviceError, deviceBusy
@@ -11,7 +11,7 @@ package enum ToroError: String, Sendable, CaseIterable {
   case acceptorRejected, terminalManagerRejected
   case gatewayUnavailable, badGatewayResponse, malformedResponse
 
-  /// The kind of fault, and so the exit status (README, 6.1).
+  /// The kind of fault, which determines the exit status (README, 6.1).
   var kind: Fault.Kind {
     switch self {
     case .customerCancelled, .operatorCancelled, .transactionAborted: .cancelled
@@ -26,7 +26,7 @@ package enum ToroError: String, Sendable, CaseIterable {
     }
   }
 
-  /// Its name in snake case, as `tender explain` has it.
+  /// The error code in snake case, for `tender explain`.
   var code: String {
     var code = ""
     for letter in rawValue {
@@ -36,7 +36,7 @@ package enum ToroError: String, Sendable, CaseIterable {
     return code
   }
 
-  /// The state that a transaction ends in with this error.
+  /// The final state of a transaction with this error.
   var state: TransactionState {
     switch self {
     case .customerCancelled, .operatorCancelled, .transactionAborted: .cancelled
@@ -44,7 +44,7 @@ package enum ToroError: String, Sendable, CaseIterable {
     }
   }
 
-  /// Who cancelled, in the documented words of `CancellationType`.
+  /// The side that cancelled, in the documented words of `CancellationType`.
   var cancellationType: String? {
     switch self {
     case .customerCancelled: "customer"
@@ -53,7 +53,7 @@ package enum ToroError: String, Sendable, CaseIterable {
     }
   }
 
-  /// The result of a transaction that ended with this error.
+  /// Returns the result of a transaction that ended with this error.
   func result(_ reason: String? = nil, receipt: JSONObject? = nil) -> JSONObject {
     var result: JSONObject = [
       "state": .string(state.rawValue), "error": .string(rawValue),
@@ -72,7 +72,7 @@ package enum TransactionState: String, Sendable, CaseIterable {
 }
 
 extension Fault {
-  /// A documented error.
+  /// Creates a fault for a documented error.
   ///
   /// The codes of `ToroError` have their pages in `Explanations.swift`.
   static func toro(
@@ -93,7 +93,7 @@ extension Fault {
     )
   }
 
-  /// The link to the reader is gone.
+  /// The connection to the reader was lost.
   static func disconnected(_ when: String) -> Fault {
     .toro(
       .deviceDisconnected,
@@ -102,7 +102,7 @@ extension Fault {
     )
   }
 
-  /// The reader says that it is doing something else.
+  /// The reader is busy.
   static var busyReader: Fault {
     .toro(
       .deviceBusy,
@@ -111,7 +111,7 @@ extension Fault {
     )
   }
 
-  /// Another sale has the reader.
+  /// Another sale uses the reader.
   static func readerInUse(_ device: String) -> Fault {
     .toro(
       .transactionAlreadyStarted,
@@ -120,7 +120,7 @@ extension Fault {
     )
   }
 
-  /// The reader did something that cannot be gone on from.
+  /// The reader sent something unexpected, and the sale cannot continue.
   static func deviceError(_ why: String) -> Fault {
     .toro(.deviceError, why, hint: "no money moved; run the same command again", reason: why)
   }

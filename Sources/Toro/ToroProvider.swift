@@ -3,7 +3,7 @@ package import TenderModel
 
 /// Toro: card-present sales on a Miura reader, through the Toro gateway over ISO 20022 messages.
 package struct ToroProvider: Provider {
-  /// What it is called in options, records and journals.
+  /// The provider's name in options, records and journals.
   package static let name = ProviderName("toro")
   let context: ToroContext
 
@@ -32,7 +32,7 @@ package struct ToroProvider: Provider {
     if order != nil { try checkCredentials() }
   }
 
-  /// Throws `auth` where ids or the passphrase are missing.
+  /// Throws `auth` if ids or the passphrase are missing.
   func checkCredentials() throws(Fault) { _ = try context.configuration.checked() }
 
   package func way(of order: Order, _ payment: Payment?) -> String? {
@@ -49,7 +49,7 @@ package struct ToroProvider: Provider {
     }
   }
 
-  /// A sale without its card is undone as a whole; a part goes back to the card itself.
+  /// Without the card, only the whole sale can be undone. A part is refunded with the card.
   package func check(_ draft: Operation, of payment: Payment) throws(Fault) {
     let state = payment.state
     guard draft.isReversal, state.isCaptured, let amount = draft.amount, amount < state.captured
@@ -97,7 +97,7 @@ package struct ToroProvider: Provider {
     }
   }
 
-  /// Ends a lost sale by a cancellation advice, repeated until it is answered (README, 8).
+  /// Undoes a lost sale with a cancellation advice, which is repeated until it is answered (README, 8).
   package func undo(_ progress: Progress) throws(Fault) -> Outcome {
     let advices = Advices(context: context, gateway: try Gateway(context), progress: progress)
     guard let sale = progress.payment.sale else {
@@ -126,11 +126,11 @@ package struct ToroProvider: Provider {
   }
 }
 
-/// What can be tried without moving money.
+/// Checks that move no money.
 extension ToroProvider {
-  /// Connects to the reader and asks what it is; gives that in words.
+  /// Connects to the reader and returns its description.
   ///
-  /// Throws the documented errors of devices.
+  /// Throws the documented device errors.
   package func checkReader() throws(Fault) -> String {
     let link = try ReaderLink.open(context)
     defer { link.close() }
@@ -178,7 +178,7 @@ extension ToroProvider {
     )
   }
 
-  /// Asks the gateway whether it is there and knows us; gives what it said in words.
+  /// Tests the gateway and the credentials. Returns its answer in words.
   package func checkGateway() throws(Fault) -> String {
     let body = try ask(Messages.diagnostic)
     let isThere =
@@ -189,7 +189,7 @@ extension ToroProvider {
     return "the gateway answered, its security trailer fits" + isThere + maintenance
   }
 
-  /// Reports this terminal's state; gives what its manager sent in words.
+  /// Reports this terminal's state. Returns the terminal manager's answer in words.
   package func checkTerminalManager() throws(Fault) -> String {
     let body = try ask(Messages.statusReport)
     let what = body.name == "MgmtPlan" ? "a management plan" : "a configuration"

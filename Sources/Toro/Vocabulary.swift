@@ -1,8 +1,8 @@
 internal import TenderModel
 
-/// The words that Toro's documents, ISO 20022 and ISO 8583 use, and what they mean.
+/// The words of Toro's documents, ISO 20022 and ISO 8583, with their meanings.
 enum Vocabulary {
-  /// A receipt's `actionCode`: the issuer's response code, EMV's tag 8A.
+  /// The values of a receipt's `actionCode`: the issuer's response code, EMV tag 8A.
   static let responseCodes = Explanation.reasons(
     .responseCode,
     at: "receipt.actionCode",
@@ -90,7 +90,7 @@ enum Vocabulary {
     """
   )
 
-  /// Why the gateway or the terminal manager rejected a message.
+  /// The reasons for which the gateway or the terminal manager rejects a message.
   static let rejections = Explanation.reasons(
     .rejection,
     at: "reason",
@@ -108,7 +108,7 @@ enum Vocabulary {
     """
   )
 
-  /// States, types and members that results have, and response codes that are no failures.
+  /// The states, types and members of results, and the response codes that are not failures.
   static let words: [Explanation] =
     Explanation.words(
       .responseCode,

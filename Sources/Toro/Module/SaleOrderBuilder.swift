@@ -3,7 +3,7 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
-/// Typed words as a sale or refund at a reader.
+/// Builds the order for a sale or refund at a reader from the typed options.
 struct SaleOrderBuilder {
   let session: any Session
   let env: Env
@@ -40,14 +40,14 @@ struct SaleOrderBuilder {
     return overflows ? nil : Money(minorUnits: sum, currency: amount.currency)
   }
 
-  /// The percentages of the reader's menu: as typed, else the profile's where it is enabled.
+  /// Returns the percentages of the gratuity menu: the typed ones, else the profile's if the menu is enabled.
   private func menu() throws(Fault) -> [Int] {
     if let typed = try invocation.value(Keys.gratuityMenu) { return typed }
     guard section["gratuity_enabled"]?.truth == true else { return [] }
     return section["gratuity_percentages"]?.array?.compactMap(\.wholeNumber) ?? [10, 15, 20]
   }
 
-  /// What is refunded, by reference or from a file.
+  /// Returns the sale to refund, by reference or from a file.
   private func original() throws(Fault) -> (receipt: JSONObject, reference: Reference?)? {
     let reference = invocation[Keys.original]
     let path = invocation[Keys.originalFile]
@@ -68,7 +68,7 @@ struct SaleOrderBuilder {
         hint: "a receipt as JSON, or the record of the sale"
       )
     }
-    // What the journal knows as well is counted there.
+    // If the journal has the sale, its refunds are counted there.
     let payment = try receipt.text("saleReferenceId").flatMap { name throws(Fault) in
       try payments(name).first { $0.state.id == receipt.text("transactionReference") }
     }

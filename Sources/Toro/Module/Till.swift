@@ -2,12 +2,12 @@ internal import TenderCommandLine
 internal import TenderModel
 internal import TenderSystem
 
-/// Who stands at the till: asked on the terminal, else played where the reader is a simulated one.
+/// The attendant on the terminal, or a simulated one for a simulated reader.
 struct Till: Attendant {
-  // A sale has one thread, which is the one that asks.
+  // A sale runs on one thread, and only that thread uses the session.
   nonisolated(unsafe) private unowned let session: any Session
   private let isSimulated: Bool
-  /// Whether the simulated customer will not sign.
+  /// Whether the simulated customer refuses to sign.
   private let refuses: Bool
 
   init(_ session: any Session, isSimulated: Bool, refuses: Bool) {

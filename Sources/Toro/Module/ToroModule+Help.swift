@@ -74,7 +74,7 @@ extension ToroModule {
     ]
   )
 
-  /// Credentials, choices, and what no public document of Toro says.
+  /// Credentials, choices, and the settings that Toro's public documents do not give.
   static let about = Topic(
     name: "toro",
     summary: "Toro: credentials, and what is not known of it",

@@ -86,7 +86,7 @@ extension Keys {
 }
 
 extension ToroModule {
-  /// A sale with the card present: which reader, what on top, who signs, what is refunded.
+  /// The options of a sale with the card present: reader, gratuity, signature, refund.
   static let reader: [any OptionKey] = [
     Keys.type, Keys.device, Keys.gratuity, Keys.gratuityMenu, Keys.signature, Keys.signatureFile,
     Keys.signatureMatches, Keys.noCapture, Keys.original, Keys.originalFile, Keys.additional,
@@ -94,5 +94,5 @@ extension ToroModule {
   ]
 }
 
-/// What is done at the reader.
+/// The type of transaction at the reader.
 enum SaleType: String, CaseIterable, Sendable { case purchase, refund }

@@ -26,7 +26,7 @@ extension ToroModule {
         .init("signature_mode") { value in
           ["device", "app"].contains(value.text) ? nil : .init("is neither device nor app")
         },
-        // Not used any more, and not an error: see `warning`.
+        // No longer used, but still accepted: see `warning`.
         .init("touch_area_tag"),
         .init("card_timeout") { value in
           do throws(Fault) {
@@ -45,7 +45,7 @@ extension ToroModule {
     )
   }
 
-  /// What is no member of an object; nil where every one is known.
+  /// Returns the unknown members of an object; nil if all are known.
   private static func unknown(
     _ object: JSONObject,
     among known: [String]

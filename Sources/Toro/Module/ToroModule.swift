@@ -3,7 +3,7 @@ package import TenderEngine
 package import TenderModel
 internal import TenderSystem
 
-/// Toro, as the program knows it.
+/// The module of Toro: its options, settings and help.
 package struct ToroModule: ProviderModule {
   package init() {}
 
@@ -109,7 +109,7 @@ package struct ToroModule: ProviderModule {
     try provider(session, env)
   }
 
-  /// The adapter, with a reader and a gateway of which each is in this process or elsewhere.
+  /// Creates the adapter. Reader and gateway are each simulated in this process or outside of it.
   private func provider(_ session: any Session, _ env: Env) throws(Fault) -> ToroProvider {
     let setup = ProviderSettings(session, name, env)
     let configuration = try setup.configuration()
@@ -147,10 +147,10 @@ package struct ToroModule: ProviderModule {
     )
   }
 
-  /// The name of the simulated reader, where an address would be.
+  /// The name of the simulated reader, used instead of an address.
   static let simulatedDevice = "simulator"
 
-  /// A lock on a reader, which is of this machine: another may have one at the same address.
+  /// Locks a reader on this machine. On another machine, the same address is another reader.
   private func reservation(_ session: any Session) throws(Fault) -> ToroContext.Reservation {
     let journal = try session.journal()
     let clock = session.clock
@@ -202,7 +202,7 @@ package struct ToroModule: ProviderModule {
     }
   }
 
-  /// What the profile says and nobody uses any more, in words; nil where all of it is used.
+  /// Returns a warning about settings in the profile that are no longer used; nil if there are none.
   private func warning(_ settings: Settings) -> String? {
     guard settings.profile["toro"]?["touch_area_tag"] != nil else { return nil }
     return "toro.touch_area_tag is not used any more: the tags of the touch screen are known; "
@@ -223,7 +223,7 @@ package struct ToroModule: ProviderModule {
     }
   }
 
-  /// The reader's address as option, variable or profile give it.
+  /// Returns the reader's address from the option, the variable or the profile.
   private func device(_ settings: Settings) -> Settings.Value? {
     settings.value(option: Keys.device, variable: "TENDER_TORO_DEVICE", key: nil)
       ?? settings.profile["toro"]?["device"]?.text
@@ -232,7 +232,7 @@ package struct ToroModule: ProviderModule {
 }
 
 extension Fault {
-  /// The address of a reader that `simulator serve` plays, where live money is meant.
+  /// The fault for the address of a simulated reader with live money.
   fileprivate static func servedReader(_ device: String) -> Fault {
     .usage(
       "test_data_on_live",
@@ -241,7 +241,7 @@ extension Fault {
     )
   }
 
-  /// The simulated reader, with an acquirer that is not the simulator's.
+  /// The fault for the simulated reader with a real acquirer.
   fileprivate static func simulatedReader(_ env: Env) -> Fault {
     Fault.badOptions(
       "--device simulator does not go with --env \(env.rawValue)",

@@ -3,14 +3,15 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
-/// Ids, keys, addresses and the operator's choices for Toro, from settings and options.
+/// Reads Toro's ids, keys, addresses and choices from settings and options.
 extension ProviderSettings {
   private var invocation: Invocation { session.invocation }
   private var settings: Settings { session.settings }
 
-  /// Everything that the adapter is told.
+  /// Returns the adapter's settings.
   ///
-  /// On the simulator the profile's values come before the defaults; elsewhere there are none.
+  /// On the simulator, the profile's values take precedence over the defaults. Elsewhere there are no
+  /// defaults.
   func configuration() throws(Fault) -> ToroConfiguration {
     var configuration = ToroConfiguration(env: env)
     if !settings.mayRedirect(env) { configuration.refusedReaders = refusedReaders }
@@ -41,7 +42,7 @@ extension ProviderSettings {
     return configuration
   }
 
-  /// The simulated reader, by what it says of itself.
+  /// Identifies the simulated reader by its own data.
   private var refusedReaders: ToroConfiguration.RefusedReaders {
     let simulated = session.simulated(ToroProvider.name)
     return ToroConfiguration.RefusedReaders(
@@ -50,7 +51,7 @@ extension ProviderSettings {
     )
   }
 
-  /// The reader's address; on the simulator the simulated one, where nothing else is said.
+  /// The reader's address. On the simulator, the default is the simulated reader.
   private var device: String {
     settings.value(option: Keys.device, variable: variable("device"), key: nil)?.text
       ?? text("device") ?? ""
@@ -59,7 +60,7 @@ extension ProviderSettings {
   private func derivation() -> KeyDerivation {
     let found = section["kdf"]?.object ?? simulated["kdf"]?.object
     guard let kdf = found else { return KeyDerivation() }
-    // `hmac-sha256`, checked when the file was read.
+    // `hmac-sha256`: the value was checked when the file was read.
     return KeyDerivation(
       digest: (kdf.text("prf") ?? "").dropFirst("hmac-".count).uppercased(),
       salt: kdf.text("salt") ?? "",
@@ -74,7 +75,7 @@ extension ProviderSettings {
     return gateway
   }
 
-  /// The operator's choices about the signature.
+  /// Returns the operator's choices about the signature.
   func options() throws(Fault) -> SaleOptions {
     var options = SaleOptions()
     options.signatureMode =
