@@ -1,22 +1,23 @@
 import TenderEngine
 import TenderModel
 
-/// What is submitted for an action: where to, and what.
+/// A request that answers an action: its path and its body.
 struct Submission: Sendable {
   var action: String
   var body: JSONObject
-  /// Whether it can have an effect: a bank may pay after a consent or a form (README, 4.5).
+  /// Whether it can move money: a bank may pay after a consent or a form (README, 4.5).
   var isEffecting = false
 }
 
-/// Finds the answer to an action: from options, else from whoever can be asked.
+/// Finds the answer to an action in the options, or asks the operator.
 struct Answers {
   let context: TrueLayerContext
   let progress: Progress
 
   private var options: FlowOptions { context.options }
 
-  /// Asks for one of several, `option` naming what the bank wants; what is known is written down before.
+  /// Asks for one of several choices. `option` names the subject. Known facts are recorded before the
+  /// question.
   private func choose(
     _ subject: String,
     among choices: [Choice],
@@ -29,10 +30,9 @@ struct Answers {
     return chosen
   }
 
-  /// The submission for an action.
+  /// Returns the submission for an action.
   ///
-  /// Throws `pending` for an answer that does not fit what is asked, or that is missing and that nobody can be asked
-  /// for.
+  /// Throws `pending` if an answer does not fit, or is missing and there is no terminal to ask on.
   func submission(for next: NextAction, _ resource: Resource) throws(Fault) -> Submission {
     switch next {
     case .providerSelection(let banks):
@@ -63,16 +63,15 @@ struct Answers {
     }
   }
 
-  /// An action with only what a person would be offered.
+  /// Returns an action with only the choices that an operator would be offered.
   func offered(_ next: NextAction) -> NextAction {
     guard case .providerSelection(let banks) = next else { return next }
     return .providerSelection(offered(banks).banks)
   }
 
-  /// The banks of the country that was asked for; where it has none, of the locale's; else all, by
-  /// country.
+  /// Returns the banks of the requested country, else of the locale's country, else all of them by country.
   ///
-  /// Within a country they stay in TrueLayer's order, healthy ones first.
+  /// Within a country they stay in TrueLayer's order, with the healthy ones first.
   private func offered(_ banks: [Bank]) -> (banks: [Bank], note: String?) {
     let sorted = Self.sorted(banks)
     let wanted = options.country?.uppercased()
@@ -126,7 +125,7 @@ struct Answers {
       }
       return wanted
     }
-    // With one choice there is nothing to ask.
+    // A single choice needs no question.
     if choices.count == 1 { return choices[0].id }
     return try choose(subject, among: choices, "a \(subject) (--\(subject))")
   }
@@ -149,7 +148,7 @@ struct Answers {
     )
   }
 
-  /// The account data that is read beside the payment: what the bank requires, where it was agreed.
+  /// Returns the account data scopes that the bank requires and the payer agreed to.
   private func scopes(_ requirements: JSONObject, of kind: Payment.Kind) throws(Fault) -> [JSON] {
     let required = requirements["ais"]?["required_scopes"]?.array ?? []
     let optional = requirements["ais"]?["optional_scopes"]?.array ?? []
@@ -210,12 +209,12 @@ struct Answers {
 }
 
 extension Fault {
-  /// A value that does not fit a form, or must not be given where it was.
+  /// A value does not fit a form, or must not be given this way.
   static func badForm(_ message: String, hint: String) -> Fault {
     Fault(.pending, code: "bad_form_value", message, hint: hint)
   }
 
-  /// Something that only the payer or the operator can say.
+  /// An answer is missing that only the payer or the operator can give.
   fileprivate static func inputMissing(_ what: String) -> Fault {
     Fault(
       .pending,

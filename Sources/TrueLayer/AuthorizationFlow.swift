@@ -1,30 +1,30 @@
 import TenderModel
 
-/// The life of an authorization: what to do next, from how the resource stands and nothing else.
+/// Decides the next step of an authorization from the current resource alone.
 ///
-/// Driven by `actions.next`, whatever its order (README, 4.3).
+/// It follows `actions.next` in whatever order the actions come (README, 4.3).
 struct AuthorizationFlow {
-  /// What to do.
+  /// The next step.
   enum Step: Equatable {
     case start
     case answer(NextAction)
-    /// Show the address; the payer is awaited.
+    /// Show the address, and wait for the payer.
     case redirect(String)
-    /// Look again after a while.
+    /// Look again after a pause.
     case look
     case end
   }
 
-  /// Whether the payer comes back to this process.
+  /// Whether the payer returns to this process.
   private let listens: Bool
   private let retries: Bool
   private var starts = 0
   private var answers = 0
   private var shown: String?
-  /// Whether a form was answered since the last look: a bank that takes forms may need nobody else.
+  /// Whether a form was answered since the last look. After a form, the payer may not be needed any more.
   private var hasAnsweredForm = false
 
-  /// More steps than any bank has; what goes on longer goes in a circle.
+  /// The maximum number of steps. No bank has so many; a longer flow is a loop.
   private static let limit = 40
 
   init(listens: Bool, retries: Bool) {
@@ -32,9 +32,9 @@ struct AuthorizationFlow {
     self.retries = retries
   }
 
-  /// Takes in how the resource stands.
+  /// Receives the current resource and returns the next step.
   ///
-  /// Throws `provider_error` for what makes no sense.
+  /// Throws `provider_error` if the resource is inconsistent.
   mutating func receive(_ resource: Resource) throws(Fault) -> Step {
     switch resource.status {
     case "authorization_required":
@@ -44,7 +44,7 @@ struct AuthorizationFlow {
       starts += 1
       return .start
     case "attempt_failed":
-      // How a further attempt begins is not documented: the flow is started anew, once.
+      // The start of another attempt is not documented, so the flow is started again once.
       guard retries, starts < 2 else { return .end }
       starts += 1
       shown = nil

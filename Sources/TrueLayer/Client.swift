@@ -2,23 +2,23 @@ private import Synchronization
 import TenderEngine
 import TenderModel
 
-/// TrueLayer's API as requests and answers: tokens, signatures, keys, and what is tried again.
+/// A client of TrueLayer's API: tokens, signatures, idempotency keys and retries.
 final class Client: Sendable {
   let context: TrueLayerContext
-  /// The tokens that creations of this run returned, by id.
+  /// The resource tokens that creations of this run returned, by id.
   private let made = Mutex<[String: String]>([:])
-  /// Whether the token that was given has been refused.
+  /// Whether the configured resource token was refused.
   private let isTokenOver = Atomic(false)
   private let hasTokenWorked = Atomic(false)
   private let refusal = Mutex<Fault?>(nil)
 
   init(_ context: TrueLayerContext) { self.context = context }
 
-  /// On whose behalf a request is made.
+  /// The credential of a request.
   enum Credential {
-    /// The token of one resource, where there is one, else the client's own.
+    /// The token of one resource if there is one, else the client's own.
     case resource(String, Payment.Kind)
-    /// The client's own, with this scope.
+    /// The client's own token with this scope.
     case client(String)
     case nobody
   }
@@ -30,16 +30,16 @@ final class Client: Sendable {
     var body: [UInt8] = []
     var key: String?
     var credential: Credential
-    /// What gives the permits of a request that can move money; nil for any other.
+    /// The source of send permits for a request that can move money; nil for any other.
     var progress: Progress?
-    /// What it is about, for the names of errors.
+    /// The kind of resource, which determines the names of errors.
     var kind = Payment.Kind.payment
 
     /// Whether it can move money.
     var isEffecting: Bool { progress != nil }
   }
 
-  /// Sends a write, with a key of its own where none is given.
+  /// Sends a write. Without a key, a new one is generated.
   func post(
     _ path: String,
     _ body: [UInt8] = [],
@@ -61,7 +61,7 @@ final class Client: Sendable {
     )
   }
 
-  /// A readable answer: a JSON object, empty where the body is.
+  /// A readable answer: a JSON object, which is empty if the body is.
   struct Answer {
     var status: Int
     var body: JSONObject
@@ -70,35 +70,34 @@ final class Client: Sendable {
 
   private var configuration: TrueLayerConfiguration { context.configuration }
 
-  /// The statuses that say that a request was not carried out.
+  /// The statuses with which a request was not executed.
   ///
-  /// The published document lists them for requests that change something (README, 6.2). An answer whose body
-  /// names what was made is no refusal.
+  /// The published document lists them for requests that change something (README, 6.2). If the body names a
+  /// created resource, the answer is not a refusal.
   private static let refusals: Set<Int> = [400, 401, 403, 404, 409, 422, 429]
 
-  /// Whether a text can be a bearer token: visible ASCII (RFC 6750, section 2.1).
+  /// Returns whether a text can be a bearer token: visible ASCII (RFC 6750, section 2.1).
   static func isToken(_ text: String) -> Bool {
     (1...8192).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }
 
-  /// Remembers the token of something that was just made; it is never written down.
+  /// Remembers the token of a new resource. It is never stored.
   func learn(token: String, of id: String) {
     context.redactor.learn(token)
     made.withLock { $0[id] = token }
   }
 
-  /// Asks a question.
+  /// Sends a read.
   func get(
     _ path: String,
     _ credential: Credential,
     about kind: Payment.Kind = .payment
   ) throws(Fault) -> Answer { try send(Call(path: path, credential: credential, kind: kind)) }
 
-  /// Sends a request, again where there is time, and gives the answer: the same one twice does no more than
-  /// once, since it is a read or has a key.
+  /// Sends a request, with retries while there is time, and returns the answer.
   ///
-  /// Each repetition has a permit of its own. Throws with effect unknown where a request that can move money
-  /// may have been carried out.
+  /// A retry is harmless, because the request is a read or has an idempotency key. Each retry has its own
+  /// permit. Throws with effect unknown if a request that can move money may have been executed.
   private func send(_ call: Call) throws(Fault) -> Answer {
     let deadline = Deadline(in: configuration.timeout, on: context.clock)
     var pause = 500
@@ -132,7 +131,7 @@ final class Client: Sendable {
         throw call.isEffecting ? fault.afterSending : fault
       }
       let problem = Problem(answer.status, body ?? [:])
-      // Another request with this key is at work, and may have been heeded when this one is not.
+      // Another request with this key is in progress, and may be executed although this one is not.
       let isAtWork = problem.fragment == "idempotency-key-concurrency-conflict"
       let isBusy =
         answer.status == 429 || answer.status >= 500
@@ -144,21 +143,21 @@ final class Client: Sendable {
         continue
       }
       if answer.status == 401, !isFresh, isOwn || forget(call.credential) {
-        // A token may have run out on the way: what was refused for it was not done.
+        // The token may have expired. A request that was refused for that was not executed.
         isFresh = true
         continue
       }
       let fault = Fault.answer(answer.status, body ?? [:], traceID: traceID, call.kind)
-      // Only a plain no is one; and once an answer was lost, a later no says nothing about it.
+      // Only a plain refusal counts. After a lost answer, a later refusal proves nothing about it.
       let isNo = Self.refusals.contains(answer.status) && body?["id"] == nil && !isAtWork
       let isOpen = wasLost || !isNo
       throw call.isEffecting && isOpen ? fault.afterSending : fault.proven
     }
   }
 
-  /// Waits before a request is sent again, twice as long each time.
+  /// Waits before a retry, twice as long each time.
   ///
-  /// A signal meanwhile says nothing about an earlier try: with `mayBeDone` its effect is unknown.
+  /// A signal during the wait proves nothing about an earlier try: with `mayBeDone` its effect is unknown.
   private func wait(_ pause: inout Int, mayBeDone: Bool) throws(Fault) {
     do throws(Fault) {
       try context.clock.pause(milliseconds: pause)
@@ -168,9 +167,9 @@ final class Client: Sendable {
     pause *= 2
   }
 
-  /// The request with its credential, whether that is the client's own, and its permit.
+  /// Returns the request with its credential, whether the credential is the client's own, and the permit.
   ///
-  /// Without them nothing leaves, which says nothing about an earlier try.
+  /// Without them nothing is sent, which proves nothing about an earlier try.
   private func prepare(
     _ call: Call,
     fresh: Bool,
@@ -194,7 +193,8 @@ final class Client: Sendable {
       fields.append(HTTPRequest.Field("Content-Type", "application/json; charset=UTF-8"))
     }
     if let key = call.key { fields.append(HTTPRequest.Field("Idempotency-Key", key)) }
-    // A resource token needs no signature; the client's own needs one on every write (README, 1.5).
+    // With a resource token no signature is needed. With the client's token every write needs one (README,
+    // 1.5).
     if call.method != .get, isOwn {
       guard let keyID = configuration.keyID, let privateKey = configuration.privateKey else {
         throw .sdkNotConfigured(configuration.missing(key: true), for: "a signed request")
@@ -221,7 +221,7 @@ final class Client: Sendable {
     )
   }
 
-  /// The bearer token of a credential, and whether it is the client's own.
+  /// Returns the bearer token of a credential, and whether it is the client's own.
   private func authorization(
     _ credential: Credential,
     fresh: Bool
@@ -238,23 +238,25 @@ final class Client: Sendable {
     }
   }
 
-  /// Forgets the token that a creation of this run returned, where the client's own can stand in for
-  /// it: it ends after 15 minutes, and the payer may take as long.
+  /// Forgets the resource token from a creation of this run, if the client's own token can replace it.
+  ///
+  /// A resource token expires after 15 minutes, and the payer may take as long.
   private func forget(_ credential: Credential) -> Bool {
     guard case .resource(let id, _) = credential, configuration.hasClient, configuration.hasKey
     else { return false }
     if made.withLock({ $0.removeValue(forKey: id) }) != nil { return true }
-    // One that was given must be the right one; but one that was may come to its end.
+    // A configured token that never worked is wrong; one that worked may have expired.
     return configuration.resourceToken != nil && hasTokenWorked.load(ordering: .relaxed)
       && isTokenOver.exchange(true, ordering: .relaxed) == false
   }
 
-  /// Whether a request about a resource would be made with the client's own token.
+  /// Returns whether a request about a resource would use the client's own token.
   func usesClient(for id: String) -> Bool {
     made.withLock { $0[id] } == nil && configuration.resourceToken == nil
   }
 
-  /// An access token by client credentials (README, 1.2), kept until shortly before its end.
+  /// Returns an access token by client credentials (README, 1.2). It is cached until shortly before it
+  /// expires.
   private func accessToken(_ scope: String, fresh: Bool) throws(Fault) -> String {
     let scope = configuration.scope ?? scope
     let name = "\(configuration.clientID ?? "") \(configuration.authURL) \(scope)"
@@ -262,7 +264,7 @@ final class Client: Sendable {
       context.redactor.learn(known)
       return known
     }
-    // Credentials that were refused are not tried again for the next of many ids.
+    // After a refusal, the same credentials are not tried again for other ids.
     if let refusal = refusal.withLock({ $0 }) { throw refusal }
     guard let id = configuration.clientID, let secret = configuration.clientSecret else {
       throw .sdkNotConfigured(configuration.missing(key: false), for: "this command")
@@ -341,10 +343,10 @@ final class Client: Sendable {
 
   // MARK: Payments and mandates
 
-  /// What was made elsewhere, of which this journal knows nothing that an answer could be compared with: asked
-  /// for twice, since one answer may be another payment's.
+  /// Reads a resource that was created elsewhere. The journal has nothing to compare it with, so it is
+  /// read twice, because one answer may be about another payment.
   ///
-  /// Throws `provider_error` where the two differ in amount or currency.
+  /// Throws `provider_error` if the two differ in amount or currency.
   func adopted(_ kind: Payment.Kind, _ id: String) throws(Fault) -> Resource {
     let first = try resource(kind, id)
     guard first.amount != nil else { return first }
@@ -358,10 +360,10 @@ final class Client: Sendable {
     return second
   }
 
-  /// How a payment or mandate stands.
+  /// Reads the current state of a payment or mandate.
   ///
-  /// What decides about an attempt must be of that very one; a look-up of an id shows what the provider
-  /// has to say.
+  /// To decide an attempt, the answer must name that attempt. A look-up of an id shows whatever the provider
+  /// answers.
   func resource(
     _ kind: Payment.Kind,
     _ id: String,
@@ -376,12 +378,12 @@ final class Client: Sendable {
     if let other = answer.body.text("id"), other != id {
       throw .unexpectedBehaviour("the answer is about another \(kind.noun)")
     }
-    // The end that lets somebody pay again must name the payment whole.
+    // An end that allows another payment must name the payment completely.
     let isWhole = answer.body["id"] != nil && (kind == .mandate || seen.amount != nil)
     guard seen.status != "failed" || isWhole else {
       throw .unexpectedBehaviour("a failure that does not name its payment and amount")
     }
-    // What is there and cannot be read says that the rest is not what it looks like either.
+    // If one member cannot be read, the other members are not trusted either.
     let isReadable =
       (answer.body["amount_in_minor"] == nil || (seen.amount ?? -1) >= 0)
       && (answer.body["currency"] == nil || seen.currency != nil)
@@ -398,7 +400,7 @@ extension HTTPResponse {
 }
 
 extension TrueLayerConfiguration {
-  /// The variables that the client's own requests need and that are not set.
+  /// Returns the missing variables that the client's own requests need.
   func missing(key: Bool) -> [String] {
     var names: [String] = []
     if clientID == nil { names.append("TENDER_TRUELAYER_CLIENT_ID") }
@@ -409,7 +411,7 @@ extension TrueLayerConfiguration {
   }
 }
 
-/// The scopes that official clients ask for (README, 1.2).
+/// The scopes that official clients request (README, 1.2).
 enum Scopes {
   static let payments = "payments"
 
@@ -417,6 +419,6 @@ enum Scopes {
     kind == .mandate ? "recurring_payments:sweeping recurring_payments:commercial" : payments
   }
 
-  /// For a mandate whose type is known.
+  /// Returns the scope of a mandate with a known type.
   static func mandate(_ type: String) -> String { "recurring_payments:\(type)" }
 }

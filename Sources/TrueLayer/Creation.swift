@@ -1,7 +1,7 @@
 package import TenderEngine
 package import TenderModel
 
-/// A payment or mandate to be made, as it was typed (README, 3.1 and 3.2).
+/// A payment or mandate to create, as typed (README, 3.1 and 3.2).
 package struct Creation: Sendable {
   package var reference: Reference
   package var kind = Payment.Kind.payment
@@ -12,12 +12,12 @@ package struct Creation: Sendable {
   package var accountNumber: String?
   package var iban: String?
   package var merchantAccount: String?
-  /// What the payee's statement says.
+  /// The text on the payee's statement.
   package var statement: String?
   /// `name`, `email`, `phone`, `date_of_birth`, `id`.
   package var user: JSONObject = [:]
   package var metadata: JSONObject = [:]
-  /// The bank that goes into the creation, instead of being chosen in the flow.
+  /// The bank that is sent with the creation, instead of being chosen in the flow.
   package var preselectedBank: String?
   package var scheme: String?
   package var branch: String?
@@ -29,10 +29,10 @@ package struct Creation: Sendable {
   package var maximumIndividual: Int?
   package var limits: [Limit] = []
 
-  /// How much may be taken in a period.
+  /// The maximum amount of a period.
   package struct Limit: Sendable, Hashable {
     package var period: String
-    /// In minor units.
+    /// The amount in minor units.
     package var amount: Int
     /// `consent` or `calendar`.
     package var alignment: String
@@ -49,9 +49,9 @@ package struct Creation: Sendable {
     self.currency = currency
   }
 
-  /// The order for this creation.
+  /// Returns the order for this creation.
   ///
-  /// Throws `usage` for what TrueLayer would not take.
+  /// Throws `usage` for values that TrueLayer would refuse.
   package func order() throws(Fault) -> AuthorizationOrder {
     let body = kind == .mandate ? try mandateBody() : try paymentBody()
     let content = content(body).sorted
@@ -61,7 +61,8 @@ package struct Creation: Sendable {
     return order
   }
 
-  /// What makes two orders the same: amount, payee, payer, metadata; never the way through the bank.
+  /// Returns the content that makes two orders the same: amount, payee, payer, metadata. The bank is not in
+  /// it.
   private func content(_ body: JSONObject) -> JSONObject {
     var content: JSONObject = ["command": "transact", "currency": .string(currency.code)]
     content["amount"] = amount.map { .integer($0.minorUnits) }
@@ -73,7 +74,7 @@ package struct Creation: Sendable {
       content["mandate"] = .string(mandateType)
       content["use_case"] = useCase.map(JSON.string)
       content["constraints"] = body["constraints"]
-      // What is swept goes to the payer's own account: the journal has the last four of it.
+      // A sweeping mandate pays into the payer's own account. The journal stores only its last four digits.
       if mandateType == "sweeping" { content["payee"] = content["payee"].map(Self.withoutAccount) }
     }
     return content
@@ -204,13 +205,13 @@ package struct Creation: Sendable {
     }
   }
 
-  /// The characters that references may have (README, 3.3).
+  /// Returns whether a reference may contain this character (README, 3.3).
   private static func isReferenceText(_ character: Character) -> Bool {
     character.isASCII && (character.isLetter || character.isNumber)
       || "-:().,'+ ?/".contains(character)
   }
 
-  /// Throws `usage` for what TrueLayer would not take.
+  /// Throws `usage` for a value that TrueLayer would refuse.
   private static func require(
     _ isFine: Bool,
     _ message: @autoclosure () -> String,
@@ -220,14 +221,14 @@ package struct Creation: Sendable {
     guard isFine else { throw .usage(code, message(), hint()) }
   }
 
-  /// What the payee reads: as given, else as much of the reference as fits.
+  /// Returns the text for the payee: the given one, or as much of the reference as fits.
   func statementText(limit: Int) throws(Fault) -> String {
     try Self.statement(statement, orFrom: reference.text, limit: limit)
   }
 
-  /// A statement as given, else as much of another text as fits.
+  /// Returns a given statement text, or as much of another text as fits.
   ///
-  /// Throws `usage` for one that TrueLayer would not take.
+  /// Throws `usage` for a text that TrueLayer would refuse.
   static func statement(
     _ given: String?,
     orFrom text: String,
@@ -266,7 +267,7 @@ package struct Creation: Sendable {
     return user
   }
 
-  /// The merchant's metadata with the reference, which travels in it.
+  /// Returns the merchant's metadata, to which the reference is added.
   func checkedMetadata() throws(Fault) -> JSONObject {
     try Self.require(
       metadata["reference"] == nil,
@@ -304,7 +305,7 @@ package struct Creation: Sendable {
     ]
   }
 
-  /// How much it may take, and when.
+  /// Returns the limits on amounts and times.
   private func constraints() throws(Fault) -> JSONObject {
     guard let most = maximumIndividual, (1...100_000_000).contains(most) else {
       throw .usage(
@@ -380,7 +381,7 @@ package struct Creation: Sendable {
     } else if useCase != nil {
       throw .usage("bad_options", "--use-case is for commercial mandates", "leave it out")
     }
-    // A preselected bank of a mandate needs the payer's account beside it, which no option takes.
+    // A preselected bank of a mandate needs the payer's account too, and no option accepts one.
     var selection: JSONObject = ["type": "user_selected"]
     if let preselectedBank {
       selection["filter"] = ["provider_ids": [.string(preselectedBank)]]

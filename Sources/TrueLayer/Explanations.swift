@@ -1,8 +1,8 @@
 internal import TenderModel
 
-/// The words that TrueLayer's documents use, and what they mean.
+/// The words of TrueLayer's documents, with their meanings.
 enum Vocabulary {
-  /// What `failure_reason` says, of payments, mandates and refunds.
+  /// The values of `failure_reason` of payments, mandates and refunds.
   static let failureReasons = Explanation.reasons(
     .failureReason,
     at: "failure_reason",
@@ -39,7 +39,7 @@ enum Vocabulary {
     """
   )
 
-  /// States, statuses and members that results have.
+  /// The states, statuses and members of results.
   static let words: [Explanation] =
     Explanation.words(
       .state,

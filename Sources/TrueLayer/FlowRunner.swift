@@ -1,15 +1,15 @@
 import TenderEngine
 import TenderModel
 
-/// Performs what an authorization flow decides, on one payment or mandate.
+/// Performs the steps of an authorization flow for one payment or mandate.
 struct FlowRunner {
   let context: TrueLayerContext
   let client: Client
   let progress: Progress
-  /// Where the payer is awaited; nil where they come back to somebody else.
+  /// The listener for the payer's return; nil if the payer returns to another program.
   let visit: (any RedirectVisit)?
 
-  /// Goes through the flow from how the resource stands to where this run ends.
+  /// Runs the flow from the current resource to the end of this run.
   func run(_ resource: Resource) throws(Fault) -> Outcome {
     var flow = AuthorizationFlow(listens: visit != nil, retries: context.options.retries)
     let patience = Patience(context)
@@ -30,7 +30,7 @@ struct FlowRunner {
             submission = try answers.submission(for: next, current)
           } catch {
             guard error.kind == .pending else { throw error }
-            // What a program reads is what a person would be shown.
+            // Programs get the same choices as people.
             return current.awaiting(answers.offered(next), error)
           }
           current = try submit(submission, current)
@@ -46,7 +46,7 @@ struct FlowRunner {
           }
           return current.outcome
         }
-        // Whatever it waits for: an answer of ours is still given.
+        // An answer of ours is still given after the time limit.
         if current.isOpen, patience.left == 0, current.status == before.status,
           current.next?.isAnswered != true
         {
@@ -56,7 +56,7 @@ struct FlowRunner {
         if error.cause == .genericConflict, error.effect == .none, stale < 3,
           let seen = try? look(current.kind, current.id), seen.hasMoved(from: before)
         {
-          // An earlier step of a process that is no more, or of the payer's, came first.
+          // The payer, or an earlier process that ended, answered this step first.
           stale += 1
           current = seen
           continue
@@ -70,8 +70,9 @@ struct FlowRunner {
     }
   }
 
-  /// What a failure means where the bank may execute it while nobody here looks; `isGiven` says that a
-  /// consent or a form was accepted, `isShown` that its payer was sent to the bank.
+  /// Returns what a failure means if the bank may execute the payment while no process watches it.
+  ///
+  /// `isGiven`: a consent or form was accepted. `isShown`: the payer was sent to the bank.
   private func unwatched(
     _ fault: Fault,
     _ resource: Resource,
@@ -81,10 +82,10 @@ struct FlowRunner {
     let isOurs: Set<Fault.Kind> = [.usage, .pending, .refused, .interrupted, .terminated, .hungUp]
     return switch (resource.status, resource.next) {
     case ("authorizing", nil), ("authorizing", .wait): fault.unwatched
-    // Its payer may have authorized it since the last look.
+    // The payer may have authorized it since the last look.
     case ("authorizing", .redirect):
       !isShown || isOurs.contains(fault.kind) ? fault : fault.unwatched
-    // It waits for its payer, who can do nothing without an answer from here.
+    // The payer cannot continue without an answer from this process.
     case ("authorizing", _), ("authorization_required", _), ("attempt_failed", _): fault
     default: isGiven ? fault.unwatched : fault
     }
@@ -97,9 +98,9 @@ struct FlowRunner {
     if case .wait? = resource.next, before?.next != resource.next { progress.enter("wait") }
   }
 
-  /// The resource as it is now.
+  /// Reads the current resource.
   ///
-  /// Throws `provider_error` for an answer about another amount or currency.
+  /// Throws `provider_error` if the answer is about another amount or currency.
   func look(_ kind: Payment.Kind, _ id: String) throws(Fault) -> Resource {
     let resource = try client.resource(kind, id)
     try resource.check(against: progress.payment)
@@ -110,7 +111,7 @@ struct FlowRunner {
     try post("/authorization-flow", capabilities(resource.kind), resource)
   }
 
-  /// What this program can do in a flow, as it declares it (README, 4.2).
+  /// Returns the capabilities that this program declares for a flow (README, 4.2).
   private func capabilities(_ kind: Payment.Kind) -> JSONObject {
     let redirect: JSON = ["return_uri": .string(context.configuration.redirectURL)]
     guard kind == .payment else {
@@ -125,7 +126,7 @@ struct FlowRunner {
       "redirect": redirect, "form": ["input_types": ["text", "text_with_image", "select"]],
       "consent": ["action_type": "explicit", "requirements": .object(consent)],
     ]
-    // Without it saved accounts are never offered, and nobody has to choose among them.
+    // Without this member, saved accounts are not offered and no choice among them is needed.
     if context.options.account != nil { body["user_account_selection"] = [:] }
     if context.options.retries { body["retry"] = [:] }
     return body
@@ -154,7 +155,7 @@ struct FlowRunner {
     var writer = JSONWriter()
     writer.write(.object(body))
     defer { writer.wipe() }
-    // With a key of its own for each submission: the same form may rightly be sent twice.
+    // Each submission has its own key, because the same form may be sent twice on purpose.
     let answer = try client.post(
       Paths.resource(resource.kind, resource.id) + tail,
       writer.bytes,
@@ -169,11 +170,11 @@ struct FlowRunner {
     return resource.after(answer.body, traceID: answer.traceID)
   }
 
-  /// Waits for the payer, or a while, and looks.
+  /// Waits for the payer, or for a pause, and then looks.
   private func awaitPayer(_ resource: Resource, _ patience: Patience) throws(Fault) -> Resource {
     try progress.save()
     let pause = min(context.options.interval, max(1, patience.left))
-    // In steps of a second: whoever watches sees the time that is left.
+    // It waits in steps of a second, so that the time left is shown.
     var rest = pause
     while rest > 0 {
       try context.interruption.check()
@@ -188,22 +189,23 @@ struct FlowRunner {
       if ReturnAddress(query: query).isGivenUp(resource.kind, resource.id) {
         throw .userCanceled(resource)
       }
-      // Any page in the browser can visit: beyond a few, visits hurry nothing.
+      // Any page in the browser can visit the listener. Only the first few visits shorten the wait.
       if !patience.hurries { try context.clock.pause(milliseconds: pause) }
       break
     }
     do throws(Fault) {
       return try look(resource.kind, resource.id)
     } catch {
-      // The payer may still be at the bank: one look that fails ends nothing.
+      // The payer may still be at the bank, so one failed look does not end the wait.
       let isPassing = error.kind == .notSent || error.kind == .providerError
       guard isPassing, patience.left > 0 else { throw error }
       return resource
     }
   }
 
-  /// The operator or payer stops it: a payment is cancelled; a mandate, which cannot be, is left to
-  /// expire, and is not final before.
+  /// Stops for the operator or the payer.
+  ///
+  /// A payment is cancelled. A mandate cannot be cancelled: it is left to expire, and is not final before.
   func giveUp(_ resource: Resource) throws(Fault) -> Outcome {
     context.interruption.acknowledge()
     var ended = resource
@@ -211,7 +213,7 @@ struct FlowRunner {
       do throws(Fault) {
         ended = try cancel(resource)
       } catch {
-        // It went on meanwhile: how it stands is the answer.
+        // The payment continued meanwhile, so its current state is the answer.
         guard error.kind == .conflict, error.effect == .none,
           let seen = try? look(resource.kind, resource.id), !seen.isOpen
         else { throw unwatched(error, resource, isGiven: true, isShown: true) }
@@ -219,7 +221,7 @@ struct FlowRunner {
       }
       if ended.shownStatus != .cancelled {
         var outcome = ended.outcome
-        // It went on, or does not show it yet: it is looked at again before anything else is done.
+        // The payment continued, or does not show the cancellation yet. It must be looked at again.
         if !outcome.status.isFinal { outcome.fault = .cancelPending(ended) }
         return outcome
       }
@@ -229,16 +231,15 @@ struct FlowRunner {
     let fault = isLeft ? Fault.leftToExpire(ended) : .userCanceled(ended)
     outcome.fault = fault
     outcome.result = fault.result ?? [:]
-    // TrueLayer cannot cancel a mandate that its payer can still authorize: it is as open as before.
+    // TrueLayer cannot cancel a mandate that its payer can still authorize, so it stays open.
     outcome.status = isLeft ? .requiresAction : .cancelled
     if !isLeft { outcome.nextAction = nil }
     return outcome
   }
 
-  /// Cancels a payment (README, 8.1) and looks what became of it: what is seen is the truth,
-  /// whatever the answer was.
+  /// Cancels a payment (README, 8.1) and looks at it. The look counts, whatever the answer was.
   ///
-  /// Throws with effect unknown where nothing can be seen.
+  /// Throws with effect unknown if no look succeeds.
   func cancel(_ resource: Resource, key: String? = nil) throws(Fault) -> Resource {
     try progress.willSend()
     _ = try client.post(
@@ -248,14 +249,14 @@ struct FlowRunner {
       progress,
       about: resource.kind
     )
-    // It was accepted; how the payment shows it may take a moment.
+    // The cancellation was accepted. It may take a moment until the payment shows it.
     guard let seen = lookAfterwards(resource, until: { !$0.isOpen }) else {
       throw Fault.unexpectedBehaviour("a cancellation that cannot be looked at").afterSending
     }
     return seen
   }
 
-  /// Looks a few times until a resource shows what was done to it; nil where no look gets through.
+  /// Looks a few times until a resource shows a change; nil if every look fails.
   func lookAfterwards(_ resource: Resource, until isDone: (Resource) -> Bool) -> Resource? {
     var seen: Resource?
     for _ in 0..<5 {
@@ -268,9 +269,9 @@ struct FlowRunner {
     return seen
   }
 
-  /// Shows the payer where to go.
+  /// Shows the payer the address to open.
   ///
-  /// Throws `provider_error` for an address that is none for a payer.
+  /// Throws `provider_error` for an address that a payer must not be sent to.
   private func show(_ address: String, isAwaited: Bool) throws(Fault) {
     guard Redirection.isUsable(address) else {
       throw .unexpectedBehaviour("a redirect to an address that is not of the web")
@@ -281,10 +282,10 @@ struct FlowRunner {
   }
 }
 
-/// How long the payer is awaited: by the clock that a payment expires by, and in any case not much
-/// longer on the one that nobody sets.
+/// The time limit for the payer. It ends when the payment expires by the wall clock, or a little later
+/// by the monotonic clock.
 private final class Patience {
-  /// How many visits are followed by a look at once.
+  /// The number of visits that are followed by an immediate look.
   private static let mostHurried = 3
 
   private let clock: any Clock
@@ -298,10 +299,10 @@ private final class Patience {
     deadline = Deadline(in: context.options.patience + 10_000, on: context.clock)
   }
 
-  /// In milliseconds; 0 where it is over.
+  /// The remaining milliseconds; 0 after the limit.
   var left: Int { max(0, min(end - clock.now, deadline.remaining)) }
 
-  /// Counts a visit; false where it must not be followed by a look earlier than without it.
+  /// Counts a visit. Returns false if the visit must not shorten the wait.
   var hurries: Bool {
     visits = min(visits + 1, Self.mostHurried + 1)
     return visits <= Self.mostHurried

@@ -1,20 +1,20 @@
 import TenderModel
 
-/// One field of a form that the bank wants filled in (README, 4.4).
+/// A field of a bank's form (README, 4.4).
 package struct FormInput: Sendable, Hashable {
   package let id: String
-  /// What kind of field it is: text, an image's text, a choice, or something newer.
+  /// The type of field: text, a text about an image, a choice, or a newer type.
   package let type: String
   package let label: String
   package let help: String?
   package let isMandatory: Bool
-  /// Whether its value is a secret of the payer's: a password, a one-time code.
+  /// Whether its value is a secret of the payer, such as a password or one-time code.
   package let isSensitive: Bool
-  /// What its value is made of: any, numerical, iban and so on.
+  /// The format of its value: any, numerical, iban and so on.
   package let format: String
   package let lengths: ClosedRange<Int>
   package let options: [Choice]
-  /// Where the image is that the text is about: an address, or a media type alone.
+  /// The image that the text is about: its address, or only a media type.
   package let image: String?
   let patterns: [Pattern]
 
@@ -22,9 +22,9 @@ package struct FormInput: Sendable, Hashable {
     let text: String
     let message: String?
 
-    /// Whether a value fits; what cannot be judged in bounded time is left to the provider.
+    /// Returns whether a value fits. A rule that cannot be checked in bounded time is left to the provider.
     func accepts(_ value: String) -> Bool {
-      // The rules are written for tests of the whole value, with anchors or without.
+      // The rules are meant for the whole value, with or without anchors.
       TextPattern(text)?.fits(value) ?? true
     }
   }
@@ -36,7 +36,7 @@ package struct FormInput: Sendable, Hashable {
     label = object["display_text"]?["default"]?.text ?? id
     help = object["description"]?["default"]?.text
     isMandatory = object["mandatory"]?.truth ?? false
-    // Whatever is not plainly no is taken for yes.
+    // Any value that is not clearly false counts as true.
     isSensitive = ![nil, .bool(false), .null].contains(object["sensitive"])
     format = object.text("format") ?? "any"
     let least = max(0, object["min_length"]?.boundedNumber ?? 0)
@@ -69,7 +69,7 @@ package struct FormInput: Sendable, Hashable {
     return .object(object)
   }
 
-  /// What is wrong with a value, in a few words that do not repeat it; nil where nothing is.
+  /// Returns the problem with a value, in words that do not repeat it; nil if there is none.
   package func problem(with value: String) -> String? {
     if value.isEmpty { return isMandatory ? "a value is required" : nil }
     if type == "select" {
@@ -111,28 +111,28 @@ package struct FormInput: Sendable, Hashable {
   }
 }
 
-/// A bank that an authorization can go to.
+/// A bank for an authorization.
 package struct Bank: Sendable, Hashable {
   package let id: String
   package let name: String
   package let country: String?
   package let aliases: [String]
-  /// Whether TrueLayer says that it works: anything but `unhealthy`.
+  /// Whether TrueLayer reports that the bank works: any value but `unhealthy`.
   package let isHealthy: Bool
 }
 
-/// One of several things to choose from.
+/// One of several choices.
 package struct Choice: Sendable, Hashable {
   package let id: String
   package let name: String
-  /// Whether the provider would choose this one.
+  /// Whether the provider recommends this choice.
   package var isRecommended = false
-  /// Further words by which it may be searched.
+  /// More words to search it by.
   package var aliases: [String] = []
 }
 
 extension Bank {
-  /// Reads a provider; older answers name its id `provider_id`.
+  /// Reads a bank. Older answers name its id `provider_id`.
   init?(_ object: JSONObject) {
     guard let id = object.text("id") ?? object.text("provider_id") else { return nil }
     self.id = id
@@ -143,12 +143,12 @@ extension Bank {
   }
 }
 
-/// The account numbers that TrueLayer takes (README, 3.3).
+/// Checks of the account numbers that TrueLayer accepts (README, 3.3).
 package enum AccountNumbers {
-  /// Six digits.
+  /// Returns whether a text is a sort code of six digits.
   static func isSortCode(_ text: String) -> Bool { isDigits(text, count: 6) }
 
-  /// Eight digits.
+  /// Returns whether a text is an account number of eight digits.
   static func isAccount(_ text: String) -> Bool { isDigits(text, count: 8) }
 
   private static func isDigits(_ text: String, count: Int) -> Bool {
@@ -158,14 +158,15 @@ package enum AccountNumbers {
   private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
   private static let letters = UInt8(ascii: "A")...UInt8(ascii: "Z")
 
-  /// Two letters, two check digits, 11 to 30 letters and digits, modulo 97 (ISO 13616-1, section 6).
+  /// Returns whether a text is an IBAN: two letters, two check digits modulo 97, 11 to 30 letters and digits
+  /// (ISO 13616-1, section 6).
   package static func isIBAN(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard (15...34).contains(bytes.count), bytes[..<2].allSatisfy(letters.contains),
       bytes[2..<4].allSatisfy(digits.contains),
       bytes.allSatisfy({ letters.contains($0) || digits.contains($0) })
     else { return false }
-    // A letter is a number of two digits, from 10 on.
+    // A letter counts as a two-digit number, from 10 on.
     let remainder = (bytes[4...] + bytes[..<4]).reduce(0) { remainder, byte in
       digits.contains(byte)
         ? (remainder * 10 + Int(byte - digits.lowerBound)) % 97

@@ -1,7 +1,7 @@
 internal import TenderEngine
 package import TenderModel
 
-/// What an authorization flow wants next (README, 4.3): an open set.
+/// The next action of an authorization flow (README, 4.3). Unknown actions are possible.
 package enum NextAction: Sendable, Hashable {
   case providerSelection([Bank])
   case choice(Selection, [Choice])
@@ -12,13 +12,13 @@ package enum NextAction: Sendable, Hashable {
   case retry([String])
   case other(String)
 
-  /// What a payer chooses among a few, by the wire's word.
+  /// The choices that a payer makes, in TrueLayer's words.
   package enum Selection: String, Sendable {
     case branch = "branch_selection"
     case scheme = "scheme_selection"
     case account = "user_account_selection"
 
-    /// The member that has the choices.
+    /// The member with the choices.
     fileprivate var member: String {
       switch self {
       case .branch: "branches"
@@ -30,7 +30,7 @@ package enum NextAction: Sendable, Hashable {
 }
 
 extension NextAction {
-  /// Reads `authorization_flow.actions.next`; nil where there is none.
+  /// Reads `authorization_flow.actions.next`; nil if there is none.
   init?(_ value: JSON?) {
     guard let object = value?.object, let type = object.text("type") else { return nil }
     switch type {
@@ -45,7 +45,7 @@ extension NextAction {
           guard let id = account.text("id") else { return nil }
           let parts = [
             account["provider"]?["display_name"]?.text,
-            // Masked again: the last four are all that is shown of a payer's account.
+            // The identifier is masked again, because only the last four digits of an account are shown.
             account.text("masked_account_identifier").map { "…" + $0.suffix(4) },
           ]
           return Choice(id: id, name: parts.compactMap(\.self).joined(separator: " "))
@@ -77,7 +77,7 @@ extension NextAction {
     }
   }
 
-  /// Whether it is answered here, and not waited for.
+  /// Whether this process answers it, instead of waiting for the payer.
   var isAnswered: Bool {
     switch self {
     case .redirect, .wait: false
@@ -85,7 +85,7 @@ extension NextAction {
     }
   }
 
-  /// What the provider calls it.
+  /// The action's name in TrueLayer's words.
   var type: String {
     switch self {
     case .providerSelection: "provider_selection"
@@ -101,7 +101,8 @@ extension NextAction {
 
   /// The `next_action` of a record.
   ///
-  /// The address of a bank's page opens it, and a list of banks is long: both are asked anew each time.
+  /// The address of a bank's page is a credential, and a list of banks is long. Both are read again each
+  /// time.
   var shown: PayerAction {
     var object: JSONObject = [:]
     switch self {
@@ -133,9 +134,10 @@ extension NextAction {
   }
 }
 
-/// The addresses that a payer may be sent to.
+/// Checks of the addresses that a payer may be sent to.
 enum Redirection {
-  /// Encrypted, or on this machine; visible ASCII and no longer than browsers take.
+  /// Returns whether an address is encrypted or on this machine, visible ASCII, and short enough for
+  /// browsers.
   static func isUsable(_ address: String) -> Bool {
     let front = address.prefix { $0 != "#" }
     guard address.utf8.count <= 8192, address.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
@@ -146,6 +148,6 @@ enum Redirection {
 }
 
 extension Redactor {
-  /// Lets an address that opens the bank's page through: whoever pays must see it whole.
+  /// Exempts the address of the bank's page from redaction, because the payer needs all of it.
   func showWhole(_ address: String) { if !holdsSecret(address) { exempt(address) } }
 }

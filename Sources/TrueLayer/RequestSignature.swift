@@ -1,10 +1,10 @@
 private import CLibraries
 package import TenderModel
 
-/// `Tl-Signature`, version 2: a detached JSON Web Signature under ES512 over method, path, chosen
-/// headers and body (README, 2.1; RFC 7515, appendix F).
+/// `Tl-Signature`, version 2: a detached JSON Web Signature with ES512 over method, path, some headers
+/// and body (README, 2.1; RFC 7515, appendix F).
 package enum RequestSignature {
-  /// The bytes that are signed: `METHOD path`, a line for each header, then the body as it is sent.
+  /// Returns the signed bytes: `METHOD path`, a line for each header, then the body as sent.
   package static func payload(
     method: String,
     path: String,
@@ -16,9 +16,9 @@ package enum RequestSignature {
     return Array(text.utf8) + body
   }
 
-  /// The value of the header for a request; `key` is PEM text.
+  /// Returns the header's value for a request. `key` is PEM text.
   ///
-  /// Throws `usage` for a text that is no P-521 private key.
+  /// Throws `usage` if the text is not a P-521 private key.
   package static func value(
     method: String,
     path: String,
@@ -38,7 +38,7 @@ package enum RequestSignature {
     return encodedHeader + ".." + Base64.encodeURL(signature)
   }
 
-  /// Signs with a key in PEM text: r and s, 66 bytes each.
+  /// Signs with a key in PEM text. Returns r and s, 66 bytes each.
   static func sign(_ bytes: [UInt8], with key: SharedSecret) throws(Fault) -> [UInt8] {
     if let problem = unsafe tender_crypto_open() {
       throw .libraryMissing(unsafe String(cString: problem))

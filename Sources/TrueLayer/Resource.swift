@@ -1,21 +1,20 @@
 import TenderEngine
 import TenderModel
 
-/// A payment or mandate as TrueLayer shows it (README, 5.5), whatever is
-/// missing from it, unknown in it, or null.
+/// A payment or mandate as TrueLayer shows it (README, 5.5). Any member may be missing, unknown or null.
 struct Resource: Sendable {
   let kind: Payment.Kind
   let id: String
   var body: JSONObject
-  /// The trace id of the answer that it came in.
+  /// The trace id of the answer with this resource.
   var traceID: String?
 
-  /// The wire's own word; an open set.
+  /// The status in TrueLayer's words. Unknown ones are possible.
   var status: String { body.text("status") ?? "authorization_required" }
 
   var next: NextAction? { NextAction(body["authorization_flow"]?["actions"]?["next"]) }
 
-  /// Whether the consent is to be reported with the form (`adjacent`).
+  /// Whether the consent is sent together with the form (`adjacent`).
   var wantsConsentBesideForm: Bool {
     body["authorization_flow"]?["actions"]?["adjacent"]?["consent"]?.object != nil
   }
@@ -25,17 +24,17 @@ struct Resource: Sendable {
   var amount: Int? { body["amount_in_minor"]?.boundedNumber }
   var currency: String? { body.text("currency") }
 
-  /// Whether this is where a payment ends (README, 5.1): `executed` for an external account,
-  /// `settled` for a merchant account.
+  /// Whether this is the last state of a payment (README, 5.1): `executed` for an external account, `settled`
+  /// for a merchant account.
   ///
-  /// A payment on a mandate does not name the beneficiary; a `reference` is for external ones alone.
+  /// A payment on a mandate does not name its beneficiary. A `reference` exists for external accounts only.
   var isExecutedForGood: Bool {
     let method = body["payment_method"]
     if method?["type"]?.text == "mandate" { return method?["reference"]?.text != nil }
     return method?["beneficiary"]?["type"]?.text != "merchant_account"
   }
 
-  /// The same resource after the answer to a step, which holds status and flow alone.
+  /// Returns the resource after the answer to a step, which has only status and flow.
   func after(_ answer: JSONObject, traceID: String?) -> Resource {
     var next = self
     next.traceID = traceID
@@ -45,7 +44,7 @@ struct Resource: Sendable {
     return next
   }
 
-  /// Throws `provider_error` where it is about another amount or currency than a payment's order.
+  /// Throws `provider_error` if the amount or currency differs from the payment's order.
   func check(against payment: Payment) throws(Fault) {
     let attempt = payment.attempt
     if let ordered = attempt?.approved ?? attempt?.amount, let amount, amount != ordered {
@@ -56,13 +55,13 @@ struct Resource: Sendable {
     }
   }
 
-  /// Whether it stands elsewhere than before.
+  /// Returns whether its status or next action changed.
   func hasMoved(from other: Resource) -> Bool { status != other.status || next != other.next }
 
   /// Whether the payer may still authorize it.
   var isOpen: Bool { ["authorization_required", "authorizing", "attempt_failed"].contains(status) }
 
-  /// The status of a record, the same words for every provider (README, 5.1 and 5.2).
+  /// The status in the vocabulary shared by all providers (README, 5.1 and 5.2).
   var shownStatus: Status {
     switch (status, kind) {
     case ("authorization_required", _): return .requiresAction
@@ -89,7 +88,7 @@ struct Resource: Sendable {
       + parts.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
   }
 
-  /// What else it says, in our words: for support, on the record as `details`.
+  /// Further facts for support, shown as `details`.
   var details: JSONObject {
     var details: JSONObject = [:]
     let method = body["payment_method"] ?? .object(body)
@@ -119,8 +118,8 @@ struct Resource: Sendable {
     return Self.shape.filtered(details).withoutNulls
   }
 
-  /// The members that are shown as they are, in their order, as TrueLayer documents them (API reference, payments
-  /// and mandates).
+  /// The members that are shown unchanged, in order, as TrueLayer documents them (API reference, payments and
+  /// mandates).
   private static let shown: KeyValuePairs<String, Shape> = {
     let limits: Shape = .object([
       "start_date": .word, "end_date": .word, "maximum_amount": .number, "period_alignment": .word,
@@ -167,7 +166,7 @@ struct Resource: Sendable {
     payer?["account_identifiers"]?.array ?? [payer?["account_identifier"]].compactMap(\.self)
   }
 
-  /// The last four of the payer's account; never more of it.
+  /// The last four digits of the payer's account. More digits are never shown.
   var lastFour: String? {
     for identifier in payerAccounts {
       guard let account = Self.account(identifier), account.count > 4 else { continue }
@@ -176,9 +175,9 @@ struct Resource: Sendable {
     return nil
   }
 
-  /// The resource with the payer's account numbers gone from every text that is shown.
+  /// The resource with the payer's account numbers removed from every shown text.
   var masked: Resource {
-    // In one pass over each text, however many there are.
+    // One pass over each text removes all numbers.
     let redactor = Redactor()
     var isAny = false
     for text in payerAccounts.flatMap({ $0.object?.members.compactMap(\.value.text) ?? [] })
@@ -211,13 +210,13 @@ struct Resource: Sendable {
   }
 }
 
-/// Why something failed: an open set, of which these are sorted by who said no (README, 5.3).
+/// The reason of a failure, sorted by the side that refused (README, 5.3). Unknown reasons are possible.
 struct FailureReason {
   private let word: String?
 
   init(_ word: String?) { self.word = word }
 
-  /// Who said no, or what ended it.
+  /// The side that refused, or the event that ended it.
   enum Class { case authorization, bank, expired, cancelled, server, other }
 
   var kind: Class {
@@ -241,9 +240,9 @@ struct FailureReason {
   }
 }
 
-/// Resources as outcomes, in the words of TrueLayer's iOS SDK (README, 5.4).
+/// The outcomes of resources, in the words of TrueLayer's iOS SDK (README, 5.4).
 extension Resource {
-  /// What `transact` and `confirm` end with: a state, an error, or what is awaited.
+  /// The outcome for `transact` and `confirm`: a state, an error, or the next action.
   var outcome: Outcome {
     var outcome = base
     switch (status, next) {
@@ -269,18 +268,18 @@ extension Resource {
     return outcome
   }
 
-  /// What the flow waits for; nil where it has not begun, or is over.
+  /// The action that the flow waits for; nil before and after the flow.
   private var awaited: NextAction? {
     switch status {
     case "authorization_required", "authorized", "executed", "settled", "failed", "revoked": nil
     case "authorizing": next
     case "attempt_failed": if case .retry? = next { next } else { .retry([]) }
-    // A status that is not known decides nothing.
+    // An unknown status decides nothing.
     default: next ?? .wait(nil)
     }
   }
 
-  /// What a look-up shows: in the words of `transact`, and of the status commands.
+  /// The outcome of a look-up, in the words of `transact` and of the status commands.
   var lookedUp: Outcome {
     var outcome = outcome
     outcome.shown = statusResult
@@ -290,13 +289,13 @@ extension Resource {
   /// The outcome of the operation that cancelled or revoked it.
   var withdrawn: Outcome {
     var outcome = base
-    // It has no id of its own.
+    // The operation has no id.
     outcome.id = nil
     outcome.result = statusResult
     return outcome
   }
 
-  /// What it ends with where an answer is missing that only the payer or operator can give.
+  /// Returns the outcome if an answer is missing that only the payer or operator can give.
   func awaiting(_ next: NextAction, _ missing: Fault) -> Outcome {
     var shown = outcome
     shown.result = statusResult

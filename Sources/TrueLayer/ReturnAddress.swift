@@ -1,20 +1,20 @@
 import TenderEngine
 import TenderModel
 
-/// What a payer came back to: the query and fragment of an address (README, 4.6).
+/// The address to which the bank returned the payer: its query and fragment (README, 4.6).
 struct ReturnAddress {
   let query: String
   let fragment: String
 
-  /// The parameters of a query that came to the own listener.
+  /// Reads the parameters of a query that our listener received.
   init(query: String) {
     self.query = query
     fragment = ""
   }
 
-  /// An address that somebody hands in, whatever its scheme.
+  /// Reads an address that the operator passes in, with any scheme.
   ///
-  /// Throws `usage` for one without query and fragment.
+  /// Throws `usage` for an address without query and fragment.
   init(address: String) throws(Fault) {
     guard address.utf8.count <= 8192 else { throw .badReturn("is longer than 8192 bytes") }
     let parts = address.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
@@ -26,7 +26,7 @@ struct ReturnAddress {
 
   private var parameters: [String: String] { QueryText.parameters(query) }
 
-  /// Whether it comes from TrueLayer, naming the payment or mandate, rather than from the bank.
+  /// Whether the address comes from TrueLayer and names the payment or mandate. A bank's address does not.
   var namesResource: Bool {
     parameters["payment_id"] != nil || parameters["mandate_id"] != nil || saysGivenUp
   }
@@ -35,27 +35,27 @@ struct ReturnAddress {
     ["tl_hpp_cancel", "tl_hpp_abandoned"].contains(parameters["error"] ?? "")
   }
 
-  /// Whether the payer of this payment gave up on TrueLayer's hosted page.
+  /// Returns whether the payer gave up on TrueLayer's hosted page.
   ///
-  /// Only with its id: any page in the payer's browser can send them to an address of this machine.
+  /// The id is required, because any page in the payer's browser can open an address of this machine.
   func isGivenUp(_ kind: Payment.Kind, _ id: String) -> Bool {
     saysGivenUp && parameters[Self.parameter(kind)] == id
   }
 
-  /// The parameter that names a resource of a kind.
+  /// Returns the parameter that names a resource of a kind.
   static func parameter(_ kind: Payment.Kind) -> String {
     kind.noun + "_id"
   }
 
-  /// Checks that it is about this payment or mandate.
+  /// Checks that the address is about this payment or mandate.
   ///
-  /// Throws `conflict` where it is about another.
+  /// Throws `conflict` if it is about another.
   func check(_ kind: Payment.Kind, _ id: String) throws(Fault) {
     let parameters = parameters
     if let named = parameters[Self.parameter(kind)], named != id {
       throw .otherReturn(named, id)
     }
-    // A bank's own return carries the id as OAuth state, a mandate's without its dashes.
+    // A bank returns the id as OAuth state; for a mandate without its dashes.
     let all = parameters.merging(QueryText.parameters(fragment)) { first, _ in first }
     guard let state = all["state"] else { return }
     let plain = { (text: String) in text.filter { $0 != "-" }.lowercased() }
@@ -70,7 +70,7 @@ extension Fault {
     .usage("bad_value", "--return-url \(problem)", "the whole address that the browser went to")
   }
 
-  /// The payer came back from another payment than this.
+  /// The payer returned from another payment.
   static func otherReturn(_ named: String, _ id: String) -> Fault {
     Fault(
       .conflict,

@@ -2,7 +2,7 @@ private import Synchronization
 package import TenderEngine
 package import TenderModel
 
-/// What the adapter has been told: credentials, addresses, time limits.
+/// The adapter's settings: credentials, addresses, time limits.
 package struct TrueLayerConfiguration: Sendable {
   package var env: Env
   package var clientID: String?
@@ -13,13 +13,13 @@ package struct TrueLayerConfiguration: Sendable {
   package var privateKey: SharedSecret?
   /// The token of one payment or mandate, as its creation returned it.
   package var resourceToken: SharedSecret?
-  /// Where the payer's browser goes after the bank; registered in TrueLayer's Console.
+  /// The address that the payer's browser opens after the bank. It is registered in TrueLayer's Console.
   package var redirectURL: String
-  /// The scope to ask for, where the documented ones do not fit the account.
+  /// The scope to request, if the documented ones do not fit the account.
   package var scope: String?
   package var apiBase: String?
   package var authBase: String?
-  /// How long one request may take, in milliseconds.
+  /// The time limit of one request, in milliseconds.
   package var timeout: Int
 
   package init(env: Env, redirectURL: String = Self.defaultRedirectURL, timeout: Int = 30_000) {
@@ -31,57 +31,57 @@ package struct TrueLayerConfiguration: Sendable {
   /// The address that TrueLayer's own samples register (README, 4.6).
   package static let defaultRedirectURL = "http://localhost:3000/callback"
 
-  /// Where the API is (README, 1.1).
+  /// The address of the API (README, 1.1).
   var apiURL: String {
     apiBase
       ?? (env == .live ? "https://api.truelayer.com" : "https://api.truelayer-sandbox.com")
   }
 
-  /// Where access tokens come from (README, 1.1).
+  /// The address that issues access tokens (README, 1.1).
   var authURL: String {
     authBase
       ?? (env == .live ? "https://auth.truelayer.com" : "https://auth.truelayer-sandbox.com")
   }
 
-  /// Whether requests can be made for the client itself, reads at least.
+  /// Whether the client's own credentials are set, which allow reads.
   var hasClient: Bool { clientID != nil && clientSecret != nil }
 
-  /// Whether such requests can be signed.
+  /// Whether the client's own requests can be signed.
   var hasKey: Bool { keyID != nil && privateKey != nil }
 }
 
-/// What the operator chose of the flow; none of it makes a payment another one.
+/// The operator's choices for a flow. They are not part of a payment's content.
 package struct FlowOptions: Sendable {
   /// The country whose banks are offered first, ISO 3166-1 alpha-2.
   package var country: String?
-  /// The country of the user's locale, where the other one has no banks.
+  /// The country of the user's locale, used if the first one has no banks.
   package var localeCountry: String?
   package var bank: String?
   package var branch: String?
   package var scheme: String?
   /// `new`, or the id of a saved account.
   package var account: String?
-  /// Whether the payer lets account data be read beside the payment.
+  /// Whether the payer agrees that account data is read too.
   package var consentsToAccountData = false
   /// Whether a failed authorization may be started again.
   package var retries = false
-  /// What the bank returned to, handed in by the operator.
+  /// The address to which the bank returned the payer, passed in by the operator.
   package var returnURL: String?
-  /// How long a payer is awaited, in milliseconds: as long as a payment lives (README, 1.3).
+  /// The time limit for the payer, in milliseconds: the lifetime of a payment (README, 1.3).
   package var patience = 900_000
-  /// How often to look meanwhile, in milliseconds.
+  /// The pause between looks, in milliseconds.
   package var interval = 2000
 
   package init() {}
 }
 
-/// The client's own access tokens, kept for as long as they are good; never written down.
+/// The client's own access tokens. They are cached in memory until they expire, and never stored.
 package final class AccessTokens: Sendable {
   private let known = Mutex<[String: (token: String, until: Int)]>([:])
 
   package init() {}
 
-  /// The token of a client, address and scope that is still good at a time.
+  /// Returns the token of a client, address and scope, if it is still valid.
   func token(_ name: String, at now: Int) -> String? {
     known.withLock { $0[name] }.flatMap { $0.until > now ? $0.token : nil }
   }
@@ -91,20 +91,23 @@ package final class AccessTokens: Sendable {
   }
 }
 
-/// Whoever answers what a flow asks and options leave open: a person at a terminal, or nobody.
+/// Answers the questions of a flow that the options leave open, by asking a person at a terminal if there is
+/// one.
 package protocol FlowGuide: Sendable {
-  /// Chooses one of several by its id: a `bank`, `branch`, `scheme` or `account`; nil where nobody can be
-  /// asked. Throws `cancelled` where the person gives up, `interrupted` at Ctrl-C.
+  /// Asks for one of several choices and returns its id; nil if there is no terminal.
+  ///
+  /// The subject is `bank`, `branch`, `scheme` or `account`. Throws `cancelled` if the person gives up,
+  /// `interrupted` at Ctrl-C.
   func choose(_ subject: String, among choices: [Choice]) throws(Fault) -> String?
-  /// The values of a form by id, as far as options and files give them.
+  /// Returns the values of a form by id, from options and files.
   func given(_ inputs: [FormInput]) throws(Fault) -> [String: String]
-  /// Asks for one value; nil where nobody can be asked. Throws as `choose` does.
+  /// Asks for one value; nil if there is no terminal. Throws as `choose` does.
   func ask(_ input: FormInput) throws(Fault) -> String?
   /// Shows the address that the payer must open.
   func show(_ address: String, isAwaited: Bool) throws(Fault)
-  /// Says something that is good to know.
+  /// Prints a note.
   func note(_ text: String)
-  /// Hears for how many milliseconds more the payer is awaited.
+  /// Shows the milliseconds left for the payer.
   func waits(left: Int)
 }
 
@@ -112,12 +115,12 @@ extension FlowGuide {
   package func waits(left: Int) {}
 }
 
-/// What the adapter works with: all of it passed in.
+/// Everything that the adapter depends on.
 package struct TrueLayerContext: Sendable {
   let configuration: TrueLayerConfiguration
   let options: FlowOptions
   let http: any HTTPExchange
-  /// Nil where the payer comes back to somebody else's address.
+  /// The listener for the payer's return; nil if the payer returns to another address.
   let redirects: (any RedirectListener)?
   let guide: any FlowGuide
   let clock: any Clock

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// TrueLayer's documented errors by the names of its iOS SDK, for payments and for mandates (README, 6.3).
+/// TrueLayer's documented errors, by the names of its iOS SDK for payments and mandates (README, 6.3).
 extension Fault {
   private static func result(
     _ name: String,
@@ -16,7 +16,7 @@ extension Fault {
     return result
   }
 
-  /// What an answer with an error status says.
+  /// Returns the fault for an answer with an error status.
   static func answer(
     _ status: Int,
     _ body: JSONObject,
@@ -57,7 +57,7 @@ extension Fault {
     )
   }
 
-  /// An answer that cannot be understood.
+  /// The answer cannot be understood.
   static func unexpectedBehaviour(_ why: String, traceID: String? = nil) -> Fault {
     Fault(
       .providerError,
@@ -68,7 +68,7 @@ extension Fault {
     )
   }
 
-  /// No connection, or no answer: by whether anything left.
+  /// There was no connection or no answer. The effect depends on whether anything was sent.
   static func connectionIssues(_ fault: Fault) -> Fault {
     var shown = fault
     shown.result = result("connectionIssues")
@@ -94,7 +94,7 @@ extension Fault {
     )
   }
 
-  /// The operator stopped it.
+  /// The operator stopped the payment.
   static func userCanceled(_ resource: Resource) -> Fault {
     Fault(
       .cancelled,
@@ -105,7 +105,7 @@ extension Fault {
     )
   }
 
-  /// The operator stopped a mandate that TrueLayer has no way to cancel.
+  /// The operator stopped a mandate, which TrueLayer cannot cancel.
   static func leftToExpire(_ resource: Resource) -> Fault {
     Fault(
       .cancelled,
@@ -117,7 +117,7 @@ extension Fault {
     )
   }
 
-  /// The cancellation was accepted, and the payment shows something else so far.
+  /// The cancellation was accepted, but the payment does not show it yet.
   static func cancelPending(_ resource: Resource) -> Fault {
     Fault(
       .pending,
@@ -128,7 +128,7 @@ extension Fault {
     )
   }
 
-  /// What a failed payment or mandate failed of.
+  /// Returns the fault for a failed payment or mandate.
   static func failed(_ resource: Resource) -> Fault {
     let noun = resource.kind.noun
     let word = resource.failureReason ?? "no reason given"
@@ -155,7 +155,7 @@ extension Fault {
     )
   }
 
-  /// A creation was refused, and what an earlier try may have made has expired.
+  /// A creation was refused, and a resource that an earlier try may have created has expired.
   static func neverAuthorized(_ refusal: Fault, _ kind: Payment.Kind) -> Fault {
     let noun = kind.noun
     return Fault(
@@ -168,7 +168,7 @@ extension Fault {
     )
   }
 
-  /// A mandate that is no more: before it was authorized it was rejected (README, 5.2).
+  /// A mandate was revoked. Before authorization, that means that it was rejected (README, 5.2).
   static func revoked(_ resource: Resource) -> Fault {
     let wasAuthorized = ["authorized_at", "revocation_source"].contains {
       resource.body[$0]?.text != nil
@@ -184,7 +184,7 @@ extension Fault {
 }
 
 extension Resource {
-  /// The finer reasons, which stand beside state and error.
+  /// The detailed reasons, shown beside state and error.
   var reasons: JSONObject {
     var reasons: JSONObject = [:]
     reasons["failure_reason"] = failureReason.map(JSON.string)
@@ -194,10 +194,9 @@ extension Resource {
   }
 }
 
-/// An error body: problem details, the authorization server's older form, or nothing at all
-/// (README, 6.1).
+/// The body of an error: problem details, the authorization server's older form, or nothing (README, 6.1).
 struct Problem {
-  /// The end of `type`, `_` written as `-`: two spellings and two addresses are in use.
+  /// The end of `type`, with `_` written as `-`. Two spellings and two addresses are in use.
   let fragment: String?
   /// Title, detail and the named fields in one line.
   let text: String

@@ -1,13 +1,13 @@
 package import TenderEngine
 package import TenderModel
 
-/// Cancel, revoke, refund, and finding out what a lost answer said.
+/// Cancel, revoke and refund, and the recovery of lost answers.
 extension TrueLayerProvider {
   /// Cancels a payment.
   func cancel(_ progress: Progress) throws(Fault) -> Outcome {
     let id = try id(of: progress)
     do throws(Fault) {
-      // Asked for at once: between a look and a cancel the payer may authorize it.
+      // It is cancelled without a look first: in between, the payer may authorize it.
       let known = Resource(kind: .payment, id: id, body: ["status": "authorizing"])
       let seen = try runner(progress).cancel(known, key: progress.operation.key)
       return try seen.cancelled
@@ -36,7 +36,7 @@ extension TrueLayerProvider {
     )
     let seen = runner.lookAfterwards(resource) { $0.status == "revoked" }
     if let seen, seen.status == "revoked" { return seen.withdrawn }
-    // 204 is the documented success (README, 8.2); any other is none.
+    // 204 is the documented success (README, 8.2). Any other status is not.
     guard answer.status == 204 else {
       throw Fault.unexpectedBehaviour("the revocation was answered \(answer.status)").afterSending
     }
@@ -45,7 +45,7 @@ extension TrueLayerProvider {
     return revoked.withdrawn
   }
 
-  /// Refunds a settled payment; the body is in the journal until what it did is known.
+  /// Refunds a settled payment. The body stays in the journal until its effect is known.
   func refund(_ request: RefundRequest, _ progress: Progress) throws(Fault) -> Outcome {
     let reference = progress.payment.reference
     let statement = try Creation.statement(request.statement, orFrom: reference.text)
@@ -60,16 +60,16 @@ extension TrueLayerProvider {
     return try sendRefund(text, progress)
   }
 
-  /// Sends a refund whose answer was lost again.
+  /// Sends a refund again whose answer was lost.
   func refundAgain(_ progress: Progress) throws(Fault) -> Outcome {
     guard let kept = progress.operation.preparation?.text else {
       throw .requestLost(progress.payment)
     }
-    // Earlier versions kept more than the body.
+    // Earlier versions stored more than the body.
     return try sendRefund(JSONReader.read(kept)?["body"]?.text ?? kept, progress)
   }
 
-  /// Sends a refund: the same body under the same key is the same refund (README, 7.1).
+  /// Sends a refund. The same body with the same key is the same refund (README, 7.1).
   private func sendRefund(_ body: String, _ progress: Progress) throws(Fault) -> Outcome {
     guard let key = progress.operation.key else { throw .requestLost(progress.payment) }
     let payment = try id(of: progress)
@@ -80,14 +80,14 @@ extension TrueLayerProvider {
     guard let id = answer.body.text("id"), ResourceID.isSafe(id) else {
       throw Fault.unexpectedBehaviour("a refund without id", traceID: answer.traceID).afterSending
     }
-    // How far it has come is a look of its own, which may fail, or be behind.
+    // The refund's state is read by another request, which may fail or lag behind.
     for pause in [500, 0] {
       do throws(Fault) {
         return try look(atRefund: id, progress)
       } catch {
         if error.kind.isStop { throw error.afterSendingAnyway }
         guard error.kind == .notFound || error.cause == .unclear else { break }
-        // The payment has no such refund: the id was another request's.
+        // The payment has no such refund, so the id belongs to another request.
         if pause == 0 { throw error.afterSending }
         try context.clock.pause(milliseconds: pause)
       }
@@ -98,16 +98,16 @@ extension TrueLayerProvider {
     return BankRefund(made).outcome
   }
 
-  /// The outcome of a refund by its id.
+  /// Returns the outcome of a refund by its id.
   ///
-  /// Throws `provider_error` for an answer that is about another one.
+  /// Throws `provider_error` if the answer is about another refund.
   private func look(atRefund id: String, _ progress: Progress) throws(Fault) -> Outcome {
     let path = Paths.resource(.payment, try self.id(of: progress)) + "/refunds/" + id
     let answer = try client.get(path, .client(Scopes.payments))
     let refund = BankRefund(answer.body)
     let currency = progress.payment.currency?.code
     guard refund.id == id, refund.amount == progress.operation.amount,
-      // One that says that nothing was refunded must name it whole: the same command refunds again.
+      // A failed refund must name its currency too, because the same command then refunds again.
       refund.currency == currency || refund.currency == nil && !refund.isFailed
     else {
       var fault = Fault.unexpectedBehaviour(
@@ -120,7 +120,7 @@ extension TrueLayerProvider {
     return refund.outcome
   }
 
-  /// Takes what is refunded of a payment into what a look-up shows, where it can be seen.
+  /// Adds the refunds of a payment to a look-up's outcome, if they can be read.
   func takeRefunds(
     into outcome: inout Outcome,
     _ resource: Resource,
@@ -134,7 +134,7 @@ extension TrueLayerProvider {
       let path = Paths.resource(.payment, resource.id) + "/refunds"
       answer = try client.get(path, .client(Scopes.payments))
     } catch {
-      // Not every account may list refunds: what the payment itself says stands.
+      // Not every account may list refunds. Then only the payment's own members count.
       guard error.kind == .notFound || error.kind == .auth || error.kind == .rejected else {
         throw error
       }
@@ -153,13 +153,13 @@ extension TrueLayerProvider {
       guard let id = operation.id else { return .cannotLook }
       return .happened(try look(atRefund: id, progress))
     }
-    // No request looks up a reference (README, 1.4).
+    // There is no request that looks up a reference (README, 1.4).
     guard let id = progress.attempt.id else { return .cannotLook }
     let resource = try runner(progress).look(progress.payment.kind, id)
     switch (operation.kind, resource.status) {
     case (.void, "failed") where resource.shownStatus == .cancelled, (.revoke, "revoked"):
       return .happened(resource.withdrawn)
-    // It can be cancelled only before (README, 8.1).
+    // From these states on, a payment cannot be cancelled (README, 8.1).
     case (.void, "authorized"), (.void, "executed"), (.void, "settled"), (.void, "failed"):
       return .refuted(.tooLate(resource))
     case (.revoke, "failed"): return .refuted(.notRevocable(resource))
@@ -177,14 +177,14 @@ extension TrueLayerProvider {
 }
 
 extension Resource {
-  /// The outcome of a cancel by how the payment is after it.
+  /// The outcome of a cancellation, from the payment after it.
   ///
-  /// Throws `conflict` where it cannot be cancelled any more, `pending` where it does not show it yet.
+  /// Throws `conflict` if it can no longer be cancelled, `pending` if it does not show the cancellation yet.
   fileprivate var cancelled: Outcome {
     get throws(Fault) {
       if shownStatus == .cancelled { return withdrawn }
       guard isOpen else { throw Fault.tooLate(self).proven }
-      // It was accepted, and the payment does not show it yet.
+      // The cancellation was accepted, but the payment does not show it yet.
       throw Fault.cancelPending(self).proven
     }
   }
@@ -222,7 +222,7 @@ extension Fault {
     )
   }
 
-  /// The body or key of a request whose answer was lost is no longer there.
+  /// The body or key of a request whose answer was lost is no longer stored.
   static func requestLost(_ payment: Payment) -> Fault {
     Fault(
       .conflict,
@@ -248,7 +248,7 @@ struct BankRefund {
   private var status: Status {
     switch members.text("status") {
     case "executed": .succeeded
-    // One that came back later had been executed.
+    // A refund that failed later had been executed.
     case "failed": members["executed_at"] == nil ? .declined : .returned
     default: .pending
     }
@@ -277,7 +277,7 @@ struct BankRefund {
     return outcome
   }
 
-  /// The refund in a list; nil where it has no id.
+  /// The refund as an entry of a list; nil if it has no id.
   var seen: Outcome.SeenRefund? {
     guard let id, let state = outcome.state else { return nil }
     return Outcome.SeenRefund(

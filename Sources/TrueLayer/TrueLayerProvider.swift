@@ -3,7 +3,7 @@ package import TenderModel
 
 /// TrueLayer: bank payments and mandates over its Payments API v3.
 package struct TrueLayerProvider: Provider {
-  /// What it is called in options, records and journals.
+  /// The provider's name in options, records and journals.
   package static let name = ProviderName("truelayer")
   let context: TrueLayerContext
   let client: Client
@@ -29,7 +29,7 @@ package struct TrueLayerProvider: Provider {
 
   package var merchant: String { context.configuration.clientID ?? "resource-token" }
 
-  /// A resource token opens one payment or mandate alone, whoever's it is.
+  /// A resource token works for one payment or mandate only, of any client.
   package func owns(_ payment: Payment) -> Bool {
     let anyone = "resource-token"
     return payment.merchant == merchant || payment.merchant == anyone || merchant == anyone
@@ -76,7 +76,7 @@ package struct TrueLayerProvider: Provider {
   }
 
   private func check(_ order: AuthorizationOrder) throws(Fault) {
-    // What cannot be read must be known before anything is made.
+    // An unreadable form file must be found before anything is created.
     _ = try context.guide.given([])
     if let id = order.existingID, !ResourceID.isUUID(id) {
       throw .usage(
@@ -89,7 +89,7 @@ package struct TrueLayerProvider: Provider {
 
   package func check(_ draft: Operation, of payment: Payment) throws(Fault) {
     guard draft.kind == .refund else { return }
-    // What went to somebody's own account is not TrueLayer's to send back.
+    // TrueLayer cannot refund a payment to an external account.
     let isElsewhere = payment.content["payee"]?["type"]?.text == "external_account"
     guard payment.kind == .payment, !isElsewhere else { throw .nothingToRefund(payment) }
     try requireClient(for: "a refund")
@@ -119,28 +119,29 @@ package struct TrueLayerProvider: Provider {
     }
   }
 
-  /// Sends a creation whose answer was lost again: it answers with what the first one made.
+  /// Sends a creation again whose answer was lost. The answer has what the first one created.
   ///
-  /// One that is refused, so long after it was sent that it has expired if it was made, has ended.
+  /// If it is refused after the lifetime of an unauthorized resource, the payment has ended.
   private func createAgain(_ progress: Progress) throws(Fault) -> Outcome {
     guard let body = progress.operation.preparation?.text else {
       throw .requestLost(progress.payment)
     }
     try requireClient(for: "to create it")
-    // Before it is sent, which counts anew.
+    // The age is read before the request, because sending restarts it.
     let age = progress.sinceSent
     do throws(Fault) {
       return try create(Array(body.utf8), progress).outcome
     } catch {
       guard error.kind == .rejected, error.effect == .none, age > Self.lifetime else { throw error }
-      // Its payer cannot have authorized it.
+      // The payer cannot have authorized it.
       let fault = Fault.neverAuthorized(error, progress.payment.kind)
       return Outcome(status: .expired, result: fault.result ?? [:], fault: fault)
     }
   }
 
-  /// Longer than a payment or mandate lives that its payer does not authorize (README, 7.3), in
-  /// milliseconds: no payer was shown how to authorize one whose creation got no answer.
+  /// A time longer than the lifetime of an unauthorized payment or mandate (README, 7.3), in milliseconds.
+  ///
+  /// If a creation got no answer, no payer was shown how to authorize it.
   private static let lifetime = 960_000
 
   private func authorize(
@@ -152,16 +153,16 @@ package struct TrueLayerProvider: Provider {
       try progress.record(resource.outcome, note: "made elsewhere")
       return try run(resource, progress)
     }
-    // Before anything is made: an address that is taken must not leave a payment behind.
+    // The port is opened first: a busy port must not leave a created payment behind.
     let visit = try visit()
     defer { visit?.close() }
-    // The body is in the journal until what it did is known.
+    // The body stays in the journal until its effect is known.
     try progress.prepare(
       .secret(String(decoding: order.creation, as: UTF8.self)),
       sendingNext: true
     )
     let resource = try create(order.creation, progress)
-    // The same body under the same key finds it again.
+    // The same body with the same key finds the resource again.
     try progress.remember(resource.outcome, note: "created")
     return try run(resource, progress, visit)
   }
@@ -181,7 +182,7 @@ package struct TrueLayerProvider: Provider {
     do throws(Fault) {
       resource = try runner(progress).look(kind, id)
     } catch {
-      // What the bank returned was handed on: it may be paid by now.
+      // The return address was passed on, so the payment may be paid now.
       throw returned == nil ? error : error.afterSendingAnyway
     }
     if returned?.isGivenUp(kind, id) == true, resource.isOpen {
@@ -203,7 +204,7 @@ package struct TrueLayerProvider: Provider {
       do throws(Fault) {
         return (kind, try client.adopted(kind, id).outcome)
       } catch {
-        // A token of a mandate is not let near payments.
+        // The token of a mandate is refused for payments.
         guard error.kind == .notFound || kind == .payment && error.cause == .tokenRefused else {
           throw error
         }
@@ -223,7 +224,7 @@ package struct TrueLayerProvider: Provider {
     return outcome
   }
 
-  /// The id of the payment or mandate that an operation is about.
+  /// Returns the id of the payment or mandate of an operation.
   func id(of progress: Progress) throws(Fault) -> String {
     guard let id = progress.attempt.id else {
       let reference = progress.payment.reference
@@ -237,7 +238,7 @@ package struct TrueLayerProvider: Provider {
     return id
   }
 
-  /// Throws `auth` where the credentials for the client's own signed requests are not all set.
+  /// Throws `auth` if a credential for the client's own signed requests is missing.
   func requireClient(for what: String) throws(Fault) {
     let missing = context.configuration.missing(key: true)
     guard missing.isEmpty else { throw .sdkNotConfigured(missing, for: what) }
@@ -251,7 +252,7 @@ package struct TrueLayerProvider: Provider {
     try context.redirects?.listen(at: context.configuration.redirectURL)
   }
 
-  /// Goes on with what exists, and listens only where its payer comes back here.
+  /// Continues with an existing resource. It listens only if the payer returns to this process.
   private func run(_ resource: Resource, _ progress: Progress) throws(Fault) -> Outcome {
     let configured =
       resource.body["authorization_flow"]?["configuration"]?["redirect"]?["return_uri"]?.text
@@ -270,7 +271,7 @@ package struct TrueLayerProvider: Provider {
     return try runner(progress, visit).run(resource)
   }
 
-  /// Sends a creation: the same body under the same key makes the same thing (README, 7.1).
+  /// Sends a creation. The same body with the same key creates one resource (README, 7.1).
   func create(_ body: [UInt8], _ progress: Progress) throws(Fault) -> Resource {
     guard let key = progress.operation.key else { throw .requestLost(progress.payment) }
     let kind = progress.payment.kind
@@ -299,7 +300,7 @@ package struct TrueLayerProvider: Provider {
     return Resource(kind: kind, id: id, body: made, traceID: answer.traceID)
   }
 
-  /// Hands what the bank returned to TrueLayer (direct return; README, 4.6).
+  /// Passes the bank's return address to TrueLayer (direct return; README, 4.6).
   private func forward(_ address: ReturnAddress, _ kind: Payment.Kind, _ id: String) throws(Fault) {
     let body: JSON = ["query": .string(address.query), "fragment": .string(address.fragment)]
     let text = Array(JSONWriter.text(body).utf8)

@@ -3,16 +3,16 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
-/// Answers what a bank's flow asks: from options and files, else at the terminal.
+/// Answers the questions of a bank's flow from options and files, or at the terminal.
 final class BankGuide: FlowGuide, @unchecked Sendable {
-  // Unchecked: one thread asks, and it is the one that waits for the answer.
+  // Unchecked: the thread that asks also waits for the answer.
   private unowned let session: any Session
   private let env: Env
-  /// Whether a real payer opens the address; else the simulator plays them.
+  /// Whether a real payer opens the address. Otherwise the simulator plays the payer.
   private let hasPayer: Bool
   private var terminal: Terminal?
   private var file: JSONObject?
-  /// What a form is filled in with, should the bank show one.
+  /// The values for a form that the bank may show.
   private let formTexts: [String]
   private let formFile: String?
 
@@ -33,7 +33,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
     return terminal
   }
 
-  /// Asks; the end of the input means that the person gives up.
+  /// Asks a question. The end of the input means that the person gives up.
   private func ask(
     _ terminal: Terminal,
     _ text: String,
@@ -159,7 +159,7 @@ final class BankGuide: FlowGuide, @unchecked Sendable {
     if isAwaited { session.tell("waiting for the payer to come back; Ctrl-C cancels") }
   }
 
-  /// A provider's text in a length that a terminal bears, without anything that steers it.
+  /// Returns a provider's text, shortened and safe for a terminal.
   private static func plain(_ text: String) -> String { Printable.text(String(text.prefix(200))) }
 }
 

@@ -2,11 +2,11 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 
-/// Typed words as a bank payment or mandate, new or existing.
+/// Builds the order for a new or existing bank payment or mandate from the typed options.
 extension OptionReader {
-  /// The id of what exists already; nil where it is to be made.
+  /// Returns the id of an existing resource; nil to create one.
   ///
-  /// Throws `usage` for two of them.
+  /// Throws `usage` for two ids.
   func existing() throws(Fault) -> (id: String, kind: Payment.Kind)? {
     switch (invocation[Keys.paymentID], invocation[Keys.mandateID]) {
     case (nil, nil): return nil
@@ -36,7 +36,7 @@ extension OptionReader {
     return order
   }
 
-  /// Throws `usage` with everything that is missing where that is more than one thing.
+  /// Throws `usage` with all missing options if there is more than one.
   private func checkComplete(_ creation: Creation) throws(Fault) {
     let isMandate = invocation.has(Keys.mandate)
     let isElsewhere = creation.merchantAccount == nil
@@ -128,7 +128,7 @@ extension OptionReader {
 
   private static let userFields = ["name", "email", "phone", "date_of_birth", "id"]
 
-  /// `PERIOD:AMOUNT[:consent|calendar]`.
+  /// Reads `PERIOD:AMOUNT[:consent|calendar]`.
   private func limit(_ text: String, _ currency: Currency) throws(Fault) -> Creation.Limit {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     let alignment = parts.count == 3 ? parts[2] : "consent"

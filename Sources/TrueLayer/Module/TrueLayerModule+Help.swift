@@ -44,7 +44,7 @@ extension TrueLayerModule {
     ]
   )
 
-  /// Credentials, choices, and what no public document of TrueLayer says.
+  /// Credentials, choices, and the settings that TrueLayer's public documents do not give.
   private static let about = Topic(
     name: "truelayer",
     summary: "TrueLayer: credentials, and what is not known of it",
@@ -92,7 +92,7 @@ extension TrueLayerModule {
     )
   }
 
-  /// A failure with the library's error first, then why, wherever it was kept meanwhile.
+  /// Returns a failure with the library's error first and the reasons after it.
   package func inKeyOrder(_ result: JSONObject) -> JSONObject {
     guard result["reason"] != nil else { return result }
     return result.ordered(by: ["state", "error", "reason", "message"])

@@ -3,7 +3,7 @@ internal import TenderModel
 internal import TenderSystem
 
 extension Key where Value == String {
-  /// A text of a bank payment or mandate.
+  /// A text option of a bank payment or mandate.
   fileprivate init(
     _ name: String,
     _ placeholder: String,
@@ -112,38 +112,40 @@ extension Keys {
 
 /// The options of bank payments and mandates, as commands list them.
 enum BankOptions {
-  /// What is made: payee, payer, and of a mandate its limits.
+  /// The options of a creation: payee, payer, and a mandate's limits.
   static let creation: [any OptionKey] =
     [
       Keys.beneficiaryName, Keys.sortCode, Keys.accountNumber, Keys.iban, Keys.merchantAccount,
       Keys.paymentReference, Keys.user, Keys.preselect, Keys.mandate,
     ] + mandateTerms
 
-  /// What exists already, by its id.
+  /// The options with the id of an existing resource.
   static let existing: [any OptionKey] = [Keys.paymentID, Keys.mandateID]
 
-  /// How the payer gets through the bank.
+  /// The options of the authorization flow.
   static let flow: [any OptionKey] = [
     Keys.resourceTokenFile, Keys.redirectURL, Keys.returnURL, Keys.country, Keys.bank, Keys.branch,
     Keys.scheme, Keys.account, Keys.consent, Keys.form, Keys.formFile, Keys.retry, Keys.open,
   ]
 
-  /// What only a mandate has.
+  /// The options of mandates only.
   static let mandateTerms: [any OptionKey] = [
     Keys.mandateType, Keys.useCase, Keys.validFrom, Keys.validTo, Keys.maxIndividual, Keys.limit,
   ]
 }
 
-/// What the payer consents to.
+/// The payer's consent.
 enum Consent: String, CaseIterable, Sendable {
-  /// The payment (payment initiation service) alone.
+  /// Only the payment (payment initiation service).
   case payment = "pis"
-  /// Reading account data (account information service) as well.
+  /// The payment, and reading account data (account information service).
   case paymentAndAccounts = "pis,ais"
 }
 
 extension Invocation {
-  /// What a file of its owner's alone holds, or with `-` standard input; nil for more than 64 KiB there.
+  /// Returns the content of a file that only its owner can read, or of standard input for `-`.
+  ///
+  /// Nil if standard input has more than 64 KiB.
   func readOwn(_ path: String, _ option: String) throws(Fault) -> [UInt8]? {
     guard path == "-" else {
       return try Environment.read(path, named: option, rule: .ownersAlone, limit: 65_536)

@@ -3,7 +3,7 @@ package import TenderEngine
 package import TenderModel
 internal import TenderSystem
 
-/// TrueLayer, as the program knows it.
+/// The module of TrueLayer: its options, settings and help.
 package struct TrueLayerModule: ProviderModule {
   package init() {}
 
@@ -152,7 +152,7 @@ package struct TrueLayerModule: ProviderModule {
     let invocation = session.invocation
     guard case .changes(let change) = invocation.command.work else {
       let builder = OptionReader(invocation, currency: currency)
-      // What exists has a name already: its id.
+      // The name of an existing resource is its id.
       let existing = try builder.existing()
       return .authorization(try builder.order(try session.reference(or: existing?.id)))
     }

@@ -3,7 +3,7 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
-/// Credentials, addresses and flow choices for TrueLayer, from settings and options.
+/// Reads TrueLayer's credentials, addresses and flow choices from settings and options.
 extension ProviderSettings {
   private var invocation: Invocation { session.invocation }
 
@@ -26,14 +26,14 @@ extension ProviderSettings {
   private func learned(_ text: String?) -> SharedSecret? {
     guard let text else { return nil }
     session.redactor.learn(text)
-    // A key is echoed by the line, if at all.
+    // A provider that echoes a key may echo single lines of it.
     for line in text.split(separator: "\n") where line.count > 40 {
       session.redactor.learn(String(line))
     }
     return SharedSecret(text)
   }
 
-  /// PEM text whose line ends were written as `\n` on their way through a variable.
+  /// Returns PEM text with real line ends. In variables they are often written as `\n`.
   private static func withLines(_ text: String) -> String {
     text.contains("\n") ? text : text.replacing("\\n", with: "\n")
   }
@@ -53,7 +53,7 @@ extension ProviderSettings {
     let text =
       invocation[Keys.redirectURL] ?? section.text("redirect_url")
       ?? TrueLayerConfiguration.defaultRedirectURL
-    // A merchant's app may have a scheme of its own.
+    // A merchant's app may use its own scheme.
     let isAddress = text.firstRange(of: "://").map { $0.lowerBound > text.startIndex } ?? false
     guard isAddress, text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
     else {
@@ -62,9 +62,9 @@ extension ProviderSettings {
     return text
   }
 
-  /// The base addresses from the environment.
+  /// Reads the base addresses from the environment.
   ///
-  /// Throws `usage` where one is set that does not go with the env, or without the other that is needed.
+  /// Throws `usage` if one does not fit the env, or if the other one is missing.
   private func setBases(_ configuration: inout TrueLayerConfiguration) throws(Fault) {
     let api = try base("api_url", ["http", "https"])
     let auth = try base("auth_url", ["http", "https"])
