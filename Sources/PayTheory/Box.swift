@@ -7,7 +7,7 @@ package enum Box {
   static let nonceLength = 24
   static let tagLength = 16
 
-  /// Eight hexadecimal digits that a text always gets (BLAKE2b).
+  /// Returns eight hexadecimal digits that identify a text (BLAKE2b).
   static func fingerprint(_ text: String) -> String {
     var digest = [UInt8](repeating: 0, count: 16)
     let bytes = Array(text.utf8)
@@ -15,7 +15,7 @@ package enum Box {
     return Hex.encode(Array(digest.prefix(4))).lowercased()
   }
 
-  /// `nonce ‖ tag ‖ ciphertext` of a text; nil where the public key is no point to agree with.
+  /// Encrypts a text as `nonce ‖ tag ‖ ciphertext`; nil if the public key is not a valid point.
   package static func seal(
     _ text: borrowing Secret,
     nonce: [UInt8],
@@ -34,7 +34,7 @@ package enum Box {
     return status == 0 ? nonce + sealed : nil
   }
 
-  /// The text in `nonce ‖ tag ‖ ciphertext`; nil where it was made for another key or changed.
+  /// Decrypts `nonce ‖ tag ‖ ciphertext`; nil if it was encrypted for another key, or changed.
   package static func open(_ sealed: [UInt8], from publicKey: [UInt8], to keys: KeyPair) -> [UInt8]?
   {
     guard publicKey.count == keyLength, sealed.count >= nonceLength + tagLength else { return nil }
@@ -48,14 +48,14 @@ package enum Box {
   }
 }
 
-/// A fresh X25519 key pair, its secret half wiped when it is let go.
+/// A new X25519 key pair. The secret key is wiped when the pair is released.
 package final class KeyPair {
   package let publicKey: [UInt8]
   private let secretKey: Secret
-  /// What was agreed on last, and with whom.
+  /// The last agreed key, with the other side's public key.
   private var agreed: (publicKey: [UInt8], key: SharedSecret)?
 
-  /// The pair of 32 random bytes.
+  /// Creates the pair from 32 random bytes.
   package init(seed: [UInt8]) {
     var secret = seed
     var point = [UInt8](repeating: 0, count: Box.keyLength)
@@ -64,9 +64,9 @@ package final class KeyPair {
     secretKey = Secret(consuming: &secret)
   }
 
-  /// Hands over the key that both sides agree on; it is worked out once for the same other side.
+  /// Calls `body` with the key that both sides agree on. It is computed once for each other side.
   ///
-  /// Gives what `body` gives, as the library does: 0 for success.
+  /// Returns the result of `body`; 0 is success, as in the library.
   fileprivate func withAgreement(
     on publicKey: [UInt8],
     _ body: (UnsafePointer<UInt8>) -> Int32

@@ -2,7 +2,7 @@ private import Synchronization
 package import TenderEngine
 import TenderModel
 
-/// What one text message of the socket says (README, 3.2): pure.
+/// A parsed text message of the socket (README, 3.2).
 enum Reply {
   /// `{"type":T,"body":{…}}`, not encrypted.
   case plain(type: String, body: JSONObject)
@@ -10,7 +10,7 @@ enum Reply {
   case sealed(type: String, body: [UInt8], publicKey: [UInt8])
   case failure(Fault)
 
-  /// Reads a message; whatever it is, something comes of it.
+  /// Parses a message. Any text gives a reply.
   init(_ text: String) {
     guard let message = JSONReader.read(text)?.object else {
       self = .failure(.socketError("an answer that is not JSON"))
@@ -57,7 +57,7 @@ enum Reply {
   }
 }
 
-/// One connection to Pay Theory: token, socket, host token, then requests one at a time.
+/// A connection to Pay Theory: a token, a socket, a host token, then one request at a time.
 final class Conversation {
   private let socket: any MessageSocket
   private let keys: KeyPair
@@ -69,10 +69,10 @@ final class Conversation {
   let session: String
   private let token: String
   private(set) var hostToken = ""
-  /// The key of this socket's session, which requests carry.
+  /// The session key of this socket, which requests carry.
   private(set) var sessionKey = ""
 
-  /// Whether something without an answer was sent, which has to be read before the connection ends.
+  /// Whether a request without an answer was sent. It must be delivered before the connection closes.
   private var hasTold = false
 
   private init(
@@ -94,24 +94,24 @@ final class Conversation {
 
   deinit { socket.close(waiting: hasTold) }
 
-  /// Whether the other side has not ended it, as far as is known here.
+  /// Whether the connection is still open, as far as this process knows.
   var isOpen: Bool { socket.isOpen }
 
-  /// Goes over to another payment: its time for each request, and its redactor.
+  /// Switches to another payment, with its time limit and its redactor.
   func serve(_ context: PayTheoryContext) {
     timeout = context.configuration.timeout
     teach(context.redactor)
   }
 
-  /// Tells a redactor what must not be shown of it.
+  /// Teaches a redactor this connection's secrets.
   private func teach(_ redactor: Redactor) {
     for secret in [token, session, hostToken, sessionKey] { redactor.learn(secret) }
   }
 
   /// Connects: token, socket, host token.
   ///
-  /// `session` is the caller's own session id, kept over reconnections (README, 2.1). Nothing in here can
-  /// move money.
+  /// `session` is the caller's session id, which stays the same over reconnections (README, 2.1). Nothing
+  /// here can move money.
   static func open(session: String, _ context: PayTheoryContext) throws(Fault) -> Conversation {
     let token = try fetchToken(session: session, context)
     context.redactor.learn(token)
@@ -132,11 +132,11 @@ final class Conversation {
     return conversation
   }
 
-  /// Sends a sealed request and gives the opened answer of the wanted types.
+  /// Sends an encrypted request and returns the decrypted answer, which must be of an expected type.
   ///
-  /// `write` puts the members of the inner object; its bytes are wiped. With `progress` the request can move money
-  /// or makes something: it is recorded as sent first, and a missing or unreadable answer throws with effect
-  /// unknown. `believesRefusal` says that an answer in words that it failed is proof enough.
+  /// `write` writes the members of the inner object, whose bytes are wiped. With `progress`, the request can
+  /// move money or creates something: it is recorded as sent first, and a missing or unreadable answer throws
+  /// with effect unknown. `believesRefusal` says that an answer with a failure in words is enough proof.
   func ask(
     _ action: String,
     wanting types: [String],
@@ -163,13 +163,13 @@ final class Conversation {
     }
   }
 
-  /// Records that a request is about to leave, and gives the right to send it.
+  /// Records that a request is about to be sent. Returns the permit to send it.
   private static func record(_ progress: Progress) throws(Fault) -> SendPermit {
     try progress.willSend()
     return try progress.permit()
   }
 
-  /// Sends a sealed request that has no documented answer; with `progress` it is recorded as sent first.
+  /// Sends an encrypted request without a documented answer. With `progress`, it is recorded as sent first.
   func tell(
     _ action: String,
     _ progress: Progress?,
@@ -261,7 +261,7 @@ final class Conversation {
     }
   }
 
-  /// The envelope of an encrypted request (README, 3.1).
+  /// Writes the envelope of an encrypted request (README, 3.1).
   private func sealed(
     _ action: String,
     _ write: (inout JSONWriter) -> Void
@@ -275,7 +275,7 @@ final class Conversation {
     guard let box = Box.seal(inner.whole, nonce: nonce, to: serverKey, from: keys) else {
       throw .socketError("a public key that nothing can be encrypted to")
     }
-    // A card is sealed once. From here on it is in the box alone, however long the answer takes.
+    // A card is encrypted once. From here on only the encrypted message holds it.
     inner.eraseSecrets()
     return JSONWriter.text([
       "action": .string(action), "encoded": .string(Base64.encode(box)),
@@ -294,7 +294,7 @@ final class Conversation {
     }
   }
 
-  /// The transport's fault in Pay Theory's words, with the effect that this request can have.
+  /// Returns the transport's fault as a socket error, with the effect that this request can have.
   private static func asSocketFault(_ fault: Fault, canMoveMoney: Bool) -> Fault {
     var shown = fault
     if fault.result == nil {
@@ -311,11 +311,10 @@ final class Conversation {
   }
 }
 
-/// Conversations that are opened while others run: five of a payment's seven round trips are the same for
-/// every payment, and move no money.
+/// Connections that are opened in advance, while other payments run.
 ///
-/// At most one is opened for every two that were taken, so that few lines leave little behind; what is
-/// left at the end is closed with the process.
+/// Five of a payment's seven round trips are the same for every payment, and move no money. At most one is
+/// opened for every two that were used, so that few are left at the end. Those are closed with the process.
 package final class ConversationsAhead: Sendable {
   package typealias Exchanges = (http: any HTTPExchange, sockets: any SocketExchange)
 
@@ -326,15 +325,15 @@ package final class ConversationsAhead: Sendable {
     var idle: [Exchanges] = []
   }
 
-  /// A conversation that nobody uses yet.
+  /// An unused connection.
   private struct Opened: @unchecked Sendable {
-    // Unchecked: it goes from the thread that opened it to the one that takes it, under the lock.
+    // Unchecked: the lock passes it from the thread that opened it to the thread that uses it.
     let conversation: Conversation
     let name: String
     let at: Int
   }
 
-  /// Shorter than any documented life of a token, and than what gateways let idle, in milliseconds.
+  /// The maximum age in milliseconds, shorter than the life of a token and than idle limits of gateways.
   private static let freshness = 60_000
   private static let threadsAtOnce = 4
 
@@ -342,18 +341,18 @@ package final class ConversationsAhead: Sendable {
   private let most: Int
   private let make: @Sendable () -> Exchanges
 
-  /// So many at most; `make` gives a thread what it opens them with.
+  /// Creates a pool of at most `most` connections. `make` returns what a thread needs to open one.
   package init(most: Int, make: @escaping @Sendable () -> Exchanges) {
     self.most = most
     self.make = make
   }
 
-  /// How many wait to be taken.
+  /// The number of connections that are ready.
   package var count: Int { state.withLock(\.ready.count) }
 
-  /// A conversation that was opened for the same account; nil where there is none.
+  /// Returns a connection that is ready for the same account; nil if there is none.
   ///
-  /// Begins to open others.
+  /// It begins to open others.
   func take(_ context: PayTheoryContext) -> Conversation? {
     let name = context.account
     let now = context.clock.uptime
@@ -380,7 +379,7 @@ package final class ConversationsAhead: Sendable {
       let carrier = state.withLock { $0.idle.popLast() } ?? make()
       var own = context
       (own.http, own.sockets) = carrier
-      // What a line learns is its thread's alone.
+      // Only the thread of a payment learns that payment's secrets.
       own.redactor = Redactor()
       let opened = (try? Conversation.open(session: own.randomness.uuid(), own)).map {
         Opened(conversation: $0, name: name, at: own.clock.uptime)
@@ -388,7 +387,7 @@ package final class ConversationsAhead: Sendable {
       state.withLock { state in
         state.opening -= 1
         state.idle.append(carrier)
-        // Where it failed, the next line finds out why by itself.
+        // After a failure, the next payment opens its own connection and reports the reason.
         if let opened { state.ready.append(opened) }
       }
     }

@@ -1,6 +1,6 @@
 internal import TenderModel
 
-/// The words that Pay Theory's documents use, and what they mean.
+/// The words of Pay Theory's documents, with their meanings.
 enum Vocabulary {
   /// The processor's codes in `status.reason.error_code`.
   static let processorCodes = Explanation.reasons(
@@ -54,13 +54,13 @@ enum Vocabulary {
     """
   )
 
-  /// A processor's code as ours, where it is one of those that are documented (README, 8.3); other texts are no codes.
+  /// Returns our code for a documented processor code (README, 8.3); nil for any other text.
   static func code(_ text: String) -> String? {
     let upper = text.uppercased()
     return processorCodes.contains { $0.code == upper } ? upper.lowercased() : nil
   }
 
-  /// States, types and members that results have.
+  /// The states, types and members of results.
   static let words: [Explanation] =
     Explanation.words(
       .type,

@@ -1,7 +1,7 @@
 import TenderEngine
 import TenderModel
 
-/// Pay Theory's GraphQL interface, as far as payments need it (published schema of 2026; README, 6).
+/// The parts of Pay Theory's GraphQL interface that payments need (published schema of 2026; README, 6).
 ///
 /// Arguments are written into the document, as the documentation does.
 struct GraphQL {
@@ -9,7 +9,7 @@ struct GraphQL {
   let merchantUID: String
   private let secretKey: SharedSecret
 
-  /// Throws `auth` where the merchant credentials are missing; `what` names who needs them.
+  /// Throws `auth` if the merchant credentials are missing. `what` names the purpose.
   init(_ context: PayTheoryContext, for what: String) throws(Fault) {
     let (merchantUID, secretKey) = try context.configuration.merchant(for: what)
     self.context = context
@@ -17,10 +17,10 @@ struct GraphQL {
     self.secretKey = secretKey
   }
 
-  /// Asks for fields, and once more without those that a server names as unknown: a server of an
-  /// older schema refuses the whole document for one of them.
+  /// Queries fields, and once more without those that the server reports as unknown.
   ///
-  /// `document` makes the query of the fields' text. Nothing that can move money goes this way.
+  /// A server with an older schema refuses the whole document for one unknown field. `document` builds the
+  /// query from the fields' text. Queries cannot move money.
   func ask(_ fields: [String], _ document: (String) -> String) throws(Fault) -> JSONObject {
     var fields = fields
     for _ in 0..<3 {
@@ -35,14 +35,14 @@ struct GraphQL {
     return try Self.data(try send(document(fields.joined(separator: " "))))
   }
 
-  /// The first name in quotes of each error of an answer without data: what a server does not know.
+  /// Returns the unknown fields: the first quoted name in each error of an answer without data.
   private static func unknownFields(_ answer: Answer) -> Set<String> {
     guard (200..<300).contains(answer.status) || answer.status == 400, answer.lacksData else {
       return []
     }
     var names: Set<String> = []
     for error in answer.errors.prefix(100) {
-      // Servers differ in the quote mark; what follows the name may be a suggestion.
+      // Servers use different quotes. A suggestion may follow the name.
       let parts = (error["message"]?.text ?? "").split(
         maxSplits: 2,
         omittingEmptySubsequences: false,
@@ -53,21 +53,21 @@ struct GraphQL {
     return names
   }
 
-  /// Sends a mutation, which is recorded as sent first; gives what it answers under its name.
+  /// Sends a mutation, which is recorded as sent first. Returns the value under its name.
   func run(_ mutation: Mutation, _ progress: Progress) throws(Fault) -> JSON {
     try progress.willSend()
     let answer = try send(mutation.document, try progress.permit())
     do throws(Fault) {
       return try Self.data(answer)[mutation.name] ?? .null
     } catch {
-      // A refusal may come after the effect: only one of the document itself proves that there was none. Credentials
-      // were accepted by the question before.
+      // A refusal may come after the effect. Only a refusal of the document itself proves that there was
+      // none. The credentials were accepted by the query before.
       let isProof = error.cause == .refused && Self.isOfDocument(answer)
       throw isProof ? error.proven : error.afterSending
     }
   }
 
-  /// What came of a request, read once; nothing of a body that is not a JSON object.
+  /// A parsed answer. It is empty if the body is not a JSON object.
   private struct Answer {
     let status: Int
     let data: JSON?
@@ -103,11 +103,11 @@ struct GraphQL {
     }
   }
 
-  /// The `data` of an answer.
+  /// Returns the `data` of an answer.
   ///
-  /// Errors without `data` were raised before anything was executed (GraphQL specification,
-  /// "Response Format"): the request was refused and nothing was done. Errors beside `data`, and
-  /// everything unreadable, leave open what was done: the code `graphql_unclear`.
+  /// Errors without `data` were raised before the execution (GraphQL specification, "Response Format"): the
+  /// request was refused and nothing was done. Errors beside `data`, and anything unreadable, leave the
+  /// effect open: the code is `graphql_unclear`.
   private static func data(_ answer: Answer) throws(Fault) -> JSONObject {
     switch answer.status {
     case 401, 403: throw .credentialsRefused
@@ -130,10 +130,11 @@ struct GraphQL {
     return data
   }
 
-  /// Whether an answer says that the document was not executed: every error is one of parsing or validation.
+  /// Returns whether the document was not executed: every error is about parsing or validation.
   ///
-  /// GraphQL specification, section 7.1.2, "Request Errors"; the sentences are graphql-js', graphql-java's and AWS
-  /// AppSync's. Both of their parts are compared, because a resolver's own words may begin alike.
+  /// See the GraphQL specification, section 7.1.2, "Request Errors". The sentences are those of graphql-js,
+  /// graphql-java and AWS AppSync. Both parts of a sentence are compared, because a resolver's own text may
+  /// begin alike.
   private static func isOfDocument(_ answer: Answer) -> Bool {
     guard [200, 400].contains(answer.status), answer.lacksData, !answer.errors.isEmpty else {
       return false
@@ -154,9 +155,9 @@ struct GraphQL {
     ]
     return answer.errors.allSatisfy { error in
       guard error["path"] == nil || error["path"] == .null else { return false }
-      // A code of something else outweighs words that look alike.
+      // A code for another error outweighs a matching sentence.
       if let code = error["extensions"]?["code"]?.text, !codes.contains(code) { return false }
-      // graphql-core quotes with the other mark.
+      // graphql-core uses single quotes.
       let text = (error["message"]?.text ?? "").replacing("'", with: "\"")
       return sentences.contains { text.hasPrefix($0) && ($1.isEmpty || text.contains($1)) }
     }
@@ -170,19 +171,20 @@ struct GraphQL {
       }
   }
 
-  // MARK: Questions, which can move nothing
+  // MARK: Queries, which cannot move money
 
-  /// The transactions that match a key, newest first, at most `limit`.
+  /// Returns the transactions with a key's value, newest first, at most `limit`.
   func transactions(_ key: String, _ value: String, limit: Int) throws(Fault) -> [JSONObject] {
     try search([Condition(key, "EQUAL", value)], TransactionFields.all, limit: limit).found
   }
 
-  /// A transaction by its receipt number; nil where there is none.
+  /// Returns a transaction by its receipt number; nil if there is none.
   func transaction(_ receipt: String) throws(Fault) -> JSONObject? {
     try transactions("transaction_id", receipt, limit: 1).first { Transactions.id($0) == receipt }
   }
 
-  /// The transactions that match every condition, newest first, at most `limit`, and how many there are.
+  /// Returns the transactions that match every condition, newest first, at most `limit`, and their total
+  /// number.
   func search(
     _ conditions: [Condition],
     _ fields: [String] = TransactionFields.ofSearch,
@@ -191,7 +193,7 @@ struct GraphQL {
     try list("transactions", fields, conditions, newestBy: "transaction_date", limit: limit)
   }
 
-  /// The authorizations that match a key, newest first.
+  /// Returns the authorizations with a key's value, newest first.
   func authorizations(_ key: String, _ value: String) throws(Fault) -> [JSONObject] {
     let condition = Condition(key, "EQUAL", value)
     return try list(
@@ -203,12 +205,12 @@ struct GraphQL {
     ).found
   }
 
-  /// An authorization; nil where there is none of that id.
+  /// Returns an authorization by its id; nil if there is none.
   func authorization(_ id: String) throws(Fault) -> JSONObject? {
     try authorizations("authorization_id", id).first { $0.text("authorization_id") == id }
   }
 
-  /// A stored payment method; nil where there is none of that id.
+  /// Returns a stored payment method by its id; nil if there is none.
   func method(_ id: String) throws(Fault) -> JSONObject? {
     let fields = ["payment_method_id", "payment_type", "card_brand", "last_four", "is_active"]
     let condition = Condition("payment_method_id", "EQUAL", id)
@@ -216,7 +218,7 @@ struct GraphQL {
       .first { $0.text("payment_method_id") == id }
   }
 
-  /// What Pay Theory adds for a payer who pays the fee, in cents.
+  /// Returns the service fee in cents that Pay Theory adds if the payer pays the fee.
   func serviceFee(amount: Int, method: String) throws(Fault) -> Int {
     let data = try ask(["fee"]) { fields in
       "query { serviceFee(merchant_uid: \(merchantUID.literal), amount: \(amount), "
@@ -228,7 +230,7 @@ struct GraphQL {
     return fee
   }
 
-  /// A cash barcode; nil where there is none of that id.
+  /// Returns a cash barcode by its id; nil if there is none.
   func barcode(_ id: String) throws(Fault) -> JSONObject? {
     let data = try ask([
       "barcode_id", "amount", "fees", "barcode_url", "expiration_date", "merchant_uid", "reference",
@@ -257,11 +259,11 @@ struct GraphQL {
     return (items.compactMap(\.object), data[name]?["total_row_count"]?.boundedNumber)
   }
 
-  /// One pair of a query (README, 6.2).
+  /// A condition of a query (README, 6.2).
   struct Condition {
     private let text: String
 
-    /// A comparison with one value, or for IN_LIST with several.
+    /// Compares with one value, or with several for IN_LIST.
     init(_ key: String, _ comparison: String, _ values: String...) {
       self.init(key, comparison, among: values)
     }
@@ -274,7 +276,7 @@ struct GraphQL {
       text = "key: \(key.literal), \(value)operator: \(comparison)"
     }
 
-    /// Either of two conditions.
+    /// Combines two conditions with "or".
     init(_ one: Condition, or other: Condition) {
       text = "query_group: " + Self.list([one, other], joinedBy: "OR_NEXT")
     }
@@ -290,7 +292,7 @@ struct GraphQL {
 }
 
 extension String {
-  /// The text as a string literal of GraphQL (specification, section 2.9.4): JSON's escapes are a subset.
+  /// The text as a GraphQL string literal (specification, section 2.9.4). JSON's escapes are a subset.
   var literal: String { JSONWriter.text(.string(self)) }
 }
 
@@ -304,7 +306,7 @@ extension Fault {
     )
   }
 
-  /// What Pay Theory did not do; `hint` says what to do next.
+  /// Pay Theory refused the request. `hint` says what to do next.
   static func refused(_ what: String, hint: String = "nothing was done at the provider") -> Fault {
     Fault(.rejected, code: "graphql_refused", cause: .refused, "Pay Theory \(what)", hint: hint)
   }

@@ -1,19 +1,19 @@
 import TenderEngine
 import TenderModel
 
-/// A request to GraphQL that can move money, as the text that is sent.
+/// A GraphQL request that can move money, as the text that is sent.
 ///
-/// Pay Theory takes no idempotency key. The journal keeps the text while its result is unknown, so that a person
-/// can have the same request sent again.
+/// Pay Theory takes no idempotency key. The journal stores the text while its result is unknown, so that an
+/// operator can have the same request sent again.
 struct Mutation {
   let name: String
   let document: String
   /// The transaction or authorization that it changes.
   let target: String?
-  /// How much of that was refunded before, in cents.
+  /// The amount of the transaction that was refunded before, in cents.
   let refunded: Int?
 
-  /// Each argument has a name and its literal; one without a literal is left out.
+  /// Creates a mutation. An argument without a literal is left out.
   private init(
     _ name: String,
     _ arguments: [(String, String?)],
@@ -28,7 +28,7 @@ struct Mutation {
     (self.target, self.refunded) = (target, refunded)
   }
 
-  /// Reads back what the journal kept; nil where it is not that.
+  /// Reads the text that `stored` returned; nil for anything else.
   init?(stored: String) {
     guard let kept = JSONReader.read(stored)?.object, let name = kept.text("mutation"),
       let document = kept.text("document")
@@ -39,7 +39,7 @@ struct Mutation {
     refunded = kept["refunded"]?.boundedNumber
   }
 
-  /// What the journal keeps: no credential and no card data.
+  /// The text for the journal, without credentials and card data.
   var stored: String {
     var kept: JSONObject = ["mutation": .string(name), "document": .string(document)]
     kept["target"] = target.map(JSON.string)
@@ -49,14 +49,14 @@ struct Mutation {
 
   // MARK: The requests
 
-  /// Charges a stored method, or authorizes it without a capture; `fee` is what the payer pays on top.
+  /// Charges a stored method, or authorizes it. `fee` is added to what the payer pays.
   static func pay(
     _ order: PaymentOrder,
     by method: String,
     fee: Int?,
     merchant: String
   ) -> Mutation {
-    // AWSJSON: an object as text.
+    // The type AWSJSON is an object as text.
     let metadata = order.metadata.members.isEmpty ? nil : JSONWriter.text(.object(order.metadata))
     let arguments = [
       ("amount", "\(order.amount.minorUnits)"), ("merchant_uid", merchant.literal),
@@ -76,7 +76,7 @@ struct Mutation {
     return Mutation("createTransaction", arguments + ofCharge, TransactionFields.ofCharge)
   }
 
-  /// Captures an authorization; `amount` is without the fee.
+  /// Captures an authorization. `amount` excludes the fee.
   static func capture(_ authorization: String, amount: Int, fee: Int?, merchant: String) -> Mutation
   {
     let arguments = [
@@ -86,13 +86,13 @@ struct Mutation {
     return Mutation("createCapture", arguments, TransactionFields.ofCharge, target: authorization)
   }
 
-  /// Releases an authorization.
+  /// Voids an authorization.
   static func release(_ authorization: String) -> Mutation {
     let arguments = [("authorization_id", authorization.literal)]
     return Mutation("createVoidForAuthorization", arguments, target: authorization)
   }
 
-  /// Voids or refunds a transaction, of which `refunded` was refunded before.
+  /// Voids or refunds a transaction. `refunded` is the amount refunded before.
   static func reverse(
     _ receipt: String,
     amount: Int,
@@ -111,10 +111,10 @@ struct Mutation {
     )
   }
 
-  /// The codes that a refund can have (published schema, `RefundReasonCode`).
+  /// The reason codes of a refund (published schema, `RefundReasonCode`).
   private static let reasons = ["DUPLICATE", "FRAUDULENT", "OTHER", "REQUESTED_BY_CUSTOMER"]
 
-  /// Why, as `RefundReasonInput`: one of the codes in any spelling, or any other text as details.
+  /// Returns a `RefundReasonInput`: one of the codes in any spelling, or any other text as details.
   private static func reason(_ given: String?) -> String {
     let text = given ?? "REQUESTED_BY_CUSTOMER"
     let code = text.uppercased().replacing("-", with: "_").replacing(" ", with: "_")

@@ -2,7 +2,7 @@ internal import TenderCommandLine
 package import TenderEngine
 package import TenderModel
 
-/// What the adapter works with: all of it passed in.
+/// Everything that the adapter depends on.
 package struct PayTheoryContext: Sendable {
   let configuration: PayTheoryConfiguration
   var http: any HTTPExchange
@@ -23,7 +23,7 @@ package struct PayTheoryContext: Sendable {
     (self.clock, self.randomness, self.redactor) = (clock, randomness, redactor)
   }
 
-  /// Who pays into which account, and where it is reached.
+  /// The API key's account and its addresses, as one text.
   var account: String {
     [configuration.tokenURL, configuration.socketURL, configuration.key.text].joined(
       separator: "\n"
@@ -31,7 +31,7 @@ package struct PayTheoryContext: Sendable {
   }
 }
 
-/// What the adapter must be told: whose account, where, and how.
+/// The adapter's settings: credentials, addresses, choices.
 package struct PayTheoryConfiguration: Sendable {
   package var env: Env
   package var key: APIKey
@@ -41,15 +41,15 @@ package struct PayTheoryConfiguration: Sendable {
   package var tokenBase: String?
   package var socketBase: String?
   package var graphQLBase: String?
-  /// Whether any base address is set: the provider's own hosts are then out of reach.
+  /// Whether any base address is set. Then the provider's own hosts must not be used.
   package var isRedirected = false
-  /// Whether a plain payment runs part 1 with confirmation and part 2 at once.
+  /// Whether a payment without a hold runs part 1 with confirmation, and then part 2.
   ///
-  /// Which of the two ways a live account accepts is not public.
+  /// It is not public which of the two ways a live account accepts.
   package var twoStep: Bool
-  /// The time zone that requests carry, by its IANA name.
+  /// The time zone in requests, by its IANA name.
   package var timeZone = "UTC"
-  /// How long one request may take, in milliseconds.
+  /// The time limit of one request, in milliseconds.
   package var timeout = 30_000
 
   package init(
@@ -63,14 +63,14 @@ package struct PayTheoryConfiguration: Sendable {
     (self.merchantUID, self.secretKey) = (merchantUID, secretKey)
   }
 
-  /// Throws `auth` or `usage` where credentials or addresses are missing that an order needs; nil is a look-up.
+  /// Throws `auth` or `usage` if an order lacks credentials or addresses. Nil stands for a look-up.
   func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
     switch order {
     case nil: _ = try merchant(for: "a look-up")
     case .payment(let order)? where order.storedMethod != nil:
       _ = try merchant(for: "charging a stored method")
     case .capture?, .cancel?, .refund?:
-      // A hold by a stored method is captured and released by GraphQL, as a reversal is made.
+      // A hold by a stored method is captured and voided over GraphQL.
       let isStored = payment?.content.text("token") != nil
       if isStored || payment?.state.isCaptured == true {
         _ = try merchant(for: order?.kind == .capture ? "a capture" : "a void or refund")
@@ -81,7 +81,7 @@ package struct PayTheoryConfiguration: Sendable {
     }
   }
 
-  /// Throws `auth` or `usage` where an instrument cannot be taken: by its stage, or for lack of an address.
+  /// Throws `auth` or `usage` if a card or account cannot be charged: by its stage, or without an address.
   func checkInstruments() throws(Fault) {
     try checkBases()
     guard key.stage != .production else {
@@ -91,7 +91,8 @@ package struct PayTheoryConfiguration: Sendable {
     }
   }
 
-  /// The credentials that GraphQL takes for `purpose`; throws `auth` or `usage` where they or the address are missing.
+  /// Returns the GraphQL credentials for `purpose`. Throws `auth` or `usage` if they or the address are
+  /// missing.
   func merchant(for purpose: String) throws(Fault) -> (uid: String, secret: SharedSecret) {
     guard let merchantUID, let secretKey else { throw .missingMerchant(purpose) }
     guard !isRedirected || graphQLBase != nil else {
@@ -103,7 +104,7 @@ package struct PayTheoryConfiguration: Sendable {
     return (merchantUID, secretKey)
   }
 
-  /// Throws `usage` where addresses are replaced, and one that a payment needs is not: it would reach the real host.
+  /// Throws `usage` if some addresses are replaced but not all: a payment would reach the real hosts.
   func checkBases() throws(Fault) {
     guard isRedirected else { return }
     var missing: [String] = []
@@ -112,28 +113,28 @@ package struct PayTheoryConfiguration: Sendable {
     guard missing.isEmpty else { throw .basesMissing(missing) }
   }
 
-  /// Where tokens come from (README, 1.2).
+  /// The address that issues tokens (README, 1.2).
   var tokenURL: String {
     (tokenBase ?? "https://\(key.partner).\(key.stage.rawValue).com") + "/pt-token-service/"
   }
 
-  /// Where the socket is, without its token.
+  /// The address of the socket, without its token.
   var socketURL: String {
     (socketBase ?? "wss://\(key.partner).secure.socket.\(key.stage.rawValue).com")
       + "/\(key.partner)/"
   }
 
-  /// Where look-ups and reversals go.
+  /// The address for look-ups and reversals.
   var graphQLURL: String {
     (graphQLBase ?? "https://api.\(key.partner).\(key.stage.rawValue).com") + "/graphql"
   }
 }
 
-/// A Pay Theory API key, `{partner}-{stage}-{id}`: a public key, not a secret.
+/// A Pay Theory API key, `{partner}-{stage}-{id}`. It is a public key, not a secret.
 ///
-/// Partner builds carry `new` or `old` between partner and stage (README, 1.1).
+/// Partner builds have `new` or `old` between partner and stage (README, 1.1).
 package struct APIKey: Sendable, Hashable {
-  /// The three stages that SDKs know.
+  /// The three stages of the SDKs.
   package enum Stage: String, Sendable, Hashable, CaseIterable {
     case production = "paytheory"
     case study = "paytheorystudy"
@@ -146,7 +147,7 @@ package struct APIKey: Sendable, Hashable {
 
   /// Checks the shape.
   ///
-  /// Throws a `usage` fault that names what is wrong.
+  /// Throws a `usage` fault that names the problem.
   package init(_ text: String) throws(Fault) {
     var parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
     if parts.count == 4, parts[1] == "new" || parts[1] == "old" { parts.remove(at: 1) }
@@ -170,7 +171,7 @@ package struct APIKey: Sendable, Hashable {
     partner = parts[0]
   }
 
-  /// Checks that the stage fits the env.
+  /// Checks that the stage matches the env.
   ///
   /// Throws a `usage` fault.
   package func check(fits env: Env) throws(Fault) {

@@ -1,9 +1,9 @@
 import TenderEngine
 package import TenderModel
 
-/// Pay Theory's documented error types, as the type text of `FailureResponse` begins (README, 8.1).
+/// Pay Theory's documented error types, by the beginning of the `FailureResponse` type (README, 8.1).
 extension Fault {
-  /// The token could not be fetched: refused (4), unreachable (10), or no readable answer (11).
+  /// The token could not be fetched: it was refused (4), unreachable (10), or had no readable answer (11).
   static func noToken(
     _ why: String,
     _ kind: Kind = .providerError,
@@ -19,14 +19,14 @@ extension Fault {
     )
   }
 
-  /// The socket answered with an error, or with nothing that can be read.
+  /// The socket answered with an error, or with something unreadable.
   static func socketError(
     _ why: String,
     _ kind: Kind = .providerError,
     code: String = "socket_error",
     text: String? = nil
   ) -> Fault {
-    // A sentence, however long what the socket calls one.
+    // The text is cut to the length of a sentence.
     let text = text.map { String($0.unicodeScalars.prefix(2000)) }
     return Fault(
       kind,
@@ -35,7 +35,7 @@ extension Fault {
       hint: kind == .rejected
         ? "nothing was created; change the request"
         : "this request moved no money; try again later",
-      // The SDK's own spelling of its text.
+      // The spelling is the SDK's own.
       result: ["type": .string("SOCKET_ERROR: \(text ?? "An unknown socket error occured")")]
     )
   }
@@ -51,7 +51,7 @@ extension Fault {
     )
   }
 
-  /// The session or the authorization of a hold is over.
+  /// The session or the authorization of a hold has expired.
   static var holdExpired: Fault {
     Fault(
       .expired,
@@ -62,7 +62,7 @@ extension Fault {
     )
   }
 
-  /// A cash barcode was not paid by its last day.
+  /// A cash barcode was not paid before it expired.
   static var barcodeExpired: Fault {
     Fault(
       .expired,
@@ -72,7 +72,7 @@ extension Fault {
     )
   }
 
-  /// The app is not attested: said by us for stage `paytheory`, or by the provider.
+  /// The app is not attested. We refuse stage `paytheory` ourselves; the provider may refuse others.
   static func invalidApp(_ why: String) -> Fault {
     Fault(
       .auth,
@@ -94,7 +94,7 @@ extension Fault {
     )
   }
 
-  /// Cash has no payment method to store.
+  /// A cash payment has no payment method to store.
   package static var cashToken: Fault {
     Fault(
       .usage,
@@ -106,7 +106,7 @@ extension Fault {
     )
   }
 
-  /// No instrument that this command can use, in the documented words.
+  /// The command has no usable instrument. The text is the documented one.
   static func noFields(_ verb: String) -> Fault {
     Fault(
       .usage,
@@ -124,10 +124,10 @@ extension Fault {
   }
 }
 
-/// Error texts of the socket that are known refusals, each with where it was read.
+/// Known refusals among the socket's error texts, each with its source.
 ///
-/// The live server's own texts are not public; these are the ones that Pay Theory's web SDK and
-/// documentation show (README, 8.2).
+/// The live server's own texts are not public. These are from Pay Theory's web SDK and documentation
+/// (README, 8.2).
 enum KnownRefusal {
   private static let texts: [(text: String, source: String)] = [
     ("unable to process when both payorid and payorinfo are provided", "web SDK, validation.ts"),

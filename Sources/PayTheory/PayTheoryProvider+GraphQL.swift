@@ -1,13 +1,13 @@
 import TenderEngine
 import TenderModel
 
-/// What goes by GraphQL: payments and holds by a stored method, and reversals.
+/// Requests over GraphQL: payments and holds by a stored method, and reversals.
 ///
-/// None of these requests has an idempotency key.
+/// None of them has an idempotency key.
 extension PayTheoryProvider {
   // MARK: Stored methods
 
-  /// Charges a stored method, or authorizes it; the method and its fee are read before anything is sent.
+  /// Charges or authorizes a stored method. The method and its fee are read before anything is sent.
   func pay(
     _ order: PaymentOrder,
     by method: String,
@@ -22,7 +22,7 @@ extension PayTheoryProvider {
     return try send(mutation, amount: total, progress)
   }
 
-  /// What the payer pays on top; nil where the merchant pays the fee.
+  /// Returns the service fee that the payer pays; nil if the merchant pays the fee.
   private func fee(
     _ order: PaymentOrder,
     _ method: String,
@@ -36,7 +36,7 @@ extension PayTheoryProvider {
     return fee
   }
 
-  /// Captures an authorization, whole or a part.
+  /// Captures an authorization, or a part of it.
   func captureStored(_ progress: Progress) throws(Fault) -> Outcome {
     let graphQL = try GraphQL(context, for: "a capture")
     let (attempt, payment) = (progress.attempt, progress.payment)
@@ -55,7 +55,7 @@ extension PayTheoryProvider {
     )
   }
 
-  /// Releases an authorization.
+  /// Voids an authorization.
   func releaseStored(_ progress: Progress) throws(Fault) -> Outcome {
     guard let id = progress.attempt.id else { throw .unknownReceipt(progress.payment, "") }
     return try send(.release(id), progress)
@@ -63,7 +63,7 @@ extension PayTheoryProvider {
 
   // MARK: Reversals
 
-  /// Voids or refunds what was captured, whole or a part; how much is left is asked first.
+  /// Voids or refunds a captured payment, or a part of it. The refundable amount is read first.
   func reverse(_ request: RefundRequest, _ progress: Progress) throws(Fault) -> Outcome {
     let graphQL = try GraphQL(context, for: "a reversal")
     let (payment, amount) = (progress.payment, progress.operation.amount ?? 0)
@@ -73,14 +73,15 @@ extension PayTheoryProvider {
     let now = found.now
     let known = payment.refunded(afterVoiding: found.voidedInParts)
     if try Transactions.refunded(now) > known {
-      // One answer may be wrong, and the refund is counted from this one.
+      // It is read twice, because one answer may be wrong and the refund is recognized by this sum.
       let again = try graphQL.transaction(Transactions.id(now))
       guard try again.map(Transactions.refunded) == Transactions.refunded(now) else {
         throw Fault.unreadable("two answers that differ in what was refunded; nothing was sent")
           .proven
       }
     }
-    // Others may have refunded something that this journal does not know, and a look-up may lag behind the journal.
+    // The provider may have refunds that this journal does not know, and a look-up may lag behind the
+    // journal.
     let refunded = max(try Transactions.refunded(now), known)
     let isVoided = Transactions.status(now) == .cancelled
     let left = isVoided ? 0 : max(0, (Transactions.gross(now) ?? amount) - refunded)
@@ -94,7 +95,7 @@ extension PayTheoryProvider {
 
   // MARK: Sending
 
-  /// Keeps a request in the journal, sends it, and reads its answer.
+  /// Stores a request in the journal, sends it, and reads its answer.
   func send(
     _ mutation: Mutation,
     amount: Int? = nil,
@@ -142,17 +143,17 @@ extension PayTheoryProvider {
     }
   }
 
-  /// The outcome of what was answered with a yes that names neither payment nor amount: it counts once a look-up
-  /// shows it.
+  /// Returns the outcome of a success that names neither payment nor amount. It counts once a look-up shows
+  /// it.
   ///
-  /// What the look-ups read may be behind what was just done: it gets some moments.
+  /// Look-ups may lag, so they are repeated for a short time.
   private func seen(_ progress: Progress) throws(Fault) -> Outcome {
     for pause in [300, 1000, 2000, 0] {
       do throws(Fault) {
         if case .happened(let outcome) = try look(progress) { return outcome }
         if pause > 0 { try context.clock.pause(milliseconds: pause) }
       } catch {
-        // Also where the look itself never left.
+        // This also applies if the look-up itself was not sent.
         throw error.afterSendingAnyway
       }
     }
@@ -160,9 +161,9 @@ extension PayTheoryProvider {
       .afterSending
   }
 
-  /// The outcome of a charge or a capture by GraphQL.
+  /// Returns the outcome of a charge or capture over GraphQL.
   ///
-  /// Throws `declined` for a capture that failed: the authorization is as it was.
+  /// Throws `declined` for a capture that failed. The authorization is unchanged then.
   func charged(_ transaction: JSONObject, _ progress: Progress) throws(Fault) -> Outcome {
     var outcome = Transactions.payment(transaction)
     outcome.amount = progress.operation.amount ?? outcome.amount
@@ -178,7 +179,8 @@ extension PayTheoryProvider {
     return outcome
   }
 
-  /// Whether an answer is about the operation: its amount, with or without a service fee, currency and reference.
+  /// Returns whether an answer is about this operation: its amount, with or without a service fee, its
+  /// currency and its reference.
   func fits(_ made: JSONObject, _ amount: Int?, _ progress: Progress) -> Bool {
     let (operation, payment) = (progress.operation, progress.payment)
     guard let amount else { return false }
@@ -192,14 +194,15 @@ extension PayTheoryProvider {
       && (Transactions.status(made) != .declined || names(made, payment))
   }
 
-  /// Whether an answer names the payment: one that says that nothing was taken must, since the next command pays.
+  /// Returns whether an answer names the payment. A failed charge must, because the next command charges
+  /// again.
   private func names(_ made: JSONObject, _ payment: Payment) -> Bool {
     let id = made.text("transaction_id") ?? made.text("authorization_id") ?? ""
     return !id.isEmpty && made.text("reference") == payment.reference.text
       && made.text("currency") == payment.currency?.code
   }
 
-  /// Whether what an answer says of currency and reference is the payment's.
+  /// Returns whether currency and reference in an answer are the payment's.
   func isSame(_ made: JSONObject, _ payment: Payment) -> Bool {
     if let paid = payment.currency, let other = made.text("currency"), other != paid.code {
       return false
@@ -209,8 +212,9 @@ extension PayTheoryProvider {
 }
 
 extension Payment {
-  /// What this journal knows to be refunded of the transaction that stands now, in minor units: partial voids made
-  /// another one, and those of others may be known from a look-up alone.
+  /// The refunded amount of the current transaction that this journal knows of, in minor units.
+  ///
+  /// Partial voids created another transaction. Refunds by others may be known only from a look-up.
   func refunded(afterVoiding voided: Int = 0) -> Int {
     max(0, state.refunded - max(state.captured - state.standing, voided))
   }

@@ -1,15 +1,15 @@
 package import TenderEngine
 package import TenderModel
 
-/// Finding out what a request did whose answer was lost: by receipt number, by reference, or by the original of a
+/// Looks at requests whose answer was lost: by receipt number, by reference, or by the original of a
 /// reversal. Nothing here can move money.
 extension PayTheoryProvider {
   package func recovery(of operation: Operation, in payment: Payment) -> Recovery {
     let byHand = Recovery.byHand(canResend: operation.mutation != nil)
     guard operation.mutation == nil else { return byHand }
     switch operation.kind {
-    // The receipt number is the transfer's own key: sent again it cannot charge twice. On live a first one that is
-    // still on its way gets a minute.
+    // The receipt number is the transfer's idempotency key, so sending it again cannot charge twice. On live,
+    // a first request that may still arrive gets a minute.
     case .charge where operation.prepared != nil, .capture where payment.attempt?.prepared != nil:
       return .sameKey(after: context.configuration.env == .live ? 60_000 : 0)
     case .void where payment.attempt?.prepared != nil: return .sameKey()
@@ -33,7 +33,7 @@ extension PayTheoryProvider {
     }
   }
 
-  /// A transfer over the socket, by its receipt number.
+  /// Looks at a transfer over the socket, by its receipt number.
   private func lookAtTransfer(
     _ prepared: PreparedTransfer,
     _ progress: Progress,
@@ -52,7 +52,7 @@ extension PayTheoryProvider {
     return .happened(outcome)
   }
 
-  /// A payment without a receipt number: by its reference, amount, currency, instrument and time.
+  /// Looks at a payment without a receipt number, by reference, amount, currency, instrument and time.
   private func lookByReference(_ progress: Progress, _ graphQL: GraphQL) throws(Fault) -> Finding {
     var query = LookUp(reference: progress.payment.reference)
     query.others = progress.otherIDs
@@ -79,7 +79,7 @@ extension PayTheoryProvider {
     return .absent
   }
 
-  /// A capture or a release by GraphQL: by the authorization.
+  /// Looks at a capture or void over GraphQL, by its authorization.
   private func lookAtAuthorization(
     _ progress: Progress,
     _ graphQL: GraphQL
@@ -103,7 +103,7 @@ extension PayTheoryProvider {
 
   // MARK: Reversals
 
-  /// By the original: its status, how much of it was refunded, and what took its place.
+  /// Looks at a reversal by the original: its status, its refunded amount, and its replacement.
   private func lookAtReversal(_ progress: Progress, _ graphQL: GraphQL) throws(Fault) -> Finding {
     let (operation, payment) = (progress.operation, progress.payment)
     let kept = operation.mutation
@@ -113,12 +113,12 @@ extension PayTheoryProvider {
     guard isSame(found, payment) else { throw .otherPayment(id) }
     let receipt = Transactions.id(found)
     let amount = operation.amount ?? 0
-    // A journal of an earlier version has only what it refunded itself.
+    // A journal of an earlier version knows only its own refunds.
     let before = kept?.refunded ?? payment.refunded()
     let followers = try graphQL.transactions("parent_id", receipt, limit: 50).filter {
       $0.text("parent_id") == receipt && !progress.otherIDs.contains(Transactions.id($0))
     }
-    // Of a void of a part `made` is the transaction that takes the first one's place.
+    // For a partial void, `made` is the replacement of the first transaction.
     func happened(isVoid: Bool, _ made: JSONObject?) -> Finding {
       let id = made.map { Transactions.id($0) }
       var reversal: JSONObject = ["is_void": .bool(isVoid)]
@@ -134,7 +134,7 @@ extension PayTheoryProvider {
     }
     if Transactions.status(found) == .cancelled {
       let left = (Transactions.gross(found) ?? 0) - before - amount
-      // What was declined, or was voided itself, took no place.
+      // A declined or voided transaction is not a replacement.
       var others = followers.filter { Transactions.isPayment($0) && Transactions.isLive($0) }
       if left > 0, others.isEmpty { others = try orphans(of: receipt, left, progress, graphQL) }
       let next = others.first { Transactions.gross($0) == left && isSame($0, payment) }
@@ -150,12 +150,12 @@ extension PayTheoryProvider {
     let made = followers.first {
       !Transactions.isPayment($0) && Transactions.gross($0) == amount
     }
-    // What was refunded before was itself one answer: with the refund in sight, the journal's own sum will do.
+    // The sum before is also from one answer. If the refund itself is found, the journal's own sum is enough.
     let isSeen = made.map(Transactions.isLive) ?? false
     if refunded == before + amount || isSeen && refunded == payment.refunded() + amount {
       return happened(isVoid: false, made)
     }
-    // Less than before: the look-up lags.
+    // A smaller sum than before means that the look-up lags.
     guard refunded <= before else {
       throw .refundedElsewhere(
         payment,
@@ -167,9 +167,10 @@ extension PayTheoryProvider {
     return .absent
   }
 
-  /// What has the reference and amount of a replacement, was made since the void was sent, and names no parent.
+  /// Returns transactions with the reference and amount of a replacement that were created since the void was
+  /// sent and name no parent.
   ///
-  /// That a replacement names its parent is not public. Empty where there is more than one.
+  /// It is not public whether a replacement names its parent. Empty if there are several.
   private func orphans(
     of receipt: String,
     _ amount: Int,
@@ -189,12 +190,13 @@ extension PayTheoryProvider {
 
   // MARK: By reference
 
-  /// How far the clocks of both sides may be apart, in milliseconds.
+  /// The maximum difference between the clocks of both sides, in milliseconds.
   private static let skew = 60 * 60_000
 
-  /// Whether something of the same reference is what an operation made: its amount, currency, instrument and time.
+  /// Returns whether a transaction with the same reference is this operation: by amount, currency, instrument
+  /// and time.
   ///
-  /// Throws where all fits but the time: it proves neither that this happened nor that it did not.
+  /// Throws if everything but the time fits. That proves neither that it happened nor that it did not.
   private func isThis(
     _ item: JSONObject,
     _ amount: Int?,
@@ -217,7 +219,7 @@ extension PayTheoryProvider {
     guard let sent = operation.state.sent?.at, let date, let made = Timestamp.read(date) else {
       return true
     }
-    // A date alone is that day's first moment.
+    // A date without a time means the first moment of that day.
     let precision = date.utf8.count == 10 ? 24 * 60 * 60_000 : 0
     if made >= sent - Self.skew - precision { return true }
     throw .cannotTell(
@@ -237,7 +239,7 @@ extension PayTheoryProvider {
     return try authorization(query, graphQL)
   }
 
-  /// A hold by a stored method; what was captured of it is the transaction of the capture.
+  /// Returns a hold by a stored method. Its captured part is the transaction of the capture.
   private func authorization(_ query: LookUp, _ graphQL: GraphQL) throws(Fault) -> Outcome? {
     let key = query.id == nil ? "reference" : "authorization_id"
     guard let value = query.id ?? query.reference?.text else { return nil }
@@ -245,7 +247,7 @@ extension PayTheoryProvider {
     do throws(Fault) {
       found = try graphQL.authorizations(key, value)
     } catch {
-      // Only certain processors have them.
+      // Only some processors have authorizations.
       guard error.cause == .refused else { throw error }
       return nil
     }
@@ -270,7 +272,7 @@ extension PayTheoryProvider {
     return try lookedUp(paid, query, graphQL)
   }
 
-  /// The payment of a transaction, under the id that the journal has of it.
+  /// Returns the payment of a transaction, under the id in the journal.
   private func lookedUp(
     _ transaction: JSONObject,
     _ query: LookUp,
@@ -281,7 +283,7 @@ extension PayTheoryProvider {
     return outcome
   }
 
-  /// The transaction that paid a barcode; nil where none has.
+  /// Returns the transaction that paid a barcode; nil if it is not paid.
   private func paid(_ barcode: JSONObject, _ graphQL: GraphQL) throws(Fault) -> JSONObject? {
     guard let id = barcode.text("barcode_id"), let reference = barcode.text("reference"),
       !reference.isEmpty
@@ -292,14 +294,16 @@ extension PayTheoryProvider {
     }
   }
 
-  /// The transaction that a payment was captured as, by the id that the journal has of it.
+  /// Returns the transaction of a payment's capture, by the id in the journal.
   func captured(_ id: String, _ graphQL: GraphQL) throws(Fault) -> JSONObject? {
     guard Barcodes.isID(id) else { return try graphQL.transaction(id) }
     return try graphQL.barcode(id).flatMap { found throws(Fault) in try paid(found, graphQL) }
   }
 
-  /// The transaction that a look-up finds: by receipt number, else the newest of the reference that is a payment and
-  /// that no other operation has.
+  /// Returns the transaction that a look-up asks for.
+  ///
+  /// It is found by receipt number, else it is the newest payment with the reference that no other operation
+  /// has.
   func transaction(
     _ query: LookUp,
     _ graphQL: GraphQL,
@@ -312,17 +316,17 @@ extension PayTheoryProvider {
       guard Transactions.isPayment(item), !query.others.contains(Transactions.id(item)),
         item.text("reference").map({ $0 == reference.text }) ?? true, try isOne(item)
       else { continue }
-      // One that took money counts before one that did not.
+      // A transaction that took money comes before one that did not.
       guard Transactions.status(item) == .declined else { return item }
       declined = declined ?? item
     }
     return declined
   }
 
-  /// More parts than are ever voided of one payment, one after the other.
+  /// The maximum number of successive partial voids of one payment.
   private static let mostParts = 20
 
-  /// A transaction with what it took the place of, and what took its place.
+  /// Returns a transaction with the one that it replaced, and the one that replaced it.
   func chain(of asked: JSONObject, _ graphQL: GraphQL) throws(Fault) -> FoundPayment {
     var found = FoundPayment(asked)
     guard Transactions.isPayment(asked) else { return found }
@@ -339,7 +343,7 @@ extension PayTheoryProvider {
     return found
   }
 
-  /// The transaction that took the place of one that was voided in part; nil where there is none.
+  /// Returns the replacement of a transaction that was voided in part; nil if there is none.
   func replacement(of receipt: String, _ graphQL: GraphQL) throws(Fault) -> JSONObject? {
     try graphQL.transactions("parent_id", receipt, limit: 50).first {
       Transactions.isPayment($0) && $0.text("parent_id") == receipt
@@ -348,7 +352,7 @@ extension PayTheoryProvider {
 }
 
 extension Fault {
-  /// What is seen says neither that something happened nor that it did not.
+  /// The look-up proves neither that it happened nor that it did not.
   static func cannotTell(_ why: String, hint: String? = nil) -> Fault {
     Fault(.unknown, code: "outcome_unknown", why, hint: hint)
   }
@@ -366,7 +370,7 @@ extension Fault {
     )
   }
 
-  /// What was refunded is not what was sent: somebody else refunds it too.
+  /// The refunded amount differs from the one sent, so the payment is also refunded elsewhere.
   fileprivate static func refundedElsewhere(_ payment: Payment, _ what: String) -> Fault {
     cannotTell(
       "\(payment.reference.quotedForMessage) is not as this refund alone would leave it: \(what)",

@@ -1,8 +1,7 @@
 package import TenderEngine
 package import TenderModel
 
-/// Searching by the documented query language (README, 6.2): what it has a key for is asked,
-/// the rest is compared here.
+/// Search by the documented query language (README, 6.2). Filters without a key there are applied here.
 extension PayTheoryProvider: SearchFlow {
   package func find(
     _ filter: PaymentFilter,
@@ -14,7 +13,7 @@ extension PayTheoryProvider: SearchFlow {
         hint: "leave one of them out"
       )
     }
-    // Of what an order stores, a transaction has the account code alone as a text (README, 6.2).
+    // Of an order's stored members, a transaction has only the account code as text (README, 6.2).
     if let other = filter.members.first(where: { $0.name != "account_code" }) {
       let option = "--" + other.name.replacing("_", with: "-")
       throw .badOptions(
@@ -28,7 +27,7 @@ extension PayTheoryProvider: SearchFlow {
     var shown: Set<String> = []
     let found = items.compactMap { item -> Outcome? in
       let payment = Self.chain(of: item, known)
-      // A voided transaction and the one that took its place are one payment.
+      // A voided transaction and its replacement are one payment.
       guard shown.insert(Transactions.id(payment.now)).inserted, Self.lets(payment.now, filter)
       else { return nil }
       let outcome = payment.lookedUp
@@ -43,10 +42,10 @@ extension PayTheoryProvider: SearchFlow {
     return (found, items.count, total)
   }
 
-  /// More parts than a search follows of one payment, one after the other.
+  /// The maximum number of successive replacements that a search follows.
   private static let mostRounds = 5
 
-  /// The items by their ids, with the transactions whose place they took, or that took theirs.
+  /// Returns transactions by id, with those that they replaced and those that replaced them.
   private func related(
     to items: [JSONObject],
     _ graphQL: GraphQL
@@ -92,11 +91,11 @@ extension PayTheoryProvider: SearchFlow {
   }
 
   private static func conditions(_ filter: PaymentFilter) -> [GraphQL.Condition] {
-    // A reversal is not a payment.
+    // A reversal is a transaction, but not a payment.
     var conditions = [GraphQL.Condition("transaction_type", "NOT_EQUAL", "REVERSAL")]
     if let handle = filter.handle {
       if handle.contains("*") {
-        // A % or _ of the reference stands for other characters there: `lets` looks once more.
+        // In the pattern, % and _ of the reference match other characters. `lets` compares exactly.
         let pattern = handle.replacing("*", with: "%")
         conditions.append(.init("reference", "LIKE", pattern))
       } else {
@@ -118,7 +117,7 @@ extension PayTheoryProvider: SearchFlow {
     let statuses = named + (filter.isOpen ? ["PENDING"] : [])
     if filter.isOpen || !filter.statuses.isEmpty {
       let asked = GraphQL.Condition("status", "IN_LIST", among: statuses.sorted())
-      // A payment of which a part was voided goes on as a transaction with a parent.
+      // After a partial void, the payment is a transaction with a parent.
       let hasParts =
         filter.statuses.contains(.partiallyRefunded) || filter.statuses.contains(.refunded)
       conditions.append(

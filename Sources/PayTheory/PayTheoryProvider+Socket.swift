@@ -1,11 +1,11 @@
 import TenderEngine
 import TenderModel
 
-/// What goes over the socket: payments by card and bank account, cash barcodes, methods to be stored.
+/// Requests over the socket: payments by card and bank account, cash barcodes, stored methods.
 extension PayTheoryProvider {
   // MARK: Payments
 
-  /// Prepares a payment, and transfers it unless it is to be held.
+  /// Prepares a payment, and transfers it unless it is a hold.
   func transact(_ order: PaymentOrder, _ progress: Progress) throws(Fault) -> Outcome {
     guard order.instrument != nil else { throw .noFields("transact") }
     let isTwoStep = context.configuration.twoStep || order.stopsAtConfirmation
@@ -35,7 +35,7 @@ extension PayTheoryProvider {
     do throws(Fault) {
       try check(prepared, against: order)
     } catch {
-      // Nothing was charged; letting go of it is a courtesy that may fail.
+      // Nothing was charged. Releasing the hold is optional and may fail.
       try? conversation.tell("host:cancel_transfer", nil) { requests.cancel(prepared, &$0) }
       throw error
     }
@@ -49,13 +49,13 @@ extension PayTheoryProvider {
       ? prepared.held : try transfer(prepared, conversation, progress)
   }
 
-  /// The second part of a payment: of a hold that is captured, or of one whose answer was lost.
+  /// Sends part 2 of a payment: to capture a hold, or to finish a payment whose answer was lost.
   func transfer(_ progress: Progress) throws(Fault) -> Outcome {
     let isFinish = progress.operation.isUnknown
     let prepared = try preparation(progress)
     progress.enter("connecting")
     let opened = try openAgain(prepared.session)
-    // A transfer that may have gone through is asked about again, however old its session is.
+    // A transfer that may have succeeded is finished however old its session is.
     guard !opened.isOver || isFinish else {
       return Outcome(
         status: .expired,
@@ -87,15 +87,15 @@ extension PayTheoryProvider {
         currency: progress.payment.currency?.code
       )
     )
-    // The receipt number was drawn with the preparation; look-ups go by that one.
+    // Look-ups use the receipt number from the preparation.
     outcome.id = prepared.receipt
     outcome.amount = progress.operation.amount ?? outcome.amount
     return outcome
   }
 
-  /// Releases a hold.
+  /// Voids a hold.
   ///
-  /// The request has no documented answer: it counts as done once it is written.
+  /// The request has no documented answer. It counts as done once it is written.
   func release(_ progress: Progress) throws(Fault) -> Outcome {
     guard !progress.payment.followers.contains(where: { $0.kind == .capture && $0.isUnknown })
     else {
@@ -109,11 +109,12 @@ extension PayTheoryProvider {
     return Outcome(status: .cancelled, amount: progress.operation.amount, result: [:])
   }
 
-  /// Opens the session of a hold, or a new one where that is over: the hold is named by its own id.
+  /// Reopens the session of a hold, or opens a new one if it has expired. The request names the hold by its
+  /// id.
   private func openAgain(
     _ session: String
   ) throws(Fault) -> (conversation: Conversation, isOver: Bool) {
-    // A session that is closed once may be at fault, not at its end.
+    // A session that closes once may have a fault; one that closes twice has expired.
     for _ in 0..<2 {
       do throws(Fault) {
         return (try Conversation.open(session: session, context), false)
@@ -124,7 +125,7 @@ extension PayTheoryProvider {
     return (try Conversation.open(session: context.randomness.uuid(), context), true)
   }
 
-  /// What Pay Theory prepared must be what was ordered, to the cent, before it may be captured.
+  /// Checks that the preparation matches the order to the cent, before it is captured.
   private func check(_ prepared: PreparedTransfer, against order: PaymentOrder) throws(Fault) {
     let ordered = order.amount.minorUnits
     let mode = prepared.body.text("fee_mode") ?? order.feeMode.rawValue
@@ -176,13 +177,13 @@ extension PayTheoryProvider {
       "host:tokenize",
       wanting: ["tokenize_complete"],
       progress,
-      // It moves no money: a refusal in words is believed.
+      // The request moves no money, so a refusal in words is believed.
       believesRefusal: true
     ) { requests.tokenize(order, &$0) }
     return try Replies.token(answer.body)
   }
 
-  /// Takes a conversation that was opened ahead, or opens one.
+  /// Takes a connection that was opened in advance, or opens one.
   private func begin(_ progress: Progress) throws(Fault) -> (Conversation, Requests) {
     progress.enter("connecting")
     if let opened = ahead?.take(context) { return (opened, requests(opened)) }
@@ -201,7 +202,7 @@ extension PayTheoryProvider {
 }
 
 extension PreparedTransfer {
-  /// The outcome that waits for a confirm.
+  /// The outcome of a hold.
   fileprivate var held: Outcome {
     Outcome(
       status: .requiresConfirmation,

@@ -3,11 +3,11 @@ package import TenderModel
 
 /// Pay Theory: cards, ACH and cash over its socket; stored methods, look-ups and reversals over GraphQL.
 package struct PayTheoryProvider: Provider {
-  /// What it is called in options, records and journals.
+  /// The provider's name in options, records and journals.
   package static let name = ProviderName("paytheory")
   let context: PayTheoryContext
 
-  /// Conversations that were opened ahead; nil where each payment opens its own.
+  /// Connections opened in advance; nil if each payment opens its own.
   let ahead: ConversationsAhead?
 
   package init(_ context: PayTheoryContext, ahead: ConversationsAhead? = nil) {
@@ -20,13 +20,14 @@ package struct PayTheoryProvider: Provider {
   package var traits: Traits {
     Traits(
       kinds: [.authorize, .charge, .capture, .void, .refund, .store],
-      // A request may still arrive while the host token that it carries lives.
+      // A request can arrive late as long as its host token is valid.
       lateWindow: 15 * 60_000
     )
   }
 
-  /// Partner, stage, a fingerprint of the whole key, which no file needs to hold, and the merchant's uid where it is
-  /// known: one key may serve several merchants.
+  /// The merchant: partner, stage, a fingerprint of the key, and the merchant's uid if it is known.
+  ///
+  /// The whole key need not be in any file. One key may serve several merchants.
   package var merchant: String {
     partner + (context.configuration.merchantUID.map { Self.separator + $0 } ?? "")
   }
@@ -38,8 +39,10 @@ package struct PayTheoryProvider: Provider {
     return "\(key.partner)-\(key.stage.rawValue)-\(Box.fingerprint(key.text))"
   }
 
-  /// A payment that was made without a uid is any merchant's of its key, and without one all of them can be worked
-  /// on that the key alone allows.
+  /// Returns whether the payment belongs to these credentials.
+  ///
+  /// A payment recorded without a uid belongs to every merchant of its key. Without a uid in the settings,
+  /// every payment of the key can be used, as far as the key alone is enough.
   package func owns(_ payment: Payment) -> Bool {
     let isOfKey = payment.merchant.hasPrefix(partner + Self.separator)
     return payment.merchant == merchant || payment.merchant == partner
@@ -64,7 +67,7 @@ package struct PayTheoryProvider: Provider {
       ? "reversal (void while it is pending, else refund)" : "void"
   }
 
-  /// Fetches a token, as each payment does first; nothing is opened with it.
+  /// Fetches a token, as every payment does first. It is not used.
   func checkTokens() throws(Fault) -> String {
     _ = try Conversation.fetchToken(session: context.randomness.uuid(), context)
     return "it answers, and takes the API key"
@@ -145,14 +148,14 @@ package struct PayTheoryProvider: Provider {
 }
 
 extension Operation {
-  /// What a transfer that was prepared over the socket needs; nil where there is none, or its key is not here.
+  /// The stored preparation of a transfer; nil if there is none, or its key is missing.
   var prepared: PreparedTransfer? { (preparation?.secret).flatMap(PreparedTransfer.init(stored:)) }
 
-  /// The request to GraphQL that it is; nil for one over the socket.
+  /// The stored GraphQL request; nil for one over the socket.
   var mutation: Mutation? { (preparation?.plain).flatMap(Mutation.init(stored:)) }
 }
 
-/// The rules of an order, between `transact`'s parameters (README, 5), and of what may follow it.
+/// The rules for an order's options (README, 5), and for the operations that may follow it.
 extension PayTheoryProvider {
   package func check(_ order: Order) throws(Fault) {
     switch order {

@@ -3,14 +3,14 @@ import TenderModel
 
 /// A payment that Pay Theory prepared and that part 2 captures (README, 4.6).
 struct PreparedTransfer {
-  /// The decrypted body of `transfer_confirmation`, kept as it came.
+  /// The decrypted body of `transfer_confirmation`, unchanged.
   let text: String
-  /// The caller's session id, under which a later process reconnects.
+  /// The caller's session id, with which a later process reconnects.
   let session: String
   let body: JSONObject
   let metadata: JSONObject
 
-  /// Reads the body of a `transfer_confirmation`; nil where it names no receipt.
+  /// Reads the body of a `transfer_confirmation`; nil if it names no receipt.
   init?(body bytes: [UInt8], session: String, metadata: JSONObject) {
     guard let body = JSONReader.read(bytes)?.object,
       let receipt = body.text("idempotency")
@@ -22,7 +22,7 @@ struct PreparedTransfer {
     self.metadata = metadata
   }
 
-  /// Reads back what `kept` wrote; nil where it is not that.
+  /// Reads the text that `stored` returned; nil for anything else.
   init?(stored: String) {
     guard let object = JSONReader.read(stored)?.object, let session = object.text("session"),
       let text = object.text("preparation")
@@ -30,23 +30,23 @@ struct PreparedTransfer {
     self.init(body: Array(text.utf8), session: session, metadata: object["metadata"]?.object ?? [:])
   }
 
-  /// What a later process needs: no card data, no key.
+  /// The text that a later process needs, without card data and keys.
   var stored: String {
     JSONWriter.text([
       "session": .string(session), "preparation": .string(text), "metadata": .object(metadata),
     ])
   }
 
-  /// The receipt number; the wire calls it `idempotency`.
+  /// The receipt number, which is called `idempotency` on the wire.
   var receipt: String { body.text("idempotency") ?? body.text("receipt_number") ?? "" }
 
-  /// The intent that a cancel names.
+  /// The payment intent that a cancellation names.
   var intent: String { body.text("payment_intent_id") ?? "" }
 
-  /// What the payer would pay, fee included, in minor units.
+  /// The total amount for the payer, fee included, in minor units.
   var amount: Int? { body["amount"]?.boundedNumber }
 
-  /// The service fee in minor units; none where the merchant pays it.
+  /// The service fee in minor units; 0 if the merchant pays it.
   var serviceFee: Int {
     guard body.text("fee_mode") == "service_fee" else { return 0 }
     return (body["fee"] ?? body["service_fee"])?.boundedNumber ?? 0
@@ -66,21 +66,20 @@ struct PreparedTransfer {
 }
 
 extension FeeMode {
-  /// The mode that a message names; `interchange` is the older name of the merchant's fee
-  /// (README, 5.2).
+  /// Reads the fee mode of a message. `interchange` is the older name of `merchant_fee` (README, 5.2).
   package init?(wire: String) { self.init(rawValue: wire == "interchange" ? "merchant_fee" : wire) }
 }
 
-/// What an answer to a transfer must be about; anything else is no answer to it.
+/// The values that an answer to a transfer must match. Any other answer is ignored.
 struct Ordered {
-  /// The receipt number that was drawn with the preparation; nil before there is one.
+  /// The receipt number from the preparation; nil before there is one.
   var receipt: String?
-  /// In minor units, without and with the fee where one is added; empty for whatever it comes to.
+  /// The possible amounts in minor units, without and with a fee; empty if any amount is possible.
   var amounts: Set<Int>
   var currency: String?
   var reference: String?
 
-  /// The member of an answer that is another payment's; nil where all that it has is this one's.
+  /// Returns the member of an answer that belongs to another payment; nil if all match this one.
   func difference(from body: JSONObject) -> String? {
     let named = body.text("receipt_number") ?? body.text("idempotency") ?? ""
     if let receipt, !named.isEmpty, named != receipt { return "receipt_number" }
@@ -94,7 +93,7 @@ struct Ordered {
     return nil
   }
 
-  /// A prepared transfer, by the names that both of its answers share.
+  /// Creates the values for a prepared transfer.
   init(_ prepared: PreparedTransfer, reference: String, currency: String?) {
     receipt = prepared.receipt
     let fee = prepared.serviceFee
@@ -103,10 +102,10 @@ struct Ordered {
     self.reference = reference
   }
 
-  /// An order that one step charges.
+  /// Creates the values for an order that is charged in one step.
   init(_ order: PaymentOrder) {
     let amount = order.amount.minorUnits
-    // A service fee that the order does not name is Pay Theory's to set.
+    // Pay Theory sets a service fee that the order does not name.
     amounts = order.feeMode == .merchant ? [amount] : []
     if let fee = order.fee { amounts = [amount, amount + fee.minorUnits] }
     currency = order.amount.currency.code

@@ -3,10 +3,10 @@ import TenderModel
 
 /// Pay Theory's answers as outcomes, in the documented shapes (README, 4.6 to 4.11 and 8.1).
 enum Replies {
-  /// A decrypted `transfer_complete`: success, or a failure that reached the processor.
+  /// Reads a decrypted `transfer_complete`: a success, or a failure at the processor.
   ///
-  /// Throws with effect unknown where it cannot be read, or does not name its payment and a state that a transfer
-  /// can end in: something was done.
+  /// Throws with effect unknown if it cannot be read, or does not name its payment and a possible state. The
+  /// transfer was executed in some way.
   static func transferComplete(
     _ bytes: [UInt8],
     hasServiceFee: Bool,
@@ -31,19 +31,19 @@ enum Replies {
     return complete(body, hasServiceFee: hasServiceFee)
   }
 
-  /// Whether a state is one that a new transaction has that was not declined.
+  /// Returns whether a state is possible for a new transaction that was not declined.
   static func isState(ofNew state: String) -> Bool {
     ["PENDING", "SUCCEEDED", "SUCCESS", "SETTLED"].contains(state.uppercased())
   }
 
-  /// `PT_COMPLETE`, with every documented key.
+  /// Returns `PT_COMPLETE` with every documented key.
   static func complete(_ body: JSONObject, hasServiceFee: Bool) -> Outcome {
     let state = body.text("state") ?? ""
     let receipt = body.text("receipt_number") ?? body.text("idempotency") ?? ""
     let fee = hasServiceFee ? (body["service_fee"] ?? body["fee"])?.boundedNumber ?? 0 : 0
     let amount = body["amount"]?.boundedNumber
     var outcome = Outcome(
-      // A state that is new to us is not known to be final.
+      // An unknown state is not treated as final.
       status: ["SUCCEEDED", "SUCCESS", "SETTLED"].contains(state.uppercased())
         ? .succeeded : .pending,
       id: receipt.isEmpty ? nil : receipt,
@@ -65,9 +65,9 @@ enum Replies {
     return outcome
   }
 
-  /// A transaction failure: the five documented properties, and the processor's code as ours.
+  /// Returns a transaction failure: the five documented properties, and our code for the processor's.
   static func declined(_ body: JSONObject) -> Outcome {
-    // One SDK looks for it a level deeper.
+    // One SDK expects it one level deeper.
     let reason = (body["status"] ?? body["body"]?["status"])?["reason"]
     let processorCode = reason?["error_code"]?.text
     let type = body.text("type") ?? processorCode ?? ""
@@ -95,10 +95,10 @@ enum Replies {
     return outcome
   }
 
-  /// Where the payer finds a shop that takes barcodes.
+  /// The map of shops that accept barcodes.
   static let shopMap = "https://pay.vanilladirect.com/pages/locations"
 
-  /// `PT_BARCODE`, from the keys of either generation.
+  /// Reads `PT_BARCODE`, with the keys of both generations.
   static func barcode(_ bytes: [UInt8], order: PaymentOrder) throws(Fault) -> Outcome {
     guard let body = JSONReader.read(bytes)?.object,
       let id = body.text("BarcodeUid") ?? body.text("barcode_id")
@@ -124,7 +124,7 @@ enum Replies {
     )
   }
 
-  /// `PT_TOKENIZE`, from the keys of either generation.
+  /// Reads `PT_TOKENIZE`, with the keys of both generations.
   static func token(_ bytes: [UInt8]) throws(Fault) -> Outcome {
     guard let body = JSONReader.read(bytes)?.object, let id = body.text("payment_method_id") else {
       throw .socketError("a token without a payment method id")
@@ -149,16 +149,16 @@ enum Replies {
 }
 
 extension JSON? {
-  /// The value, or an empty text where it is absent or null.
+  /// The value; an empty text if it is absent or null.
   var orEmpty: JSON {
     guard let self, self != .null else { return "" }
     return self
   }
 
-  /// The value where it has the documented shape, or an empty text.
+  /// Returns the value if it has the documented shape, else an empty text.
   func `as`(_ shape: Shape) -> JSON { flatMap(shape.filtered) ?? "" }
 
-  /// The value, or an empty object where it is absent or null; some services send it as JSON text.
+  /// The value; an empty object if it is absent or null. Some services send it as JSON text.
   var orEmptyObject: JSON {
     switch self {
     case .object: self ?? [:]
@@ -167,7 +167,7 @@ extension JSON? {
     }
   }
 
-  /// The value as the documented text, where a service sends a number.
+  /// The value as the documented text. Some services send a number.
   var asText: JSON {
     switch self {
     case .integer(let number): .string(String(number))
@@ -178,7 +178,7 @@ extension JSON? {
 }
 
 extension JSONObject {
-  /// The brand under either of its names.
+  /// The brand, under either of its two names.
   var brand: JSON {
     let given = self["brand"].flatMap { $0 == .null ? nil : $0 } ?? self["card_brand"]
     return given.as(.word)

@@ -43,7 +43,7 @@ struct Requests {
     writeTail(order.payor, data, order.metadata, &json)
   }
 
-  /// `host:transfer_part2`, with the preparation byte for byte as it came (README, 4.7).
+  /// `host:transfer_part2`, with the preparation byte for byte as received (README, 4.7).
   func transferPart2(_ preparation: PreparedTransfer, _ json: inout JSONWriter) {
     json.name("payment_prep")
     json.verbatim(preparation.text.utf8)
@@ -79,7 +79,8 @@ struct Requests {
     ])
   }
 
-  /// `payment_method_data` (README, 4.3); empty for cash, which has a member of its own (README, 4.11).
+  /// Writes `payment_method_data` (README, 4.3). It is empty for cash, which has its own member (README,
+  /// 4.11).
   private func writeMethod(_ instrument: Instrument?, _ json: inout JSONWriter) {
     json.name("payment_method_data")
     json.beginObject()
@@ -112,7 +113,7 @@ struct Requests {
     json.endObject()
   }
 
-  /// `payor_info` (README, 4.4): the personal address is always sent.
+  /// Returns `payor_info` (README, 4.4). The personal address is always sent.
   private func payorInfo(_ payor: JSONObject) -> JSONObject {
     var info: JSONObject = [:]
     for name in ["first_name", "last_name", "email", "phone"] { info[name] = payor[name] }
@@ -124,7 +125,7 @@ struct Requests {
     return info
   }
 
-  /// `pay_theory_data` (README, 4.5): every key, with the SDK's defaults.
+  /// Returns `pay_theory_data` (README, 4.5) with every key and the SDK's defaults.
   private func payTheoryData(_ order: PaymentOrder) -> JSONObject {
     [
       "account_code": .string(order.stored.text("account_code") ?? ""),

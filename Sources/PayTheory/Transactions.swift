@@ -1,9 +1,9 @@
 import TenderEngine
 import TenderModel
 
-/// A transaction of the GraphQL interface as an outcome (README, 7).
+/// A GraphQL transaction as an outcome (README, 7).
 enum Transactions {
-  /// The outcome of a charge, in the shape that it has over the socket.
+  /// Returns the outcome of a charge, in the same shape as over the socket.
   static func payment(_ transaction: JSONObject) -> Outcome {
     let method = transaction["payment_method"]
     var body: JSONObject = [
@@ -33,14 +33,14 @@ enum Transactions {
     return outcome
   }
 
-  /// The statuses that can be searched for, in our words.
+  /// The provider's statuses that can be searched for, with ours.
   static let statuses: KeyValuePairs<String, Status> = [
     "PENDING": .pending, "SUCCEEDED": .succeeded, "SETTLED": .succeeded, "FAILED": .declined,
     "VOIDED": .cancelled, "REFUNDED": .refunded, "PARTIALLY_REFUNDED": .partiallyRefunded,
     "RETURNED": .returned,
   ]
 
-  /// Our word for a status; `PENDING` for one that is new to us, since it is not known to be final.
+  /// Returns our status. An unknown status counts as `PENDING`, because it may not be final.
   static func status(_ transaction: JSONObject) -> Status {
     switch transaction.text("status")?.uppercased() {
     case "SUCCESS": .succeeded
@@ -49,7 +49,7 @@ enum Transactions {
     }
   }
 
-  /// Whether the payer pays the fee.
+  /// Returns whether the payer pays the fee.
   static func hasServiceFee(_ answer: JSONObject) -> Bool {
     answer.text("fee_mode")?.uppercased() == "SERVICE_FEE"
   }
@@ -64,21 +64,21 @@ enum Transactions {
     answer.text("currency").flatMap(Currency.init(code:))
   }
 
-  /// Whether it is a payment, not a refund or a return.
+  /// Returns whether it is a payment, and not a refund or a return.
   static func isPayment(_ transaction: JSONObject) -> Bool {
     !["REVERSAL", "ACH_RETURN"].contains(transaction.text("transaction_type"))
       && !id(transaction).contains(":")
   }
 
-  /// Whether it was accepted and not voided since.
+  /// Returns whether it was accepted and not voided.
   static func isLive(_ transaction: JSONObject) -> Bool {
     let state = transaction.text("status") ?? ""
     return Replies.isState(ofNew: state) || state.uppercased() == "PARTIALLY_REFUNDED"
   }
 
-  /// How much of it was refunded; null is nothing.
+  /// Returns the refunded amount; null means 0.
   ///
-  /// Throws `provider_error` where it does not say: what is not said is not nothing.
+  /// Throws `provider_error` if the member is missing.
   static func refunded(_ transaction: JSONObject) throws(Fault) -> Int {
     if transaction["refunded_amount"] == .null { return 0 }
     guard let amount = transaction["refunded_amount"]?.boundedNumber else {
@@ -93,26 +93,26 @@ enum Transactions {
   }
 }
 
-/// A payment as Pay Theory has it.
+/// A payment at Pay Theory.
 ///
-/// A void of a part voids the transaction and puts another one, for what is left, in its place.
+/// A partial void voids the transaction and creates a replacement for the rest.
 struct FoundPayment {
-  /// The transaction that it began with.
+  /// The first transaction of the payment.
   var first: JSONObject
-  /// The one that takes refunds now.
+  /// The current transaction, which can be refunded.
   var now: JSONObject
 
-  /// A payment that was never replaced.
+  /// Creates a payment that was never replaced.
   init(_ transaction: JSONObject) {
     (first, now) = (transaction, transaction)
   }
 
-  /// How much was voided in parts, in minor units.
+  /// The sum of partial voids, in minor units.
   var voidedInParts: Int {
     max(0, (Transactions.gross(first) ?? 0) - (Transactions.gross(now) ?? 0))
   }
 
-  /// Whether a part of it was voided.
+  /// Whether a part was voided.
   var isReplaced: Bool { Transactions.isPayment(now) && now.text("parent_id")?.isEmpty == false }
 
   var status: Status {
@@ -123,10 +123,10 @@ struct FoundPayment {
     }
   }
 
-  /// What a look-up shows: the payment as a whole, beside the transaction as it is documented, nulls left out.
+  /// The outcome of a look-up: the whole payment, with the documented transaction without nulls.
   var lookedUp: Outcome {
     let transaction = TransactionFields.shape.filtered(now)
-    // Its own words are of the whole payment, as the command printed it that made it.
+    // The members describe the whole payment, as the first command printed it.
     var words = first
     words["status"] = now["status"]
     var outcome = Transactions.payment(words)
@@ -143,7 +143,7 @@ struct FoundPayment {
     return outcome
   }
 
-  /// All that was refunded or voided of it; nil where it does not say.
+  /// The total refunded or voided amount; nil if the answer does not contain it.
   private var refunded: Int? {
     guard let whole = Transactions.gross(first), let left = Transactions.gross(now) else {
       return nil
@@ -154,11 +154,11 @@ struct FoundPayment {
   }
 }
 
-/// An authorization of the GraphQL interface as an outcome.
+/// A GraphQL authorization as an outcome.
 enum Authorizations {
-  /// A hold by a stored method, in the shape of `PT_CONFIRMATION`.
+  /// Returns a hold by a stored method, in the shape of `PT_CONFIRMATION`.
   ///
-  /// `amount` is what the payer pays with the fee, where that is known.
+  /// `amount` is the payer's total including the fee, if it is known.
   static func held(_ authorization: JSONObject, amount: Int? = nil) -> Outcome {
     let method = authorization["payment_method"]
     let id = authorization.text("authorization_id")
@@ -190,7 +190,7 @@ enum Authorizations {
     )
   }
 
-  /// What a look-up shows of one that was not captured.
+  /// Returns the outcome of a look-up of an authorization that was not captured.
   static func lookedUp(_ authorization: JSONObject, at now: Int) -> Outcome {
     var outcome = held(authorization)
     if isOver(authorization, at: now) {
@@ -204,12 +204,12 @@ enum Authorizations {
     return outcome
   }
 
-  /// Whether it was released: both spellings are in public documents.
+  /// Returns whether it was voided. Public documents have both spellings.
   static func isReleased(_ authorization: JSONObject) -> Bool {
     ["CANCELED", "CANCELLED"].contains(authorization.text("status")?.uppercased())
   }
 
-  /// Whether it can no longer be captured: it was released, or has expired.
+  /// Returns whether it can no longer be captured, because it was voided or has expired.
   static func isOver(_ authorization: JSONObject, at now: Int) -> Bool {
     if isReleased(authorization) { return true }
     guard let end = authorization.text("expiration_date").flatMap({ Timestamp.read($0) }) else {
@@ -219,12 +219,12 @@ enum Authorizations {
   }
 }
 
-/// A cash barcode of the GraphQL interface as an outcome.
+/// A GraphQL cash barcode as an outcome.
 enum Barcodes {
-  /// Whether an id is a barcode's: a transaction's has no `@`.
+  /// Returns whether an id is a barcode's. Ids of transactions have no `@`.
   static func isID(_ id: String) -> Bool { id.contains("@") }
 
-  /// What a look-up shows of one that is not paid.
+  /// Returns the outcome of a look-up of an unpaid barcode.
   static func lookedUp(_ barcode: JSONObject, at now: Int) -> Outcome {
     let url = barcode["barcode_url"].as(.text(8192))
     let isOver = isExpired(barcode, at: now)
@@ -250,7 +250,7 @@ enum Barcodes {
     return outcome
   }
 
-  /// Whether its last day is over, wherever in the world the shop is.
+  /// Returns whether its last day has ended in every time zone.
   private static func isExpired(_ barcode: JSONObject, at now: Int) -> Bool {
     guard let day = barcode.text("expiration_date").flatMap({ Timestamp.read($0) }) else {
       return false
@@ -259,9 +259,9 @@ enum Barcodes {
   }
 }
 
-/// The fields of a `Transaction` that are asked for (published schema of 2026).
+/// The requested fields of a `Transaction` (published schema of 2026).
 enum TransactionFields {
-  /// For a look-up: everything that support asks about.
+  /// The fields for a look-up, with everything that support asks for.
   static let all = [
     "transaction_id", "status", "transaction_type", "transaction_date", "gross_amount",
     "net_amount", "fees", "fee_mode", "currency", "reference", "account_code", "parent_id",
@@ -271,7 +271,7 @@ enum TransactionFields {
     "avs_status", "metadata", paidMethod, "updated_row_at",
   ]
 
-  /// For a search: who paid as well.
+  /// The fields for a search, with the payer.
   static let ofSearch =
     all.filter { $0 != paidMethod } + [
       """
@@ -280,23 +280,24 @@ enum TransactionFields {
       """
     ]
 
-  /// For a charge: what its result is made of, and nothing that a schema of before 2026 lacks, since
-  /// a charge is never asked for twice.
+  /// The fields for a charge, as its result needs them.
+  ///
+  /// Schemas before 2026 have all of them, because a charge cannot be sent again with fewer fields.
   static let ofCharge = [
     "transaction_id", "status", "transaction_date", "gross_amount", "fees", "fee_mode", "currency",
     "reference", "failure_reasons", "metadata", method,
   ]
 
-  /// For an authorization, which is not asked for twice either.
+  /// The fields for an authorization, which cannot be sent again either.
   static let ofAuthorization = [
     "authorization_id", "status", "authorization_date", "expiration_date", "amount", "fees",
     "fee_mode", "currency", "reference", "failure_reasons", method,
   ]
 
-  /// For a look at an authorization: whether it was captured.
+  /// The fields for a look at an authorization, which show whether it was captured.
   static let ofLookedUpAuthorization = ofAuthorization + ["captured_amount", "transaction_id"]
 
-  /// Their types in the published schema of 2026, and what is shown of an answer.
+  /// The types of the fields in the published schema of 2026. Only these are shown.
   static let shape: Shape = .object([
     "transaction_id": .word, "status": .word, "transaction_type": .word, "transaction_date": .word,
     "gross_amount": .number, "net_amount": .number, "fees": .number, "fee_mode": .word,
@@ -318,7 +319,7 @@ enum TransactionFields {
     "merchant_uid": .word,
   ])
 
-  /// Without these a transaction says nothing.
+  /// The fields without which a transaction is useless.
   static let needed: Set<String> = [
     "transaction_id", "status", "gross_amount", "amount", "barcode_id", "fee",
   ]
@@ -333,6 +334,6 @@ enum TransactionFields {
     payor { payor_id } }
     """
 
-  /// The name of a field without its selection.
+  /// Returns the name of a field without its selection.
   static func name(_ field: String) -> String { String(field.prefix { $0 != " " }) }
 }

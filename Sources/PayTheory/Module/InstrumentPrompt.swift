@@ -2,20 +2,20 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
-/// The questions for an instrument, one member after the other, each asked up to three times.
+/// Prompts for an instrument, one member at a time, each up to three times.
 struct InstrumentPrompt {
   let terminal: Terminal
   let interruption: Signals
   let today: YearMonth
-  /// Told of each secret right after it was typed.
+  /// Called with each secret as soon as it was typed.
   let learn: (_ member: String, _ secret: SharedSecret) -> Void
-  /// The answers as the members of an instrument; a secret one is empty here.
+  /// The answers as the members of an instrument. Secret members are empty here.
   private(set) var object: JSONObject = [:]
   private(set) var secrets: [String: SharedSecret] = [:]
 
-  /// Asks for all that a method needs.
+  /// Prompts for everything that a method needs.
   ///
-  /// Throws `usage` after a third answer that cannot be, `refused` at the end of the input.
+  /// Throws `usage` after a third invalid answer, `refused` at the end of the input.
   mutating func ask(for method: Instrument.Method) throws(Fault) {
     let today = today
     switch method {
@@ -76,7 +76,7 @@ struct InstrumentPrompt {
     }
   }
 
-  /// The same for what nobody may see.
+  /// Prompts for a secret with echo off.
   private mutating func askSecret(
     _ member: String,
     _ text: String,
@@ -91,7 +91,7 @@ struct InstrumentPrompt {
     }
   }
 
-  /// Says what is wrong with an answer right away, and asks again.
+  /// Reports an invalid answer at once, and prompts again.
   private static func repeated(
     _ terminal: Terminal,
     _ question: () throws(Fault) -> Void

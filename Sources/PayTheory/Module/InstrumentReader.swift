@@ -3,7 +3,7 @@ internal import TenderEngine
 package import TenderModel
 internal import TenderSystem
 
-/// Gets the instrument of a command: from test data, JSON, or questions on the terminal.
+/// Reads the instrument of a command from test data, JSON, or prompts on the terminal.
 struct InstrumentReader {
   let session: any Session
   let env: Env
@@ -21,10 +21,10 @@ struct InstrumentReader {
     Keys.testAccount, Keys.token,
   ]
 
-  /// Reads the instrument; nil where a stored method pays.
+  /// Reads the instrument; nil if a stored method pays.
   ///
-  /// Throws `usage` for a bad one and `refused` where there is none and nobody to ask. Learns every
-  /// secret in it first.
+  /// Throws `usage` for an invalid one, `refused` if there is none and no terminal. The redactor learns every
+  /// secret first.
   func read() throws(Fault) -> Instrument? {
     let named = invocation.given(among: Self.sources)
     guard named.count + (session.instrument == nil ? 0 : 1) <= 1 else {
@@ -109,7 +109,7 @@ struct InstrumentReader {
     return try instrument(method, object, read.secrets)
   }
 
-  /// What of an instrument is no secret; whatever else is a text in it is taken for one.
+  /// The members of an instrument that are not secret. Any other text in it is treated as secret.
   private static let openMembers = Set(Instrument.Method.allCases.flatMap(keys) + addressKeys)
     .subtracting(["number", "security_code", "account_number"])
 
@@ -126,7 +126,7 @@ struct InstrumentReader {
   private static func check(_ object: JSONObject, _ known: [String], place: String) throws(Fault) {
     for member in object.members {
       guard known.contains(member.key) else {
-        // What was typed as a key may be a number in the wrong place: only near misses are shown.
+        // A typed key may be a card number in the wrong place, so only near misses of known keys are shown.
         let nearest = Suggestion.nearest(to: member.key, among: known)
         throw .badInstrument(
           "has an unknown key" + (place.isEmpty ? "" : " in \(place)")
@@ -139,7 +139,7 @@ struct InstrumentReader {
     }
   }
 
-  /// What is learnt before anything is said about the instrument.
+  /// Teaches the redactor a secret before anything about the instrument is printed.
   private func learn(_ name: String, _ secret: SharedSecret) {
     if name == "security_code" { return redactor.learnShort(secret.secret) }
     redactor.learn(secret.secret)
@@ -238,7 +238,7 @@ extension Fault {
   }
 }
 
-/// Pay Theory's documented test data (README, 11); never for live.
+/// Pay Theory's documented test data (README, 11). It is refused on live.
 package enum TestInstruments {
   /// The brands that have a test card.
   package enum Brand: String, Sendable, CaseIterable {
@@ -254,10 +254,11 @@ package enum TestInstruments {
     }
   }
 
-  /// What becomes of a payment from a test account.
+  /// The result of a payment from a test account.
   package enum Outcome: String, Sendable, CaseIterable { case success, failure }
 
-  /// The test card of a brand, good until the end of the next decade: the same card for years.
+  /// Returns the test card of a brand. It expires at the end of the next decade, so it stays the same for
+  /// years.
   package static func card(_ brand: Brand, today: YearMonth) throws(Fault) -> Card {
     try Card(
       number: SharedSecret(brand.number),

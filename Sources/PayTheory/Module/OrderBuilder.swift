@@ -2,7 +2,7 @@ internal import TenderCommandLine
 internal import TenderEngine
 internal import TenderModel
 
-/// Options as a payment or a stored payment method.
+/// Builds a payment or a stored payment method from the typed options.
 extension OptionReader {
   func payment(_ reference: Reference, _ amount: Money) throws(Fault) -> PaymentOrder {
     var order = PaymentOrder(reference: reference, amount: amount)

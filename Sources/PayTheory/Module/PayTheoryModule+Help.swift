@@ -57,7 +57,7 @@ extension PayTheoryModule {
     ]
   )
 
-  /// Credentials, choices, and what no public document of Pay Theory says.
+  /// Credentials, choices, and the settings that Pay Theory's public documents do not give.
   private static let about = Topic(
     name: "paytheory",
     summary: "Pay Theory: credentials, and what is not known of it",
@@ -127,7 +127,7 @@ extension PayTheoryModule {
     reversal reversal: is_void! transaction_id?
     """
 
-  /// A result with its members in the documented order (README, 4.6 to 4.11 and 8.1), wherever it was kept meanwhile.
+  /// Returns a result with its members in the documented order (README, 4.6 to 4.11 and 8.1).
   package func inKeyOrder(_ result: JSONObject) -> JSONObject {
     guard let type = result.text("type") else { return result }
     if let names = ResultShape.names("type=\(type)", in: Self.shapes),

@@ -82,8 +82,9 @@ extension Keys {
     "postal_code", "country",
   ]
 
-  /// What goes into the content of a payment under the option's own name, where `find` finds it: texts whose names end
-  /// in `-code` or `-id` (`SearchTerm`).
+  /// The options that are stored in the content of a payment under their own names, where `find` finds them.
+  ///
+  /// Only names that end in `-code` or `-id` are indexed (`SearchTerm`).
   static let stored = [Keys.accountCode, Keys.invoiceID, Keys.recurringID]
 }
 

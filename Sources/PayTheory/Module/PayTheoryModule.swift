@@ -2,7 +2,7 @@ package import TenderCommandLine
 package import TenderEngine
 package import TenderModel
 
-/// Pay Theory, as the program knows it.
+/// The module of Pay Theory: its options, settings and help.
 package struct PayTheoryModule: ProviderModule {
   package init() {}
 
@@ -74,7 +74,7 @@ package struct PayTheoryModule: ProviderModule {
 
   package var section: ConfigurationSection {
     ConfigurationSection([
-      // It is in every page that takes cards.
+      // The key is in every web page that takes cards.
       .init("api_key", .credential(isSecret: false)),
       .init("merchant_uid", .credential(isSecret: false)),
       .init("secret_key", .credential(isSecret: true)),
@@ -194,7 +194,7 @@ package struct PayTheoryModule: ProviderModule {
     )
   }
 
-  /// The instrument of a payment, or of what is stored; credentials are checked before anybody is asked.
+  /// Returns the instrument to charge or to store. Credentials are checked before the operator is asked.
   private func instrument(
     _ session: any Session,
     _ env: Env,

@@ -3,7 +3,7 @@ internal import TenderEngine
 internal import TenderModel
 internal import TenderSystem
 
-/// Credentials and addresses for Pay Theory, from settings.
+/// Reads Pay Theory's credentials and addresses from settings.
 extension ProviderSettings {
   func configuration() throws(Fault) -> PayTheoryConfiguration {
     let merchant = try credential("merchant_uid")
@@ -33,9 +33,9 @@ extension ProviderSettings {
     return configuration
   }
 
-  /// The base addresses from the environment, where there are any.
+  /// Reads the base addresses from the environment, if they are set.
   ///
-  /// Throws `usage` for bad ones.
+  /// Throws `usage` for invalid ones.
   private func setBases(_ configuration: inout PayTheoryConfiguration) throws(Fault) {
     let token = try base("token_url", ["http", "https"])
     let socket = try base("socket_url", ["ws", "wss"])
