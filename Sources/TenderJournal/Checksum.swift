@@ -2,11 +2,11 @@ private import CSodium
 package import TenderModel
 import TenderSystem
 
-/// BLAKE2b (RFC 7693) over values, each with its length, as hexadecimal.
+/// A BLAKE2b hash (RFC 7693) over values, each with its length, in hexadecimal.
 struct Checksum {
   private var bytes: [UInt8] = []
 
-  /// A checksum of nothing yet; `room` is how many bytes are expected.
+  /// Creates an empty checksum. `room` is the expected number of bytes.
   init(room: Int = 0) { bytes.reserveCapacity(room) }
 
   mutating func add(_ text: String) {
@@ -26,17 +26,17 @@ struct Checksum {
     unsafe withUnsafeBytes(of: Int64(length).littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 
-  /// What `add` takes in of a text, to be taken in often.
+  /// Returns the bytes that `add` hashes for a text, for a text that is added often.
   static func taken(_ text: String) -> [UInt8] {
     var sum = Checksum()
     sum.add(text)
     return sum.bytes
   }
 
-  /// Takes in what `taken` gave.
+  /// Adds the bytes that `taken` returned.
   mutating func add(taken: [UInt8]) { bytes += taken }
 
-  /// The hash in `size` bytes (16 to 64), keyed where there is a key of as many.
+  /// Returns the hash with `size` bytes (16 to 64), keyed if a key of that size is given.
   func text(_ size: Int = 16, key: [UInt8]? = nil) -> String {
     var digest = [UInt8](repeating: 0, count: size)
     if let key {
@@ -47,14 +47,14 @@ struct Checksum {
     return Hex.encode(digest)
   }
 
-  /// The hash of several values.
+  /// Returns the hash of several values.
   static func of(_ values: [Database.Value]) -> String {
     var sum = Checksum()
     for value in values { sum.add(value) }
     return sum.text()
   }
 
-  /// The keyed hash of a member that is not kept as it was typed.
+  /// Returns the keyed hash of a member that is not stored as typed.
   static func fingerprint(_ name: String, _ text: String, _ key: [UInt8]) -> String {
     var sum = Checksum()
     sum.add(name)
@@ -62,30 +62,30 @@ struct Checksum {
     return sum.text(key: key)
   }
 
-  /// That many random bytes.
+  /// Returns random bytes.
   static func randomBytes(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     unsafe randombytes_buf(&bytes, bytes.count)
     return bytes
   }
 
-  /// Sixteen random bytes, written as a checksum is.
+  /// Returns sixteen random bytes in the form of a checksum.
   static func random() -> String {
     Hex.encode(randomBytes(16))
   }
 }
 
-/// What tells two values apart that the journal does not keep as they were typed.
+/// The key of the fingerprints, which compare values that the journal does not store as typed.
 ///
-/// The key lies in a file of its own, so that a journal that gets into other hands tells nothing.
+/// It is in its own file, so that a copied journal reveals nothing.
 struct FingerprintKey {
-  /// The file is made when the key is first needed.
+  /// The path of the file, which is created when the key is first needed.
   let path: String
 
-  /// Throws `state` where there is none and none can be made.
+  /// Throws `state` if there is no key and none can be created.
   func bytes(making random: [UInt8]) throws(Fault) -> [UInt8] {
     if let known = read() { return known }
-    // Written whole, and linked to its name: two processes end with one key.
+    // The file is written completely and then linked to its name, so that two processes get one key.
     let draft = path + "-" + Hex.encode(Array(random.prefix(8)))
     defer { PlainFile.remove(draft) }
     try PlainFile.write(random, to: draft)
@@ -101,10 +101,10 @@ struct FingerprintKey {
 }
 
 extension JSONObject {
-  /// The fingerprints of an order: of each member that a redactor changes, and of the instrument.
+  /// Returns the fingerprints of an order: of each member that a redactor changes, and of the instrument.
   ///
-  /// Each begins with the name of its key, since those of two keys cannot be compared. `key` is asked for where there
-  /// is something to hash.
+  /// Each begins with its key's name, because hashes with two keys cannot be compared. `key` is called only
+  /// if there is something to hash.
   func fingerprints(
     _ instrument: String?,
     _ redactor: Redactor,
@@ -124,7 +124,7 @@ extension JSONObject {
 }
 
 extension JSON {
-  /// The same text for the same value, whatever the order of its members.
+  /// The JSON text with sorted members. Equal values have equal texts.
   package var canonicalText: String { JSONWriter.text(sorted) }
 
   private var sorted: JSON {

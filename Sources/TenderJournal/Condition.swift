@@ -2,15 +2,16 @@ import TenderEngine
 import TenderModel
 import TenderSystem
 
-/// A filter as SQL of SQLite: all of it that columns decide, so that few rows are left for `PaymentFilter.lets`.
+/// A filter as SQL for SQLite. It has every test that columns can decide, so that few rows remain for
+/// `PaymentFilter.lets`.
 enum Condition {
-  /// What columns decide of payments `p`: tests that begin with ` AND`.
+  /// Returns the tests on columns of payments `p`. Each begins with ` AND`.
   static func columns(_ filter: PaymentFilter) -> Statement {
     var all = Statement(filter, of: "p")
     all += statuses(filter)
     if let by = filter.by { all += writer(by) }
     if let handle = filter.handle {
-      // `*` alone stands for others.
+      // In a handle, only `*` is a wildcard.
       let glob = glob(handle)
       all += """
          AND (p.reference GLOB \(glob)
@@ -25,14 +26,15 @@ enum Condition {
     let isOpen: Statement = filter.isOpen ? " OR p.is_final = 0" : ""
     let isUnknown: Statement = filter.statuses.contains(.unknown) ? " OR p.is_unknown = 1" : ""
     let statuses = Status.allCases.filter(filter.statuses.contains)
-    // It says which index to use.
+    // The hint names the index to use.
     let index: Statement =
       !filter.isOpen && statuses.allSatisfy(SQLiteJournal.isIndexed)
       ? " AND p.\(sql: SQLiteJournal.settledStatus)" : ""
     return " AND (p.status IN (\(each: statuses.map(\.rawValue)))\(isOpen)\(isUnknown))\(index)"
   }
 
-  /// That a user or a machine wrote a line about a payment: the whole name, or the machine alone.
+  /// Returns the test that a user or a machine wrote a line about a payment: by the whole name, or the
+  /// machine.
   static func writer(_ by: String) -> Statement {
     """
      AND EXISTS (
@@ -41,19 +43,19 @@ enum Condition {
     """
   }
 
-  /// A pattern in which `*` alone stands for others.
+  /// Returns a pattern in which only `*` is a wildcard.
   private static func glob(_ handle: String, except special: String = "[?") -> String {
     handle.map { special.contains($0) ? "[\($0)]" : String($0) }.joined()
   }
 
-  /// The rows that may be meant and when they were created.
+  /// A query for rows that may match, with the times of their creation.
   struct Candidates {
     let statement: Statement
-    /// Whether the newest come first.
+    /// Whether the newest rows come first.
     var isSorted = false
   }
 
-  /// The rows that a reference or a provider's id may mean.
+  /// Returns the rows with a reference or a provider's id.
   static func candidates(matching handle: String) -> Candidates {
     guard case .exactly(let term) = SearchTerm.query(id: handle) else {
       return Candidates(statement: "\(byReference) = \(handle)")
@@ -64,7 +66,7 @@ enum Condition {
   private static let byReference: Statement = "SELECT row, created FROM payment WHERE reference"
   private static let byTerm: Statement = "SELECT payment, created FROM term WHERE text"
 
-  /// The rows that may be meant; nil where no index is narrower than a column's.
+  /// Returns the rows that may match; nil if no index is narrower than a column's.
   static func candidates(_ filter: PaymentFilter) -> Candidates? {
     switch filter.query {
     case .exactly(let term):
@@ -84,8 +86,8 @@ enum Condition {
     guard handle.contains("*") else { return candidates(matching: handle) }
     let beginning = String(handle.prefix { $0 != "*" })
     guard !beginning.isEmpty, case .exactly(let term) = SearchTerm.query(id: beginning) else {
-      // Both indexes are read from end to end, which is less than the rows; of an id that is longer than what is
-      // indexed of it, the operation is asked.
+      // Reading both indexes completely is cheaper than reading the rows. An id longer than the indexed part
+      // is compared in the operation.
       let glob = glob(handle)
       return Candidates(
         statement: """
@@ -107,7 +109,7 @@ enum Condition {
     )
   }
 
-  /// Sorting rows by time takes as much memory as they have; sorting their numbers does not.
+  /// Row numbers are sorted instead of rows, which would need as much memory as the rows have.
   private static func ofSeveralStatuses(_ filter: PaymentFilter) -> Candidates? {
     let statuses = Status.allCases.filter {
       SQLiteJournal.isIndexed($0) && filter.statuses.contains($0)

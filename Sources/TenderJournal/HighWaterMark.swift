@@ -1,22 +1,22 @@
 import TenderEngine
 import TenderModel
 
-/// How far a journal had come, kept in a small file outside of its folder: a journal that is behind it
-/// has forgotten something.
+/// The position that a journal had reached, in a small file outside of its folder. A journal that is behind
+/// it has lost something.
 ///
-/// Its name is the folder's, beside which it lies: it moves along with what lies there. One line in one
-/// disk sector, written in place after each commit that is on the disk.
+/// The file is beside the folder and has its name, so it moves with the files there. It has one line in one
+/// disk sector, written in place after each durable commit.
 final class HighWaterMark {
-  /// What the mark says.
+  /// The content of the mark.
   struct Position {
-    /// The journal's own name, made with it.
+    /// The journal's name, created with it.
     var journal: String
     /// The number and the chained checksum of the newest line of its history.
     var line: Int
     var link: String
     /// Milliseconds since 1970.
     var time: Int
-    /// Whether anything in it was sent to another side than the simulator of its own folder.
+    /// Whether any request went to another side than the simulator of its own folder.
     var isOutside: Bool
   }
 
@@ -24,13 +24,13 @@ final class HighWaterMark {
   private static let size = 256
 
   let path: String
-  /// Where it is read while there is none at `path`: the folder for marks may have been named later.
+  /// The path to read while there is no file at `path`. The folder for marks may have been set later.
   fileprivate let earlierPath: String?
   private var descriptor: Int32?
-  /// What was written last.
+  /// The position that was written last.
   private var last: Position?
 
-  /// The mark of a folder, beside it or in a folder for marks; `isShared` where its journal is elsewhere.
+  /// Creates the mark of a folder, beside it or in a folder for marks. `isShared`: its journal is a database.
   init(of folder: String, in place: String? = nil, isShared: Bool = false) {
     let whole = PlainFile.resolved(folder)
     let parts = whole.split(separator: "/")
@@ -47,21 +47,21 @@ final class HighWaterMark {
       return
     }
     earlierPath = beside
-    // Several folders of one name may have their marks there.
+    // Several folders with one name may have their marks there.
     let digits = String(LockFile.position(of: whole), radix: 16)
     path = PlainFile.resolved(place) + "/.\(name)-\(digits).\(kind)"
   }
 
-  /// Why it cannot be written; nil where it can.
+  /// The reason why it cannot be written; nil if it can.
   var problem: String? {
     PlainFile.problem(writing: path).map { "cannot write \(path): \($0)" }
   }
 
   deinit { if let descriptor { PlainFile.close(descriptor) } }
 
-  /// What it says; nil where there is none for this folder.
+  /// Returns the position; nil if there is none for this folder.
   func read() -> Position? {
-    // One that was made for this run alone is empty.
+    // A file that was created only for this run is empty.
     if let position = PlainFile.read(path, limit: Self.size).flatMap(position) { return position }
     return earlierPath.flatMap { PlainFile.read($0, limit: Self.size) }.flatMap(position)
   }
@@ -87,12 +87,12 @@ final class HighWaterMark {
     return sum.text()
   }
 
-  /// Raises it, never lowers it, unless `anew`, or where it is beyond the `latest` line that there can be.
+  /// Raises the mark. It is lowered only with `anew`, or if it is beyond `latest`, the newest possible line.
   ///
-  /// A mark that cannot be written protects less and stops nobody: what it is for is in the journal.
+  /// A mark that cannot be written protects less but stops no command: the journal itself has the outcome.
   func raise(to position: Position, anew: Bool = false, latest: Int = .max) {
     func isBehind(_ known: Position) -> Bool {
-      // Of two of one moment the later one counts.
+      // Of two positions at one moment, the later one counts.
       let isSame = latest != .max && known.line == position.line && known.link != position.link
       return isSame || known.line < position.line || known.line > latest
         || known.journal != position.journal
@@ -122,24 +122,24 @@ final class HighWaterMark {
     let text = parts.joined(separator: " ")
     let padding = String(repeating: " ", count: Self.size - 1 - text.utf8.count)
     if PlainFile.write(Array((text + padding + "\n").utf8), to: file, at: 0) { last = next }
-    // In place and within one sector, it is old or new after a power cut; an old one is only weaker.
+    // Within one sector, a power cut leaves the old or the new line. An old line only protects less.
     if anew { _ = PlainFile.sync(file) }
   }
 }
 
-/// The file that holds the mark of a state folder, for what bounds a process to it.
+/// The file with the mark of a state folder, for the code that bounds a process to its files.
 package struct JournalMark {
   private let mark: HighWaterMark
 
-  /// The mark of a folder, beside it or in a folder for marks; `isShared` where its journal is elsewhere.
+  /// Creates the mark of a folder, beside it or in a folder for marks. `isShared`: its journal is a database.
   package init(of folder: String, in place: String?, isShared: Bool) {
     mark = HighWaterMark(of: folder, in: place, isShared: isShared)
   }
 
-  /// Where it is, and where it was before a folder for marks was named.
+  /// The path of the file, and its path before a folder for marks was set.
   package var paths: [String] { [mark.path] + [mark.earlierPath].compactMap(\.self) }
 
-  /// Makes the file, unless it is there; an empty one marks nothing.
+  /// Creates the file if it is missing. An empty file marks nothing.
   package func make() {
     guard !PlainFile.exists(mark.path), let file = try? PlainFile.open(mark.path) else { return }
     PlainFile.close(file)

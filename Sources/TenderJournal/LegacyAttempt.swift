@@ -2,12 +2,12 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// An attempt as versions before 7 of the journal had it, and the payment with operations that it is now.
+/// An attempt of versions before 7, and its conversion to a payment with operations.
 ///
-/// It held payment, capture, void and refunds in one record. Files, PostgreSQL, exports and set-aside outcomes of
-/// those versions are read here and nowhere else.
+/// It held payment, capture, void and refunds in one record. Files, PostgreSQL tables, exports and set-aside
+/// outcomes of those versions are read here only.
 package struct LegacyAttempt {
-  /// The columns in the order in which old rows and set-aside outcomes had them.
+  /// The columns in the order of old rows and set-aside outcomes.
   package static let columns = Columns([
     ("env", .text), ("provider", .text), ("reference", .text), ("number", .number),
     ("operation", .text), ("phase", .text), ("status", .text), ("freed", .number),
@@ -23,10 +23,10 @@ package struct LegacyAttempt {
   private let kind: Payment.Kind
   private let status: Status
   private let content: JSONObject
-  /// The preparation as the file has it.
+  /// The preparation as stored.
   private let preparation: Operation.Preparation?
 
-  /// The attempt of an old row; nil where it is none.
+  /// Reads an old row; nil if it is invalid.
   package init?(_ row: Row, preparation: String?) {
     guard let env = row.text("env").flatMap(Env.init(rawValue:)),
       let status = row.text("status").flatMap(Status.init(rawValue:)),
@@ -44,13 +44,13 @@ package struct LegacyAttempt {
     self.preparation = preparation.map(Operation.Preparation.init(stored:))
   }
 
-  /// The attempt that an old export wrote (`stored`); nil where it is none.
+  /// Reads an attempt of an old export (`stored`); nil if it is invalid.
   package init?(_ object: JSONObject) {
     let plain = object.text("preparation").map { Operation.Preparation.plain($0).stored }
     self.init(Row(Self.columns, json: object), preparation: plain)
   }
 
-  /// The attempt of an old set-aside outcome; nil where it is none.
+  /// Reads an attempt of an old set-aside outcome; nil if it is invalid.
   package init?(values: [JSON], preparation: String?) {
     guard let row = Row(Self.columns, read: values.map(Database.Value.init(json:))) else {
       return nil
@@ -58,7 +58,7 @@ package struct LegacyAttempt {
     self.init(row, preparation: preparation)
   }
 
-  /// The checksum that an old row was written with.
+  /// Returns the checksum with which an old row was written.
   package static func sum(_ row: Row, preparation: String?) -> String {
     Checksum.of(row.values + [Database.Value(preparation)])
   }
@@ -67,7 +67,7 @@ package struct LegacyAttempt {
   private var isCancel: Bool { row.text("operation") == "cancel" }
   private var amount: Int? { row.number("amount") }
   private var updatedAt: Int { row.time("updated") }
-  /// Whether the payer authorized it at a bank: only then a key was sent, and `confirm` captures nothing.
+  /// Whether the payer authorized it at a bank. Only then a key was sent, and `confirm` captures nothing.
   private var isByPayer: Bool {
     kind != .storedMethod && content["fee_mode"] == nil && content["type"] == nil
   }
@@ -88,7 +88,7 @@ package struct LegacyAttempt {
     return object
   }
 
-  /// The payment with this attempt alone.
+  /// The payment with only this attempt.
   package var payment: Payment {
     var payment = Payment(
       key: key,
@@ -142,7 +142,7 @@ package struct LegacyAttempt {
     return isAuthorization ? .authorize : .charge
   }
 
-  /// The state of the attempt itself, without what followed it.
+  /// The state of the attempt alone, without later operations.
   private var stateOfAttempt: Operation.State {
     let sent = Operation.State.sent(sentAt)
     switch row.text("phase") {
@@ -151,7 +151,7 @@ package struct LegacyAttempt {
     default: break
     }
     if row.flag("freed") { return .failed }
-    // What was undone had been done; a payment that waited for its payer had not.
+    // An attempt that was undone had succeeded. A payment that waited for its payer had not.
     if reversal != nil, status != .revoked {
       return isByPayer && status == .cancelled ? .cancelled : .succeeded
     }
@@ -160,7 +160,7 @@ package struct LegacyAttempt {
     case .requiresConfirmation: return isConfirm && !isSent ? .succeeded : .waiting(nil)
     case .requiresAction: return .waiting(action ?? PayerAction("wait"))
     case .pending:
-      // The hold of a lost capture was not written as one by every version.
+      // Not every version recorded the hold of a lost capture as a hold.
       if isConfirm { return isSent ? .waiting(nil) : .succeeded }
       return action.map { .waiting($0) } ?? .processing
     case .authorized, .succeeded, .refunded, .partiallyRefunded, .revoked: return .succeeded
@@ -180,7 +180,7 @@ package struct LegacyAttempt {
     )
   }
 
-  /// What followed the attempt, in its order.
+  /// The operations after the attempt, in order.
   private var followers: [Operation] {
     guard row.text("phase") != "prepared", !row.flag("freed") else { return [] }
     var made: [Operation] = []
@@ -226,7 +226,7 @@ package struct LegacyAttempt {
     return operation
   }
 
-  /// What undid all of it: the release of a hold, a void, a refund, the revocation of a mandate.
+  /// Returns the operation that undid the whole payment: a void, a refund, the revocation of a mandate.
   private func whole(_ members: JSONObject) -> Operation {
     let isVoid = members["reversal"]?["is_void"]?.truth ?? (status == .cancelled)
     let kind: Operation.Kind =
@@ -238,7 +238,7 @@ package struct LegacyAttempt {
     return operation
   }
 
-  /// One of several refunds.
+  /// Returns one of several refunds.
   private func part(_ members: JSONObject, isLast: Bool) -> Operation {
     var operation = follower(
       members["is_void"]?.truth == true ? .void : .refund,
@@ -247,7 +247,7 @@ package struct LegacyAttempt {
     operation.isRest = members["rest"] == true
     operation.key = isByPayer ? members.text("key") : nil
     operation.link = members.text("reference").flatMap { text in
-      // The bank's statement has a member of that name too.
+      // The bank's statement has a member with that name too.
       members["attempt"] == nil ? Reference(stored: text) : nil
     }
     operation.name = members.text("refund_reference") ?? operation.link?.text
@@ -267,7 +267,7 @@ package struct LegacyAttempt {
     return operation
   }
 
-  /// The reversal whose answer was lost.
+  /// Returns the reversal whose answer was lost.
   private func lostReversal(after earlier: [Operation]) -> Operation {
     let lost = lostRefund
     let isCaptured = !isHeld && row.object("next_action") == nil
@@ -280,8 +280,8 @@ package struct LegacyAttempt {
       operation.key = isByPayer ? lost.text("key") : nil
       operation.name = lost.text("refund_reference")
     } else {
-      // A captured payment without a preparation was reversed as a whole, however the provider did it. An export
-      // lacks what was sealed: then it is taken for all that the refunds before it left.
+      // A captured payment without a preparation was reversed as a whole. An export lacks sealed values; then
+      // the reversal is taken for everything that earlier refunds left.
       let given = earlier.filter { $0.kind == .refund && $0.effect != .none }
       let left = amount.map { max(0, $0 - given.reduce(0) { $0 + ($1.amount ?? 0) }) }
       operation = follower(
@@ -296,7 +296,7 @@ package struct LegacyAttempt {
     return operation
   }
 
-  /// What a capture or reversal needs of the attempt stays with the attempt.
+  /// The preparation of a capture or reversal belongs to the attempt.
   private var preparationOfAttempt: Operation.Preparation? {
     guard isSent, isCancel || isConfirm else { return preparation }
     return lostRefund == nil ? preparation?.secret.map { .secret($0) } : nil
@@ -305,11 +305,11 @@ package struct LegacyAttempt {
   private var faultOfAttempt: Fault? {
     if isSent, isCancel || isConfirm { return nil }
     if isConfirm, status != .succeeded { return nil }
-    // That of a refund is the refund's.
+    // The preparation of a refund belongs to the refund.
     return parts == nil ? fault : nil
   }
 
-  /// What a look-up had said and no operation says.
+  /// The observations of look-ups that no operation shows.
   private var observed: Observed {
     var observed = Observed()
     guard reversal == nil else { return observed }
@@ -320,12 +320,12 @@ package struct LegacyAttempt {
     case .revoked: observed.isRevoked = true
     default: return Observed()
     }
-    // No refund of this journal's explains it: there is none.
+    // This journal has no refund that explains it.
     observed.elsewhere = observed.refunded
     return observed
   }
 
-  /// A line of the history about an operation, whose row has the columns of old versions.
+  /// Returns a line of the history about an operation, from a row with the columns of old versions.
   static func entry(of operation: String, _ amount: Int?, _ line: Row) -> HistoryEntry {
     let (phase, status) = (line.text("phase") ?? "", line.text("status") ?? "")
     return HistoryEntry(

@@ -7,15 +7,15 @@ private import Darwin
 private import Glibc
 #endif
 
-/// One byte of a file for each reference, locked by whoever works on it.
+/// A file with one lockable byte for each reference.
 ///
-/// The kernel lets a dead process's lock go at once. Two references may share a byte; they then
-/// wait for each other, and nothing worse.
+/// The kernel releases the locks of a dead process at once. Two references may share a byte. Then one waits
+/// for the other, with no other effect.
 struct LockFile {
-  /// The file is made with the first lock.
+  /// The path of the file, which is created with the first lock.
   let path: String
 
-  /// Takes the lock of a name, trying until the deadline; nil where another holds it.
+  /// Takes the lock of a name, and retries until the deadline; nil if another process holds it.
   func take(
     _ name: String,
     by deadline: Deadline,
@@ -25,7 +25,7 @@ struct LockFile {
     var held = try open(at: position)
     while true {
       if PlainFile.lock(held.descriptor, at: position) {
-        // Whoever removed the file meanwhile let the next one make another.
+        // If the file was removed meanwhile, the next process creates another one.
         if PlainFile.identity(at: path) == held.identity { return held }
         held = try open(at: position)
         continue
@@ -46,10 +46,10 @@ struct LockFile {
     return HeldLock(descriptor: descriptor, position: position, identity: identity)
   }
 
-  /// The byte that is locked while the journal's files are made: none of a name.
+  /// The byte that is locked while the journal's files are created. It belongs to no name.
   static let opening = Int(UInt64.max >> 2) + 1
 
-  /// FNV-1a over the name, kept within positive file positions.
+  /// Returns the FNV-1a hash of the name, as a positive file position.
   static func position(of name: String) -> UInt64 {
     name.utf8.reduce(0xcbf2_9ce4_8422_2325) { hash, byte in
       (hash ^ UInt64(byte)) &* 0x100_0000_01b3
@@ -57,7 +57,7 @@ struct LockFile {
   }
 }
 
-/// A lock that ends when it is let go.
+/// A lock that is released with its value.
 final class HeldLock: ReferenceLock {
   let descriptor: Int32
   let position: Int
@@ -70,14 +70,13 @@ final class HeldLock: ReferenceLock {
   }
 
   deinit {
-    // A program that is being started has the descriptor too, until it is another program.
+    // A child process has the descriptor too until it executes another program.
     PlainFile.unlock(descriptor, at: position)
     PlainFile.close(descriptor)
   }
 }
 
-/// Empty files beside the journal: a wish that somebody stop, for which who works on a reference looks
-/// while nothing else happens, and the mark of an erasure that is not finished.
+/// Empty files beside the journal: a request that a process stop, and the mark of an unfinished erasure.
 struct MarkFile {
   let path: String
 

@@ -27,7 +27,7 @@ package enum OperationRow {
     .init("fault", { $0.fault }, { $0.fault = $1 }),
   ])
 
-  /// Its columns, besides the rows' numbers and the checksum.
+  /// The columns, without the rows' numbers and the checksum.
   package static var columns: Columns { table.columns }
 
   /// The columns of `select`.
@@ -42,23 +42,23 @@ package enum OperationRow {
     LEFT JOIN preparation x ON x.row = o.row
     """
 
-  /// The values of the columns.
+  /// Returns the values of the columns.
   package static func values(_ operation: Operation) -> Row { table.row(operation) }
 
-  /// Whether a row of `select` matches its checksum.
+  /// Returns whether a row of `select` matches its checksum.
   static func isWhole(_ row: Row) -> Bool {
     row.isSummed(with: [row.text("preparation")])
   }
 
-  /// The operation of a row of `select`, its preparation as the file has it.
+  /// Returns the operation of a row of `select`, with its preparation as stored.
   ///
-  /// Throws `state` where the row is not one of ours, or does not match its checksum.
+  /// Throws `state` if the row is invalid or does not match its checksum.
   package static func operation(_ row: Row) throws(Fault) -> Operation {
     guard isWhole(row) else { throw .damagedRow("operation \(row.number("row") ?? 0)") }
     return try decoded(row)
   }
 
-  /// The operation of a row whose checksum was compared.
+  /// Returns the operation of a row whose checksum was verified.
   static func decoded(_ row: Row) throws(Fault) -> Operation {
     guard let kind = row.text("kind").flatMap(Operation.Kind.init(rawValue:)),
       let state = state(row)
@@ -87,7 +87,7 @@ package enum OperationRow {
     }
   }
 
-  /// An operation in JSON, for another journal; without what is secret of it.
+  /// Returns an operation as JSON for another journal, without its secrets.
   static func object(_ operation: Operation) -> JSONObject {
     var object = values(operation).json(known: [
       "content": operation.content, "prints": [:], "result": operation.result,
@@ -97,7 +97,7 @@ package enum OperationRow {
     return object
   }
 
-  /// The operation that JSON writes; nil where it is none.
+  /// Reads an operation from JSON; nil if it is invalid.
   static func operation(of object: JSONObject) -> Operation? {
     guard var operation = try? operation(Row(stored, json: object).only(columns)) else {
       return nil
@@ -123,15 +123,15 @@ package enum ObservationRow {
     .init("id", { $0.id }, { $0.id = $1 }),
   ])
 
-  /// Its columns, besides the rows' numbers and the checksum.
+  /// The columns, without the rows' numbers and the checksum.
   package static var columns: Columns { table.columns }
 
-  /// The values of the columns.
+  /// Returns the values of the columns.
   package static func values(_ seen: Observation) -> Row { table.row(seen) }
 
-  /// The observation of a row; nil where it is none.
+  /// Reads the observation of a row; nil if it is invalid.
   ///
-  /// A state comes without what belongs to it.
+  /// A state has no associated values here.
   package static func observation(_ row: Row) -> Observation? {
     guard let source = row.text("source").flatMap(Observation.Source.init(rawValue:)),
       let state = OperationRow.state(row)
@@ -141,7 +141,7 @@ package enum ObservationRow {
     return seen
   }
 
-  /// One observation that says all that is known of a payment: for one that another journal had.
+  /// Returns one observation with everything that is known of a payment, for a payment from another journal.
   package static func all(of payment: Payment) -> Observation? {
     let observed = payment.observed
     guard observed != Observed(), let attempt = payment.attempt else { return nil }
@@ -181,17 +181,17 @@ extension Fault: Storable {
     value.object.flatMap(Fault.init(stored:))
   }
 
-  /// The error as the journal has it.
+  /// The error as stored.
   var value: Database.Value {
     var object = record
     object["kind"] = .string(kind.rawValue)
-    // It follows from the kind.
+    // The retry class follows from the kind.
     object["retry"] = nil
     object["result"] = result.map(JSON.object)
     return object.value
   }
 
-  /// Reads what the journal has.
+  /// Reads a stored error.
   init?(stored object: JSONObject) {
     guard let kind = object.text("kind").flatMap(Fault.Kind.init(rawValue:)),
       let code = object.text("code"), let message = object.text("message")
@@ -210,14 +210,14 @@ extension Fault: Storable {
 extension Operation.Preparation {
   private static let plainMark = "plain:"
 
-  /// Reads what the journal's file has.
+  /// Reads a stored preparation.
   package init(stored text: String) {
     self =
       text.hasPrefix(Self.plainMark)
       ? .plain(String(text.dropFirst(Self.plainMark.count))) : .secret(text)
   }
 
-  /// As the journal's file has it.
+  /// The preparation as stored.
   package var stored: String {
     switch self {
     case .secret(let text): text

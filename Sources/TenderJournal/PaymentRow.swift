@@ -4,7 +4,7 @@ import TenderSystem
 
 /// A payment as a row of the `payment` table, and back.
 package enum PaymentRow {
-  /// What a row has: a payment, what its operations come to, and what was observed of it.
+  /// The sources of a row: a payment, its computed state, and its observations.
   private struct Source {
     var payment: Payment
     let state: PaymentState
@@ -48,13 +48,13 @@ package enum PaymentRow {
     .init("provider_status", { $0.observed.providerStatus }, { $0.observed.providerStatus = $1 }),
   ])
 
-  /// What operations come to, for filters and totals: a reader of JSON computes them.
+  /// The computed columns, for filters and totals. A reader of JSON computes them again.
   private static let computed = [
     "is_final", "is_unknown", "attempt", "amount", "requested", "asked", "authorized", "captured",
     "voided", "refunded", "refunding", "returned", "status", "id",
   ]
 
-  /// Its columns, besides the row's number and the checksum.
+  /// The columns, without the row's number and the checksum.
   package static var columns: Columns { table.columns }
 
   /// The columns of `select`.
@@ -65,13 +65,13 @@ package enum PaymentRow {
     SELECT p.row, \(sql: columns.names.list("p")), p.sum FROM payment p
     """
 
-  /// The values of the columns.
+  /// Returns the values of the columns.
   package static func values(_ payment: Payment) -> Row { table.row(Source(payment)) }
 
-  /// The columns that a payment keeps however much another state of it knows.
+  /// The columns that a payment keeps when another state of it is merged.
   private static let own: Set<String> = ["created", "updated", "version", "merchant"]
 
-  /// Takes into a payment what another state of it knows, besides its operations and what was observed.
+  /// Merges another state of a payment into it, except for operations and observations.
   static func learn(from other: Payment, _ payment: inout Payment) {
     let (known, said) = (values(payment), values(other))
     let learned = columns.names.map { own.contains($0) || said[$0] == .null ? known[$0] : said[$0] }
@@ -81,9 +81,9 @@ package enum PaymentRow {
     payment = source.payment
   }
 
-  /// The payment of a row of `select`, with its operations' rows in their order.
+  /// Returns the payment of a row of `select` with the rows of its operations, in order.
   ///
-  /// Throws `state` where one is not ours, or does not match its checksum: an operation that is missing as well.
+  /// Throws `state` if a row is invalid or does not match its checksum, or if an operation is missing.
   package static func payment(_ row: Row, _ operations: [Row]) throws(Fault) -> Payment {
     try check(row, operations)
     guard let env = row.text("env").flatMap(Env.init(rawValue:)),
@@ -101,7 +101,7 @@ package enum PaymentRow {
     return read.payment.with(list, read.observed)
   }
 
-  /// Throws `journal_damaged` where a payment's rows do not match their checksums.
+  /// Throws `journal_damaged` if a payment's rows do not match their checksums.
   package static func check(_ row: Row, _ operations: [Row]) throws(Fault) {
     let sums = operations.map { $0.text("sum") ?? "" }
     guard row.isSummed(with: sums), operations.allSatisfy(OperationRow.isWhole) else {
@@ -109,7 +109,7 @@ package enum PaymentRow {
     }
   }
 
-  /// A payment in JSON, for another journal; without what is secret of it.
+  /// Returns a payment as JSON for another journal, without its secrets.
   package static func object(_ payment: Payment) -> JSONObject {
     var object = values(payment).json
     for name in computed { object[name] = nil }
@@ -117,7 +117,7 @@ package enum PaymentRow {
     return object
   }
 
-  /// The payment that JSON writes, also that of an attempt of a version before 7; nil where it is none.
+  /// Reads a payment from JSON, also from an attempt of a version before 7; nil if it is invalid.
   package static func payment(of object: JSONObject) -> Payment? {
     guard let list = object["operations"]?.array else { return LegacyAttempt(object)?.payment }
     let operations = list.compactMap { $0.object.flatMap(OperationRow.operation(of:)) }
@@ -126,7 +126,7 @@ package enum PaymentRow {
     return try? payment(row, []).with(operations)
   }
 
-  /// Whether two are the same payment with the same operations, however often each was written.
+  /// Returns whether two are the same payment with the same operations, whatever their versions.
   package static func isSame(_ one: Payment, _ other: Payment) -> Bool {
     var objects = [object(one), object(other)]
     for index in objects.indices { objects[index]["version"] = nil }
@@ -135,7 +135,7 @@ package enum PaymentRow {
 }
 
 extension Payment {
-  /// The payment with everything that a provider wrote redacted; a preparation must stay whole.
+  /// Returns the payment with a provider's texts redacted. A preparation is not changed.
   package func redacted(by redactor: Redactor) -> Payment {
     var seen = observed
     seen.providerStatus = seen.providerStatus.map { redactor.redact($0, foreign: true) }
@@ -145,8 +145,8 @@ extension Payment {
     return shown
   }
 
-  /// The payment with the attempts of another one at the same reference; nil where both have an attempt with the
-  /// same number and other content.
+  /// Returns the payment with the attempts of another one with the same reference; nil if two attempts with
+  /// one number differ in content.
   package func merged(with other: Payment) -> Payment? {
     var rounds: [Int: [Operation]] = [:]
     for list in [Self.rounds(of: self), Self.rounds(of: other)] {
@@ -179,7 +179,7 @@ extension Payment {
     return merged
   }
 
-  /// Each attempt with what followed it, by the attempt's number.
+  /// Returns each attempt with its later operations, by the attempt's number.
   private static func rounds(of payment: Payment) -> [Int: [Operation]] {
     var rounds: [Int: [Operation]] = [:]
     var number = 0
@@ -204,7 +204,7 @@ extension Payment {
 }
 
 extension Operation {
-  /// The operation with everything that a provider wrote redacted; a preparation must stay whole.
+  /// Returns the operation with a provider's texts redacted. A preparation is not changed.
   package func redacted(by redactor: Redactor) -> Operation {
     var shown = self
     shown.id = id.map { redactor.redact($0, foreign: true) }

@@ -7,7 +7,7 @@ private import Darwin
 private import Glibc
 #endif
 
-// Functions of the system whose names `PlainFile` has too.
+// System functions whose names `PlainFile` uses as well.
 
 private func opened(_ path: String, _ flags: Int32) -> Int32 { unsafe open(path, flags, 0o600) }
 
@@ -15,9 +15,9 @@ private func linked(_ path: String, _ name: String) { _ = unsafe link(path, name
 
 private func closed(_ descriptor: Int32) { _ = close(descriptor) }
 
-/// Small files beside the journal, for their owner alone; links are not followed.
+/// Small files beside the journal. Only their owner can read them, and links are not followed.
 enum PlainFile {
-  /// A file's place on its disk: the same path may lead to another file later.
+  /// A file's identity on its disk. A path may lead to another file later.
   struct Identity: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64
@@ -26,18 +26,19 @@ enum PlainFile {
       (device, number) = (UInt64(status.st_dev), UInt64(status.st_ino))
     }
 
-    /// It in words, which mean nothing elsewhere.
+    /// The identity as text. It has no meaning on another machine.
     var text: String { "\(device)/\(number)" }
   }
 
-  /// The identity of what is at a path; nil where nothing is.
+  /// Returns the identity of the file at a path; nil if there is none.
   static func identity(at path: String) -> Identity? {
     var status = stat()
     return unsafe lstat(path, &status) == 0 ? Identity(status) : nil
   }
 
-  /// When the file at a path was made, in nanoseconds since 1970, which a copy does not share; nil where the file
-  /// system does not say.
+  /// Returns when a file was created, in nanoseconds since 1970; nil if the file system does not store it.
+  ///
+  /// A copy of the file has another time.
   static func birth(at path: String) -> Int? {
     let time = unsafe tender_system_birth(path)
     return time < 0 ? nil : Int(time)
@@ -52,7 +53,7 @@ enum PlainFile {
     return unsafe fstat(descriptor, &status) == 0 ? status : nil
   }
 
-  /// Opens a file to read and write, made where it is not there.
+  /// Opens a file to read and write, and creates it if it is missing.
   static func open(_ path: String, exclusively: Bool = false) throws(Fault) -> Int32 {
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (exclusively ? O_EXCL : 0)
     let descriptor = opened(path, flags)
@@ -68,7 +69,7 @@ enum PlainFile {
     status(of: descriptor).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
   }
 
-  /// A file's first bytes; nil where it cannot be read.
+  /// Returns a file's first bytes; nil if it cannot be read.
   static func read(_ path: String, limit: Int) -> [UInt8]? {
     let descriptor = opened(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -86,7 +87,7 @@ enum PlainFile {
     return Array(bytes.prefix(got))
   }
 
-  /// Whether all bytes were written.
+  /// Writes bytes. Returns whether all of them were written.
   static func write(_ bytes: [UInt8], to descriptor: Int32, at position: Int) -> Bool {
     var done = 0
     while done < bytes.count {
@@ -105,10 +106,10 @@ enum PlainFile {
     return true
   }
 
-  /// Whether what was written is on the disk.
+  /// Syncs a file. Returns whether it is on the disk.
   static func sync(_ descriptor: Int32) -> Bool { fsync(descriptor) == 0 }
 
-  /// Whether a folder's entries are on the disk: a file that was made in it, for one.
+  /// Syncs a folder's entries, such as a new file. Returns whether they are on the disk.
   static func syncFolder(_ path: String) -> Bool {
     let descriptor = opened(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
@@ -116,7 +117,7 @@ enum PlainFile {
     return sync(descriptor)
   }
 
-  /// In bytes.
+  /// Returns a file's size in bytes.
   static func size(of descriptor: Int32) -> Int {
     status(of: descriptor).map { Int($0.st_size) } ?? 0
   }
@@ -130,20 +131,20 @@ enum PlainFile {
     }
   }
 
-  /// Gives a file a further name, unless another has it.
+  /// Links a file to another name, unless that name exists.
   static func link(_ path: String, as name: String) { linked(path, name) }
 
   static func remove(_ path: String) { _ = unsafe unlink(path) }
 
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Why a file cannot be written, or made where it is not there; nil where it can.
+  /// Returns the reason why a file cannot be written or created; nil if it can.
   static func problem(writing path: String) -> String? {
     let folder = path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
     return unsafe access(exists(path) ? path : folder + "/", W_OK) == 0 ? nil : problem
   }
 
-  /// Takes disk space for a part of a file, so that writing there later needs none.
+  /// Allocates disk space for a part of a file, so that a later write there cannot fail for lack of space.
   static func allocate(_ descriptor: Int32, _ count: Int, at position: Int) -> Bool {
     #if canImport(Darwin)
     let zeros = [UInt8](repeating: 0, count: count)
@@ -153,10 +154,10 @@ enum PlainFile {
     #endif
   }
 
-  /// Locks one byte of an open file for this descriptor alone; false where another still holds it after so many
+  /// Locks one byte of an open file for this descriptor. Returns false if another holds it after `patience`
   /// milliseconds.
   ///
-  /// The kernel would wait for ever where a stopped process holds it.
+  /// Without a limit the kernel would wait for ever for a stopped process.
   static func lock(_ descriptor: Int32, at position: Int, upTo patience: Int = 0) -> Bool {
     for turn in 0...patience {
       if turn > 0 { _ = poll(nil, 0, 1) }
@@ -176,7 +177,7 @@ enum PlainFile {
     region.l_whence = Int16(SEEK_SET)
     region.l_start = off_t(position)
     region.l_len = 1
-    // F_OFD_SETLK: the lock belongs to this descriptor, so that threads exclude each other too.
+    // F_OFD_SETLK: the lock belongs to this descriptor, so it also excludes other threads.
     #if canImport(Darwin)
     let command: Int32 = 90
     #else
@@ -187,19 +188,19 @@ enum PlainFile {
 
   static func close(_ descriptor: Int32) { closed(descriptor) }
 
-  /// The path with links and dots resolved; the path itself where it leads nowhere.
+  /// Returns the path with links and dots resolved; the path itself if it does not exist.
   static func resolved(_ path: String) -> String {
     guard let text = unsafe realpath(path, nil) else { return path }
     defer { unsafe free(text) }
     return unsafe String(cString: text)
   }
 
-  /// The system's words for the last failure.
+  /// The system's message for the last failure.
   static var problem: String { unsafe String(cString: strerror(errno)) }
 }
 
 extension Fault {
-  /// A file of the state folder that cannot be used.
+  /// A file of the state folder cannot be used.
   static func unusable(_ path: String, _ why: String) -> Fault {
     Fault(
       .state,

@@ -3,14 +3,14 @@ package import TenderSystem
 
 /// The columns of a table or of a select list, by name.
 package struct Columns: Sendable {
-  /// What a column holds.
+  /// The type of a column.
   package enum Kind: Sendable { case text, number, json }
 
   package let names: [String]
-  /// Those that tables in use may lack: they were added later, and null is what the rows from before have.
+  /// The columns that were added later. Existing tables may lack them, and older rows have null.
   let added: [String]
   fileprivate let kinds: [Kind]
-  /// What a checksum takes, in the alphabetical order of the names.
+  /// The columns in a checksum, in alphabetical order.
   fileprivate let summed: [Summed]
 
   fileprivate struct Summed: Sendable {
@@ -24,22 +24,22 @@ package struct Columns: Sendable {
     self.init(columns, order.map { Summed(place: $0, name: Checksum.taken(names[$0])) }, added)
   }
 
-  /// Columns of which a checksum takes some alone.
+  /// Creates columns of which only some are in the checksum.
   private init(_ columns: [(name: String, kind: Kind)], _ summed: [Summed], _ added: [String]) {
     names = columns.map { $0.name }
     kinds = columns.map { $0.kind }
     (self.summed, self.added) = (summed, added)
   }
 
-  /// The place of a column; nil where it is none of these.
+  /// Returns the index of a column; nil if it is unknown.
   ///
-  /// They are few: a table of them costs more to make.
+  /// There are few columns, so a dictionary would cost more to create.
   fileprivate func place(of name: String) -> Int? {
     let length = name.utf8.count
     return names.firstIndex { $0.utf8.count == length && $0 == name }
   }
 
-  /// These columns between others, as a select list has them; a checksum takes these alone.
+  /// Returns these columns between others, for a select list. The checksum covers only these.
   package func with(first: [(String, Kind)] = [], last: [(String, Kind)] = []) -> Columns {
     Columns(
       first + names.indices.map { (names[$0], kinds[$0]) } + last,
@@ -48,14 +48,14 @@ package struct Columns: Sendable {
     )
   }
 
-  /// What a column holds; text where it is none of these.
+  /// Returns the type of a column; text if the column is unknown.
   package func kind(_ name: String) -> Kind { place(of: name).map { kinds[$0] } ?? .text }
 }
 
-/// What a column can hold of the program.
+/// A type that a column can hold.
 protocol Storable: Sendable {
   static var columnKind: Columns.Kind { get }
-  /// Reads a column; nil where it holds none.
+  /// Reads a column's value; nil if it has another type.
   static func read(_ value: Database.Value) -> Self?
   var value: Database.Value { get }
 }
@@ -81,7 +81,7 @@ extension String: Storable {
 extension JSONObject: Storable {
   static var columnKind: Columns.Kind { .json }
   static func read(_ value: Database.Value) -> JSONObject? { value.object }
-  /// An object without members is null.
+  /// An object without members is stored as null.
   var value: Database.Value { members.isEmpty ? .null : .text(JSONWriter.text(.object(self))) }
 }
 
@@ -91,21 +91,21 @@ extension Optional: Storable where Wrapped: Storable {
   var value: Database.Value { map(\.value) ?? .null }
 }
 
-/// A column of a table, and how a value of the program has it.
+/// A column of a table, with the functions that read and write its value.
 struct Field<Source>: Sendable {
   let name: String
   let kind: Columns.Kind
   private(set) var isAdded = false
   let get: @Sendable (Source) -> Database.Value
-  /// Takes a column's value in.
+  /// Sets a member of the source from the column's value.
   private(set) var set: @Sendable (inout Source, Database.Value) -> Void = { _, _ in }
 
-  /// A column that is computed, or read together with others.
+  /// Creates a column that is computed, or read together with others.
   init<Value: Storable>(_ name: String, from get: @escaping @Sendable (Source) -> Value) {
     (self.name, kind, self.get) = (name, Value.columnKind, { get($0).value })
   }
 
-  /// Functions, not a key path, which takes thousands of instructions to make in each run.
+  /// Closures are used, because creating a key path takes thousands of instructions in each run.
   init<Value: Storable>(
     _ name: String,
     _ get: @escaping @Sendable (Source) -> Value,
@@ -117,7 +117,8 @@ struct Field<Source>: Sendable {
     }
   }
 
-  /// A column that tables in use get: it raises the version of both journals, and is null in the rows from before.
+  /// Creates a column that was added later. It raises the version of both journals, and is null in older
+  /// rows.
   init<Value: Storable>(
     added name: String,
     _ get: @escaping @Sendable (Source) -> Value?,
@@ -127,7 +128,7 @@ struct Field<Source>: Sendable {
     isAdded = true
   }
 
-  /// A column of a time in milliseconds since 1970.
+  /// Creates a column with a time in milliseconds since 1970.
   init(
     _ name: String,
     time get: @escaping @Sendable (Source) -> Int,
@@ -138,7 +139,7 @@ struct Field<Source>: Sendable {
   }
 }
 
-/// The columns of a table, each named once.
+/// The columns of a table. This is the only list of their names.
 struct Table<Source>: Sendable {
   private let fields: [Field<Source>]
   let columns: Columns
@@ -151,22 +152,22 @@ struct Table<Source>: Sendable {
     )
   }
 
-  /// The values of the columns.
+  /// Returns the values of the columns.
   func row(_ source: Source) -> Row { Row(columns, fields.map { $0.get(source) }) }
 
-  /// Takes in what a row has under the names of the columns.
+  /// Sets the members of a source from a row.
   func read(_ row: Row, into source: inout Source) {
     for field in fields { field.set(&source, row[field.name]) }
   }
 }
 
-/// One row: values by the names of their columns.
+/// A row: values by the names of their columns.
 package struct Row: Sendable {
   package let columns: Columns
-  /// In the order of the columns.
+  /// The values in the order of the columns.
   package let values: [Database.Value]
 
-  /// A row that was read with these columns as its select list; nil where it has another number of them.
+  /// Creates a row from the values of a select list; nil if their number differs.
   package init?(_ columns: Columns, read values: [Database.Value]) {
     guard values.count == columns.names.count else { return nil }
     self.init(columns, values)
@@ -177,7 +178,7 @@ package struct Row: Sendable {
     self.values = values
   }
 
-  /// The row that JSON writes by the names of the columns; other members are left out.
+  /// Reads a row from JSON by the names of the columns. Other members are ignored.
   package init(_ columns: Columns, json: JSONObject) {
     self.columns = columns
     values = columns.names.map { name in
@@ -187,7 +188,7 @@ package struct Row: Sendable {
     }
   }
 
-  /// The value of a column; null for one that this row does not have.
+  /// The value of a column; null if the row lacks the column.
   package subscript(_ name: String) -> Database.Value {
     columns.place(of: name).map { values[$0] } ?? .null
   }
@@ -196,19 +197,19 @@ package struct Row: Sendable {
 
   func number(_ name: String) -> Int? { self[name].integer }
 
-  /// Whether a column holds 1.
+  /// Returns whether a column's value is 1.
   func flag(_ name: String) -> Bool { number(name) == 1 }
 
-  /// The time in a column, in milliseconds since 1970; 0 where it has none.
+  /// Returns the time in a column, in milliseconds since 1970; 0 if there is none.
   func time(_ name: String) -> Int { self[name].time }
 
-  /// The object of a column: its members keep their order.
+  /// Returns the object in a column, with its members in order.
   func object(_ name: String) -> JSONObject? { self[name].object }
 
-  /// The row as JSON by the names of its columns, without what is null.
+  /// The row as JSON by the names of its columns, without null values.
   package var json: JSONObject { json(known: [:]) }
 
-  /// The same, with objects that are known by the names of their columns: their texts are not read again.
+  /// Returns the same with objects that are already parsed, by the names of their columns.
   func json(known: KeyValuePairs<String, JSONObject>) -> JSONObject {
     JSONObject(
       values.indices.compactMap { place in
@@ -223,30 +224,31 @@ package struct Row: Sendable {
     )
   }
 
-  /// Whether it has the checksum that it should have; one that was not read from a table has none.
+  /// Returns whether its checksum matches. A row that was not read from a table has none.
   func isSummed(with parts: [String?]) -> Bool {
     columns.place(of: "sum") == nil || text("sum") == sum(parts)
   }
 
-  /// These columns alone.
+  /// Returns the row with only these columns.
   package func only(_ columns: Columns) -> Row {
     Row(columns, columns.names.map { self[$0] })
   }
 
-  /// The row with texts that PostgreSQL takes.
+  /// The row with texts that PostgreSQL accepts.
   var storable: Row { Row(columns, values.map { $0.text.map { .text($0.withoutNUL) } ?? $0 }) }
 
-  /// The columns whose values differ from those of a row that was read.
+  /// Returns the columns whose values differ from those of an earlier row.
   package func changes(from before: Row) -> [(column: String, value: Database.Value)] {
     zip(columns.names, values).compactMap { name, value in
       before[name] == value ? nil : (name, value)
     }
   }
 
-  /// The checksum of what is not null, with the names: a column that is added later changes none.
+  /// Returns the checksum of all values that are not null, with their names. So a new column changes no
+  /// checksum.
   ///
-  /// `parts` go in with it: of a payment the checksums of its operations in their order, of an operation the text of
-  /// its preparation, of a line of the history the link of the one before.
+  /// `parts` are included: for a payment the checksums of its operations in order, for an operation the text
+  /// of its preparation, for a line of the history the link of the line before.
   package func sum(_ parts: [String?] = []) -> String {
     var sum = Checksum(room: 1024)
     for column in columns.summed {
@@ -260,19 +262,19 @@ package struct Row: Sendable {
 }
 
 extension [String] {
-  /// The names of columns as a list, each after the alias of its table where that is given.
+  /// Returns the names of columns as a list, each with the alias of its table if there is one.
   func list(_ alias: String? = nil) -> String {
     map { name in alias.map { "\($0)." + name } ?? name }.joined(separator: ", ")
   }
 }
 
 extension Database.Value {
-  /// A time in milliseconds since 1970; 0 where there is none.
+  /// The value as a time in milliseconds since 1970; 0 if there is none.
   var time: Int { Timestamp.clamped(integer ?? 0) }
 
   var object: JSONObject? { text.flatMap { JSONReader.read($0)?.object } }
 
-  /// The value in JSON.
+  /// The value as JSON.
   package var json: JSON {
     switch self {
     case .null: .null
@@ -281,7 +283,7 @@ extension Database.Value {
     }
   }
 
-  /// The value that JSON writes: text stays text, also where it is all digits.
+  /// Reads a value from JSON. Text stays text, even if it has only digits.
   package init(json: JSON) {
     switch json {
     case .string(let text): self = .text(text)
@@ -292,7 +294,7 @@ extension Database.Value {
 }
 
 extension Fault {
-  /// A row that a newer version wrote, or another program.
+  /// A newer version or another program wrote the row.
   static let unreadableRow = Fault(
     .state,
     code: "state_unusable",
@@ -300,7 +302,7 @@ extension Fault {
     hint: "use the version that wrote it, or another --state-dir"
   )
 
-  /// A row that is not what was written.
+  /// The row was changed after it was written.
   static func damagedRow(_ reference: String) -> Fault {
     Fault(
       .state,

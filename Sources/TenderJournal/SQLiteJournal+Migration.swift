@@ -2,12 +2,12 @@ import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Files of older versions, brought up to this one in one transaction or not at all.
+/// Upgrades files of older versions in one transaction.
 extension SQLiteJournal {
   func migrate() throws(Fault) {
     try database.transaction { () throws(Fault) in
       let found = try number("PRAGMA user_version") ?? 0
-      // Another process may have been faster.
+      // Another process may have upgraded it first.
       guard found < Self.version else { return }
       if found < 7 {
         try takeOverAttempts(found)
@@ -18,7 +18,7 @@ extension SQLiteJournal {
     }
   }
 
-  /// Adds the columns that a table lacks of those that were added later.
+  /// Adds the columns that were added later and that a table lacks.
   package func addColumns(_ columns: Columns, to table: String) throws(Fault) {
     let known = try names(of: table)
     for name in columns.added where !known.contains(name) {
@@ -27,13 +27,13 @@ extension SQLiteJournal {
     }
   }
 
-  /// The columns that a table has.
+  /// Returns the names of a table's columns.
   private func names(of table: String) throws(Fault) -> Set<String> {
     let found = try database.all("SELECT name FROM pragma_table_info(?)", [.text(table)])
     return Set(found.compactMap(\.[0].text))
   }
 
-  /// Makes payments of the attempts that versions 1 to 6 had.
+  /// Converts the attempts of versions 1 to 6 to payments.
   private func takeOverAttempts(_ found: Int) throws(Fault) {
     for index in ["id", "time", "status", "last_four", "amount"] {
       try database.execute("DROP INDEX IF EXISTS attempt_by_\(index)")
@@ -47,7 +47,7 @@ extension SQLiteJournal {
       ALTER TABLE history RENAME TO old_history
       """
     )
-    // Version 2 had neither a name nor a chain.
+    // Version 2 had no name and no chain.
     let hasChain = found > 2
     if hasChain { try database.execute("ALTER TABLE journal RENAME TO old_journal") }
     try database.execute(Self.tables + Self.sealing)
@@ -70,18 +70,18 @@ extension SQLiteJournal {
     try database.execute("DROP TABLE old_attempt; DROP TABLE old_history")
   }
 
-  /// What a table of an old version has under the names of the newest one.
+  /// Returns a select list with the columns of an old version under the newest names.
   private func select(_ columns: [String], from table: String) throws(Fault) -> String {
     let there = try names(of: table)
     return columns.map { name in
-      // Version 1 only told a token (1) from a payment (0): the numbers of `Payment.Kind`.
+      // Version 1 distinguished only tokens (1) and payments (0), with the numbers of `Payment.Kind`.
       let known = name == "kind" && there.contains("token") ? "token" : name
       return there.contains(known) ? "a.\(known)" : "NULL"
     }
     .joined(separator: ", ")
   }
 
-  /// The columns of an old attempt with its row, checksum and preparation.
+  /// The columns of an old attempt, with its row, checksum and preparation.
   private static let old = LegacyAttempt.columns.with(
     first: [("row", .number)],
     last: [("sum", .text), ("preparation", .text)]
@@ -103,14 +103,14 @@ extension SQLiteJournal {
     ) { row throws(Fault) in
       let preparation = row.text("preparation")
       let values = row.only(LegacyAttempt.columns)
-      // What it holds decides to which operation it belongs.
+      // The preparation's content shows to which operation it belongs.
       let plain =
         try preparation.flatMap { text throws(Fault) in try keys.open(text) } ?? preparation
       guard var made = LegacyAttempt(values, preparation: plain)?.payment else {
         throw .damagedRow(row.text("reference") ?? "")
       }
       for operation in made.operations {
-        // The attempt keeps its row, and with it its preparation.
+        // The attempt keeps its row number, and so its preparation.
         let own = operation.isAttempt ? row.number("row") ?? 0 : next
         if !operation.isAttempt { next += 1 }
         try made.change(operation.sequence) { $0.row = own }
@@ -131,7 +131,7 @@ extension SQLiteJournal {
     if let payment { try write(payment, as: damaged) }
   }
 
-  /// Writes a payment as a version before 7 had it; `sum` marks one that did not match its checksum.
+  /// Writes a converted payment. `sum` is an invalid checksum for one that was damaged.
   private func write(_ payment: Payment, as sum: String?) throws(Fault) {
     var sums: [String] = []
     for operation in payment.operations {
@@ -158,8 +158,8 @@ extension SQLiteJournal {
     try index(SearchTerm.all(of: payment), payment.row, payment.createdAt)
   }
 
-  /// Moves what the file has of an attempt's preparation to the operation that needs it; gives its text, which may
-  /// be sealed.
+  /// Moves an attempt's stored preparation to the operation that needs it. Returns its text, which may be
+  /// sealed.
   private func movePreparation(
     to operation: Operation,
     of payment: Payment
@@ -176,7 +176,7 @@ extension SQLiteJournal {
     return text
   }
 
-  /// Writes the lines of the history anew, each about the attempt that it was about.
+  /// Writes the lines of the history again, each for its attempt.
   private func takeOverHistory(hasChain: Bool) throws(Fault) {
     let more = ["payment", "kind", "number", "amount", "sum"]
     let columns = LegacyAttempt.lineColumns.with(last: more.map { ($0, .text) })

@@ -2,13 +2,14 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// What may be forgotten, and forgetting it.
+/// Deletes old payments.
 extension SQLiteJournal {
   package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
     try number("SELECT count(*) FROM (\(Self.prunable(before: time, filter)))") ?? 0
   }
 
-  /// Goes in slices: others write in between, and a run that is killed leaves whole payments behind.
+  /// Payments are deleted in slices: other processes write in between, and a killed run leaves whole
+  /// payments.
   package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
     let slices = try slices(before: time, filter)
     guard !slices.isEmpty else { return 0 }
@@ -19,7 +20,7 @@ extension SQLiteJournal {
       if index > 0 { database.pause(milliseconds: Self.respite) }
       count += try commit(index == slices.count - 1 ? .power : .process) { () throws(Fault) in
         if index == 0 {
-          // The newest line stays the newest: the chain and the mark go on from it.
+          // The newest line is not deleted, because the chain and the mark continue from it.
           let last = try number("SELECT max(at) FROM event") ?? 0
           try addLine("\(planned) payments forgotten", at: last)
         }
@@ -28,13 +29,12 @@ extension SQLiteJournal {
     }
     try? giveBack()
     try? unfinished.make()
-    // The rows are gone; their bytes are by the next command at the latest.
+    // The rows are deleted. At the latest, the next command erases their bytes.
     try? erase()
     return count
   }
 
-  /// Makes the file shorter by the pages that are free, in slices as well; a file of a version before 5 uses
-  /// them again instead.
+  /// Shrinks the file by its free pages, in slices. A file of a version before 5 reuses them instead.
   private func giveBack() throws(Fault) {
     var free = try freePages()
     while free > 0 {
@@ -48,19 +48,19 @@ extension SQLiteJournal {
     }
   }
 
-  /// Pages that are given back under one lock.
+  /// The number of pages freed under one lock.
   private static let pages = 200
 
   private func freePages() throws(Fault) -> Int {
     try number("PRAGMA freelist_count") ?? 0
   }
 
-  /// Payments that are forgotten under one lock, which others wait for.
+  /// The number of payments deleted under one lock, for which other processes wait.
   private static let slice = 50
-  /// How long others have for writing between two slices, in milliseconds.
+  /// The time for other writers between two slices, in milliseconds.
   private static let respite = 2
 
-  /// The rows that may go.
+  /// Returns the rows that may be deleted.
   private func slices(before time: Int, _ filter: PaymentFilter) throws(Fault) -> [[Int]] {
     let rows = Self.prunable(before: time, filter)
     var slices: [[Int]] = []
@@ -73,7 +73,7 @@ extension SQLiteJournal {
     return slices
   }
 
-  /// Takes out those of a slice that may still go: somebody may have used a reference meanwhile.
+  /// Deletes the payments of a slice that may still be deleted. A process may have used one meanwhile.
   private func forget(
     _ slice: [Int],
     before time: Int,
@@ -90,7 +90,7 @@ extension SQLiteJournal {
       {
         try forget(SearchTerm.all(of: payment), row, payment.createdAt)
       } else {
-        // A damaged row does not say what it was found by.
+        // A damaged row does not show its search terms.
         try database.query("DELETE FROM term WHERE payment = ?", value)
       }
       for table in ["event", "observation", "operation"] {
@@ -102,7 +102,7 @@ extension SQLiteJournal {
     return going.count
   }
 
-  /// The rows of payments that are neither young, unfinished nor of use.
+  /// Returns the rows of payments that are old enough, finished and no longer needed.
   private static func prunable(before time: Int, _ filter: PaymentFilter) -> Statement {
     """
     SELECT p.row FROM payment p WHERE p.updated < \(time) AND p.is_final = 1 AND p.is_unknown = 0

@@ -2,9 +2,9 @@ package import TenderEngine
 package import TenderModel
 package import TenderSystem
 
-/// Payments and their history as the files have them, and what filters find.
+/// Reads payments and their history, and searches with filters.
 extension SQLiteJournal {
-  /// Runs a statement and hands over its rows by the names of `columns`; `body` says no to stop.
+  /// Runs a statement and passes its rows to `body`, by the names of `columns`. `body` returns false to stop.
   func rows(
     _ columns: Columns,
     _ statement: Statement,
@@ -23,22 +23,22 @@ extension SQLiteJournal {
     if let problem { throw problem }
   }
 
-  /// The rows of a statement that finds few.
+  /// Returns the rows of a statement with few results.
   func all(_ columns: Columns, _ statement: Statement) throws(Fault) -> [Row] {
     try database.all(statement.sqlite, statement.values).compactMap { Row(columns, read: $0) }
   }
 
-  /// The first number that a statement gives; nil where it gives none.
+  /// Returns the first number of a statement; nil if it has no result.
   func number(_ statement: Statement) throws(Fault) -> Int? {
     try database.first(statement.sqlite, statement.values)?.first?.integer
   }
 
-  /// The payment's row that a condition finds.
+  /// Returns the first payment's row that meets a condition.
   func row(_ condition: Statement) throws(Fault) -> Row? {
     try all(PaymentRow.stored, "\(PaymentRow.select) WHERE \(condition)").first
   }
 
-  /// The rows of a payment's operations, in their order.
+  /// Returns the rows of a payment's operations, in order.
   func operations(of payment: Int) throws(Fault) -> [Row] {
     try all(
       OperationRow.stored,
@@ -46,7 +46,7 @@ extension SQLiteJournal {
     )
   }
 
-  /// The payment of a row, or what waits to be written there.
+  /// Returns the payment of a row, or the one that waits to be written there.
   func payment(_ row: Row) throws(Fault) -> Payment {
     let number = row.number("row") ?? 0
     let found = try PaymentRow.payment(row, try operations(of: number))
@@ -58,7 +58,7 @@ extension SQLiteJournal {
 
   package func payment(_ key: ReferenceKey) throws(Fault) -> Payment? {
     for form in Reference.forms(of: key.reference.text) {
-      // A statement of all columns is compiled once, for every row that is read by its number.
+      // A statement with all columns is compiled once for all rows.
       let found = try database.atOneMoment { () throws(Fault) -> Payment? in
         let number = try number(
           """
@@ -88,7 +88,7 @@ extension SQLiteJournal {
     return found
   }
 
-  /// What a filter's payments are read with: their rows' numbers alone where an index names candidates.
+  /// Returns the statement for a filter. If an index has candidates, it selects only row numbers.
   package static func selection(
     _ filter: PaymentFilter
   ) -> (sql: String, values: [Database.Value], isCandidates: Bool) {
@@ -113,8 +113,7 @@ extension SQLiteJournal {
     }
   }
 
-  /// Goes through candidates by their rows, newest first: as they come where they are sorted, else sorted by
-  /// two numbers each.
+  /// Goes through candidates by their rows, newest first. Unsorted candidates are sorted by two numbers each.
   private func each(
     of candidates: Condition.Candidates,
     _ writer: String? = nil,
@@ -193,10 +192,10 @@ package enum EventRow {
     .init("sum", from: { $0.sum }),
   ])
 
-  /// Its columns, besides the link to the line before.
+  /// The columns, without the link to the line before.
   package static var columns: Columns { table.columns }
 
-  /// The values of a line about a payment whose checksum is `sum`; 0 is the journal itself.
+  /// Returns the values of a line about a payment with the checksum `sum`. Payment 0 is the journal itself.
   package static func values(
     _ line: Int,
     _ payment: Int,
@@ -206,7 +205,7 @@ package enum EventRow {
     table.row((line, payment, entry, sum))
   }
 
-  /// A row of `event` as a line of the history.
+  /// Returns the line of a row of `event`.
   package static func entry(_ row: Row) -> HistoryEntry {
     HistoryEntry(
       at: row.number("at") ?? 0,

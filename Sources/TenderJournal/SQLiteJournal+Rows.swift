@@ -2,7 +2,7 @@ import TenderEngine
 import TenderModel
 import TenderSystem
 
-/// Single rows, each with its checksum, and the chained lines of the history.
+/// Writes single rows with their checksums, and the chained lines of the history.
 extension SQLiteJournal {
   /// A table whose rows have checksums.
   struct Table {
@@ -26,7 +26,7 @@ extension SQLiteJournal {
 
   private static let insertionOfLine = insertion("event", EventRow.columns.names + ["link"])
 
-  /// Writes a new row with its checksum; gives its number, which is chosen where `row` is nil.
+  /// Writes a new row with its checksum. Returns its number, which is chosen if `row` is nil.
   @discardableResult
   func insert(
     _ table: Table,
@@ -40,7 +40,7 @@ extension SQLiteJournal {
     return database.lastRow
   }
 
-  /// Writes columns of a row that changed, and its checksum.
+  /// Writes the changed columns of a row, and its checksum.
   func update(
     _ table: Table,
     _ row: Int,
@@ -64,7 +64,7 @@ extension SQLiteJournal {
     try insert(.observation, values, values.sum(), of: payment)
   }
 
-  /// Writes the text of an operation's preparation, or takes it out.
+  /// Writes the text of an operation's preparation, or deletes it.
   func store(_ text: String?, of row: Int) throws(Fault) {
     guard let text else {
       return try database.query("DELETE FROM preparation WHERE row = ?", [.integer(row)])
@@ -76,14 +76,14 @@ extension SQLiteJournal {
     )
   }
 
-  /// Adds a line to the history, chained to the one before; `payment` 0 is the journal itself.
+  /// Adds a line to the history, chained to the one before. Payment 0 is the journal itself.
   func addLine(_ payment: Int, _ entry: HistoryEntry, _ sum: String?) throws(Fault) {
     let last = try database.first("SELECT line, link FROM event ORDER BY line DESC LIMIT 1")
     let row = EventRow.values((last?[0].integer ?? 0) + 1, payment, entry, sum)
     try append(row, after: last?[1].text)
   }
 
-  /// Adds a line after the link of the one before; gives its own.
+  /// Adds a line after the link of the one before. Returns its own link.
   @discardableResult
   func append(_ row: Row, after link: String?) throws(Fault) -> String {
     let own = row.sum([link])

@@ -1,17 +1,18 @@
 import TenderModel
 import TenderSystem
 
-/// The tables, made or brought up to this version.
+/// Creates the tables, or upgrades them to this version.
 extension SQLiteJournal {
-  /// Raised with every change of the tables, by an added column itself; a file with a higher one is refused.
+  /// The version of the tables. Each change raises it, also an added column. A file with a higher version is
+  /// refused.
   static let version = 7 + StoredTables.added
 
   func create() throws(Fault) {
-    // Before the first page is written: what is pruned gives its pages back.
+    // This must be set before the first page is written, so that pruning can shrink the file.
     try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
     try database.useLog()
     try database.transaction { () throws(Fault) in
-      // Another process may have been faster.
+      // Another process may have created them first.
       guard try number("PRAGMA user_version") == 0 else { return }
       try database.execute(Self.tables + Self.sealing)
       try database.query(
@@ -19,11 +20,11 @@ extension SQLiteJournal {
       )
       try database.execute("PRAGMA user_version = \(Self.version)")
     }
-    // With its tables in the database file, a copy of that file alone is known for what it is.
+    // The tables are moved to the database file, so that a copy of that file alone is recognized as a copy.
     _ = try database.first("PRAGMA wal_checkpoint(PASSIVE)")
   }
 
-  /// Everything that the file holds, and `event_by_who`, an index that the first files of this version have.
+  /// All objects of the file, and `event_by_who`, an index in the first files of this version.
   static let objects: Set<String> = [
     "burnt", "event", "event_by_who", "event_of_payment", "fresh", "journal", "observation",
     "observation_of_payment", "operation", "operation_by_key", "operation_of_payment", "payment",
@@ -31,11 +32,11 @@ extension SQLiteJournal {
     "preparation", "term",
   ]
 
-  /// The lines of the history are numbered through.
+  /// The tables. The lines of the history have consecutive numbers.
   ///
-  /// In `journal`, `loss` says how it was found to have forgotten something, `copied` when it was written
-  /// as a copy, `place` where it was opened last and when its file was made; `earlier_line` and `earlier_link` are the newest line
-  /// that a version before 7 had written.
+  /// In `journal`, `loss` says how a loss was found, `copied` when the file was written as a copy, `place`
+  /// where it was last opened and when its file was created. `earlier_line` and `earlier_link` are the newest
+  /// line of a version before 7.
   static let tables = """
     CREATE TABLE payment (
       row INTEGER PRIMARY KEY, \(dialect.list(PaymentRow.columns)), sum TEXT NOT NULL,
@@ -71,18 +72,19 @@ extension SQLiteJournal {
     CREATE INDEX event_of_payment ON event (payment)
     """
 
-  /// What the index of statuses holds, as the first file of this version had it: the others are found by a term.
+  /// The condition of the index on statuses, unchanged since the first file of this version. Payments with
+  /// other statuses are found by a term.
   ///
-  /// A status that is added later is in the index, whether it is final or not.
+  /// A status that is added later is in the index, final or not.
   static let settledStatus =
     "status NOT IN ('requires_confirmation', 'requires_action', 'pending', 'unknown')"
 
-  /// Whether the index holds payments of a status.
+  /// Returns whether the index has payments with a status.
   static func isIndexed(_ status: Status) -> Bool {
     !settledStatus.contains("'\(status.rawValue)'")
   }
 
-  /// Which sealing keys are new, and which are used up.
+  /// The tables of unused and used sealing keys.
   static let sealing = """
     ;
     CREATE TABLE IF NOT EXISTS fresh (slot INTEGER PRIMARY KEY);

@@ -2,15 +2,15 @@ import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Preparations with a secret, sealed under keys of their own: which keys are new, and which are used up.
+/// Seals preparations with a secret, each with its own key, and tracks unused and used keys.
 ///
-/// A key goes from the table `fresh` into the text that is sealed under it, and with the transaction that
-/// takes the text out into the table `burnt`. The file of the keys is overwritten after that; a process that
-/// is killed in between leaves it to the next.
+/// A key moves from the table `fresh` into the sealed text. The transaction that deletes the text adds the
+/// key to `burnt`. The key file is overwritten afterwards. If the process is killed in between, the next one
+/// does it.
 extension SQLiteJournal {
-  /// The payment with its preparations opened; without those whose key is gone.
+  /// Returns the payment with its preparations unsealed, without those whose key is gone.
   ///
-  /// Throws `state` where the keys cannot be read.
+  /// Throws `state` if the keys cannot be read.
   func opened(_ payment: Payment) throws(Fault) -> Payment {
     var operations = payment.operations
     for index in operations.indices {
@@ -20,13 +20,13 @@ extension SQLiteJournal {
     return payment.with(operations)
   }
 
-  /// The preparation opened; nil where its key is gone.
+  /// Returns the unsealed preparation; nil if its key is gone.
   func opened(_ preparation: Operation.Preparation) throws(Fault) -> Operation.Preparation? {
     guard let text = preparation.secret, SealingKeys.isSealed(text) else { return preparation }
     return try keys.open(text).map(Operation.Preparation.init(stored:))
   }
 
-  /// The text that the journal's file has of a preparation; within a transaction.
+  /// Returns the text to store for a preparation. Call it within a transaction.
   func sealed(_ preparation: Operation.Preparation) throws(Fault) -> String {
     guard let secret = preparation.secret else { return preparation.stored }
     for _ in 0..<3 {
@@ -38,7 +38,7 @@ extension SQLiteJournal {
         try database.query("DELETE FROM fresh WHERE slot = ?", [.integer(slot)])
         return text
       }
-      // An older copy of the journal takes keys for new that are used up, or whose file is gone.
+      // An older copy of the journal may list keys as unused that are used or whose file is gone.
       for slot in try slots("fresh") where !keys.has(slot) {
         try database.query("DELETE FROM fresh WHERE slot = ?", [.integer(slot)])
       }
@@ -46,16 +46,16 @@ extension SQLiteJournal {
     throw .unusable(keys.path, "it has no key that can be used")
   }
 
-  /// Keys that are made when none is left.
+  /// The number of keys that are created at a time.
   private static let keysAtOnce = 64
 
-  /// Makes keys where used ones were, and in new places where those are few.
+  /// Creates keys in the places of used ones, and in new places if there are too few.
   private func makeKeys() throws(Fault) {
     var slots = try slots("burnt")
     let atOnce = sharesWork ? 4 * Self.keysAtOnce : Self.keysAtOnce
     if slots.count < atOnce {
       var next = try keys.count()
-      // The file may be gone, and the numbers still be in use.
+      // The file may be gone while its numbers are still in use.
       try database.query("SELECT text FROM preparation") { row in
         if let slot = row.first?.text.flatMap(SealingKeys.slot) { next = max(next, slot + 1) }
         return true
@@ -72,16 +72,16 @@ extension SQLiteJournal {
     try database.all("SELECT slot FROM \(table)").compactMap(\.[0].integer)
   }
 
-  /// Says that the key of a text is to be destroyed; within the transaction that takes the text out.
+  /// Marks the key of a text for destruction, in the transaction that deletes the text.
   func burn(_ text: String) throws(Fault) {
     guard let slot = SealingKeys.slot(of: text) else { return }
     try database.query("INSERT OR IGNORE INTO burnt (slot) VALUES (?)", [.integer(slot)])
   }
 
-  /// Destroys what somebody who was killed, or a power cut, has left of keys that are used up.
+  /// Destroys used keys that a killed process or a power cut left.
   func destroyBurntKeys() {
     guard let burnt = try? slots("burnt"), burnt.contains(where: keys.has) else { return }
-    // Nobody makes a new key in its place meanwhile.
+    // The transaction keeps other processes from creating a key in the same place.
     try? database.transaction { () throws(Fault) in
       for slot in try slots("burnt") { keys.destroy(slot) }
     }

@@ -2,7 +2,7 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Outcomes that the database could not take: written aside by the names of their fields, and taken in later.
+/// Outcomes that the database could not store: set aside by the names of their fields, and stored later.
 extension SQLiteJournal {
   package func setAside(
     _ payment: inout Payment,
@@ -13,7 +13,7 @@ extension SQLiteJournal {
     let before = waiting[payment.row]
     var next = payment
     next.version += 1
-    // What waits already is over what the database has.
+    // An outcome that already waits is based on the database's version.
     let waits = Waiting(
       payment: next,
       over: before?.over ?? payment.version,
@@ -36,11 +36,11 @@ extension SQLiteJournal {
     waiting[next.row] = waits.settled
   }
 
-  /// Writes what waits for a payment in its place, before anything else is written there.
+  /// Writes a waiting outcome of a payment before anything else is written there.
   func makeRoom(for row: Int) throws(Fault) {
     guard let waits = waiting[row] else { return }
     takeInWhatWaits()
-    // Another may have taken it in since it was seen here.
+    // Another process may have stored it meanwhile.
     if try version(of: row) > waits.over { waiting[row] = nil }
     guard waiting[row] == nil else {
       throw .unusable(folder + "/journal.db", "an earlier outcome could not be written there yet")
@@ -51,18 +51,18 @@ extension SQLiteJournal {
     try number("SELECT version FROM payment WHERE row = \(row)") ?? 0
   }
 
-  /// Writes what was set aside in its place, where the database takes it by now.
+  /// Stores set-aside outcomes if the database accepts them now.
   func takeInWhatWaits() {
     for (slot, sum, values) in aside.entries() {
       guard let json = values.object, json.text("journal") == name, let entry = try? entry(json)
       else { continue }
       let row = entry.payment.row
       guard let current = try? version(of: row) else { continue }
-      // An older copy of the database says nothing about it.
+      // An older copy of the database does not have that version.
       guard current >= entry.over else { continue }
       if current > entry.over {
         waiting[row] = nil
-        // Another has taken it in, which a thread of this process may still wait to have on the disk.
+        // Another thread stored it, and may still wait for its sync.
         if database.syncLog() { aside.clear(slot, sum) }
         continue
       }
@@ -75,7 +75,7 @@ extension SQLiteJournal {
         aside.clear(slot, sum)
         finish(written, &next)
       } catch {
-        // Another may have been faster; the next that opens the journal clears the slot.
+        // Another process may have stored it first. The next process that opens the journal clears the slot.
         let isTakenIn = (try? version(of: row)).map { $0 > entry.over } ?? false
         waiting[row] = isTakenIn ? nil : waits.settled
       }
@@ -87,7 +87,7 @@ extension SQLiteJournal {
     return AsideEntry(json)
   }
 
-  /// What is to be written in the place of what the database has.
+  /// Returns the outcome to write in place of the database's version.
   private func waits(_ entry: AsideEntry) throws(Fault) -> Waiting? {
     guard let row = try row("p.row = \(entry.payment.row)") else { return nil }
     let found = try opened(
@@ -104,14 +104,14 @@ extension SQLiteJournal {
       }
     }
     for seen in entry.seen { next.add(seen) }
-    // Several may have been set aside, one over the other.
+    // Several outcomes may have been set aside, one based on the other.
     next.version = max(next.version, entry.over + 1)
     return Waiting(payment: next, over: entry.over, changed: next.changed, seen: next.unwritten)
   }
 
-  /// The entry of a version before 7, which had the values of an attempt in the order of its columns.
+  /// Converts an entry of a version before 7, with an attempt's values in column order.
   ///
-  /// Its attempt's row is that of an operation now, whose payment has the attempt's version.
+  /// The attempt's row is an operation's row now, and its payment has the attempt's version.
   private func legacyEntry(_ json: JSONObject, _ values: [JSON]) throws(Fault) -> AsideEntry? {
     guard let number = json["row"]?.wholeNumber, let over = json["over"]?.wholeNumber,
       let note = json["note"]?.text,
@@ -140,7 +140,7 @@ extension SQLiteJournal {
 }
 
 extension SQLiteJournal.Waiting {
-  /// As readers get it: nothing of it is to be written by them.
+  /// The entry for readers, who must not write it.
   fileprivate var settled: Self {
     var shown = self
     shown.payment.settled()
@@ -148,20 +148,20 @@ extension SQLiteJournal.Waiting {
   }
 }
 
-/// An outcome in the file of those set aside: what differs from a version of a payment in the database.
+/// A set-aside outcome: the difference from the database's version of a payment.
 private struct AsideEntry {
-  /// The payment, redacted; as it is read, without its operations.
+  /// The redacted payment. After reading it has no operations.
   var payment: Payment
   var over: Int
   var sequence: Int
   var note: String
-  /// Each with whether it keeps the preparation that it has.
+  /// The operations, each with whether its preparation stays.
   var operations: [(Operation, isPrepared: Bool)]
   var seen: [Observation]
 }
 
 extension AsideEntry {
-  /// The entry as the file has it.
+  /// Returns the entry as stored.
   func json(_ journal: String) -> JSONObject {
     [
       "journal": .string(journal), "row": .integer(payment.row), "over": .integer(over),
@@ -177,7 +177,7 @@ extension AsideEntry {
     ]
   }
 
-  /// Reads what the file has; nil where it is no entry.
+  /// Reads a stored entry; nil if it is invalid.
   init?(_ json: JSONObject) {
     guard let row = json["row"]?.wholeNumber, let over = json["over"]?.wholeNumber,
       let sequence = json["sequence"]?.wholeNumber, let note = json["note"]?.text,

@@ -2,7 +2,7 @@ import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Reading everything, and comparing it with its checksums and with what it comes to.
+/// Reads the whole journal, and compares it with its checksums and computed columns.
 extension SQLiteJournal {
   package func verify() throws(Fault) -> [String] {
     var problems: [String] = []
@@ -10,7 +10,7 @@ extension SQLiteJournal {
       if let text = row.first?.text, text != "ok" { problems.append("the database: \(text)") }
       return problems.count < Self.most
     }
-    // At one moment: a payment that is written meanwhile would look like rows that do not agree.
+    // The rows are read at one moment. Otherwise a payment written meanwhile would look inconsistent.
     problems += try database.atOneMoment { () throws(Fault) in
       let found = try rowProblems() + chainProblems() + orphans()
       return try found.isEmpty ? termProblems() : found
@@ -22,15 +22,15 @@ extension SQLiteJournal {
     return problems
   }
 
-  /// Problems of a kind that are told.
+  /// The maximum number of reported problems of a kind.
   private static let most = 100
 
   private func name(_ row: Row) -> String {
     redactor.redact(row.text("reference") ?? "").quotedForMessage
   }
 
-  /// Payments that do not match their checksums, or whose columns are not what their operations and observations
-  /// come to.
+  /// Returns payments that do not match their checksums, or whose computed columns do not match their
+  /// operations and observations.
   private func rowProblems() throws(Fault) -> [String] {
     var problems: [String] = []
     try rows(PaymentRow.stored, PaymentRow.select) { row throws(Fault) in
@@ -54,7 +54,7 @@ extension SQLiteJournal {
           problems.append("an observation of \(name(row)) does not match its checksum")
           return false
         }
-        // What was said of an earlier attempt says nothing about the current one.
+        // An observation of an earlier attempt does not concern the current one.
         if seen.operation >= found.attempt?.sequence ?? 0 { observed.join(seen) }
         return true
       }
@@ -67,7 +67,7 @@ extension SQLiteJournal {
     return problems
   }
 
-  /// What belongs to a payment that is not there.
+  /// Returns rows that belong to a missing payment.
   private func orphans() throws(Fault) -> [String] {
     var problems: [String] = []
     for (table, what) in [
@@ -86,7 +86,7 @@ extension SQLiteJournal {
     return problems
   }
 
-  /// Payments that a search would miss, or find by what they are not.
+  /// Returns payments with missing or wrong search terms.
   private func termProblems() throws(Fault) -> [String] {
     var problems: [String] = []
     var count = 0

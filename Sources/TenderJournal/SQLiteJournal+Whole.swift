@@ -2,9 +2,9 @@ import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Whether the journal is all that was written: its place, its rows, its chain, and the mark outside.
+/// Checks whether the journal is complete: its place, its rows, its chain, and the mark outside.
 extension SQLiteJournal {
-  /// Where the history ends; nil in a journal without any.
+  /// Returns the end of the history; nil if there is none.
   func head() throws(Fault) -> HighWaterMark.Position? {
     let last = try database.first(
       "SELECT line, link, at, (SELECT name FROM journal) FROM event ORDER BY line DESC LIMIT 1"
@@ -19,21 +19,21 @@ extension SQLiteJournal {
     )
   }
 
-  /// Looks, when it is opened, whether the journal is behind its mark or has lost its log; what is
-  /// found stays written in it until the operator accepts it.
+  /// Checks at opening whether the journal is behind its mark or has lost its log. A loss is recorded in it
+  /// until the operator accepts it.
   ///
-  /// `opening` holds the lock under which the files are made, where this process has it.
+  /// `opening` is the lock for creating the files, if this process holds it.
   func compareWithMark(isNew: Bool, isLogLost: Bool, opening: Int32?) throws(Fault) {
     name = try database.first("SELECT name FROM journal")?.first?.text ?? ""
     let marked = mark?.read()
     if let marked {
       guard try !reaches(marked) else { return }
-      // A simulator's world of this folder alone went with the folder.
+      // The data of a simulator in this folder was deleted with the folder.
       if isNew, !marked.isOutside, !PlainFile.exists(folder + "/simulator.db") {
         mark?.raise(to: try head() ?? nothing, anew: true)
         return
       }
-      // Another process may just have made the journal, and raises the mark before it lets go.
+      // Another process may just have created the journal. It raises the mark before it releases this lock.
       let opening = opening == nil ? try PlainFile.open(folder + "/journal.lock") : nil
       defer { if let opening { PlainFile.close(opening) } }
       if let opening { _ = PlainFile.lock(opening, at: LockFile.opening, upTo: 5000) }
@@ -44,20 +44,21 @@ extension SQLiteJournal {
     }
   }
 
-  /// Whether a journal is in a folder, or should be: payments that others know of were written there.
+  /// Returns whether a folder has a journal, or should have one because payments were recorded there.
   package static func isExpected(in folder: String, markFolder: String? = nil) -> Bool {
     PlainFile.exists(folder + "/journal.db")
       || HighWaterMark(of: folder, in: markFolder).read() != nil
   }
 
-  /// Why there can be no mark, without which a loss of the whole folder is not noticed; nil where there can.
+  /// The reason why there can be no mark; nil if there can. Without a mark, the loss of the whole folder is
+  /// not noticed.
   package var markProblem: String? { mark?.problem }
 
   private var nothing: HighWaterMark.Position {
     HighWaterMark.Position(journal: name, line: 0, link: "-", time: 0, isOutside: false)
   }
 
-  /// Whether the history has the line of a mark.
+  /// Returns whether the history has the line of a mark.
   private func reaches(_ marked: HighWaterMark.Position) throws(Fault) -> Bool {
     guard marked.journal == name else { return false }
     guard marked.line > 0 else { return true }
@@ -67,11 +68,11 @@ extension SQLiteJournal {
       [.integer(marked.line)]
     )
     guard let found, let last = found[0].integer, last >= marked.line else { return false }
-    // Up to there an older version had written the mark, and chained its lines in another way.
+    // Up to that line, an older version wrote the mark and chained its lines differently.
     if let earlier = found[2].integer, marked.line <= earlier {
       return marked.line < earlier || [found[1].text, found[3].text ?? "-"].contains(marked.link)
     }
-    // A line that was pruned since says nothing; that later ones are there does.
+    // If the line was pruned, later lines prove that the history continued.
     return found[1].text.map { $0 == marked.link } ?? true
   }
 
@@ -79,10 +80,10 @@ extension SQLiteJournal {
     try database.query("UPDATE journal SET loss = ? WHERE loss IS NULL", [.text(loss)])
   }
 
-  /// Looks, when it is opened, whether its file is the one that was opened last: if it was put there since, or if
-  /// the original still lives in another place, this is a copy.
+  /// Checks at opening whether this is the file that was last opened. If it was put there since, or the
+  /// original still exists elsewhere, this is a copy.
   ///
-  /// One that was moved, or that is reached by another path, goes on.
+  /// A journal that was moved, or is reached by another path, is not a copy.
   func compareWithPlace() throws(Fault) {
     let own = place
     let last = try database.first("SELECT place FROM journal")?.first?.text
@@ -108,14 +109,14 @@ extension SQLiteJournal {
     )
   }
 
-  /// Where a journal was opened, and when its file was made there, in nanoseconds since 1970.
+  /// The place where a journal was opened, and when its file was created there, in nanoseconds since 1970.
   private struct Place {
     var folder: String
     var birth: Int?
 
     init(folder: String, birth: Int?) { (self.folder, self.birth) = (folder, birth) }
 
-    /// Reads what the file has: a folder's whole path, with the time before it where it was known.
+    /// Reads the stored text: a folder's whole path, after the time if it was known.
     init(text: String) {
       let parts = text.split(separator: " ", maxSplits: 1)
       birth = text.hasPrefix("/") ? nil : parts.first.flatMap { Int($0) }
@@ -125,8 +126,9 @@ extension SQLiteJournal {
     var text: String { birth.map { "\($0) " + folder } ?? folder }
   }
 
-  /// Whether another file at a path is a journal with the same name, or may be: a process under its own bounds sees
-  /// that it is there, and cannot open it.
+  /// Returns whether another file at a path is a journal with the same name, or may be one.
+  ///
+  /// A bounded process sees that the file exists but cannot open it.
   private func isJournal(at path: String) -> Bool {
     guard let other = PlainFile.identity(at: path), other != file else { return false }
     do throws(Fault) {
@@ -148,7 +150,7 @@ extension SQLiteJournal {
     return problem
   }
 
-  /// What keeps it from saying that a reference is new; nil where nothing does.
+  /// Returns the problem because of which a reference may not be new; nil if there is none.
   func problem() throws(Fault) -> Fault? {
     let found = try database.first("SELECT loss, copied FROM journal")
     if let loss = found?[0].text { return .forgot(folder, loss) }
@@ -167,7 +169,7 @@ extension SQLiteJournal {
       )
     }
     try commit(.power) { () throws(Fault) in
-      // Two journals with one name would each take the other for the original.
+      // Of two journals with one name, each would take the other for the original.
       try database.query(
         "UPDATE journal SET loss = NULL, copied = NULL, place = ?, name = "
           + "CASE WHEN copied IS NULL AND loss NOT LIKE 'copy%' THEN name "
@@ -180,19 +182,18 @@ extension SQLiteJournal {
     if let head = try head() { mark?.raise(to: head, anew: true) }
   }
 
-  /// Throws where the files are no longer at their paths: what is written to them would be found by
-  /// nobody.
+  /// Throws if the files are no longer at their paths. Later commands would not find what is written to them.
   func checkPlace() throws(Fault) {
     let path = folder + "/journal.db"
     guard file == nil || PlainFile.identity(at: path) == file else { throw .moved(path) }
-    // With another file of locks than the one whose locks are held, others may work on the same references.
+    // If the lock file was replaced, other processes may be working on the same references.
     let lock = locks.path
     guard lockFile == nil || PlainFile.identity(at: lock) == lockFile else { throw .moved(lock) }
   }
 
-  /// Writes a consistent copy of the journal into a new file, while others go on.
+  /// Writes a consistent copy of the journal into a new file, while other processes continue.
   ///
-  /// Throws `state` where it cannot, `usage` where the file is there already.
+  /// Throws `state` if it fails, `usage` if the file exists.
   package func backUp(to path: String) throws(Fault) {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     let place = parts.dropLast().joined(separator: "/")
@@ -207,7 +208,7 @@ extension SQLiteJournal {
         hint: "name a new file elsewhere"
       )
     }
-    // Made for its owner alone before anything is in it.
+    // The file is readable by its owner only before anything is in it.
     let descriptor = try PlainFile.open(path, exclusively: true)
     defer { PlainFile.close(descriptor) }
     do throws(Fault) {
@@ -233,7 +234,7 @@ extension Fault {
     )
   }
 
-  /// What the journal knows of what it does not know any more.
+  /// The journal lost something.
   fileprivate static func forgot(_ folder: String, _ loss: String) -> Fault {
     let parts = loss.split(separator: " ", maxSplits: 1)
     if parts.first == "copy" {

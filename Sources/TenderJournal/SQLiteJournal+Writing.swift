@@ -2,7 +2,7 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Every write: versioned, checksummed, chained, and marked outside of the folder.
+/// Writes payments: versioned, with checksums, chained, and marked outside of the folder.
 extension SQLiteJournal {
   package func open(
     _ payment: Payment,
@@ -42,19 +42,19 @@ extension SQLiteJournal {
     payment = next
   }
 
-  /// What a write came to.
+  /// The result of a write.
   struct Written {
-    /// The row of the payment, and those of new operations by sequence.
+    /// The row of the payment, and the rows of new operations by sequence.
     var payment = 0
     var rows: [Int: Int] = [:]
-    /// Secrets that must go from the files.
+    /// Secrets that must be erased from the files.
     var gone: [String] = []
-    /// What finds the payment by its version now.
+    /// The new version and its search terms.
     var version = 0
     var terms: Set<String> = []
   }
 
-  /// Takes in what was committed.
+  /// Updates a payment after a commit.
   func finish(_ written: Written, _ payment: inout Payment) {
     payment.settled(rows: written.rows)
     indexed = Indexed(row: written.payment, version: written.version, terms: written.terms)
@@ -77,7 +77,7 @@ extension SQLiteJournal {
     }
   }
 
-  /// Throws where another operation at the same provider, env and merchant has the key of a new one.
+  /// Throws if another operation with the same provider, env and merchant has a new operation's key.
   private func checkKey(of operation: Operation, _ payment: Payment) throws(Fault) {
     guard let key = operation.key else { return }
     let others: Statement = """
@@ -95,10 +95,10 @@ extension SQLiteJournal {
     }
   }
 
-  /// Writes a payment over the version before its own, with the operations that changed, its observations and
-  /// a line of the history.
+  /// Writes a payment over the version before it, with its changed operations, its observations and a line of
+  /// the history.
   ///
-  /// `lines` are those of another journal, from which it is taken over.
+  /// `lines` are those of another journal, from which the payment is imported.
   func write(
     _ payment: Payment,
     _ sequence: Int,
@@ -112,7 +112,7 @@ extension SQLiteJournal {
     var drafts: [Draft] = []
     let known = Set(payment.operations.map(\.row))
     for operation in redacted.operations {
-      // One that was set aside before it had a row has one by now.
+      // An operation that was set aside before it had a row has one now.
       let own = before?.operations.first {
         $0.number("row") == operation.row
           || operation.row == 0 && $0.number("sequence") == operation.sequence
@@ -153,7 +153,7 @@ extension SQLiteJournal {
       guard !PaymentRow.isSame(merged, there) else { return false }
       taken = merged
       taken.version = there.version + 1
-      // Their places may be others now.
+      // Their sequence numbers may have changed.
       for operation in merged.operations { try taken.change(operation.sequence) { _ in } }
     }
     let note = HistoryEntry(taken, taken.attempt?.sequence ?? 0, note: "taken over", by: nil)
@@ -166,10 +166,10 @@ extension SQLiteJournal {
     return true
   }
 
-  /// What the file has of a payment.
+  /// A stored payment.
   private typealias Found = (row: Row, operations: [Row])
 
-  /// What the file has of a payment; nil for a new one.
+  /// Returns the stored payment; nil for a new one.
   private func found(_ payment: Payment, over version: Int) throws(Fault) -> Found? {
     guard payment.row > 0 else { return nil }
     guard let row = try row("p.row = \(payment.row)") else {
@@ -185,15 +185,15 @@ extension SQLiteJournal {
     return (row, operations)
   }
 
-  /// An operation as it is to be written.
+  /// An operation to write.
   private struct Draft {
     let sequence: Int
-    /// What the file has of it.
+    /// The stored row.
     let before: Row?
     var sum: String
-    /// What is to be written; nil where nothing changed.
+    /// The new values; nil if nothing changed.
     var values: Row?
-    /// The text of its preparation, where that is another.
+    /// The new text of its preparation, if it changed.
     var preparation: String??
   }
 
@@ -217,7 +217,7 @@ extension SQLiteJournal {
     return draft
   }
 
-  /// The text that the file is to have of a preparation, in the place of another.
+  /// Returns the text to store for a preparation in place of another.
   private func preparation(
     _ preparation: Operation.Preparation?,
     over stored: String?,
@@ -227,7 +227,7 @@ extension SQLiteJournal {
     if let preparation, let before, try opened(before) == preparation { return stored }
     if let secret = before?.secret {
       try burn(secret)
-      // Where the mark cannot be made, the erasing after the commit is all there is.
+      // If the mark file cannot be created, only the erasure after the commit is left.
       if !SealingKeys.isSealed(secret) { try? unfinished.make() }
       written.gone.append(secret)
     }
@@ -239,7 +239,7 @@ extension SQLiteJournal {
     let row: Int
     if let before = draft.before {
       row = before.number("row") ?? 0
-      // The columns that changed: an index costs pages for every column of its that is set.
+      // Only changed columns are set, because each indexed column that is set writes pages.
       try update(.operation, row, values.changes(from: before), draft.sum)
     } else {
       row = try insert(.operation, values, draft.sum, of: written.payment)
@@ -249,18 +249,17 @@ extension SQLiteJournal {
     try store(text, of: row)
   }
 
-  /// Makes a secret that was taken out unreadable: its key goes, or its bytes where it was not sealed.
+  /// Makes a deleted secret unreadable: destroys its key, or erases its bytes if it was not sealed.
   func forget(_ secret: String) {
     guard !SealingKeys.isSealed(secret) else { return keys.destroy(of: secret) }
-    // Another process may have finished its own meanwhile.
+    // Another process may have finished its own erasure meanwhile.
     try? unfinished.make()
     mustEraseLater = true
-    // The state is written by now: a reader that keeps the bytes of the old one from being erased does not
-    // make it fail.
+    // The state is already written. It does not fail if a reader delays the erasure of old bytes.
     if !sharesWork { try? finishErasing() }
   }
 
-  /// Writes the terms by which a payment is found, instead of those that it had.
+  /// Replaces the search terms of a payment.
   private func index(
     _ written: Written,
     _ created: Int,
@@ -277,7 +276,7 @@ extension SQLiteJournal {
     try index(isMoved ? written.terms : written.terms.subtracting(known), written.payment, created)
   }
 
-  /// The terms of a payment as the file has it: they are known where this process wrote it last.
+  /// Returns the search terms of a stored payment. They are cached for the payment written last.
   private func terms(of found: Found) throws(Fault) -> Set<String> {
     if let indexed, indexed.row == found.row.number("row"),
       indexed.version == found.row.number("version")
@@ -297,7 +296,7 @@ extension SQLiteJournal {
     }
   }
 
-  /// Takes out terms of a payment.
+  /// Deletes terms of a payment.
   func forget(_ terms: Set<String>, _ payment: Int, _ created: Int) throws(Fault) {
     for term in terms.sorted() {
       try database.query(
@@ -307,7 +306,7 @@ extension SQLiteJournal {
     }
   }
 
-  /// Runs a transaction; what must survive the power is on the disk and marked when it returns.
+  /// Runs a transaction. A durable one is on the disk and marked when this returns.
   func commit<Result>(
     _ durability: Durability,
     _ body: () throws(Fault) -> Result
@@ -326,7 +325,7 @@ extension SQLiteJournal {
 }
 
 extension Fault {
-  /// A payment of another journal whose place has another.
+  /// An imported payment's place belongs to another payment.
   package static func taken(_ payment: Payment) -> Fault {
     Fault(
       .conflict,
@@ -337,7 +336,7 @@ extension Fault {
     )
   }
 
-  /// Another has written a payment since it was read.
+  /// Another process wrote the payment after it was read.
   static func changed(_ reference: Reference) -> Fault {
     .conflict("another command changed \(reference.quotedForMessage) meanwhile")
   }

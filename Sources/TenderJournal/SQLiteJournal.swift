@@ -2,13 +2,13 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// The journal in a SQLite file: write-ahead log, synced at every commit, erased bytes overwritten.
+/// The journal in an SQLite file: write-ahead log, synced at every commit, erased bytes overwritten.
 ///
-/// Each row has a checksum, the lines of the history form a chain, and a mark outside of the folder
-/// says how far the chain had come.
+/// Each row has a checksum, the lines of the history form a chain, and a mark outside of the folder has the
+/// chain's position.
 package final class SQLiteJournal: Journal, @unchecked Sendable {
-  // Unchecked: a journal is one thread's, as its database is. The worker of a batch and of look-ups opens its own,
-  // and they meet in the file's locks.
+  // Unchecked: one thread uses a journal and its database. Each worker of a batch opens its own, and they
+  // synchronize by the file's locks.
 
   let database: Database
   let folder: String
@@ -16,50 +16,50 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   let mark: HighWaterMark?
   let aside: SetAside
   let keys: SealingKeys
-  /// Who writes, for the history: `USER@MACHINE`.
+  /// The writer in the history: `USER@MACHINE`.
   let by: String
   let locks: LockFile
-  /// Whether many threads of the process write: one sync then serves all who wait for one, more keys are made
-  /// at a time, and who writes says when what is erased must be gone for good.
+  /// Whether many threads of the process write. Then one sync serves several commits, more keys are created
+  /// at a time, and the caller decides when erased bytes must be gone.
   let sharesWork: Bool
   var mustEraseLater = false
-  /// The database file as it was opened: another at its path is another journal.
+  /// The opened database file. Another file at its path is another journal.
   let file: PlainFile.Identity?
-  /// Whether it sends to anybody but the simulator of its own folder.
+  /// Whether requests go to another side than the simulator of its own folder.
   var isOutside = false
-  /// The file in which locks were taken last.
+  /// The file of the last locks.
   private(set) var lockFile: PlainFile.Identity?
-  /// This journal's own name, made with it; a copy that is accepted gets a new one.
+  /// The journal's name, created with it. An accepted copy gets a new one.
   var name = ""
-  /// Outcomes that wait for the database, by the row of their payment.
+  /// The waiting outcomes, by the row of their payment.
   var waiting: [Int: Waiting] = [:]
-  /// The terms of the payment that was written last.
+  /// The search terms of the payment written last.
   var indexed: Indexed?
 
-  /// The terms of the payment that this process wrote last.
+  /// The search terms of the payment that this process wrote last.
   struct Indexed {
     var row: Int
     var version: Int
     var terms: Set<String>
   }
 
-  /// An outcome that waits for the database.
+  /// An outcome that the database could not store yet.
   struct Waiting {
-    /// As every reader sees it.
+    /// The payment as every reader sees it.
     var payment: Payment
-    /// The version in the database over which it is to be written.
+    /// The database's version that it replaces.
     var over: Int
-    /// What differs from that version.
+    /// The operations that differ from that version.
     var changed: Set<Int>
     var seen: [Observation]
   }
 
-  /// Opens `journal.db` and `journal.lock` in a folder, making them where they are not there.
+  /// Opens `journal.db` and `journal.lock` in a folder, and creates them if they are missing.
   ///
-  /// Every text but a preparation passes the redactor first: providers echo what they like.
-  /// `isMarked` keeps a high-water mark, beside the folder or in `markFolder`; `patience` is how long another writer is waited
-  /// for, in milliseconds. Throws `state` where they cannot be used, or
-  /// come from a newer version. What it has forgotten is told by `checkWhole` alone.
+  /// Every text but a preparation is redacted first, because providers may echo secrets. `isMarked` uses a
+  /// high-water mark, beside the folder or in `markFolder`. `patience` is the wait for another writer, in
+  /// milliseconds. Throws `state` if the files cannot be used or are from a newer version. Only `checkWhole`
+  /// reports a loss.
   package init(
     folder: String,
     redactor: Redactor,
@@ -75,7 +75,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     self.folder = folder
     let path = folder + "/journal.db"
     var lacksLog = PlainFile.exists(path) && !PlainFile.exists(path + "-wal")
-    // Whoever makes the files holds this until they are all there.
+    // The process that creates the files holds this lock until all exist.
     var opening: Int32?
     defer { if let opening { PlainFile.close(opening) } }
     if lacksLog || !PlainFile.exists(path) {
@@ -91,31 +91,31 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     keys = SealingKeys(folder: folder)
     mark = isMarked ? HighWaterMark(of: folder, in: markFolder) : nil
     file = PlainFile.identity(at: path)
-    // Erased bytes must be gone from the pages too; every commit must be on the disk.
-    // Where many write, one sync after the commits is for all of them. Every command reads the log from its
-    // beginning: a short one costs the look-ups less than its emptying costs the payments.
+    // Erased bytes must be gone from the pages too, and every commit must be on the disk.
+    // If many threads write, one sync after several commits is enough. Each command reads the log from its
+    // beginning. Keeping it short costs look-ups less than emptying it would cost payments.
     try database.execute(
       "PRAGMA secure_delete = ON; PRAGMA synchronous = \(ownSync); "
         + "PRAGMA wal_autocheckpoint = \(sharesWork ? 1000 : 250)"
     )
     let found = try versionFound()
-    // Its header says that it belongs with a log, which no longer lies beside it.
-    // Versions 1 and 2 put it away at every close.
+    // The header says that there was a log, which is missing now.
+    // Versions 1 and 2 removed it at every close.
     var isLogLost = lacksLog && found > 2
     if isLogLost { isLogLost = try database.isLogged }
     if found == 0 { try create() } else if found < Self.version { try migrate() }
-    // A backup that was put in place has no log yet.
+    // A restored backup has no log yet.
     if try !database.isLogged { try database.useLog() }
     try compareWithMark(isNew: isNew, isLogLost: isLogLost, opening: opening)
     try compareWithPlace()
     takeInWhatWaits()
     try database.refuseObjects(otherThan: Self.objects)
     destroyBurntKeys()
-    // Somebody was killed, or had to leave, before the bytes of what was taken out were gone.
+    // An earlier process ended before the deleted bytes were erased.
     if unfinished.exists { try? erase() }
   }
 
-  /// The version of the schema that the file has, 0 for a new file.
+  /// Returns the version of the file's schema; 0 for a new file.
   private func versionFound() throws(Fault) -> Int {
     let found = try number("PRAGMA user_version") ?? 0
     guard found <= Self.version else {
@@ -129,10 +129,10 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     return found
   }
 
-  /// Says that it sends to others than the simulator of its own folder from now on.
+  /// Records that requests go to another side than the simulator of its own folder from now on.
   package func reachesOutside() { isOutside = true }
 
-  /// The mark of an erasure that is not finished: it is there before the change that needs it.
+  /// The mark of an unfinished erasure. It is created before the change that needs it.
   var unfinished: MarkFile { MarkFile(path: folder + "/journal.erase") }
 
   package func lock(
@@ -143,7 +143,7 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     let held = try locks.take(key.description, by: deadline, interruption: interruption)
     if let held {
       lockFile = held.identity
-      // Who had it before may have had to set its outcome aside.
+      // The process that held the lock before may have set its outcome aside.
       takeInWhatWaits()
     }
     return held
@@ -166,18 +166,18 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     return MarkFile(path: folder + "/stop-" + String(position, radix: 16))
   }
 
-  /// Takes out of the files what is to be erased, where that was put off.
+  /// Erases deleted secrets from the files if that was postponed.
   package func finishErasing() throws(Fault) {
     guard mustEraseLater else { return }
     try erase()
     mustEraseLater = false
   }
 
-  /// Takes erased bytes out of the write-ahead log: everything goes to the database file, whose
-  /// freed bytes `secure_delete` overwrote, and the log is cut to nothing.
+  /// Erases deleted bytes from the write-ahead log: it is written to the database file, where `secure_delete`
+  /// overwrote the freed bytes, and then cut to nothing.
   ///
-  /// Whoever reads the journal meanwhile holds it up: after some tenths of a second it is left to the
-  /// next command. Throws `state` then.
+  /// A reader can delay this. After some tenths of a second it is left to the next command, and this throws
+  /// `state`.
   func erase() throws(Fault) {
     try database.execute("PRAGMA busy_timeout = 100")
     defer { try? database.execute("PRAGMA busy_timeout = \(busyTimeout)") }
@@ -195,10 +195,9 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
     )
   }
 
-  /// What a commit that must survive the power syncs by itself.
+  /// The setting with which a durable commit syncs by itself.
   var ownSync: String { sharesWork ? "NORMAL" : "FULL" }
 
-  /// How long a write waits for another's, in milliseconds: many writers at once take turns for longer
-  /// than a single command waits.
+  /// The wait for another writer, in milliseconds. Many writers take turns for longer than a single one.
   private var busyTimeout: Int32 { sharesWork ? 30_000 : 5000 }
 }

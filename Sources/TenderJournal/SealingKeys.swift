@@ -1,20 +1,20 @@
 private import CSodium
 import TenderModel
 
-/// Keys under which preparations lie sealed in the journal, each for one of them, in a file beside it.
+/// Keys that seal preparations in the journal, one for each, in a file beside it.
 ///
-/// SQLite's log keeps what was written until it is emptied, which takes four syncs. A preparation is gone
-/// for good with its key instead, which is overwritten in its place. Keys are made many at a time, and are on the
-/// disk before one is used: none costs a payment a sync. What seals is libsodium's `crypto_secretbox`.
+/// SQLite's log keeps old bytes until it is emptied, which takes four syncs. Overwriting a preparation's key
+/// destroys it at once. Keys are created many at a time and are on the disk before they are used, so that no
+/// payment waits for a sync. Texts are sealed with libsodium's `crypto_secretbox`.
 final class SealingKeys: @unchecked Sendable {
-  // Unchecked: a journal is one thread's, and so are its keys.
+  // Unchecked: one thread uses a journal and its keys.
 
-  /// A key's own name (16 bytes), the key (32), and room: within one sector of any disk.
+  /// A key's name (16 bytes), the key (32), and padding, within one sector of any disk.
   private static let size = 64
   private static let nameSize = 16
   private static let keySize = 32
   private static let mark = "sealed:"
-  /// The byte that is locked by who makes or destroys keys: none of a key.
+  /// The byte that is locked while keys are created or destroyed. It belongs to no key.
   private static let making = 1 << 40
 
   let path: String
@@ -28,7 +28,7 @@ final class SealingKeys: @unchecked Sendable {
 
   deinit { if let descriptor { PlainFile.close(descriptor) } }
 
-  /// The file; nil where there is none yet.
+  /// Returns the file; nil if it does not exist.
   private func opened() throws(Fault) -> Int32? {
     if let descriptor { return descriptor }
     guard PlainFile.exists(path) else { return nil }
@@ -36,12 +36,12 @@ final class SealingKeys: @unchecked Sendable {
     return descriptor
   }
 
-  /// How many keys the file has room for.
+  /// Returns the number of places for keys in the file.
   func count() throws(Fault) -> Int {
     try opened().map { PlainFile.size(of: $0) / Self.size } ?? 0
   }
 
-  /// The number of the key under which a text is sealed; nil where it is not.
+  /// Returns the number of the key that sealed a text; nil if it is not sealed.
   static func slot(of text: String) -> Int? { parts(text)?.slot }
 
   private static func parts(_ text: String) -> (slot: Int, name: [UInt8], box: [UInt8])? {
@@ -55,10 +55,10 @@ final class SealingKeys: @unchecked Sendable {
     return (slot, name, box)
   }
 
-  /// Whether a text is one that was sealed, readable or not.
+  /// Returns whether a text is sealed, readable or not.
   static func isSealed(_ text: String) -> Bool { text.hasPrefix(mark) }
 
-  /// A key and its name; nil where there is none in its place.
+  /// Returns a key and its name; nil if its place is empty.
   private func key(_ slot: Int) throws(Fault) -> (name: [UInt8], key: SharedSecret)? {
     guard let file = try opened() else { return nil }
     guard var bytes = PlainFile.read(file, Self.size, at: slot * Self.size) else {
@@ -70,7 +70,7 @@ final class SealingKeys: @unchecked Sendable {
     return (Array(bytes.prefix(Self.nameSize)), SharedSecret(Secret(consuming: &key)))
   }
 
-  /// Seals a text under a key; nil where there is none in its place.
+  /// Seals a text with a key; nil if the key's place is empty.
   func seal(_ text: String, _ slot: Int) throws(Fault) -> String? {
     guard let (name, key) = try key(slot), let box = SecretBox.seal(text, under: key) else {
       return nil
@@ -78,18 +78,19 @@ final class SealingKeys: @unchecked Sendable {
     return "\(Self.mark)\(slot):\(Hex.encode(name)):\(Base64.encode(box))"
   }
 
-  /// The text that was sealed; nil where its key is gone.
+  /// Unseals a text; nil if its key is gone.
   ///
-  /// Throws `state` where the keys cannot be read.
+  /// Throws `state` if the keys cannot be read.
   func open(_ text: String) throws(Fault) -> String? {
     guard let (slot, name, sealed) = Self.parts(text), let found = try key(slot), found.name == name
     else { return nil }
     return SecretBox.open(sealed, under: found.key)
   }
 
-  /// Makes keys in places that have none, on the disk when it returns; gives the places that have one now.
+  /// Creates keys in empty places. They are on the disk when it returns. Returns the places that have one
+  /// now.
   ///
-  /// Throws `state` where they cannot be written.
+  /// Throws `state` if they cannot be written.
   func make(_ slots: some Sequence<Int>) throws(Fault) -> [Int] {
     let isNew = !PlainFile.exists(path)
     let file: Int32
@@ -102,7 +103,7 @@ final class SealingKeys: @unchecked Sendable {
     var made: [Int] = []
     for slot in slots {
       let there = PlainFile.read(file, Self.size, at: slot * Self.size) ?? [1]
-      // Whoever used the one that is there has still to destroy it.
+      // A key in this place was used and is not destroyed yet.
       guard there.allSatisfy({ $0 == 0 }) else { continue }
       var bytes = [UInt8](repeating: 0, count: Self.size)
       defer { bytes.wipe() }
@@ -118,13 +119,13 @@ final class SealingKeys: @unchecked Sendable {
     return made
   }
 
-  /// Overwrites the key under which a text was sealed, unless another is in its place by now.
+  /// Overwrites the key that sealed a text, unless its place has another key now.
   func destroy(of text: String) {
     guard let (slot, name, _) = Self.parts(text) else { return }
     destroy(slot, named: name)
   }
 
-  /// Overwrites a key, whichever it is; false where there was none.
+  /// Overwrites a key. Returns false if there was none.
   @discardableResult
   func destroy(_ slot: Int, named name: [UInt8]? = nil) -> Bool {
     guard let file = try? opened(), PlainFile.lock(file, at: Self.making, upTo: 5000) else {
@@ -137,7 +138,7 @@ final class SealingKeys: @unchecked Sendable {
     return PlainFile.write(zeros, to: file, at: slot * Self.size)
   }
 
-  /// Whether a place has a key.
+  /// Returns whether a place has a key.
   func has(_ slot: Int) -> Bool {
     guard let file = try? opened() else { return false }
     let there = PlainFile.read(file, Self.nameSize, at: slot * Self.size) ?? []
@@ -145,15 +146,15 @@ final class SealingKeys: @unchecked Sendable {
   }
 }
 
-/// A text sealed under a key of 32 bytes: libsodium's `crypto_secretbox`, its nonce in front.
+/// A text sealed with a 32-byte key: libsodium's `crypto_secretbox` after its nonce.
 enum SecretBox {
   private static let nonceSize = 24
   private static let tagSize = 16
 
-  /// Bytes that the shortest box has.
+  /// The minimum size of a box, in bytes.
   static let least = nonceSize + tagSize
 
-  /// Seals a text; the same text gives another box each time.
+  /// Seals a text. The same text gives a different box each time.
   static func seal(_ text: String, under key: SharedSecret) -> [UInt8]? {
     var nonce = [UInt8](repeating: 0, count: nonceSize)
     unsafe randombytes_buf(&nonce, nonce.count)
@@ -167,7 +168,7 @@ enum SecretBox {
     return status == 0 ? nonce + box : nil
   }
 
-  /// The text of a box; nil where it was sealed under another key.
+  /// Opens a box; nil if it was sealed with another key.
   static func open(_ bytes: [UInt8], under key: SharedSecret) -> String? {
     guard bytes.count >= least else { return nil }
     let nonce = Array(bytes.prefix(nonceSize))

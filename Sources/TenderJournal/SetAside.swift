@@ -2,21 +2,21 @@ import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Room for outcomes that the database cannot take: a file whose space is allocated, in slots.
+/// A file with allocated slots for outcomes that the database cannot store.
 ///
-/// A slot is locked by who sends, before it sends, and holds what came of that where the database
-/// failed. What is in it is read with every opening, and cleared once the database has it.
+/// A process locks a slot before it sends a request, and writes the outcome there if the database fails.
+/// Every opening reads the slots, and clears those that the database has stored.
 package final class SetAside {
-  /// One slot holds one attempt, in bytes.
+  /// The size of a slot in bytes. It holds one attempt.
   static let slotSize = 65_536
   private static let slotCount = 16
-  /// More at once than this find no room, and send nothing.
+  /// The number of slots. If all are taken, nothing is sent.
   private static let mostSlots = 256
   private static let magic = "tender-aside-1"
 
   package let path: String
   private var descriptor: Int32?
-  /// The slot that each attempt's row has.
+  /// The slot of each attempt's row.
   private var slots: [Int: Int] = [:]
 
   package init(path: String) { self.path = path }
@@ -30,9 +30,9 @@ package final class SetAside {
     return made
   }
 
-  /// Takes room for the outcome of an attempt.
+  /// Reserves a slot for the outcome of an attempt.
   ///
-  /// Throws `state` where there is none.
+  /// Throws `state` if there is none.
   package func take(for row: Int) throws(Fault) {
     guard slots[row] == nil else { return }
     let file = try opened()
@@ -40,7 +40,7 @@ package final class SetAside {
       let position = slot * Self.slotSize
       guard PlainFile.lock(file, at: position) else { continue }
       if let head = PlainFile.read(file, 1, at: position), head.first ?? 0 == 0 {
-        // A file that is long enough has its space already.
+        // The space of a long enough file is already allocated.
         let isThere = !(PlainFile.read(file, 1, at: position + Self.slotSize - 1) ?? []).isEmpty
         let count = slot == 0 ? Self.slotCount : 1
         guard isThere || PlainFile.allocate(file, Self.slotSize * count, at: position) else {
@@ -55,13 +55,13 @@ package final class SetAside {
     throw .unusable(path, "too many outcomes wait in it for the journal")
   }
 
-  /// Gives an attempt's room back.
+  /// Releases an attempt's slot.
   package func leave(_ row: Int) {
     guard let slot = slots.removeValue(forKey: row), let descriptor else { return }
     PlainFile.unlock(descriptor, at: slot * Self.slotSize)
   }
 
-  /// Writes an attempt into its room, durably.
+  /// Writes an attempt into its slot, durably.
   package func write(_ values: JSON, for row: Int) throws(Fault) {
     guard let slot = slots[row], let descriptor else {
       throw .unusable(path, "no room was taken in it")
@@ -75,7 +75,7 @@ package final class SetAside {
     else { throw .unusable(path, PlainFile.problem) }
   }
 
-  /// What the slots hold, by their number and checksum; what is not whole counts as nothing.
+  /// Returns the content of the slots with their numbers and checksums. An incomplete slot counts as empty.
   package func entries() -> [(slot: Int, sum: String, values: JSON)] {
     guard PlainFile.exists(path), let file = try? opened() else { return [] }
     var found: [(slot: Int, sum: String, values: JSON)] = []
@@ -97,14 +97,14 @@ package final class SetAside {
     return found
   }
 
-  /// Clears a slot whose content the database has; it is left alone where somebody works with it.
+  /// Clears a slot that the database has stored, unless another process uses it.
   package func clear(_ slot: Int, _ sum: String) {
     let position = slot * Self.slotSize
     guard let descriptor else { return }
     let isOwn = slots.values.contains(slot)
     guard isOwn || PlainFile.lock(descriptor, at: position) else { return }
     defer { if !isOwn { PlainFile.unlock(descriptor, at: position) } }
-    // Another may have taken it in, and a third used the slot since.
+    // Another process may have stored it, and a third may use the slot now.
     let head = PlainFile.read(descriptor, 128, at: position) ?? []
     guard String(decoding: head, as: UTF8.self).hasPrefix("\(Self.magic) \(sum) ") else { return }
     _ = PlainFile.write([0], to: descriptor, at: position)

@@ -2,8 +2,7 @@ import TenderEngine
 import TenderModel
 import TenderSystem
 
-/// One statement of SQL with its parameters: what its literal interpolates is bound, and never becomes part of
-/// its text.
+/// An SQL statement with its parameters. Interpolated values are bound, and never become part of its text.
 struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol {
   private enum Part {
     case text(String)
@@ -19,7 +18,7 @@ struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol 
 
   init(stringInterpolation statement: Statement) { self = statement }
 
-  /// Its text for PostgreSQL.
+  /// The text for PostgreSQL.
   var sql: String {
     var count = 0
     return text { type in
@@ -28,7 +27,7 @@ struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol 
     }
   }
 
-  /// Its text for SQLite.
+  /// The text for SQLite.
   var sqlite: String { text { _ in "?" } }
 
   private func text(_ placeholder: (_ type: String) -> String) -> String {
@@ -49,7 +48,7 @@ struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol 
 
   mutating func appendLiteral(_ text: String) { parts.append(.text(text)) }
 
-  /// Adds a text or a number of this program's own, as it is.
+  /// Adds SQL text of this program unchanged.
   mutating func appendInterpolation(sql text: some CustomStringConvertible) {
     appendLiteral(text.description)
   }
@@ -77,17 +76,17 @@ struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol 
     bind("{" + quoted.joined(separator: ",") + "}", as: "text[]")
   }
 
-  /// Adds texts one by one, as a list of SQL.
+  /// Adds texts as an SQL list.
   mutating func appendInterpolation(each texts: [String]) {
     for (index, text) in texts.enumerated() { self += index == 0 ? "\(text)" : ", \(text)" }
   }
 
-  /// Takes rows in, as JSON by the names of their columns.
+  /// Adds rows as JSON by the names of their columns.
   mutating func appendInterpolation(_ rows: [JSONObject]) {
     bind(JSONWriter.text(.array(rows.map(JSON.object))), as: "json")
   }
 
-  /// Adds that a row of a table, by its alias, has a payment's key.
+  /// Adds the test that a row of a table, by its alias, has a payment's key.
   mutating func appendInterpolation(_ table: String, has key: ReferenceKey) {
     self += """
       \(sql: table).reference = \(key.reference.text) AND \(sql: table).provider = \(key.provider.text)
@@ -97,7 +96,8 @@ struct Statement: ExpressibleByStringInterpolation, StringInterpolationProtocol 
 }
 
 extension Statement {
-  /// What plain columns of payments, by the alias of their table, decide of a filter: tests that begin with ` AND`.
+  /// Creates the tests of a filter on plain columns of payments, by the alias of their table. Each begins
+  /// with ` AND`.
   init(_ filter: PaymentFilter, of payments: String) {
     self.init()
     let tests: [(String, Statement?)] = [
@@ -114,10 +114,10 @@ extension Statement {
   }
 }
 
-/// The rows that a statement gave.
+/// The rows of a result.
 typealias Rows = [[Database.Value]]
 
 extension String {
-  /// The text without NUL, which PostgreSQL's text cannot have.
+  /// The text without NUL, which PostgreSQL cannot store.
   var withoutNUL: String { replacing("\0", with: "\u{FFFD}") }
 }

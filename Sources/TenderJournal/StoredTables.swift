@@ -1,25 +1,25 @@
-/// The tables that a journal makes of tables of fields, in SQLite and in PostgreSQL.
+/// The tables that both journals create from tables of fields, in SQLite and in PostgreSQL.
 ///
-/// Columns are only ever added (`Field.init(added:)`). A row from before has null there, and its checksum still
-/// matches (`Row.sum`). A program that does not know a column refuses the journal by its version. A process that was
-/// running when the column came refuses each row with a value in it, since the row's checksum covers that value.
+/// Columns are only added (`Field.init(added:)`). Older rows have null there, and their checksums still match
+/// (`Row.sum`). A program that does not know a column refuses the journal by its version. A program that was
+/// running when the column was added refuses each row with a value in it, because the checksum covers it.
 enum StoredTables {
   static let all: [(name: String, columns: Columns)] = [
     ("payment", PaymentRow.columns), ("operation", OperationRow.columns),
     ("observation", ObservationRow.columns), ("event", EventRow.columns),
   ]
 
-  /// How many columns were added to version 7 of the files, which is version 2 of the shared tables.
+  /// The number of columns added since version 7 of the files, which is version 2 of the shared tables.
   static let added = all.reduce(0) { $0 + $1.columns.added.count }
 
-  /// How a database defines columns.
+  /// The way in which a database defines columns.
   struct Dialect {
     let number: String
     let text: String
-    /// Columns without which a row means nothing, by the names that they had from the beginning.
+    /// The columns that must not be null, by their first names.
     let required: Set<String>
 
-    /// The definitions of columns, as a list of SQL.
+    /// Returns the definitions of columns as an SQL list.
     func list(_ columns: Columns, without left: String = "") -> String {
       columns.names.filter { $0 != left }.map { definition($0, columns) }.joined(separator: ", ")
     }

@@ -1,22 +1,23 @@
 private import CSodium
 import TenderModel
 
-/// The key that a fleet shares: it seals what `confirm` needs of a held payment, and is never in the database.
+/// The key that a fleet shares. It seals what `confirm` needs of a held payment, and is never in the
+/// database.
 ///
-/// What seals is libsodium's `crypto_secretbox`, under a key that is derived (BLAKE2b) from the file's bytes.
+/// Texts are sealed with libsodium's `crypto_secretbox`, with a key derived (BLAKE2b) from the file's bytes.
 package struct FleetKey: Sendable {
-  /// The least that a file of a key holds, in bytes.
+  /// The minimum size of a key file, in bytes.
   package static let least = 32
 
   private let sealing: SharedSecret
-  /// For the hashes of what is not kept as it was typed.
+  /// The key for hashes of values that are not stored as typed.
   let fingerprints: [UInt8]
-  /// Tells this key from another, and nothing of it.
+  /// A name that distinguishes keys and reveals nothing about them.
   package let name: String
 
   private static let mark = "fleet:"
 
-  /// A key of a file's content, which is wiped; nil where that is too short.
+  /// Creates a key from a file's content, which is wiped; nil if it is too short.
   package init?(consuming bytes: inout [UInt8]) {
     defer { bytes.wipe() }
     while let last = bytes.last, bytes.count > Self.least, last == 10 || last == 13 {
@@ -37,15 +38,15 @@ package struct FleetKey: Sendable {
     return derived
   }
 
-  /// Whether a text is one that was sealed under some fleet's key.
+  /// Returns whether a text was sealed with some fleet's key.
   static func isSealed(_ text: String) -> Bool { text.hasPrefix(mark) }
 
-  /// Seals a text; the same text gives another one each time.
+  /// Seals a text. The same text gives a different result each time.
   func seal(_ text: String) -> String? {
     SecretBox.seal(text, under: sealing).map { "\(Self.mark)\(name):\(Base64.encode($0))" }
   }
 
-  /// The text that was sealed; nil where it was sealed under another key.
+  /// Unseals a text; nil if it was sealed with another key.
   func open(_ text: String) -> String? {
     let parts = text.dropFirst(Self.mark.count).split(separator: ":", maxSplits: 1)
     guard Self.isSealed(text), parts.count == 2, parts[0] == name,

@@ -1,18 +1,18 @@
 internal import CLibraries
 package import TenderModel
 
-/// Where a shared journal lies: an address of libpq (its manual, "Connection URIs").
+/// The address of a shared journal, in libpq's form (its manual, "Connection URIs").
 package struct PostgresAddress: Sendable, Hashable {
-  /// As it was given, which may hold a password.
+  /// The text as given, which may contain a password.
   private let text: String
 
-  /// The address that `text` writes; nil where it is none of PostgreSQL's.
+  /// Reads an address; nil if it is not PostgreSQL's.
   package init?(_ text: String) {
     guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else { return nil }
     self.text = text
   }
 
-  /// What is between the scheme and the database, and behind the question mark.
+  /// The parts: the scheme, the user, the hosts, and the rest with database and parameters.
   private var parts: (scheme: Substring, user: Substring?, hosts: Substring, rest: Substring) {
     let start = text.firstRange(of: "://").map(\.upperBound) ?? text.startIndex
     let end = text[start...].firstIndex { "/?".contains($0) } ?? text.endIndex
@@ -24,7 +24,7 @@ package struct PostgresAddress: Sendable, Hashable {
     )
   }
 
-  /// The passwords in it, as they are written and as they are meant.
+  /// The passwords in it, as written and as decoded.
   package var passwords: [String] {
     let user = parts.user?.split(separator: ":", maxSplits: 1)
     var found = user.map { $0.count > 1 ? [String($0[1])] : [] } ?? []
@@ -32,7 +32,7 @@ package struct PostgresAddress: Sendable, Hashable {
     return found + found.compactMap { Self.decoded($0) }.filter { !found.contains($0) }
   }
 
-  /// The address to show: without its passwords.
+  /// The address without its passwords, for output.
   package var masked: String {
     let (scheme, user, hosts, rest) = parts
     let name = user.map { user in
@@ -82,16 +82,16 @@ package struct PostgresAddress: Sendable, Hashable {
     return parameters.filter { names.contains($0.name) }.compactMap { Self.decoded($0.value) }
   }
 
-  /// How its servers are reached.
+  /// The ways to reach its servers.
   package struct Ways {
-    /// The TCP ports; none where there are Unix sockets alone.
+    /// The TCP ports; empty if there are only Unix sockets.
     package let ports: [UInt16]
     /// Whether there is a Unix socket, and whether one has a name outside of the file system.
     package let isLocal: Bool
     package let isAbstract: Bool
   }
 
-  /// How its servers are reached, as the address, a service file and the variables say.
+  /// Returns the ways to reach its servers, from the address, a service file and the variables.
   package func ways(_ variable: (String) -> String?) -> Ways {
     func values(_ name: String) -> [String] {
       parameters.filter { $0.name == name }.compactMap { Self.decoded($0.value) }
@@ -107,7 +107,7 @@ package struct PostgresAddress: Sendable, Hashable {
     hosts += values("host") + values("hostaddr")
     hosts += [service?["host"], service?["hostaddr"]].compactMap(\.self)
     if hosts.isEmpty { hosts = ["PGHOST", "PGHOSTADDR"].compactMap(variable) }
-    // A service that others define may lie anywhere.
+    // An undefined service may be defined in another file, and lead anywhere.
     if service?.isEmpty == true { hosts += ["", "service"] }
     let all = hosts.isEmpty ? [""] : hosts.flatMap { $0.components(between: ",") }
     let isTCP = all.contains { !$0.isEmpty && !$0.hasPrefix("/") && !$0.hasPrefix("@") }
@@ -121,11 +121,11 @@ package struct PostgresAddress: Sendable, Hashable {
     )
   }
 
-  /// What libpq is told: the address, and what it does not say where nobody else does.
+  /// Returns the options for libpq: the address, and defaults for what neither it nor the environment sets.
   ///
-  /// Off this machine the server is verified, unless address, `PGSSLMODE` or service file say otherwise.
-  /// `roots` is the file of root certificates; `writes` asks for a server that takes writes, where several
-  /// are named. Throws `usage` for an address that libpq cannot read.
+  /// A server on another machine is verified, unless the address, `PGSSLMODE` or the service file say
+  /// otherwise. `roots` is the file of root certificates. `writes` asks for a server that accepts writes if
+  /// several are named. Throws `usage` for an address that libpq cannot read.
   func options(
     roots: String?,
     writes: Bool,
@@ -162,7 +162,7 @@ package struct PostgresAddress: Sendable, Hashable {
     return options
   }
 
-  /// Whether a host is this machine itself.
+  /// Returns whether a host is this machine.
   static func isLoopback(_ host: some StringProtocol) -> Bool {
     ["localhost", "::1"].contains { host == $0 || host.hasPrefix($0 + ":") }
       || host.hasPrefix("127.")
@@ -188,7 +188,7 @@ package struct PostgresAddress: Sendable, Hashable {
     return unsafe Self.values(options)
   }
 
-  /// The options that have a value.
+  /// Returns the options that have a value.
   static func values(_ options: UnsafeMutablePointer<tender_pq_option>) -> [String: String] {
     var values: [String: String] = [:]
     var next = unsafe options
@@ -201,14 +201,14 @@ package struct PostgresAddress: Sendable, Hashable {
     return values
   }
 
-  /// The members of a service in the file that libpq reads (its manual, "The Connection Service File").
+  /// Returns the members of a service in libpq's file (its manual, "The Connection Service File").
   private static func service(
     _ name: String,
     _ variable: (String) -> String?
   ) -> [String: String] {
     let files = [
       variable("PGSERVICEFILE") ?? variable("HOME").map { $0 + "/.pg_service.conf" },
-      // Where Debian's libpq looks.
+      // The path of Debian's libpq.
       (variable("PGSYSCONFDIR") ?? "/etc/postgresql-common") + "/pg_service.conf",
     ]
     for case let file? in files {
@@ -228,14 +228,14 @@ package struct PostgresAddress: Sendable, Hashable {
 }
 
 extension String {
-  /// The parts between separators, empty ones too.
+  /// Returns the parts between separators, empty ones included.
   fileprivate func components(between separator: Character) -> [String] {
     split(separator: separator, omittingEmptySubsequences: false).map(String.init)
   }
 }
 
 extension Fault {
-  /// An address of a journal that cannot be one.
+  /// The address of a journal is invalid.
   package static func badAddress(_ shown: String, _ why: String) -> Fault {
     Fault(
       .usage,

@@ -8,51 +8,52 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A connection to PostgreSQL by libpq, which waits for nothing longer than it is told to.
+/// A connection to PostgreSQL over libpq. Every wait has a deadline.
 ///
-/// Statements that are given together go out together and are one transaction: it ends with their answers, so
-/// that nothing of a session is needed and a pooler may stand between.
+/// Statements that are passed together are sent together and are one transaction, which ends with their
+/// answers. So no session state is needed, and a connection pooler can be used.
 @safe final class PostgresConnection {
-  /// What went wrong.
+  /// The reason of a failure.
   struct Failure: Error {
-    /// The server's own code (SQLSTATE, PostgreSQL's manual, appendix A); nil where it said nothing.
+    /// The server's code (SQLSTATE, PostgreSQL's manual, appendix A); nil if there was no answer.
     let code: String?
     let text: String
-    /// Whether the connection ended before the answer: what was sent may have been done.
+    /// Whether the connection ended before the answer. The statements may have been executed.
     var isLost = false
-    /// Whether the server warned that a commit is not confirmed, or does not answer what was sent to it: it may wait
-    /// for its standby.
+    /// Whether the server warned that a commit is not confirmed, or does not answer. It may wait for its
+    /// standby.
     var isUnconfirmed = false
-    /// Whether a signal, or the end of --deadline, ended the wait.
+    /// Whether a signal or `--deadline` ended the wait.
     var isStopped = false
 
-    /// A code of ours for what is wrong on this machine (SQLSTATE: system error).
+    /// Our code for a problem on this machine (SQLSTATE: system error).
     static let here = ["58000"][0]
 
-    /// Whether the same statements may succeed a moment later, on this server or another.
+    /// Whether the same statements may succeed a moment later, on this or another server.
     var isPassing: Bool {
       guard let code else { return !Self.lasting.contains { text.contains($0) } }
-      // Connection lost; shutting down, starting or full; a standby; taken back for another's sake.
+      // The connection was lost; the server is starting, shutting down or full; a transaction was rolled
+      // back.
       return code.hasPrefix("08") || code.hasPrefix("57P0") || code.hasPrefix("40")
         || ["25006", "53300", "55000"].contains(code)
     }
 
-    /// What no waiting mends, as libpq says it: the codes of a connection that is refused stand in its text alone
-    /// (SQLSTATE, classes 28 and 3D), what it finds itself has none.
+    /// Errors that a retry cannot fix, in libpq's words. The codes of a refused connection are only in the
+    /// text (SQLSTATE, classes 28 and 3D), and libpq's own errors have none.
     private static let lasting = [
       ":  28000: ", ":  28P01: ", ":  3D000: ", "SSL", "certificate", "password",
       "translate host name", "invalid",
     ]
 
-    /// The tables are of another version: the first statement divides by zero then (SQLSTATE 22012).
+    /// The tables have another version. The first statement divides by zero then (SQLSTATE 22012).
     var isOtherVersion: Bool { code.map(["22012"].contains) ?? false }
-    /// The rights of whoever asks do not go as far.
+    /// The user lacks a right.
     var isDenied: Bool { code.map(["42501"].contains) ?? false }
-    /// There is no such table, column or schema.
+    /// A table, column or schema is missing.
     var isMissing: Bool { ["42P01", "3F000", "42703"].contains(code ?? "") }
-    /// The server takes no writes: a standby, or a database that is set so.
+    /// The server accepts no writes: it is a standby, or the database is read-only.
     var isReadOnly: Bool { code.map(["25006"].contains) ?? false }
-    /// What must be there once is there already.
+    /// A unique value exists already.
     var isTaken: Bool { code.map(["23505"].contains) ?? false }
   }
 
@@ -60,15 +61,15 @@ private import Glibc
   private let handle: OpaquePointer
   private let clock: any Clock
   private let interruption: any Interruption
-  /// When a stop was first seen in a wait.
+  /// The time at which a wait first saw a request to stop.
   private var stoppedAt: Int?
   private var isConnected = false
-  /// How many bytes had come when the present wait began: until a connection, or for some statements.
+  /// The number of bytes received before the current wait.
   private var received = 0
-  /// Whether it was told to take no more.
+  /// Whether the connection was closed because of its bounds.
   private(set) var isBroken = false
 
-  /// Connects to the first server that will do.
+  /// Connects to the first suitable server.
   init(
     _ options: [(keyword: String, value: String)],
     by deadline: Deadline,
@@ -91,19 +92,19 @@ private import Glibc
     }
     guard let begun = unsafe begun else { throw Failure(code: nil, text: "out of memory") }
     unsafe handle = begun
-    // Where this throws, `deinit` lets it go.
+    // If this throws, `deinit` closes it.
     try connect(by: deadline)
   }
 
   deinit { unsafe pq.end(handle) }
 
   private func connect(by deadline: Deadline) throws(Failure) {
-    // Told to write first (libpq, "Database Connection Control Functions").
+    // libpq waits for writing first ("Database Connection Control Functions").
     var state = Int32(TENDER_PQ_POLL_WRITING)
     while unsafe pq.status(handle) != TENDER_PQ_BAD {
       switch state {
       case Int32(TENDER_PQ_POLL_OK):
-        // From here on nothing blocks, and several statements go out before the first answer.
+        // From here on nothing blocks, and several statements are sent before the first answer.
         guard unsafe pq.nonblocking(handle, 1) == 0, unsafe pq.pipeline(handle) != 0 else {
           throw problem()
         }
@@ -118,21 +119,21 @@ private import Glibc
     throw problem()
   }
 
-  /// What libpq says is wrong, on one line.
+  /// Returns libpq's error on one line.
   private func problem() -> Failure {
     isBroken = true
     let text = unsafe Self.text(pq.message(handle))
-    // The place in the server's source is for its authors.
+    // The place in the server's source is left out.
     let lines = text.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:  ") }
       .map { $0.drop { $0 == " " || $0 == "\t" } }
     return Failure(code: nil, text: lines.joined(separator: "; "), isLost: true)
   }
 
-  /// How long a server that answers may still take once a stop was asked for, in milliseconds: what has been
-  /// found out by then is better written than not.
+  /// The time that a responding server still has after a request to stop, in milliseconds. An outcome that is
+  /// known by then should be stored.
   private static let grace = 1000
 
-  /// Waits until the server can be read from or written to; gives what of both it is.
+  /// Waits until the connection can be read or written. Returns which of both.
   @discardableResult
   private func wait(_ events: Int32, by deadline: Deadline) throws(Failure) -> Int16 {
     guard count - received <= Self.mostBytes else {
@@ -166,24 +167,24 @@ private import Glibc
 
   var usesTLS: Bool { unsafe pq.tls(handle) != 0 }
 
-  /// The server that answers, as `HOST:PORT` or the folder of its socket.
+  /// The connected server, as `HOST:PORT` or the folder of its socket.
   var place: String {
     let host = unsafe Self.text(pq.host(handle))
     let port = unsafe Self.text(pq.port(handle))
     return host.hasPrefix("/") ? host : host + ":" + port
   }
 
-  /// The options that it ended up with, without those that hold secrets.
+  /// The effective options, without secrets.
   var options: [String: String] {
     guard let options = unsafe pq.options(handle) else { return [:] }
     defer { unsafe pq.free_options(options) }
     return unsafe PostgresAddress.values(options).filter { $0.key != "password" }
   }
 
-  /// Runs statements as one transaction; gives the rows of each.
+  /// Runs statements as one transaction. Returns the rows of each.
   ///
-  /// Where one fails none has an effect. Throws with `isLost` where that is not known: also where the server warns,
-  /// since a commit that its standby did not confirm is one of this server alone.
+  /// If one fails, none has an effect. Throws with `isLost` if the effect is not known. That includes a
+  /// warning that the standby did not confirm the commit, because then only this server has it.
   func run(_ statements: [Statement], by deadline: Deadline) throws(Failure) -> [Rows] {
     _ = tender_pq_take_warning()
     received = count
@@ -237,7 +238,7 @@ private import Glibc
       case Int32(TENDER_PQ_ABORTED): break
       default: failure = failure ?? (unsafe self.failure(result))
       }
-      // The server said why, and ended the connection.
+      // The server named the reason and closed the connection.
       if unsafe pq.status(handle) == TENDER_PQ_BAD {
         isBroken = true
         var lost = failure ?? problem()
@@ -247,11 +248,11 @@ private import Glibc
     }
   }
 
-  /// The most bytes that are taken for some statements, and rows for one: a page of a thousand payments has far fewer.
+  /// The maximum number of received bytes for some statements. A page of a thousand payments has far fewer.
   private static let mostBytes = 16 << 20
   private static let mostRows = 10_000
 
-  /// How many bytes have come; 0 where nobody says.
+  /// The number of received bytes; 0 if the kernel does not report it.
   private var count: Int { max(0, Int(unsafe tender_pq_received(pq.socket(handle)))) }
 
   private func flush(by deadline: Deadline) throws(Failure) {
@@ -260,12 +261,12 @@ private import Glibc
       if left == 0 { return }
       guard left > 0 else { throw problem() }
       let ready = try wait(POLLIN | POLLOUT, by: deadline)
-      // A server that answers meanwhile must be heard, or neither goes on.
+      // If the server sends while we write, its data must be read, or both sides wait for ever.
       if ready & Int16(POLLIN) != 0, unsafe pq.consume(handle) == 0 { throw problem() }
     }
   }
 
-  /// The next result; nil between the results of two statements.
+  /// Returns the next result; nil between the results of two statements.
   private func next(by deadline: Deadline) throws(Failure) -> OpaquePointer? {
     while unsafe pq.busy(handle) != 0 {
       try wait(POLLIN, by: deadline)
@@ -281,12 +282,12 @@ private import Glibc
     // PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY (postgres_ext.h).
     let code = unsafe Self.text(pq.field(result, Int32(UInt8(ascii: "C"))))
     let text = unsafe Self.text(pq.field(result, Int32(UInt8(ascii: "M"))))
-    // Without a code libpq itself has lost the server.
+    // An error without a code means that libpq lost the server.
     guard !code.isEmpty else { return problem() }
     return Failure(code: code, text: text.isEmpty ? "an error without words" : text)
   }
 
-  /// What libpq says; empty where it says nothing.
+  /// Returns libpq's text; empty if there is none.
   private static func text(_ text: UnsafePointer<CChar>?) -> String {
     unsafe text.map { unsafe String(cString: $0) } ?? ""
   }
@@ -302,7 +303,7 @@ private import Glibc
         let count = Int(unsafe pq.length(result, row, column))
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
         let text = unsafe String(decoding: bytes, as: UTF8.self)
-        // int8, int2 and int4 (PostgreSQL's catalogue, pg_type).
+        // int8, int2 and int4 (PostgreSQL's catalog, pg_type).
         let type = unsafe pq.type(result, column)
         let isNumber = [20, 21, 23].contains(type)
         return isNumber ? Database.Value(Int(text)) : .text(text)

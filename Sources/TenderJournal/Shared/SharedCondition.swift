@@ -1,11 +1,11 @@
 import TenderEngine
 import TenderModel
 
-/// A filter as SQL of PostgreSQL, in parts that begin with ` AND`.
+/// A filter as SQL for PostgreSQL, in parts that begin with ` AND`.
 ///
-/// It is all that columns and terms decide, so that few rows are left for `PaymentFilter.lets`.
+/// It has every test that columns and terms can decide, so that few rows remain for `PaymentFilter.lets`.
 enum SharedCondition {
-  /// What columns decide of payments `a`.
+  /// Returns the tests on columns of payments `a`.
   static func columns(_ filter: PaymentFilter) -> Statement {
     var all = Statement(filter, of: "a")
     all += statuses(filter)
@@ -23,10 +23,10 @@ enum SharedCondition {
       """
   }
 
-  /// That a user or a machine wrote a line of the history: the whole name, the machine alone, or what is before or
-  /// behind the slash that the server writes behind its own user.
+  /// Returns the test that a user or a machine wrote a line of the history.
   ///
-  /// There are few names: each is found by a step in the index, and no line is compared with a pattern.
+  /// The text is the whole name, the machine, or a part before or after the slash behind the server's own
+  /// user. There are few names, so each is looked up in the index and no line is compared with a pattern.
   private static func writer(_ by: String) -> Statement {
     """
      AND EXISTS (SELECT 1 FROM tender.event h WHERE h.payment = a.row AND h.by = ANY (ARRAY(
@@ -39,9 +39,9 @@ enum SharedCondition {
     """
   }
 
-  /// A reference or a provider's id, in which `*` stands for any characters.
+  /// Returns the test on a reference or a provider's id, in which `*` is a wildcard.
   ///
-  /// What is before the first `*` is looked up in an index.
+  /// The part before the first `*` is looked up in an index.
   private static func handle(_ handle: String) -> Statement {
     guard handle.contains("*") else { return self.handle(exactly: handle) }
     let beginning = String(handle.prefix { $0 != "*" })
@@ -54,10 +54,10 @@ enum SharedCondition {
     }
   }
 
-  /// A reference or a provider's id.
+  /// Returns the test for an exact reference or provider's id.
   static func handle(exactly handle: String) -> Statement { either { "\(sql: $0) = \(handle)" } }
 
-  /// That the reference or the id of an operation passes a test.
+  /// Returns the test that the reference or the id of an operation passes another test.
   private static func either(_ test: (_ column: String) -> Statement) -> Statement {
     """
      AND a.row IN (SELECT b.row FROM tender.payment b WHERE \(test("b.reference"))
@@ -65,12 +65,12 @@ enum SharedCondition {
     """
   }
 
-  /// A text in which no character stands for others.
+  /// Returns a text in which no character is a wildcard.
   private static func escaped(_ text: String) -> String {
     text.map { "%_\\".contains($0) ? "\\\($0)" : String($0) }.joined()
   }
 
-  /// That terms find a payment; nothing where no term does.
+  /// Returns the tests on search terms; empty if there are none.
   static func terms(_ filter: PaymentFilter) -> Statement {
     let test: Statement
     switch filter.query {

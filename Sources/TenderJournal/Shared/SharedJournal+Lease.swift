@@ -8,17 +8,17 @@ private import Darwin
 private import Glibc
 #endif
 
-/// A reference that is lent to one process at a time, by a row that says to whom and until when.
+/// Leases: a row says which process may use a reference, and until when.
 extension SharedJournal {
-  /// One taking of a reference.
+  /// A lease on a reference.
   struct Lease {
     let holder: String
     let fence: Int
-    /// Whether it was given back with the last outcome.
+    /// Whether the last outcome released it.
     var isOver = false
   }
 
-  /// A held lock; letting it go gives the reference back.
+  /// A held lock. It releases the lease with its value.
   private final class Held: ReferenceLock {
     let journal: SharedJournal
     let key: ReferenceKey
@@ -59,12 +59,12 @@ extension SharedJournal {
     by deadline: Deadline,
     _ interruption: any Interruption
   ) throws(Fault) -> (any ReferenceLock)? {
-    // Processes of this machine exclude each other by a lock of its kernel, which ends with them.
+    // Processes of this machine exclude each other by a kernel lock, which ends with them.
     guard
       let local = try locks.take(key.description, by: deadline, interruption: interruption)
     else { return nil }
     try deliver(holding: key)
-    // Where an outcome still waits, there is a payment already, or there should be.
+    // If an outcome still waits, the payment exists already, or should exist.
     let write = waiting[key] == nil ? write : nil
     var hasLooked = false
     while true {
@@ -85,10 +85,10 @@ extension SharedJournal {
     try locks.take("device/\(address)", by: deadline, interruption: interruption)
   }
 
-  /// Takes a reference that is free, whose time is over, or that a process of this machine left behind; nil where
-  /// another has it.
+  /// Takes the lease of a reference if it is free, has expired, or was left by a process of this machine; nil
+  /// if another process has it.
   ///
-  /// Reads its payment in the same round trip, and opens it where there is none.
+  /// The same round trip reads the payment, and opens it if there is none.
   private func take(_ key: ReferenceKey, opening write: Write?) throws(Fault) -> Lease? {
     let holder = machine + "/" + Checksum.random()
     let lending = taking(
@@ -97,7 +97,7 @@ extension SharedJournal {
       for: leaseTime,
       where: "l.until <= clock_timestamp() OR l.machine = excluded.machine"
     )
-    // A new statement sees what was committed while the one before it waited.
+    // A new statement sees commits made while the one before it waited.
     var statements = write.map(locks) ?? []
     let first = statements.count
     statements += [lending, select(key), Self.wish(key)]
@@ -127,20 +127,20 @@ extension SharedJournal {
     } else if let payment, let row = answers[1].first, !payment.isElsewhere,
       Found(row).row.text("sum") == write.sum
     {
-      // An answer was lost, and this is what was opened then.
+      // The answer was lost, and this payment was opened then.
       opened = (write, payment.row)
       fresh = (key, nil)
     }
     return lease
   }
 
-  /// The longest time that a lease can have left on a server whose clock goes on, in milliseconds: another machine may
-  /// wait for its provider for longer than this one.
+  /// The longest time that a lease can have left if the server's clock was not set back, in milliseconds.
+  /// Another machine may have a longer `--timeout` than this one.
   private var longestLease: Int { max(600_000, 2 * leaseTime) }
 
-  /// Ends a lease sooner that the server's clock, which was set back meanwhile, would let last for the whole step.
+  /// Shortens a lease that lasts too long because the server's clock was set back.
   ///
-  /// Its holder may still be at work: it has the longest time that it can have asked for from now on.
+  /// Its holder may still be working. It gets the longest time that it can have asked for, from now on.
   private func shorten(_ key: ReferenceKey) throws(Fault) {
     let longest = Self.until(longestLease)
     let shortened = try query([
@@ -152,9 +152,9 @@ extension SharedJournal {
     if !shortened[0].isEmpty { wasSetBack = true }
   }
 
-  /// Asks what comes before anything is sent: here alone a stop says that nothing was.
+  /// Runs statements before anything is sent. Only here a stop proves that nothing was sent.
   ///
-  /// The fault of a later write is the journal's, since a request may have left by then.
+  /// After a later write, the fault is the journal's, because a request may have been sent by then.
   private func asked(_ statements: [Statement]) throws(Fault) -> [Rows] {
     do throws(PostgresConnection.Failure) {
       return try ask(statements, by: deadline())
@@ -164,7 +164,7 @@ extension SharedJournal {
     }
   }
 
-  /// Gives a reference back, unless that was done with its last outcome; where it cannot, its time ends.
+  /// Releases the lease, unless the last outcome did. If it fails, the lease expires.
   private func giveBack(_ key: ReferenceKey, _ lease: Lease) {
     if fresh?.key == key { fresh = nil }
     guard let current = leases[key], current.fence == lease.fence else { return }
@@ -192,14 +192,14 @@ extension SharedJournal {
       + (wasSetBack ? " (the clock of the journal's server was set back)" : "")
   }
 
-  /// Whether a shared journal was ever written to from a state folder.
+  /// Returns whether this state folder was ever used with a shared journal.
   package static func wasUsed(in folder: String) -> Bool {
     PlainFile.exists(folder + machineFile)
   }
 
   private static let machineFile = "/journal.machine"
 
-  /// This machine and this folder, in a name that no copy of the folder has; empty where it has none yet.
+  /// Returns a name for this machine and folder that no copy of the folder has; empty if there is none yet.
   static func station(in folder: String, makes: Bool) throws(Fault) -> String {
     let path = folder + machineFile
     if !PlainFile.exists(path) {
@@ -223,7 +223,7 @@ extension SharedJournal {
     ])
   }
 
-  // MARK: A wish to stop
+  // MARK: Requests to stop
 
   package func requestStop(_ key: ReferenceKey) throws(Fault) {
     _ = try query([
@@ -239,7 +239,7 @@ extension SharedJournal {
     "SELECT 1 FROM tender.stop s WHERE \("s", has: key)"
   }
 
-  /// How long an answer about a wish to stop counts, in milliseconds.
+  /// The time for which the last answer about a request to stop is valid, in milliseconds.
   private static let stopInterval = 1000
 
   package func isStopRequested(_ key: ReferenceKey) -> Bool {
@@ -253,7 +253,7 @@ extension SharedJournal {
   }
 
   package func forgetStop(_ key: ReferenceKey) {
-    // The lock was taken together with a look at it.
+    // Taking the lock read the request to stop as well.
     if let known = stops[key], !known.isAsked { return }
     _ = try? query(["DELETE FROM tender.stop s WHERE \("s", has: key)"])
     stops[key] = nil
@@ -261,7 +261,7 @@ extension SharedJournal {
 }
 
 extension Fault {
-  /// A database that was put back to an earlier time, and an outcome that is known on this machine.
+  /// The database was restored to an earlier time, but this machine knows a later outcome.
   fileprivate static func forgotten(_ reference: Reference, _ path: String) -> Fault {
     Fault(
       .state,

@@ -2,15 +2,15 @@ import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Making the tables, and bringing those of older versions up to this one.
+/// Creates the tables, or upgrades those of older versions.
 extension SharedJournal {
-  /// Makes the tables, or brings them up to this version; gives what it did, in words.
+  /// Creates the tables, or upgrades them to this version. Returns what it did, in words.
   ///
-  /// Run again after an interruption it goes on. Throws `state` (`journal_newer`) where they are of a newer version.
+  /// After an interruption, running it again continues. Throws `state` (`journal_newer`) for a newer version.
   package func migrate() throws(Fault) -> String {
     let version = try run(["SELECT version FROM tender.journal"], orMissing: true).first?.first?[0]
     guard let found = version?.integer else {
-      // Of two processes that migrate at once one finds the tables made, and changes nothing.
+      // If two processes migrate at once, the second finds the tables and changes nothing.
       try run(
         ["CREATE SCHEMA IF NOT EXISTS tender"] + SharedSchema.all + [
           """
@@ -31,7 +31,7 @@ extension SharedJournal {
       try run(SharedSchema.additions + [SharedSchema.raiseVersion])
       return "the tables were brought from version \(found) to \(SharedSchema.version)"
     }
-    // A conversion that was interrupted may be one by an older program.
+    // An older program may have been interrupted in a conversion.
     let isInterrupted = found == SharedSchema.converting
     try run(isInterrupted ? SharedSchema.additions : SharedSchema.setOldAside + SharedSchema.tables)
     var count = 0
@@ -45,7 +45,7 @@ extension SharedJournal {
       "the tables were brought from version 1 to \(SharedSchema.version): \(count) payments converted"
   }
 
-  /// Runs statements on tables of whatever version; gives nothing where they are missing, and that is asked.
+  /// Runs statements on tables of any version. Returns nothing if tables are missing and that is allowed.
   @discardableResult
   private func run(
     _ statements: [Statement],
@@ -60,11 +60,11 @@ extension SharedJournal {
     }
   }
 
-  /// References that are converted in one transaction.
+  /// The number of references converted in one transaction.
   private static let batch = 200
 
-  /// Converts the attempts of some references, behind the one that was last; gives how many these were, and nil
-  /// once there are no more.
+  /// Converts the attempts of the references after the last one. Returns their number; nil if there are no
+  /// more.
   private func convert(
     after last: ReferenceKey?
   ) throws(Fault) -> (count: Int, last: ReferenceKey)? {
@@ -91,7 +91,7 @@ extension SharedJournal {
     return (groups.count, newest)
   }
 
-  /// The attempts of the next references that are not converted yet, with their preparations and histories.
+  /// Returns the attempts of the next unconverted references, with their preparations and histories.
   private func old(after last: ReferenceKey?) -> Statement {
     let place: Statement =
       last.map { last in
@@ -113,7 +113,7 @@ extension SharedJournal {
       """
   }
 
-  /// Adds the rows of a payment that is made of the attempts of one reference; gives its key.
+  /// Adds the rows of a payment from the attempts of one reference. Returns its key.
   private func convert(
     _ attempts: [JSONObject],
     to records: inout [String: [JSONObject]]
@@ -128,7 +128,7 @@ extension SharedJournal {
       }
       let values = Row(LegacyAttempt.columns, json: row)
       guard let attempt = LegacyAttempt(values, preparation: text) else { throw .unconverted(row) }
-      // It stays unusable, and `verify` tells.
+      // A damaged row stays unusable, and `verify` reports it.
       isDamaged =
         isDamaged
         || row.text("sum").map { $0 != LegacyAttempt.sum(values, preparation: nil) } ?? false
@@ -168,7 +168,7 @@ extension SharedJournal {
       records[table, default: []] += rows.map { values in
         var values = values
         values["payment"] = row
-        // How long ago something was sent counts from then on.
+        // The time since the last request counts from there.
         if table == "operation" { values["written"] = last["written"] }
         return values
       }
@@ -176,7 +176,7 @@ extension SharedJournal {
     return payment.key
   }
 
-  /// The name of the key of an attempt's fingerprints, which version 1 did not write down.
+  /// Returns the name of the key of an attempt's fingerprints, which version 1 did not store.
   private func key(of attempt: JSONObject) -> String {
     guard let key = settings.key, !hasOwnKey || attempt.text("machine") == station else {
       return "-"
@@ -206,7 +206,7 @@ extension SharedJournal {
 }
 
 extension Operation {
-  /// The operation with the name of their key in front of fingerprints that lack it.
+  /// Returns the operation with the key's name added to fingerprints that lack it.
   fileprivate func naming(_ key: String) -> Operation {
     var operation = self
     for member in fingerprints.members {
@@ -218,7 +218,7 @@ extension Operation {
 }
 
 extension Fault {
-  /// An attempt of version 1 that is not one.
+  /// An attempt of version 1 is invalid.
   fileprivate static func unconverted(_ row: JSONObject) -> Fault {
     Fault(
       .state,

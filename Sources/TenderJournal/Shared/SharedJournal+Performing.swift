@@ -2,9 +2,9 @@ import TenderEngine
 import TenderModel
 import TenderSystem
 
-/// Running a write: what a lost answer was, and why a write changed nothing.
+/// Runs a write, and finds out about a lost answer or a write that changed nothing.
 extension SharedJournal {
-  /// Runs a write and gives the payment's row; where its answer is lost, what is there says whether it was done.
+  /// Runs a write and returns the payment's row. If the answer is lost, the database is read again.
   func perform(_ write: Write) throws(Fault) -> Int? {
     let deadline = deadline()
     var mayBeDone = false
@@ -14,7 +14,7 @@ extension SharedJournal {
         let row = try ask(statements, by: deadline, isOnce: true).last?.first?[0].integer
         guard mayBeDone, row == nil else { return row }
       } catch {
-        // A number that is taken may be this very write's.
+        // A number that exists already may be from this very write.
         let isTaken = error.isTaken
         guard !error.isStopped, error.isLost || isTaken && mayBeDone else {
           throw isTaken ? .changed(write.key.reference) : fault(error)
@@ -29,10 +29,10 @@ extension SharedJournal {
     }
   }
 
-  /// Waits until a later commit is confirmed: what was committed before is as durable then, on the standby too.
+  /// Waits until a later commit is confirmed. Then earlier commits are as durable, on the standby too.
   ///
-  /// A transaction of one logical message writes to the log and to no table (PostgreSQL's manual, "Generic WAL
-  /// Functions"; its commit waits as any other does).
+  /// The transaction writes one logical message to the log and no table (PostgreSQL's manual, "Generic WAL
+  /// Functions"). Its commit waits as any other does.
   private func confirmCommits(by deadline: Deadline) throws(Fault) {
     let message: Statement = "SELECT pg_logical_emit_message(true, 'tender', '')"
     var pause = 20
@@ -42,28 +42,28 @@ extension SharedJournal {
         return
       } catch {
         guard error.isLost, !error.isStopped else { throw fault(error) }
-        // A server that ends each wait at once is not asked at once again.
+        // If a server ends each wait at once, it is asked again after a pause.
         guard deadline.remaining > pause else { throw .unconfirmed }
-        // What was sent before decides what an unconfirmed write means; a stop does not.
+        // The meaning of an unconfirmed write depends on what was sent before, and not on a stop.
         do throws(Fault) { try clock.pause(milliseconds: pause) } catch { throw .unconfirmed }
         pause = min(500, pause * 2)
       }
     }
   }
 
-  /// The payment's row, where a write whose answer was lost is there.
+  /// Returns the payment's row if the write with the lost answer was executed.
   private func rowWritten(by write: Write) throws(Fault) -> Int? {
     var statement: Statement = """
       SELECT a.row FROM tender.payment a JOIN tender.event h ON h.payment = a.row
       WHERE \("a", has: write.key) AND h.line = \(write.payment.version) AND h.sum = \(write.sum)
       AND coalesce(h.by, '') = \(write.lines.last?.by ?? "")
       """
-    // Another machine of the same name may have opened the same.
+    // Another machine may have opened the same payment.
     if write.payment.row == 0 { statement += " AND a.machine = \(station)" }
     return try query([statement])[0].first?[0].integer
   }
 
-  /// Why a write changed nothing: another has the reference, or has written meanwhile.
+  /// Returns why a write changed nothing: another process has the reference, or has written meanwhile.
   func lost(_ write: Write) throws(Fault) -> Fault {
     let isLost: Statement =
       write.lease.map { "(l.holder <> \($0.holder) OR l.fence <> \($0.fence))" }
@@ -83,7 +83,7 @@ extension SharedJournal {
     )
   }
 
-  /// Why a new attempt was not written: what the server's lock let it see of other payments.
+  /// Returns why a new attempt was not written, from the payments that the server's lock let it see.
   func refusal(of write: Write) throws(Fault) -> Fault {
     if write.opening != nil,
       let row = try query([
@@ -104,7 +104,7 @@ extension SharedJournal {
 }
 
 extension Fault {
-  /// A commit whose answer was lost, or came with a warning, and that no later one confirmed.
+  /// The answer to a commit was lost or had a warning, and no later commit confirmed it.
   static var unconfirmed: Fault {
     Fault(
       .state,

@@ -2,7 +2,7 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Reading one payment, and the payment of a reference.
+/// Reads one payment, and the payment of a reference.
 extension SharedJournal {
   package func count() throws(Fault) -> Int {
     try number("SELECT count(*) FROM tender.operation WHERE content IS NOT NULL")
@@ -13,7 +13,7 @@ extension SharedJournal {
     return oldest == 0 ? nil : oldest
   }
 
-  /// The number that a statement gives.
+  /// Returns the number that a statement selects.
   func number(_ sql: Statement) throws(Fault) -> Int {
     try query([sql])[0].first?.first?.integer ?? 0
   }
@@ -35,7 +35,7 @@ extension SharedJournal {
     return nil
   }
 
-  /// Looks once for outcomes of this machine that wait for the database: they count from here on.
+  /// Reads this machine's waiting outcomes once. They count from here on.
   func takeInSpool() {
     guard !hasLookedForSpool else { return }
     hasLookedForSpool = true
@@ -66,9 +66,9 @@ extension SharedJournal {
     }
   }
 
-  /// Reads payments `a`, each with its operations as JSON: both as they were at one moment.
+  /// Selects payments `a` with their operations as JSON, read at one moment.
   ///
-  /// Where nothing but look-ups is wanted there is no right to read preparations.
+  /// For look-ups alone there is no right to read preparations.
   var select: Statement {
     let prepared: (column: Statement, join: Statement) =
       settings.isReading
@@ -90,7 +90,7 @@ extension SharedJournal {
 
   func select(_ key: ReferenceKey) -> Statement { "\(select) WHERE \("a", has: key)" }
 
-  /// What `select` gave for one payment.
+  /// The result of `select` for one payment.
   struct Found {
     let row: JSONObject
     let operations: [JSONObject]
@@ -101,7 +101,7 @@ extension SharedJournal {
         values[1].text.flatMap { JSONReader.read($0)?.array }?.compactMap(\.object) ?? []
     }
 
-    /// The payment as it is stored.
+    /// Returns the payment as stored.
     func payment() throws(Fault) -> Payment {
       try PaymentRow.payment(
         Row(PaymentRow.stored, json: row),
@@ -110,7 +110,7 @@ extension SharedJournal {
     }
   }
 
-  /// The payment of a row, with what waits to be written there.
+  /// Returns the payment of a row, with a waiting outcome for it.
   func shown(_ values: [Database.Value]) throws(Fault) -> Payment {
     let found = Found(values)
     return shown(found, try found.payment())
@@ -128,7 +128,7 @@ extension SharedJournal {
         if let sent = operation.state.sent, let made = sent.moment, made.boot != moment.boot,
           let age = row["age"]?.wholeNumber
         {
-          // Another machine's clock says nothing here: it was written so long ago by the server's.
+          // Another machine's clock is not used: the age is by the server's clock.
           let milliseconds = max(0, moment.milliseconds - max(0, age))
           let written = Moment(boot: moment.boot, milliseconds: milliseconds)
           operation.state = .sent(.init(at: sent.at, moment: written))
@@ -145,7 +145,7 @@ extension SharedJournal {
     return adding(payment)
   }
 
-  /// The payment of a row, as one that will be written.
+  /// Returns the payment of a row that will be written again.
   func payment(_ values: [Database.Value]?) throws(Fault) -> Payment? {
     guard let found = values.map(Found.init) else { return nil }
     let stored = try found.payment()
@@ -164,16 +164,16 @@ extension SharedJournal {
     return shown(found, stored)
   }
 
-  /// A preparation as it was before it was stored; nil where its key is not here.
+  /// Unseals a preparation; nil if its key is not on this machine.
   private func open(_ stored: String) -> Operation.Preparation? {
     guard FleetKey.isSealed(stored) else { return Operation.Preparation(stored: stored) }
     return settings.key?.open(stored).map(Operation.Preparation.init(stored:))
   }
 }
 
-/// Going through many payments: in pages, each a statement of its own, so that nothing stays open meanwhile.
+/// Reads many payments in pages. Each page is its own statement, so that nothing stays open in between.
 extension SharedJournal {
-  /// Payments of one page: few at first, since most want the newest alone.
+  /// The sizes of pages. The first is small, because most readers want only the newest payments.
   private static let pages = (first: 60, further: 1000)
 
   package func each(_ filter: PaymentFilter, _ body: (Payment) -> Bool) throws(Fault) {
@@ -193,14 +193,14 @@ extension SharedJournal {
     }
   }
 
-  /// The newest that a filter may let through, after those of the page before.
+  /// Returns the newest payments that may pass a filter, after those of the page before.
   private func page(
     _ filter: PaymentFilter,
     after: (created: Int, row: Int)?,
     _ size: Int
   ) -> Statement {
     let columns = SharedCondition.columns(filter)
-    // An index of one term is in the order of time already: no other has to be sorted.
+    // An index on one term is ordered by time already, so nothing has to be sorted.
     if case .exactly(let term)? = filter.query {
       let place: Statement =
         after.map { " AND (t.created, t.payment) < (\($0.created), \($0.row))" } ?? ""

@@ -1,8 +1,8 @@
 package import TenderEngine
 package import TenderModel
 
-/// Outcomes that the database could not take: kept durably in a file of this machine, and delivered by its next
-/// command.
+/// Outcomes that the database could not store: written durably to a file of this machine, and delivered by
+/// its next command.
 extension SharedJournal {
   package func setAside(
     _ payment: inout Payment,
@@ -15,11 +15,11 @@ extension SharedJournal {
     if earlier == nil { payment.version += 1 }
     payment.settled()
     waiting[payment.key] = outcome
-    // The reference is lent no longer than it must be: the next process has the outcome, or finds out.
+    // The lease is released: the next process has the outcome, or looks.
     leases[payment.key]?.isOver = true
   }
 
-  /// A payment as it is read, with what waits for it: it counts as written.
+  /// Returns a payment with its waiting outcome, which counts as written.
   func adding(_ payment: Payment) -> Payment {
     guard let outcome = waiting[payment.key], outcome.standing(in: payment) == .lacks else {
       return payment
@@ -31,10 +31,10 @@ extension SharedJournal {
     return known
   }
 
-  /// Delivers what waits on this machine, where the database takes it.
+  /// Delivers this machine's waiting outcomes if the database accepts them.
   ///
-  /// What another process has found out meanwhile is let go. `held` is the reference whose lock on this machine is
-  /// this process's already.
+  /// An outcome that another process found out meanwhile is dropped. `held` is a reference that this process
+  /// has already locked on this machine.
   func deliver(holding held: ReferenceKey? = nil) throws(Fault) {
     guard !isDelivering else { return }
     let entries = aside.entries()
@@ -46,7 +46,7 @@ extension SharedJournal {
       guard let outcome = Spooled(entry, in: name) else { continue }
       let key = outcome.key
       waiting[key] = outcome
-      // The process that set it aside may still work on it.
+      // The process that set it aside may still be working on it.
       let isOurs = key == held || leases[key] != nil
       let local =
         isOurs
@@ -62,13 +62,14 @@ extension SharedJournal {
       do throws(Fault) {
         if try deliver(outcome) { aside.clear(slot, sum) } else { waiting[key] = outcome }
       } catch {
-        // Another has the reference, or the database is away again: it waits on.
+        // Another process has the reference, or the database is unreachable again. The outcome still waits.
         waiting[key] = outcome
       }
     }
   }
 
-  /// Writes what was set aside, unless as much is known; false where the database was put back to an earlier time.
+  /// Writes a set-aside outcome, unless it is known. Returns false if the database was restored to an earlier
+  /// time.
   private func deliver(_ outcome: Spooled) throws(Fault) -> Bool {
     let found = try payment(query([select(outcome.key)])[0].first)
     switch outcome.standing(in: found) {
@@ -91,7 +92,7 @@ extension SharedJournal {
     return true
   }
 
-  /// Waits for what is there to be written, before anything else is written there.
+  /// Waits until a waiting outcome is written, before anything else is written there.
   func makeRoom(for key: ReferenceKey) throws(Fault) {
     guard waiting[key] != nil else { return }
     try deliver()

@@ -2,48 +2,49 @@ import TenderEngine
 import TenderModel
 import TenderSystem
 
-/// The statements of every write: all that depends on the fence is one statement with it.
+/// The statements of a write. All parts that depend on the fence are one statement with it.
 ///
-/// Rows go in as JSON by the names of their columns, however many there are.
+/// Rows are passed as JSON by the names of their columns, however many there are.
 extension SharedJournal {
-  /// What is written of a payment.
+  /// A write of a payment.
   struct Write {
-    /// As it will be, redacted.
+    /// The payment after the write, redacted.
     var payment: Payment
-    /// The version that it is written over.
+    /// The version that it replaces.
     var over: Int
-    /// The columns of the payment, and of the operations that changed.
+    /// The columns of the payment, and of the changed operations.
     var values: Row
     var operations: [Int: Row]
     /// The checksums of all its operations, by sequence, and of the payment itself.
     var sums: [Int: String]
     var sum: String
     var seen: [Observation]
-    /// Lines of the history; the last one is about this write.
+    /// Lines of the history. The last one is about this write.
     var lines: [HistoryEntry]
     var terms: Set<String>
-    /// Preparations that are new, as they are stored, and operations that no longer have one.
+    /// New preparations as stored, and operations that no longer have one.
     var prepared: [Int: String]
     var unprepared: [Int]
-    /// What must hold of other payments, and idempotency keys that none of them may have.
+    /// The conditions on other payments, and idempotency keys that no other operation may have.
     var opening: OpeningTerms?
     var keys: [String]
-    /// Nil for a write outside of a lock, which takes the reference for itself alone.
+    /// The lease; nil for a write without a lock, which takes the reference for itself.
     var lease: Lease?
-    /// How long the reference is lent from now on, in milliseconds: 0 gives it back.
+    /// The length of the lease from now on, in milliseconds; 0 releases it.
     var lends: Int
-    /// The user and machine of its line of history.
+    /// The user and machine in the line of the history.
     var by: String
-    /// Whether a lock of this machine's kernel is held: what another process of it left is taken over.
+    /// Whether a kernel lock of this machine is held. Then a lease that another of its processes left is
+    /// taken over.
     var isLocked = false
 
     var key: ReferenceKey { payment.key }
   }
 
-  /// What has to run before a write in its transaction: locks of the server, so that of two that would
-  /// contradict each other the second sees the first.
+  /// Returns the statements that run before a write in its transaction: server locks, so that the second of
+  /// two conflicting writes sees the first.
   ///
-  /// They end with the transaction, which a pooler gives one connection.
+  /// They end with the transaction, during which a pooler uses one connection.
   func locks(for write: Write) -> [Statement] {
     var names = write.keys.sorted().map {
       "key \(write.key.env.rawValue) \(write.key.provider.text) \($0)"
@@ -55,10 +56,10 @@ extension SharedJournal {
     return ["SELECT pg_advisory_xact_lock(hashtextextended(n, 28)) FROM unnest(\(names)) n"]
   }
 
-  /// Writes a payment, and gives its row where it did.
+  /// Writes a payment, and selects its row if it was written.
   func writing(_ write: Write) -> Statement { writing(write, held: held(write)) }
 
-  /// Writes the first attempt at a reference that was taken just before, where there is none.
+  /// Writes the first attempt of a reference whose lease was just taken, if there is none.
   func opening(_ write: Write, _ holder: String) -> Statement {
     writing(
       write,
@@ -76,7 +77,7 @@ extension SharedJournal {
     """
   }
 
-  /// The part of a statement that gives a row only where the reference is this process's.
+  /// Returns the part of a statement that selects a row only if this process holds the lease.
   private func held(_ write: Write) -> Statement {
     if let lease = write.lease {
       return """
@@ -93,12 +94,12 @@ extension SharedJournal {
     )
   }
 
-  /// So many milliseconds from now, as the server knows it.
+  /// Returns a time some milliseconds from now, by the server's clock.
   static func until(_ time: Int) -> Statement {
     "clock_timestamp() + \(time) * interval '1 millisecond'"
   }
 
-  /// Takes a reference for some milliseconds where a condition says that it may be taken; gives the fence.
+  /// Takes the lease of a reference for some milliseconds if a condition holds. Selects the fence.
   func taking(
     _ key: ReferenceKey,
     holder: String,
@@ -136,7 +137,7 @@ extension SharedJournal {
       """
   }
 
-  /// What must hold of other payments.
+  /// Returns the conditions on other payments.
   private func guards(_ write: Write) -> Statement {
     var guards: Statement = ""
     if write.opening != nil {
@@ -146,7 +147,7 @@ extension SharedJournal {
     return guards
   }
 
-  /// That a payment `b` at another provider forbids a new one under the same reference.
+  /// Returns the condition that a payment `b` at another provider forbids a new one with the same reference.
   func elsewhere(_ write: Write) -> Statement {
     let isNamed = write.opening?.namesProvider ?? false
     let statuses = [false, true].map { isUnknown in
@@ -160,7 +161,7 @@ extension SharedJournal {
       """
   }
 
-  /// Operations of other payments `b` that have an idempotency key of this write.
+  /// Selects operations of other payments `b` with an idempotency key of this write.
   func keys(_ write: Write) -> Statement {
     """
     tender.operation o JOIN tender.payment b ON b.row = o.payment WHERE o.key = ANY (\(write.keys))
@@ -188,8 +189,8 @@ extension SharedJournal {
     return "\(putting(write.lineRecords, into: "event", columns))\(seen)"
   }
 
-  /// A part that puts rows of a payment into a table, and what is to be done where they are there; nothing where
-  /// there are no rows.
+  /// Returns a part that writes rows of a payment into a table, with the action on existing ones; empty
+  /// without rows.
   private func putting(
     _ rows: [JSONObject],
     into table: String,
@@ -197,7 +198,7 @@ extension SharedJournal {
     _ conflict: Statement = ""
   ) -> Statement {
     guard !rows.isEmpty else { return "" }
-    // Without a condition `ON CONFLICT` would be read as that of a join.
+    // Without a condition, PostgreSQL would read `ON CONFLICT` as part of a join.
     return """
       , \(sql: table)s AS (INSERT INTO tender.\(sql: table) (payment, \(sql: columns.list()))
         SELECT made.row, \(sql: columns.list("r"))
@@ -245,7 +246,7 @@ extension SharedJournal {
   }
 }
 
-/// The rows of a write, by the names of their columns; those of other tables lack the payment's number.
+/// The rows of a write by the names of their columns. Rows of other tables lack the payment's number.
 extension SharedJournal.Write {
   var record: JSONObject {
     var row = values.record
@@ -278,7 +279,7 @@ extension SharedJournal.Write {
 }
 
 extension [String] {
-  /// That each of these columns gets the value that a row has, save those that say what the row is about.
+  /// Returns assignments of a row's values to these columns, without those that identify the row.
   fileprivate func settings(from row: String) -> String {
     filter { !SharedSchema.keys.contains($0) }.map { "\($0) = \(row).\($0)" }
       .joined(separator: ", ")
@@ -286,7 +287,7 @@ extension [String] {
 }
 
 extension Row {
-  /// The row as JSON whose members are what the columns hold: texts stay texts.
+  /// The row as JSON with the columns' values. Texts stay texts.
   var record: JSONObject {
     JSONObject(
       zip(columns.names, values).filter { $1 != .null }.map { .init(key: $0, value: $1.json) }

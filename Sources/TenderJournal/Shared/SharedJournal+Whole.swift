@@ -2,7 +2,7 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// What an operator does with a shared journal: check it, forget what is old, take another over.
+/// Operators' work on a shared journal: verify, prune, accept, import.
 extension SharedJournal {
   package func verify() throws(Fault) -> [String] {
     var problems: [String] = []
@@ -40,7 +40,7 @@ extension SharedJournal {
     return problems
   }
 
-  /// What is wrong with a payment, as words around its name.
+  /// Returns the problem of a payment as the words around its name.
   private func problem(
     of found: Found,
     _ line: [Database.Value]?
@@ -70,7 +70,7 @@ extension SharedJournal {
     )
   }
 
-  // MARK: A database that was put back to an earlier time
+  // MARK: A database that was restored to an earlier time
 
   package func checkWhole() throws(Fault) {
     guard let missing, isOutside else { return }
@@ -85,36 +85,36 @@ extension SharedJournal {
 
   package var markProblem: String? { mark.problem }
 
-  /// Remembers on this machine what was written: the event's place and checksum, at its time.
+  /// Stores on this machine what was written: the event's place and checksum, at its time.
   func raiseMark(_ write: Write, _ row: Int) {
     var written = write.payment
     written.row = row
     mark.raise(to: position(of: written, write.sum), latest: clock.now)
   }
 
-  /// Remembers what was read: another machine wrote it, and a database that lacks it was put back.
+  /// Stores what was read. If a later database lacks it, it was restored.
   func raiseMarkToSeen() {
-    // What is missing is not forgotten over what is there.
+    // While something is missing, the mark is not replaced.
     guard let seen, missing == nil else { return }
     mark.raise(to: seen, latest: clock.now)
   }
 
-  /// The mark of an event.
+  /// Returns the mark of an event.
   ///
-  /// One that is dated in the future counts as written now: a clock that was ahead, here or on another machine, must
-  /// not hide what comes after it.
+  /// An event in the future counts as written now. A clock that was ahead, here or on another machine, must
+  /// not hide later events.
   func position(of payment: Payment, _ sum: String) -> HighWaterMark.Position {
     let time = min(payment.updatedAt, clock.now)
     let link = "\(payment.row).\(payment.version).\(sum)"
     return .init(journal: name, line: time, link: link, time: time, isOutside: isOutside)
   }
 
-  /// Now, in milliseconds, as the server knows it.
+  /// The server's time in milliseconds.
   private static let serverNow = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-  /// Counts for every machine: what their marks say of the time before is not asked for any more.
+  /// This counts for all machines. Their marks of earlier times are ignored from now on.
   package func accept(reason: String, at time: Int) throws(Fault) {
-    // Not beyond now: what is written later must be missed.
+    // The time is not after now, because later writes must not be accepted as lost.
     _ = try query([
       """
       WITH taken AS (
@@ -145,7 +145,7 @@ extension SharedJournal {
       guard try perform(write) != nil else { throw try lost(write) }
       return true
     }
-    // What is sealed under another key cannot be moved to another place.
+    // A preparation that was sealed with another key cannot be moved.
     guard let merged = found.merged(with: payment),
       !found.operations.contains(where: \.isSealed) || PaymentRow.isSame(merged, found)
     else { throw .taken(payment) }
@@ -161,18 +161,18 @@ extension SharedJournal {
     return true
   }
 
-  // MARK: Forgetting
+  // MARK: Pruning
 
   package func prunable(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
     try number("SELECT count(*) FROM (\(going(before: time, filter))) going")
   }
 
-  /// Payments that are deleted in one statement; others write in between.
+  /// The number of payments deleted in one statement. Other processes write in between.
   private static let slice = 200
 
   package func prune(before time: Int, _ filter: PaymentFilter) throws(Fault) -> Int {
     var count = 0
-    // A mark of what is deleted says nothing any more.
+    // A mark of a deleted payment is no longer compared.
     let pruned: Statement = """
       UPDATE tender.journal
       SET accepted = greatest(accepted, least(\(time), \(sql: Self.serverNow)))
@@ -202,7 +202,7 @@ extension SharedJournal {
     }
   }
 
-  /// The payments that may go: those of `Journal.prune`, on which no process works.
+  /// Returns the payments that `Journal.prune` may delete and no process is working on.
   private func going(before time: Int, _ filter: PaymentFilter) -> Statement {
     """
     SELECT a.row FROM tender.payment a
@@ -219,36 +219,36 @@ extension SharedJournal {
     """
   }
 
-  // MARK: What doctor asks
+  // MARK: Facts for `doctor`
 
-  /// What a server says of itself.
+  /// A server's own data.
   package struct Facts: Sendable {
     package let place: String
     package let server: String
     package let usesTLS: Bool
-    /// How its certificate is checked, in libpq's words.
+    /// The verification of its certificate, in libpq's words.
     package let sslMode: String
     package let isStandby: Bool
-    /// Milliseconds that this machine's clock is ahead of the server's, give or take `precision`.
+    /// The milliseconds by which this machine's clock is ahead of the server's, plus or minus `precision`.
     package let skew: Int
     package let precision: Int
     package let synchronousCommit: String
     package let standbys: String
-    /// How many standbys confirm at the moment; nil where this user may not see that.
+    /// The number of standbys that confirm now; nil if this user may not see it.
     package let replicas: Int?
-    /// Rights that this user lacks for paying.
+    /// The rights that this user lacks to make payments.
     package let missing: [String]
     package let payments: Int
-    /// What is missing in it, and why a loss of it would not be noticed.
+    /// Missing parts, and reasons why their loss would not be noticed.
     package let notes: [String]
 
     /// Whether this user has any right to write.
     package let mayWrite: Bool
-    /// Whether the server is on this machine, as far as its address says.
+    /// Whether the server is on this machine, according to its address.
     package var isLoopback: Bool { PostgresAddress.isLoopback(place) }
   }
 
-  /// Asks a server about itself; `now` is the machine's clock in milliseconds since 1970.
+  /// Reads a server's data. `now` is this machine's clock in milliseconds since 1970.
   package func facts() throws(Fault) -> Facts {
     let appends = ["SELECT", "INSERT"]
     let changes = appends + ["UPDATE"]
@@ -259,14 +259,14 @@ extension SharedJournal {
     ]
     .flatMap { table, rights in rights.map { (table, $0) } }
     let asked = rights.map { right -> String in
-      // Of some columns alone for UPDATE; a row is deleted as a whole.
+      // UPDATE is granted for some columns only; DELETE applies to whole rows.
       let kind = right.right == "DELETE" ? "table" : "any_column"
       let has = "has_\(kind)_privilege('tender.\(right.table)', '\(right.right)')"
       return "CASE WHEN \(has) THEN 1 ELSE 0 END"
     }
     _ = try query(["SELECT 1"])
     let start = clock.now
-    // The number of standbys is null where this user may not see their state.
+    // The number of standbys is null if this user may not see it.
     let rows = try query([
       """
       SELECT \(sql: Self.serverNow), version(), current_setting('synchronous_commit'),
@@ -309,7 +309,7 @@ extension SharedJournal {
 }
 
 extension Fault {
-  /// A database that lacks what this machine wrote there.
+  /// The database lacks an event that this machine wrote.
   fileprivate static func forgot(_ place: String, _ time: Int) -> Fault {
     Fault(
       .state,

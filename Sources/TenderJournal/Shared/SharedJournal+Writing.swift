@@ -2,12 +2,12 @@ package import TenderEngine
 package import TenderModel
 import TenderSystem
 
-/// Every write: one statement, versioned, checksummed, and under the fence of the lease that it belongs to.
+/// Writes payments in one statement each: versioned, with checksums, and under the fence of their lease.
 extension SharedJournal {
-  /// What a payment is written as, over the version that it was made from.
+  /// Returns the write of a payment over the version on which it is based.
   ///
-  /// Throws `conflict` (`key_reused`) where a new operation has the key of another one of the payment, `state` where
-  /// a preparation cannot be sealed.
+  /// Throws `conflict` (`key_reused`) if a new operation has the key of another one of the payment, `state`
+  /// if a preparation cannot be sealed.
   func write(
     of payment: Payment,
     _ lines: (Payment) -> [HistoryEntry],
@@ -24,7 +24,7 @@ extension SharedJournal {
       guard isChanged || sums[operation.sequence] == nil else { continue }
       let values = OperationRow.values(operation).storable
       operations[operation.sequence] = values
-      // A preparation is no part of it: not every role may read them.
+      // The checksum excludes the preparation, because not every role may read it.
       sums[operation.sequence] = values.sum([nil])
     }
     let values = PaymentRow.values(raised).storable
@@ -49,7 +49,7 @@ extension SharedJournal {
     )
   }
 
-  /// What a payment of another journal, or of other tables, is written as, with its history.
+  /// Returns the write of a payment from another journal or older tables, with its history.
   func write(of payment: Payment, _ history: [HistoryEntry]) throws(Fault) -> Write {
     var lines = history
     if lines.isEmpty {
@@ -62,7 +62,7 @@ extension SharedJournal {
     return write
   }
 
-  /// The keys of operations that are not written yet.
+  /// Returns the keys of operations that are not written yet.
   private func newKeys(of payment: Payment) throws(Fault) -> [String] {
     var keys: [String] = []
     for operation in payment.operations where operation.row == 0 {
@@ -76,7 +76,7 @@ extension SharedJournal {
     return keys
   }
 
-  /// What is to be stored of the preparations of operations, and which of them have none any more.
+  /// Returns the preparations to store, and the operations that no longer have one.
   private func preparations(
     of payment: Payment,
     _ sequences: [Int],
@@ -90,18 +90,18 @@ extension SharedJournal {
       if let preparation = operation.preparation {
         if had?.preparation != preparation { new[sequence] = try stored(preparation) }
       } else if let had, had.preparation != nil || !operation.isUnfinished {
-        // What another machine sealed is not thrown away for want of its key.
+        // A preparation that another machine sealed is not deleted because its key is missing here.
         gone.append(sequence)
       }
     }
     return (new, gone)
   }
 
-  /// What the database has of a preparation: one with a secret is sealed.
+  /// Returns a preparation as stored. One with a secret is sealed.
   ///
-  /// Throws `state` where there is no key to seal it with: nothing was sent.
+  /// Throws `state` if there is no key to seal it with. Nothing was sent then.
   private func stored(_ preparation: Operation.Preparation) throws(Fault) -> String {
-    // One of version 1 may be sealed under the key of another machine.
+    // A preparation of version 1 may be sealed with another machine's key.
     guard let secret = preparation.secret, !FleetKey.isSealed(secret) else {
       return preparation.stored
     }
@@ -127,7 +127,7 @@ extension SharedJournal {
     return settled(payment, write, row: row)
   }
 
-  /// What a new attempt is written as.
+  /// Returns the write of a new attempt.
   func opening(_ payment: Payment, _ terms: OpeningTerms) throws(Fault) -> Write {
     let sequence = payment.attempt?.sequence ?? 0
     var write = try write(of: payment, { line($0, sequence, "opened") }, lends: leaseTime)
@@ -139,7 +139,7 @@ extension SharedJournal {
     [HistoryEntry(payment, sequence, note: note, by: settings.by)]
   }
 
-  /// The payment as it is once it is written, which is what the database has from then on.
+  /// Returns the payment after the write, and records it as the database's state.
   private func settled(_ payment: Payment, _ write: Write, row: Int) -> Payment {
     var written = payment
     written.row = row
@@ -186,11 +186,11 @@ extension SharedJournal {
     }
   }
 
-  /// How long a state of a sale that is under way must last before it is written by itself, in milliseconds.
+  /// The time that a passing state of a sale must last before it is written alone, in milliseconds.
   private static let moment = 1000
 
-  /// Whether nothing is new but a state of work that sent nothing yet, right after another write: the next one
-  /// has it too.
+  /// Returns whether only a state before any request is new, right after another write. The next write has it
+  /// too.
   private func isPassing(_ payment: Payment) -> Bool {
     guard let written = known[payment.row]?.written, payment.unwritten.isEmpty,
       clock.uptime - written.at < Self.moment
@@ -217,16 +217,16 @@ extension SharedJournal {
     do throws(Fault) {
       try update(&payment, sequence, note, lends: isLast ? 0 : leaseTime)
       if isLast {
-        // The reference was given back with its last outcome.
+        // The last outcome released the lease.
         leases[payment.key]?.isOver = true
         known[payment.row] = nil
       }
       aside.leave(payment.row)
       return nil
     } catch {
-      // Another has it now, and finds out by itself.
+      // Another process has the reference now, and finds out itself.
       guard error.cause != .leaseLost else {
-        // Unless that one learns nothing: what is known here is not thrown away.
+        // The other process may not find out, so the outcome is not dropped.
         var lost = payment
         if payment[sequence]?.isUnknown == false { try? setAside(&lost, sequence, note: note) }
         throw error
@@ -241,14 +241,14 @@ extension SharedJournal {
     }
   }
 
-  /// What a lease that was written at a moment, or later, allows.
+  /// Extends the send window of a lease that was written at a moment or later.
   private func lend(from begun: Moment) {
     let begin = Moment(boot: begun.boot, milliseconds: begun.milliseconds + slack)
     let end = Moment(boot: begun.boot, milliseconds: begun.milliseconds + leaseTime)
     window?.lend(SendWindow.Loan(begin: begin, end: end))
   }
 
-  /// Writes a payment over the version that it was made from.
+  /// Writes a payment over the version on which it is based.
   private func update(
     _ payment: inout Payment,
     _ sequence: Int,
@@ -263,14 +263,14 @@ extension SharedJournal {
     payment = settled(payment, write, row: payment.row)
   }
 
-  /// Reads a payment again, with what the database has of it.
+  /// Reads a payment again, and records it as the database's state.
   func reread(_ row: Int) throws(Fault) -> Payment? {
     try payment(query(["\(select) WHERE a.row = \(row)"])[0].first)
   }
 }
 
 extension SharedJournal.Write {
-  /// Whether two open the same attempt, at whatever moment each was made.
+  /// Returns whether two writes open the same attempt, whenever they were created.
   fileprivate func isSameOrder(as other: SharedJournal.Write) -> Bool {
     key == other.key && opening == other.opening && keys == other.keys
       && values.isAlike(other.values, but: ["created", "updated"])
@@ -282,14 +282,14 @@ extension SharedJournal.Write {
 }
 
 extension Row {
-  /// Whether two rows have the same values, some columns aside.
+  /// Returns whether two rows have the same values, without some columns.
   func isAlike(_ other: Row, but names: Set<String>) -> Bool {
     changes(from: other).allSatisfy { names.contains($0.column) }
   }
 }
 
 extension Payment {
-  /// The payment with the times of another one that is the same.
+  /// Returns the payment with the times of an equal one.
   fileprivate func at(times other: Payment) -> Payment {
     var same = with(
       operations.map { operation in
@@ -305,12 +305,12 @@ extension Payment {
 }
 
 extension Operation {
-  /// Whether what a later step needs of it may still be needed.
+  /// Whether a later step may still need its preparation.
   fileprivate var isUnfinished: Bool { [.prepared, .sent, .waiting].contains(state.name) }
 }
 
 extension Fault {
-  /// A preparation that cannot be sealed here.
+  /// A preparation cannot be sealed here.
   fileprivate static func sealed(_ key: String) -> Fault {
     Fault(
       .state,
@@ -321,7 +321,7 @@ extension Fault {
     )
   }
 
-  /// The database was gone once the outcome was known, and the outcome lies in the spool.
+  /// The database was unreachable when the outcome was known, so the outcome is in the spool.
   fileprivate static func spooled(_ failure: Fault, in path: String) -> Fault {
     Fault(
       .state,

@@ -4,26 +4,26 @@ import TenderSystem
 
 /// The journal in PostgreSQL, which a fleet of machines shares.
 ///
-/// Nothing of it lives in a session: no lock, no prepared statement, no setting. A reference is lent by a row
-/// (`lease`), and every write of a payment names the fence of the taking that it belongs to.
+/// It uses no session state: no lock, no prepared statement, no setting. A row (`lease`) leases a reference,
+/// and every write of a payment names the fence of its lease.
 package final class SharedJournal: Journal, @unchecked Sendable {
-  // Unchecked: a journal is one thread's, as its connection is.
+  // Unchecked: one thread uses a journal and its connection.
 
-  /// What it needs to know.
+  /// The settings of a shared journal.
   package struct Settings {
     package var address: PostgresAddress
-    /// The folder of this machine's own files: locks, the spool.
+    /// The folder of this machine's files: locks and the spool.
     package var folder: String
-    /// The folder of the mark; nil for the one that `folder` is in.
+    /// The folder of the mark; nil for the parent of `folder`.
     package var markFolder: String?
-    /// A file of root certificates; nil for what libpq takes by itself.
+    /// A file of root certificates; nil for libpq's default.
     package var roots: String?
     package var key: FleetKey?
-    /// How long one request to a provider may take, in milliseconds.
+    /// The time limit of one request to a provider, in milliseconds.
     package var timeout = 30_000
-    /// Whether nothing but look-ups is wanted.
+    /// Whether only look-ups are needed.
     package var isReading = false
-    /// The user and the machine, for the history: `USER@MACHINE`.
+    /// The user and machine in the history: `USER@MACHINE`.
     package var by: String
     package var variable: (String) -> String? = { _ in nil }
 
@@ -36,63 +36,61 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   let redactor: Redactor
   let clock: any Clock
   let interruption: any Interruption
-  /// This machine and this state folder, in a name that no copy of the folder has.
+  /// A name for this machine and state folder that no copy of the folder has.
   let station: String
-  /// Whether the key is this machine's alone.
+  /// Whether only this machine has the key.
   let hasOwnKey: Bool
-  /// The same, since this machine was started.
+  /// The same name, with the time when this machine was started.
   let machine: String
   let aside: SetAside
   let locks: LockFile
   let mark: HighWaterMark
-  /// What the mark says that the database lacks; nil once the operator has accepted that.
+  /// A position in the mark that the database lacks; nil once the operator has accepted it.
   var missing: HighWaterMark.Position?
-  /// Whether requests go to others than the simulator in this process.
+  /// Whether requests go to another side than the simulator in this process.
   var isOutside = false
-  /// Until when a request that can move money may leave.
+  /// The time until which a request that can move money may be sent.
   private let sendWindow: SendWindow
   private var connection: PostgresConnection?
   private var isChecked = false
-  /// Whether the database was waited for in vain: what comes next does not wait as long again.
+  /// Whether a wait for the database failed. Later waits are shorter then.
   private var isAway = false
-  /// This journal's own name, made with its tables.
+  /// The journal's name, created with its tables.
   private(set) var name = ""
-  /// What the database has of payments that are worked on, by row.
+  /// The database's state of payments in use, by row.
   var known: [Int: Known] = [:]
-  /// The payment of a reference as its lock was taken; read once.
+  /// The payment of a reference when its lock was taken. It is used once.
   var fresh: (key: ReferenceKey, payment: Payment?)?
-  /// The payment that was opened as the lock was taken, and its row.
+  /// The payment that was opened when the lock was taken, and its row.
   var opened: (write: Write, row: Int)?
   var leases: [ReferenceKey: Lease] = [:]
   /// Whether a lease showed that the server's clock was set back.
   var wasSetBack = false
-  /// The newest state of a payment that was read, and the mark that it makes.
+  /// The newest state that was read, as a mark.
   var seen: HighWaterMark.Position?
-  /// Whether references are asked to be left alone, as far as was seen.
+  /// The last known requests to stop, by reference.
   var stops: [ReferenceKey: (isAsked: Bool, at: Int)] = [:]
-  /// Outcomes that wait for the database.
+  /// The waiting outcomes, by reference.
   var waiting: [ReferenceKey: Spooled] = [:]
   var isDelivering = false
   var hasLookedForSpool = false
 
-  /// What the database has of a payment besides what is in a `Payment`.
+  /// The parts of a stored payment that `Payment` does not have.
   struct Known {
     var createdAt: Int
     var terms: Set<String>
     /// The checksums of its operations, by sequence.
     var sums: [Int: String]
-    /// The preparations as they are stored, by sequence; those that can be opened here with their content.
+    /// The preparations as stored, by sequence, with the content of those that can be unsealed here.
     var prepared: [Int: (text: String, preparation: Operation.Preparation?)]
-    /// What this process wrote last, and when.
+    /// The rows that this process wrote last, and when.
     var written: (payment: Row, operations: [Int: Row], at: Int)?
   }
 
-  /// A journal that connects when it is first asked.
+  /// Creates a journal that connects on first use.
   ///
-  /// Throws `state` where this machine's own files cannot be used.
-  ///
-  /// Without a key of the fleet what is secret is sealed under this machine's own (`journal.key`), which no
-  /// other can open.
+  /// Throws `state` if this machine's files cannot be used. Without a key of the fleet, secrets are sealed
+  /// with this machine's own key (`journal.key`), and no other machine can unseal them.
   package init(
     _ settings: Settings,
     redactor: Redactor,
@@ -120,25 +118,25 @@ package final class SharedJournal: Journal, @unchecked Sendable {
 
   package var window: SendWindow? { sendWindow }
 
-  /// How long a reference is lent for, in milliseconds: a request's own time, and what comes before it.
+  /// The length of a lease in milliseconds: the time limit of a request, and the time before it.
   var leaseTime: Int { settings.timeout + slack }
 
-  /// How long it may take from the lease to the first byte of the request, in milliseconds.
+  /// The maximum time from the lease to the first byte of the request, in milliseconds.
   var slack: Int { min(10_000, max(1000, settings.timeout / 3)) }
 
-  /// For how long one operation tries again while the database is away, in milliseconds.
+  /// The time for which one operation retries while the database is unreachable, in milliseconds.
   private var patience: Int {
     min(settings.isReading ? 5000 : 30_000, max(2000, settings.timeout))
   }
 
   func deadline() -> Deadline { Deadline(in: isAway ? min(patience, 1000) : patience, on: clock) }
 
-  // MARK: Asking
+  // MARK: Queries
 
-  /// Runs statements as one transaction, with the tables' version checked before the first.
+  /// Runs statements as one transaction. The first one checks the tables' version.
   ///
-  /// Failures that pass are waited out. `isOnce` where what was sent may have been done when its answer did not come:
-  /// the caller looks first. Throws `PostgresConnection.Failure`.
+  /// Transient failures are retried. With `isOnce`, statements whose answer was lost are not sent again,
+  /// because the caller looks first. Throws `PostgresConnection.Failure`.
   func ask(
     _ statements: [Statement],
     by deadline: Deadline,
@@ -146,7 +144,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   ) throws(PostgresConnection.Failure) -> [Rows] {
     var pause = 20
     var wasUnconfirmed = false
-    // A question that may take a moment only says nothing of how long the others may.
+    // A failed query with a short deadline does not shorten other waits.
     let isPatient = deadline.remaining + 1000 > patience
     while true {
       do throws(PostgresConnection.Failure) {
@@ -174,7 +172,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
         if error.isOtherVersion { throw try otherVersion(by: deadline) }
         if error.isLost || connection?.isBroken == true || error.isReadOnly { disconnect() }
         let mayRepeat = (!isOnce || !error.isLost) && interruption.kind == nil
-        // A look-up needs no server that takes writes.
+        // A look-up does not need a server that accepts writes.
         let isEnough = settings.isReading && error.isReadOnly
         guard error.isPassing, mayRepeat, !isEnough, deadline.remaining > pause else {
           isAway = isAway || isPatient && error.isPassing && deadline.remaining <= pause
@@ -184,15 +182,17 @@ package final class SharedJournal: Journal, @unchecked Sendable {
           throw failure
         }
         wasUnconfirmed = wasUnconfirmed || error.isUnconfirmed
-        // A lock may end meanwhile; what it is worth is asked of the database.
+        // A lease may expire during the pause. The database checks its fence.
         try? clock.pause(milliseconds: pause)
         pause = min(500, pause * 2)
       }
     }
   }
 
-  /// Gives version and name, until when it was accepted, and whether it has the event of a mark; where the version
-  /// is another, the transaction ends with nothing done.
+  /// Selects the version and name, the time until which it was accepted, and whether it has the event of a
+  /// mark.
+  ///
+  /// If the version differs, the transaction ends without effect.
   private func check(_ marked: HighWaterMark.Position?) -> Statement {
     let parts = marked?.link.split(separator: ".") ?? []
     let numbers = parts.compactMap { Int($0) }
@@ -217,7 +217,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     )
   }
 
-  /// Codes of our own, of a class that the server has not (SQLSTATE leaves it to applications).
+  /// Our own codes, in a class that SQLSTATE leaves to applications.
   static let newer = "T0001"
   static let older = "T0002"
 
@@ -241,7 +241,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
 
   func disconnect() { connection = nil }
 
-  /// Runs statements that change nothing, or nothing more where they are repeated.
+  /// Runs statements that change nothing, or that can be repeated.
   ///
   /// Throws `state`.
   func query(_ statements: [Statement]) throws(Fault) -> [Rows] {
@@ -252,12 +252,12 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     }
   }
 
-  /// Asks the server for nothing but its tables' version.
+  /// Checks the server and the tables' version.
   ///
-  /// Throws `state`, with the cause `journalUnreachable` where there is none.
+  /// Throws `state`, with the cause `journalUnreachable` if there is no server.
   package func reach() throws(Fault) { _ = try query([]) }
 
-  /// A failure of the database in this program's words: nothing was sent to a provider.
+  /// Returns the fault for a failure of the database. Nothing was sent to a provider.
   func fault(_ failure: PostgresConnection.Failure) -> Fault {
     let place = settings.address.masked
     let text = redactor.redact(failure.text)

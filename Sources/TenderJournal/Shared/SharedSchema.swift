@@ -1,15 +1,14 @@
 /// The tables of a shared journal, and the rights of each role.
 ///
-/// Plain SQL of PostgreSQL 13 and later. Every name is written with its schema, since a pooler keeps no search
-/// path.
+/// Plain SQL for PostgreSQL 13 and later. Every name has its schema, because a pooler keeps no search path.
 package enum SharedSchema {
-  /// Raised with every change of the tables, by an added column itself.
+  /// The version of the tables. Each change raises it, also an added column.
   static let version = 2 + StoredTables.added
 
-  /// The version of tables that are being converted: neither this program nor an older one uses them.
+  /// The version during a conversion. Neither this program nor an older one uses such tables.
   static let converting = 0
 
-  /// Makes the tables of a new journal.
+  /// Creates the tables of a new journal.
   static let all: [Statement] =
     [
       """
@@ -31,7 +30,7 @@ package enum SharedSchema {
     env text COLLATE "C" NOT NULL, provider text COLLATE "C" NOT NULL, reference text COLLATE "C" NOT NULL
     """
 
-  /// Makes the tables that version 2 added.
+  /// Creates the tables that version 2 added.
   static let tables: [Statement] = [
     """
     CREATE TABLE tender.payment (
@@ -97,7 +96,7 @@ package enum SharedSchema {
 
   static let raiseVersion: Statement = "UPDATE tender.journal SET version = \(sql: version)"
 
-  /// Takes the tables of version 1 out of the way of every program that uses them.
+  /// Renames the tables of version 1, so that no program uses them.
   static let setOldAside: [Statement] =
     [
       "UPDATE tender.journal SET version = \(sql: converting)",
@@ -105,7 +104,7 @@ package enum SharedSchema {
     ]
     + oldTables.map { "ALTER TABLE tender.\(sql: $0) RENAME TO \(sql: $0)_1" }
 
-  /// Ends a conversion: whoever had rights on the old tables gets those on the new ones.
+  /// Ends a conversion. Roles with rights on the old tables get the rights on the new ones.
   static let finish: [Statement] =
     [
       """
@@ -124,7 +123,7 @@ package enum SharedSchema {
     ] + oldTables.map { "DROP TABLE tender.\(sql: $0)_1" }
     + [raiseVersion]
 
-  /// The tables of version 1 that version 2 has no more, or has with other columns.
+  /// The tables of version 1 that version 2 replaces or no longer has.
   static let oldTables = ["attempt", "history", "term", "preparation"]
 
   private static let dialect = StoredTables.Dialect(
@@ -136,7 +135,7 @@ package enum SharedSchema {
     ]
   )
 
-  /// The least rights of each role, as statements of SQL.
+  /// The minimum rights of each role, as SQL statements.
   package static let grants =
     """
     -- For the tables' owner, with CREATEROLE. Roles without a login; a user of your own gets one of them:
@@ -164,15 +163,17 @@ package enum SharedSchema {
       -- tender journal prune, accept and migrate are for the owner of the tables.
       """
 
-  /// Columns that say which payment a row is about: no write changes them.
+  /// The columns that identify the payment of a row. No write changes them.
   static let keys: Set<String> = ["env", "provider", "reference", "row", "payment", "sequence"]
 
-  /// What each role may do: pay (keys of rows are never changed, and history is appended to), look payments up
-  /// without what confirms a held payment, and read what happened.
+  /// The rights of each role: to pay, to look up payments without the data that confirms a hold, and to read
+  /// the history.
+  ///
+  /// Keys of rows are never changed, and the history is only appended to.
   static let rights =
     [
       "GRANT USAGE ON SCHEMA tender TO tender_runner, tender_support, tender_auditor",
-      // An earlier version gave whole rows.
+      // An earlier version granted rights on whole rows.
       "REVOKE UPDATE ON tender.payment, tender.operation, tender.lease, tender.preparation FROM tender_runner",
       "GRANT SELECT ON tender.journal TO tender_runner",
       "GRANT SELECT, INSERT ON tender.payment, tender.operation, tender.lease TO tender_runner",
@@ -194,10 +195,10 @@ package enum SharedSchema {
         + "TO tender_auditor",
     ] + stamps
 
-  /// Functions of the server that say who has logged in, whatever a program says of itself.
+  /// Server functions that record the logged-in user, whatever the program claims.
   ///
-  /// They write it in front of "by", and demand a line of history wherever a preparation is taken away. The tables'
-  /// owner is believed.
+  /// They add it before "by", and require a line of the history for each deleted preparation. The tables'
+  /// owner is trusted.
   private static let stamps =
     [
       """

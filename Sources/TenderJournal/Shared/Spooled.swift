@@ -1,33 +1,33 @@
 import TenderEngine
 import TenderModel
 
-/// What a request came to that the database could not take.
+/// An outcome that the database could not store.
 struct Spooled {
-  /// What the database has of a payment, seen from here.
+  /// The database's knowledge of an outcome.
   enum Standing {
-    /// It lacks this.
+    /// It lacks the outcome.
     case lacks
-    /// It has learned as much in another way.
+    /// It has the outcome from another source.
     case knows
-    /// It does not have the payment as it was: it was put back to an earlier time.
+    /// It lacks the payment's earlier state, so it was restored to an earlier time.
     case forgot
   }
 
-  /// The payment with the operations that changed, and no others.
+  /// The payment with only its changed operations.
   private(set) var payment: Payment
   private let row: Int
-  /// The version of the payment in the database that this is written over; nil for an entry of version 1.
+  /// The database's version that it replaces; nil for an entry of version 1.
   let over: Int?
-  /// The operation that it is about.
+  /// The sequence of its operation.
   let sequence: Int
-  /// The operations, by sequence, whose preparations the database keeps.
+  /// The operations, by sequence, whose stored preparations stay.
   private let prepared: Set<Int>
   let note: String
   let by: String
 
   var key: ReferenceKey { payment.key }
 
-  /// An outcome over one that waits already, where there is one.
+  /// Creates an outcome, based on one that already waits if there is one.
   init(
     _ payment: Payment,
     _ sequence: Int,
@@ -50,7 +50,7 @@ struct Spooled {
     self.by = by
   }
 
-  /// An entry of the spool that was written for a journal of this name, also one of version 1.
+  /// Reads an entry of the spool for a journal with this name, also of version 1.
   init?(_ entry: JSON, in name: String) {
     guard entry["journal"]?.text == name, let row = entry["row"]?.wholeNumber,
       let over = entry["over"]?.wholeNumber, let note = entry["note"]?.text,
@@ -74,7 +74,7 @@ struct Spooled {
     prepared = Set(entry["prepared"]?.array?.compactMap(\.wholeNumber) ?? [])
   }
 
-  /// The entry of the spool, for a journal of this name.
+  /// Returns the entry of the spool for a journal with this name.
   func entry(in name: String) -> JSON {
     [
       "journal": .string(name), "row": .integer(row), "over": .integer(over ?? 0),
@@ -84,7 +84,7 @@ struct Spooled {
     ]
   }
 
-  /// How much a database knows that has a payment, or none, at this reference.
+  /// Returns what a database knows that has this payment, or none, for the reference.
   func standing(in found: Payment?) -> Standing {
     guard let found, found.key == key, found.createdAt == payment.createdAt || over == nil,
       found.version >= over ?? 0, let place = places(in: found)?[sequence],
@@ -93,14 +93,14 @@ struct Spooled {
     return found.version == over || current.isUnknown ? .lacks : .knows
   }
 
-  /// The sequences in a payment of the operations here; nil where it does not have them.
+  /// Returns the sequences of these operations in a payment; nil if it lacks them.
   private func places(in found: Payment) -> [Int: Int]? {
     let own = payment.operations.map(\.sequence)
     guard over == nil else {
       return own.allSatisfy { found[$0] != nil }
         ? Dictionary(uniqueKeysWithValues: own.map { ($0, $0) }) : nil
     }
-    // One attempt and what followed it, which may have others before and after it by now.
+    // The attempt and its later operations may have other attempts before and after them now.
     guard let attempt = payment.attempt,
       let begin = found.operations.firstIndex(where: {
         $0.isAttempt && $0.number == attempt.number && $0.createdAt == attempt.createdAt
@@ -110,8 +110,8 @@ struct Spooled {
     return round.count == own.count ? Dictionary(uniqueKeysWithValues: zip(own, round)) : nil
   }
 
-  /// Adds it to a payment that lacks it, to be written over the version that the payment has; gives the sequence of
-  /// the operation there that it is about.
+  /// Adds the outcome to a payment that lacks it, based on the payment's version. Returns the sequence of its
+  /// operation there.
   func add(to found: inout Payment) throws(Fault) -> Int {
     let places = places(in: found) ?? [:]
     for known in payment.operations {
