@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef __APPLE__
@@ -203,6 +206,161 @@ int tender_system_open(int helper, const char *address) {
     count = recv(helper, &status, 1, 0);
   while (count < 0 && errno == EINTR);
   return count == 1 && status == 0 ? 0 : -1;
+}
+
+// Programs whose output is a secret.
+
+static int64_t milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int send_all(int descriptor, const void *bytes, size_t count) {
+  for (const char *rest = bytes; count > 0;) {
+    ssize_t sent = write(descriptor, rest, count);
+    if (sent < 0 && errno == EINTR)
+      continue;
+    if (sent <= 0)
+      return -1;
+    rest += sent;
+    count -= (size_t)sent;
+  }
+  return 0;
+}
+
+/// Starts a program in a group of its own, with nothing to read; its process, or -1.
+static pid_t start(char *const *arguments, int output, int errors) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  if (posix_spawn_file_actions_init(&actions) != 0 || posix_spawnattr_init(&attributes) != 0)
+    return -1;
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, output, 1);
+  posix_spawn_file_actions_adddup2(&actions, errors, 2);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  pid_t process;
+  int status = posix_spawn(&process, arguments[0], &actions, &attributes, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  return status == 0 ? process : -1;
+}
+
+/// Reads what is there of a pipe, up to a limit; what is longer counts and is dropped. 0 at its end, else 1.
+static int read_some(int pipe, char *bytes, uint32_t *count, uint32_t limit) {
+  char dropped[512];
+  int isFull = *count >= limit;
+  ssize_t got = read(pipe, isFull ? dropped : bytes + *count, isFull ? sizeof dropped : limit - *count);
+  if (got > 0 && isFull)
+    *count = limit + 1;
+  else if (got > 0)
+    *count += (uint32_t)got;
+  return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+/// What a program printed; wiped once it was handed on.
+static char printed[TENDER_PROGRAM_OUTPUT + TENDER_PROGRAM_ERRORS];
+
+/// Runs one program to its end, its deadline, or the end of the process that asks.
+static void run_program(char *const *arguments, int asker) {
+  struct tender_program_answer answer = {TENDER_PROGRAM_MISSING, 0, 0};
+  char *errors = printed + TENDER_PROGRAM_OUTPUT;
+  int output[2], error[2];
+  if (pipe(output) != 0 || pipe(error) != 0)
+    _exit(1);
+  for (int end = 0; end < 2; end++) {
+    fcntl(output[end], F_SETFD, FD_CLOEXEC);
+    fcntl(error[end], F_SETFD, FD_CLOEXEC);
+  }
+  pid_t process = *arguments ? start(arguments, output[1], error[1]) : -1;
+  close(output[1]);
+  close(error[1]);
+  fcntl(error[0], F_SETFL, O_NONBLOCK);
+  int64_t deadline = milliseconds() + TENDER_PROGRAM_TIME;
+  int status = 0, isRunning = process > 0, isOpen = isRunning, hasErrors = isRunning;
+  while (isRunning || isOpen) {
+    struct pollfd polled[] = {
+        {asker, 0, 0}, {isOpen ? output[0] : -1, POLLIN, 0}, {hasErrors ? error[0] : -1, POLLIN, 0}};
+    int64_t left = deadline - milliseconds();
+    // The end of a process is not seen by poll.
+    poll(polled, 3, left < 0 ? 0 : isOpen && left > 100 ? 100 : left > 5 ? 5 : (int)left);
+    if (polled[0].revents & (POLLHUP | POLLERR)) {
+      kill(-process, SIGKILL);
+      _exit(0);
+    }
+    if (polled[1].revents)
+      isOpen = read_some(output[0], printed, &answer.output, TENDER_PROGRAM_OUTPUT);
+    if (polled[2].revents)
+      hasErrors = read_some(error[0], errors, &answer.errors, TENDER_PROGRAM_ERRORS);
+    if (isRunning && waitpid(process, &status, WNOHANG) == process)
+      isRunning = 0;
+    if ((isRunning || isOpen) && milliseconds() >= deadline) {
+      kill(-process, SIGKILL);
+      if (isRunning)
+        waitpid(process, &status, 0);
+      answer.status = TENDER_PROGRAM_LATE;
+      break;
+    }
+    if (!isRunning && !isOpen)
+      answer.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  read_some(error[0], errors, &answer.errors, TENDER_PROGRAM_ERRORS);
+  close(output[0]);
+  close(error[0]);
+  if (answer.errors > TENDER_PROGRAM_ERRORS)
+    answer.errors = TENDER_PROGRAM_ERRORS;
+  if (answer.output > TENDER_PROGRAM_OUTPUT && answer.status == 0)
+    answer.status = TENDER_PROGRAM_LONG;
+  if (answer.status == TENDER_PROGRAM_LONG || answer.output > TENDER_PROGRAM_OUTPUT)
+    answer.output = 0;
+  int isLost = send_all(asker, &answer, sizeof answer) != 0 || send_all(asker, printed, answer.output) != 0
+               || send_all(asker, errors, answer.errors) != 0;
+  for (volatile char *byte = printed; byte < printed + sizeof printed; byte++)
+    *byte = 0;
+  if (isLost)
+    _exit(0);
+}
+
+int tender_system_programs(const char *prefix, char *const *arguments, size_t count) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+    return -1;
+  pid_t helper = fork();
+  if (helper != 0) {
+    close(ends[1]);
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    if (helper > 0)
+      return ends[0];
+    close(ends[0]);
+    return -1;
+  }
+  close_others(ends[1]);
+  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+  clean_environment(prefix);
+  // A signal for this process alone would leave the program running. The end of the other side ends both.
+  const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGPIPE};
+  for (size_t index = 0; index < sizeof ignored / sizeof *ignored; index++)
+    signal(ignored[index], SIG_IGN);
+  signal(SIGCHLD, SIG_DFL);
+  for (;;) {
+    uint32_t number;
+    ssize_t got = read(ends[1], &number, sizeof number);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got != sizeof number || number >= count)
+      _exit(0);
+    char *const *list = arguments;
+    for (; number > 0; number--)
+      while (*list++) {
+      }
+    run_program(list, ends[1]);
+  }
 }
 
 // Bounds.

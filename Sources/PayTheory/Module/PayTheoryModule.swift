@@ -238,7 +238,13 @@ package struct PayTheoryModule: ProviderModule {
 
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
-      .credentials(of: self, session, env, "API key and merchant credentials are set"),
+      .credentials(of: self, session, env) { () throws(Fault) in
+        let own = ProviderSettings(session, name, env)
+        let key = try own.configuration().key
+        return
+          "API key of \(key.partner), stage \(key.stage.rawValue), \(try own.source("api_key"))"
+          + "; merchant \(try own.source("merchant_uid")), \(try own.source("secret_key"))"
+      },
       Check("paytheory token service") { () throws(Fault) in
         try provider(session, env).checkTokens()
       },

@@ -99,6 +99,14 @@ package struct Command: Sendable {
     case chosenProviders
     /// The journal, any file, and what any profile names.
     case anyProfile
+
+    /// Whether a provider may be asked.
+    var reachesProviders: Bool {
+      switch self {
+      case .providers, .chosenProviders, .anyProfile: true
+      case .world, .servedWorld, .journal: false
+      }
+    }
   }
 
   /// What becomes of what was made.

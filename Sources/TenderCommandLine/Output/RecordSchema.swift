@@ -143,6 +143,7 @@ package enum RecordSchema {
     name! string the setting
     value string its value; secrets are never shown
     origin! string option, environment, profile or default
+    detail string the source in use, and those that are ignored
     = scenario
     name! string what the option takes
     option! string --sim-scenario or --sim-fault

@@ -155,7 +155,8 @@ extension Topic {
             }
         ),
         "Each credential also with _FILE behind its name, for a file that holds the value; both at "
-          + "once is an error. TENDER_ENV is never enough for a live write.",
+          + "once is an error. A credential that the profile gives comes before its variable. TENDER_ENV is never "
+          + "enough for a live write.",
         "Every other key of a provider's section has a variable too: TENDER_, the provider and the key, "
           + "joined by _. What is not text is JSON.",
         lines(modules.flatMap(\.help.addresses)),
@@ -182,6 +183,12 @@ extension Topic {
           + (help.flatMap(\.profiles) + [
             #"    "support":{"env":"live", "mode":"read-only"}"#
           ]).joined(separator: ",\n") + "}}",
+        "A profile gives each credential in one form: \"secret_key\" is the value, \"secret_key_file\" a file, "
+          + "\"secret_key_env\" the name of a variable, \"secret_key_command\" an argument list such as "
+          + "[\"pass\", \"show\", \"shop\"]. No shell reads the list. The program is an absolute path, or a name that is "
+          + "found in PATH. No other user may be able to change it. It gets no TENDER_ variable and no terminal, and "
+          + "must end within 10 s. Its output is never shown. A value such as \"$KEY\" is refused.",
+        "Only the profile in use is checked. tender config check checks all of them, and tender doctor warns.",
         "$XDG_STATE_HOME/tender/ (~/.local/state) is yours alone: journal.db is the journal of every "
           + "payment (with journal.db-wal, its log), journal.lock its locks, journal.aside room for "
           + "outcomes that the journal cannot take, journal.key the key of its fingerprints, "

@@ -109,11 +109,16 @@ struct DoctorCommand: CommandWork {
   private func checks(_ target: Target) -> [Check] {
     let composition = composition
     let common = [
-      Check("config") { () throws(Fault) in
-        let config = composition.settings.config
-        return Environment.exists(config.path)
-          ? "\(config.path): \(config.profiles.count) profiles" : "there is no file, which is fine"
-      },
+      Check(
+        "config",
+        advice: { self.unusableProfiles },
+        run: { () throws(Fault) in
+          let config = composition.settings.config
+          return Environment.exists(config.path)
+            ? "\(config.path): \(config.profiles.count) profiles"
+            : "there is no file, which is fine"
+        }
+      ),
       Check("state") { () throws(Fault) in
         let folder = try composition.settings.stateFolder().text
         try Environment.makeFolder(folder)
@@ -154,6 +159,21 @@ struct DoctorCommand: CommandWork {
       ),
     ]
     return common + sharedJournal() + target.module.checks(composition, target.env)
+  }
+
+  /// What is wrong with profiles of the configuration, in use or not; nil where nothing is.
+  private var unusableProfiles: String? {
+    let settings = composition.settings
+    let problems = settings.config.profiles.keys.sorted().compactMap { name -> String? in
+      do throws(Fault) {
+        try settings.config.checkWhole(name, settings.modules, composition.environment)
+        return nil
+      } catch {
+        return error.message
+      }
+    }
+    return problems.isEmpty
+      ? nil : "before these profiles are used, mend: " + problems.joined(separator: "; ")
   }
 
   /// Of a journal that several machines share: whether it answers, what this user may do there, and what a

@@ -65,7 +65,8 @@ extension Action {
     """
     config show: show each setting and where it comes from
     Shows the settings that a command would run with, and whether each came from an option, the
-    environment, the profile or a default. Secrets are shown as set or not set.
+    environment, the profile or a default. The detail names the source in use, and those that are
+    ignored. Secrets are shown as set or not set; their programs are not run.
     $ tender config show # the settings in force
     """,
     run: SupportCommands.showConfig
@@ -75,7 +76,8 @@ extension Action {
     .local(.nothing),
     """
     config check: check the configuration file
-    Reads the configuration file and says what is wrong with it, if anything.
+    Reads the configuration file and says what is wrong with it, if anything. Every profile is
+    checked, and its files and programs are looked for. No program is run.
     $ tender config check # check the file
     """,
     run: SupportCommands.checkConfig
@@ -278,55 +280,78 @@ struct SupportCommands: CommandWork {
 
   func showConfig() throws(Fault) -> Int32 {
     let settings = composition.settings
+    let profile = settings.profileName.map { "profile \($0.quotedForMessage)" }
     var rows: [Record] = []
-    func add(_ name: String, _ value: String, _ origin: Settings.Origin) {
-      let fields: JSONObject = [
-        "name": .string(name), "value": .string(value), "origin": .string(origin.rawValue),
+    /// `sources` are all that give the setting, the first one in use; `reason` says why the others are ignored.
+    func add(
+      _ name: String,
+      _ value: String,
+      _ sources: [(name: String, origin: Settings.Origin)],
+      _ reason: String? = nil
+    ) {
+      let names = sources.map { source in
+        source.origin == .profile ? "\(source.name) of \(profile ?? "")" : source.name
+      }
+      let ignored = names.dropFirst().map { "\($0) is ignored" + (reason.map { ": \($0)" } ?? "") }
+      var fields: JSONObject = [
+        "name": .string(name), "value": .string(value),
+        "origin": .string((sources.first?.origin ?? .default).rawValue),
       ]
+      let detail = (names.prefix(1) + ignored).filter { !$0.isEmpty }.joined(separator: "; ")
+      if !detail.isEmpty { fields["detail"] = .string(detail) }
       rows.append(records.record(.setting, fields))
     }
-    func add(_ name: String, _ value: Settings.Value?, otherwise: String) {
-      add(name, value?.text ?? otherwise, value?.origin ?? .default)
+    func add(_ name: String, _ values: [Settings.Value], otherwise: String) {
+      add(name, values.first?.text ?? otherwise, values.map { ($0.source, $0.origin) })
     }
     /// One that option, environment or profile may set under its own name.
-    func add(_ name: String, _ option: any OptionKey, inProfile: Bool = true, otherwise: String) {
+    func add(_ name: String, _ option: (any OptionKey)?, inProfile: Bool = true, otherwise: String)
+    {
       let variable = "TENDER_" + name.uppercased()
       let key = inProfile ? name : nil
-      let value = settings.value(option: option, variable: variable, key: key)
-      add(name, value, otherwise: otherwise)
+      add(name, settings.values(option: option, variable: variable, key: key), otherwise: otherwise)
     }
-    add("config", settings.config.path, invocation.has(Keys.config) ? .option : .default)
+    // Values that cannot be are refused.
+    _ = (try settings.provider(), try settings.env())
+    add("config", Keys.config, inProfile: false, otherwise: settings.config.path)
     add("profile", Keys.profile, inProfile: false, otherwise: settings.profileName ?? "")
-    add("provider", try settings.provider(), otherwise: settings.modules[0].name.text)
-    add("env", try settings.env(), otherwise: "simulator")
+    add("provider", Keys.provider, otherwise: settings.modules[0].name.text)
+    add("env", Keys.env, otherwise: "simulator")
     add("output", Keys.output, otherwise: "auto")
-    let journal = settings.journal().map { journal in
-      let shown = PostgresAddress(journal.text)?.masked ?? journal.text
-      return Settings.Value(text: shown, origin: journal.origin)
-    }
-    add("journal", journal, otherwise: "")
-    add("state_dir", try settings.stateFolder(), otherwise: "")
+    let journals = settings.values(option: nil, variable: "TENDER_JOURNAL", key: "journal")
+    let masked = settings.journal().map { PostgresAddress($0.text)?.masked ?? $0.text } ?? ""
+    add("journal", masked, journals.map { ($0.source, $0.origin) })
+    add("state_dir", Keys.stateDir, inProfile: false, otherwise: try settings.stateFolder().text)
     add("timeout", Keys.timeout, otherwise: "30s")
-    let mode = settings.profile.text("mode") ?? "read-write"
-    add("mode", mode, settings.isReadOnly ? .profile : .default)
+    let mode = settings.profile.text("mode")
+    add("mode", mode ?? "read-write", mode == nil ? [] : [("mode", .profile)])
     for module in settings.modules {
       for key in module.section.credentials {
-        let name = "\(module.name.text).\(key)"
-        let variable = "TENDER_\(module.name.text)_\(key)".uppercased()
-        let value = try settings.credential(variable, section: module.name.text, key: key)
-        add(name, value == nil ? "not set" : "set", value?.origin ?? .default)
+        let sources = try settings.sources(module.name.text, key)
+        add(
+          "\(module.name.text).\(key)",
+          sources.isEmpty ? "not set" : "set",
+          sources.map { ($0.name, $0.origin) },
+          "the profile has its own"
+        )
       }
     }
     for module in settings.modules {
-      for (name, value) in module.settings(settings) { add(name, value.text, value.origin) }
+      for (key, option, otherwise) in module.shown {
+        let values = settings.values(option: option, section: module.name.text, key: key)
+        add("\(module.name.text).\(key)", values, otherwise: otherwise)
+      }
     }
-    output.show(rows, columns: ["name", "value", "origin"])
+    output.show(rows, columns: ["name", "value", "origin", "detail"])
     return output.exit(0)
   }
 
-  /// Reading the settings was the check: a fault of theirs ended the run before this.
-  func checkConfig() -> Int32 {
+  /// Reading the settings was a part of the check: a fault of theirs ended the run before this.
+  func checkConfig() throws(Fault) -> Int32 {
     let config = composition.settings.config
+    for name in config.profiles.keys.sorted() {
+      try config.checkWhole(name, composition.settings.modules, composition.environment)
+    }
     let detail =
       Environment.exists(config.path)
       ? "\(config.path): \(config.profiles.count) profiles" : "there is no \(config.path)"

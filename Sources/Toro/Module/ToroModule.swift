@@ -181,8 +181,12 @@ package struct ToroModule: ProviderModule {
     [
       Check("toro credentials") { () throws(Fault) in
         try provider(session, env).checkCredentials()
-        return env == .simulator
-          ? "the simulator needs none of yours" : "ids and passphrase are set"
+        guard env != .simulator else { return "the simulator needs none of yours" }
+        let own = ProviderSettings(session, name, env)
+        let key = try own.configuration()
+        return
+          "message key \(key.keyID), version \(key.keyVersion), of \(try own.source("passphrase"))"
+          + (key.apiKey == nil ? "" : "; \(try own.source("api_key"))")
       },
       Check("toro reader") { () throws(Fault) in try provider(session, env).checkReader() },
       Check("toro gateway") { () throws(Fault) in try provider(session, env).checkGateway() },
@@ -209,25 +213,18 @@ package struct ToroModule: ProviderModule {
       + "take it out of the profile"
   }
 
-  package func settings(_ settings: Settings) -> [(name: String, value: Settings.Value)] {
-    let simulated = Settings.Value(text: Self.simulatedDevice, origin: .default)
-    return [("toro.device", device(settings) ?? simulated)]
+  package var shown: [(key: String, option: any OptionKey, otherwise: String)] {
+    [("device", Keys.device, Self.simulatedDevice)]
   }
 
   package func resources(_ settings: Settings) -> [MachineResource] {
-    switch (device(settings)?.text).flatMap(DeviceAddress.init) {
+    let device = settings.values(option: Keys.device, section: "toro", key: "device").first
+    return switch (device?.text).flatMap(DeviceAddress.init) {
     case .network(_, let port): [.port(port)]
     case .terminal(let path): [.device(path)]
     case .bluetooth: [.bluetooth]
     case nil: []
     }
-  }
-
-  /// Returns the reader's address from the option, the variable or the profile.
-  private func device(_ settings: Settings) -> Settings.Value? {
-    settings.value(option: Keys.device, variable: "TENDER_TORO_DEVICE", key: nil)
-      ?? settings.profile["toro"]?["device"]?.text
-      .map { Settings.Value(text: $0, origin: .profile) }
   }
 }
 
