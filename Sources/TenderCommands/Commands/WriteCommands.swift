@@ -117,10 +117,8 @@ struct WriteCommands: CommandWork {
     let engine = try composition.engine(target)
     try invocation.checkRead(by: target.module.name)
     let isPayersFlow = engine.provider.traits.hasPayerFlow
-    try WaitOptions.checkInterval(
-      invocation,
-      awaitsPayer: isPayersFlow && order.kind != .void && order.kind != .refund
-    )
+    let awaitsPayer = isPayersFlow && order.kind != .void && order.kind != .refund
+    try WaitOptions.checkInterval(invocation, awaitsPayer: awaitsPayer)
     var options = Engine.Options()
     let key = try invocation.value(Keys.idempotencyKey)
     if order.reference != nil || order.refundRequest != nil { options.idempotencyKey = key }
@@ -146,8 +144,9 @@ struct WriteCommands: CommandWork {
     func run() throws(Fault) -> Report {
       try engine.execute(order, on: target.payment, handle: handle, options)
     }
-    let takesReader = order.reference != nil && engine.provider.traits.isAtReader
-    var report = takesReader ? try composition.withReader(run) : try run()
+    let isSale = order.reference != nil && engine.provider.traits.isAtReader
+    let place = isSale ? "reader" : awaitsPayer ? composition.listener : nil
+    var report = try composition.inTurn(for: place, run)
     if let wait {
       report = try wait.apply(
         to: report,

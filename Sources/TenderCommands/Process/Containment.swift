@@ -236,7 +236,7 @@ private struct Bounds {
     if let home = environment["HOME"] {
       readable += [".pgpass", ".pg_service.conf", ".postgresql"].map { home + "/" + $0 }
     }
-    readable += named.compactMap { environment[$0] } + address.files
+    readable += named.compactMap { environment[$0] } + address.files { environment[$0] }
     let ways = address.ways { environment[$0] }
     if !ways.ports.isEmpty { addNetwork(ways.ports) }
     if ways.isLocal { sockets |= TENDER_SOCKETS_LOCAL }

@@ -98,6 +98,7 @@ extension Composition {
 
   func redirects(to address: String, simulated: Bool) -> (any RedirectListener)? {
     guard LoopbackRedirects.isOwn(address) else { return nil }
+    if !simulated { listener = address }
     return simulated ? SimulatedPayer(clock: clock) : LoopbackRedirects(interruption: signals)
   }
 

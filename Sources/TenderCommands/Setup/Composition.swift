@@ -50,6 +50,8 @@ final class Composition: Session {
   private var announced: String?
   /// Whether a card reader takes part, whose states people follow.
   var isAtTill = false
+  /// The address at which this process listens for the payer; nil where it does not.
+  var listener: String?
   /// The simulated world of this run: a fault that strikes once strikes one part of it, and all parts draw
   /// from one seed.
   private var ownSimulator: InProcessSimulator?
@@ -275,10 +277,13 @@ final class Composition: Session {
     output.showWaiting(what, seconds: (left + 999) / 1000)
   }
 
-  /// Only one sale at a time has the reader.
-  func withReader(_ body: () throws(Fault) -> Report) throws(Fault) -> Report {
-    guard let reader = shared.reader else { return try body() }
-    return try reader.perform(body)
+  /// Runs `body` while no other line of the batch has what is named.
+  func inTurn(
+    for name: String?,
+    _ body: () throws(Fault) -> Report
+  ) throws(Fault) -> Report {
+    guard let name, let turns = shared.turns else { return try body() }
+    return try turns.perform(with: name, body)
   }
 
   /// The randomness of this side: from the seed where there is one.

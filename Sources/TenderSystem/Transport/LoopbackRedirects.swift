@@ -100,7 +100,9 @@ final class LoopbackVisit: RedirectVisit, @unchecked Sendable {
           .usage,
           code: "port_busy",
           "cannot listen at \(address.authority), where the payer comes back",
-          hint: "free the port, or give another registered --redirect-url"
+          hint: errno == EACCES
+            ? "this command may not listen there; see: tender help containment"
+            : "free the port, or give another registered --redirect-url"
         )
       }
     }
