@@ -65,12 +65,6 @@ package struct Engine {
       ?? report.result["refund"]?["status"]?.text ?? report.status.rawValue
   }
 
-  /// What an order would send, secrets masked.
-  package func preview(_ order: Order) throws(Fault) -> JSONObject {
-    try provider.check(order)
-    return try provider.preview(order)
-  }
-
   /// What the journal knows a reference under.
   func key(_ reference: Reference) -> ReferenceKey {
     ReferenceKey(env: env, provider: provider.name, reference: reference)

@@ -40,11 +40,9 @@ final class Composition: Session {
   /// One for each place, so that many look-ups share a connection and an open ledger.
   private var engines: [(provider: ProviderName, env: Env, engine: Engine)] = []
 
-  /// What the run is about, for the record of a fault that comes later.
-  var subject = RecordSubject()
-  /// What is being worked on, for events.
-  var reference: String? {
-    didSet { if reference != oldValue { announced = nil } }
+  /// What the run is about, for events and for the record of a fault that comes later.
+  var subject = RecordSubject() {
+    didSet { if subject.reference != oldValue.reference { announced = nil } }
   }
   /// The state that was shown last.
   private var announced: String?
@@ -90,8 +88,6 @@ final class Composition: Session {
       simulatorOptions.clock.map { StandingClock(at: $0, beside: machine) } ?? machine
     output.now = { [clock] in clock.now }
   }
-
-  var invocation: Invocation { settings.invocation }
 
   var catalogue: Catalogue { providers.catalogue }
 
@@ -263,7 +259,7 @@ final class Composition: Session {
     }
     guard invocation.has(Keys.events) else { return }
     var fields: JSONObject = ["provider": .string(provider), "env": .string(env.rawValue)]
-    fields["reference"] = reference.map(JSON.string)
+    fields["reference"] = subject.reference.map(JSON.string)
     fields["state"] = .string(state)
     fields["next_action"] = next?.json
     output.show(event: records.record(.event, fields), within: try? settings.timeout())
@@ -273,12 +269,6 @@ final class Composition: Session {
   func waits(for what: String, left: Int) {
     guard output.isTable, !output.isVerbose, Console.isTerminal(2) else { return }
     output.showWaiting(what, seconds: (left + 999) / 1000)
-  }
-
-  /// Only one sale at a time has the reader.
-  func withReader(_ body: () throws(Fault) -> Report) throws(Fault) -> Report {
-    guard let reader = shared.reader else { return try body() }
-    return try reader.perform(body)
   }
 
   /// The randomness of this side: from the seed where there is one.
@@ -318,7 +308,7 @@ final class Composition: Session {
     } else {
       reference = try newReference()
     }
-    self.reference = reference.text
+    subject.reference = reference.text
     return reference
   }
 

@@ -135,7 +135,7 @@ package struct ToroModule: ProviderModule {
         attendant: Till(
           session,
           isSimulated: env == .simulator,
-          refuses: session.scenario == "card:signature_refused"
+          refuses: session.invocation[Keys.simScenario] == "card:signature_refused"
         ),
         clock: session.clock,
         randomness: try session.randomness(),
