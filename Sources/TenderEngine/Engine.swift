@@ -122,12 +122,11 @@ package struct Engine {
     guard let payment, !provider.owns(payment),
       payment.operations.contains(where: { ![.prepared, .failed].contains($0.state.name) })
     else { return }
-    throw Fault(
-      .conflict,
-      code: "other_merchant",
+    throw .conflict(
+      "other_merchant",
       "reference \(payment.reference.quotedForMessage) is of merchant "
         + "'\(payment.merchant)', and these are the credentials of '\(provider.merchant)'",
-      hint: "use that merchant's credentials, or another --reference"
+      "use that merchant's credentials, or another --reference"
     )
   }
 

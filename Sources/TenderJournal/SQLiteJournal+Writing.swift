@@ -327,12 +327,11 @@ extension SQLiteJournal {
 extension Fault {
   /// An imported payment's place belongs to another payment.
   package static func taken(_ payment: Payment) -> Fault {
-    Fault(
-      .conflict,
-      code: "import_conflict",
+    .conflict(
+      "import_conflict",
       "\(payment.reference.quotedForMessage) (\(payment.provider.text), \(payment.env.rawValue)) is in the "
         + "journal with other content",
-      hint: "nothing was changed; compare: tender journal show \(payment.reference)"
+      "nothing was changed; compare: tender journal show \(payment.reference)"
     )
   }
 

@@ -119,11 +119,10 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
   private func versionFound() throws(Fault) -> Int {
     let found = try number("PRAGMA user_version") ?? 0
     guard found <= Self.version else {
-      throw Fault(
-        .state,
-        code: "journal_newer",
+      throw .state(
+        "journal_newer",
         "\(folder)/journal.db was written by a newer version of tender",
-        hint: "use that version, or another --state-dir"
+        "use that version, or another --state-dir"
       )
     }
     return found
@@ -187,11 +186,10 @@ package final class SQLiteJournal: Journal, @unchecked Sendable {
         return
       }
     }
-    throw Fault(
-      .state,
-      code: "state_unusable",
+    throw .state(
+      "state_unusable",
       "the journal is being read: what was erased from it stays on the disk for now",
-      hint: "any later command finishes it"
+      "any later command finishes it"
     )
   }
 

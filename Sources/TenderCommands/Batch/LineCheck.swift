@@ -49,11 +49,10 @@ struct SeenPayments {
       return
     }
     guard earlier >> 32 != text else { return }
-    throw Fault(
-      .conflict,
-      code: "reference_reused",
+    throw .conflict(
+      "reference_reused",
       "line \(earlier & 0xffff_ffff) gives \(line.reference.quotedForMessage) to another payment",
-      hint: "a reference is charged once: choose another"
+      "a reference is charged once: choose another"
     )
   }
 }
