@@ -277,10 +277,10 @@ extension Status {
   /// Whether a payment with this status forbids one under the same reference at another provider; `isUnknown` says
   /// that the result of an operation is.
   package func blocksElsewhere(isUnknown: Bool, namesProvider: Bool) -> Bool {
-    switch self {
-    case .declined, .cancelled, .expired, .failed, .revoked: isUnknown
-    case .pending, .unknown, .requiresAction, .requiresConfirmation: true
-    case .succeeded, .authorized, .refunded, .partiallyRefunded, .returned: !namesProvider
+    switch end {
+    case nil: true
+    case .declined, .cancelled, .failed: isUnknown
+    case .succeeded, .refunded, .returned: !namesProvider
     }
   }
 }
