@@ -228,8 +228,8 @@ struct WriteCommands: CommandWork {
   ) throws(Fault) {
     let isAnswered = try approveFurther(&order, engine)
     // A handle that nobody knows, of a provider that cannot adopt it, is refused without a question.
-    guard order.order.reference != nil || order.payment != nil || engine.provider.traits.hasPayerFlow
-    else { return }
+    let mayBeAdopted = engine.provider.traits.hasPayerFlow
+    guard order.order.reference != nil || order.payment != nil || mayBeAdopted else { return }
     let question = engine.question(order, invocation.command.name)
     try composition.approve(target.env, question, isAnswered: isAnswered)
   }

@@ -142,7 +142,7 @@ extension SharedJournal {
     )
     payment.writer = found.row.text("by")
     payment.isElsewhere = found.row.text("machine").map { $0 != station } ?? false
-    return adding(payment)
+    return waiting[payment.key]?.added(to: payment) ?? payment
   }
 
   /// Returns the payment of a row that will be written again.

@@ -71,7 +71,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   /// The last known requests to stop, by reference.
   var stops: [ReferenceKey: (isAsked: Bool, at: Int)] = [:]
   /// The waiting outcomes, by reference.
-  var waiting: [ReferenceKey: Spooled] = [:]
+  var waiting: [ReferenceKey: AsideOutcome] = [:]
   var isDelivering = false
   var hasLookedForSpool = false
 
