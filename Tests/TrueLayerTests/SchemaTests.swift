@@ -52,7 +52,7 @@ struct SchemaTests {
   static let form = [
     "psu-branch-code": "123", "psu-account-number": "1234567", "psu-sub-account": "01",
     "psu-id": "remi", "psu-password": "secret", "embedded-auth-flow-sca-select": "Sms",
-    "otp_authorization": "123456", "remitter-iban": "NL39ABNA8234998285",
+    "embedded-auth-flow-sms-input": "123456", "remitter-iban": "NL39ABNA8234998285",
   ]
 
   func attempt(_ body: () throws -> Void) {

@@ -245,7 +245,9 @@ package final class SimulatorServer: @unchecked Sendable {
   }
 
   private static func query(_ connection: OpaquePointer) -> String {
-    unsafe pairs(connection, tender_httpd_each_argument).map { "\($0.key)=\($0.value)" }
+    // The library has decoded them; as in process, the query is what the client wrote.
+    unsafe pairs(connection, tender_httpd_each_argument)
+      .map { "\(QueryText.encode($0.key))=\(QueryText.encode($0.value))" }
       .joined(separator: "&")
   }
 
