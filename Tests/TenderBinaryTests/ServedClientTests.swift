@@ -278,6 +278,24 @@ import Testing
     #expect(try Project.text("Tests/Judges/\(program)").split(separator: "\n").count <= 40)
   }
 
+  /// A CI job of a shop, in an empty folder, with nothing of this project but the program.
+  @Test(.enabled(if: Judge.has("uuid"), "python3 is not installed"))
+  func `serves a job that tests a shop's program`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let script = binary.home.appending(path: "job.sh").path
+    try Project.text("Tests/Judges/shop_ci.sh")
+      .write(toFile: script, atomically: true, encoding: .utf8)
+    let path = "\(Binary.products.path):/usr/bin:/bin"
+    let start = ContinuousClock.now
+    let (status, output) = try Self.run("/bin/sh", [script], ["PATH": path])
+    let shown = String(decoding: output, as: UTF8.self)
+    #expect(status == 0, "\(shown)")
+    #expect(shown.split(separator: "\n").count { $0.hasPrefix("ok ") } == 15, "\(shown)")
+    // Under 10 s on a machine with nothing else to do.
+    #expect(ContinuousClock.now - start < .seconds(60))
+  }
+
   /// Run as root, one beside `/dev/stdout` replaced the system's link.
   @Test func `an environment file replaces no link`() throws {
     let binary = try Binary()

@@ -9,6 +9,7 @@ final class SharedParts {
   var journals: [String: any Journal] = [:]
   var networks: [String: (http: any HTTPExchange, sockets: any SocketExchange)] = [:]
   var simulators: [String: InProcessSimulator] = [:]
+  private var clocks: [SimulatedTime?: SimulatedClock] = [:]
   private var folders: Set<String> = []
   let common: CommonParts
   let reader: Turn?
@@ -46,6 +47,14 @@ final class SharedParts {
     try Environment.makeFolder(path)
     try FileGuard.checkState(path, home: home)
     folders.insert(path)
+  }
+
+  /// The simulated world's clock, for all lines that name the same time or none.
+  func clock(_ time: SimulatedTime?, beside machine: any Clock) -> SimulatedClock {
+    if time == nil, let known = clocks[time] { return known }
+    let made = SimulatedClock(time, beside: machine)
+    clocks[time] = made
+    return made
   }
 
   /// Takes out of the journals' files what is to be gone for good.
