@@ -190,7 +190,7 @@ import Testing
     }
     #expect(try answer("bash", "tender transact --provider=t") == ["toro", "truelayer"])
     let faults = try answer("bash", "tender transact --sim-fault part1:re")
-    #expect(faults == ["drop-before", "drop-after"])
+    #expect(faults == ["reset-before", "reset-after"])
     #expect(
       try answer("zsh", "transact", "--provider=t") == ["--provider=toro", "--provider=truelayer"]
     )

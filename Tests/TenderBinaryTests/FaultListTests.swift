@@ -251,7 +251,7 @@ import Testing
         trial: trial
       )
       let before = trial.before.map { row.text($0, "") }
-      let line = row.text(trial.line, "").dropLast() + #","sim_scenario":"\#(word.name)"}"#
+      let line = String(row.text(trial.line, "").dropLast()) + #","sim_scenario":"\#(word.name)"}"#
       try Works.batch((before.map { [$0] } ?? []) + [line], binary) { result in
         let records = result.records.dropLast()
         #expect(records.last.map { Works.result($0).status } == exit, "\(word.name): \(records)")

@@ -213,7 +213,10 @@ struct SupportCommands: CommandWork {
     )
     let ahead = try Ledger(path: composition.servedWorld().ledgerPath).advance(by: time)
     let now = SystemClock(interruption: composition.signals).now + ahead
-    output.note("the simulated clock shows \(Timestamp.text(now))")
+    let fields: JSONObject = [
+      "name": "clock", "outcome": "ok", "detail": .string(Timestamp.text(now)),
+    ]
+    output.show(records.record(.check, fields))
     return output.exit(0)
   }
 
