@@ -68,8 +68,8 @@ def paytheory(reference):
     own = os.environ["TENDER_PAYTHEORY_MERCHANT_UID"] + ";" + os.environ["TENDER_PAYTHEORY_SECRET_KEY"]
     find = ('{transactions(query:{query_list:[{key:"reference",value:"%s",operator:EQUAL,'
             'conjunctive_operator:NONE_NEXT}]}){items{transaction_id}}}' % reference)
-    pay = ('mutation{createTransaction(amount:1050,payment_method_id:"%s",reference:"%s"){transaction_id}}'
-           % (os.environ["TOKEN"], reference))
+    pay = ('mutation{createTransaction(merchant_uid:"%s",amount:1050,payment_method_id:"%s",reference:"%s")'
+           '{transaction_id}}' % (own.split(";")[0], os.environ["TOKEN"], reference))
     for _ in range(3):
         found = call("TENDER_PAYTHEORY_GRAPHQL_URL", "/graphql", json.dumps({"query": find}), Authorization=own)
         if found and found["data"]["transactions"]["items"]:
@@ -95,7 +95,7 @@ paid = {"truelayer": truelayer, "paytheory": paytheory, "toro": toro}[sys.argv[1
 print(paid or sys.exit("not paid"))
 END
 
-TOKEN=$(tender tokenize --provider paytheory --env sandbox --test-card visa --json --fields id | cut -d'"' -f4)
+TOKEN=$(tender tokenize --provider paytheory --env sandbox --test-card visa --json --fields id 2>tokenized | cut -d'"' -f4)
 export TOKEN
 failed=0
 number=0

@@ -195,6 +195,17 @@ import Testing
     }
     let named = "X-Key: " + (host.variables["TENDER_TORO_API_KEY"] ?? "")
     #expect(try host.ask("POST /v1/caaa/diagnostic-request", [named], body: "<D/>").0 == "200")
+    var client = try Binary()
+    defer { client.remove() }
+    let sale = "transact --provider toro --env sandbox --json --amount 5 --signature-matches yes"
+    for (name, reference) in [("MERCHANT_ID", "M"), ("POI_ID", "P")] {
+      client.variables = host.variables
+      client.variables["TENDER_TORO_" + name] = "99000099"
+      let words = sale.split(separator: " ").map(String.init) + ["--reference", reference]
+      let refused = try client.run(words)
+      #expect(refused.status == 7, "\(refused.output) \(refused.errors)")
+      #expect(try LedgerAudit.sales(path: host.books, reference: reference).authorised == 0)
+    }
   }
 
   /// A P-521 key: its private and its public half.
