@@ -27,7 +27,7 @@ package final class InProcessSimulator: @unchecked Sendable {
   }
 
   /// Writes down how far pauses have moved the clock: the next command goes on from there.
-  private func keepTime() throws(Fault) {
+  package func keepTime() throws(Fault) {
     guard let clock = world.clock as? SimulatedClock, let ahead = clock.newlyAhead() else { return }
     try parts.ledger.setAhead(ahead)
   }

@@ -79,10 +79,6 @@ import Testing
         line: card.replacing(#""test_card":"visa""#, with: #""token":"TOKEN""#),
         effects: { try $0.charges($1) }
       ),
-      "consent": Trial(
-        line: bank,
-        effects: { try LedgerAudit.bankBooks(path: $0.path, reference: $1).authorized }
-      ),
       "form": Trial(line: form),
       "bank-cancel": Trial(
         before: Works.bank("REF", #","sim_scenario":"bank:abandon","wait":"1s""#),
@@ -116,7 +112,7 @@ import Testing
     for point in ["token", "attestation", "socket", "host-token", "part1"] {
       trials[point] = Trial(line: card)
     }
-    for point in ["bank-token", "start", "selection", "status"] {
+    for point in ["bank-token", "start", "selection", "consent", "status"] {
       trials[point] = Trial(line: bank)
     }
     for point in ["reader", "reader-connect", "reader-setup", "reader-card", "reader-pin"] {

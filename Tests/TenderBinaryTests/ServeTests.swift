@@ -57,7 +57,7 @@ import Testing
   @Test(arguments: [
     ("close-before", "", false), ("close-after", "", false), ("reset-before", "", true),
     ("reset-amid", "", true), ("reset-after", "", true), ("garbage", "200", false),
-    ("http-503", "503", false), ("latency=100ms", "400", false), ("bandwidth=2000", "400", false),
+    ("http-500", "500", false), ("latency=100ms", "400", false), ("bandwidth=2000", "400", false),
     ("cut=7", "400", false),
   ])
   func `plays faults on real connections`(_ what: String, _ status: String, _ isReset: Bool) throws

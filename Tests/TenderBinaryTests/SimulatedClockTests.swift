@@ -82,7 +82,7 @@ import Testing
     #expect(ContinuousClock.now - start < .seconds(8))
     // What they have waited has passed for the next command.
     let now = Timestamp.read(late.record.text("at") ?? "") ?? 0
-    #expect(now > Int(Date().timeIntervalSince1970 * 1000) + 1_000_000)
+    #expect(now > Int(Date().timeIntervalSince1970 * 1000) + 600_000)
     let next = try Self.run(binary, Self.card + "3")
     #expect((Timestamp.read(next.record.text("at") ?? "") ?? 0) >= now)
   }
@@ -101,7 +101,7 @@ import Testing
     }
     #expect(try Self.run(shop.binary, "confirm R2").status == 13)
     #expect(try Self.post(shop, "reset", "").hasPrefix("HTTP/1.1 204"))
-    #expect(try Self.run(shop.binary, "payment-status R").status == 5)
+    #expect(try LedgerAudit.charges(path: shop.books, reference: "R") == 0)
   }
 
   private static func post(_ shop: Shop, _ path: String, _ body: String) throws -> String {

@@ -68,8 +68,8 @@ import Testing
     #expect(try statuses(twice, 4) == [500, 500, 400, 400])
     #expect(try statuses(twice + ";for=A", 3) == [500, 500, 400])
     #expect(try statuses(twice + ";for=B", 3) == [500, 500, 400])
-    let both = "fault=bank-token:http-503*1;fault=bank-token:http-429*1"
-    #expect(try statuses(both, 3) == [503, 429, 400])
+    let both = "fault=bank-token:http-500*1;fault=bank-token:http-429*1"
+    #expect(try statuses(both, 3) == [500, 429, 400])
     let match = "fault=bank-token:http-502*1,for=ORDER-7"
     #expect(try statuses(match, 1, body: #"{"a":"ORDER-8"}"#) == [400])
     #expect(try statuses(match, 2, body: #"{"a":"ORDER-7"}"#) == [502, 400])

@@ -119,7 +119,7 @@ import Testing
     )
     let fault = #expect(throws: Fault.self) {
       try options.set(
-        fault: "part2:silense",
+        fault: "part2:silense-after",
         among: [SimulatedPayTheory(), SimulatedToro(), SimulatedTrueLayer()]
       )
     }

@@ -172,16 +172,16 @@ struct SupportCommands: CommandWork {
     let exit = try invocation.value(Keys.exit)
     let words = invocation.operands.map { $0.lowercased() }
     var isFound = false
-    for simulated in composition.providers.simulated {
-      if let name = invocation[Keys.provider], name != simulated.name.text { continue }
-      for (option, list) in [
-        ("--sim-scenario", simulated.scenarios), ("--sim-fault", simulated.faults.words),
-      ] {
+    let provider = invocation[Keys.provider]
+    for isFault in [false, true] {
+      for simulated in composition.providers.simulated {
+        let name = simulated.name.text
+        let list = isFault ? simulated.faults.words : simulated.scenarios
         for word in list where exit == nil || word.exit == exit.map(Int32.init) {
           let text = "\(word.name) \(word.meaning)".lowercased()
-          guard words.allSatisfy(text.contains) else { continue }
+          guard provider ?? name == name, words.allSatisfy(text.contains) else { continue }
           isFound = true
-          show(word, option, simulated.name.text)
+          show(word, isFault ? "--sim-fault" : "--sim-scenario", name)
         }
       }
     }

@@ -57,6 +57,9 @@ final class SharedParts {
     return made
   }
 
+  /// Writes down how far waiting for the simulated providers has moved their clock.
+  func keepTime() { for simulator in simulators.values { try? simulator.keepTime() } }
+
   /// Takes out of the journals' files what is to be gone for good.
   func finishErasing() { for journal in journals.values { try? journal.finishErasing() } }
 }

@@ -85,7 +85,7 @@ package struct SimulatedTrueLayer: SimulatedProvider {
         create changes the creation
         start looks the start of the authorization
         selection looks the choice of a bank
-        consent changes the payer's consent
+        consent looks the payer's consent
         form looks the payer's inputs
         return looks the payer's return
         status looks the look-up
