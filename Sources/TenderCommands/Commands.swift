@@ -5,7 +5,8 @@ extension Action {
     { mandateStatus }, { batch }, { find }, { journalList }, { journalShow }, { journalResume },
     { journalExport }, { journalImport }, { journalMigrate }, { journalGrants }, { journalPrune },
     { journalVerify }, { journalBackup }, { journalResolve }, { journalAccept }, { providers },
-    { explain }, { doctor }, { simulatorServe }, { simulatorReset }, { simulatorScenarios },
+    { explain }, { doctor }, { simulatorServe }, { simulatorAdvance }, { simulatorReset },
+    { simulatorScenarios },
     { configShow }, { configCheck }, { schema }, { completion },
   ]
 }

@@ -31,7 +31,7 @@ extension Catalogue {
       Keys.outcome, Keys.operation, Keys.finish, Keys.reason, Keys.lastFour, Keys.customer,
       Keys.traceID, Keys.failure, Keys.all, Keys.online, Keys.jobs, Keys.rate, Keys.resume,
       Keys.check, Keys.ordered, Keys.stopOnError, Keys.junit, Keys.list, Keys.receipt, Keys.port,
-      Keys.envFile, Keys.trustKey,
+      Keys.envFile, Keys.trustKey, Keys.exit,
       Keys.idempotencyKey, Keys.newAttempt, Keys.allowPartial, Keys.wait, Keys.interval,
       Keys.expect, Keys.events, Keys.dryRun, Keys.id,
     ] + simulation

@@ -259,6 +259,13 @@ package enum Keys {
     repeats: true,
     "an id, exempt from the card-number guard"
   )
+  package static let exit = Key<Int>(
+    "exit",
+    .control,
+    "N",
+    0...255,
+    "only those whose command ends with this exit status"
+  )
   package static let simScenario = Key<String>(
     "sim-scenario",
     .simulator,
@@ -268,8 +275,9 @@ package enum Keys {
   package static let simFault = Key<String>(
     "sim-fault",
     .simulator,
-    "FAULT[*N]",
-    "what goes wrong, N times at most: see tender simulator scenarios"
+    "FAULT",
+    repeats: true,
+    "what goes wrong: see tender help simulator"
   )
   package static let simSeed = Key<Int>(
     Option("sim-seed", .simulator, .required("N"), "make ids from this number: output that repeats")
@@ -279,12 +287,23 @@ package enum Keys {
     }
     return seed
   }
-  package static let simClock = Key<Int>.time(
-    "sim-clock",
-    .simulator,
-    example: "RFC 3339, such as 2026-01-01T00:00:00Z",
-    "let the clock stand at this time (RFC 3339)"
-  )
+  package static let simClock = Key<SimulatedTime>(
+    Option(
+      "sim-clock",
+      .simulator,
+      .required("TIME"),
+      "let the clock stand at this time (RFC 3339), or run ahead (+26h)"
+    )
+  ) { text, option throws(Fault) in
+    if text.hasPrefix("+") {
+      let most = SimulatedTime.mostAhead
+      return .ahead(try TimeText.milliseconds(String(text.dropFirst()), option: option, most: most))
+    }
+    guard let time = Timestamp.read(text) else {
+      throw .badValue(option, text, hint: "RFC 3339, such as 2026-01-01T00:00:00Z, or +26h")
+    }
+    return .standing(time)
+  }
   /// Without choices: the catalogue knows the providers.
   package static let provider = Key<String>("provider", .general, "NAME", "whom to speak to")
   package static let env = Key<Env>(

@@ -148,6 +148,9 @@ package enum RecordSchema {
     name! string what the option takes
     option! string --sim-scenario or --sim-fault
     meaning! string what happens
+    provider! string whose word it is
+    exit integer the exit status of the command that it is for
+    effect string done or none: whether the provider's books have changed
     = request
     provider! string who would be asked
     env! string where

@@ -80,7 +80,7 @@ struct BatchCommand: CommandWork {
       readOnlyProfile: composition.settings.readOnlyProfile,
       containment: composition.containment,
       checks: checks,
-      standing: try invocation.value(Keys.simClock),
+      standing: try invocation.value(Keys.simClock)?.standing,
       jobs: jobs,
       isOrdered: invocation.has(Keys.ordered)
     )
