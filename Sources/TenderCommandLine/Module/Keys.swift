@@ -65,6 +65,12 @@ package enum Keys {
     "WHO",
     "that this machine, or this user on it, has worked on: MACHINE or USER@MACHINE"
   )
+  package static let groupBy = Key<String>(
+    "by",
+    .filter,
+    "KEYS",
+    "group by currency, day, provider or status, several with commas"
+  )
   package static let shard = Key<Shard>(
     Option("shard", .server, .required("K/N"), "the lines of this share alone, by their reference")
   ) { text, option throws(Fault) in

@@ -83,7 +83,7 @@ struct JournalCommands: CommandWork {
   let composition: Composition
 
   /// The exit of what was printed, unless the journal is incomplete: then that is said last.
-  private func exit(_ status: Int32 = 0) throws(Fault) -> Int32 {
+  func exit(_ status: Int32 = 0) throws(Fault) -> Int32 {
     let exit = output.exit(status)
     try composition.journal().checkWhole()
     return exit

@@ -107,6 +107,9 @@ final class Output {
   /// How many columns the terminal has; without one as many as anybody wants.
   var width: Int { style.width }
 
+  /// Whether a table may draw bars: on a terminal.
+  var drawsBars: Bool { isTable && isTerminal && fields.isEmpty }
+
   /// Whether no fields were chosen.
   var showsAll: Bool { fields.isEmpty }
 
