@@ -313,8 +313,9 @@ package enum Keys {
     short: "o",
     .general,
     "FORMAT",
-    choices: ["auto", "table", "jsonl", "raw"],
-    "auto is a table on a terminal and JSON lines elsewhere; raw is the values of --fields alone"
+    choices: ["auto", "table", "jsonl", "json", "csv", "raw"],
+    "auto is a table on a terminal and JSON lines elsewhere; json is jsonl; csv is for lists of payments; "
+      + "raw prints only the values of --fields"
   )
   package static let json = Key<Bool>("json", .general, "the same as --output jsonl")
   package static let fields = Key<String>(

@@ -33,6 +33,9 @@ enum TableCell {
     ] + Status.allCases.map(\.rawValue)
   )
 
+  /// Returns whether a member of this name is an amount in minor units.
+  static func isMoney(_ name: String) -> Bool { moneyNames.contains(name) }
+
   /// One value in one line; amounts of money as people write them.
   static func text(_ value: JSON, _ key: String, _ currency: Currency?) -> String {
     switch value {

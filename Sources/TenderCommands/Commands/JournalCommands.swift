@@ -30,6 +30,7 @@ extension Action {
       Keys.id,
     ] + Catalogue.simulation,
     exits: [.auth, .notFound, .notSent, .providerError, .partial, .state],
+    csv: RecordCSV.payments,
     run: JournalCommands.find
   )
 
@@ -46,6 +47,7 @@ extension Action {
       Keys.all,
     ],
     exits: [.state],
+    csv: RecordCSV.payments,
     run: JournalCommands.list
   )
 

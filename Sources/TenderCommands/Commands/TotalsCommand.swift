@@ -20,6 +20,9 @@ extension Action {
     """,
     options: [Keys.since, Keys.until, Keys.status, Keys.currency, Keys.groupBy],
     exits: [.state],
+    csv: Total.Key.allCases.map(\.rawValue) + [
+      "env", "currency", "payments", "charged", "refunded", "net", "refunding", "unknown",
+    ],
     run: JournalCommands.totals
   )
 }
