@@ -65,6 +65,12 @@ package enum Keys {
     "WHO",
     "that this machine, or this user on it, has worked on: MACHINE or USER@MACHINE"
   )
+  package static let groupBy = Key<String>(
+    "by",
+    .filter,
+    "KEYS",
+    "group by currency, day, provider or status, several with commas"
+  )
   package static let shard = Key<Shard>(
     Option("shard", .server, .required("K/N"), "the lines of this share alone, by their reference")
   ) { text, option throws(Fault) in
@@ -323,8 +329,9 @@ package enum Keys {
     short: "o",
     .general,
     "FORMAT",
-    choices: ["auto", "table", "jsonl", "raw"],
-    "auto is a table on a terminal and JSON lines elsewhere; raw is the values of --fields alone"
+    choices: ["auto", "table", "jsonl", "json", "csv", "raw"],
+    "auto is a table on a terminal and JSON lines elsewhere; json is jsonl; csv is for lists of payments; "
+      + "raw prints only the values of --fields"
   )
   package static let json = Key<Bool>("json", .general, "the same as --output jsonl")
   package static let fields = Key<String>(

@@ -46,6 +46,7 @@ extension Action {
     exits: [.partial, .pending, .unknown, .state, .refused, .interrupted, .terminated, .hungUp],
     // Each of its lines may name files, addresses and readers.
     bounds: .anyProfile,
+    csv: RecordCSV.payments,
     run: BatchCommand.run
   )
 }

@@ -30,6 +30,7 @@ extension Action {
       Keys.id,
     ] + Catalogue.simulation,
     exits: [.auth, .notFound, .notSent, .providerError, .partial, .state],
+    csv: RecordCSV.payments,
     run: JournalCommands.find
   )
 
@@ -46,6 +47,7 @@ extension Action {
       Keys.all,
     ],
     exits: [.state],
+    csv: RecordCSV.payments,
     run: JournalCommands.list
   )
 
@@ -83,7 +85,7 @@ struct JournalCommands: CommandWork {
   let composition: Composition
 
   /// The exit of what was printed, unless the journal is incomplete: then that is said last.
-  private func exit(_ status: Int32 = 0) throws(Fault) -> Int32 {
+  func exit(_ status: Int32 = 0) throws(Fault) -> Int32 {
     let exit = output.exit(status)
     try composition.journal().checkWhole()
     return exit
