@@ -6,7 +6,8 @@ import TenderTestSupport
 import Testing
 import TrueLayer
 
-/// TrueLayer's published schema judges every request of the adapter and every answer of the simulator.
+/// Checks every request of the adapter and every answer of the simulator against TrueLayer's published
+/// schema.
 @Suite(
   .serialized,
   .onOwnThread,
@@ -32,7 +33,7 @@ struct SchemaTests {
     )
   }
 
-  /// One way through the commands, whatever each comes to.
+  /// Runs a sequence of commands, whatever their results.
   func run(
     _ judge: Judge,
     scenario: String?,
@@ -56,7 +57,7 @@ struct SchemaTests {
   ]
 
   func attempt(_ body: () throws -> Void) {
-    // What a scenario or fault comes to is another test's; here every exchange on the way counts.
+    // Other tests check the result. Here every exchange counts.
     do { try body() } catch {}
   }
 
@@ -166,7 +167,7 @@ struct SchemaTests {
     }
   }
 
-  /// Asks the simulator itself, as another client does.
+  /// Sends a request to the simulator, as another client does.
   func ask(
     _ world: World,
     _ simulator: InProcessSimulator,
