@@ -229,6 +229,35 @@ import Testing
     #expect(try journal.summed(PaymentFilter(), by: []) == [total])
   }
 
+  /// Of a payment that was approved in part both amounts are found, newest first, with any other filter.
+  @Test(arguments: Kind.all)
+  func `finds and counts by amount and requested amount`(_ kind: Kind) throws {
+    let journal = try journal(kind)
+    for (number, (amount, approved)) in [(900, nil), (1800, 900), (900, 450), (500, nil)]
+      .enumerated()
+    {
+      var written = payment("A\(number)")
+      written.charge.amount = amount
+      written.charge.content["amount"] = .integer(amount)
+      written.charge.approved = approved
+      written.charge.state = .succeeded
+      written.lastFour = number == 0 ? "4242" : "1111"
+      _ = try journal.open(written)
+    }
+    for (amount, lastFour, expected) in [
+      (900, nil, ["A2", "A1", "A0"]), (1800, nil, ["A1"]), (450, nil, ["A2"]), (7, nil, []),
+      (900, "1111", ["A2", "A1"]), (500, nil, ["A3"]),
+    ] as [(Int, String?, [String])] {
+      var filter = PaymentFilter()
+      (filter.amount, filter.lastFour) = (amount, lastFour)
+      #expect(try journal.references(filter) == expected, "\(amount)")
+      #expect(try journal.count(filter, upTo: .max) == expected.count, "\(amount)")
+      filter.handle = "A*"
+      #expect(try journal.references(filter) == expected, "\(amount)")
+    }
+    #expect(try journal.verify() == [])
+  }
+
   @Test(arguments: Kind.all)
   func `keeps the attempts of a reference in one payment`(_ kind: Kind) throws {
     let journal = try journal(kind)

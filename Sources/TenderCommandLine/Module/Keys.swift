@@ -111,7 +111,28 @@ package enum Keys {
     "customer",
     .filter,
     "TEXT",
-    "whose payer has a name, e-mail address or phone number with a word that begins so"
+    "a word in the name, e-mail address or phone number of payer or cardholder begins with TEXT"
+  )
+  package static let limit = Key<Int>(
+    "limit",
+    .filter,
+    "N",
+    1...10_000,
+    "show at most N payments"
+  )
+  /// The orders in which `find` shows payments: the newest change or the largest amount first.
+  package enum Order: String, Sendable, CaseIterable { case created, changed, amount }
+  package static let orderBy = Key<Order>(
+    "order-by",
+    .filter,
+    "ORDER",
+    "newest payment, newest change or largest amount first"
+  )
+  package static let duplicates = Key<Int>.duration(
+    "duplicates",
+    .filter,
+    .optional("10m"),
+    "payments of one amount by one payer or card within that time (10m): was it charged twice?"
   )
   package static let traceID = Key<String>(
     "trace-id",

@@ -97,6 +97,7 @@ package enum RecordSchema {
     says string the payment in plain words
     next string the next command, or what has to be done first
     age integer how many seconds ago it was recorded
+    group integer find --duplicates: the number of its group, from 1
     = total
     env! string simulator, sandbox or live
     currency! string ISO 4217
