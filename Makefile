@@ -107,7 +107,7 @@ quick: setup
 # Kills the program at random moments, RUNS times for each provider, and makes every write, sync and
 # send of every command fail in five ways (STRIDE=1; every so many-th of them with a higher one), and
 # judges HISTORIES of commands over another side that misbehaves, and LIES single answers of each provider,
-# and every case of a hostile peer (make test has a sample);
+# every case of a hostile peer and every fault of simulator scenarios, as a table (make test has a sample);
 # kills the machines of a fleet, crashes its database CRASHES times, and makes a standby take over FAILOVERS times; and runs BOOKS histories of all commands
 # for each provider, with a file and in a fleet, after which books, journal and records must be the same.
 RUNS ?= 1000
@@ -121,10 +121,10 @@ prove: setup-test
 	swift build $(TESTED) --build-tests
 	set -o pipefail; TENDER_KILL_RUNS=$(RUNS) TENDER_FAULT_STRIDE=$(STRIDE) TENDER_HISTORIES=$(HISTORIES) TENDER_LIES=$(LIES) \
 	  TENDER_FLEET_RUNS=$$(($(RUNS) / 5)) TENDER_FLEET_LINES=1000 TENDER_FLEET_STRIDE=1 \
-	  TENDER_CRASHES=$(CRASHES) TENDER_FAILOVERS=$(FAILOVERS) TENDER_BOOKS=$(BOOKS) TENDER_HOSTILE=all \
+	  TENDER_CRASHES=$(CRASHES) TENDER_FAILOVERS=$(FAILOVERS) TENDER_BOOKS=$(BOOKS) TENDER_HOSTILE=all TENDER_FAULTS=1 \
 	  swift test $(TESTED) --skip-build --disable-xctest \
-	  --filter 'KillTests|FaultMatrixTests|AdversaryTests|LieTests|BooksTests|HistoryTests|FleetTests|FleetFailureTests|HostilePeerTests' | \
-	  grep -E 'runs,|faults at|histories,|lies,|payments through|sleepers|✘|Test run with'
+	  --filter 'KillTests|FaultMatrixTests|AdversaryTests|LieTests|BooksTests|HistoryTests|FleetTests|FleetFailureTests|HostilePeerTests|FaultListTests' | \
+	  grep -E 'runs,|faults at|histories,|lies,|payments through|sleepers|again: |✘|Test run with'
 
 # Fuzzes each parser and each adapter for so many SECONDS, TARGETS alone where they are named.
 SECONDS ?= 60

@@ -44,6 +44,8 @@ package final class FaultPlan {
   func strike(_ point: String, content: () -> [UInt8] = { [] }) -> Strike {
     var strike = Strike()
     for fault in faults where fault.fits(point, request) {
+      // One that comes too late for this request has not struck.
+      guard fault.value != nil || strike.what == nil else { continue }
       guard fault.about.map({ isAbout($0, content) }) ?? true, strikes(fault) else { continue }
       switch (fault.what, fault.value) {
       case ("latency", .latency(let latency)):

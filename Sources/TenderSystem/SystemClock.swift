@@ -66,8 +66,18 @@ package final class SimulatedClock: Clock {
   private let standing: Int?
   /// How far it is ahead for this command alone.
   private let offset: Int
-  /// How far earlier commands and the pauses of this one have moved it, and what is written down of the latter.
-  private let state = Mutex((ahead: 0, paused: 0, written: 0, isKnown: false))
+  private let state = Mutex(State())
+
+  /// How far it has been moved, in milliseconds.
+  private struct State {
+    /// By earlier commands; whether that is known.
+    var before = 0
+    var isKnown = false
+    /// By the pauses of this command.
+    var paused = 0
+    /// What of the sum is written down.
+    var written = 0
+  }
 
   package init(standingAt standing: Int? = nil, ahead offset: Int = 0, beside machine: any Clock) {
     self.standing = standing
@@ -79,23 +89,30 @@ package final class SimulatedClock: Clock {
   package func startAhead(by milliseconds: Int) {
     guard standing == nil else { return }
     state.withLock { state in
-      if !state.isKnown { (state.ahead, state.isKnown) = (milliseconds, true) }
+      guard !state.isKnown else { return }
+      (state.before, state.written, state.isKnown) = (milliseconds, milliseconds, true)
     }
+  }
+
+  /// Begins another command, whose deadlines do not know of the pauses before.
+  package func begin() {
+    state.withLock { state in (state.before, state.paused) = (state.before + state.paused, 0) }
   }
 
   /// How far it is ahead for all commands, where pauses have moved it since the last time; else nil.
   package func newlyAhead() -> Int? {
     guard standing == nil else { return nil }
     return state.withLock { state in
-      guard state.paused > state.written else { return nil }
-      state.written = state.paused
-      return state.ahead + state.paused
+      let sum = state.before + state.paused
+      guard sum > state.written else { return nil }
+      state.written = sum
+      return sum
     }
   }
 
   package var now: Int { (standing ?? machine.now + offset) + moved }
 
-  private var moved: Int { state.withLock { $0.ahead + $0.paused } }
+  private var moved: Int { state.withLock { $0.before + $0.paused } }
 
   /// Real time goes on, so that deadlines on a network end; pauses come on top.
   package var uptime: Int { machine.uptime + state.withLock(\.paused) }
@@ -108,23 +125,5 @@ package final class SimulatedClock: Clock {
   package func pause(milliseconds: Int) throws(Fault) {
     try machine.pause(milliseconds: 0)
     state.withLock { $0.paused += milliseconds }
-  }
-}
-
-/// A simulated world's clock as the program outside of it sees it: a pause takes its time.
-package struct PausingClock: Clock {
-  private let world: SimulatedClock
-  private let machine: any Clock
-
-  package init(_ world: SimulatedClock, pausingOn machine: any Clock) {
-    (self.world, self.machine) = (world, machine)
-  }
-
-  package var now: Int { world.now }
-  package var uptime: Int { world.uptime }
-  package var moment: Moment { world.moment }
-
-  package func pause(milliseconds: Int) throws(Fault) {
-    try machine.pause(milliseconds: milliseconds)
   }
 }

@@ -87,6 +87,21 @@ import Testing
     #expect((Timestamp.read(next.record.text("at") ?? "") ?? 0) >= now)
   }
 
+  /// What a line has waited for the simulator is no time for one that goes elsewhere.
+  @Test func `a line that goes elsewhere has the machine's time`() throws {
+    let shop = try Shop()
+    var binary = shop.binary
+    binary.variables = binary.variables.filter { $0.key.hasPrefix("TENDER_PAYTHEORY_") }
+    let lines = [Works.sale("S", #","sim_scenario":"card:no_card""#), Works.card("C")]
+    try Works.batch(lines, binary) { result in
+      #expect(result.records.first?["error"]?["code"] == "transaction_timeout")
+      let paid = try #require(result.records.dropFirst().first)
+      #expect(paid.text("status") == "succeeded", "\(paid)")
+      let at = Timestamp.read(paid.text("at") ?? "") ?? 0
+      #expect(abs(at - Int(Date().timeIntervalSince1970 * 1000)) < 30_000, "\(paid)")
+    }
+  }
+
   @Test func `a served world is advanced by the command and over HTTP`() throws {
     let shop = try Shop()
     #expect(try Self.run(shop.binary, Self.ach).record.text("status") == "pending")

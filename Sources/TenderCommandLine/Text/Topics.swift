@@ -351,7 +351,8 @@ extension Topic {
         """,
         "*N counts for each reference and each text of a fault, until tender simulator reset. for=TEXT "
           + "finds the reference of a tender command, and TEXT in path, query or body. What cannot "
-          + "happen at a point is refused.",
+          + "happen at a point is refused. unreachable sends nothing (exit 10); a served simulator "
+          + "does not take it.",
         "Programs that use tender simulator serve choose for one request with the header "
           + "X-Tender-Simulator, such as fault=create:http-500*2;for=ORDER-7. Its members are scenario, "
           + "fault (repeated for several), for (what the request is about), seed and clock "

@@ -22,7 +22,7 @@ final class Composition: Session {
   let signals: Signals
   /// The clock of the simulated world.
   let worldClock: SimulatedClock
-  /// The clock of this program; a pause takes its time, save under `--sim-clock`.
+  /// The clock of everything outside of the simulated world: the machine's, save under `--sim-clock`.
   let ownClock: any Clock
   /// Whether the provider that was asked last is in this process.
   var isInProcess = false
@@ -95,10 +95,8 @@ final class Composition: Session {
     simulatorOptions = try Self.simulatorOptions(settings.invocation, providers.simulated)
     let machine = SystemClock(interruption: signals)
     worldClock = shared.clock(simulatorOptions.clock, beside: machine)
-    ownClock =
-      simulatorOptions.clock?.standing == nil
-      ? PausingClock(worldClock, pausingOn: machine) : worldClock
-    output.now = { [ownClock] in ownClock.now }
+    ownClock = simulatorOptions.clock?.standing == nil ? machine : worldClock
+    output.now = { [weak self] in self?.clock.now ?? machine.now }
   }
 
   var catalogue: Catalogue { providers.catalogue }

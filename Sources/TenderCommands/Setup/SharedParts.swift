@@ -52,7 +52,10 @@ final class SharedParts {
 
   /// The simulated world's clock, for all lines that name the same time or none.
   func clock(_ time: SimulatedTime?, beside machine: any Clock) -> SimulatedClock {
-    if time == nil, let known = clocks[time] { return known }
+    if time == nil, let known = clocks[time] {
+      known.begin()
+      return known
+    }
     let made = SimulatedClock(time, beside: machine)
     clocks[time] = made
     return made

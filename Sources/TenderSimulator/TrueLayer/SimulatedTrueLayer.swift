@@ -93,23 +93,26 @@ package struct SimulatedTrueLayer: SimulatedProvider {
         revoke changes the revocation
         refund changes the refund
         refunds looks the look-up of a refund
+        accounts looks a merchant account
+        sweeping changes sweeping
+        payout changes the payout
         """,
       rows: """
-        http-401,http-403 - return 0 refunds 4 bank-token create start selection consent form \
+        http-401,http-403 - return accounts sweeping payout 0 refunds 4 bank-token create start selection consent form \
         bank-cancel revoke refund 9 status
-        http-404 - return 11 bank-token 5 create start selection consent form bank-cancel revoke refund \
+        http-404 - return accounts sweeping payout 11 bank-token 5 create start selection consent form bank-cancel revoke refund \
         9 status refunds
-        http-409,http-422 - return 0 refunds 11 bank-token 6 create start selection consent form \
+        http-409,http-422 - return accounts sweeping payout 0 refunds 11 bank-token 6 create start selection consent form \
         bank-cancel revoke refund 9 status
-        http-429 - return 0 refunds 11 bank-token create start selection consent form bank-cancel revoke \
+        http-429 - return accounts sweeping payout 0 refunds 11 bank-token create start selection consent form bank-cancel revoke \
         refund 9 status
-        http-500,http-502,close-before,reset-before,reset-amid,silence-before - return 0 refunds 11 \
+        http-500,http-502,close-before,reset-before,reset-amid,silence-before - return accounts sweeping payout 0 refunds 11 \
         bank-token start selection 9 create consent form status bank-cancel revoke refund
-        unreachable - return 0 refunds 10 bank-token create start selection consent form bank-cancel \
+        unreachable - return accounts sweeping payout 0 refunds 10 bank-token create start selection consent form bank-cancel \
         revoke refund 9 status
-        close-after,reset-after,silence-after,garbage,cut=10 - return 0 bank-cancel revoke refunds 11 \
+        close-after,reset-after,silence-after,garbage,cut=10 - return accounts sweeping payout 0 bank-cancel revoke refunds 11 \
         bank-token start selection 9 create consent form status refund
-        latency=2s,bandwidth=1000 - return 0 bank-token create start selection consent form status \
+        latency=2s,bandwidth=1000 - return accounts sweeping payout 0 bank-token create start selection consent form status \
         bank-cancel revoke refund refunds
         """
     )
