@@ -74,8 +74,10 @@ import Testing
     #expect(try client.balance(Self.account) == [1000, 1000])
     let refunds = "/v3/payments/\(payment)/refunds"
     let reference = #""reference":"longer than eighteen characters""#
+    client.world.clock.advance(1)
     let refund = try client.ask(.post, refunds, #"{"amount_in_minor":300,\#(reference)}"#)
     #expect(refund.status == 202)
+    client.world.clock.advance(1)
     let paid = try client.pay(200)
     #expect(try client.balance(Self.account) == [500, 1000])
     #expect(try client.ask(.get, "/v3/payouts/\(paid)").body["status"] == "pending")
@@ -133,7 +135,7 @@ import Testing
       $0["account_identifiers"]?.array?.compactMap { $0["type"]?.text } ?? []
     }
     #expect(types == [["sort_code_account_number", "iban"], ["iban"], ["nrb"]])
-    #expect(items[0]["account_identifiers"]?.array?[1]["iban"] == "GB03CLRB04066800002086")
+    #expect(items[0]["account_identifiers"]?.array?[1]["iban"] == "GB56CLRB04066800002086")
     for item in items {
       let id = item["id"]?.text ?? ""
       #expect(try client.ask(.get, "/v3/merchant-accounts/\(id)").body == item)
