@@ -89,7 +89,7 @@ private enum Subjects {
 
   /// A folder in memory where the system has one: nothing waits for a disk.
   static let folder: String? = {
-    let place = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+    let place = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
     var name = Array((place + "/tender-fuzz-XXXXXX").utf8CString)
     guard unsafe mkdtemp(&name) != nil else { return nil }
     return String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -126,7 +126,7 @@ private struct JournalRun {
   private static let good: (database: [UInt8], log: [UInt8]) = {
     guard let folder = Subjects.folder else { return ([], []) }
     let path = folder + "/good"
-    mkdir(path, 0o700)
+    _ = unsafe mkdir(path, 0o700)
     do {
       let journal = try SQLiteJournal(folder: path, redactor: Redactor())
       AdapterRun.fill(journal)
