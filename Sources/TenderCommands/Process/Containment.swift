@@ -43,11 +43,10 @@ struct Containment {
   /// Throws `state` where a profile demands bounds that this process does not have.
   func check(_ settings: Settings) throws(Fault) {
     guard settings.profile.text("containment") == "required", !isWhole else { return }
-    throw Fault(
-      .state,
-      code: "containment_missing",
+    throw .state(
+      "containment_missing",
       "the profile \((settings.profileName ?? "").quotedForMessage) requires containment; \(text)",
-      hint: "nothing was sent; see: tender help containment"
+      "nothing was sent; see: tender help containment"
     )
   }
 

@@ -40,11 +40,9 @@ final class Composition: Session {
   /// One for each place, so that many look-ups share a connection and an open ledger.
   private var engines: [(provider: ProviderName, env: Env, engine: Engine)] = []
 
-  /// What the run is about, for the record of a fault that comes later.
-  var subject = RecordSubject()
-  /// What is being worked on, for events.
-  var reference: String? {
-    didSet { if reference != oldValue { announced = nil } }
+  /// What the run is about, for events and for the record of a fault that comes later.
+  var subject = RecordSubject() {
+    didSet { if subject.reference != oldValue.reference { announced = nil } }
   }
   /// The state that was shown last.
   private var announced: String?
@@ -92,8 +90,6 @@ final class Composition: Session {
       simulatorOptions.clock.map { StandingClock(at: $0, beside: machine) } ?? machine
     output.now = { [clock] in clock.now }
   }
-
-  var invocation: Invocation { settings.invocation }
 
   var catalogue: Catalogue { providers.catalogue }
 
@@ -265,7 +261,7 @@ final class Composition: Session {
     }
     guard invocation.has(Keys.events) else { return }
     var fields: JSONObject = ["provider": .string(provider), "env": .string(env.rawValue)]
-    fields["reference"] = reference.map(JSON.string)
+    fields["reference"] = subject.reference.map(JSON.string)
     fields["state"] = .string(state)
     fields["next_action"] = next?.json
     output.show(event: records.record(.event, fields), within: try? settings.timeout())
@@ -323,7 +319,7 @@ final class Composition: Session {
     } else {
       reference = try newReference()
     }
-    self.reference = reference.text
+    subject.reference = reference.text
     return reference
   }
 

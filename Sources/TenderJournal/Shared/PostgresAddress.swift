@@ -243,12 +243,11 @@ extension String {
 extension Fault {
   /// The address of a journal is invalid.
   package static func badAddress(_ shown: String, _ why: String) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_journal",
+    .usage(
+      "bad_journal",
       "the journal's address \(shown.quotedForMessage) cannot be used"
         + (why.isEmpty ? "" : ": \(why)"),
-      hint: "such as: TENDER_JOURNAL=postgres://tender@db1,db2/payments"
+      "such as: TENDER_JOURNAL=postgres://tender@db1,db2/payments"
     )
   }
 }
