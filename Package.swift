@@ -187,8 +187,8 @@ let package = Package(
     .target(
       name: "TenderFuzz",
       dependencies: [
-        "PayTheory", "TenderCommandLine", "TenderCommands", "TenderEngine", "TenderModel",
-        "TenderSimulator", "TenderTestSupport", "TenderSystem", "Toro", "TrueLayer",
+        "PayTheory", "TenderCommandLine", "TenderCommands", "TenderEngine", "TenderJournal",
+        "TenderModel", "TenderSimulator", "TenderTestSupport", "TenderSystem", "Toro", "TrueLayer",
       ],
       path: "Tests/Fuzz/Targets",
       swiftSettings: rules

@@ -1,4 +1,26 @@
+#include <errno.h>
 #include <sqlite3.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+/// Maps a part of the shared index of a log, with a block on the disk for each of its bytes.
+///
+/// SQLite writes one byte of each 4096 for that. Where blocks are smaller the rest has none, and to write there on a full
+/// disk ends the process by SIGBUS.
+static inline void *tender_sqlite_map(void *address, size_t length, int protection, int flags, int file,
+                                      off_t start) {
+#ifdef __linux__
+  struct stat status;
+  if ((protection & PROT_WRITE) && fstat(file, &status) == 0 && status.st_blksize < 4096
+      && syscall(SYS_fallocate, file, 0, start, length) != 0 && errno == ENOSPC)
+    return MAP_FAILED;
+#endif
+  return mmap(address, length, protection, flags, file, start);
+}
 
 /// Keeps the memory that each connection sets aside small: SQLite writes to all of it when it opens one,
 /// and a command opens two. What sorting a large file takes goes to `folder`, not where everybody may
@@ -6,6 +28,9 @@
 static inline int tender_sqlite_configure(const char *folder) {
   int problem = sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 256, 32);
   sqlite3_temp_directory = sqlite3_mprintf("%s", folder);
+  sqlite3_vfs *system = sqlite3_vfs_find(0);
+  if (system && system->iVersion >= 3)
+    problem |= system->xSetSystemCall(system, "mmap", (sqlite3_syscall_ptr)tender_sqlite_map);
   return problem;
 }
 

@@ -141,6 +141,53 @@ import Testing
     }
   }
 
+  /// The same where a person types and presses the tabulator and the return key.
+  @Test(
+    arguments: [Shell.bash, .zsh, .fish],
+    [
+      "EVIL$(touch pwned)", "EVIL`touch pwned`", "EVIL;touch pwned", "EVIL\ntouch pwned", "EVIL~!x",
+    ]
+  )
+  func `a reference that is completed and entered runs nothing`(
+    _ shell: Shell,
+    _ reference: String
+  ) throws {
+    guard let path = shell.path else { return }
+    var (binary, bin) = try shop()
+    defer { binary.remove() }
+    // A reference with a line break is refused: then there is nothing to complete.
+    _ = try binary.run([
+      "transact", "--amount", "5", "--test-card", "visa", "--reference", reference,
+    ])
+    binary.variables = ["PATH": "\(bin.path):/usr/bin:/bin", "PS1": "go> ", "PROMPT": "go> "]
+    let ready = "cd \(binary.home.path); echo rea''dy\n"
+    let load =
+      switch shell {
+      case .bash: "source \(Project.path("completions/tender.bash")); "
+      case .zsh:
+        "autoload -U compinit; compinit -u -D; source \(Project.path("completions/_tender")); "
+      case .fish: "source \(Project.path("completions/tender.fish")); "
+      }
+    let words =
+      switch shell {
+      case .bash: ["--norc", "--noprofile", "-i"]
+      case .zsh: ["-f", "-i"]
+      case .fish: ["--no-config", "-i"]
+      }
+    let prompt = shell == .fish ? ">" : "go> "
+    let screen = try binary.onTerminal(
+      words,
+      [
+        (prompt, load + ready), ("ready\r", "tender journal show EV\t"),
+        ("show EV", "\r echo do''ne\n"), ("done\r", "exit\n"),
+      ],
+      height: 50,
+      by: [path]
+    ).screen
+    #expect(screen.contains("done"), "\(shell): \(screen)")
+    #expect(!FileManager.default.fileExists(atPath: binary.home.path + "/pwned"), "\(screen)")
+  }
+
   /// A reference is text: what completes it is quoted, and runs nothing.
   @Test(
     .enabled(if: Shell.bash.path != nil, "bash is not installed"),

@@ -32,6 +32,22 @@ import Testing
     }
   }
 
+  /// A request inside another one's body would be answered.
+  @Test(arguments: [("2", "2", false), ("2", "52", true), ("52", "2", true), ("2", "2, 52", true)])
+  func `takes one length of a body alone`(_ one: String, _ other: String, _ isRefused: Bool) throws
+  {
+    let shop = try Shop()
+    let client = try #require(RawClient(port: try Self.port(shop)))
+    client.say(
+      "POST /connect/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        + "Content-Length: \(one)\r\nContent-Length: \(other)\r\n\r\n{}"
+        + "GET /v3/payments HTTP/1.1\r\nHost: localhost\r\nX: 1\r\n\r\n"
+    )
+    let answer = client.hear(until: "\u{0}", milliseconds: 1500)
+    #expect(answer.hasPrefix("HTTP/1.1 400") == isRefused, "\(answer)")
+    #expect(answer.components(separatedBy: "HTTP/1.1 ").count == (isRefused ? 2 : 3), "\(answer)")
+  }
+
   /// Numbers that no sum can take, wherever a request can put them.
   @Test(arguments: [
     "clock=-9223372036854775808", "clock=9223372036854775807", "seed=-9223372036854775808",

@@ -165,6 +165,13 @@ import Testing
         + ["result.body.metadata.a,result.body.metadata.b"]
     )
     #expect(odd.output == "x y z\té\n")
+    // A terminal would take these for commands, or turn what follows around.
+    let controls = ["--metadata", "a=x\u{9b}y\u{202e}z\u{200b}w\u{9d}", "--reference", "C"]
+    let harmless = try binary.run(
+      ["transact", "--amount", "5", "--test-card", "visa"] + controls + raw
+        + ["result.body.metadata.a"]
+    )
+    #expect(harmless.output == "x?y?z?w?\n")
     for words in [["--output", "raw"], ["--json", "--output", "raw", "--fields", "id"]] {
       #expect(try binary.run(pay + words).status == 2, "\(words)")
     }

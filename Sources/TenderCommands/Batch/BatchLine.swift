@@ -1,8 +1,8 @@
-internal import TenderCommandLine
-internal import TenderModel
+package import TenderCommandLine
+package import TenderModel
 
 /// What every line of a batch may be: the commands, and what the batch's own options make of each.
-struct BatchVocabulary: Sendable {
+package struct BatchVocabulary: Sendable {
   /// What belongs to the batch, or to nobody.
   private static let foreign: [any OptionKey] = [
     Keys.output, Keys.json, Keys.fields, Keys.quiet, Keys.verbose, Keys.trace, Keys.color,
@@ -24,7 +24,7 @@ struct BatchVocabulary: Sendable {
   fileprivate let always: [Option]
 
   /// `isLiveAllowed` says that the batch itself was allowed to move real money.
-  init(_ invocation: Invocation, _ catalogue: Catalogue, isLiveAllowed: Bool) {
+  package init(_ invocation: Invocation, _ catalogue: Catalogue, isLiveAllowed: Bool) {
     let allowed = catalogue.commands.filter { !$0.work.isLocal }
     commands = allowed.map(\.name)
     known = Dictionary(uniqueKeysWithValues: allowed.map { ($0.name, $0) })
@@ -56,13 +56,13 @@ struct BatchVocabulary: Sendable {
 }
 
 /// One line of a batch, checked: a command with its options, and what it is about.
-struct BatchLine: Sendable {
+package struct BatchLine: Sendable {
   /// The reference that a text which is no line of a batch names.
   static func name(in text: String) -> String? { JSONReader.read(text)?.object?.text("reference") }
 
   /// The command; a fault where a command line could not say that either.
   let invocation: Result<Invocation, Fault>
-  let reference: String
+  package let reference: String
   /// The references that it is about: its own, and that of the sale that it refunds.
   let keys: [String]
   /// Whether it is a command that writes.
@@ -75,7 +75,7 @@ struct BatchLine: Sendable {
   /// Reads a line.
   ///
   /// Throws `usage` for one that names no command and reference.
-  init(_ text: String, _ vocabulary: BatchVocabulary) throws(Fault) {
+  package init(_ text: String, _ vocabulary: BatchVocabulary) throws(Fault) {
     let object = try Self.object(text)
     guard let name = object.text("command") else {
       let all = vocabulary.commands.joined(separator: ", ")

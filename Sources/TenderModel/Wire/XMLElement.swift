@@ -19,7 +19,7 @@ package struct XMLElement: Sendable, Hashable {
     var check = UTF8Check()
     guard bytes.count <= 4 << 20, check.accept(bytes[...]), check.isComplete,
       // Entities and default attributes are refused: they would add content that the message does not show.
-      bytes.firstRange(of: Array("<!DOCTYPE".utf8)) == nil, XMLScanner.accepts(bytes)
+      bytes[...].range(ofText: "<!DOCTYPE") == nil, XMLScanner.accepts(bytes)
     else { return nil }
     return unsafe bytes.withUnsafeBytes { raw in
       let start = unsafe raw.baseAddress?.assumingMemoryBound(to: CChar.self)

@@ -121,7 +121,7 @@ package final class SimulatorServer: @unchecked Sendable {
       method: unsafe String(cString: method),
       path: unsafe String(cString: url),
       query: unsafe SimulatorServer.query(connection),
-      fields: unsafe SimulatorServer.pairs(connection, tender_httpd_each_header),
+      fields: unsafe SimulatorServer.pairs(connection, tender_httpd_each_header, combines: true),
       body: incoming.body
     )
     if incoming.isTooLarge {
@@ -140,6 +140,13 @@ package final class SimulatorServer: @unchecked Sendable {
     // A page in a browser may have made its own name lead here (DNS rebinding).
     guard request.fields["host"].flatMap({ WebAddress("http://\($0)/") })?.isLoopback == true else {
       return unsafe Self.answer(connection, HTTPResponse(status: 421))
+    }
+    // Two lengths of one body: what follows may be taken for another request (RFC 9112, section 6.3).
+    guard request.fields["content-length"]?.contains(",") != true else {
+      return unsafe Self.answer(
+        connection,
+        HTTPResponse(status: 400, fields: ["connection": "close"])
+      )
     }
     unsafe tender_httpd_set_busy(connections, connection, 1)
     defer {
@@ -296,28 +303,35 @@ package final class SimulatorServer: @unchecked Sendable {
 
   private static func query(_ connection: OpaquePointer) -> String {
     // The library has decoded them; as in process, the query is what the client wrote.
-    unsafe pairs(connection, tender_httpd_each_argument)
+    unsafe pairs(connection, tender_httpd_each_argument, combines: false)
       .map { "\(QueryText.encode($0.key))=\(QueryText.encode($0.value))" }
       .joined(separator: "&")
   }
 
   private final class Pairs {
     var values: [String: String] = [:]
+    /// Whether different values of one name are combined (RFC 9110, section 5.3); else the last counts.
+    let combines: Bool
+
+    init(combines: Bool) { self.combines = combines }
   }
 
   private static func pairs(
     _ connection: OpaquePointer,
-    _ each: (OpaquePointer?, MHD_KeyValueIterator?, UnsafeMutableRawPointer?) -> Int32
+    _ each: (OpaquePointer?, MHD_KeyValueIterator?, UnsafeMutableRawPointer?) -> Int32,
+    combines: Bool
   ) -> [String: String] {
-    let found = Pairs()
+    let found = Pairs(combines: combines)
     let context = unsafe Unmanaged.passUnretained(found).toOpaque()
     _ = unsafe each(
       connection,
       { context, _, key, value in
         guard let context = unsafe context, let key = unsafe key else { return tender_httpd_yes() }
         let found = unsafe Unmanaged<Pairs>.fromOpaque(context).takeUnretainedValue()
-        let name = unsafe String(cString: key)
-        found.values[name.lowercased()] = unsafe value.map { unsafe String(cString: $0) } ?? ""
+        let name = unsafe String(cString: key).lowercased()
+        let value = unsafe value.map { unsafe String(cString: $0) } ?? ""
+        let known = found.combines ? found.values[name] : nil
+        found.values[name] = known.map { $0 == value ? value : "\($0), \(value)" } ?? value
         return tender_httpd_yes()
       },
       context

@@ -20,8 +20,8 @@ enum GatewaySecurity {
 
   /// The body as it was sent: all that stands between header and trailer.
   static func body(of document: [UInt8]) -> [UInt8]? {
-    guard let start = document.firstRange(of: Array("</Hdr>".utf8))?.upperBound,
-      let end = document[start...].firstRange(of: Array("<SctyTrlr>".utf8))?.lowerBound
+    guard let start = document[...].range(ofText: "</Hdr>")?.upperBound,
+      let end = document[start...].range(ofText: "<SctyTrlr>")?.lowerBound
     else { return nil }
     return Array(document[start..<end])
   }

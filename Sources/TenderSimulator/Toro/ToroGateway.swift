@@ -100,7 +100,7 @@ struct ToroGateway {
   }
 
   private static func hasSpaces(_ bytes: [UInt8]) -> Bool {
-    bytes.firstRange(of: Array("> <".utf8)) != nil
+    bytes[...].range(ofText: "> <") != nil
   }
 
   /// Version, sender, addressee and number.

@@ -9,7 +9,7 @@ private import Glibc
 #endif
 
 /// A connected stream of bytes, TLS included, by libcurl's `CURLOPT_CONNECT_ONLY`.
-final class CurlStream {
+final class CurlStream: ConnectedStream {
   private let handle: CurlHandle
   private let host: String
   private let interruption: any Interruption

@@ -1,6 +1,16 @@
 package import TenderEngine
 package import TenderModel
 
+/// A connected stream that a WebSocket runs over.
+package protocol ConnectedStream {
+  /// Sends all bytes. Throws `not_sent` if none was taken, else with effect unknown.
+  func send(_ bytes: [UInt8], by deadline: Deadline) throws(Fault)
+  /// Waits for bytes; empty at the end of the stream. Throws with effect unknown.
+  func receive(by deadline: Deadline) throws(Fault) -> [UInt8]
+  /// Returns the bytes that have arrived; empty at the end of the stream, nil if there are none.
+  func receiveNow() throws(Fault) -> [UInt8]?
+}
+
 /// Opens WebSockets (RFC 6455) over libcurl's connected streams.
 package struct WebSocketClient: SocketExchange {
   private let settings: TransportSettings
@@ -24,7 +34,39 @@ package struct WebSocketClient: SocketExchange {
     guard let address = WebAddress(url) else {
       throw .badAddress("\(url.quotedForMessage) is not a web address")
     }
-    let stream = try CurlStream(address, settings, by: deadline)
+    return try WebSocket.open(
+      over: try CurlStream(address, settings, by: deadline),
+      to: address,
+      settings,
+      fields: fields,
+      by: deadline
+    )
+  }
+}
+
+/// One open WebSocket.
+package final class WebSocket: MessageSocket {
+  private let stream: any ConnectedStream
+  private let settings: TransportSettings
+  private var machine: WebSocketMachine
+  private var events: [WebSocketMachine.Event] = []
+  private var isBroken = false
+
+  private init(_ stream: any ConnectedStream, _ settings: TransportSettings, first bytes: [UInt8]) {
+    self.stream = stream
+    self.settings = settings
+    machine = WebSocketMachine(role: .client, messageLimit: settings.answerLimit)
+    events = machine.receive(bytes)
+  }
+
+  /// Asks for the upgrade on a stream, and returns the socket. No failure of it has an effect.
+  package static func open(
+    over stream: any ConnectedStream,
+    to address: WebAddress,
+    _ settings: TransportSettings,
+    fields: [HTTPRequest.Field],
+    by deadline: Deadline
+  ) throws(Fault) -> WebSocket {
     let userAgent = HTTPRequest.Field("User-Agent", settings.userAgent)
     let handshake = try WebSocketHandshake(
       address,
@@ -53,22 +95,6 @@ package struct WebSocketClient: SocketExchange {
       fault.effect = .none
       throw fault
     }
-  }
-}
-
-/// One open WebSocket.
-package final class WebSocket: MessageSocket {
-  private let stream: CurlStream
-  private let settings: TransportSettings
-  private var machine: WebSocketMachine
-  private var events: [WebSocketMachine.Event] = []
-  private var isBroken = false
-
-  init(_ stream: CurlStream, _ settings: TransportSettings, first bytes: [UInt8]) {
-    self.stream = stream
-    self.settings = settings
-    machine = WebSocketMachine(role: .client, messageLimit: settings.answerLimit)
-    events = machine.receive(bytes)
   }
 
   package func send(

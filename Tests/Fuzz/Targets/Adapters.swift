@@ -12,13 +12,14 @@ extension FuzzTarget {
   /// hold a secret, and nothing that comes may end the process.
   static let adapters: [FuzzTarget] = [
     FuzzTarget("paytheory", bytes: AdapterRun.seeds) { AdapterRun($0).payTheory() },
-    FuzzTarget("toro", bytes: AdapterRun.seeds) { AdapterRun($0).toro() },
+    FuzzTarget("toro-gateway", bytes: AdapterRun.seeds) { AdapterRun($0).toro(.gateway) },
+    FuzzTarget("toro-reader", bytes: AdapterRun.seeds) { AdapterRun($0).toro(.reader) },
     FuzzTarget("truelayer", bytes: AdapterRun.seeds) { AdapterRun($0).trueLayer() },
   ]
 }
 
 /// One input's run.
-private struct AdapterRun {
+struct AdapterRun {
   static let card = "4000056655665556"
   /// Quiet inputs, with each scenario and fault, with each command after the first, and some that change
   /// one answer each.
@@ -54,10 +55,17 @@ private struct AdapterRun {
   let redactor = Redactor()
   let journal: any Journal
 
-  init(_ input: [UInt8]) {
+  init(_ input: [UInt8], _ journal: any Journal = MemoryJournal()) {
     feed = SharedFeed(input)
     clock = JumpingClock(feed)
-    journal = MemoryJournal()
+    self.journal = journal
+  }
+
+  /// Takes some payments, refunds among them, that a journal then has.
+  static func fill(_ journal: any Journal) {
+    for way in [UInt8(0), 4, 6] {
+      _ = AdapterRun(Array(repeating: 0, count: 8) + [way, way, way, way], journal).payTheory()
+    }
   }
 
   private func simulator(_ scenarios: [String], _ faults: [String]) -> InProcessSimulator? {
@@ -315,14 +323,17 @@ private struct AdapterRun {
     }
   }
 
-  func toro() -> String? {
+  /// Of a sale, what the input changes: the gateway's answers, or the reader's packets.
+  enum Side { case gateway, reader }
+
+  func toro(_ side: Side) -> String? {
     guard let simulator = simulator(Names.reader, Names.readerFaults),
       let pounds = Currency(code: "GBP"),
-      let reference = try? Reference("A"), let key = GatewaySeal.key
+      let reference = try? Reference("A")
     else { return nil }
     var configuration = ToroConfiguration(env: .simulator)
     configuration.passphrase = SharedSecret(ToroCatalog.passphrase)
-    configuration.derivation = GatewaySeal.derivation
+    configuration.derivation = GatewaySeal.quick
     configuration.acquirerID = ToroCatalog.acquirerID
     configuration.merchantID = ToroCatalog.merchantID
     configuration.merchantName = ToroCatalog.merchantName
@@ -331,14 +342,17 @@ private struct AdapterRun {
     configuration.recipientID = ToroCatalog.recipientID
     configuration.cardKeyVersion = ToroCatalog.cardKeyVersion
     configuration.timeout = 3000
+    let gateway = QuickGateway(simulator)
+    let readers = ReaderMangler(SimulatedDevices(simulator), feed, clock)
     var options = SaleOptions()
     if feed.take({ $0.below(3) }) == 0 { options.signatureMode = .device }
     let provider = ToroProvider(
       ToroContext(
         configuration: configuration,
         options: options,
-        http: Mangler(simulator, feed) { GatewaySeal.seal($0, key) },
-        devices: ReaderMangler(SimulatedDevices(simulator), feed),
+        http: side == .reader
+          ? gateway : Mangler(gateway, feed) { GatewaySeal.seal($0, GatewaySeal.quickKey) },
+        devices: side == .reader ? readers : SimulatedDevices(simulator),
         attendant: AnyAttendant(feed),
         clock: clock,
         randomness: SeededRandomness(seed: 9, label: "client"),
@@ -380,8 +394,9 @@ private struct AdapterRun {
       if let name = try? Reference("B") { back.reference = name }
       _ = try? engine.execute(.sale(back))
     }
-    return goOn(engine, ToroProvider.name, other: other) {
+    let problem = goOn(engine, ToroProvider.name, other: other) {
       try engine.execute(.sale(order))
     }
+    return readers.isEndless ? "a sale goes on for as long as its reader says something" : problem
   }
 }

@@ -69,7 +69,7 @@ package struct FuzzTarget: Sendable {
     self.run = run
   }
 
-  package static let all: [FuzzTarget] = parsers + adapters
+  package static let all: [FuzzTarget] = parsers + files + conversations + adapters
 
   /// The target of a name.
   package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

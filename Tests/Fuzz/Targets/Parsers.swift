@@ -167,7 +167,15 @@ extension FuzzTarget {
     ) { bytes in
       let arguments = bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
       try? CardNumberGuard.check(arguments)
-      _ = try? parser.parse(arguments)
+      guard case .run(let invocation) = try? parser.parse(arguments), let config,
+        let settings = try? Settings(invocation, Environment(), modules, config: config)
+      else { return nil }
+      for module in modules { _ = module.resources(settings) }
+      _ = (try? settings.env(), try? settings.timeout(), settings.journal())
+      for name in ["USD", "JPY"] {
+        let options = OptionReader(invocation, currency: name)
+        _ = (try? options.part(of: nil), try? invocation.checkStandardInput())
+      }
       return nil
     },
     FuzzTarget(
@@ -223,3 +231,6 @@ extension FuzzTarget {
 }
 
 private let parser = Parser(Providers().catalogue)
+private let modules = Providers().modules
+/// A configuration that says nothing.
+private let config = try? ConfigFile(path: "", isNamed: false, modules)

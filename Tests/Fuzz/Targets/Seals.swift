@@ -1,4 +1,5 @@
 import PayTheory
+import Synchronization
 import TenderEngine
 import TenderModel
 import TenderSimulator
@@ -19,46 +20,103 @@ enum GatewaySeal {
     version: ToroCatalog.keyVersion
   )
 
-  static func seal(_ document: [UInt8], _ key: MessageKey) -> [UInt8] {
-    guard let start = document.firstRange(of: Array("</Hdr>".utf8))?.upperBound,
-      let end = document[start...].firstRange(of: Array("<SctyTrlr>".utf8))?.lowerBound,
-      let from = document[end...].firstRange(of: Array("<MAC>".utf8))?.upperBound,
-      let to = document[from...].firstRange(of: Array("</MAC>".utf8))?.lowerBound,
+  /// A derivation that takes no time.
+  static let quick = KeyDerivation(
+    salt: ToroCatalog.salt,
+    iterations: 1,
+    length: ToroCatalog.keyLength
+  )
+
+  static let quickKey = try? MessageKey(
+    passphrase: SharedSecret(ToroCatalog.passphrase),
+    quick,
+    id: ToroCatalog.keyID,
+    version: ToroCatalog.keyVersion
+  )
+
+  static func seal(_ document: [UInt8], _ key: MessageKey?) -> [UInt8] {
+    guard let key, let start = document[...].range(ofText: "</Hdr>")?.upperBound,
+      let end = document[start...].range(ofText: "<SctyTrlr>")?.lowerBound,
+      let from = document[end...].range(ofText: "<MAC>")?.upperBound,
+      let to = document[from...].range(ofText: "</MAC>")?.lowerBound,
       let mac = try? key.mac(over: Array(document[start..<end]))
     else { return document }
     return Array(document[..<from]) + Array(Base64.encode(mac).utf8) + Array(document[to...])
   }
 }
 
-/// A reader whose packets the input changes, with a check byte that fits.
-struct ReaderMangler: DeviceExchange {
-  let inner: any DeviceExchange
-  let feed: SharedFeed
+/// The way to the simulated gateway by a client whose key takes no time to derive.
+struct QuickGateway: HTTPExchange {
+  let inner: any HTTPExchange
 
-  init(_ inner: any DeviceExchange, _ feed: SharedFeed) {
+  init(_ inner: any HTTPExchange) { self.inner = inner }
+
+  func send(
+    _ request: HTTPRequest,
+    _ permit: SendPermit?,
+    by deadline: Deadline
+  ) throws(Fault) -> HTTPResponse {
+    var asked = request
+    asked.body = GatewaySeal.seal(request.body, GatewaySeal.key)
+    var answer = try inner.send(asked, permit, by: deadline)
+    answer.body = GatewaySeal.seal(answer.body, GatewaySeal.quickKey)
+    return answer
+  }
+}
+
+/// A reader whose packets the input changes, with a check byte that fits, or says again for ever.
+final class ReaderMangler: DeviceExchange {
+  /// So many packets are more than any sale has.
+  private static let most = 50_000
+
+  private let inner: any DeviceExchange
+  private let feed: SharedFeed
+  private let clock: any Clock
+  private let count = Atomic(0)
+
+  init(_ inner: any DeviceExchange, _ feed: SharedFeed, _ clock: any Clock) {
     self.inner = inner
     self.feed = feed
+    self.clock = clock
+  }
+
+  /// Whether more was read than any sale has.
+  var isEndless: Bool { count.load(ordering: .relaxed) > Self.most }
+
+  /// Counts one packet. Throws once there are too many.
+  fileprivate func step() throws(Fault) {
+    guard count.add(1, ordering: .relaxed).newValue > Self.most else { return }
+    throw Fault(.device, code: "device_disconnected", "it says too much")
   }
 
   func open(_ address: String, by deadline: Deadline) throws(Fault) -> any ByteStream {
     if feed.take({ $0.below(16) }) == 1 {
       throw Fault(.device, code: "device_connection_failed", "nobody is there")
     }
-    return Stream(try inner.open(address, by: deadline), feed)
+    return Stream(try inner.open(address, by: deadline), self)
   }
 
   private final class Stream: ByteStream {
     private let inner: any ByteStream
-    private let feed: SharedFeed
+    private let reader: ReaderMangler
+    /// What is said for ever, and how many milliseconds apart.
+    private var refrain: (bytes: [UInt8], pause: Int)?
 
-    init(_ inner: any ByteStream, _ feed: SharedFeed) {
+    init(_ inner: any ByteStream, _ reader: ReaderMangler) {
       self.inner = inner
-      self.feed = feed
+      self.reader = reader
     }
+
+    private var feed: SharedFeed { reader.feed }
 
     func send(_ bytes: [UInt8]) throws(Fault) { try inner.send(bytes) }
 
     func receive(milliseconds: Int) throws(Fault) -> StreamEvent {
+      try reader.step()
+      if let refrain {
+        try reader.clock.pause(milliseconds: min(refrain.pause, milliseconds))
+        return refrain.pause > milliseconds ? .nothing : .bytes(refrain.bytes)
+      }
       guard case .bytes(var bytes) = try inner.receive(milliseconds: milliseconds) else {
         return .nothing
       }
@@ -72,6 +130,13 @@ struct ReaderMangler: DeviceExchange {
         let count = Int(bytes[2])
         bytes[3 + feed.take { $0.below(count) }] = feed.take { $0.byte() }
         bytes[3 + count] = bytes[..<(3 + count)].reduce(0, ^)
+      case 7, 8: refrain = (bytes, feed.take { $0.one(of: [50, 500, 5000]) })
+      case 9:
+        // CARD STATUS, a key and a notice, unasked for (README, 4.3).
+        let unasked: [[UInt8]] = [
+          [1, 0x40, 4, 0xe6, 0, 0x90, 0, 0x33], [1, 1, 1, 5, 4], [1, 0x41, 3, 0x0d, 0x90, 0, 0xde],
+        ]
+        refrain = (feed.take { $0.one(of: unasked) }, feed.take { $0.one(of: [50, 500, 5000]) })
       default: break
       }
       return .bytes(bytes)
