@@ -207,7 +207,10 @@ final class Conversation {
     }
     switch answer.status {
     case 200..<300: break
-    case 429, 300..<400, 500...: throw .noToken("it answered \(answer.status)")
+    case 429, 300..<400, 500...:
+      throw Fault.noToken("it answered \(answer.status)").retried(
+        after: answer.retryAfter(context.clock.now)
+      )
     default:
       throw .noToken(
         "it answered \(answer.status)",

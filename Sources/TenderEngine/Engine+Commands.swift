@@ -197,6 +197,7 @@ extension Engine {
     }
     let decision = decide(order, found)
     if case .run(let draft) = decision { try check(draft, of: found) }
+    if case .refuse(let fault) = decision { throw completed(fault, for: found) }
     return try decision.plan()
   }
 

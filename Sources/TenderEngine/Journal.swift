@@ -252,7 +252,7 @@ extension Fault {
         + "\(other.state.status.rawValue); nothing was sent",
       hint: isOver
         ? "to pay with \(provider.text) as well, name it: --provider \(provider.text)"
-        : "see: tender explain \(other.reference)"
+        : "see: tender journal show \(other.shellReference) --provider \(other.provider.text)"
     )
   }
 

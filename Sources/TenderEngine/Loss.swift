@@ -22,7 +22,7 @@ extension Fault {
       hint:
         "do not pay again: the same command finds out what it did, and finishes it",
       result: result
-    )
+    ).retried(after: after)
   }
 
   /// The same failure of whoever looks, while the bank goes on with what was accepted: how that ends is

@@ -332,7 +332,7 @@ extension Fault {
       code: "import_conflict",
       "\(payment.reference.quotedForMessage) (\(payment.provider.text), \(payment.env.rawValue)) is in the "
         + "journal with other content",
-      hint: "nothing was changed; compare: tender journal show \(payment.reference)"
+      hint: "nothing was changed; compare: tender journal show \(payment.shellReference)"
     )
   }
 

@@ -199,9 +199,9 @@ extension Payment {
     // If a refund of this amount was begun, the command continues it.
     let same = reversals.last { $0.isAlive && $0.link != nil && $0.effectiveAmount == amount }
     let next = "\(reference.text)-refund-\(reversals.count + 1)"
-    let own = (same?.link?.text ?? next).shellQuoted
-    return "with the card at the reader: tender transact --provider toro --type refund --original "
-      + "\(shellReference) --amount \(money ?? "AMOUNT") --reference \(own)"
+    let own = (same?.link?.text ?? next).shellOption("reference")
+    return "with the card at the reader: tender transact --provider toro --type refund "
+      + "\(reference.text.shellOption("original")) --amount \(money ?? "AMOUNT") \(own)"
   }
 }
 

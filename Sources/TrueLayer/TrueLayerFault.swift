@@ -40,7 +40,7 @@ extension Fault {
       case 400 where problem.fragment == "invalid-state":
         (
           .conflict, "generic_conflict", "generic",
-          "its state forbids it; see: tender \(noun)-status"
+          "its state forbids it"
         )
       case 429: (.providerError, "generic_rate_limited", "generic", "try again later")
       case 500...: (.providerError, "server_error", "serverError", "try again later")

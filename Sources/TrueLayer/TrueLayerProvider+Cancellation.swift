@@ -218,7 +218,7 @@ extension Fault {
     notAllowed(
       code: "nothing_to_refund",
       "\(payment.reference.quotedForMessage) is not a settled payment to a merchant account",
-      hint: "TrueLayer refunds only those; to look: tender payment-status \(payment.reference)"
+      hint: "TrueLayer refunds only those; to look: tender payment-status \(payment.shellReference)"
     )
   }
 

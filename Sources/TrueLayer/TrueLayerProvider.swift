@@ -232,7 +232,7 @@ package struct TrueLayerProvider: Provider {
         .conflict,
         code: "nothing_to_confirm",
         "\(reference.quotedForMessage) has no payment or mandate at TrueLayer",
-        hint: "see: tender journal show \(reference)"
+        hint: "see: tender journal show \(reference.text.shellOperand)"
       )
     }
     return id

@@ -189,11 +189,11 @@ extension JournalCommands {
   private func list(_ payments: [Payment]) {
     for payment in payments {
       let words = payment.unknowns.map { payment.words(for: $0) }.joined(separator: " and the ")
-      output.warn(
+      let text =
         "left out, because it has no key and may happen twice: the \(words) of "
-          + "\(payment.reference). To finish it: tender journal resume "
-          + "\(payment.shellReference) --finish"
-      )
+        + "\(payment.reference). To finish it: tender journal resume "
+        + "\(payment.shellReference) --finish"
+      output.warn(composition.completed(text, for: RecordSubject(payment)))
     }
   }
 

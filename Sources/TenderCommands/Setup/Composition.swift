@@ -96,7 +96,12 @@ final class Composition: Session {
   var catalogue: Catalogue { providers.catalogue }
 
   var records: Records {
-    Records(command: invocation.command.name, now: clock.now, modules: providers.modules)
+    Records(
+      command: invocation.command.name,
+      now: clock.now,
+      modules: providers.modules,
+      completes: { [unowned self] in completed($0, for: $1) }
+    )
   }
 
   /// The journal, opened on first use in a folder that is made where it is not there.

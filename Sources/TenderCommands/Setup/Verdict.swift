@@ -150,7 +150,7 @@ struct Verdict {
   }
 
   /// The reference or id, as a shell takes it.
-  private var name: String { (report.reference?.text ?? report.id ?? "ID").shellQuoted }
+  private var name: String { (report.reference?.text ?? report.id ?? "ID").shellOperand }
 
   /// The next command, or what has to be done first; nil where nothing is left to do.
   var next: String? {
@@ -166,8 +166,8 @@ struct Verdict {
         + "tender journal resume \(name) --finish"
     }
     return switch report.status {
-    case .unknown: "tender journal resume \(name)"
-    case .requiresConfirmation: "tender confirm \(name)"
+    case .unknown: "to look only: tender journal resume \(name)"
+    case .requiresConfirmation: "to charge it: tender confirm \(name)"
     // A barcode is paid in a shop: nothing here goes on with it.
     case .requiresAction where report.nextAction?.type == "barcode": "\(look) \(name) --wait"
     case .requiresAction: "tender confirm \(name)"
