@@ -216,11 +216,10 @@ extension Invocation {
 
 extension Fault {
   fileprivate static func garbled(_ number: Int, _ argument: String) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_value",
+    .usage(
+      "bad_value",
       "argument \(number) is not UTF-8: \(argument.quotedForMessage)",
-      hint: "write it in UTF-8, as a terminal with LC_ALL=C.UTF-8 does"
+      "write it in UTF-8, as a terminal with LC_ALL=C.UTF-8 does"
     )
   }
 

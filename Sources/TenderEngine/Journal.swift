@@ -245,12 +245,11 @@ extension Fault {
   /// Another provider has the reference in the same env.
   package static func referenceElsewhere(_ other: Payment, _ provider: ProviderName) -> Fault {
     let isOver = other.state.isCaptured
-    return Fault(
-      .conflict,
-      code: "reference_elsewhere",
+    return .conflict(
+      "reference_elsewhere",
       "\(other.reference.quotedForMessage) is a payment at \(other.provider.text), which is "
         + "\(other.state.status.rawValue); nothing was sent",
-      hint: isOver
+      isOver
         ? "to pay with \(provider.text) as well, name it: --provider \(provider.text)"
         : "see: tender journal show \(other.shellReference) --provider \(other.provider.text)"
     )
@@ -258,12 +257,11 @@ extension Fault {
 
   /// An idempotency key that another operation has.
   package static func keyReused(_ key: String, by reference: Reference) -> Fault {
-    Fault(
-      .conflict,
-      code: "key_reused",
+    .conflict(
+      "key_reused",
       "the idempotency key \(key.quotedForMessage) was used for another request "
         + "(\(reference.quotedForMessage)); nothing was sent",
-      hint: "use another --idempotency-key, or leave it out"
+      "use another --idempotency-key, or leave it out"
     )
   }
 }
@@ -279,10 +277,10 @@ extension Status {
   /// Whether a payment with this status forbids one under the same reference at another provider; `isUnknown` says
   /// that the result of an operation is.
   package func blocksElsewhere(isUnknown: Bool, namesProvider: Bool) -> Bool {
-    switch self {
-    case .declined, .cancelled, .expired, .failed, .revoked: isUnknown
-    case .pending, .unknown, .requiresAction, .requiresConfirmation: true
-    case .succeeded, .authorized, .refunded, .partiallyRefunded, .returned: !namesProvider
+    switch end {
+    case nil: true
+    case .declined, .cancelled, .failed: isUnknown
+    case .succeeded, .refunded, .returned: !namesProvider
     }
   }
 }

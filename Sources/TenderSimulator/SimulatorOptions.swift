@@ -47,11 +47,10 @@ package struct SimulatorOptions: Sendable, Hashable {
     guard names.contains(name) else { throw .unknownName("--sim-fault", name, among: names) }
     if parts.count > 1 {
       guard parts.count == 2, let count = Int(parts[1]), (1...1_000_000).contains(count) else {
-        throw Fault(
-          .usage,
-          code: "bad_value",
+        throw .usage(
+          "bad_value",
           "--sim-fault \(text.quotedForMessage) has no count behind the *",
-          hint: "such as \(name)*2"
+          "such as \(name)*2"
         )
       }
       faultCount = count
@@ -131,11 +130,10 @@ package struct SimulatorWord: Sendable, Hashable {
 extension Fault {
   fileprivate static func unknownName(_ option: String, _ name: String, among: [String]) -> Fault {
     let nearest = Suggestion.nearest(to: name, among: among)
-    return Fault(
-      .usage,
-      code: "bad_value",
+    return .usage(
+      "bad_value",
       "\(option) has no \(name.quotedForMessage)",
-      hint: (nearest.map { "did you mean \($0)? " } ?? "") + "see: tender simulator scenarios"
+      (nearest.map { "did you mean \($0)? " } ?? "") + "see: tender simulator scenarios"
     )
   }
 }

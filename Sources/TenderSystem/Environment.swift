@@ -44,11 +44,10 @@ package struct Environment {
   package func folder(_ variable: String, below home: String) throws(Fault) -> String {
     if let path = self[variable], path.hasPrefix("/") { return path + "/tender" }
     guard let base = self["HOME"], base.hasPrefix("/") else {
-      throw Fault(
-        .usage,
-        code: "no_home",
+      throw .usage(
+        "no_home",
         "neither \(variable) nor HOME is set",
-        hint: "set one of them, or pass --state-dir and --config"
+        "set one of them, or pass --state-dir and --config"
       )
     }
     return base + home + "/tender"
@@ -61,11 +60,10 @@ package struct Environment {
       made += "/"
       made.append(contentsOf: part)
       if unsafe mkdir(made, 0o700) != 0, errno != EEXIST, errno != EISDIR, errno != EROFS {
-        throw Fault(
-          .state,
-          code: "state_unusable",
+        throw .state(
+          "state_unusable",
           "cannot make \(made): \(unsafe String(cString: strerror(errno)))",
-          hint: "nothing was sent; choose another --state-dir"
+          "nothing was sent; choose another --state-dir"
         )
       }
     }

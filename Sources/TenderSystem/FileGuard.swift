@@ -75,11 +75,10 @@ package enum FileGuard {
       throw .fileTooOpen(option, path, problem)
     }
     if let (folder, why, mending) = problemAbove(path, home: nil) {
-      throw Fault(
-        .usage,
-        code: "file_too_open",
+      throw .usage(
+        "file_too_open",
         "\(option): \(folder) \(why), who could replace \(path.quotedForMessage)",
-        hint: mending ?? "use a program in another folder"
+        mending ?? "use a program in another folder"
       )
     }
   }
@@ -166,15 +165,14 @@ extension Fault {
     _ path: String,
     _ problem: (why: String, mending: String)
   ) -> Fault {
-    Fault(
-      .usage,
-      code: "file_too_open",
+    .usage(
+      "file_too_open",
       "\(option): \(problem.why) \(path.quotedForMessage)",
-      hint: "\(problem.mending) \(path)"
+      "\(problem.mending) \(path)"
     )
   }
 
   fileprivate static func stateTooOpen(_ path: String, _ why: String, _ mending: String) -> Fault {
-    Fault(.state, code: "state_unusable", "\(path) \(why)", hint: "nothing was sent; \(mending)")
+    .state("state_unusable", "\(path) \(why)", "nothing was sent; \(mending)")
   }
 }

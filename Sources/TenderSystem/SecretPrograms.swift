@@ -163,11 +163,10 @@ package final class SecretPrograms: Sendable {
 extension Fault {
   /// A program of the configuration that gives no secret.
   fileprivate static func program(_ name: String, _ problem: String) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_credential",
+    .usage(
+      "bad_credential",
       "\(name): the program \(problem)",
-      hint: "nothing was sent; run the program by itself to see what it prints"
+      "nothing was sent; run the program by itself to see what it prints"
     )
   }
 }

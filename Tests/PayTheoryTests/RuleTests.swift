@@ -1,6 +1,7 @@
 import PayTheory
 import TenderEngine
 import TenderModel
+import TenderTestSupport
 import Testing
 
 @Suite struct RuleTests {

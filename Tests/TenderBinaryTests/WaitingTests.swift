@@ -106,6 +106,26 @@ import Testing
     #expect(summary["stopped"] == true && summary["statuses"]?["cancelled"]?.wholeNumber == jobs)
   }
 
+  /// Two payers cannot come back to one port at once.
+  @Test func `has payers of a batch come back to one port in turn`() throws {
+    let server = try Server()
+    defer { server.stop() }
+    var binary = try Binary()
+    defer { binary.remove() }
+    binary.variables = server.announced
+    let port = try FreePort.next()
+    binary.variables["TENDER_TRUELAYER_REDIRECT_URL"] = "http://localhost:\(port)/callback"
+    let lines = (1...2).map {
+      #"{"command":"transact","provider":"truelayer","reference":"P-\#($0)","amount":"5","#
+        + #""beneficiary_name":"Ben","sort_code":"56-00-29","account_number":"26207729","#
+        + #""user":{"name":"R","email":"r@example.com"},"bank":"mock-payments-gb-redirect"}"#
+    }
+    let file = try Works.write(lines, binary)
+    let result = try binary.run("batch", file, "--deadline", "2s", "--jobs", "2", "--json")
+    #expect(!result.output.contains("port_busy"), "\(result.output)")
+    #expect(result.status == 8, "\(result.output)\(result.errors)")
+  }
+
   /// A line that waits for its turn when the time is over is not begun, and the report names each.
   @Test func `begins no line after the time is over`() throws {
     let binary = try Binary()

@@ -24,6 +24,10 @@ final class Scripted: Provider {
     var findings: [Finding] = []
     var lookUps: [Outcome] = []
     var recovery = Recovery.sameKey()
+    /// What an order lacks to be sent.
+    var lack: Fault?
+    /// What is wrong with an order that begins a payment.
+    var rule: Fault?
     /// What was asked of it, in words.
     var heard: [String] = []
   }
@@ -68,7 +72,13 @@ final class Scripted: Provider {
 
   func isID(_ handle: String) -> Bool { handle.hasPrefix("id-") }
 
-  func check(_ order: Order) throws(Fault) {}
+  func check(_ order: Order) throws(Fault) {
+    if let rule = script.withLock({ $0.rule }) { throw rule }
+  }
+
+  func checkReady(for order: Order?, of payment: Payment?) throws(Fault) {
+    if let lack = script.withLock({ $0.lack }) { throw lack }
+  }
 
   func preview(_ order: Order) throws(Fault) -> JSONObject { [:] }
 

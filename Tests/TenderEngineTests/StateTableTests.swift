@@ -6,6 +6,12 @@ import Testing
 ///
 /// What is expected is written here from TenderEngine/README, 3 to 5, not taken from the code.
 @Suite struct StateTableTests {
+  @Test(arguments: Status.allCases)
+  func `offers for resolve what some operation can be resolved as`(_ status: Status) {
+    let can = Operation.Kind.allCases.contains { Operation($0, at: 0).resolution(status) != nil }
+    #expect(status.isResolution == can)
+  }
+
   typealias Event = Operation.Event
   typealias Name = Operation.State.Name
 

@@ -292,6 +292,6 @@ package struct ConfigFile: Sendable {
 
 extension Fault {
   fileprivate static func config(_ path: String, _ problem: String, _ hint: String?) -> Fault {
-    Fault(.usage, code: "bad_config", "\(path): \(problem)", hint: hint ?? "see: tender help files")
+    .usage("bad_config", "\(path): \(problem)", hint ?? "see: tender help files")
   }
 }

@@ -78,10 +78,7 @@ package enum Keys {
     "as",
     .filter,
     "STATUS",
-    choices: [
-      "succeeded", "declined", "cancelled", "expired", "failed", "refunded", "partially_refunded",
-      "authorized", "revoked", "restored",
-    ],
+    choices: Status.allCases.filter(\.isResolution).map(\.rawValue) + ["restored"],
     "how the operation ended"
   )
   package static let operation = Key<Int>(

@@ -6,6 +6,7 @@ package import TenderModel
 /// Command line, help, manual, completions, configuration, doctor, explain, batch and capabilities are
 /// made from the list of these; nothing else names a provider.
 package protocol ProviderModule: Sendable {
+  associatedtype Adapter: Provider
   var name: ProviderName { get }
   /// The options that it defines; several modules may use one of them.
   var options: [any OptionKey] { get }
@@ -31,7 +32,7 @@ package protocol ProviderModule: Sendable {
   /// Its result, members in the order of its documents.
   func inKeyOrder(_ result: JSONObject) -> JSONObject
   /// The adapter. Throws `usage`, `auth` or `state`.
-  func make(_ session: any Session, _ env: Env) throws(Fault) -> any Provider
+  func make(_ session: any Session, _ env: Env) throws(Fault) -> Adapter
   /// What the command of a session asks for, as its options say: one of the commands in `uses` that make or change
   /// something.
   ///

@@ -61,11 +61,10 @@ package struct Settings {
     if let profileName {
       guard let found = config.profiles[profileName] else {
         let nearest = Suggestion.nearest(to: profileName, among: config.profiles.keys.sorted())
-        throw Fault(
-          .usage,
-          code: "unknown_profile",
+        throw .usage(
+          "unknown_profile",
           "no profile \(profileName.quotedForMessage) in the configuration",
-          hint: nearest.map { "did you mean \($0)?" } ?? "see: tender help files"
+          nearest.map { "did you mean \($0)?" } ?? "see: tender help files"
         )
       }
       try config.check(profileName, modules)
@@ -115,11 +114,10 @@ package struct Settings {
         let problem: ConfigurationSection.Problem? =
           if let value { key.problem(value) } else { .init("is not JSON") }
         guard let value, problem == nil else {
-          throw Fault(
-            .usage,
-            code: "bad_value",
+          throw .usage(
+            "bad_value",
             "\(variable) \(problem?.text ?? "")",
-            hint: problem?.hint ?? "see: tender help \(name)"
+            problem?.hint ?? "see: tender help \(name)"
           )
         }
         section[key.name] = value
@@ -176,11 +174,10 @@ package struct Settings {
     let value = value(option: option, variable: "TENDER_" + name.uppercased(), key: name)
     guard let value, !names.contains(value.text) else { return value }
     let nearest = Suggestion.nearest(to: value.text, among: names)
-    throw Fault(
-      .usage,
-      code: "bad_value",
+    throw .usage(
+      "bad_value",
       "\(name) from the \(value.origin.rawValue) cannot be \(value.text.quotedForMessage)",
-      hint: (nearest.map { "did you mean \($0)? " } ?? "")
+      (nearest.map { "did you mean \($0)? " } ?? "")
         + "it is one of \(names.joined(separator: ", "))"
     )
   }
@@ -270,11 +267,10 @@ package struct Settings {
       }
     }
     guard set.count < 2 else {
-      throw Fault(
-        .usage,
-        code: "bad_credential",
+      throw .usage(
+        "bad_credential",
         "both \(variable) and \(variable)_FILE are set",
-        hint: "unset one of them"
+        "unset one of them"
       )
     }
     return found + set
@@ -295,11 +291,10 @@ package struct Settings {
     case .file: return try Self.content(text, source.name)
     case .variable:
       guard let value = environment[text] else {
-        throw Fault(
-          .usage,
-          code: "bad_credential",
+        throw .usage(
+          "bad_credential",
           "\(source.name): the variable \(text) is not set",
-          hint: "set it, or choose another --profile"
+          "set it, or choose another --profile"
         )
       }
       return value
@@ -336,12 +331,7 @@ package struct Settings {
     defer { bytes.wipe() }
     while let last = bytes.last, last == 10 || last == 13 || last == 32 { bytes.removeLast() }
     guard !bytes.isEmpty else {
-      throw Fault(
-        .usage,
-        code: "bad_credential",
-        "\(name): \(path) is empty",
-        hint: "put the value into it"
-      )
+      throw .usage("bad_credential", "\(name): \(path) is empty", "put the value into it")
     }
     return String(decoding: bytes, as: UTF8.self)
   }

@@ -18,11 +18,10 @@ package enum TimeText {
     guard let scale, digits.count <= 9, let number = Int(digits), number > 0,
       number * scale <= 86_400_000
     else {
-      throw Fault(
-        .usage,
-        code: "bad_value",
+      throw .usage(
+        "bad_value",
         "\(option) \(text.quotedForMessage) is not a length of time",
-        hint: "write 500ms, 30s, 5m or 1h; at most 24h"
+        "write 500ms, 30s, 5m or 1h; at most 24h"
       )
     }
     return number * scale

@@ -65,13 +65,11 @@ enum TableCell {
       return value
     }
     let colour =
-      switch status {
-      case .succeeded, .authorized: 32
-      case .declined, .failed, .expired, .revoked, .returned: 31
-      case .unknown: 35
-      case .requiresConfirmation, .requiresAction, .pending, .cancelled, .refunded,
-        .partiallyRefunded:
-        33
+      switch status.end {
+      case .succeeded: 32
+      case .declined, .failed, .returned: 31
+      case nil where status == .unknown: 35
+      case .cancelled, .refunded, nil: 33
       }
     return "\u{1b}[\(colour)m\(value)\u{1b}[0m"
   }

@@ -292,28 +292,31 @@ extension Topic {
       "On Linux a command bounds itself before it reads what others wrote. The kernel then refuses "
         + "everything else. What is open by default:",
       """
-        command             files      runs  connects   listens    sockets  signals
-        payment, simulated  state      none  none       none       none     own
-        payment elsewhere   state      none  53 80 443  3000       tcp udp  own
-        look-up             state      none  53 80 443  3000       tcp udp  own
-        find, journal       state      none  none       none       none     own
-        journal resume      state      none  53 80 443  3000       tcp udp  own
-        batch               reads all  none  53 80 443  3000       tcp udp  own
-        simulator serve     state      none  none       8085 8086  tcp      own
-        completion          state      none  none       none       none     own
+        command             files      runs  connects   listens      sockets  signals
+        payment, simulated  state      none  none       none         none     own
+        payment elsewhere   state      none  53 80 443  3000 *       tcp udp  own
+        look-up             state      none  53 80 443  3000 *       tcp udp  own
+        find, journal       state      none  none       none         none     own
+        journal resume      state      none  53 80 443  3000 *       tcp udp  own
+        batch               reads all  none  53 80 443  3000 *       tcp udp  own
+        simulator serve     state      none  none       8085 8086 *  tcp      own
+        completion          state      none  none       none         none     own
       """,
       "files: \"state\" is the state folder and its mark. Every command can also read /usr, /etc, its "
         + "configuration, and the files that options, variables and the profile name. journal backup and --junit can "
         + "write in the folder of their file. A line of a batch may name any file.",
       "ports: TCP ports, of any host. Those of the journal's server, of base addresses and proxies, of a reader and of "
-        + "--redirect-url are added. In a batch they come from its options, from variables and from the profiles, "
-        + "not from its lines. simulator serve is shown with --port 8085.",
+        + "--redirect-url are added. In a batch they come from variables and from the profiles, not from its "
+        + "lines. simulator serve is shown with --port 8085. The star is any port that the system "
+        + "chooses: the kernel does not compare those.",
       "devices: /dev/null, /dev/tty, /dev/urandom, and the reader that is named.",
-      "sockets: udp is for names (DNS), and can send to any host. Unix sockets are open only for a journal whose "
-        + "server is reached by one; then other Unix sockets with a path are open too. Bluetooth is open for a "
+      "sockets: udp is for names (DNS). It can send to any host, and take what comes back. Unix sockets are open only "
+        + "for a journal whose server is reached by one; then other Unix sockets with a path are open too. Pairs of "
+        + "stream sockets, which libraries use within the process, are open. Bluetooth is open for a "
         + "reader that has it. Names are looked up in files and by DNS, not by other services of this machine.",
-      "Always refused: other programs and processes, typing into a terminal (TIOCSTI), owner, mode and times of "
-        + "files, io_uring, shared memory, namespaces.",
+      "Always refused: starting programs, signaling other processes, reading their memory, typing into a terminal "
+        + "(TIOCSTI), owner, mode, times, flags and extended attributes of files, netlink, io_uring, shared memory, message "
+        + "queues and semaphores, priorities and processors, namespaces, the clock of the machine.",
       "Not bounded: hosts behind an open port, the names and sizes of files, time and memory. The program that --open "
         + "starts is not bounded; it gets one http or https address. Commands that read neither journal nor "
         + "provider are not bounded. On macOS nothing is.",

@@ -57,14 +57,14 @@ struct BatchWorker: Sendable {
   /// Whether the lines are wanted in their order.
   let isOrdered: Bool
   let common = CommonParts()
-  let reader = Turn()
+  let turns = Turns()
 
   /// What one thread runs its lines with: open files, connections, and a memory for one line's
   /// secrets.
   func work() -> Workers<Job, Answer>.Work {
     let parts = SharedParts(
       common: common,
-      reader: reader,
+      turns: turns,
       isBatch: true,
       isOrdered: isOrdered,
       jobs: jobs

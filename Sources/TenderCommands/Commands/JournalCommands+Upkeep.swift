@@ -283,20 +283,18 @@ extension JSONObject {
 
 extension Fault {
   fileprivate static func exportedInPart(_ line: Int) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_import",
+    .usage(
+      "bad_import",
       "line \(line) was exported by an old version, whose exports cannot be imported",
-      hint: "export that journal again with this version: tender journal export --state-dir FOLDER"
+      "export that journal again with this version: tender journal export --state-dir FOLDER"
     )
   }
 
   fileprivate static func notExported(_ line: Int) -> Fault {
-    Fault(
-      .usage,
-      code: "bad_import",
+    .usage(
+      "bad_import",
       "line \(line) is not a payment that tender journal export printed",
-      hint: "such as: tender journal export | TENDER_JOURNAL=postgres://… tender journal import"
+      "such as: tender journal export | TENDER_JOURNAL=postgres://… tender journal import"
     )
   }
 }

@@ -63,7 +63,6 @@ struct LookUpCommands: CommandWork {
         hint: "such as: tender \(invocation.command.name) ORDER-1042, or - for standard input"
       )
     }
-    try invocation.checkStandardInput()
     if let option = invocation.given(among: [Keys.jobs, Keys.rate]).first,
       wait != nil || invocation.has(Keys.events) || operands.count == 1 && operands[0] != "-"
     {
@@ -292,7 +291,6 @@ struct LookUpCommands: CommandWork {
     let payment = target.payment
     composition.subject.take(target)
     composition.subject.reference = payment?.reference.text
-    composition.reference = payment?.reference.text
     let kind = invocation.command.kind ?? .payment
     guard kind == .payment || target.module.takes(invocation.command) else {
       let having = composition.providers.modules.filter { $0.takes(invocation.command) }

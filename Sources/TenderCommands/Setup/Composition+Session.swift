@@ -98,6 +98,7 @@ extension Composition {
 
   func redirects(to address: String, simulated: Bool) -> (any RedirectListener)? {
     guard LoopbackRedirects.isOwn(address) else { return nil }
+    if !simulated { listener = address }
     return simulated ? SimulatedPayer(clock: clock) : LoopbackRedirects(interruption: signals)
   }
 
@@ -105,19 +106,19 @@ extension Composition {
     providers.simulated.first { $0.name == provider }?.section ?? [:]
   }
 
-  var scenario: String? { simulatorOptions.scenario }
-
   func isServed(port: UInt16) -> Bool { ServedPorts(settings).holds(port) }
 
   func shared<Part: AnyObject & Sendable>(_ make: () -> Part) -> Part { shared.common.part(make) }
 
-  func terminal() -> Terminal? { settings.asksNobody ? nil : Terminal() }
+  func terminal() -> Terminal? {
+    guard !settings.asksNobody, let terminal = Terminal() else { return nil }
+    output.clearState()
+    return terminal
+  }
 
   func tell(_ text: String) { output.tell(text) }
 
   func note(_ text: String) { output.note(text) }
-
-  func clearState() { output.clearState() }
 
   func show(address: String) {
     if !output.isQuiet {

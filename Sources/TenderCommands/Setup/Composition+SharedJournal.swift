@@ -74,11 +74,10 @@ extension Composition {
     guard let path = environment[name] else { return nil }
     var bytes = try Environment.read(path, named: name, rule: .ownersAlone, limit: 4096)
     guard let key = FleetKey(consuming: &bytes) else {
-      throw Fault(
-        .usage,
-        code: "bad_credential",
+      throw .usage(
+        "bad_credential",
         "\(name): \(path.quotedForMessage) is too short for a key",
-        hint: "at least \(FleetKey.least) bytes, such as by: openssl rand -base64 32"
+        "at least \(FleetKey.least) bytes, such as by: openssl rand -base64 32"
       )
     }
     return key

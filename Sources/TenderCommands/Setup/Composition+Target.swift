@@ -63,11 +63,10 @@ extension Composition {
     guard let newest = found.first else { return try target() }
     let places = Set(found.map { "--provider \($0.provider.text) --env \($0.env.rawValue)" })
     guard places.count == 1 else {
-      throw Fault(
-        .conflict,
-        code: "ambiguous_reference",
+      throw .conflict(
+        "ambiguous_reference",
         "\(places.count) payments have the reference \(handle.quotedForMessage)",
-        hint: "add \(places.sorted().joined(separator: " or "))"
+        "add \(places.sorted().joined(separator: " or "))"
       )
     }
     return Target(module: try module(newest.provider.text), env: newest.env, payment: newest)

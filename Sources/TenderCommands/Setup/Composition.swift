@@ -40,16 +40,16 @@ final class Composition: Session {
   /// One for each place, so that many look-ups share a connection and an open ledger.
   private var engines: [(provider: ProviderName, env: Env, engine: Engine)] = []
 
-  /// What the run is about, for the record of a fault that comes later.
-  var subject = RecordSubject()
-  /// What is being worked on, for events.
-  var reference: String? {
-    didSet { if reference != oldValue { announced = nil } }
+  /// What the run is about, for events and for the record of a fault that comes later.
+  var subject = RecordSubject() {
+    didSet { if subject.reference != oldValue.reference { announced = nil } }
   }
   /// The state that was shown last.
   private var announced: String?
   /// Whether a card reader takes part, whose states people follow.
   var isAtTill = false
+  /// The address at which this process listens for the payer; nil where it does not.
+  var listener: String?
   /// The simulated world of this run: a fault that strikes once strikes one part of it, and all parts draw
   /// from one seed.
   private var ownSimulator: InProcessSimulator?
@@ -90,8 +90,6 @@ final class Composition: Session {
       simulatorOptions.clock.map { StandingClock(at: $0, beside: machine) } ?? machine
     output.now = { [clock] in clock.now }
   }
-
-  var invocation: Invocation { settings.invocation }
 
   var catalogue: Catalogue { providers.catalogue }
 
@@ -268,7 +266,7 @@ final class Composition: Session {
     }
     guard invocation.has(Keys.events) else { return }
     var fields: JSONObject = ["provider": .string(provider), "env": .string(env.rawValue)]
-    fields["reference"] = reference.map(JSON.string)
+    fields["reference"] = subject.reference.map(JSON.string)
     fields["state"] = .string(state)
     fields["next_action"] = next?.json
     output.show(event: records.record(.event, fields), within: try? settings.timeout())
@@ -280,10 +278,13 @@ final class Composition: Session {
     output.showWaiting(what, seconds: (left + 999) / 1000)
   }
 
-  /// Only one sale at a time has the reader.
-  func withReader(_ body: () throws(Fault) -> Report) throws(Fault) -> Report {
-    guard let reader = shared.reader else { return try body() }
-    return try reader.perform(body)
+  /// Runs `body` while no other line of the batch has what is named.
+  func inTurn(
+    for name: String?,
+    _ body: () throws(Fault) -> Report
+  ) throws(Fault) -> Report {
+    guard let name, let turns = shared.turns else { return try body() }
+    return try turns.perform(with: name, body)
   }
 
   /// The randomness of this side: from the seed where there is one.
@@ -323,7 +324,7 @@ final class Composition: Session {
     } else {
       reference = try newReference()
     }
-    self.reference = reference.text
+    subject.reference = reference.text
     return reference
   }
 

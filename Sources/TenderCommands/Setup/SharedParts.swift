@@ -11,7 +11,8 @@ final class SharedParts {
   var simulators: [String: InProcessSimulator] = [:]
   private var folders: Set<String> = []
   let common: CommonParts
-  let reader: Turn?
+  /// What one line has at a time; nil where there is one line.
+  let turns: Turns?
   /// What carries the reading requests of all threads; nil where there is one thread.
   let hub: CurlHub?
   /// Whether many attempts are written, and what is erased is taken out of the files for several.
@@ -21,10 +22,10 @@ final class SharedParts {
   /// How many lines run at once.
   let jobs: Int
 
-  /// `common` and `reader` are shared by all threads.
+  /// `common` and `turns` are shared by all threads.
   init(
     common: CommonParts = CommonParts(),
-    reader: Turn? = nil,
+    turns: Turns? = nil,
     hub: CurlHub? = nil,
     isBatch: Bool = false,
     isOrdered: Bool = false,
@@ -32,7 +33,7 @@ final class SharedParts {
   ) {
     self.common = common
     self.hub = hub
-    self.reader = reader
+    self.turns = turns
     self.isBatch = isBatch
     self.isOrdered = isOrdered
     self.jobs = jobs

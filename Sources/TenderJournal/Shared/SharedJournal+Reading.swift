@@ -142,7 +142,7 @@ extension SharedJournal {
     )
     payment.writer = found.row.text("by")
     payment.isElsewhere = found.row.text("machine").map { $0 != station } ?? false
-    return adding(payment)
+    return waiting[payment.key]?.added(to: payment) ?? payment
   }
 
   /// Returns the payment of a row that will be written again.
@@ -242,12 +242,11 @@ extension SharedJournal {
 
 extension Fault {
   fileprivate static var noFingerprints: Fault {
-    Fault(
-      .state,
-      code: "journal_key",
+    .state(
+      "journal_key",
       "this order holds what is not kept as it was typed, and the key to tell it apart by is not here; "
         + "nothing was sent",
-      hint: "set TENDER_JOURNAL_KEY_FILE; see: tender help journal"
+      "set TENDER_JOURNAL_KEY_FILE; see: tender help journal"
     )
   }
 }

@@ -71,7 +71,7 @@ package final class SharedJournal: Journal, @unchecked Sendable {
   /// The last known requests to stop, by reference.
   var stops: [ReferenceKey: (isAsked: Bool, at: Int)] = [:]
   /// The waiting outcomes, by reference.
-  var waiting: [ReferenceKey: Spooled] = [:]
+  var waiting: [ReferenceKey: AsideOutcome] = [:]
   var isDelivering = false
   var hasLookedForSpool = false
 
@@ -262,28 +262,25 @@ package final class SharedJournal: Journal, @unchecked Sendable {
     let place = settings.address.masked
     let text = redactor.redact(failure.text)
     if failure.code == Self.newer {
-      return Fault(
-        .state,
-        code: "journal_newer",
+      return .state(
+        "journal_newer",
         "the journal in \(place) was made by a newer version of tender",
-        hint: "use that version"
+        "use that version"
       )
     }
     if failure.isMissing || failure.code == Self.older {
-      return Fault(
-        .state,
-        code: "journal_unmigrated",
+      return .state(
+        "journal_unmigrated",
         "the journal in \(place) has no tables of this version",
-        hint: "make or upgrade them, as their owner: tender journal migrate"
+        "make or upgrade them, as their owner: tender journal migrate"
       )
     }
     if failure.isUnconfirmed, !settings.isReading { return .unconfirmed }
     if failure.isDenied {
-      return Fault(
-        .state,
-        code: "journal_denied",
+      return .state(
+        "journal_denied",
         "the journal in \(place) does not let this user do that: \(text)",
-        hint: "see: tender journal grants"
+        "see: tender journal grants"
       )
     }
     return Fault(

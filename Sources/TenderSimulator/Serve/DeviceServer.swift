@@ -46,11 +46,10 @@ package final class DeviceServer: @unchecked Sendable {
       }
     }
     guard listener >= 0, isBound else {
-      throw Fault(
-        .usage,
-        code: "port_busy",
+      throw .usage(
+        "port_busy",
         "cannot listen on 127.0.0.1:\(port)",
-        hint: "choose another --port, or leave it out for a free one"
+        "choose another --port, or leave it out for a free one"
       )
     }
     DetachedThread.begin { [self] in accept() }

@@ -47,11 +47,10 @@ package final class SimulatorServer: @unchecked Sendable {
         connections
       )
     else {
-      throw Fault(
-        .usage,
-        code: "port_busy",
+      throw .usage(
+        "port_busy",
         "cannot listen on 127.0.0.1:\(port)",
-        hint: "choose another --port, or leave it out for a free one"
+        "choose another --port, or leave it out for a free one"
       )
     }
     unsafe daemon = started

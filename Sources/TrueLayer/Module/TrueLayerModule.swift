@@ -120,11 +120,7 @@ package struct TrueLayerModule: ProviderModule {
 
   package var explanations: [Explanation] { Vocabulary.pages }
 
-  package func make(_ session: any Session, _ env: Env) throws(Fault) -> any Provider {
-    try provider(session, env)
-  }
-
-  private func provider(_ session: any Session, _ env: Env) throws(Fault) -> TrueLayerProvider {
+  package func make(_ session: any Session, _ env: Env) throws(Fault) -> TrueLayerProvider {
     let setup = ProviderSettings(session, name, env)
     let configuration = try setup.configuration()
     let isInProcess = env == .simulator && configuration.apiBase == nil
@@ -183,7 +179,7 @@ package struct TrueLayerModule: ProviderModule {
   package func checks(_ session: any Session, _ env: Env) -> [Check] {
     [
       Check("truelayer credentials") { () throws(Fault) in
-        try provider(session, env).requireClient(for: "to create it")
+        try make(session, env).requireClient(for: "to create it")
         guard env != .simulator else { return "the simulator needs none of yours" }
         let own = ProviderSettings(session, name, env)
         let key = try own.configuration()
