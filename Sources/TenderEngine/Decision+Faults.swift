@@ -61,15 +61,15 @@ extension Payment {
     return conflict(
       code: "key_differs",
       "the \(what) of \(name) has another idempotency key; nothing was sent",
-      hint: "leave --idempotency-key out to see what it came to"
+      hint: "to see its result, leave --idempotency-key out"
     )
   }
 
   func captureExceeds(_ left: Int) -> Fault {
     conflict(
       code: "capture_exceeds",
-      "\(text(ofMinorUnits: left)) of \(name) can be captured",
-      hint: "use --amount with at most that"
+      "at most \(text(ofMinorUnits: left)) of \(name) can be captured; nothing was sent",
+      hint: "to capture all of that: tender confirm \(shellReference)"
     )
   }
 

@@ -88,7 +88,7 @@ package struct Report: Sendable, Priced {
         .cancelled,
         code: status == .revoked ? "mandate_revoked" : "payment_cancelled",
         status == .revoked ? "the mandate was revoked" : "the payment was cancelled",
-        hint: status == .revoked ? nil : "a further try needs --new-attempt"
+        hint: status == .revoked ? nil : "to try again, add --new-attempt to the same command"
       )
     }
   }

@@ -212,7 +212,7 @@ extension Fault {
       .cancelled,
       code: code,
       why,
-      hint: "no money moved; a further try needs --new-attempt"
+      hint: "the sale was undone; to try again, add --new-attempt to the same command"
     )
   }
 
@@ -223,7 +223,8 @@ extension Fault {
       effect: effect,
       code: "sale_lost",
       "the journal has no details of the sale \(payment.reference.quotedForMessage); nothing was sent",
-      hint: "ask the acquirer, then: tender journal resolve \(payment.shellReference)"
+      hint: "ask the acquirer, then: tender journal resolve \(payment.shellReference) --as STATUS "
+        + "--reason TEXT"
     )
   }
 

@@ -202,7 +202,7 @@ extension Fault {
       "the payment is \(resource.status): it cannot be cancelled any more",
       hint: resource.status == "failed"
         ? "there is nothing to undo"
-        : "once it is settled it can be refunded: see tender help refund"
+        : "once it is settled it can be refunded"
     )
   }
 

@@ -10,10 +10,12 @@ extension Composition {
     "journal resume", "journal resolve",
   ]
 
-  /// Adds the typed `--state-dir`, `--config` and `--profile` to each suggested command, and `--provider` and `--env`
-  /// where several payments have the reference.
+  /// Fills in the reference where a provider's hint has `REF`. Adds the typed `--state-dir`, `--config` and `--profile`
+  /// to each suggested command, and `--provider` and `--env` where several payments have the reference.
   func completed(_ text: String, for subject: RecordSubject) -> String {
     guard text.contains("tender ") else { return text }
+    let text =
+      subject.reference.map { text.replacing(" REF ", with: " \($0.shellOperand) ") } ?? text
     let typed = [Keys.stateDir, Keys.config, Keys.profile].map { key in
       invocation.text(key).map { "--\(key.option.name)=\($0.shellQuoted) " } ?? ""
     }.joined()
