@@ -35,7 +35,7 @@ package final class CurlHTTP: HTTPExchange, @unchecked Sendable {
     // Nothing but a time that the provider names is waited for (RFC 9110, section 10.2.3), and only within
     // the request's own.
     for _ in 0..<Self.returns where answer.status == 429 || answer.status == 503 {
-      guard let seconds = answer.retryAfter(settings.clock.now),
+      guard let seconds = answer.fields["retry-after"].flatMap({ Int($0) }),
         Self.patience.contains(seconds), seconds * 1000 < deadline.remaining
       else { break }
       try settings.clock.pause(milliseconds: max(100, seconds * 1000))
