@@ -157,6 +157,8 @@ struct JournalCommands: CommandWork {
         hint: "add --online, or leave it out"
       )
     }
+    _ = try composition.journal()
+    if let handle = filter.handle { composition.learnPlaces(of: handle) }
     let shown = try eachShown(filter) { payment in
       composition.show(inWords: payment)
     }
@@ -338,7 +340,8 @@ extension Composition {
   /// Shows what became of a payment in words, or its record.
   func show(_ verdict: Verdict, _ record: () -> Record) {
     guard output.isTable else { return output.show(record()) }
-    output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
+    let lines = verdict.lines.map { completed($0, for: verdict.subject) }
+    output.put(output.redactor.redact(lines.joined(separator: "\n")) + "\n")
   }
 }
 

@@ -56,6 +56,8 @@ final class Composition: Session {
   /// What was found out once: a command that looks many payments up asks for each of them.
   private var known: (any Journal)?
   var usual: Target?
+  /// Whether several payments have a reference, for those that were asked about.
+  var isShared: [String: Bool] = [:]
   /// Whether anything is sent to others than the simulator in this process.
   var goesOutside = false
 

@@ -8,6 +8,8 @@ struct RecordSubject {
   var provider: ProviderName?
   var env: Env?
   var reference: String?
+  /// Whether it is one of a list, whose reading no other question to the journal interrupts.
+  var isListed = false
 }
 
 extension RecordSubject {
@@ -15,8 +17,13 @@ extension RecordSubject {
     self.init(provider: report.provider, env: report.env, reference: report.reference?.text)
   }
 
-  init(_ payment: Payment) {
-    self.init(provider: payment.provider, env: payment.env, reference: payment.reference.text)
+  init(_ payment: Payment, isListed: Bool = false) {
+    self.init(
+      provider: payment.provider,
+      env: payment.env,
+      reference: payment.reference.text,
+      isListed: isListed
+    )
   }
 }
 
@@ -30,7 +37,7 @@ struct Records {
 
   /// The record of a payment, mandate or stored method.
   func record(_ report: Report, verdict: Verdict? = nil) -> Record {
-    var fields = members(of: report)
+    var fields = members(of: report, RecordSubject(report))
     add(verdict, RecordSubject(report), to: &fields)
     fields["at"] = .string(Timestamp.text(now))
     let kind: Record.Kind =
@@ -43,7 +50,7 @@ struct Records {
   }
 
   /// What records of payments and entries of the journal have in common.
-  private func members(of report: Report) -> JSONObject {
+  private func members(of report: Report, _ subject: RecordSubject) -> JSONObject {
     var fields: JSONObject = [
       "command": .string(command), "provider": .string(report.provider.text),
       "env": .string(report.env.rawValue),
@@ -71,7 +78,7 @@ struct Records {
     fields["source"] = report.source.map(JSON.string)
     fields["result"] = .object(inKeyOrder(report.result, report.provider))
     fields["error"] = report.fault.map { fault in
-      error(completed(fault, RecordSubject(report)), report.result, report.provider)
+      error(completed(fault, subject), report.result, report.provider)
     }
     fields["explanation"] = explanation(of: report).map(JSON.string)
     if !report.details.members.isEmpty { fields["details"] = .object(report.details) }
@@ -131,7 +138,8 @@ struct Records {
     verdict: Verdict? = nil,
     isExport: Bool = false
   ) -> Record {
-    var fields = members(of: .recorded(payment))
+    let subject = RecordSubject(payment, isListed: history == nil)
+    var fields = members(of: .recorded(payment), subject)
     // It stands with the other times below.
     fields["created_at"] = nil
     fields["brand"] = payment.brand.map(JSON.string)
@@ -140,7 +148,7 @@ struct Records {
     fields["updated_at"] = .string(Timestamp.text(payment.updatedAt))
     if let history { fields["history"] = .array(history.map { .object(Self.object($0)) }) }
     if isExport { fields["stored"] = .object(PaymentRow.object(payment)) }
-    add(verdict, RecordSubject(payment), to: &fields)
+    add(verdict, subject, to: &fields)
     fields["at"] = .string(Timestamp.text(now))
     return Record(.journalEntry, fields)
   }

@@ -10,6 +10,12 @@ extension Composition {
     "journal resume", "journal resolve",
   ]
 
+  /// Commands that use the journal.
+  private static let ofPayments: Set<Substring> = [
+    "transact", "tokenize", "confirm", "cancel", "refund", "payment-status", "mandate-status",
+    "find", "journal", "batch",
+  ]
+
   /// Fills in the reference where a provider's hint has `REF`. Adds the typed `--state-dir`, `--config` and `--profile`
   /// to each suggested command, and `--provider` and `--env` where several payments have the reference.
   func completed(_ text: String, for subject: RecordSubject) -> String {
@@ -26,8 +32,7 @@ extension Composition {
     for (before, part) in zip(parts, parts.dropFirst()) {
       let words = part.split(separator: " ").prefix(2)
       let isWhole = before.last.map { $0 == " " || $0 == "(" } ?? true
-      let isOfPayments =
-        words.first.map { !["help", "explain", "providers"].contains($0) } ?? false
+      let isOfPayments = words.first.map { Self.ofPayments.contains($0) } ?? false
       completed += "tender "
       if isWhole, isOfPayments {
         completed += typed
@@ -41,11 +46,18 @@ extension Composition {
 
   /// The options that select the payment among several with its reference; empty where there are not several.
   private func choice(_ subject: RecordSubject) -> String {
-    guard hasJournal, let provider = subject.provider, let env = subject.env,
-      let reference = subject.reference,
-      let found = try? journal().payments(matching: reference, filter: PaymentFilter()),
-      Set(found.map { "\($0.provider.text) \($0.env.rawValue)" }).count > 1
+    guard let provider = subject.provider, let env = subject.env, let reference = subject.reference
     else { return "" }
+    if !subject.isListed { learnPlaces(of: reference) }
+    guard isShared[reference] == true else { return "" }
     return "--provider \(provider.text) --env \(env.rawValue) "
+  }
+
+  /// Finds out once whether several payments have a reference.
+  func learnPlaces(of reference: String) {
+    guard hasJournal, isShared[reference] == nil,
+      let found = try? journal().payments(matching: reference, filter: PaymentFilter())
+    else { return }
+    isShared[reference] = Set(found.map { "\($0.provider.text) \($0.env.rawValue)" }).count > 1
   }
 }

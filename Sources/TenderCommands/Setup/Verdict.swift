@@ -23,6 +23,16 @@ struct Verdict {
     age = max(0, now - (report.createdAt ?? now)) / 1000
   }
 
+  /// The payment as one of a list.
+  var subject: RecordSubject {
+    RecordSubject(
+      provider: report.provider,
+      env: report.env,
+      reference: report.reference?.text,
+      isListed: true
+    )
+  }
+
   private var payment: Payment? { report.payment }
   private var state: PaymentState? { payment?.state }
 
