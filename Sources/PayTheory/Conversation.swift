@@ -207,7 +207,10 @@ final class Conversation {
     }
     switch answer.status {
     case 200..<300: break
-    case 429, 300..<400, 500...: throw .noToken("it answered \(answer.status)")
+    case 429, 300..<400, 500...:
+      throw Fault.noToken("it answered \(answer.status)").retried(
+        after: answer.retryAfter(context.clock.now)
+      )
     default:
       throw .noToken(
         "it answered \(answer.status)",
@@ -229,7 +232,7 @@ final class Conversation {
         fault.message,
         .notSent,
         code: "no_token_unreachable",
-        hint: fault.hint ?? "nothing was sent; repeat it freely"
+        hint: fault.hint ?? "nothing was sent; it is safe to retry"
       )
     case .interrupted, .terminated, .hungUp, .internal, .state, .usage: fault.withoutEffect
     default: .noToken(fault.message)
@@ -301,7 +304,7 @@ final class Conversation {
       switch fault.kind {
       case .notSent:
         shown = .socketError(fault.message, .notSent, code: "socket_unreachable")
-        shown.hint = fault.hint ?? "nothing was sent; repeat it freely"
+        shown.hint = fault.hint ?? "nothing was sent; it is safe to retry"
       case .interrupted, .terminated, .hungUp, .internal, .state, .usage: break
       default: shown = .socketError(fault.message)
       }

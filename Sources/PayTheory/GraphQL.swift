@@ -72,8 +72,11 @@ struct GraphQL {
     let status: Int
     let data: JSON?
     let errors: [JSON]
+    /// The seconds to wait before a retry, if the answer names them.
+    let after: Int?
 
-    init(_ answer: HTTPResponse) {
+    init(_ answer: HTTPResponse, at now: Int) {
+      after = answer.retryAfter(now)
       let body = JSONReader.read(answer.body)?.object
       (status, data, errors) = (answer.status, body?["data"], body?["errors"]?.array ?? [])
     }
@@ -95,7 +98,7 @@ struct GraphQL {
     )
     do throws(Fault) {
       let deadline = Deadline(in: configuration.timeout, on: context.clock)
-      return Answer(try context.http.send(request, permit, by: deadline))
+      return Answer(try context.http.send(request, permit, by: deadline), at: context.clock.now)
     } catch {
       if error.isProven { throw error }
       if error.kind == .notSent || permit == nil { throw error.withoutEffect }
@@ -111,9 +114,12 @@ struct GraphQL {
   private static func data(_ answer: Answer) throws(Fault) -> JSONObject {
     switch answer.status {
     case 401, 403: throw .credentialsRefused
-    case 429: throw .unreadable("it answered 429", code: "graphql_unavailable", cause: nil)
+    case 429:
+      throw Fault.unreadable("it answered 429", code: "graphql_unavailable", cause: nil)
+        .retried(after: answer.after)
     case 200..<300, 400..<408, 409..<500: break
-    default: throw .unreadable("it answered \(answer.status)")
+    default:
+      throw Fault.unreadable("it answered \(answer.status)").retried(after: answer.after)
     }
     guard answer.errors.isEmpty else {
       let text = answer.errors.compactMap { $0["message"]?.text }.joined(separator: "; ")

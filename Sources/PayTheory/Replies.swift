@@ -88,7 +88,7 @@ enum Replies {
         .declined,
         code: code,
         text ?? (type.isEmpty ? "the payment was declined" : "the payment was declined: \(type)"),
-        hint: "a further try needs --new-attempt, or another --reference"
+        hint: "to try again, add --new-attempt to the same command"
       )
     )
     outcome.providerStatus = body.text("state")

@@ -91,11 +91,13 @@ package struct Program {
           effect: error.effect,
           underWay: error.effect == .none ? "nothing is under way" : "a request was under way"
         )
+        if error.effect == .unknown { fault.hint = error.hint ?? fault.hint }
       } else if fault.kind == .notFound, fault.result == nil, composition.hasJournal,
         let place = try? composition.journalWords(), !fault.message.contains(place)
       {
         fault.hint = (fault.hint.map { $0 + "; " } ?? "") + "searched \(place)"
       }
+      fault.hint = fault.hint.map { composition.completed($0, for: composition.subject) }
       throw fault
     }
   }

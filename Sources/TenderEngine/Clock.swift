@@ -141,7 +141,9 @@ extension Fault {
       code: kind == .pending ? "deadline_passed" : kind.rawValue,
       kind == .pending
         ? "the time of --deadline is over; \(underWay)" : "stopped by a signal; \(underWay)",
-      hint: "the journal is consistent: run the same command again"
+      hint: effect == .unknown
+        ? "do not pay again; the same command finds out what happened, and finishes it"
+        : "the journal is consistent: run the same command again"
     )
   }
 }

@@ -15,16 +15,30 @@ extension Payment {
     conflict(
       code: "reference_reused",
       "reference \(name) was used with another \(different.joined(separator: ", "))",
-      hint: "use another --reference, or see: tender journal show \(shellReference)"
+      hint:
+        "to see that payment: tender journal show \(shellReference); another payment needs another "
+        + "--reference"
     )
   }
 
   var attemptStands: Fault {
     conflict(
       code: "attempt_stands",
-      "reference \(name) already has a payment that is \(state.status.rawValue)",
-      hint: "--new-attempt is for declined, cancelled and expired ones; use another --reference"
+      "reference \(name) already has a payment: \(sentence); nothing was sent",
+      hint: nextStep
     )
+  }
+
+  /// The commands that go on with the payment as it is.
+  private var nextStep: String {
+    switch state.status {
+    case .requiresConfirmation where kind == .payment:
+      "to charge it: tender confirm \(shellReference); to release it: tender cancel \(shellReference)"
+    case .requiresAction, .pending, .authorized, .requiresConfirmation:
+      "to see how it ends: tender \(kind == .mandate ? "mandate" : "payment")-status \(shellReference)"
+    default:
+      "to see it: tender journal show \(shellReference); another payment needs another --reference"
+    }
   }
 
   /// A capture of something that is not held, with the provider's documented words for it.
@@ -47,15 +61,15 @@ extension Payment {
     return conflict(
       code: "key_differs",
       "the \(what) of \(name) has another idempotency key; nothing was sent",
-      hint: "leave --idempotency-key out to see what it came to"
+      hint: "to see its result, leave --idempotency-key out"
     )
   }
 
   func captureExceeds(_ left: Int) -> Fault {
     conflict(
       code: "capture_exceeds",
-      "\(text(ofMinorUnits: left)) of \(name) can be captured",
-      hint: "use --amount with at most that"
+      "at most \(text(ofMinorUnits: left)) of \(name) can be captured; nothing was sent",
+      hint: "to capture all of that: tender confirm \(shellReference)"
     )
   }
 
@@ -81,7 +95,8 @@ extension Payment {
   var tooLateToCancel: Fault {
     let refund = "to refund it: tender refund \(shellReference)"
     var fault = conflict(code: "nothing_to_cancel", "it is too late to cancel: \(sentence)")
-    fault.hint = state.leftToRefund > 0 ? refund : nil
+    let look = "to look only: tender payment-status \(shellReference)"
+    fault.hint = state.leftToRefund > 0 ? refund : look
     fault.cause = .tooLateToCancel
     return fault
   }
@@ -151,7 +166,7 @@ extension Payment {
       default: "was not made"
       }
     let amount = request.amount.map { " --amount \($0.decimalText)" } ?? ""
-    let name = request.name.map { " --refund-reference \($0.text.shellQuoted)" } ?? ""
+    let name = request.name.map { " " + $0.text.shellOption("refund-reference") } ?? ""
     return conflict(
       code: "earlier_refund_resolved",
       "an earlier \(earlier.kind.rawValue) of \(text(of: earlier)) \(words); the refund of "
@@ -198,12 +213,12 @@ extension Fault {
 
 extension Payment {
   /// The reference as a shell takes it.
-  package var shellReference: String { reference.text.shellQuoted }
+  package var shellReference: String { reference.text.shellOperand }
 
   /// The reference under which an unknown result is found out, as a shell takes it: a refund at the reader has one of
   /// its own.
   package var unknownReference: String {
-    unknowns.first?.link.map { $0.text.shellQuoted } ?? shellReference
+    unknowns.first?.link.map { $0.text.shellOperand } ?? shellReference
   }
 
   /// What it is, in a sentence that is true of its money.
@@ -211,17 +226,20 @@ extension Payment {
     let name = reference.quotedForMessage
     let state = state
     let amount = state.amount.map { text(ofMinorUnits: $0) } ?? "it"
+    let payment = state.amount == nil ? name : "\(amount) of \(name)"
     if kind == .storedMethod { return "\(name) is a stored payment method" }
     switch state.status {
     case .requiresConfirmation: return "\(amount) of \(name) is held, not captured"
-    case .requiresAction: return "\(name) waits for its payer"
-    case .pending: return "\(name) is pending"
+    case .requiresAction: return "\(payment) waits for its payer"
+    case .pending:
+      return attempt?.state.name == .prepared
+        ? "\(name) was recorded, and nothing was sent" : "\(payment) is pending"
     case .authorized: return "the mandate \(name) is authorized"
     case .succeeded:
       return
         "\(amount) of \(name) was \(attempt?.kind == .refund ? "refunded to the card" : "paid")"
-    case .declined: return "\(name) was declined, and nothing was charged"
-    case .cancelled: return "\(name) is cancelled"
+    case .declined: return "\(payment) was declined, and nothing was charged"
+    case .cancelled: return "\(payment) is cancelled"
     case .refunded: return "\(text(ofMinorUnits: state.refunded)) of \(name) was paid and refunded"
     case .partiallyRefunded:
       return "\(amount) of \(name) was paid and \(text(ofMinorUnits: state.refunded)) refunded"
@@ -229,8 +247,8 @@ extension Payment {
       return "\(text(ofMinorUnits: state.returned)) of \(name) was returned by the bank"
     case .expired: return "\(name) has expired"
     case .revoked: return "the mandate \(name) was revoked"
-    case .failed: return "\(name) failed, and nothing was charged"
-    case .unknown: return "the result of \(name) is unknown"
+    case .failed: return "\(payment) failed, and nothing was charged"
+    case .unknown: return "the result of \(payment) is unknown"
     }
   }
 }
@@ -246,5 +264,13 @@ extension String {
             || "-_.:/@%+,".unicodeScalars.contains(scalar))
       }
     return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
+  }
+
+  /// The text as the ID operand of a suggested command: one with a leading dash would be an option.
+  package var shellOperand: String { hasPrefix("-") ? "--id=\(shellQuoted)" : shellQuoted }
+
+  /// The text as the value of an option of a suggested command.
+  package func shellOption(_ name: String) -> String {
+    "--\(name)\(hasPrefix("-") ? "=" : " ")\(shellQuoted)"
   }
 }

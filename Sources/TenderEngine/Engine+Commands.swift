@@ -195,7 +195,9 @@ extension Engine {
         }
       }
     }
-    return try decision(on: checked, known).plan()
+    let decided = try decision(on: checked, known)
+    if case .refuse(let fault) = decided, let known { throw completed(fault, for: known) }
+    return try decided.plan()
   }
 
   /// The key that an order would be sent with by its plan; nil where none is sent.

@@ -62,11 +62,7 @@ extension Engine {
           return Report(payment, payment[finished.sequence], replayed: false)
         }
         if fault.cause == .nothingHeld { fault.result = provider.nothingHeld }
-        if fault.cause == .tooLateToCancel, let payment {
-          let refund = Operation(.refund, amount: payment.state.leftToRefund, at: clock.now)
-          if (try? check(refund, of: payment)) == nil { fault.hint = nil }
-        }
-        throw fault
+        throw payment.map { completed(fault, for: $0) } ?? fault
       case (_, nil): throw .unknownHandle(key.reference.text)
       case (.replay(let sequence), let known?):
         try checkKey(change.options.idempotencyKey, of: known, sequence)
@@ -98,6 +94,17 @@ extension Engine {
       }
     }
     throw .bug("a payment that is never decided")
+  }
+
+  /// The refusal with a hint that does not end in another one: not every payment can be refunded.
+  func completed(_ refusal: Fault, for payment: Payment) -> Fault {
+    guard refusal.cause == .tooLateToCancel else { return refusal }
+    var fault = refusal
+    let refund = Operation(.refund, amount: payment.state.leftToRefund, at: clock.now)
+    if (try? check(refund, of: payment)) == nil {
+      fault.hint = "to look only: tender payment-status \(payment.shellReference)"
+    }
+    return fault
   }
 
   /// Records an operation and sends it.
@@ -316,6 +323,10 @@ extension Engine {
         "the same command goes on; to stop it: tender cancel "
         + progress.payment.shellReference
     }
+    if fault.cause == .genericConflict {
+      let noun = progress.payment.kind == .mandate ? "mandate" : "payment"
+      fault.hint = "to look only: tender \(noun)-status \(progress.payment.shellReference)"
+    }
     let before = progress.before
     var after = try driver.failed(fault, progress.payment, progress.sequence, before: before)
     after.updatedAt = clock.now
@@ -331,6 +342,7 @@ extension Engine {
       if progress.hasUnwritten, fault.effect == .none { throw .unrecorded(fault) }
     }
     mirror(after)
+    if after[progress.sequence]?.state.name == .failed { fault = fault.beforeSending }
     guard fault.isOutcome, fault.effect != .unknown else { throw fault.forPayment(after) }
     var report = Report(after, after[progress.sequence], replayed: false)
     report.fault = fault

@@ -386,7 +386,7 @@ extension Report {
   /// The report of a wait for a hold, which ends at once: the payment waits for the merchant.
   package var waitingForMerchant: Report {
     guard status == .requiresConfirmation, fault == nil else { return self }
-    let name = (reference?.text ?? id ?? "ID").shellQuoted
+    let name = (reference?.text ?? id ?? "ID").shellOperand
     return stillPending(
       "the payment is held and waits for you",
       hint: "to charge it: tender confirm \(name); to release it: tender cancel \(name)"
@@ -398,10 +398,11 @@ extension Report {
     var report = self
     report.fault = Fault(
       .pending,
+      effect: hasUnknown ? .unknown : .none,
       code: "still_pending",
       why,
       hint: hint ?? "look again later: tender \(kind == .mandate ? "mandate" : "payment")-status "
-        + (reference?.text ?? id ?? "ID").shellQuoted
+        + (reference?.text ?? id ?? "ID").shellOperand
     )
     return report
   }
@@ -414,7 +415,7 @@ extension Fault {
       .notFound,
       code: "payment_not_found",
       "\(handle.quotedForMessage) is a \(name)",
-      hint: "use: tender \(name)-status"
+      hint: "use: tender \(name)-status \(handle.shellOperand)"
     )
   }
 }

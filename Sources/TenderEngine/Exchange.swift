@@ -51,6 +51,36 @@ package struct HTTPResponse: Sendable {
     self.body = body
     self.fields = fields
   }
+
+  /// The seconds that `Retry-After` asks to wait, at most a day (RFC 9110, section 10.2.3); nil if it has none that can
+  /// be read. `now` in milliseconds since 1970.
+  package func retryAfter(_ now: Int) -> Int? {
+    guard let text = fields["retry-after"] else { return nil }
+    let seconds = Int(text) ?? Self.time(text).map { max(0, ($0 - now + 999) / 1000) }
+    return seconds.flatMap { (0...86_400).contains($0) ? $0 : nil }
+  }
+
+  /// The time of an HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+  private static func time(_ text: String) -> Int? {
+    let words = text.split(separator: " ")
+    let months = [
+      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    guard words.count == 6, words[5] == "GMT", words[1].count == 2,
+      let month = months.firstIndex(where: { $0 == words[2] })
+    else { return nil }
+    let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
+    return Timestamp.read("\(words[3])-\(number)-\(words[1])T\(words[4])Z")
+  }
+}
+
+extension Fault {
+  /// The same fault with the seconds to wait before a retry.
+  package func retried(after seconds: Int?) -> Fault {
+    var fault = self
+    fault.after = seconds
+    return fault
+  }
 }
 
 /// Something that carries HTTP requests to a provider.

@@ -18,11 +18,11 @@ extension Fault {
       .unknown,
       effect: .unknown,
       code: "outcome_unknown",
-      "the request was sent and its outcome is not known: \(message)",
+      "the request was sent and its result is unknown: \(message)",
       hint:
-        "do not pay again: the same command finds out what it did, and finishes it",
+        "do not pay again: the same command finds out the result and finishes it",
       result: result
-    )
+    ).retried(after: after)
   }
 
   /// The same failure of whoever looks, while the bank goes on with what was accepted: how that ends is
@@ -33,7 +33,7 @@ extension Fault {
       .unknown,
       effect: .unknown,
       code: "outcome_unknown",
-      "it may be executed meanwhile, and how it ended could not be seen: \(message)",
+      "the bank may still execute it, and its result could not be looked up: \(message)",
       hint: "do not pay again; the same command asks how it ended",
       result: result
     )
@@ -64,8 +64,8 @@ extension Fault {
   static func setAside(_ failure: Fault) -> Fault {
     .state(
       failure.code,
-      "the journal could not take the outcome, which lies in journal.aside: \(failure.message)",
-      "make room or access; the next command that can write takes it in"
+      "the outcome is in journal.aside, since the journal could not be written: \(failure.message)",
+      "make room or give access; the next command that can write moves it into the journal"
     )
   }
 
@@ -77,8 +77,8 @@ extension Fault {
       .unknown,
       effect: .unknown,
       code: "outcome_unknown",
-      "the request was sent and what came of it could not be written down: \(failure.message)",
-      hint: "do not pay again; once the journal can be written, the same command finds out",
+      "the request was sent and its result could not be recorded: \(failure.message)",
+      hint: "do not pay again; once the journal can be written, run the same command to see the result",
       result: failure.result
     )
   }

@@ -64,7 +64,7 @@ package struct Report: Sendable, Priced {
     providerStatus = payment.providerStatus
     idempotencyKey = operation?.key
     result = operation?.result ?? [:]
-    fault = operation?.fault
+    fault = operation?.shownFault
     guard let operation, operation.isAttempt, !operation.isUnknown else { return }
     // What ended the payment later is what its attempt shows from then on.
     let end = payment.followers.last { follower in
@@ -88,7 +88,7 @@ package struct Report: Sendable, Priced {
         .cancelled,
         code: status == .revoked ? "mandate_revoked" : "payment_cancelled",
         status == .revoked ? "the mandate was revoked" : "the payment was cancelled",
-        hint: status == .revoked ? nil : "a further try needs --new-attempt"
+        hint: status == .revoked ? nil : "to try again, add --new-attempt to the same command"
       )
     }
   }
@@ -114,6 +114,11 @@ package struct Report: Sendable, Priced {
     nextAction = outcome.nextAction
     details = outcome.details
     providerStatus = outcome.providerStatus
+  }
+
+  /// Whether the result of the payment or of one of its operations is unknown.
+  package var hasUnknown: Bool {
+    status == .unknown || fault?.effect == .unknown || payment?.state.isUnknown == true
   }
 
   /// Shows what a provider's answer shows: what the journal keeps can be less.
@@ -148,6 +153,11 @@ package struct Report: Sendable, Priced {
   }
 }
 
+extension Operation {
+  /// Its error, with the retry class of an operation that never left where it had no effect.
+  fileprivate var shownFault: Fault? { state.name == .failed ? fault?.beforeSending : fault }
+}
+
 // MARK: How a payment ended
 
 extension Report {
@@ -177,7 +187,7 @@ extension Report {
       )
     case .declined, .failed, .cancelled, .expired:
       // The attempt's own error says more.
-      let own = payment?.attempt?.fault
+      let own = payment?.attempt?.shownFault
       if let own, own.isOutcome || own.kind == .rejected, own.kind != .pending { return own }
       let (kind, code): (Fault.Kind, String) =
         switch status {
@@ -196,7 +206,7 @@ extension Report {
       let isHeld = status == .requiresConfirmation
       let part = text(ofMinorUnits: approved)
       let undo =
-        "tender \(isHeld ? "cancel" : "refund") \((reference?.text ?? id ?? "").shellQuoted)"
+        "tender \(isHeld ? "cancel" : "refund") \((reference?.text ?? id ?? "").shellOperand)"
       return Fault(
         .partPaid,
         code: "part_paid",

@@ -77,45 +77,6 @@ package struct Totals: Sendable {
   }
 }
 
-extension Journal {
-  /// Sums payments one by one, for a journal whose columns are not up to date.
-  package func summed(_ filter: PaymentFilter, by keys: Set<Total.Key>) throws(Fault) -> [Total] {
-    var totals = Totals()
-    var refunds: [(payment: Payment, original: ReferenceKey)] = []
-    func add(_ payment: Payment) {
-      let state = payment.state
-      var group = [payment.env.rawValue, payment.currency?.code ?? ""]
-      for key in Total.Key.allCases where keys.contains(key) {
-        switch key {
-        case .day: group.append(String(payment.createdAt / Total.quarter))
-        case .provider: group.append(payment.provider.text)
-        case .status: group.append(state.status.rawValue)
-        }
-      }
-      totals.add(
-        group.joined(separator: "\t"),
-        charged: state.captured,
-        refunded: state.refunded + state.reversed + state.returned,
-        refunding: state.refunding,
-        unknown: state.isUnknown ? 1 : 0
-      )
-    }
-    try each(filter) { payment in
-      guard payment.kind == .payment else { return true }
-      guard let attempt = payment.attempt, attempt.kind == .refund, let link = attempt.link else {
-        add(payment)
-        return true
-      }
-      let key = ReferenceKey(env: payment.env, provider: payment.provider, reference: link)
-      refunds.append((payment, key))
-      return true
-    }
-    // A card refund with its own reference is also an operation of the original payment, and counts there.
-    for refund in refunds where try payment(refund.original) == nil { add(refund.payment) }
-    return totals.all
-  }
-}
-
 extension Total {
   /// The length of a group of `Key.day`, in milliseconds. Every time zone's day begins with one.
   package static let quarter = 900_000

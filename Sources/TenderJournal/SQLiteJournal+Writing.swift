@@ -330,7 +330,7 @@ extension Fault {
       "import_conflict",
       "\(payment.reference.quotedForMessage) (\(payment.provider.text), \(payment.env.rawValue)) is in the "
         + "journal with other content",
-      "nothing was changed; compare: tender journal show \(payment.reference)"
+      "nothing was changed; compare: tender journal show \(payment.shellReference)"
     )
   }
 

@@ -51,6 +51,8 @@ package struct Fault: Error, Sendable, Hashable {
   package var isProven = false
   /// The seconds to wait before a retry, if the provider named them.
   package var after: Int?
+  /// What a program should do in this case; nil if the kind and the cause decide.
+  package var again: Retry?
 
   package init(
     _ kind: Kind,
@@ -76,11 +78,25 @@ package struct Fault: Error, Sendable, Hashable {
   /// What a program that repeats failed commands should do. An unknown effect comes first.
   package var retry: Retry {
     if effect == .unknown { return .look }
+    if let again { return again }
     return switch cause {
     case .inProgress, .journalUnreachable: .later
     case .changedMeanwhile, .leaseLost: .sameCommand
     default: kind.retry
     }
+  }
+
+  /// The same fault where its operation never left, so that the same command starts anew.
+  ///
+  /// After a cancellation a person decides whether it does.
+  package var beforeSending: Fault {
+    var fault = self
+    switch kind {
+    case .cancelled: fault.again = .operator
+    case .expired: fault.again = .sameCommand
+    default: break
+    }
+    return fault
   }
 
   /// Whether this is an outcome, which is printed as a record, and not a fault.

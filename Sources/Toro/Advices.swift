@@ -199,9 +199,9 @@ extension Payment {
     // If a refund of this amount was begun, the command continues it.
     let same = reversals.last { $0.isAlive && $0.link != nil && $0.effectiveAmount == amount }
     let next = "\(reference.text)-refund-\(reversals.count + 1)"
-    let own = (same?.link?.text ?? next).shellQuoted
-    return "with the card at the reader: tender transact --provider toro --type refund --original "
-      + "\(shellReference) --amount \(money ?? "AMOUNT") --reference \(own)"
+    let own = (same?.link?.text ?? next).shellOption("reference")
+    return "with the card at the reader: tender transact --provider toro --type refund "
+      + "\(reference.text.shellOption("original")) --amount \(money ?? "AMOUNT") \(own)"
   }
 }
 
@@ -212,7 +212,7 @@ extension Fault {
       .cancelled,
       code: code,
       why,
-      hint: "no money moved; a further try needs --new-attempt"
+      hint: "the sale was undone; to try again, add --new-attempt to the same command"
     )
   }
 
@@ -223,7 +223,8 @@ extension Fault {
       effect: effect,
       code: "sale_lost",
       "the journal has no details of the sale \(payment.reference.quotedForMessage); nothing was sent",
-      hint: "ask the acquirer, then: tender journal resolve \(payment.shellReference)"
+      hint: "ask the acquirer, then: tender journal resolve \(payment.shellReference) --as STATUS "
+        + "--reason TEXT"
     )
   }
 

@@ -106,6 +106,7 @@ struct Gateway {
         reason: "HTTP \(answer.status)",
         cause: Self.refusals.contains(answer.status) ? .refused : nil
       ).of(message, isLost: !Self.refusals.contains(answer.status))
+        .retried(after: answer.retryAfter(context.clock.now))
     }
     guard let document, let root else { throw malformed("no ISO 20022 document", message) }
     let expected = message.kind.answers.first { $0.root == root.name }

@@ -116,7 +116,7 @@ extension Fault {
     .toro(
       .transactionAlreadyStarted,
       "another transaction is under way on \(device.quotedForMessage)",
-      hint: "wait for it to end, or stop it with tender cancel REF; then run the same command again"
+      hint: "wait until it ends or cancel it by its own reference; then run the same command again"
     )
   }
 

@@ -148,6 +148,7 @@ final class Client: Sendable {
         continue
       }
       let fault = Fault.answer(answer.status, body ?? [:], traceID: traceID, call.kind)
+        .retried(after: answer.retryAfter(context.clock.now))
       // Only a plain refusal counts. After a lost answer, a later refusal proves nothing about it.
       let isNo = Self.refusals.contains(answer.status) && body?["id"] == nil && !isAtWork
       let isOpen = wasLost || !isNo
@@ -321,7 +322,10 @@ final class Client: Sendable {
         try wait(&pause, mayBeDone: false)
         continue
       }
-      if isBusy { throw .answer(answer.status, object ?? [:], traceID: answer.traceID, .payment) }
+      if isBusy {
+        throw Fault.answer(answer.status, object ?? [:], traceID: answer.traceID, .payment)
+          .retried(after: answer.retryAfter(context.clock.now))
+      }
       guard [400, 401, 403].contains(answer.status) else {
         throw .unexpectedBehaviour(
           "the token service answered \(answer.status)",

@@ -40,7 +40,7 @@ extension Fault {
       case 400 where problem.fragment == "invalid-state":
         (
           .conflict, "generic_conflict", "generic",
-          "its state forbids it; see: tender \(noun)-status"
+          "its state forbids it"
         )
       case 429: (.providerError, "generic_rate_limited", "generic", "try again later")
       case 500...: (.providerError, "server_error", "serverError", "try again later")
@@ -63,7 +63,7 @@ extension Fault {
       .providerError,
       code: "unexpected_behaviour",
       "TrueLayer: \(why)",
-      hint: "look again: the same command goes on where it stands",
+      hint: "run the same command again: it continues the payment",
       result: result("unexpectedBehaviour", reason: why, traceID: traceID)
     )
   }
@@ -100,7 +100,7 @@ extension Fault {
       .cancelled,
       code: "user_canceled",
       "the \(resource.kind.noun) was cancelled",
-      hint: "a further try needs --new-attempt",
+      hint: "to try again, add --new-attempt to the same command",
       result: result("userCanceled", resource.reasons)
     )
   }
@@ -112,7 +112,7 @@ extension Fault {
       code: "user_canceled",
       "stopped here; TrueLayer cannot cancel a mandate that is not authorized: its payer can still "
         + "authorize it until it expires, 15 minutes after it was made",
-      hint: "see what became of it: tender mandate-status \(resource.id)",
+      hint: "to look only: tender mandate-status \(resource.id)",
       result: result("userCanceled", resource.reasons)
     )
   }
@@ -122,7 +122,7 @@ extension Fault {
     Fault(
       .pending,
       code: "cancel_pending",
-      "a cancellation was asked for, and the payment is \(resource.status)",
+      "the cancellation was accepted, and the payment is still \(resource.status)",
       hint: "run the same command again",
       result: ["status": .string(resource.documentedStatus)]
     )
@@ -136,12 +136,12 @@ extension Fault {
       switch FailureReason(resource.failureReason).kind {
       case .authorization:
         (.declined, "authorization_failed", "authorizationFailed", "the payer did not authorize it")
-      case .bank: (.declined, "\(noun)_rejected", "\(noun)Rejected", "the bank said no")
+      case .bank: (.declined, "\(noun)_rejected", "\(noun)Rejected", "the bank declined it")
       case .expired:
         (.expired, "\(noun)_expired", "\(noun)Expired", "authorization takes 15 minutes at most")
       case .cancelled: (.cancelled, "user_canceled", "userCanceled", "it was cancelled")
       case .server:
-        (.declined, "server_error_declined", "serverError", "TrueLayer or the bank failed at it")
+        (.declined, "server_error_declined", "serverError", "TrueLayer or the bank had an error")
       case .other: (.declined, "generic_declined", "generic", "see the reason in the result")
       }
     var result = Self.result(name, resource.reasons)
@@ -150,7 +150,7 @@ extension Fault {
       kind,
       code: code,
       "the \(noun) failed: \(word)" + (resource.failureStage.map { " (at \($0))" } ?? ""),
-      hint: hint + "; a further try needs --new-attempt",
+      hint: hint + "; to try again, add --new-attempt to the same command",
       result: result
     )
   }
@@ -163,7 +163,7 @@ extension Fault {
       code: noun + "_expired",
       "the \(noun) was not authorized within 15 minutes, and TrueLayer refused to make it again: "
         + refusal.message,
-      hint: "a further try needs --new-attempt",
+      hint: "to try again, add --new-attempt to the same command",
       result: result("\(noun)Expired", reason: refusal.result?.text("reason"))
     )
   }
@@ -177,7 +177,7 @@ extension Fault {
       wasAuthorized ? .cancelled : .declined,
       code: wasAuthorized ? "mandate_revoked" : "mandate_rejected",
       "the mandate is revoked",
-      hint: "a further try needs --new-attempt",
+      hint: "to try again, add --new-attempt to the same command",
       result: wasAuthorized ? nil : result("mandateRejected", resource.reasons)
     )
   }

@@ -202,7 +202,7 @@ extension Fault {
       "the payment is \(resource.status): it cannot be cancelled any more",
       hint: resource.status == "failed"
         ? "there is nothing to undo"
-        : "once it is settled it can be refunded: see tender help refund"
+        : "once it is settled it can be refunded"
     )
   }
 
@@ -218,7 +218,7 @@ extension Fault {
     notAllowed(
       code: "nothing_to_refund",
       "\(payment.reference.quotedForMessage) is not a settled payment to a merchant account",
-      hint: "TrueLayer refunds only those; to look: tender payment-status \(payment.reference)"
+      hint: "TrueLayer refunds only those; to look: tender payment-status \(payment.shellReference)"
     )
   }
 

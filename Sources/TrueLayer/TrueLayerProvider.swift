@@ -224,7 +224,7 @@ package struct TrueLayerProvider: Provider {
       throw .conflict(
         "nothing_to_confirm",
         "\(reference.quotedForMessage) has no payment or mandate at TrueLayer",
-        "see: tender journal show \(reference)"
+        "see: tender journal show \(reference.text.shellOperand)"
       )
     }
     return id

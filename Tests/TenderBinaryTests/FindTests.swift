@@ -120,7 +120,7 @@ import Testing
     #expect(try words("DECLINED-1")[0]?.hasPrefix("1.93 USD declined: ") == true)
     let table = try binary.run("find", "HELD-1", "-o", "table").output
     #expect(table.hasPrefix("HELD-1  5.00 USD held, not captured · "))
-    #expect(table.contains("\n    next: tender confirm HELD-1\n"))
+    #expect(table.contains("\n    next: to charge it: tender confirm HELD-1\n"))
     #expect(table.contains("paytheory · simulator · …1111 · pt-"))
   }
 
@@ -138,7 +138,9 @@ import Testing
         + "--new-attempt"
     )
     let held = ["--amount", "5", "--reference", "C", "--confirmation"]
-    #expect(try firstLine(held) == "5.00 USD held, not captured · next: tender confirm C")
+    #expect(
+      try firstLine(held) == "5.00 USD held, not captured · next: to charge it: tender confirm C"
+    )
     #expect(try firstLine(held + ["--fields", "status"])?.hasPrefix("status") == true)
   }
 

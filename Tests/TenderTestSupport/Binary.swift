@@ -32,11 +32,13 @@ package struct Binary: Sendable {
   /// A home of its own, in a fresh folder.
   package let home: URL
   package var variables: [String: String] = [:]
-  /// The product that is run.
+  /// The product that is run, or the path of another program.
   package var program = "tender"
 
-  /// Where the product is.
-  package var executable: URL { Self.products.appending(path: program) }
+  /// Where the program is.
+  package var executable: URL {
+    program.hasPrefix("/") ? URL(filePath: program) : Self.products.appending(path: program)
+  }
 
   /// A program with an empty home and nothing else in its environment.
   package init() throws {

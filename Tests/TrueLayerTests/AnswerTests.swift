@@ -350,6 +350,16 @@ import TrueLayer
     #expect(fault?.result?["trace_id"]?.text?.isEmpty == false)
   }
 
+  @Test func `a wait that is asked for is passed on`() throws {
+    let path = "/v3/payments/\(Self.id)"
+    let busy = StubHTTP.Step("GET", path, .bytes(429, [], ["retry-after": "7"]))
+    let engine = try World().engine(over: StubHTTP(Array(repeating: busy, count: 9))) {
+      $1.resourceToken = SharedSecret("resource-token")
+    }
+    let fault = #expect(throws: Fault.self) { _ = try engine.lookUp(Self.id, known: nil) }
+    #expect(fault?.exitStatus == 11 && fault?.retry == .later && fault?.after == 7)
+  }
+
   @Test func `an empty error body and an older one`() throws {
     let engine = try World().engine(
       over: StubHTTP([

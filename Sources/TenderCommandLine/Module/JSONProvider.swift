@@ -98,6 +98,7 @@ package struct JSONClient: Sendable {
       "the provider answered \(answer.status)",
       hint: isRefusal ? "nothing was done; change the request" : "try again later"
     )
+    .retried(after: answer.retryAfter(clock.now))
     throw permit == nil ? fault : isRefusal ? fault.proven : fault.afterSending
   }
 }

@@ -26,7 +26,8 @@ enum TableCell {
     [
       "amount", "requested_amount", "captured_amount", "released_amount", "voided_amount",
       "refunded_amount", "refunding_amount", "charged", "refunding", "net",
-      "returned_amount", "left", "this_refund", "authorisedAmount", "gratuityAmount", "service_fee",
+      "returned_amount", "left", "left_afterwards", "this_refund", "authorisedAmount",
+      "gratuityAmount", "service_fee",
       "fee", "fees", "gross_amount", "net_amount", "amount_in_minor", "maximum_individual_amount",
       "maximum_available_amount", "current_amount",
       "maximum_amount", "minimum_amount",

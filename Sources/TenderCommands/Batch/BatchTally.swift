@@ -41,7 +41,11 @@ struct BatchTally {
 
   mutating func take(_ answer: BatchWorker.Answer) throws(Fault) {
     if answer.exit == 0 { ok += 1 } else { failed += 1 }
-    if answer.exit == Fault.Kind.unknown.exitStatus { unknown += 1 }
+    // One that was expected is unknown all the same.
+    let isUnknown = answer.records.contains {
+      $0.fields["status"] == "unknown" || $0.fields["error"]?["effect"] == "unknown"
+    }
+    if isUnknown || answer.exit == Fault.Kind.unknown.exitStatus { unknown += 1 }
     isFatal = isFatal || answer.isFatal
     for record in answer.records {
       if record.fields["replayed"] == true { replayed += 1 }

@@ -126,7 +126,13 @@ struct BatchWorker: Sendable {
         let check = try LineCheck(composition: composition).run()
         collected = [composition.records.record(.check, check)]
       } else {
-        exit = try Action.run(composition)
+        do throws(Fault) {
+          exit = try Action.run(composition)
+        } catch {
+          var fault = error
+          fault.hint = fault.hint.map { composition.completed($0, for: composition.subject) }
+          throw fault
+        }
       }
       for index in collected.indices { collected[index].fields["line"] = .integer(job.line) }
       return Answer(records: collected, exit: exit, line: job.line, reference: line.reference)

@@ -43,12 +43,13 @@ struct Expectation: Sendable {
     let code = report.fault.map { ", code:\($0.code)" } ?? ""
     shown.fault = Fault(
       .unexpected,
-      effect: report.status == .unknown ? .unknown : .none,
+      effect: report.hasUnknown ? .unknown : .none,
       code: "unexpected_status",
       "the result is \(report.status.rawValue)\(isGoingBack ? " with a refund under way" : ""), "
         + "exit:\(exit)\(code), and \(expected.text) was expected",
-      hint: report.fault?.message
+      hint: report.fault.map { [$0.message, $0.hint].compactMap(\.self).joined(separator: "; ") }
     )
+    shown.fault?.again = report.fault?.retry ?? (report.isFinal ? .never : .look)
     return (shown, shown.fault?.exitStatus ?? 0)
   }
 

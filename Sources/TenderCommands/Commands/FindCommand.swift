@@ -75,6 +75,8 @@ extension JournalCommands {
         hint: "add --online, or leave it out"
       )
     }
+    _ = try composition.journal()
+    if let handle = filter.handle { composition.learnPlaces(of: handle) }
     if let duplicates { return try show(duplicates: duplicates, filter) }
     let shown = try eachShown(filter) { payment in
       composition.show(inWords: payment)

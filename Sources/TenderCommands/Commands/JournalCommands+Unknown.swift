@@ -80,7 +80,11 @@ extension JournalCommands {
     composition.subject.reference = handle
     let target = try composition.target(of: handle)
     composition.subject.take(target)
-    guard let payment = target.payment else { throw .unknownHandle(handle) }
+    guard var payment = target.payment else { throw .unknownHandle(handle) }
+    // A refund at the reader is a payment under a reference of its own.
+    if let link = payment.unknowns.first?.link, let own = try composition.payment(link, target) {
+      payment = own
+    }
     composition.subject.reference = payment.reference.text
     let engine = try engine(of: payment)
     var resumed =
@@ -189,11 +193,11 @@ extension JournalCommands {
   private func list(_ payments: [Payment]) {
     for payment in payments {
       let words = payment.unknowns.map { payment.words(for: $0) }.joined(separator: " and the ")
-      output.warn(
+      let text =
         "left out, because it has no key and may happen twice: the \(words) of "
-          + "\(payment.reference). To finish it: tender journal resume "
-          + "\(payment.shellReference) --finish"
-      )
+        + "\(payment.reference). To finish it: tender journal resume "
+        + "\(payment.shellReference) --finish"
+      output.warn(composition.completed(text, for: RecordSubject(payment)))
     }
   }
 

@@ -104,12 +104,26 @@ extension Action {
 /// What keeps a journal whole, moves it and makes it smaller.
 extension JournalCommands {
   func verify() throws(Fault) -> Int32 {
+    try checkExists()
     let problems = try composition.journal().verify()
     let whole =
       composition.settings.journal() == nil
       ? "every row, the history and the mark agree" : "every row and its history agree"
     show(problems.isEmpty ? [("ok", whole)] : problems.map { ("fail", $0) })
     return output.exit(problems.isEmpty ? 0 : Fault.Kind.state.exitStatus)
+  }
+
+  /// Throws `usage` where the state folder has no journal: a wrong `--state-dir` is no whole journal.
+  private func checkExists() throws(Fault) {
+    let settings = composition.settings
+    let folder = try settings.stateFolder().text
+    guard settings.journal() == nil,
+      !SQLiteJournal.isExpected(in: folder, markFolder: settings.markFolder())
+    else { return }
+    throw .badFile(
+      "there is no journal in \(folder)",
+      hint: "name its folder with --state-dir, or its server with TENDER_JOURNAL"
+    )
   }
 
   /// Shows what was found of the journal.
@@ -130,6 +144,7 @@ extension JournalCommands {
         hint: "such as: tender journal backup journal-2026-11-21.db"
       )
     }
+    try checkExists()
     let journal = try composition.journal()
     try journal.checkWhole()
     composition.signals.hold()

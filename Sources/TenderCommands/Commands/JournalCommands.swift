@@ -236,7 +236,8 @@ extension Composition {
   /// Shows what became of a payment in words, or its record.
   func show(_ verdict: Verdict, _ record: () -> Record) {
     guard output.isTable else { return output.show(record()) }
-    output.put(output.redactor.redact(verdict.lines.joined(separator: "\n")) + "\n")
+    let lines = verdict.lines.map { completed($0, for: verdict.subject) }
+    output.put(output.redactor.redact(lines.joined(separator: "\n")) + "\n")
   }
 }
 

@@ -8,8 +8,9 @@ extension Action {
     [Keys.wait, Keys.interval, Keys.expect, Keys.events, Keys.id, Keys.all, Keys.jobs, Keys.rate]
     + Catalogue.simulation
   private static let ofLookUps: [Fault.Kind] = [
-    .declined, .auth, .notFound, .conflict, .rejected, .notSent, .providerError, .cancelled,
-    .expired, .partial, .unsupported, .state, .unexpected, .partPaid, .interrupted, .terminated,
+    .declined, .auth, .notFound, .conflict, .rejected, .unknown, .notSent, .providerError,
+    .cancelled, .expired, .partial, .unsupported, .state, .unexpected, .partPaid, .interrupted,
+    .terminated,
     .hungUp,
   ]
 
@@ -107,7 +108,9 @@ struct LookUpCommands: CommandWork {
     do throws(Fault) {
       if !job.isVouchedFor { try CardNumberGuard.check(id: job.handle) }
       let report = try look(job.handle, asked.wait)
-      if let note = report.note { output.warn(note) }
+      if let note = report.note {
+        output.warn(composition.completed(note, for: RecordSubject(report)))
+      }
       let (shown, exit) = asked.expectation.judge(report, records)
       var record = records.record(shown)
       record.fields["line"] = .integer(job.line)

@@ -44,7 +44,8 @@ extension Engine {
     request["currency"] = (payment?.currency?.code).map(JSON.string)
     if let payment, let amount {
       request["whole"] = .bool(amount == payment.state.amount)
-      request["left"] = .integer(left(after: amount, payment))
+      request["left"] = .integer(left(payment.state))
+      request["left_afterwards"] = .integer(left(after: amount, payment))
     }
     return (request, key)
   }

@@ -61,12 +61,12 @@ extension Composition {
     filter.provider = invocation[Keys.provider].map(ProviderName.init)
     let found = try journal().payments(matching: handle, filter: filter)
     guard let newest = found.first else { return try target() }
-    let places = Set(found.map { "\($0.provider.text) on \($0.env.rawValue)" })
+    let places = Set(found.map { "--provider \($0.provider.text) --env \($0.env.rawValue)" })
     guard places.count == 1 else {
       throw .conflict(
         "ambiguous_reference",
-        "\(handle.quotedForMessage) is known to \(places.sorted().joined(separator: " and "))",
-        "choose with --provider and --env"
+        "\(places.count) payments have the reference \(handle.quotedForMessage)",
+        "add \(places.sorted().joined(separator: " or "))"
       )
     }
     return Target(module: try module(newest.provider.text), env: newest.env, payment: newest)

@@ -64,6 +64,8 @@ final class Composition: Session {
   /// What was found out once: a command that looks many payments up asks for each of them.
   private var known: (any Journal)?
   var usual: Target?
+  /// Whether several payments have a reference, for those that were asked about.
+  var isShared: [String: Bool] = [:]
   /// Whether anything is sent to others than the simulator in this process.
   var goesOutside = false
 
@@ -102,7 +104,12 @@ final class Composition: Session {
   var catalogue: Catalogue { providers.catalogue }
 
   var records: Records {
-    Records(command: invocation.command.name, now: clock.now, modules: providers.modules)
+    Records(
+      command: invocation.command.name,
+      now: clock.now,
+      modules: providers.modules,
+      completes: { [unowned self] in completed($0, for: $1) }
+    )
   }
 
   /// The journal, opened on first use in a folder that is made where it is not there.

@@ -8,11 +8,22 @@ struct RecordSubject {
   var provider: ProviderName?
   var env: Env?
   var reference: String?
+  /// Whether it is one of a list, whose reading no other question to the journal interrupts.
+  var isListed = false
 }
 
 extension RecordSubject {
-  init(_ payment: Payment) {
-    self.init(provider: payment.provider, env: payment.env, reference: payment.reference.text)
+  init(_ report: Report) {
+    self.init(provider: report.provider, env: report.env, reference: report.reference?.text)
+  }
+
+  init(_ payment: Payment, isListed: Bool = false) {
+    self.init(
+      provider: payment.provider,
+      env: payment.env,
+      reference: payment.reference.text,
+      isListed: isListed
+    )
   }
 }
 
@@ -21,11 +32,13 @@ struct Records {
   let command: String
   let now: Int
   var modules: [any ProviderModule] = []
+  /// Completes the commands in a hint about a subject.
+  var completes: (String, RecordSubject) -> String = { text, _ in text }
 
   /// The record of a payment, mandate or stored method.
   func record(_ report: Report, verdict: Verdict? = nil) -> Record {
-    var fields = members(of: report)
-    add(verdict, to: &fields)
+    var fields = members(of: report, RecordSubject(report))
+    add(verdict, RecordSubject(report), to: &fields)
     fields["at"] = .string(Timestamp.text(now))
     let kind: Record.Kind =
       switch report.kind {
@@ -37,7 +50,7 @@ struct Records {
   }
 
   /// What records of payments and entries of the journal have in common.
-  private func members(of report: Report) -> JSONObject {
+  private func members(of report: Report, _ subject: RecordSubject) -> JSONObject {
     var fields: JSONObject = [
       "command": .string(command), "provider": .string(report.provider.text),
       "env": .string(report.env.rawValue),
@@ -64,7 +77,9 @@ struct Records {
     fields["next_action"] = report.nextAction?.json
     fields["source"] = report.source.map(JSON.string)
     fields["result"] = .object(inKeyOrder(report.result, report.provider))
-    fields["error"] = report.fault.map { error($0, report.result, report.provider) }
+    fields["error"] = report.fault.map { fault in
+      error(completed(fault, subject), report.result, report.provider)
+    }
     fields["explanation"] = explanation(of: report).map(JSON.string)
     if !report.details.members.isEmpty { fields["details"] = .object(report.details) }
     fields["idempotency_key"] = report.idempotencyKey.map(JSON.string)
@@ -91,6 +106,12 @@ struct Records {
     return fields
   }
 
+  private func completed(_ fault: Fault, _ subject: RecordSubject) -> Fault {
+    var fault = fault
+    fault.hint = fault.hint.map { completes($0, subject) }
+    return fault
+  }
+
   /// The record of a fault.
   func record(
     _ fault: Fault,
@@ -104,7 +125,7 @@ struct Records {
     fields["reference"] = subject.reference.map(JSON.string)
     fields["id"] = id.map(JSON.string)
     fields["result"] = fault.result.map { .object(inKeyOrder($0, subject.provider)) }
-    fields["error"] = .object(fault.record)
+    fields["error"] = .object(completed(fault, subject).record)
     fields["line"] = line.map(JSON.integer)
     fields["at"] = .string(Timestamp.text(now))
     return Record(.error, fields)
@@ -117,7 +138,8 @@ struct Records {
     verdict: Verdict? = nil,
     isExport: Bool = false
   ) -> Record {
-    var fields = members(of: .recorded(payment))
+    let subject = RecordSubject(payment, isListed: history == nil)
+    var fields = members(of: .recorded(payment), subject)
     // It stands with the other times below.
     fields["created_at"] = nil
     fields["brand"] = payment.brand.map(JSON.string)
@@ -126,7 +148,7 @@ struct Records {
     fields["updated_at"] = .string(Timestamp.text(payment.updatedAt))
     if let history { fields["history"] = .array(history.map { .object(Self.object($0)) }) }
     if isExport { fields["stored"] = .object(PaymentRow.object(payment)) }
-    add(verdict, to: &fields)
+    add(verdict, subject, to: &fields)
     fields["at"] = .string(Timestamp.text(now))
     return Record(.journalEntry, fields)
   }
@@ -143,10 +165,10 @@ struct Records {
     return fields
   }
 
-  private func add(_ verdict: Verdict?, to fields: inout JSONObject) {
+  private func add(_ verdict: Verdict?, _ subject: RecordSubject, to fields: inout JSONObject) {
     guard let verdict else { return }
     fields["says"] = .string(verdict.words)
-    fields["next"] = verdict.next.map(JSON.string)
+    fields["next"] = verdict.next.map { .string(completes($0, subject)) }
     fields["age"] = .integer(verdict.age)
   }
 

@@ -19,7 +19,8 @@ extension Composition {
 
   /// Shows the report of a command.
   func show(_ report: Report) {
-    if let note = report.note { output.warn(note) }
+    let subject = RecordSubject(report)
+    if let note = report.note { output.warn(completed(note, for: subject)) }
     let record = records.record(report)
     guard output.isTable, output.showsAll else { return output.show(record) }
     var shown = record
@@ -31,19 +32,19 @@ extension Composition {
     }
     // One operation says nothing that the payment does not.
     if report.payment?.operations.count == 1 { shown.fields["operations"] = nil }
-    show(shown, records.verdict(report), report.provider)
+    show(shown, records.verdict(report), subject)
   }
 
   /// Shows a payment of the journal with its history.
   func show(_ payment: Payment, _ history: [HistoryEntry]) {
     let record = records.entry(payment, history: history)
     guard output.isTable, output.showsAll else { return output.show(record) }
-    show(record, records.verdict(payment), payment.provider)
+    show(record, records.verdict(payment), RecordSubject(payment))
   }
 
-  private func show(_ record: Record, _ verdict: Verdict, _ provider: ProviderName) {
+  private func show(_ record: Record, _ verdict: Verdict, _ subject: RecordSubject) {
     let line = Printable.text(verdict.words)
-    let next = verdict.next.map { "next: " + Printable.text($0) }
+    let next = verdict.next.map { "next: " + Printable.text(completed($0, for: subject)) }
     // What comes next is on a line of its own where both have no room on one.
     let isWide = line.count + 3 + (next?.count ?? 0) > output.width
     let text = [line, next].compactMap(\.self).joined(separator: isWide ? "\n" : " · ")
@@ -65,7 +66,7 @@ extension Composition {
     if !isSaid, !isExplained { paths.insert("error.message", at: 0) }
     if isExplained, verdict.next != nil { paths.removeAll { $0 == "error.hint" } }
     if record.fields["replayed"] == true { paths.insert("replayed", at: 0) }
-    let own = catalogue.modules.first { $0.name == provider }?.facts ?? []
+    let own = catalogue.modules.first { $0.name == subject.provider }?.facts ?? []
     // Behind the amounts: the first of a name counts, and those are of all operations.
     let place = paths.firstIndex(of: "next_action") ?? paths.endIndex
     paths.insert(contentsOf: own.map { "result." + $0 }, at: place)

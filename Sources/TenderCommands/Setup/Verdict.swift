@@ -23,6 +23,16 @@ struct Verdict {
     age = max(0, now - (report.createdAt ?? now)) / 1000
   }
 
+  /// The payment as one of a list.
+  var subject: RecordSubject {
+    RecordSubject(
+      provider: report.provider,
+      env: report.env,
+      reference: report.reference?.text,
+      isListed: true
+    )
+  }
+
   private var payment: Payment? { report.payment }
   private var state: PaymentState? { payment?.state }
 
@@ -150,7 +160,7 @@ struct Verdict {
   }
 
   /// The reference or id, as a shell takes it.
-  private var name: String { (report.reference?.text ?? report.id ?? "ID").shellQuoted }
+  private var name: String { (report.reference?.text ?? report.id ?? "ID").shellOperand }
 
   /// The next command, or what has to be done first; nil where nothing is left to do.
   var next: String? {
@@ -166,8 +176,8 @@ struct Verdict {
         + "tender journal resume \(name) --finish"
     }
     return switch report.status {
-    case .unknown: "tender journal resume \(name)"
-    case .requiresConfirmation: "tender confirm \(name)"
+    case .unknown: "to look only: tender journal resume \(name)"
+    case .requiresConfirmation: "to charge it: tender confirm \(name)"
     // A barcode is paid in a shop: nothing here goes on with it.
     case .requiresAction where report.nextAction?.type == "barcode": "\(look) \(name) --wait"
     case .requiresAction: "tender confirm \(name)"

@@ -210,7 +210,7 @@ final class CurlHandle {
         "cannot reach \(host): \(text)",
         hint: isTrust
           ? "TLS is always verified; TENDER_CA_FILE names a private root"
-          : "nothing was sent; repeat it freely"
+          : "nothing was sent; it is safe to retry"
       )
     }
     let (name, cause): (String, Fault.Cause?) =

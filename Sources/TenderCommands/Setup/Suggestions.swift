@@ -1,0 +1,63 @@
+internal import TenderCommandLine
+internal import TenderEngine
+internal import TenderModel
+
+/// Completes the commands in hints, so that each meets the journal and the payment that this command was about.
+extension Composition {
+  /// Commands about one payment, which `--provider` and `--env` select.
+  private static let aboutOne: Set<Substring> = [
+    "confirm", "cancel", "refund", "payment-status", "mandate-status", "journal show",
+    "journal resume", "journal resolve",
+  ]
+
+  /// Commands that use the journal.
+  private static let ofPayments: Set<Substring> = [
+    "transact", "tokenize", "confirm", "cancel", "refund", "payment-status", "mandate-status",
+    "find", "journal", "batch",
+  ]
+
+  /// Fills in the reference where a provider's hint has `REF`. Adds the typed `--state-dir`, `--config` and `--profile`
+  /// to each suggested command, and `--provider` and `--env` where several payments have the reference.
+  func completed(_ text: String, for subject: RecordSubject) -> String {
+    guard text.contains("tender ") else { return text }
+    let text =
+      subject.reference.map { text.replacing(" REF ", with: " \($0.shellOperand) ") } ?? text
+    let typed = [Keys.stateDir, Keys.config, Keys.profile].map { key in
+      invocation.text(key).map { "--\(key.option.name)=\($0.shellQuoted) " } ?? ""
+    }.joined()
+    let choice = choice(subject)
+    guard !(typed + choice).isEmpty else { return text }
+    let parts = text.split(separator: "tender ", omittingEmptySubsequences: false)
+    var completed = String(parts[0])
+    for (before, part) in zip(parts, parts.dropFirst()) {
+      let words = part.split(separator: " ").prefix(2)
+      let isWhole = before.last.map { $0 == " " || $0 == "(" } ?? true
+      let isOfPayments = words.first.map { Self.ofPayments.contains($0) } ?? false
+      completed += "tender "
+      if isWhole, isOfPayments {
+        completed += typed
+        let name = words.first == "journal" ? Substring(words.joined(separator: " ")) : words[0]
+        if Self.aboutOne.contains(name), !part.contains("--provider") { completed += choice }
+      }
+      completed += part
+    }
+    return completed
+  }
+
+  /// The options that select the payment among several with its reference; empty where there are not several.
+  private func choice(_ subject: RecordSubject) -> String {
+    guard let provider = subject.provider, let env = subject.env, let reference = subject.reference
+    else { return "" }
+    if !subject.isListed { learnPlaces(of: reference) }
+    guard isShared[reference] == true else { return "" }
+    return "--provider \(provider.text) --env \(env.rawValue) "
+  }
+
+  /// Finds out once whether several payments have a reference.
+  func learnPlaces(of reference: String) {
+    guard hasJournal, isShared[reference] == nil,
+      let found = try? journal().payments(matching: reference, filter: PaymentFilter())
+    else { return }
+    isShared[reference] = Set(found.map { "\($0.provider.text) \($0.env.rawValue)" }).count > 1
+  }
+}

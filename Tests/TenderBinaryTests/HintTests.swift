@@ -1,0 +1,208 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// Runs every command that a message suggests, in the state in which it was printed.
+///
+/// Seeded stories of payments, faults, refunds, cancels and look-ups print the hints. `TENDER_HINTS` is the number of
+/// their commands, `TENDER_HINT_SEED` their seed.
+@Suite(.serialized, .onOwnThread) struct HintTests {
+  /// Exits that a suggested command never ends in: a bug, a usage error, not found, a conflict and the like.
+  static let avoidable: Set<Int32> = [1, 2, 5, 6, 15, 16, 17, 18, 126, 127]
+
+  @Test func `suggested commands can be run, and exits are listed`() throws {
+    let seed = Works.setting("TENDER_HINT_SEED", 31)
+    let count = Works.setting("TENDER_HINTS", 160)
+    var random = Seeded(seed)
+    var (commands, hints) = (0, 0)
+    var exits: [String: Set<Int32>] = [:]
+    var judged: [String: Int] = [:]
+    while commands < count {
+      let story = Story(&random)
+      let binary = try Binary()
+      defer { binary.remove() }
+      for (number, words) in story.commands.enumerated() {
+        let result = try run(words, binary)
+        commands += 1
+        let name = words.prefix(words[0] == "journal" ? 2 : 1).joined(separator: " ")
+        exits[name, default: []].insert(result.status)
+        for (index, hint) in Self.hints(result).enumerated() {
+          // Of hints that differ in the reference alone, four are run.
+          let kind = hint.replacing(#/'[^']*'|\b[AB]\b/#, with: "R")
+          judged[kind, default: 0] += 1
+          guard judged[kind, default: 0] <= 4 else { continue }
+          hints += 1
+          try judge(story.commands.prefix(number + 1), index, seed)
+        }
+      }
+    }
+    for (name, found) in exits {
+      let help = try Binary().run(["help"] + name.split(separator: " ").map(String.init)).output
+      let listed = help.split(separator: "\n").compactMap { line in
+        line.firstMatch(of: #/^(?:Exit status:| ) +(\d+) /#).flatMap { Int32($0.1) }
+      }
+      let missing = found.subtracting(listed)
+      #expect(missing.isEmpty, "help \(name) does not list \(missing.sorted()), seed \(seed)")
+    }
+    print("\(commands) commands, \(hints) hints run, seed \(seed)")
+  }
+
+  /// Tells a story again in a new home, and runs one of the commands that its last command suggests.
+  private func judge(_ story: ArraySlice<[String]>, _ index: Int, _ seed: Int) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    var last: Binary.Result?
+    for words in story { last = try run(words, binary) }
+    let hints = last.map(Self.hints) ?? []
+    guard hints.indices.contains(index) else { return }
+    var shell = binary
+    shell.variables["PATH"] = Binary.products.path + ":/usr/bin:/bin"
+    let line = hints[index] + " --deadline 5s --json </dev/null"
+    shell.program = "/bin/sh"
+    let result = try shell.run(["-c", line])
+    #expect(
+      !Self.avoidable.contains(result.status),
+      "\(result.status): \(hints[index]): \(result.output)\(result.errors) seed \(seed) \(story)"
+    )
+  }
+
+  private func run(_ words: [String], _ binary: Binary) throws -> Binary.Result {
+    let cash = #"{"type":"cash","name":"Ada","contact":"ada@example.com"}"#
+    return try binary.run(
+      words + ["--json"],
+      input: words.contains("--instrument-stdin") ? cash : nil
+    )
+  }
+
+  /// The commands that messages suggest, as a person would copy them.
+  static func hints(_ result: Binary.Result) -> [String] {
+    let lines = (result.output + "\n" + result.errors).split(separator: "\n")
+    return lines.compactMap { JSONReader.read(String($0))?.object }
+      .flatMap { record in
+        [record["error"]?["hint"], record["text"], record["next"]].compactMap { $0?.text }
+      }
+      .flatMap(commands)
+  }
+
+  /// The commands in a text: each ends before punctuation outside quotes. One with a word in capitals that only a person
+  /// can fill in is left out.
+  private static func commands(_ text: String) -> [String] {
+    let end = #/(?:'(?:[^']|'\\'')*'|[^;'(,]|,(?! ))*/#
+    return text.ranges(of: "tender ").compactMap { range in
+      let before = text[..<range.lowerBound].last
+      guard before == nil || before == " ",
+        let match = text[range.lowerBound...].prefixMatch(of: end)
+      else { return nil }
+      var command = String(match.0)
+      for stop in [". ", " shows ", " says ", " and "] {
+        if let found = command.firstRange(of: stop) {
+          command = String(command[..<found.lowerBound])
+        }
+      }
+      command = command.trimmingCharacters(in: .whitespaces)
+      return command.contains(#/ (?:STATUS|TEXT|NAME|FILE)\b/#) ? nil : command
+    }
+  }
+
+  /// One payment and up to four commands about it.
+  struct Story {
+    private(set) var commands: [[String]] = []
+
+    private static let references = ["A", "B", "A", "-dash", "two words", "it's", "$(id)", "a\"b"]
+    private static let faults = [
+      "paytheory": [
+        "part1:close-before", "part1:close-after", "part2:close-before", "part2:close-after",
+        "reversal:http-500", "reversal:close-after", "graphql:http-500", "host-token:error-array",
+        "token:http-500", "cancel:close-after", "stored:close-after",
+      ],
+      "toro": [
+        "authorisation:close-after", "authorisation:http-404", "completion:close-after",
+        "cancellation:http-503", "cancellation:close-after", "reader-connect:error",
+        "authorisation:reject-secu", "status-report:http-404",
+      ],
+      "truelayer": [
+        "create:http-422", "create:close-after", "create:http-500", "start:http-422",
+        "consent:close-after", "consent:http-404", "status:http-500", "bank-cancel:close-after",
+        "refund:close-after", "refund:http-429", "form:http-403",
+      ],
+    ]
+    private static let scenarios = [
+      "paytheory": ["decline:do_not_honor", "pending", "returned", "approve"],
+      "toro": ["card:pin_cancel", "gateway:partial", "gateway:insufficient_funds"],
+      "truelayer": ["bank:failed:payment_limit_exceeded"],
+    ]
+    private static let more = [
+      ["confirm"], ["confirm", "--amount", "4"], ["confirm", "--amount", "99"], ["cancel"],
+      ["cancel", "--dry-run"], ["refund"], ["refund", "--amount", "4"],
+      ["refund", "--amount", "3"],
+      ["refund", "--amount", "99"], ["refund", "--amount", "2", "--refund-reference", "r 1"],
+      ["refund", "--dry-run"], ["payment-status"], ["payment-status", "--wait=1s"],
+      ["payment-status", "--expect", "declined"], ["journal", "resume"],
+      ["journal", "resume", "--finish"], ["journal", "resume", "--finish", "--yes"], ["find"],
+      ["journal", "show"], ["mandate-status"], ["journal", "resume", "--all"],
+    ]
+
+    init(_ random: inout Seeded) {
+      func pick<Value>(_ values: [Value], _ random: inout Seeded) -> Value {
+        values[random.below(values.count)]
+      }
+      let reference = pick(Self.references, &random)
+      let provider = pick(["paytheory", "toro", "truelayer"], &random)
+      func payment(_ provider: String, _ random: inout Seeded) -> [String] {
+        var words = ["transact", "--provider", provider, "--reference=" + reference]
+        words += ["--amount", pick(["9", "9", "9", "10"], &random), "--deadline", "6s"]
+        switch provider {
+        case "paytheory":
+          words += pick(
+            [
+              ["--test-card", "visa"], ["--test-card", "visa"], ["--test-card", "visa", "--hold"],
+              ["--test-account", "success"], ["--method", "cash", "--instrument-stdin"],
+            ],
+            &random
+          )
+        case "toro": words += pick([[], [], ["--hold"]], &random)
+        default:
+          words += ["--bank", "mock-payments-gb-redirect", "--user", "name=Ada"]
+          words += ["--user", "email=ada@example.com"]
+          words += pick(
+            [
+              ["--merchant-account", "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6"],
+              [
+                "--beneficiary-name", "Shop", "--sort-code", "010203", "--account-number",
+                "12345678",
+              ],
+            ],
+            &random
+          )
+        }
+        switch random.below(10) {
+        case 0..<3:
+          words += ["--sim-scenario", pick(Self.scenarios[provider] ?? [], &random)]
+        case 3..<6: words += ["--sim-fault", pick(Self.faults[provider] ?? [], &random)]
+        case 6: words += ["--new-attempt"]
+        case 7: words += ["--expect", "declined"]
+        default: break
+        }
+        return words
+      }
+      commands = [payment(provider, &random)]
+      for _ in 0...random.below(4) {
+        switch random.below(8) {
+        case 0:
+          commands.append(payment(pick([provider, "toro", "paytheory"], &random), &random))
+        case 1: commands.append(commands[0])
+        default:
+          var words = pick(Self.more, &random)
+          if !words.contains("--all") { words.append("--id=" + reference) }
+          if !words.contains("--dry-run"), !["find", "show"].contains(words[0]),
+            words.prefix(2) != ["journal", "show"], random.below(3) == 0
+          {
+            words += ["--sim-fault", pick(Self.faults[provider] ?? [], &random)]
+          }
+          commands.append(words)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import TenderModel
+import TenderTestSupport
+import Testing
+
+/// What an error says to do next is true of its case: the retry class, the effect and the hint.
+@Suite struct NextStepTests {
+  private static let bank = [
+    "transact", "--provider", "truelayer", "--amount", "10", "--bank", "mock-payments-gb-redirect",
+    "--merchant-account", "8d5e4f3a-2b1c-4d6e-9f80-a1b2c3d4e5f6", "--user", "name=Ada",
+    "--user", "email=ada@example.com", "--reference", "A",
+  ]
+
+  private func run(_ binary: Binary, _ words: String) throws -> Binary.Result {
+    try binary.run(words.split(separator: " ").map(String.init) + ["--json"])
+  }
+
+  @Test(arguments: [
+    (
+      "transact --test-card visa --amount 9 --reference A", "--sim-fault part1:close-before",
+      "same_command", Int32(13)
+    ),
+    (
+      "transact --provider toro --amount 9 --reference A", "--sim-scenario card:pin_cancel",
+      "operator", 12
+    ),
+  ])
+  func `a payment that never left can be made by the same command`(
+    _ words: String,
+    _ trouble: String,
+    _ again: String,
+    _ exit: Int32
+  ) throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let first = try run(binary, "\(words) \(trouble)")
+    #expect(first.status == exit)
+    #expect(first.record["error"]?["retry"]?["class"]?.text == again)
+    let resumed = try run(binary, "journal resume A")
+    #expect(resumed.record["error"]?["retry"]?["class"]?.text == again)
+    #expect(try run(binary, words).status == 0)
+    // A payment that was declined is not charged again by the same command.
+    let declined = words.replacing("--reference A", with: "--reference D --amount-minor 900")
+      .replacing("--amount 9 ", with: "")
+    let scenario =
+      words.contains("toro") ? "gateway:insufficient_funds" : "decline:do_not_honor"
+    let refused = try run(binary, "\(declined) --sim-scenario \(scenario)")
+    #expect(refused.record["error"]?["retry"]?["class"] == "never")
+    #expect(try run(binary, declined).record["replayed"] == true)
+  }
+
+  @Test func `an unknown operation is unknown after a wait and an expectation too`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    #expect(try binary.run(Self.bank + ["--json"]).status == 0)
+    let lost = try run(binary, "refund A --sim-fault refund:close-after --deadline 4s")
+    #expect(lost.status == 9)
+    let hint = lost.errorRecord["error"]?["hint"]?.text ?? ""
+    #expect(hint.hasPrefix("do not pay again. To look only: tender journal resume A;"), "\(hint)")
+    let expected = try run(binary, "payment-status A --expect declined")
+    #expect(expected.status == 9)
+    #expect(expected.record["error"]?["effect"] == "unknown")
+    #expect(expected.record["error"]?["retry"]?["class"] == "look")
+  }
+
+  @Test func `an expectation keeps the retry class of what happened`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let pay = "transact --test-card visa --amount 9 --expect succeeded --reference "
+    let declined = try run(binary, pay + "A --sim-scenario decline:do_not_honor")
+    #expect(declined.status == 18)
+    #expect(declined.record["error"]?["retry"]?["class"] == "never")
+    let closed = try run(binary, pay + "B --sim-fault part1:close-before")
+    #expect(closed.record["error"]?["retry"]?["class"] == "same_command")
+  }
+
+  @Test func `suggested commands name the folder and the provider that they need`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let folder = binary.home.appending(path: "my state").path
+    let place = ["--state-dir", folder, "--json"]
+    for provider in [["--test-card", "visa"], ["--provider", "toro"]] {
+      let paid = try binary.run(
+        ["transact", "--amount", "9", "--hold", "--reference=-x"] + provider + place
+      )
+      #expect(paid.status == 0, "\(paid.errors)")
+    }
+    let several = try binary.run(["confirm", "--id=-x"] + place).errorRecord["error"]
+    #expect(
+      several?["hint"]
+        == "add --provider paytheory --env simulator or --provider toro --env simulator"
+    )
+    let wait = ["payment-status", "--id=-x", "--wait", "--provider", "toro"]
+    let held = try binary.run(wait + place).record["error"]?["hint"]?.text ?? ""
+    let start = "tender --state-dir='\(folder)' --provider toro --env simulator"
+    #expect(
+      held == "to charge it: \(start) confirm --id='-x'; to release it: \(start) cancel --id='-x'"
+    )
+  }
+
+  @Test func `a folder without a journal is not called whole`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let none = binary.home.appending(path: "none").path
+    for words in [["verify"], ["backup", "copy.db"]] {
+      let result = try binary.run(["journal"] + words + ["--state-dir", none, "--json"])
+      #expect(result.status == 2)
+      #expect(result.errorRecord["error"]?["message"]?.text == "there is no journal in \(none)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: none))
+  }
+
+  @Test func `an expected unknown line is counted as unknown`() throws {
+    let binary = try Binary()
+    defer { binary.remove() }
+    let line = #"{"command":"refund","reference":"A","expect":"unknown"}"#
+    #expect(try binary.run(Self.bank + ["--json"]).status == 0)
+    let options = ["batch", "-", "--json", "--sim-fault", "refund:close-after", "--timeout", "2s"]
+    let result = try binary.run(options, input: line + "\n")
+    #expect(result.status == 9 && result.records.last?["unknown"] == 1, "\(result.output)")
+  }
+}
