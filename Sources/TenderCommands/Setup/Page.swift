@@ -63,9 +63,10 @@ extension Records {
     of module: any ProviderModule,
     where isWanted: (Explanation) -> Bool
   ) -> [Page] {
-    module.explanations.filter(isWanted).map {
-      Page(page: $0, provider: module.name.text, quote: module.help.quote)
-    }
+    let pages = module.explanations.filter(isWanted)
+    guard !pages.isEmpty else { return [] }
+    let quote = module.help.quote
+    return pages.map { Page(page: $0, provider: module.name.text, quote: quote) }
   }
 
   /// The codes of failures whose meaning holds a text, in any case.

@@ -118,7 +118,8 @@ package struct TrueLayerModule: ProviderModule {
     ["state", "failure_reason", "failure_stage", "trace_id"]
   }
 
-  package var explanations: [Explanation] { Vocabulary.pages }
+  package var explanations: [Explanation] { Self.pages }
+  private static let pages = Explanation.embedded("TrueLayer")
 
   package func make(_ session: any Session, _ env: Env) throws(Fault) -> TrueLayerProvider {
     let setup = ProviderSettings(session, name, env)
