@@ -81,14 +81,14 @@ package struct Explanation: Sendable, Hashable {
     advice = ""
   }
 
-  /// A page about an exit status.
-  package static func exit(_ status: Int32, _ meaning: String) -> Explanation {
-    Explanation(
-      .exit,
-      String(status),
-      meaning,
-      "the exit status of tender: man 7 tender-exit-codes"
-    )
+  /// A page about a word that is no failure.
+  package static func word(
+    _ subject: Subject,
+    _ code: String,
+    _ meaning: String,
+    _ source: String
+  ) -> Explanation {
+    Explanation(subject, code, meaning, source)
   }
 
   /// The pages of a room's file about words of these subjects.

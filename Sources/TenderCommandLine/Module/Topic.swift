@@ -18,7 +18,7 @@ package struct Topic: Sendable {
   /// The topics of a file.
   package static func topics(
     in file: PageFile,
-    _ part: @escaping @Sendable (String) -> [String]? = { _ in nil }
+    _ part: @escaping @Sendable (String) -> [String]?
   ) throws(PageFile.Flaw) -> [Topic] {
     var topics: [Topic] = []
     for section in file.sections where section.title.hasPrefix("topic ") {
@@ -56,12 +56,6 @@ package struct ModuleHelp: Sendable {
     self.addresses = addresses
   }
 
-  /// Pages of its own.
-  package var topics: [Topic] {
-    guard let file else { return [] }
-    return PageFile.certain { () throws(PageFile.Flaw) in try Topic.topics(in: file) }
-  }
-
   /// Members of `profiles` in the page about files, as JSON, each on lines of its own.
   package var profiles: [String] { paragraphs("profiles") }
 
@@ -74,7 +68,8 @@ package struct ModuleHelp: Sendable {
   /// What it wants to hear when it is asked about a payment.
   package var quote: String? { paragraphs("quote").first }
 
-  private var file: PageFile? { room.map { .embedded($0) } }
+  /// The file of its texts; nil where it has none.
+  var file: PageFile? { room.map { .embedded($0) } }
 
   private func paragraphs(_ title: String) -> [String] {
     guard let section = file?.sections.first(where: { $0.title == title }) else { return [] }

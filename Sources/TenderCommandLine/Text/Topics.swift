@@ -1,5 +1,21 @@
 internal import TenderModel
 
+extension Catalogue {
+  /// Every topic, in the order in which help lists them.
+  package var topics: [Topic] {
+    let (modules, options) = (modules, options)
+    return PageFile.certain { () throws(PageFile.Flaw) in
+      var topics: [Topic] = []
+      for module in modules {
+        guard let file = module.help.file else { continue }
+        topics += try Topic.topics(in: file) { Topic.part($0, [module], options) }
+      }
+      return try topics
+        + Topic.topics(in: .embedded("TenderCommandLine")) { Topic.part($0, modules, options) }
+    }
+  }
+}
+
 extension Topic {
   /// The page, at most 80 columns wide.
   package var text: String {
@@ -15,17 +31,15 @@ extension Topic {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Every topic, in the order in which help lists them.
-  package static func all(_ modules: [any ProviderModule]) -> [Topic] {
-    modules.flatMap(\.help.topics)
-      + PageFile.certain { () throws(PageFile.Flaw) in
-        try topics(in: .embedded("TenderCommandLine")) { part($0, modules) }
-      }
-  }
-
   /// What code says in a topic, by the name of its placeholder; nil where there is none of that name.
-  private static func part(_ name: String, _ modules: [any ProviderModule]) -> [String]? {
+  fileprivate static func part(
+    _ name: String,
+    _ modules: [any ProviderModule],
+    _ options: [Option]
+  ) -> [String]? {
     switch name {
+    case "options": [entries(options.filter { $0.group == .general })]
+    case "simulator-options": [entries(options.filter { $0.group == .simulator })]
     case "exits": [exits]
     case "retries": [retries]
     case "words": modules.flatMap(words)
@@ -36,6 +50,10 @@ extension Topic {
     case "simulation": modules.flatMap(\.help.simulation)
     default: nil
     }
+  }
+
+  private static func entries(_ options: [Option]) -> String {
+    options.flatMap(HelpText.entry).joined(separator: "\n")
   }
 
   /// Names in lines of at most 76 columns.
@@ -52,7 +70,7 @@ extension Topic {
   }
 
   private static var exits: String {
-    (["   0  what was asked for was reached, or looked up"]
+    (["   0  done, or looked up"]
       + Fault.Kind.allCases.sorted { $0.exitStatus < $1.exitStatus }.map { kind in
         let number = String(kind.exitStatus)
         return String(repeating: " ", count: 4 - number.count) + number + "  " + kind.meaning
@@ -67,7 +85,7 @@ extension Topic {
   }
 
   /// The words that a provider's results use, under the document that has them.
-  private static func words(_ module: any ProviderModule) -> [String] {
+  package static func words(_ module: any ProviderModule) -> [String] {
     let subjects: [Explanation.Subject] = [.type, .state, .member]
     let pages = module.explanations.filter { subjects.contains($0.subject) }
     let sources = pages.map(\.source).reduce(into: [String]()) { known, source in

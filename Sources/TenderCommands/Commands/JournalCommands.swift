@@ -10,7 +10,7 @@ extension Action {
     find: find a payment
     Finds payments in the journal by what a customer or a colleague knows: amount, day, last four
     digits, a name or e-mail address, a failure. REF is a reference or a provider's id; * in it
-    stands for any characters. Every filter narrows the search; --status may be repeated, and
+    matches any characters. Every filter narrows the search; --status may be repeated, and
     --status unknown finds every payment with an unknown operation.
 
     Days and times without a zone are local (TZ), and a day counts from its first to its last
@@ -30,6 +30,7 @@ extension Action {
       Keys.id,
     ] + Catalogue.simulation,
     exits: [.auth, .notFound, .notSent, .providerError, .partial, .state],
+    meanings: ["all": "show every match, not the latest 50"],
     run: JournalCommands.find
   )
 
@@ -46,6 +47,7 @@ extension Action {
       Keys.all,
     ],
     exits: [.state],
+    meanings: ["all": "show every payment, not the latest 50"],
     run: JournalCommands.list
   )
 
@@ -55,7 +57,7 @@ extension Action {
     journal show: show one payment, its operations and its history
     Shows the payment of a reference or a provider's id: its operations with their amounts, and
     everything that happened, oldest first.
-    $ tender journal show ORDER-1042 # what happened to ORDER-1042
+    $ tender journal show ORDER-1042 # the history of ORDER-1042
     $ tender journal show SALE-1 --receipt # the receipt of a card-present sale
     """,
     operands: [.init("REF", orID: true)],

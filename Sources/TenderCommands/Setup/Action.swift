@@ -15,6 +15,7 @@ struct Action: Sendable {
     options: [any OptionKey] = [],
     exits: [Fault.Kind] = [],
     unoffered: [String: [String]] = [:],
+    meanings: [String: String] = [:],
     bounds: Command.Bounds? = nil,
     run: @escaping @Sendable (Work) -> () throws(Fault) -> Int32
   ) {
@@ -25,6 +26,7 @@ struct Action: Sendable {
       options: options,
       exits: exits,
       unoffered: unoffered,
+      meanings: meanings,
       bounds: bounds
     )
     perform = { composition throws(Fault) in try run(Work(composition: composition))() }

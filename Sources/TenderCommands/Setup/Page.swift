@@ -51,8 +51,19 @@ struct Page {
 extension Records {
   /// Every page: those of all, then each provider's.
   var pages: [Page] {
-    (Explanation.general + Explanation.exits).map { Page(page: $0, provider: nil, quote: nil) }
+    (Explanation.general + Explanation.exits + RecordSchema.explanations)
+      .map { Page(page: $0, provider: nil, quote: nil) }
       + modules.flatMap(pages)
+      + modules.map { module in
+        let meaning = "a provider; see: tender help \(module.name.text)"
+        let page = Explanation.word(
+          .type,
+          module.name.text,
+          meaning,
+          "provider of a record of tender"
+        )
+        return Page(page: page, provider: nil, quote: nil)
+      }
   }
 
   private func pages(of module: any ProviderModule) -> [Page] {
